@@ -13,12 +13,12 @@ from sizer.catalog.links import link_bytes_per_s
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import LinkKind, Storage
 from sizer.perf.pipeline import decode_stage, read_demand_bytes_per_s
-from sizer.perf.step_terms import StepRate, StepTerms
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.platform_columns import Columns, columns
+from sizer.sizing.stages.step_rates import GpuRates
 from sizer.sizing.stages.storage_rates import node_read_rate, rate_is_unknown
 
 # Links that a customer's network has anyway, the slower first.
@@ -108,8 +108,8 @@ def exchange_loss(model: WorkloadOnDesign, slow: LinkKind, fast: LinkKind) -> Fl
 
 def exchange_s(model: WorkloadOnDesign, kind: LinkKind, n_servers: int) -> float:
     """Time of the gradient exchange of one step over a network, hidden behind arithmetic or not. [s]"""
-    rate = _step_rate(model, replace(model.platform, fabric=kind), np.array([n_servers]))
-    return step_samples(model, n_servers) / float(np.asarray(rate.exchange)[0])
+    rates = _rates(model, replace(model.platform, fabric=kind), np.array([n_servers]))
+    return step_samples(model, n_servers) / float(rates.exchange[0])
 
 
 def step_samples(model: WorkloadOnDesign, n_servers: int) -> float:
@@ -119,14 +119,12 @@ def step_samples(model: WorkloadOnDesign, n_servers: int) -> float:
 
 def _gpu_rate(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Floats:
     """Median rate of the GPUs with the exchange that is not hidden, on some numbers of servers. [samples/s]"""
-    return np.asarray(_step_rate(model, platform, servers).total.value)
+    return _rates(model, platform, servers).gpu.median
 
 
-def _step_rate(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> StepRate:
-    work, catalog = model.work, model.catalog
-    terms = StepTerms.stack(compute_side.group_terms(work, [platform], servers, model.calibration, catalog))
+def _rates(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> GpuRates:
     cols = _columns(model, platform, servers)
-    return compute_side.step_run(work, [platform], cols, servers, catalog).rate(terms[cols.compute])
+    return compute_side.step_rates(model.work, [platform], cols, servers, model.calibration, model.catalog)
 
 
 def _columns(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Columns:

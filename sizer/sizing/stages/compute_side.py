@@ -23,7 +23,7 @@ from sizer.perf.training_step import TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import gpu_memory
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
-from sizer.sizing.stages.step_rates import gpu_rates
+from sizer.sizing.stages.step_rates import GpuRates, gpu_rates
 from sizer.workload.request import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -89,8 +89,9 @@ def compute(
         Parts of the platforms.
     """
     shape = np.broadcast_shapes(cols.cores.shape, n_servers.shape)
-    terms = StepTerms.stack(group_terms(work, platforms, n_servers, calibration, catalog))
-    rates = gpu_rates(lambda some, n: step_run(work, platforms, some, n, catalog), terms, cols, n_servers)
+    rates = step_rates(work, platforms, cols, n_servers, calibration, catalog)
+    terms = group_terms(work, platforms, n_servers, calibration, catalog)
+    within = np.array([float(one.scatter_log_sd) for one in terms])[cols.compute]
     moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, platforms, cols, n_servers)
     host = calibration.host_work(work.sample_format, work.stack)
     core_s, decode_sd = host.core_s(work.sample_bytes), host.log_sd(work.sample_bytes)
@@ -108,9 +109,22 @@ def compute(
         hit_fraction=hits,
         miss_log_sd=misses,
         batch_per_gpu=np.broadcast_to(batches(work, platforms, cols), shape),
-        within_log_sd=np.broadcast_to(np.asarray(terms.scatter_log_sd)[cols.compute], shape),
-        between_log_sd=float(np.max(terms.between_log_sd)),
+        within_log_sd=np.broadcast_to(within, shape),
+        between_log_sd=max(float(one.between_log_sd) for one in terms),
     )
+
+
+def step_rates(
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    calibration: Calibration,
+    catalog: Catalog,
+) -> GpuRates:
+    """What the GPUs do; arguments as of :func:`compute`."""
+    terms = StepTerms.stack(group_terms(work, platforms, n_servers, calibration, catalog))
+    return gpu_rates(lambda some, n: step_run(work, platforms, some, n, catalog), terms, cols, n_servers)
 
 
 def host_link(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Capacity:
