@@ -38,6 +38,23 @@ def days_of(date: str) -> tuple[datetime.date, datetime.date]:
         raise ValueError(f"{shown(date)} is not a date; write 2026-11-21, 2026-11 or 2026") from None
 
 
+def years_after(day: datetime.date, years: int) -> datetime.date:
+    """The same day so many years later; 28 February where that year has no 29th.
+
+    Raises
+    ------
+    ValueError
+        If the year is beyond 9999.
+
+    Examples
+    --------
+    >>> years_after(datetime.date(2028, 2, 29), 3)
+    datetime.date(2031, 2, 28)
+    """
+    last = monthrange(day.year + years, day.month)[1]
+    return day.replace(year=day.year + years, day=min(day.day, last))
+
+
 def _checked(date: str) -> str:
     days_of(date)
     return date

@@ -96,6 +96,8 @@ def _sentence(model: type[BaseModel], fault: Any, path: tuple[int | str, ...]) -
         return f"{key} = {shown(value)} is not one of {allowed}{nearest(str(value), options)}"
     if kind in ("int_type", "int_from_float", "int_parsing"):
         return f"{key} = {shown(value)} is not a whole number"
+    if kind.startswith("date_"):
+        return f"{key} = {shown(value)} is not a date; write 2026-11-21"
     if kind == "too_short":
         return f"{key} is empty; give at least {context['min_length']} entry"
     if kind == "string_pattern_mismatch":

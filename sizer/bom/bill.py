@@ -22,6 +22,8 @@ class BillWarningKind(Enum):
 
     SALE_ENDED = "sale-ended"  # item, date
     SALE_ENDS = "sale-ends"  # item, date within the validity of the quote
+    SALE_ENDS_BEFORE_NEED = "sale-ends-before-need"  # item, date, date of need
+    SERVICE_ENDS = "service-ends"  # item, date within SERVICE_YEARS after the date of need, date of need
     AVAILABILITY_UNKNOWN = "availability-unknown"  # items
     OTHER_CURRENCY = "other-currency"  # item
     PRICE_ENDED = "price-ended"  # item, last day of its price
@@ -30,6 +32,10 @@ class BillWarningKind(Enum):
     LONGEST_LEAD_TIME = "longest-lead-time"  # weeks, items
     LEAD_TIME_UNKNOWN = "lead-time-unknown"  # items
     NO_LEAD_TIME = "no-lead-time"
+    # With a date of need, in place of the three above.
+    TOO_LATE = "too-late"  # days, weeks of lead time, date of need, items
+    ORDER_BY = "order-by"  # last day for the order, weeks of lead time, date of need, items
+    LEAD_TIME_OPEN = "lead-time-open"  # days that remain or None, date of need, items; no items: of none it is known
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class BillWarning:
     """One warning, with the values that its words need."""
 
     kind: BillWarningKind
-    values: tuple[str | int, ...] = ()
+    values: tuple[str | int | None, ...] = ()
 
 
 class LineNoteKind(Enum):

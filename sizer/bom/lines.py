@@ -38,6 +38,7 @@ def bill(
     quote_date: datetime.date | None,
     quote: Quote = NO_QUOTE,
     *,
+    needed_by: datetime.date | None = None,
     is_documented: bool = True,
 ) -> Bill:
     """Bill of one design.
@@ -56,6 +57,8 @@ def bill(
         Day that ends of sale and prices are judged by; without it they are stated, not judged.
     quote : Quote
         Overrides, lines of its own, discount of the deal, days of validity. The search never sees them.
+    needed_by : datetime.date, optional
+        Day on which everything must be there; lead times and ends of sale and service are judged by it.
     is_documented : bool, default True
         False for a design beside the one described: an override of an item that it does not have is passed over.
 
@@ -82,7 +85,7 @@ def bill(
     )
     return replace(
         made,
-        warnings=warnings(made, catalog, quote_date),
+        warnings=warnings(made, catalog, quote_date, needed_by),
         price_warnings=price_warnings(made, catalog, quote_date),
     )
 

@@ -1,9 +1,9 @@
-"""What a reader of a bill must be warned of: ends of sale, old prices, prices that run out, lead times."""
+"""What a reader of a bill must be warned of: ends of sale and service, old or ending prices, lead times."""
 
 import datetime
 from collections.abc import Iterator, Sequence
 
-from sizer.base.dates import days_of
+from sizer.base.dates import days_of, years_after
 from sizer.base.identity_cache import cached_by_catalog
 from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind
 from sizer.catalog.model import Catalog
@@ -11,12 +11,17 @@ from sizer.catalog.schema import Device, Item, Nic
 
 # A price older than this is called old in every quote.
 OLD_PRICE_DAYS = 365
+# Service that ends within so many years after the date of need is told. Assumed: the term that servers and storage are
+# commonly bought with support for.
+SERVICE_YEARS = 3
 
 _Warnings = Iterator[BillWarning]
 _Numbered = tuple[tuple[str, BillWarning], ...]
 
 
-def warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> tuple[BillWarning, ...]:
+def warnings(
+    bill: Bill, catalog: Catalog, quote_date: datetime.date | None, needed_by: datetime.date | None = None
+) -> tuple[BillWarning, ...]:
     """Warnings of a bill, each once.
 
     Parameters
@@ -24,9 +29,11 @@ def warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> 
     bill : Bill
         Its bought lines are looked at.
     catalog : Catalog
-        Ends of sale, prices in other currencies.
+        Ends of sale and service, prices in other currencies.
     quote_date : datetime.date, optional
         Without it nothing is called old or ended.
+    needed_by : datetime.date, optional
+        Day on which everything must be there; with it lead times become dates of order.
     """
     found: dict[BillWarning, None] = {}
     unconfirmed: dict[str, None] = {}
@@ -35,11 +42,15 @@ def warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> 
             item = catalog.item(line.item)
             if item.end_of_sale is None and isinstance(item, Device | Nic):
                 unconfirmed[item.name] = None
-            found.update(dict.fromkeys(_sale_warnings(item, quote_date, bill.valid_until)))
+            found.update(dict.fromkeys(_end_warnings(item, quote_date, bill.valid_until, needed_by)))
         found.update(dict.fromkeys(_price_warnings(line, bill, catalog, quote_date)))
     if unconfirmed:
         found[BillWarning(BillWarningKind.AVAILABILITY_UNKNOWN, tuple(unconfirmed))] = None
-    found.update(dict.fromkeys(_lead_time_warnings(bill.bought, catalog)))
+    shipped = [line for line in bill.bought if line.is_shipped and line.quantity]
+    if needed_by is None:
+        found.update(dict.fromkeys(_lead_time_warnings(shipped, catalog)))
+    else:
+        found.update(dict.fromkeys(_delivery_warnings(shipped, catalog, quote_date, needed_by)))
     return tuple(found)
 
 
@@ -56,14 +67,26 @@ def price_warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | Non
     )
 
 
-def _sale_warnings(item: Item, quote_date: datetime.date | None, valid_until: datetime.date | None) -> _Warnings:
-    if item.end_of_sale is None or quote_date is None or valid_until is None:
-        return
-    last = days_of(item.end_of_sale.value)[1]
-    if last < quote_date:
-        yield BillWarning(BillWarningKind.SALE_ENDED, (item.name, item.end_of_sale.value))
-    elif last <= valid_until:
-        yield BillWarning(BillWarningKind.SALE_ENDS, (item.name, item.end_of_sale.value))
+def _end_warnings(
+    item: Item,
+    quote_date: datetime.date | None,
+    valid_until: datetime.date | None,
+    needed_by: datetime.date | None,
+) -> _Warnings:
+    if item.end_of_sale is not None:
+        end = item.end_of_sale.value
+        last = days_of(end)[1]
+        if quote_date is not None and last < quote_date:
+            yield BillWarning(BillWarningKind.SALE_ENDED, (item.name, end))
+        elif needed_by is not None and last < needed_by:
+            yield BillWarning(BillWarningKind.SALE_ENDS_BEFORE_NEED, (item.name, end, str(needed_by)))
+        elif valid_until is not None and last <= valid_until:
+            yield BillWarning(BillWarningKind.SALE_ENDS, (item.name, end))
+    if item.end_of_service is not None and needed_by is not None:
+        end = item.end_of_service.value
+        # The first day that the date may mean: from then on service is not certain.
+        if days_of(end)[0] < years_after(needed_by, SERVICE_YEARS):
+            yield BillWarning(BillWarningKind.SERVICE_ENDS, (item.name, end, str(needed_by)))
 
 
 def _price_warnings(line: BillLine, bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> _Warnings:
@@ -83,8 +106,7 @@ def _price_warnings(line: BillLine, bill: Bill, catalog: Catalog, quote_date: da
         yield BillWarning(BillWarningKind.OLD_PRICE, (name, line.price_date))
 
 
-def _lead_time_warnings(bought: Sequence[BillLine], catalog: Catalog) -> _Warnings:
-    shipped = [line for line in bought if line.is_shipped and line.quantity]
+def _lead_time_warnings(shipped: Sequence[BillLine], catalog: Catalog) -> _Warnings:
     known = [line.lead_time_weeks for line in shipped if line.lead_time_weeks is not None]
     open_ = dict.fromkeys(_name(line, catalog) for line in shipped if line.lead_time_weeks is None)
     if known:
@@ -94,6 +116,27 @@ def _lead_time_warnings(bought: Sequence[BillLine], catalog: Catalog) -> _Warnin
             yield BillWarning(BillWarningKind.LEAD_TIME_UNKNOWN, tuple(open_))
     elif open_:
         yield BillWarning(BillWarningKind.NO_LEAD_TIME)
+
+
+def _delivery_warnings(
+    shipped: Sequence[BillLine], catalog: Catalog, quote_date: datetime.date | None, needed_by: datetime.date
+) -> _Warnings:
+    """Every lead time that is too long on the day of the quote, and the last day for the order of the others."""
+    names: dict[int | None, dict[str, None]] = {}
+    for line in shipped:
+        names.setdefault(line.lead_time_weeks, {})[_name(line, catalog)] = None
+    open_ = names.pop(None, {})
+    for weeks in sorted((weeks for weeks in names if weeks is not None), reverse=True):
+        order_by = needed_by - datetime.timedelta(weeks=weeks)
+        if quote_date is not None and order_by < quote_date:
+            late = (quote_date - order_by).days
+            yield BillWarning(BillWarningKind.TOO_LATE, (late, weeks, str(needed_by), *names[weeks]))
+            continue
+        yield BillWarning(BillWarningKind.ORDER_BY, (str(order_by), weeks, str(needed_by), *names[weeks]))
+        break
+    if open_:
+        left = None if quote_date is None else (needed_by - quote_date).days
+        yield BillWarning(BillWarningKind.LEAD_TIME_OPEN, (left, str(needed_by), *(open_ if names else {})))
 
 
 def _name(line: BillLine, catalog: Catalog) -> str:

@@ -7,6 +7,7 @@ from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.catalog.links import kind_name
 from sizer.present.plain_table import table_text
+from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.existing import existing_text
 from sizer.present.text.memory import memory_text
@@ -33,6 +34,10 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
     """Result of a sizing: verdict, design, every workload, price, alternatives, simplest design, reasons."""
     lines = [result.request.title, "=" * len(result.request.title), verdict_text(result), ""]
     lines += _design_lines(result.design)
+    if result.request.needed_by is not None:
+        warnings = result.design.bill.warnings
+        needed = [*bill_warning_sentences(need_dangers(warnings)), *delivery_sentences(warnings)]
+        lines += [f"Needed: {text}" for text in needed]
     owned = ownership(result)
     if owned is not None:
         lines += ["", f"TCO:    {ownership_finding(owned)} (details: sizer ownership)"]

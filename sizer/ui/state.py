@@ -174,8 +174,9 @@ def take(data: dict[str, Any], origin: str) -> None:
         File name of an example, or words for its origin.
     """
     draft = copy.deepcopy(data)
-    if isinstance(draft.get("date"), str):
-        draft["date"] = date.fromisoformat(draft["date"])
+    for key in ("date", "needed_by"):
+        if isinstance(draft.get(key), str):
+            draft[key] = date.fromisoformat(draft[key])
     st.session_state.draft = draft
     st.session_state.original = copy.deepcopy(draft)
     st.session_state.setdefault("steps", []).append(copy.deepcopy(draft))

@@ -22,7 +22,7 @@ from sizer.workload.ownership import Ownership
 from sizer.workload.quote import Quote
 from sizer.workload.rental import Rental
 from sizer.workload.stated_storage import StatedStorage
-from sizer.workload.table import Count, ItemId, Name, RequestTable
+from sizer.workload.table import Count, ItemId, Name, PlannedDay, RequestTable
 from sizer.workload.team import Team
 
 # A request is typed by a person; a larger file is something else.
@@ -242,6 +242,8 @@ class SizingRequest(RequestTable):
     customer: Annotated[str, Field(max_length=120)] = ""
     # Date of the quote; documents print it, nothing reads a clock.
     date: datetime.date | None = None
+    # Day on which the cluster must be there: the bill warns of what comes too late or ends too soon for it.
+    needed_by: PlannedDay | None = None
     confidence: Annotated[float, Field(ge=0.5, le=0.99, allow_inf_nan=False)] = 0.9
     rank_by: RankBy | None = None
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
@@ -278,6 +280,12 @@ class SizingRequest(RequestTable):
         }
         if len(prices) > 1:
             raise ValueError("ownership.electricity_per_kwh and rental.electricity_per_kwh differ; give the price once")
+        return self
+
+    @model_validator(mode="after")
+    def _need_follows_quote(self) -> Self:
+        if self.needed_by is not None and self.date is not None and self.needed_by < self.date:
+            raise ValueError(f"needed_by = {self.needed_by} is before date = {self.date}; write {self.date} or later")
         return self
 
     @model_validator(mode="after")

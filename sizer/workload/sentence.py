@@ -11,6 +11,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item
 from sizer.catalog.vendors import vendors_of
 from sizer.workload.request import SIZE_LIMITS, SizingRequest
+from sizer.workload.sentence_dates import need_in
 from sizer.workload.sentence_limits import COUNTS as _COUNTS
 from sizer.workload.sentence_limits import NUMBER as _NUMBER
 from sizer.workload.sentence_limits import WHAT_LIMITS, asks_for_most, limit_in
@@ -137,6 +138,7 @@ class _Reader:
 
     def reading(self) -> Reading:
         """The sentence from its most telling parts to the others."""
+        self._date_of_need()
         self._confidence()
         self._head_nodes()
         self._host_memory()
@@ -174,15 +176,18 @@ class _Reader:
     def _find(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         return pattern.search(self._unread)
 
+    def _date_of_need(self) -> None:
+        if need := need_in(self._unread):
+            self._request["needed_by"] = need.day.isoformat()
+            self._record(need.match, f"needed by {need.day}")
+
     def _confidence(self) -> None:
-        match = self._find(_CONFIDENCE)
-        if match:
+        if match := self._find(_CONFIDENCE):
             self._request["confidence"] = number_of(match[1]) / 100
             self._record(match, f"confidence {match[1]} %")
 
     def _head_nodes(self) -> None:
-        match = self._find(_TWO_HEADS)
-        if match:
+        if match := self._find(_TWO_HEADS):
             self._request["resilience"] = {"keeps_targets_without": ["head-node"]}
             self._record(match, "two head nodes, one active and one standby")
 

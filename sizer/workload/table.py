@@ -1,14 +1,25 @@
 """Base class of the tables of a request, and value types that they share."""
 
+import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Name = Annotated[str, Field(min_length=1, max_length=120)]
 ItemId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$", max_length=60)]
 Count = Annotated[int, Field(ge=1, le=100_000, strict=True)]
 # Between nothing and the whole.
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+def _plausible(day: datetime.date) -> datetime.date:
+    if not 2000 <= day.year <= 2100:
+        raise ValueError(f"{day} must lie between 2000-01-01 and 2100-12-31")
+    return day
+
+
+# A day that a project plans for; lead times of years can be counted back from it.
+PlannedDay = Annotated[datetime.date, AfterValidator(_plausible)]
 
 
 class RequestTable(BaseModel):

@@ -1,6 +1,7 @@
 """Page Bill: changes of lines, lines of the quote's own, its heading, price books, and what a customer sees of them."""
 
 import tomllib
+from datetime import date
 from html import unescape
 from typing import Any
 
@@ -318,3 +319,17 @@ def test_old_prices_stand_in_a_banner():
 def test_the_template_is_offered_while_prices_are_missing():
     labels = [one.proto.label for one in bill("Price book").get("download_button")]
     assert "Template for this bill, CSV" in labels
+
+
+def test_what_endangers_the_date_of_need_stands_in_a_banner():
+    """F800: service until May 2029, less than three years after 1 March 2027, which is 100 days after the quote."""
+    app = opened()
+    app.session_state.draft |= {"date": date(2026, 11, 21), "needed_by": date(2027, 3, 1)}
+    app.session_state.draft["platforms"] = {"servers": ["dgx-1"], "storage": ["isilon-f800"]}
+    to_page(app, "bill")
+    assert_healthy(app)
+    (banner,) = [one.value for one in app.warning if "Date of need" in one.value]
+    assert "Isilon F800" in banner
+    assert "100" not in banner
+    assert texts(app).count("2029-05") == 1
+    assert texts(app).count("until 2027-03-01") == 1

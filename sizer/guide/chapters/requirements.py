@@ -90,6 +90,7 @@ def conditions_table(result: SizingResult, catalog: Catalog) -> Table:
     existing = {**request.existing.servers, **request.existing.storage_nodes, **request.existing.switches}
     facts = (
         ("Requested confidence", confidence),
+        ("Date of need", words.date(request.needed_by) if request.needed_by is not None else None),
         ("Allowed servers", names(allowed.servers)),
         ("Excluded servers", names(allowed.forbidden_servers)),
         ("Allowed GPUs", names(allowed.gpus)),

@@ -12,7 +12,7 @@ from sizer.present import words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
-from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences
 from sizer.present.text.calibration import note_texts
 from sizer.present.text.checks import conditional_sentence, missing_text
 from sizer.present.text.money import quotes_text
@@ -24,7 +24,20 @@ from sizer.sizing.checks import CheckResult
 
 # A chart of fewer bars says no more than a sentence.
 _LEAST_BARS = 3
-_ABOUT_SALE = (BillWarningKind.SALE_ENDED, BillWarningKind.SALE_ENDS, BillWarningKind.AVAILABILITY_UNKNOWN)
+_ABOUT_SALE = (
+    BillWarningKind.SALE_ENDED,
+    BillWarningKind.SALE_ENDS_BEFORE_NEED,
+    BillWarningKind.SALE_ENDS,
+    BillWarningKind.AVAILABILITY_UNKNOWN,
+)
+# Risks of a date of need, with the recommended action.
+_OF_NEED = {
+    BillWarningKind.TOO_LATE: ("Late delivery", "ask for a faster delivery, or agree on a later date"),
+    BillWarningKind.SERVICE_ENDS: (
+        "End of service",
+        "agree on the service until the end of use, or plan the successor",
+    ),
+}
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -73,6 +86,7 @@ def next_steps(context: GuideContext) -> list[str]:
     deciding = quotes_text(result, with_amounts=False)
     if deciding:
         steps.append(deciding)
+    steps += delivery_sentences(design.bill.warnings)
     if context.is_single:
         steps.append("Order, install and accept the server with the tests of this document.")
     else:
@@ -161,6 +175,9 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             f"{missing} of {len(design.bill.bought)} lines await a quote",
             "request quotes for the lines marked in the bill",
         )
+    for kind, (name, action) in _OF_NEED.items():
+        for reason in bill_warning_sentences(warning for warning in design.bill.warnings if warning.kind is kind):
+            yield Risk(name, reason.rstrip("."), action)
     sales = [warning for warning in design.bill.warnings if warning.kind in _ABOUT_SALE]
     for sale in bill_warning_sentences(sales[:1]):
         yield Risk(

@@ -1,8 +1,9 @@
-"""Words of the warnings of a bill: ends of sale, prices and lead times."""
+"""Words of the warnings of a bill: ends of sale and service, prices and lead times."""
 
 from collections.abc import Callable, Iterable
 
 from sizer.bom.bill import BillWarning, BillWarningKind
+from sizer.bom.remarks import SERVICE_YEARS
 from sizer.present.words import plural, sentence
 
 _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
@@ -10,6 +11,12 @@ _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
         f"{item}: sale ended {day}; find the successor or a reseller with stock"
     ),
     BillWarningKind.SALE_ENDS: lambda item, day: f"{item}: sale ends {day}, while the quote is valid",
+    BillWarningKind.SALE_ENDS_BEFORE_NEED: lambda item, day, need: (
+        f"{item}: sale ends {day}, before the date of need {need}; order earlier, or choose the successor"
+    ),
+    BillWarningKind.SERVICE_ENDS: lambda item, day, need: (
+        f"{item}: service ends {day}, within {plural(SERVICE_YEARS, 'year')} after the date of need {need}"
+    ),
     BillWarningKind.AVAILABILITY_UNKNOWN: lambda *items: (
         f"availability to be confirmed, no end of sale is published: {', '.join(items)}"
     ),
@@ -26,7 +33,44 @@ _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
     ),
     BillWarningKind.LEAD_TIME_UNKNOWN: lambda *items: f"lead time not known: {', '.join(items)}",
     BillWarningKind.NO_LEAD_TIME: lambda: "no lead time is known; ask the vendors for all of them",
+    BillWarningKind.TOO_LATE: lambda days, weeks, need, *items: (
+        f"too late by {plural(days, 'day')} for {need}, lead time {plural(weeks, 'week')}: {', '.join(items)}"
+    ),
+    BillWarningKind.ORDER_BY: lambda day, weeks, need, *items: (
+        f"order by {day} for {need}; longest known lead time: {plural(weeks, 'week')}, {', '.join(items)}"
+    ),
+    BillWarningKind.LEAD_TIME_OPEN: lambda days, need, *items: (
+        f"lead times not published{_of(items)}; {_left(days, need)}; ask the vendors"
+    ),
 }
+
+
+def _of(items: Iterable[str]) -> str:
+    return f": {names}" if (names := ", ".join(items)) else ""
+
+
+def _left(days: int | None, need: str) -> str:
+    return f"the cluster is needed by {need}" if days is None else f"{plural(days, 'day')} until {need}"
+
+
+# What endangers a date of need, or the years after it.
+_DANGERS = (
+    BillWarningKind.TOO_LATE,
+    BillWarningKind.SALE_ENDED,
+    BillWarningKind.SALE_ENDS_BEFORE_NEED,
+    BillWarningKind.SERVICE_ENDS,
+)
+_DELIVERY = (BillWarningKind.ORDER_BY, BillWarningKind.LEAD_TIME_OPEN)
+
+
+def need_dangers(warnings: Iterable[BillWarning]) -> tuple[BillWarning, ...]:
+    """Of a bill's warnings, those of what endangers a date of need; for a request that has one."""
+    return tuple(warning for warning in warnings if warning.kind in _DANGERS)
+
+
+def delivery_sentences(warnings: Iterable[BillWarning]) -> list[str]:
+    """By when to order, and the days that remain where no lead time is published; empty without a date of need."""
+    return bill_warning_sentences(warning for warning in warnings if warning.kind in _DELIVERY)
 
 
 def bill_warning_sentences(warnings: Iterable[BillWarning]) -> list[str]:

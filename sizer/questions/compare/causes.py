@@ -23,6 +23,7 @@ _INFORMATIONAL = {
     ("title",),
     ("customer",),
     ("date",),
+    ("needed_by",),
     ("rental",),
     ("quote", "number"),
     ("quote", "revision"),

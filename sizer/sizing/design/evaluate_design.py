@@ -110,6 +110,7 @@ def design_answer(
         request.currency,
         request.date,
         request.quote,
+        needed_by=request.needed_by,
         is_documented=is_documented,
     )
     cost, owned = _costs(priced, platform, request, catalog, prices, footprint_of(plan, parts))

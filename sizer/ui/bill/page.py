@@ -12,7 +12,7 @@ from sizer.present.performance_tables import platforms_table
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.present.text import result_text
 from sizer.present.text.bill_lines import note_text
-from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.bill_warnings import bill_warning_sentences, need_dangers
 from sizer.present.text.money import quotes_text
 from sizer.present.text.verdict import selection_text
 from sizer.present.words import plural, sentence
@@ -39,9 +39,10 @@ def show(view: View) -> None:
     st.header("Bill of materials", anchor=False)
     bill = result.design.bill
     _old_prices(bill)
+    _date_of_need(result)
     if view.is_customer_mode:
         look.note(result_text.open_prices(bill))
-        _bill(view, bill)
+        _bill(view, result)
         _platforms(view, result)
     else:
         _tabs(view, result)
@@ -59,7 +60,7 @@ def _tabs(view: View, result: SizingResult) -> None:
                 result_text.open_prices(bill)
                 + ("" if bill.is_complete else " Upload a price book, or enter prices under Edit lines.")
             )
-            _bill(view, bill)
+            _bill(view, result)
             _platforms(view, result)
     for name, draw in (
         (EDIT, editor.show),
@@ -77,10 +78,13 @@ def _note_tab(key: str) -> None:
     st.session_state[_TAB] = st.session_state[key]
 
 
-def _bill(view: View, bill: Bill) -> None:
+def _bill(view: View, result: SizingResult) -> None:
+    bill = result.design.bill
     look.table(bill_table(bill), view.catalog.sources)
-    of_prices = {warning for _, warning in bill.price_warnings}
-    others = bill_warning_sentences(warning for warning in bill.warnings if warning not in of_prices)
+    in_banners = {warning for _, warning in bill.price_warnings}
+    if result.request.needed_by is not None:
+        in_banners.update(need_dangers(bill.warnings))
+    others = bill_warning_sentences(warning for warning in bill.warnings if warning not in in_banners)
     if others:
         look.notes(others)
 
@@ -94,6 +98,15 @@ def _old_prices(bill: Bill) -> None:
     if len(warnings) > _MAX_WARNINGS:
         with st.expander(f"{plural(len(warnings) - _MAX_WARNINGS, 'more price')} to check"):
             look.notes(warnings[_MAX_WARNINGS:])
+
+
+def _date_of_need(result: SizingResult) -> None:
+    """Banner of what comes too late, or whose sale or service ends too soon."""
+    if result.request.needed_by is None:
+        return
+    warnings = bill_warning_sentences(need_dangers(result.design.bill.warnings))
+    if warnings:
+        st.warning(f"**Date of need.** {plain(' '.join(warnings))}", icon=":material/event_upcoming:")
 
 
 def _platforms(view: View, result: SizingResult) -> None:

@@ -33,6 +33,13 @@ DOCUMENT: Columns = (
             ("date",), "Quote date", "Printed on the documents. The quote validity starts here.", Day(), name="Date"
         ),
         FormField(
+            ("needed_by",),
+            "Date of need",
+            "Day on which the cluster must be there. The bill shows by when to order, what comes too late, and whose "
+            "sale or service ends too soon. Default: none.",
+            Day(),
+        ),
+        FormField(
             ("currency",),
             "Currency",
             "Prices in another currency are not converted; those lines need a quote.",
