@@ -78,7 +78,7 @@ class Capacity:
         return cls.log_normal(rate, 0.0)
 
     @classmethod
-    def joined(cls, parts: "Sequence[Capacity]") -> "Capacity":
+    def concatenated(cls, parts: "Sequence[Capacity]") -> "Capacity":
         """Capacities of several sets of rows as one set."""
         return cls(*(np.concatenate([np.ravel(getattr(part, one.name)) for part in parts]) for one in fields(cls)))
 

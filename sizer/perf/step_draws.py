@@ -46,7 +46,20 @@ def _weights() -> Floats:
 
 
 def drawn_terms(values: Floats, covariance: Floats) -> Floats:
-    """Draws of normal terms with mean ``values`` (..., k) and covariance (..., k, k): (..., draws, k)."""
+    """Draws of terms that are normal together.
+
+    Parameters
+    ----------
+    values : ndarray, shape (..., k)
+        Means of the terms, each in its own unit.
+    covariance : ndarray, shape (..., k, k)
+        Their covariance, in products of these units.
+
+    Returns
+    -------
+    ndarray, shape (..., draws, k)
+        :data:`N_DRAWS` draws of the terms.
+    """
     if not covariance.any():
         return np.broadcast_to(values[..., None, :], (*values.shape[:-1], N_DRAWS, values.shape[-1]))
     variance, directions = np.linalg.eigh(covariance)

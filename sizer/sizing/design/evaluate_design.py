@@ -338,7 +338,7 @@ def _throughput(*evaluated: pipeline.Stages) -> Estimate:
     each = [np.broadcast_shapes(*(stage.median.shape for stage in one.limiting())) for one in evaluated]
     return throughput(
         [
-            Capacity.joined([stage.broadcast_to(shape) for stage, shape in zip(stages, each, strict=True)])
+            Capacity.concatenated([stage.broadcast_to(shape) for stage, shape in zip(stages, each, strict=True)])
             for stages in zip(*(one.limiting() for one in evaluated), strict=True)
         ]
     )

@@ -159,7 +159,7 @@ def _is_known(answer: WorkloadAnswer, platform: Platform, catalog: Catalog) -> b
 def rates_of(rows: Sequence[Stages]) -> Floats:
     """Median rate of each of some stages of one row, all in one pass; shape (rows,). [samples/s]"""
     parts = zip(*(one.limiting() for one in rows), strict=True)
-    return throughput([Capacity.joined(capacities) for capacities in parts]).value
+    return throughput([Capacity.concatenated(capacities) for capacities in parts]).value
 
 
 def pinned(stages: Stages, key: str, probability: float) -> Stages:

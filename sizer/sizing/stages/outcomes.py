@@ -181,7 +181,7 @@ def of_time(
     length : Estimate
         Epochs of every row. [-]
     n_samples : float
-        Samples of an epoch. [-]
+        Samples of an epoch. [samples]
     evaluations : float
         Time of the evaluations over that of the epochs. [-]
     time_s : float
