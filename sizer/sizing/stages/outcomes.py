@@ -18,12 +18,12 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.sizing.stages.compute_side import Compute
 
 # Equally likely outcomes of the GPUs' rate, of the length of a training, and of that where a cache adds others.
-_GPU_OUTCOMES = 16
+_GPU_OUTCOMES = 12
 _LENGTHS = 8
 _LENGTHS_WITH_CACHE = 4
 # How far the servers' rate lies above the least that is in time, in the logarithm; from the last on, the cold epoch
 # alone sets the time.
-_MARGINS = (*np.log([1.0, 1.04, 1.12, 1.3, 1.8, 4.0]).tolist(), np.inf)
+_MARGINS = (*np.log([1.0, 1.06, 1.25, 1.8, 4.0]).tolist(), np.inf)
 _NO_MARGINS = (0.0, np.inf)
 # A start-up that takes at most this share of the time leaves a time that is as good as certain.
 _SHORT_START_UP = 0.02
@@ -237,8 +237,8 @@ def _lengths(
             order = np.argsort(each / rest, axis=0)
         each, rest = (np.take_along_axis(part, order, axis=0) for part in (each, rest))
         # Of every group that is alike, the middle one.
-        half = len(each) // (2 * _LENGTHS)
-        epochs, left = (part[half :: 2 * half or 1][:_LENGTHS] for part in (each, rest))
+        middle = ((np.arange(_LENGTHS) + 0.5) * len(each) / _LENGTHS).astype(np.int64)
+        epochs, left = each[middle], rest[middle]
         widths = np.zeros(epochs.shape)
     return list(zip(epochs, left, widths, strict=True))
 

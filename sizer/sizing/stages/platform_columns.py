@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.identity_cache import cached_by_identity
+from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
 from sizer.catalog.links import fabric_ports, is_infiniband, link_bytes_per_s
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import LinkKind, Server
@@ -65,6 +65,7 @@ class ComputeGroup:
     fabric: LinkKind
 
 
+@cached_by_catalog
 def compute_groups(platforms: Sequence[Platform]) -> tuple[list[ComputeGroup], list[int]]:
     """Distinct compute groups, and the index of each platform's group."""
     groups: dict[ComputeGroup, int] = {}

@@ -76,8 +76,8 @@ def test_larger_samples_meet_the_rate_of_storage_and_mount():
     """Six WekaIO nodes read 6 x 1.13 to 6 x 3.75 GB/s, a mount 6.8 to 10: 6.78 to 10 GB/s over 301,056 B a sample."""
     found = influence("apollo-googlenet-inference", "sample-size")
     assert found.high_text == "301\u202fkB an image"
-    # The GPUs pass more by far and hardly spread, so the median is that of the storage: its middle in the logarithm.
-    assert found.high == pytest.approx(math.sqrt(6.78e9 * 10e9) / 301_056, rel=1e-3)
+    # The GPUs seldom pass less, so the median is nearly that of the storage: its middle in the logarithm.
+    assert found.high == pytest.approx(math.sqrt(6.78e9 * 10e9) / 301_056, rel=3e-3)
     assert found.stage == "storage"
 
 
