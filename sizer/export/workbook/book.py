@@ -6,6 +6,7 @@ import io
 from sizer.catalog.model import Catalog
 from sizer.export.workbook import list_sheets as sheet_lists
 from sizer.export.workbook.bill_sheet import write_bill
+from sizer.export.workbook.ownership_sheet import write_ownership
 from sizer.export.workbook.plan_sheets import write_plan
 from sizer.export.workbook.sheets import Sheets
 from sizer.export.workbook.summary_sheet import WIDTHS, write_summary
@@ -18,7 +19,7 @@ _UNDATED = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 (Excel knows no time zo
 def workbook(result: SizingResult, catalog: Catalog) -> bytes:
     """Workbook of the documented design.
 
-    Sheets: Summary, BOM, Networks, Cables, Power, Racks, Elevations, Facility, Growth, Assumptions, Vendor
+    Sheets: Summary, BOM, Ownership (where the request asks for it), Networks, Cables, Power, Racks, Elevations, Facility, Growth, Assumptions, Vendor
     questions, Change log, Sources, Data; a customer's copy has neither the questions to vendors nor the log. Formulas
     carry their value at the time of writing, for viewers that do not calculate. Equal
     results give equal bytes.
@@ -35,6 +36,7 @@ def workbook(result: SizingResult, catalog: Catalog) -> bytes:
         summary = sheets.add("Summary", WIDTHS)
         cells = write_bill(sheets, result.design.bill)
         write_summary(sheets, summary, result, cells)
+        write_ownership(sheets, result, cells)
         sheet_lists.write_networks(sheets, result)
         write_plan(sheets, result, catalog)
         sheet_lists.write_assumptions(sheets, result)

@@ -1,4 +1,4 @@
-"""Page Bill: parts, prices, open quotes, and the platforms compared."""
+"""Page Bill: parts, prices, open quotes, the cost of ownership, and the platforms compared."""
 
 from dataclasses import replace
 
@@ -16,11 +16,16 @@ from sizer.present.text.bill_warnings import bill_warning_sentences, need_danger
 from sizer.present.text.money import quotes_text
 from sizer.present.text.verdict import selection_text
 from sizer.present.words import plural, sentence
+from sizer.questions.ownership.analysis import ownership
+from sizer.questions.ownership.charts import ownership_chart
+from sizer.questions.ownership.tables import ownership_table, runs_table
+from sizer.questions.ownership.text import finding
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.bill import editor, own_lines, price_book_panel, quote_form
 from sizer.ui.bill.editor import CHANGED
 from sizer.ui.bill.overrides import BY_OTHERS
+from sizer.ui.requirements import ownership_form
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
@@ -43,6 +48,7 @@ def show(view: View) -> None:
     if view.is_customer_mode:
         look.note(result_text.open_prices(bill))
         _bill(view, result)
+        _ownership(view, result)
         _platforms(view, result)
     else:
         _tabs(view, result)
@@ -61,6 +67,7 @@ def _tabs(view: View, result: SizingResult) -> None:
                 + ("" if bill.is_complete else " Upload a price book, or enter prices under Edit lines.")
             )
             _bill(view, result)
+            _ownership(view, result)
             _platforms(view, result)
     for name, draw in (
         (EDIT, editor.show),
@@ -87,6 +94,21 @@ def _bill(view: View, result: SizingResult) -> None:
     others = bill_warning_sentences(warning for warning in bill.warnings if warning not in in_banners)
     if others:
         look.notes(others)
+
+
+def _ownership(view: View, result: SizingResult) -> None:
+    """What owning the design costs over the years; a button that asks for it where the request does not."""
+    answer = ownership(result)
+    if answer is None:
+        if not view.is_customer_mode:
+            ownership_form.begin_button("begin-ownership")
+        return
+    st.header("Cost of ownership", anchor=False)
+    st.markdown(plain(finding(answer)))
+    drawn = ownership_chart(answer, look.palette(), "container")
+    look.chart(None if drawn is None else drawn.to_dict(validate=False))
+    look.table(ownership_table(answer.cost), view.catalog.sources)
+    look.table(runs_table(answer), view.catalog.sources)
 
 
 def _old_prices(bill: Bill) -> None:

@@ -5,13 +5,14 @@ from collections.abc import Iterable
 
 from sizer.base.quantities import QuantityKind
 from sizer.ui.request_form.cluster import CLUSTER_FORMS
+from sizer.ui.request_form.costs import COST_FORMS
 from sizer.ui.request_form.field import FormField, Quantity, RequestPath
 from sizer.ui.request_form.usage import USAGE_FORMS
 from sizer.ui.request_form.workload import DOCUMENT, WORKLOAD_FIELDS
 
 FORM_FIELDS: tuple[FormField, ...] = (
     *WORKLOAD_FIELDS,
-    *(field for form in (DOCUMENT, *CLUSTER_FORMS, *USAGE_FORMS) for column in form for field in column),
+    *(field for form in (DOCUMENT, *CLUSTER_FORMS, *USAGE_FORMS, *COST_FORMS) for column in form for field in column),
 )
 # Tables, and fields that are edited by more than one widget or on no form.
 _OTHERS = {
@@ -32,6 +33,7 @@ _OTHERS = {
     "team.job": "Job types",
     "data": "Data on the storage",
     "growth": "Growth",
+    "ownership": "Cost of ownership",
     "rental": "Rental offer",
     "resilience": "Redundancy",
     "quote.override": "Changed lines of the bill",

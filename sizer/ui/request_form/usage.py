@@ -1,4 +1,4 @@
-"""Fields of the request: team and its jobs, growth, a rental offer and the quote."""
+"""Fields of the request: team and its jobs, growth and the quote."""
 
 from sizer.base.quantities import SECONDS
 from sizer.ui.request_form.data import DATA
@@ -226,69 +226,6 @@ GROWTH_FACTORS = (
     ),
 )
 
-_MAX_RATE = 1e6
-RENTAL: Columns = (
-    (
-        FormField(("rental", "offer"), "Offer name", "Shown with its numbers.", Text(), "rented GPUs"),
-        FormField(
-            ("rental", "per_gpu_hour"),
-            "Price per GPU-hour, {currency}",
-            "Rate of the offer, with up to four decimals.",
-            PlainNumber(0.0, _MAX_RATE),
-            "none",
-            "Price per GPU-hour",
-        ),
-        FormField(
-            ("rental", "speed_ratio"),
-            "Relative speed of a rented GPU",
-            "Rate of a rented GPU divided by the rate of a GPU of the design.",
-            PlainNumber(0.01, 100.0),
-            "1, equal speed",
-        ),
-        FormField(
-            ("rental", "storage_per_tb_month"),
-            "Storage, {currency} per TB and month",
-            "Price of rented storage for the data.",
-            PlainNumber(0.0, _MAX_RATE),
-            "not in the offer",
-            "Storage per TB and month",
-        ),
-        FormField(
-            ("rental", "years"),
-            "Comparison period, years",
-            "Renting and buying are compared over this period.",
-            Count(10),
-            "3",
-        ),
-    ),
-    (
-        FormField(
-            ("rental", "electricity_per_kwh"),
-            "Electricity, {currency} per kWh",
-            "For the purchased cluster.",
-            PlainNumber(0.0, _MAX_RATE),
-            "not included",
-            "Electricity per kWh",
-        ),
-        FormField(
-            ("rental", "yearly_cost_percent"),
-            "Staff, space and maintenance, % of the purchase price per year",
-            "For the purchased cluster, without electricity and support.",
-            PlainNumber(0.0, 100.0),
-            "0",
-            "Staff, space and maintenance",
-        ),
-        FormField(
-            ("rental", "utilization_fraction"),
-            "GPU utilization, share of all hours",
-            "0.4 is 40 % of all hours, including nights and weekends. Default: only the break-even is shown.",
-            PlainNumber(0.01, 1.0),
-            "not given",
-            "GPU utilization",
-        ),
-    ),
-)
-
 QUOTE_TEXTS = (
     FormField(("quote", "number"), "Quote number", "As your company numbers its quotes.", Text()),
     FormField(("quote", "revision"), "Revision", "Also part of the file names.", Text()),
@@ -322,6 +259,5 @@ USAGE_FORMS = (
     DATA,
     GROWTH_PERIOD,
     (GROWTH_FACTORS,),
-    RENTAL,
     (QUOTE_TEXTS, QUOTE_TERMS),
 )

@@ -17,6 +17,7 @@ from sizer.ui.request_form.workload import DOCUMENT
 from sizer.ui.requirements import (
     data_form,
     growth_form,
+    ownership_form,
     rental_form,
     resilience_form,
     surroundings,
@@ -46,6 +47,7 @@ def show(view: View) -> None:
     team_form.show()
     resilience_form.show()
     growth_form.show()
+    ownership_form.show()
     rental_form.show()
     _document_details()
 
