@@ -16,6 +16,7 @@ from sizer.workload.sentence_limits import COUNTS as _COUNTS
 from sizer.workload.sentence_limits import NUMBER as _NUMBER
 from sizer.workload.sentence_limits import WHAT_LIMITS, asks_for_most, limit_in
 from sizer.workload.sentence_numbers import byte_unit, checked, number_of
+from sizer.workload.sentence_ownership import ownership_phrases
 
 MAX_CHARACTERS = 500
 EXAMPLE = "Train ResNet-50 on 22 TB of images of 113 kB at 40000 images/s on DGX-1 with F800"
@@ -135,11 +136,13 @@ class _Reader:
         self._read: list[tuple[str, str]] = []
         self._work: dict[str, Any] = {}
         self._request: dict[str, Any] = {}
+        self._currency = ""
 
     def reading(self) -> Reading:
         """The sentence from its most telling parts to the others."""
         self._date_of_need()
         self._confidence()
+        self._ownership()
         self._head_nodes()
         self._host_memory()
         self._minimum_capacity()
@@ -198,9 +201,16 @@ class _Reader:
             if limit.key in limits:
                 raise RequestError(f"sentence: {limit.match[0].strip()!r} is a second {limit.key}; write one")
             limits[limit.key] = limit.value
-            if limit.currency not in ("", "USD"):
-                self._request["currency"] = limit.currency
+            self._state_currency(limit.currency)
             self._record(limit.match, limit.meaning)
+
+    def _state_currency(self, currency: str) -> None:
+        """Take the currency of an amount; "" where it states none."""
+        if currency and self._currency not in ("", currency):
+            raise RequestError(f"sentence: amounts in {self._currency} and in {currency}; write one currency")
+        self._currency = currency or self._currency
+        if currency not in ("", "USD"):
+            self._request["currency"] = currency
 
     def _most(self, asked: re.Match[str]) -> dict[str, Any]:
         """The highest rate within the limits of the sentence."""
@@ -208,6 +218,21 @@ class _Reader:
             raise RequestError(f"sentence: {asked[0].strip()!r} needs a limit; add {WHAT_LIMITS}")
         self._record(asked, "the highest rate within the limits")
         return {"maximum": "rate"}
+
+    def _ownership(self) -> None:
+        """Years, electricity, PUE and ranking of the cost of ownership."""
+        for phrase in ownership_phrases(self._find):
+            self._state_currency(phrase.currency)
+            table: dict[str, Any] = self._request
+            for key in phrase.path[:-1]:
+                table = table.setdefault(key, {})
+            if isinstance(phrase.value, dict):
+                table.setdefault(phrase.path[-1], phrase.value)
+            else:
+                table[phrase.path[-1]] = phrase.value
+            self._record(phrase.match, phrase.meaning)
+        if self._request.get("rank_by") == "ownership":
+            self._request.setdefault("ownership", {})
 
     def _target(self) -> dict[str, Any]:
         rate, gpus = self._find(_RATE), self._find(_GPUS)

@@ -19,15 +19,15 @@ _CURRENCIES = {
     "GBP": r"GBP|£|pounds?",
     "CHF": r"CHF|francs?",
 }
-_CURRENCY = "|".join(_CURRENCIES.values())
+CURRENCY = "|".join(_CURRENCIES.values())
 _SPEND = r"(?:for|within|under|below|spend(?:ing)?|up\s+to|at\s+most|budget(?:\s+(?:of|is))?)"
 # Things that follow a number of thousands or millions and make it no money.
 _NOT_MONEY = (
     r"(?!\s*(?:\w+\s*(?:/|per\b)|images?|pictures?|photos?|samples?|files?|sentences?|records?|[kKMGTP]?i?B\b))"
 )
 _MONEY = (
-    re.compile(rf"(?P<currency>{_CURRENCY})\s*(?P<number>{NUMBER})(?:\s*{_SCALE}\b)?", re.I),
-    re.compile(rf"\b(?P<number>{NUMBER})\s*(?:{_SCALE}\s*)?(?P<currency>{_CURRENCY})(?![\w-])", re.I),
+    re.compile(rf"(?P<currency>{CURRENCY})\s*(?P<number>{NUMBER})(?:\s*{_SCALE}\b)?", re.I),
+    re.compile(rf"\b(?P<number>{NUMBER})\s*(?:{_SCALE}\s*)?(?P<currency>{CURRENCY})(?![\w-])", re.I),
     re.compile(rf"\b{_SPEND}\s+(?P<number>{NUMBER})\s*{_SCALE}\b{_NOT_MONEY}", re.I),
 )
 _POWER = re.compile(
@@ -93,7 +93,10 @@ def _limits(sentence: str, with_servers: bool) -> Iterator[ReadLimit]:
             found: dict[str, Any] = match.groupdict()
             scale = _MANY[found["scale"].lower()] if found.get("scale") else 1.0
             yield ReadLimit(
-                match, "budget", _number(found["number"], is_money=True) * scale, _currency(found.get("currency") or "")
+                match,
+                "budget",
+                _number(found["number"], is_money=True) * scale,
+                currency_of(found.get("currency") or ""),
             )
     if match := _POWER.search(sentence):
         watts = _number(match["number"]) * _WATTS[match["unit"].lower().removesuffix("s")]
@@ -104,7 +107,8 @@ def _limits(sentence: str, with_servers: bool) -> Iterator[ReadLimit]:
             yield ReadLimit(match, key, round(_number(match["number"])))
 
 
-def _currency(written: str) -> str:
+def currency_of(written: str) -> str:
+    """Code of a currency by its code, sign or name; USD where it is none of these."""
     return next((code for code, names in _CURRENCIES.items() if re.fullmatch(names, written, re.I)), "USD")
 
 

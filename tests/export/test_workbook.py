@@ -8,13 +8,17 @@ from typing import Any
 import openpyxl
 import pytest
 
+from sizer.base.resources import data_dir
 from sizer.bom.bill import Bill, LineNote, LineNoteKind, stated
 from sizer.export.workbook.book import workbook
 from sizer.present.text.assumptions import part_questions
 from sizer.sizing.assumptions import MissingFacts, MissingReadRate
 from sizer.sizing.result import SizingResult
+from sizer.sizing.size import size
 from sizer.workload.quote import Quote
+from sizer.workload.request import SizingRequest
 from tests import factories
+from tests.factories.examples import catalog
 
 HEAD_ROW = 4
 
@@ -237,3 +241,20 @@ def test_workbook_keeps_hostile_text_as_text() -> None:
 
 def test_equal_results_make_equal_workbooks() -> None:
     assert workbook(priced(), factories.catalog()) == workbook(priced(), factories.catalog())
+
+
+def test_the_cost_of_ownership_follows_the_bill() -> None:
+    """Purchase of the first year = total of the sheet BOM; years and kinds add up to the same total."""
+    request = SizingRequest.from_file(data_dir("examples") / "questions" / "cost-of-ownership.toml")
+    content = workbook(size(request, catalog()), catalog())
+    formulas, values = (
+        openpyxl.load_workbook(io.BytesIO(content), data_only=one)["Ownership"] for one in (False, True)
+    )
+    assert formulas["B5"].value.startswith("=BOM!")
+    rows = [[cell.value for cell in row] for row in values.iter_rows(min_row=5, max_row=10, max_col=6)]
+    assert [row[0] for row in rows[:5]] == [1, 2, 3, 4, 5]
+    for column in range(1, 6):
+        assert sum(row[column] for row in rows[:5]) == pytest.approx(rows[5][column], abs=0.001)
+    assert all(sum(row[1:5]) == pytest.approx(row[5], abs=0.001) for row in rows)
+    assert rows[5][1] == 298_000
+    assert "Ownership" not in opened(priced(), values=False).sheetnames

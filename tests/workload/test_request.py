@@ -153,3 +153,38 @@ def test_a_custom_dnn_and_data_set_are_read() -> None:
         "resnet50",
         pytest.approx(113e9),
     )
+
+
+@pytest.mark.parametrize(
+    ("tables", "named"),
+    [
+        ({"ownership": {"years": 0}}, ["ownership.years = 0", "between 1 and 15"]),
+        ({"ownership": {"years": -3}}, ["ownership.years = -3"]),
+        ({"ownership": {"years": 1e9}}, ["ownership.years"]),
+        ({"ownership": {"years": float("nan")}}, ["ownership.years"]),
+        ({"ownership": {"electricity_per_kwh": -0.1}}, ["ownership.electricity_per_kwh", "is not a price"]),
+        ({"ownership": {"electricity_per_kwh": "0.20 EUR"}}, ["ownership.electricity_per_kwh", "is not a price"]),
+        ({"ownership": {"support_percent": 101}}, ["ownership.support_percent"]),
+        ({"ownership": {"utilization_fraction": 0}}, ["ownership.utilization_fraction"]),
+        (
+            {"ownership": {"space_per_rack_month": 900, "space_per_rack_unit_month": 25}},
+            ["either space_per_rack_unit_month or space_per_rack_month"],
+        ),
+        ({"ownership": {}, "site": {"pue_ratio": 0.9}}, ["site.pue_ratio = 0.9", "between 1 and 5"]),
+        ({"rank_by": "ownership"}, ["needs an [ownership] table"]),
+        (
+            {
+                "ownership": {"electricity_per_kwh": 0.2},
+                "rental": {"per_gpu_hour": 2.5, "electricity_per_kwh": 0.3},
+            },
+            ["give the price once"],
+        ),
+    ],
+)
+def test_impossible_ownership_is_refused_in_one_sentence(tables: dict[str, object], named: list[str]) -> None:
+    work = {"dnn": "resnet50", "target": {"gpus_busy": 8}}
+    with pytest.raises(RequestError) as refusal:
+        SizingRequest.from_dict({"workload": [work], **tables})
+    text = str(refusal.value)
+    assert "\n" not in text
+    assert all(part in text for part in named), text

@@ -149,3 +149,27 @@ def test_media_name_a_storage_tier(words, tier):
     reading = read_sentence(f"ResNet-50 on 20 TB of images at 3000 images/s from {words}", catalog())
     assert reading.request["platforms"] == {"storage_tier": tier}
     assert reading.unread == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (
+            "over five years at 0.25 EUR/kWh",
+            {"ownership": {"years": 5, "electricity_per_kwh": 0.25}, "currency": "EUR"},
+        ),
+        ("5-year TCO, $0.12 per kWh", {"ownership": {"years": 5, "electricity_per_kwh": 0.12}}),
+        ("25 cents per kWh and a PUE of 1.4", {"ownership": {"electricity_per_kwh": 0.25}, "site": {"pue_ratio": 1.4}}),
+        ("with the lowest total cost of ownership", {"ownership": {}, "rank_by": "ownership"}),
+        ("cheapest to own for 7 years", {"ownership": {"years": 7}, "rank_by": "ownership"}),
+    ],
+)
+def test_the_cost_of_ownership(words: str, expected: dict[str, object]) -> None:
+    read = read_sentence(f"Train ResNet-50 at 20000 images/s {words}", catalog())
+    assert {key: value for key, value in read.request.items() if key not in ("title", "workload")} == expected
+    assert not read.unread
+
+
+def test_amounts_in_two_currencies_are_refused() -> None:
+    with pytest.raises(RequestError, match="amounts in EUR and in USD; write one currency"):
+        read_sentence("ResNet-50 at 3000 images/s within 500,000 USD, over 5 years at 0.25 EUR/kWh", catalog())

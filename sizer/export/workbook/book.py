@@ -19,10 +19,10 @@ _UNDATED = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 (Excel knows no time zo
 def workbook(result: SizingResult, catalog: Catalog) -> bytes:
     """Workbook of the documented design.
 
-    Sheets: Summary, BOM, Ownership (where the request asks for it), Networks, Cables, Power, Racks, Elevations, Facility, Growth, Assumptions, Vendor
-    questions, Change log, Sources, Data; a customer's copy has neither the questions to vendors nor the log. Formulas
-    carry their value at the time of writing, for viewers that do not calculate. Equal
-    results give equal bytes.
+    Sheets: Summary, BOM, Ownership (where the request asks for it), Networks, Cables, Power, Racks, Elevations,
+    Facility, Growth, Assumptions, Vendor questions, Change log, Sources, Data; a customer's copy has neither the
+    questions to vendors nor the log. Formulas carry their value at the time of writing, for viewers that do not
+    calculate. Equal results give equal bytes.
     """
     import xlsxwriter  # type: ignore[import-untyped]
 

@@ -9,10 +9,10 @@ from sizer.export.workbook.bill_sheet import BillCells
 from sizer.export.workbook.sheets import HEAD_ROW, Sheets
 from sizer.questions.ownership.analysis import OwnershipAnswer, ownership
 from sizer.questions.ownership.tables import KIND_NAMES, kinds_of, ownership_note, run_name
-from sizer.questions.ownership.text import finding
 from sizer.sizing.result import SizingResult
 
 NAME = "Ownership"
+_FOLLOWS = "The purchase follows the sheet BOM; the other costs are those of the design when the file was written."
 
 
 def write_ownership(sheets: Sheets, result: SizingResult, cells: BillCells) -> None:
@@ -48,7 +48,7 @@ def write_ownership(sheets: Sheets, result: SizingResult, cells: BillCells) -> N
             sheets, sheet, row, len(kinds) + 1, f"B{row + 1}:{_letter(len(kinds))}{row + 1}", float(year.total), "money"
         )
     row = _totals(sheets, sheet, row + 1, cost, kinds)
-    sheets.paragraph(sheet, row, f"{finding(answer)} {ownership_note(cost)} The purchase follows the sheet BOM.")
+    sheets.paragraph(sheet, row, f"{ownership_note(cost)} {_FOLLOWS}")
     _runs(sheets, sheet, row + 2, answer)
 
 

@@ -43,8 +43,8 @@ def begin() -> None:
     """Ask for the first years, with a notice of what to enter."""
     state.put(OWNERSHIP, dict(_START))
     st.session_state.notice = (
-        f"Cost of ownership over {plural(_START['years'], 'year')} added. Enter electricity, support and space on the page "
-        "Requirements."
+        f"Cost of ownership over {plural(_START['years'], 'year')} added. Enter electricity, support and space on the "
+        "page Requirements."
     )
     state.refresh()
 

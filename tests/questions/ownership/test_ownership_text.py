@@ -1,0 +1,84 @@
+"""Cost of ownership in words and pictures: the table adds up, "at least" stands where something is missing."""
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sizer.base.estimate import Estimate
+from sizer.present.charting import chart_svg
+from sizer.questions.ownership.analysis import OwnershipAnswer, RunCost
+from sizer.questions.ownership.charts import ownership_chart
+from sizer.questions.ownership.tables import ownership_table, runs_table, total_text
+from sizer.questions.ownership.text import finding, short_finding
+from tests.bom.test_ownership import owned
+from tests.bom.test_rental import line
+
+KNOWN = {"electricity_per_kwh": "0.20", "pue_ratio": 1.5, "watts": 7000.0}
+
+
+def answered(*lines: Any, **rates: Any) -> OwnershipAnswer:
+    run = RunCost(
+        workload="ResNet-50",
+        is_training_run=True,
+        sample_unit="image",
+        duration_s=Estimate(np.array(7200.0), np.array(6000.0), np.array(9000.0)),
+        cost=Decimal("24.00"),
+        low=Decimal("20.00"),
+        high=Decimal("30.00"),
+        energy_kwh=21.0,
+        electricity=Decimal("4.20"),
+        runs=13140.0,
+    )
+    return OwnershipAnswer(owned(*lines, **rates), None, (run,), None)
+
+
+def plain(text: str) -> str:
+    return text.replace("\u202f", " ").replace("\xa0", " ").replace(",", " ")
+
+
+def test_the_rows_of_the_table_add_up() -> None:
+    cost = answered(line("298000"), **KNOWN).cost
+    rows = [[plain(cell.text).replace(" ", "") for cell in row.cells] for row in ownership_table(cost).rows]
+    amounts = np.array([[float(text) for text in row[1:]] for row in rows])
+    assert amounts[:-1].sum(axis=0) == pytest.approx(amounts[-1])
+    assert amounts[:, :-1].sum(axis=1) == pytest.approx(amounts[:, -1])
+    assert amounts[-1].tolist() == [298000.0, 55188.0, 353188.0]
+
+
+def test_the_finding_gives_the_total_its_shares_and_the_run() -> None:
+    """298,000 of 353,188 are 84 %; 55,188 are 18.5 % of 298,000."""
+    text = plain(finding(answered(line("298000"), **KNOWN)))
+    for part in ("three years costs USD 353 188", "purchase 84 %", "energy 16 %", "USD 24.0 (20.0 to 30.0)"):
+        assert part in text
+    assert "19 %" in plain(short_finding(answered(line("298000"), **KNOWN)))
+
+
+def test_at_least_stands_where_a_price_is_missing() -> None:
+    answer = answered(line("298000"), line(None), **KNOWN)
+    assert total_text(answer.cost).startswith("at least")
+    assert plain(finding(answer)).count("at least") == 2
+    assert runs_table(answer).rows[0].cells[-1].text.startswith("at least")
+    assert ownership_table(answer.cost).rows[-1].cells[1].text.startswith("at least")
+    assert not ownership_table(answer.cost).rows[-1].cells[2].text.startswith("at least")
+
+
+def test_a_purchase_without_a_price_is_no_cost() -> None:
+    answer = answered(line(None), **KNOWN)
+    assert total_text(answer.cost) == "to be quoted"
+    assert "not known" in finding(answer)
+    assert "55 188" in plain(finding(answer))
+    assert runs_table(answer).rows[0].cells[-1].text == "to be quoted"
+
+
+@pytest.mark.parametrize("lines", [("298000",), ("298000", None), (None,)])
+def test_the_chart_is_drawn_and_names_the_last_total(lines: tuple[str | None, ...]) -> None:
+    chart = ownership_chart(answered(*(line(price) for price in lines), **KNOWN))
+    assert chart is not None
+    total = "353" if "298000" in lines else "55.2"
+    assert total in chart_svg(chart)
+
+
+def test_nothing_known_draws_nothing() -> None:
+    assert ownership_chart(answered(line(None))) is None
