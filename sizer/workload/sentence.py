@@ -15,6 +15,7 @@ from sizer.workload.sentence_dates import need_in
 from sizer.workload.sentence_limits import COUNTS as _COUNTS
 from sizer.workload.sentence_limits import NUMBER as _NUMBER
 from sizer.workload.sentence_limits import WHAT_LIMITS, asks_for_most, limit_in
+from sizer.workload.sentence_names import FILLERS, aliases, short_name
 from sizer.workload.sentence_numbers import byte_unit, checked, number_of
 from sizer.workload.sentence_ownership import ownership_phrases
 
@@ -72,19 +73,6 @@ _UNITS = {"h": "h", "m": "min", "d": "d", "w": "weeks"}
 # Words around a size that make it the size of one sample.
 _OF_ONE = re.compile(rf"^\s*(?:each\b|per\b|apiece\b|an?\s+{_SAMPLES}|{_SAMPLES}\b(?!\s*(?:/|per)))", re.I)
 _SAMPLES_OF = re.compile(rf"{_SAMPLES}\s*(?:of|with|at)\s*(?:about|around|some|up to)?\s*$", re.I)
-# Words without meaning for a request.
-_FILLERS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        a about an and any are around as at be best budget busy buy by can cluster customer data dataset deep done every
-        for from get gpu gpus has have i images in is it its job keep kept learning less like limit limits machine model
-        most must need needs network neural new of on or our per photos pictures please run samples server
-        servers set should size some stored storage system take takes team than that the their them they
-        this to total under up use using want wants we what which will with within would you your
-        """,
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -154,7 +142,7 @@ class _Reader:
         self._names()
         self._storage_tier()
         if "dnn" not in self._work:
-            known = ", ".join(sorted(_short(item) for item in self._catalog.dnns.values()))
+            known = ", ".join(sorted(short_name(item) for item in self._catalog.dnns.values()))
             raise RequestError(f"sentence: no known neural network found; name one of {known}")
         self._task()
         if not target and (most := asks_for_most(self._unread)) is not None:
@@ -167,7 +155,7 @@ class _Reader:
         self._work["target"] = target
         self._length(target)
         self._request["workload"] = [{"name": self._title(), **self._work}]
-        unread = [word for word in re.findall(r"[^\s,;.!?()]+", self._unread) if word.lower() not in _FILLERS]
+        unread = [word for word in re.findall(r"[^\s,;.!?()]+", self._unread) if word.lower() not in FILLERS]
         request = {"title": self._title(), **self._request}
         SizingRequest.from_dict(request, "sentence")  # a count may be out of range
         return Reading(request, tuple(self._read), tuple(unread))
@@ -365,7 +353,7 @@ class _Reader:
 
     def _longest_match(self, items: Mapping[str, Item], known: Iterable[str] = ()) -> str | None:
         """The item with the longest name in the sentence."""
-        names = sorted(((alias, key) for alias, key in _aliases(items).items()), key=lambda pair: -len(pair[0]))
+        names = sorted(((alias, key) for alias, key in aliases(items).items()), key=lambda pair: -len(pair[0]))
         for alias, key in names:
             match = re.search(rf"(?<![\w-]){alias}(?![\w])", self._unread, re.I)
             if match and key not in known:
@@ -397,28 +385,4 @@ class _Reader:
 
     def _title(self) -> str:
         item = self._catalog.dnns[self._work["dnn"]]
-        return f"{_short(item)} {'validation' if 'task' in self._work else 'training'}"
-
-
-def _aliases(items: Mapping[str, Item]) -> dict[str, str]:
-    """Patterns that identify items, each only one item: id, name up to its first comma, distinctive words of it."""
-    keys_of: dict[str, set[str]] = {}
-    for key, item in items.items():
-        short = _short(item)
-        words = [word for word in short.split() if re.search(r"\d", word) and re.search(r"[a-zA-Z]", word)]
-        first = re.split(r"[\s-]", short)[0]
-        for name in {key, short, *words, *([first] if len(first) > 2 and first.lower() not in _FILLERS else [])}:
-            keys_of.setdefault(_pattern(name), set()).add(key)
-    exact = {_pattern(key): key for key in items}
-    return {
-        alias: exact.get(alias, next(iter(keys))) for alias, keys in keys_of.items() if len(keys) == 1 or alias in exact
-    }
-
-
-def _pattern(name: str) -> str:
-    """Letters and digits of a name with any separators between them: ResNet-50, resnet 50, ResNet50."""
-    return r"[\s._-]*".join(re.escape(part.lower()) for part in re.findall(r"[A-Za-z]+|\d+", name))
-
-
-def _short(item: Item) -> str:
-    return re.split(r",| \(| with ", item.name)[0]
+        return f"{short_name(item)} {'validation' if 'task' in self._work else 'training'}"

@@ -42,6 +42,7 @@ def test_the_form_changes_the_rates() -> None:
     widget(app.number_input, "Electricity, USD per kWh").set_value(0.31).run()
     assert_healthy(app)
     assert app.session_state.draft["ownership"]["electricity_per_kwh"] == 0.31
+    unfold(app, "ownership")  # its head says another price
     widget(app.button, "Remove the cost of ownership").click().run()
     assert_healthy(app)
     assert app.session_state.draft.get("ownership") is None
