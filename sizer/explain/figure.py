@@ -1,5 +1,6 @@
 """Explanation of a figure: its formula, the inputs with their sources, the uncertainty and the assumptions."""
 
+import math
 from collections.abc import Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, significant
@@ -27,6 +28,8 @@ PRICE = "price"
 STAGE = "stage"
 # Digits of the ends of an interval among the inputs.
 _DIGITS = 5
+# A product of the ends of an interval that is this close to the square of its median shows no skew.
+_SYMMETRIC = 1e-3
 
 
 def rate_key(workload: int) -> str:
@@ -108,10 +111,21 @@ def _capacity_row(stage: Stage, answer: WorkloadAnswer) -> Row:
     if not is_limit(stage, answer):
         return row(name, "not limited", Cell("far above the bottleneck, or not used", is_muted=True))
     unit = words.sample_unit(answer.dnn)
-    spread = "exact" if low == high else "between two published ends" if stage.key == "storage" else "log-normal"
+    spread = _spread_text(stage)
     text = in_unit(value, unit)
     ends = f" ({significant(low, _DIGITS)} to {significant(high, _DIGITS)})" if low != high else ""
     return row(name, text + ends, spread)
+
+
+def _spread_text(stage: Stage) -> str:
+    """Form of the distribution of a capacity."""
+    value, low, high = stage.capacity
+    if low == high:
+        return "exact"
+    if stage.key == "storage":
+        return "between two published ends"
+    is_symmetric = math.isclose(low * high, value * value, rel_tol=_SYMMETRIC)
+    return "log-normal" if is_symmetric else "log-normal, skewed as its ends show"
 
 
 def _time(result: SizingResult, answer: WorkloadAnswer, time: TrainingTime) -> Explanation:

@@ -12,6 +12,7 @@ from sizer.catalog.links import kind_name
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS
 from sizer.explain.inputs import in_unit, number
 from sizer.perf.exchange import gradient_bytes
+from sizer.perf.step_draws import N_DRAWS
 from sizer.perf.step_terms import (
     EFFICIENCY,
     FILL,
@@ -28,6 +29,7 @@ from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S
 from sizer.present import words
 from sizer.present.text.calibration import note_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
+from sizer.sizing.stages import compute_side
 from sizer.sizing.stages.storage_rates import node_read_rate
 from sizer.workload.request import CustomDnn
 
@@ -262,6 +264,18 @@ def _seconds(value: float) -> str:
     return f"{number(1e3 * value)}{NARROW_SPACE}ms"
 
 
+def _median_over_fitted(model: WorkloadOnDesign, terms: StepTerms) -> StageInput:
+    """How far the uncertainty of all coefficients together moves the median of the rate."""
+    run = model.run
+    steps = compute_side.step_run(model.work, [model.platform], run.cols, run.servers, model.catalog)
+    fitted = float(compute_side.gpu_samples_per_s(steps, terms.values).flat[0])
+    return StageInput(
+        "d, median rate over the rate at the fitted values",
+        number(float(run.comp.gpu.median.flat[0]) / fitted),
+        note=f"{N_DRAWS} draws of the fitted values within their uncertainty",
+    )
+
+
 _STEP = "t GPU = (t launch^q + (p · F · (b + f) / (P · η))^q)^(1/q)"
 
 
@@ -273,8 +287,9 @@ def _gpu(model: WorkloadOnDesign) -> StageInputs:
         inputs = [
             *_common(model, terms),
             StageInput("p, passes", "1", note="forward only"),
+            _median_over_fitted(model, terms),
         ]
-        formula = f"C = m · g · b / t GPU, {_STEP}"
+        formula = f"C = d · m · g · b / t GPU, {_STEP}"
         return StageInputs(formula, tuple(inputs), (), parts, ("flop", "peak", "gpu"))
     inputs = [
         *_common(model, terms),
@@ -289,9 +304,10 @@ def _gpu(model: WorkloadOnDesign) -> StageInputs:
             "w, growth of a step per doubling of GPUs in a server", number(math.exp(v[STRAGGLER])), note=_FITTED
         ),
         StageInput("r, growth of a step from one server to two", number(math.exp(v[SCALE_OUT])), note=_FITTED),
+        _median_over_fitted(model, terms),
     ]
     formula = (
-        f"C = m · g · b / ((t GPU + t exposed) · (1 + w · log2 g + 2 · r · (m − 1)/m)), {_STEP}, "
+        f"C = d · m · g · b / ((t GPU + t exposed) · (1 + w · log2 g + 2 · r · (m − 1)/m)), {_STEP}, "
         "t exposed = (δ + √(δ² + (0.2 · t x)²)) / 2, δ = t x − k · 2/3 · t GPU"
     )
     return StageInputs(formula, tuple(inputs), (), parts, ("flop", "peak", "gpu"))

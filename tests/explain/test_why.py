@@ -115,6 +115,21 @@ def test_a_customer_reads_the_price_paid_and_no_discount():
     assert "965\u202f520" in told.answer
 
 
+def _score(above: float, below_ratio: float, above_ratio: float) -> float:
+    """Standard normal score of the capacity that lies ``above`` (logarithm) below the median.
+
+    The logarithm of the capacity over its median is c (e^(k z) - 1) with z standard normal (a shifted log-normal); both
+    constants follow from its values at z = -1.645 and +1.645, whose quotient is -e^(-1.645 k).
+    """
+    z90 = 1.6448536
+    k = math.log(math.log(above_ratio) / math.log(below_ratio)) / z90
+    if abs(k) < 1e-3:
+        return above * 2 * z90 / math.log(above_ratio * below_ratio)
+    c = math.log(above_ratio) / math.expm1(k * z90)
+    inside = 1 - above / c
+    return -math.log(inside) / k if inside > 0 else math.copysign(math.inf, above)  # beyond the end of its range
+
+
 @pytest.mark.parametrize(("name", "place"), WORKLOADS)
 def test_a_rate_passes_every_stage_in_half_of_the_cases(name, place):
     """The printed condition, with the printed medians and intervals."""
@@ -131,9 +146,8 @@ def test_a_rate_passes_every_stage_in_half_of_the_cases(name, place):
             chance *= above >= -1e-4
             continue
         low, high = (float(end.replace("\u202f", "")) for end in ends.groups())
-        if row.cells[2].text == "log-normal":
-            sd = math.log(high / low) / (2 * 1.6448536)
-            chance *= 0.5 * (1 + math.erf(above / sd / math.sqrt(2)))
+        if row.cells[2].text.startswith("log-normal"):
+            chance *= 0.5 * (1 + math.erf(_score(above, middle / low, high / middle) / math.sqrt(2)))
         else:  # log-uniform: the middle 90 % is 0.9 of the width
             chance *= min(max(0.5 + above / (math.log(high / low) / 0.9), 0.0), 1.0)
     assert chance == pytest.approx(0.5, abs=2e-3)
@@ -166,7 +180,7 @@ def _gpu_s(x: dict[str, float]) -> float:
 
 
 def _gpu(x: dict[str, float]) -> float:
-    samples = x["m"] * x["g"] * x["b"]
+    samples = x["d"] * x["m"] * x["g"] * x["b"]
     if x["p"] == 1:
         return samples / _gpu_s(x)
     beyond_s = x["t x"] - x["k"] * 2 / 3 * _gpu_s(x)
