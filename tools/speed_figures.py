@@ -219,8 +219,8 @@ OTHERS = (
     _time("catalogue", "catalogue read and checked", "test_speed.py::test_load_catalog"),
     _time("calibrate", "calibration fitted again", "test_speed.py::test_calibrate", 20.0),
     _time("guide-summary", "summary.pdf", "test_guides.py::test_guide_warm[summary]"),
-    _time("guide-short", "guide.pdf", "test_guides.py::test_guide_warm[short]", 3.0),
-    _time("guide-full", "guide-full.pdf", "test_guides.py::test_guide_warm[full]"),
+    _time("guide", "guide.pdf", "test_guides.py::test_guide_warm[guide]", 3.0),
+    _time("guide-engineer", "engineers-file.pdf", "test_guides.py::test_guide_warm[engineer]"),
     _time("workbook", "workbook", "test_documents.py::test_workbook_warm"),
     _time("app-first", "first page of the app", "test_app.py::test_first_page_of_a_warm_server", 1.0),
     _time("app-rerun", "the app after an edit", "test_app.py::test_rerun_after_an_edit", 0.3),
@@ -229,7 +229,7 @@ OTHERS = (
     _memory("memory-whole", "memory of a process with one whole answer",
             "test_starting.py::test_memory_of_a_whole_answer"),
     _memory("memory-guide", "memory of a process that makes guide.pdf",
-            "test_guides.py::test_memory_of_a_process_that_makes_guides[short]", 250.0),
+            "test_guides.py::test_memory_of_a_process_that_makes_guides[guide]", 250.0),
 )  # fmt: skip
 
 
