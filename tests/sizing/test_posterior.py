@@ -68,7 +68,7 @@ class Middle:
 @pytest.fixture
 def at_the_medians(monkeypatch):
     """Judge and draws with every term at its value."""
-    for module in ("sizer.perf.step_terms", "sizer.calibrate.calibration"):
+    for module in ("sizer.perf.step_terms", "sizer.calibrate.calibration", "sizer.calibrate.fit.hosts"):
         monkeypatch.setattr(f"{module}.drawn_terms", lambda values, _: drawn_terms(values, np.zeros(1)))
     return _at_the_medians
 
