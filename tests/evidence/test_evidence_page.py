@@ -18,6 +18,7 @@ from sizer.calibrate.validate import AccuracyMeasure, AccuracyTarget, ValidatedR
 from sizer.evidence import rows as facts
 from sizer.evidence.answer import answer_finding, answer_parity_chart, answer_rows
 from sizer.evidence.page import evidence_html, evidence_page, findings
+from sizer.guide.edition import ENGINEER
 from sizer.guide.pdf import render
 from sizer.present.tables import Table
 from tests import factories
@@ -257,21 +258,24 @@ def test_an_empty_report_says_so():
 
 
 def test_the_chapter_holds_what_the_performance_chapter_refers_to():
-    text = render.guide_html(sized("dgx1-f800-resnet50"), catalog())
-    chapters = dict(re.findall(r'<section class="chapter (\w+)[^"]*"[^>]*>(.*?)</section>', text, flags=re.S))
+    text = render.guide_html(sized("dgx1-f800-resnet50"), catalog(), ENGINEER)
+    chapters = dict(re.findall(r'<section class="chapter ([\w-]+)[^"]*"[^>]*>(.*?)</section>', text, flags=re.S))
     assert 'id="evidence-1"' in chapters["validation"]
     assert 'id="evidence-chart-1"' in chapters["validation"]
-    assert 'id="evidence-1"' not in chapters["performance"]
-    assert 'href="#chapter-validation"' in chapters["performance"]
+    # The engineer's chapter on performance names the figures that decided and refers to them.
+    assert 'id="evidence-1"' not in chapters["engineer-performance"]
+    assert 'href="#chapter-validation"' in chapters["engineer-performance"]
 
 
 def test_without_measurements_the_chapter_says_so():
     result = sized("dgx1-f800-resnet50")
     bare = tuple(replace(answer, evidence=()) for answer in result.design.workloads)
     design = replace(result.design, workloads=bare)
-    text = render.guide_html(replace(result, design=design, platforms=(design,)), catalog())
+    bare_result = replace(result, design=design, platforms=(design,))
+    text = render.guide_html(bare_result, catalog(), ENGINEER)
     assert "No published run is close to this design" in text
     assert "No published measurement is close to this workload" in text
+    assert "No published run is close" in render.guide_html(bare_result, catalog())
 
 
 def test_rows_of_an_answer_are_its_evidence():

@@ -130,11 +130,16 @@ def test_usable_capacity_is_raw_less_protection():
 
 
 def test_published_rates_pass_the_tests_of_training():
-    """The DGX-1 runs of the Isilon test: 52,274 images/s on 72 GPUs, 712 to 726 a GPU, hosts at 46 %."""
+    """The DGX-1 runs of the Isilon test: 52,274 images/s on 72 GPUs, 712 to 726 a GPU, hosts at 46 %.
+
+    One GPU alone neither exchanges nor waits: 740 images/s with Horovod on AWS (awss2-rn50-real-1g, same batch) and 818
+    in a later container (dle-tf1902-rn50-train-fp16-1g).
+    """
     tests, answer_ = of("dgx1-f800-resnet50"), example("dgx1-f800-resnet50").design.workloads[0]
     for key in ("cluster-warm", "cluster-cold"):
         assert value(tests[key].passes) <= 52_274
-    assert value(tests["one-gpu"].passes) <= 726
+    assert value(tests["one-gpu"].passes) <= 740
+    assert 726 < value(tests["one-gpu"].expect) < 1.1 * 818
     assert value(tests["one-server"].passes) <= 8 * 712
     assert float(tests["cpu-load"].passes.removeprefix("at most ").split(SPACE)[0]) >= 46
     assert value(tests["cluster-warm"].passes) == pytest.approx(float(answer_.throughput.low), rel=5e-3)

@@ -241,5 +241,5 @@ def test_changes_name_target_and_platform_in_words():
     said = changes(
         before, before.model_copy(update={"workload": (work,)}), sized("dgx1-f800-resnet50").design, catalog()
     )
-    assert said == "At least 60\u202f000\u202fimages/s instead of at least 52\u202f270\u202fimages/s."
+    assert said == "At least 60\u202f000\u202fimages/s instead of at least 52\u202f000\u202fimages/s."
     assert changes(before, before, sized("dgx1-f800-resnet50").design, catalog()) == "The request does not change."
