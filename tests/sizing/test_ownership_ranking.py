@@ -95,12 +95,19 @@ def test_the_arrays_of_the_search_give_the_amount_of_the_documents(
     assert arrays == pytest.approx(float(exact), rel=1e-6)
 
 
-@pytest.mark.parametrize("rank_by", ["cost", "ownership"])
-def test_the_order_is_that_of_all_designs_counted(rank_by: str) -> None:
+@pytest.mark.parametrize(
+    ("rank_by", "asked"),
+    [
+        ("cost", None),
+        ("ownership", None),
+        ("ownership", {"years": 10}),
+        ("ownership", {"years": 7, "support_percent": 15, "electricity_per_kwh": 0.5, "space_per_rack_month": 2000}),
+    ],
+)
+def test_the_order_is_that_of_all_designs_counted(rank_by: str, asked: dict[str, Any] | None) -> None:
     """Bounds that spare the counting of platforms never hide a cheaper one: every platform's best by brute force."""
-    counts = search(
-        request(["dgx-1", "dgx-2", "c4140", "apollo-6500"], rank_by=rank_by), catalog(), stored_calibration()
-    )
+    servers = ["dgx-1", "dgx-2", "c4140", "apollo-6500"]
+    counts = search(request(servers, asked, rank_by=rank_by), catalog(), stored_calibration())
     found = Ranking(counts).all()
     evaluated = counts.evaluated
     rows = np.flatnonzero(counts.feasible)  # counts every platform
@@ -112,6 +119,11 @@ def test_the_order_is_that_of_all_designs_counted(rank_by: str) -> None:
     known = [row for row in found if not counts.conditional[row] and not counts.energy_is_open[row]]
     assert [float(amount[row]) for row in known] == sorted(best.values())
     assert len(known) > 3
+    # What servers and storage alone cost is a bound of every design, so that no platform is passed over.
+    bound = counts.main_cost.cost[
+        evaluated.space.platform, np.tile(np.arange(len(evaluated.space.sizes)), len(evaluated.platforms))
+    ]
+    assert (bound[rows] <= amount[rows] + 0.01).all()
 
 
 def test_a_dear_kilowatt_hour_turns_the_order() -> None:

@@ -78,7 +78,7 @@ WORDING = {
 _ANY_WORDING = re.compile("|".join(WORDING), re.I)
 _WORDING = {re.compile(pattern, re.I): instead for pattern, instead in WORDING.items()}
 # Reads the words of customers.
-_READER = "sizer/workload/sentence.py"
+_READER = "sizer/workload/sentence"
 _PROVIDED = re.compile(r"provided by others|'by others'", re.I)
 
 

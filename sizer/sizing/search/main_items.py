@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -79,7 +80,7 @@ def main_items_cost(
     With the rates of an ownership also the energy and rack units of servers, storage and head node over its years.
     """
     existing, platforms = request.existing, evaluated.platforms
-    shares = _SupportShares(prices)
+    shares = _SupportShares(prices, rates)
     known: dict[tuple[object, ...], _Each] = {}
     each = []
     for platform in platforms:
@@ -134,12 +135,10 @@ def _each(
 ) -> _Each:
     def cost(part: Item) -> float:
         price = float(prices.of(part.id, platform)[1])
-        if rates is None:
-            return (1 + shares.of(part.id)) * price
-        # A stated share for support stands for what bands say of it, so that only the price itself is certain.
-        share = 0.0 if rates.support_percent is not None else shares.of(part.id)
-        yearly = least_yearly_cost(rates, part) if isinstance(part, Device) else 0.0
-        return (1 + share) * price + rates.years * yearly
+        running = 0.0
+        if rates is not None and isinstance(part, Device):
+            running = rates.years * least_yearly_cost(rates, part)
+        return (1 + shares.of(part.id)) * price + running
 
     existing = request.existing
     server, *storage = _main_parts(platform)
@@ -157,17 +156,17 @@ def _each(
         if line.status != "computed" or line.category != "software" or line.requires:
             continue
         if line.metric == "node" and {"cluster", "all"} & set(line.covers):
-            per_server += float(prices.of(line.item, platform)[1])
+            per_server += float(prices.of(line.item, platform)[1]) * shares.times(line.item)
         elif line.metric == "raw-terabyte" and "storage nodes" in line.covers and storage:
             unit += prices.raw_tb(platform) * float(prices.of(line.item, platform)[1])
     return _Each(each, unit, cluster, per_server)
 
 
 class _SupportShares:
-    """Share of a part's price that its support costs where that is unknown."""
+    """Share of a part's price that its support costs where that is unknown, over the years of an ownership."""
 
-    def __init__(self, prices: UnitPrices) -> None:
-        self._prices = prices
+    def __init__(self, prices: UnitPrices, rates: OwnershipRates | None) -> None:
+        self._prices, self._rates = prices, rates
         self._support = [
             item
             for item in prices.catalog.support.values()
@@ -178,9 +177,27 @@ class _SupportShares:
         ]
         self._known: dict[str, float] = {}
 
+    def times(self, item_id: str) -> int:
+        """How often a part is paid over the years: every year where its band is by the year."""
+        is_repeated = self._rates is not None and not self._prices.is_known(item_id) and self._prices.is_yearly(item_id)
+        return self._rates.years if self._rates is not None and is_repeated else 1
+
+    @cached_property
+    def _stated(self) -> float | None:
+        """Share that is stated in place of all support; 0 where priced support may cover some of the years."""
+        if self._rates is None or self._rates.support_percent is None:
+            return None
+        if any(self._prices.is_known(item_id) for item_id in self._prices.catalog.support):
+            return 0.0
+        return float(self._rates.support_percent) / 100 * self._rates.years
+
     def of(self, part_id: str) -> float:
         """Share of the price of a part."""
+        if self._stated is not None:
+            # Support is not paid for what is bought again when its term ends.
+            price = self._prices.book.price(part_id, self._prices.currency)
+            return self._stated if price is None or price.term_months is None else 0.0
         if part_id not in self._known:
-            named = (item for item in self._support if supports(item, part_id, self._prices))
-            self._known[part_id] = sum(float(self._prices.of_share(item.id)[1]) for item in named)
+            named = [item.id for item in self._support if supports(item, part_id, self._prices)]
+            self._known[part_id] = sum(float(self._prices.of_share(name)[1]) * self.times(name) for name in named)
         return self._known[part_id]

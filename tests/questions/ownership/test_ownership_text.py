@@ -1,12 +1,17 @@
 """Cost of ownership in words and pictures: the table adds up, "at least" stands where something is missing."""
 
+import dataclasses
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pytest
 
+from sizer import SizingRequest, ownership, size
 from sizer.base.estimate import Estimate
+from sizer.base.resources import data_dir
+from sizer.guide.edition import Edition
+from sizer.guide.pdf.render import guide_html
 from sizer.present.charting import chart_svg
 from sizer.questions.ownership.analysis import OwnershipAnswer, RunCost
 from sizer.questions.ownership.charts import ownership_chart
@@ -14,6 +19,7 @@ from sizer.questions.ownership.tables import ownership_table, runs_table, total_
 from sizer.questions.ownership.text import finding, short_finding
 from tests.bom.test_ownership import owned
 from tests.bom.test_rental import line
+from tests.factories.examples import catalog
 
 KNOWN = {"electricity_per_kwh": "0.20", "pue_ratio": 1.5, "watts": 7000.0}
 
@@ -82,3 +88,16 @@ def test_the_chart_is_drawn_and_names_the_last_total(lines: tuple[str | None, ..
 
 def test_nothing_known_draws_nothing() -> None:
     assert ownership_chart(answered(line(None))) is None
+
+
+def test_the_customers_guide_has_the_section_only_where_it_is_asked_for() -> None:
+    """The total of the section is the one of the analysis."""
+    asked = SizingRequest.from_file(data_dir("examples") / "questions" / "cost-of-ownership.toml")
+    result = size(asked, catalog())
+    answer = ownership(result)
+    assert answer is not None
+    text = plain(guide_html(result, catalog(), Edition("customer")))
+    assert "Cost of ownership" in text
+    assert plain(f"{answer.cost.total:,.2f}") in text
+    without = dataclasses.replace(result, request=asked.model_copy(update={"ownership": None}))
+    assert "Cost of ownership" not in guide_html(without, catalog(), Edition("customer"))
