@@ -75,8 +75,8 @@ def test_other_rows_are_predicted_unseen_no_worse_than_before() -> None:
 
     Before the rows of v0.7 were added they were 5.95, 10.91 and 4.66 %. Since the fit is moved until the medians of
     draws meet the measurements, rates of unseen sources are no longer off to one side (0.1 % in the median, before
-    1.6 %). For a series or larger clusters left out the medians of draws are those of the fit that has seen them, which
-    is less than their own draws would need: 0.1 and 0.4 points more than before.
+    1.6 %), and errors of series and larger clusters, for which the move is that of the fit that has seen them, are 0.1
+    and 0.4 points larger.
     """
     checks = load_cross_validation(CALIBRATION)
     published = {
