@@ -11,7 +11,6 @@ from sizer.calibrate.cases import peak_flop_per_s
 from sizer.catalog.links import kind_name
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS
 from sizer.explain.inputs import in_unit, number
-from sizer.perf.exchange import gradient_bytes
 from sizer.perf.step_draws import N_DRAWS
 from sizer.perf.step_terms import (
     EFFICIENCY,
@@ -25,11 +24,11 @@ from sizer.perf.step_terms import (
     STRAGGLER,
     StepTerms,
 )
-from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S
+from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S, TRAINING_PASSES
 from sizer.present import words
 from sizer.present.text.calibration import note_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
-from sizer.sizing.stages import compute_side
+from sizer.sizing.stages import compute_side, gpu_memory
 from sizer.sizing.stages.storage_rates import node_read_rate
 from sizer.workload.request import CustomDnn
 
@@ -132,6 +131,9 @@ def _limit(value: float) -> str:
     return _rate(value) if math.isfinite(value) else "not limited"
 
 
+_GRADIENT_IN = "2 (m − 1)/m · G / (g · b)"
+
+
 def _network(model: WorkloadOnDesign) -> StageInputs:
     run, platform = model.run, model.platform
     side = run.side
@@ -151,7 +153,7 @@ def _network(model: WorkloadOnDesign) -> StageInputs:
         StageInput(
             "x, gradient bytes into a server for a sample",
             in_unit(float(run.comp.exchanged_bytes[0]), "B"),
-            note="2 (m − 1)/m · G / (g · b)",
+            note="2 (m − 1)/m · (G / (g · b) + V)" if gpu_memory.looked_up_bytes(model.work) else _GRADIENT_IN,
         ),
     ]
     formula = "C = min( min(B front, B gateway) / (s · (1 − h)), m · B server / (s · (1 − h) + x) )"
@@ -264,6 +266,12 @@ def _seconds(value: float) -> str:
     return f"{number(1e3 * value)}{NARROW_SPACE}ms"
 
 
+def _passes(model: WorkloadOnDesign) -> StageInput:
+    factor = gpu_memory.work_factor(model.work)
+    again = "" if factor == 1 else ", activations recomputed"
+    return StageInput("p, passes", number(TRAINING_PASSES * factor), note=f"one forward, two backward{again}")
+
+
 def _median_over_fitted(model: WorkloadOnDesign, terms: StepTerms) -> StageInput:
     """How far the uncertainty of all coefficients together moves the median of the rate."""
     run = model.run
@@ -293,7 +301,7 @@ def _gpu(model: WorkloadOnDesign) -> StageInputs:
         return StageInputs(formula, tuple(inputs), (), parts, ("flop", "peak", "gpu"))
     inputs = [
         *_common(model, terms),
-        StageInput("p, passes", "3", note="one forward, two backward"),
+        _passes(model),
         StageInput("t x, time of the exchange", _seconds(_exchange_s(model)), note="see gradient exchange"),
         StageInput(
             "k, share of the backward pass that hides the exchange",
@@ -320,12 +328,19 @@ def _exchange_s(model: WorkloadOnDesign) -> float:
     return samples / capacity if math.isfinite(capacity) else 0.0
 
 
+def _looked_up(vectors_bytes: float) -> list[StageInput]:
+    """Vectors that move where embedding tables are divided over the GPUs."""
+    if not vectors_bytes:
+        return []
+    return [StageInput("V, vectors that a sample looks up", in_unit(vectors_bytes, "B"), note="divided tables")]
+
+
 def _exchange(model: WorkloadOnDesign) -> StageInputs:
     if model.work.is_inference:
         return StageInputs("C is not limited", (), ("Inference exchanges no gradients.",))
     run, v = model.run, _terms(model).values
     server = model.platform.server
-    gradient = float(gradient_bytes(model.work.dnn.parameters.value, model.work.request.precision))
+    gradient, looked_up = gpu_memory.gradient_bytes(model.work), gpu_memory.looked_up_bytes(model.work)
     several = model.n_servers > 1
     inputs = [
         StageInput("m, servers", grouped(model.n_servers), note="search"),
@@ -337,6 +352,7 @@ def _exchange(model: WorkloadOnDesign) -> StageInputs:
             None if model.work.is_custom_dnn else model.work.dnn.parameters,
             "request",
         ),
+        *_looked_up(looked_up),
         StageInput(
             "B in, rate of a GPU inside the server",
             _rate(math.exp(v[INTRA])),
@@ -366,9 +382,10 @@ def _exchange(model: WorkloadOnDesign) -> StageInputs:
                 note="tuning constant of NCCL",
             ),
         ]
-    formula = "C = m · g · b / t x, t x = 2 (g − 1)/g · G / B in + 2 (g − 1) · a in"
+    inside, outside = ("(G + b · V / m)", "(G + g · b · V)") if looked_up else ("G", "G")
+    formula = f"C = m · g · b / t x, t x = 2 (g − 1)/g · {inside} / B in + 2 (g − 1) · a in"
     if several:
-        formula += " + 2 (m − 1)/m · G / (u · B server) + 2 ⌈log2 m⌉ · a out"
+        formula += f" + 2 (m − 1)/m · {outside} / (u · B server) + 2 ⌈log2 m⌉ · a out"
     cautions = ("Shown as exact: the part that is not hidden, with its uncertainty, belongs to the GPU stage.",)
     return StageInputs(formula, tuple(inputs), cautions, (server.name,), ("ports", "intra_link"))
 

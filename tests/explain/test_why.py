@@ -12,6 +12,7 @@ from sizer.present.words import money
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
+from tests.cases import case_book
 from tests.factories.examples import EXAMPLES, catalog, sized
 
 WORKLOADS = [(name, place) for name in EXAMPLES for place in range(len(sized(name).design.workloads))]
@@ -190,9 +191,10 @@ def _gpu(x: dict[str, float]) -> float:
 
 
 def _exchange(x: dict[str, float]) -> float:
-    time_s = 2 * (x["g"] - 1) / x["g"] * x["G"] / x["B in"] + 2 * (x["g"] - 1) * x["a in"]
+    looked_up = x.get("V", 0.0) * x["b"]
+    time_s = 2 * (x["g"] - 1) / x["g"] * (x["G"] + looked_up / x["m"]) / x["B in"] + 2 * (x["g"] - 1) * x["a in"]
     if "B server" in x:
-        time_s += 2 * (x["m"] - 1) / x["m"] * x["G"] / (x["u"] * x["B server"])
+        time_s += 2 * (x["m"] - 1) / x["m"] * (x["G"] + x["g"] * looked_up) / (x["u"] * x["B server"])
         time_s += 2 * math.ceil(math.log2(x["m"])) * x["a out"]
     return x["m"] * x["g"] * x["b"] / time_s
 
@@ -224,6 +226,20 @@ def test_the_capacity_of_a_stage_follows_from_its_inputs(name, place, stage):
     if said.answer == "not limited" and (x.get("h") == 1 or x.get("c") == 0 or not x):
         return  # memory serves every read, nothing is decoded, or nothing is exchanged
     assert FORMULAS[stage](x) == pytest.approx(float(capacity.value), rel=SHOWN)
+
+
+@pytest.mark.parametrize(("name", "passes"), [("gpt2", 4), ("recommender", 3)])
+def test_a_network_divided_over_the_gpus_shows_its_passes_and_vectors(name, passes):
+    """A second forward pass recomputes activations where the optimizer is divided; tables send vectors instead."""
+    request = case_book.request(name)
+    result = size(request, catalog())
+    evaluated = EvaluatedDesign(result, catalog())
+    stages = {one.key: float(one.capacity.value) for one in result.design.workloads[0].stages}
+    for stage in ("gpu", "exchange"):
+        x = inputs(explanation(evaluated, stage_key(0, stage)))
+        assert FORMULAS[stage](x) == pytest.approx(stages[stage], rel=SHOWN)
+        assert x.get("p", passes) == passes
+        assert ("V" in x) == (stage == "exchange" and name == "recommender")
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
