@@ -38,7 +38,7 @@ def test_each_loss_shows_before_and_after() -> None:
     assert figure(app, "Target")[0] == "met"
     app = fails(app, "leaf")
     assert figure(app, "Target")[0] == "missed"
-    assert plain(figure(app, "Longest outage in a run")[0]) == "8.44 h"
+    assert plain(figure(app, "Longest outage in a run")[0]) == "9.82 h"
     assert len(app.subheader) == 3
     assert charts(app)
     # Left and opened again, the page is as it was.
@@ -65,5 +65,5 @@ def test_a_button_asks_for_a_reserve_and_one_takes_it_back() -> None:
 def test_the_share_of_jobs_within_the_wait_is_shown() -> None:
     app = asked("questions/forty-data-scientists")
     share, under = figure(app, "Jobs that start within their wait")
-    assert plain(share) == "90 %"
+    assert plain(share) == "89 %"  # of six servers; see the table of sizes of the team
     assert plain(under).startswith("90 %")

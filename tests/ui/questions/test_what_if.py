@@ -163,8 +163,8 @@ def test_the_values_taken_are_in_the_request_and_the_answer_is_the_one_promised(
     move(app, "Image size", 4)
     gpus, servers = figure(app, "GPUs"), figure(app, "GPU servers")
     assert gpus[1].endswith("compared with 72")
-    assert "target rate 26\u202f100 images/s and image size 226\u202fkB" in page_text(app).replace(
-        "26\u202f100\u202fimages", "26\u202f100 images"
+    assert "target rate 26\u202f000 images/s and image size 226\u202fkB" in page_text(app).replace(
+        "26\u202f000\u202fimages", "26\u202f000 images"
     )
     widget(app.button, "Apply to the request").click().run()
     assert_well(app)
