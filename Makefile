@@ -33,7 +33,7 @@ app: $(STAMP) ## the browser app on this machine
 	@$(BIN)/sizer app
 
 test: $(STAMP) ## the tests, two at a time
-	@$(BIN)/pytest -n 2 --dist worksteal --benchmark-disable
+	@$(BIN)/pytest -n 2 --dist loadfile --benchmark-disable
 
 laws: $(STAMP) ## search whole spaces for counterexamples to the laws of sizing, with hundreds of price books
 	@$(BIN)/pytest -m "laws or more_examples" --hypothesis-profile laws -n 2 --dist worksteal
