@@ -18,7 +18,7 @@ def dask_client() -> Iterator[Any]:
             processes=True,
             host="127.0.0.1",
             scheduler_port=0,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # two workers of the tests may each have a cluster
             silence_logs=50,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
