@@ -11,7 +11,7 @@ _MONTHS = [name.lower() for name in month_name]
 # "mar", "mar." and "march", but not "marble".
 _MONTH = rf"(?P<month>{'|'.join(rf'{name[:3]}(?:{name[3:]})?' for name in _MONTHS[1:])}|sept)\b\.?"
 _YEAR = r"(?P<year>20\d\d)"
-_NTH = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_NTH = r"(?P<day>\d{1,2})(?:st|[nr]d|th)?"
 _DATES = (
     r"(?P<iso>20\d\d-\d\d(?:-\d\d)?)",
     rf"(?:{_NTH}\s+(?:of\s+)?)?{_MONTH},?\s+{_YEAR}",
