@@ -45,7 +45,7 @@ def zip_members(content: bytes) -> int:
 # Label of the button -> how the file is opened, and the least that is in it.
 FILES: dict[str, tuple[Callable[[bytes], int], int]] = {
     "Guide, PDF": (pages, 10),
-    "Full guide, PDF": (pages, 30),
+    "Engineer's file, PDF": (pages, 20),
     "Summary, PDF": (pages, 1),
     "Guide, web page": (lambda content: content.count(b"<table"), 10),
     "Bill, workbook": (lambda content: len(openpyxl.load_workbook(io.BytesIO(content)).sheetnames), 5),
@@ -56,7 +56,7 @@ FILES: dict[str, tuple[Callable[[bytes], int], int]] = {
     "NetBox import, ZIP": (zip_members, 3),
     "Drawings, draw.io": (lambda content: len(ET.fromstring(content)), 1),
     "Drawings, slides": (lambda content: len(Presentation(io.BytesIO(content)).slides), 2),
-    "Archive, PDF/A": (pages, 30),
+    "Archive, PDF/A": (pages, 10),
     "Design, JSON": (lambda content: len(json.loads(content)), 5),
 }
 
