@@ -13,7 +13,7 @@ EXAMPLES := $(sort $(wildcard examples/*.toml))
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help setup demo app test laws lint bench wheel-check test-app browser test-office test-postgres guides calibrate lock clean
+.PHONY: help setup demo app test laws lint bench wheel-check test-app browser test-office test-postgres test-proxy guides hostile fuzz calibrate lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -37,6 +37,12 @@ test: $(STAMP) ## the tests, two at a time
 
 laws: $(STAMP) ## search whole spaces for counterexamples to the laws of sizing, with hundreds of price books
 	@$(BIN)/pytest -m "laws or more_examples" --hypothesis-profile laws -n 2 --dist worksteal
+
+hostile: $(STAMP) ## hostile inputs of every surface, each in a process of its own with limits
+	@$(BIN)/pytest tests/hostile -m hostile -n 2 --dist worksteal
+
+fuzz: $(STAMP) ## ten minutes of random requests, links, price books and sentences (SECONDS_EACH=n: n for each surface)
+	@$(BIN)/python -m tests.hostile.fuzz $(SECONDS_EACH)
 
 lint: $(STAMP) ## style, types, layers, spelling
 	@$(BIN)/ruff check .
@@ -66,8 +72,11 @@ test-office: $(STAMP) ## recalculate the workbooks with LibreOffice: every sum a
 test-postgres: $(STAMP) ## the library of designs on a PostgreSQL server started for it
 	@tools/postgres.sh $(BIN)/pytest tests/library -m postgres
 
+test-proxy: $(STAMP) ## the app behind nginx with a login, as docs/serve-a-team.md configures it
+	@nginx=$$(tools/nginx.sh) && SIZER_NGINX=$$nginx $(BIN)/pytest tests/proxy -m proxy
+
 guides: $(STAMP) ## lay out guides of every size and read every page; check their structure with veraPDF
-	@verapdf=$$(tools/verapdf.sh) && SIZER_VERAPDF=$$verapdf $(BIN)/pytest tests/guides -m guides -n 2 --dist worksteal --show-capture=no
+	@verapdf=$$(tools/verapdf.sh) && SIZER_VERAPDF=$$verapdf $(BIN)/pytest tests/guides -m guides -n 2 --dist loadgroup --show-capture=no
 
 calibrate: $(STAMP) ## fit the performance model to the observations again
 	@$(BIN)/sizer calibrate

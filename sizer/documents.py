@@ -6,24 +6,27 @@ import re
 import unicodedata
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from sizer.base.errors import ReportError, RequestError
 from sizer.base.faults import nearest
-from sizer.base.json_document import json_text
+from sizer.base.formats.json_document import json_text
 from sizer.base.locale import DEFAULT_LOCALE, use_locale
+from sizer.base.worker_process import WorkerLostError, apart, start_workers, stop_workers
 from sizer.catalog.model import Catalog
+from sizer.deck.outline import deck
 from sizer.export.design_json import design_document
 from sizer.export.drawings.drawio import drawio
 from sizer.export.drawings.pages import design_pages
-from sizer.export.drawings.slides import slides
 from sizer.export.files import write_whole
 from sizer.export.netbox import netbox_zip
 from sizer.export.tables.address_list import addresses_csv
 from sizer.export.tables.cable_table import cables_csv
 from sizer.export.tables.csv_bill import bill_csv
 from sizer.export.workbook.book import workbook
-from sizer.guide.edition import Edition, Form, named
+from sizer.guide.edition import Edition, Form
 from sizer.guide.pdf.render import guide_html, guide_pdf
 from sizer.guide.profile import PLAIN, Profile
 from sizer.guide.user_texts import remark_on_glyphs
@@ -41,7 +44,7 @@ FORMATS = {
     "addresses": "addresses.csv",
     "netbox": "netbox.zip",
     "drawio": "drawings.drawio",
-    "slides": "drawings.pptx",
+    "slides": "slides.pptx",
     "html": "guide.html",
     "pdf": "guide.pdf",
     "engineer": "engineers-file.pdf",
@@ -52,6 +55,8 @@ FORMATS = {
 USUAL = tuple(kind for kind in FORMATS if kind != "archive")
 # The evidence stays in the house: it names what the request excluded and how the tool works.
 INTERNAL = ("engineer",)
+# Drawn by native code, each group in a process of its own, where it shares pages.
+_DRAWN = (("html", "pdf", "summary"), ("engineer", "archive"))
 # Read by people, in their language; programs read the others.
 _FOR_PEOPLE = ("xlsx", "drawio", "slides")
 # What an archive holds besides the guide: what it was made from, and what is ordered.
@@ -101,7 +106,7 @@ def file_stem(result: SizingResult, revision: str = "", today: datetime.date | N
     Parameters
     ----------
     result : SizingResult
-        As it is handed over (``as_handed_over``): a profile may name another customer.
+        The sized request.
     revision : str
         Used where the quote names none, for example "r3" of a saved design.
     today : date, optional
@@ -166,14 +171,14 @@ def as_handed_over(result: SizingResult, profile: Profile = PLAIN, customer_copy
     result : SizingResult
         The sized request.
     profile : Profile
-        Whose customer it is for, when it names one.
+        Whose locale the copy is written in.
     customer_copy : bool
         Whether discounts and internal notes are left out.
     """
-    if customer_copy:
-        with use_locale(profile.locale):
-            result = without_internals(result)
-    return named(result, profile)
+    if not customer_copy:
+        return result
+    with use_locale(profile.locale):
+        return without_internals(result)
 
 
 def document(
@@ -212,7 +217,81 @@ def document(
         raise RequestError(f"unknown document {kind!r}; known: {', '.join(FORMATS)}")
     _require_for_reader(kind, customer_copy)
     result = as_handed_over(result, profile, customer_copy)
-    return _made(result, catalog, kind, profile, customer_copy, progress)
+    if not any(kind in group for group in _DRAWN):
+        return _made(result, catalog, kind, profile, customer_copy, progress)
+    tell = None if progress is None else _word_only(progress)
+    made = _drawn((kind,), result, catalog, profile, customer_copy, tell)[kind]
+    if isinstance(made, ReportError):
+        raise made
+    return made
+
+
+def prepare_drawing(kinds: Sequence[str]) -> None:
+    """Start the processes that documents of these kinds are drawn in."""
+    groups = sum(any(kind in group for kind in kinds) for group in _DRAWN)
+    if groups:
+        start_workers("sizer.documents", "sizer.guide.pdf.loaded", count=groups)
+
+
+# Of each kind of a group its content, or why there is none.
+_Drawn = dict[str, bytes | ReportError]
+
+
+def _drawn(
+    kinds: tuple[str, ...],
+    result: SizingResult,
+    catalog: Catalog,
+    profile: Profile,
+    is_customer_copy: bool,
+    progress: FileProgress | None,
+) -> _Drawn:
+    """Documents that native code draws, made in another process: a crash costs the one that causes it."""
+    arguments = (result, catalog, profile, is_customer_copy)
+    try:
+        made: _Drawn = apart(draw_here, kinds, *arguments, progress=_pairs(progress))
+        return made
+    except WorkerLostError as error:
+        if len(kinds) == 1:
+            sentence = f"{FORMATS[kinds[0]]}: the process that draws it ended with {error}; make it again, and shorten"
+            return {kinds[0]: ReportError(f"{sentence} or simplify names and notes if it ends again.")}
+    return {kind: content for one in kinds for kind, content in _drawn((one,), *arguments, progress).items()}
+
+
+def draw_here(
+    kinds: Sequence[str],
+    result: SizingResult,
+    catalog: Catalog,
+    profile: Profile,
+    is_customer_copy: bool,
+    tell: Callable[[tuple[str, str]], None],
+) -> _Drawn:
+    """Documents of these kinds, made in this process; ``tell`` is called with a file's name and a word."""
+    made: _Drawn = {}
+    for kind in kinds:
+        file = FORMATS[kind]
+        tell((file, ""))
+        try:
+            word = partial(_tell_of, tell, file)
+            made[kind] = _made(result, catalog, kind, profile, is_customer_copy, word)
+        except ReportError as error:
+            made[kind] = error
+    return made
+
+
+def _tell_of(tell: Callable[[tuple[str, str]], None], file: str, word: str) -> None:
+    tell((file, word))
+
+
+def _pairs(progress: FileProgress | None) -> Callable[[tuple[str, str]], None] | None:
+    return None if progress is None else lambda pair: progress(*pair)
+
+
+def _word_only(progress: Callable[[str], None]) -> FileProgress:
+    def tell(file: str, word: str) -> None:  # noqa: ARG001 -- there is one file
+        if word:
+            progress(word)
+
+    return tell
 
 
 def _made(
@@ -250,7 +329,7 @@ def _made(
         if kind == "drawio":
             return drawio(design_pages(result.design, catalog))
         assert kind == "slides"
-        return slides(design_pages(result.design, catalog), result.request.title)
+        return deck(result, catalog, Edition("guide", profile, is_customer_copy))
 
 
 def write_documents(
@@ -294,27 +373,25 @@ def write_documents(
     """
     kinds = known_kinds(usual_kinds(customer_copy) if kinds is None else kinds, customer_copy=customer_copy)
     result = as_handed_over(result, profile, customer_copy)
-    made: dict[str, bytes] = {}
-    remarks: list[str] = []
-    for kind in kinds:
-        file = FORMATS[kind]
-        tell = None if progress is None else _about(file, progress)
-        if tell is not None:
-            tell("")
+    made: _Drawn = {}
+    groups = [group for group in (tuple(kind for kind in kinds if kind in drawn) for drawn in _DRAWN) if group]
+    with ThreadPoolExecutor(len(_DRAWN)) as threads:
         try:
-            made[file] = _made(result, catalog, kind, profile, customer_copy, tell)
-        except ReportError as error:
-            if kind not in PDF_FORMS:
-                raise
-            remarks.append(str(error))
-    if any(FORMATS[kind] in made for kind in PDF_FORMS):
+            arguments = (result, catalog, profile, customer_copy)
+            drawn = [threads.submit(_drawn, group, *arguments, progress) for group in groups]
+            for kind in kinds:
+                if not any(kind in group for group in groups):
+                    if progress is not None:
+                        progress(FORMATS[kind], "")
+                    made[kind] = _made(result, catalog, kind, profile, customer_copy, None)
+            for group in drawn:
+                made |= group.result()
+        except BaseException:
+            stop_workers()
+            raise
+    remarks = [str(made[kind]) for kind in kinds if isinstance(made[kind], ReportError)]
+    files = {FORMATS[kind]: content for kind in kinds if isinstance(content := made[kind], bytes)}
+    if any(FORMATS[kind] in files for kind in PDF_FORMS):
         with use_locale(profile.locale):
             remarks.append(remark_on_glyphs(result, profile))
-    return write_whole(folder, made), " ".join(dict.fromkeys(filter(None, remarks)))
-
-
-def _about(file: str, progress: FileProgress) -> Callable[[str], None]:
-    def tell(word: str) -> None:
-        progress(file, word)
-
-    return tell
+    return write_whole(folder, files), " ".join(dict.fromkeys(filter(None, remarks)))

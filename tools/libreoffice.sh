@@ -14,14 +14,7 @@ ready() {
     path=$(find_soffice) && has_calc "$path" && echo "$path"
 }
 ready && exit 0
-sudo=
-[ "$(id -u)" = 0 ] || sudo="sudo -n"
-if command -v apt-get >/dev/null && $sudo true 2>/dev/null; then
-    echo "test-office: installing libreoffice-calc with apt" >&2
-    install="$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 install
-        -y --no-install-recommends libreoffice-calc"
-    $install >&2 || { $sudo apt-get -qq update >&2 && $install >&2; } || true
-    ready && exit 0
-fi
+"$(dirname "$0")/apt_install.sh" test-office libreoffice-calc
+ready && exit 0
 echo "test-office: no LibreOffice Calc found; install the package libreoffice-calc and run make test-office again." >&2
 exit 1

@@ -15,14 +15,7 @@ find_programs() {
 }
 
 if ! programs=$(find_programs); then
-    sudo=
-    [ "$(id -u)" = 0 ] || sudo="sudo -n"
-    if command -v apt-get >/dev/null && $sudo true 2>/dev/null; then
-        echo "test-postgres: installing postgresql with apt" >&2
-        install="$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0
-            install -y --no-install-recommends postgresql"
-        $install >&2 || { $sudo apt-get -qq update >&2 && $install >&2; } || true
-    fi
+    "$(dirname "$0")/apt_install.sh" test-postgres postgresql
     if ! programs=$(find_programs); then
         echo "test-postgres: no PostgreSQL server found; install the package postgresql and run make test-postgres again." >&2
         exit 1

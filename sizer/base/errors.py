@@ -1,6 +1,21 @@
 """Errors of the configurator. Each class carries the exit status that the command line ends with."""
 
+import re
 from collections.abc import Sequence
+
+# Faults of one file, request or catalogue that are shown; the others are counted.
+MAX_FAULTS = 20
+
+
+def others(count: int) -> str:
+    """Line that counts the faults that are not shown."""
+    return f"and {count} more error{'' if count == 1 else 's'}"
+
+
+def _counted(fault: str) -> int:
+    """Number of faults that a line reports: one, or those that it counts."""
+    match = re.fullmatch("and ([0-9]+) more errors?", fault)
+    return 1 if match is None else int(match[1])
 
 
 class SizerError(Exception):
@@ -16,13 +31,14 @@ class RequestError(SizerError):
 
 
 class CatalogError(SizerError):
-    """One or more faults in the catalogue or in an overlay; all of them are listed."""
+    """One or more faults in the catalogue or in an overlay: all in ``faults``, the first of them in the message."""
 
     exit_status = 3
 
     def __init__(self, faults: Sequence[str]) -> None:
         self.faults = tuple(faults)
-        super().__init__("\n".join(self.faults))
+        more = sum(map(_counted, self.faults[MAX_FAULTS:]))
+        super().__init__("\n".join((*self.faults[:MAX_FAULTS], *([others(more)] if more else []))))
 
     def __reduce__(self) -> tuple[type["CatalogError"], tuple[tuple[str, ...]]]:
         # Exceptions are pickled by their message, which would come back as one fault a character.

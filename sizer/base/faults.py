@@ -1,12 +1,19 @@
 """Faults of a file or request in words: place, key, value, what is allowed, nearest known name, unit."""
 
 import difflib
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from sizer.base.errors import MAX_FAULTS, others
+
 _MAX_SHOWN = 60
+_KNOWN = "; known are "
+# Of a sentence of another library about a value.
+_MAX_REASON = 300
 # A larger bound is written with an exponent.
 _READABLE = 1e5
 
@@ -37,7 +44,8 @@ def shown(value: object) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """``; did you mean 'x'?`` when a known name is near, else an empty text."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    # A longer name is near to none, and would take long to compare.
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5) if len(name) <= _MAX_SHOWN else []
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -46,35 +54,48 @@ def in_words(
 ) -> list[str]:
     """One line for each fault: ``place: key = value must be between low and high; unit``.
 
-    ``place`` may be a function that tells where in a file the value with a path of keys stands.
+    ``place`` may be a function that tells where in a file the value with a path of keys stands. After the first
+    ``MAX_FAULTS`` faults a last line counts the others.
     """
     faults = error.errors(include_url=False)
     paths = [_path(fault) for fault in faults]
-    lines = [
-        f"{place if isinstance(place, str) else place(path)}: {_sentence(model, fault, path)}"
-        for fault, path in zip(faults, paths, strict=True)
-        if not _follows_from_another(fault, path, paths)
-    ]
-    return list(dict.fromkeys(lines))
+    parents = {path[:depth] for path in paths for depth in range(len(path))}
+    times = Counter(paths)
+    lines: dict[str, None] = {}
+    listed: set[str] = set()
+    for number, (fault, path) in enumerate(zip(faults, paths, strict=True)):
+        if len(lines) == MAX_FAULTS:
+            lines[others(len(faults) - number)] = None
+            break
+        if not _follows_from_another(fault, path in parents, times[path] > 1):
+            here = place if isinstance(place, str) else place(path)
+            text, _, known = _sentence(model, fault, path).partition(_KNOWN)
+            # The keys of a table are listed once.
+            lines[f"{here}: {text}{f'{_KNOWN}{known}' if known and known not in listed else ''}"] = None
+            listed.add(known)
+    return list(lines)
 
 
 def _path(fault: Any) -> tuple[int | str, ...]:
     # Pydantic names the branch of a union inside the path ("constrained-str", "CustomDnn"): no key of the file.
-    return tuple(part for part in fault["loc"] if not (isinstance(part, str) and _is_branch(part)))
+    # An unknown key may look like one, and is the last part.
+    loc = fault["loc"]
+    n_keys = len(loc) - (fault["type"] == "extra_forbidden")
+    return tuple(part for i, part in enumerate(loc) if i >= n_keys or not (isinstance(part, str) and _is_branch(part)))
 
 
 def _is_branch(part: str) -> bool:
     return part == "constrained-str" or part[:1].isupper() or "[" in part
 
 
-def _follows_from_another(fault: Any, path: tuple[int | str, ...], paths: list[tuple[int | str, ...]]) -> bool:
+def _follows_from_another(fault: Any, has_deeper: bool, has_twin: bool) -> bool:
     """Whether a fault only repeats a deeper one: a list emptied by its faulty entries, the other branch of a union."""
-    has_deeper = any(len(other) > len(path) and other[: len(path)] == path for other in paths)
     if fault["type"] == "too_short":
         return has_deeper
     if fault["type"] == "string_type":
         return has_deeper and isinstance(fault["input"], dict)
-    return fault["type"] == "model_type" and isinstance(fault["input"], str)
+    # A text where a name or a table is allowed: the fault of the name is reported as well.
+    return fault["type"] == "model_type" and isinstance(fault["input"], str) and has_twin
 
 
 def _sentence(model: type[BaseModel], fault: Any, path: tuple[int | str, ...]) -> str:
@@ -82,14 +103,16 @@ def _sentence(model: type[BaseModel], fault: Any, path: tuple[int | str, ...]) -
     key = _joined(path)
     if kind == "extra_forbidden":
         known = list(_fields(model, path[:-1]))
-        return f"unknown key {key!r}{nearest(str(path[-1]), known)}; known are {', '.join(known)}"
+        return f"unknown key {shown(key)}{nearest(str(path[-1]), known)}{_KNOWN}{', '.join(known)}"
     if kind == "missing":
         return f"key {key!r} is missing"
     if kind == "value_error":
         reason = str(context.get("error", fault["msg"]))
         return f"{key}: {reason}" if key else reason
     if kind in ("greater_than_equal", "less_than_equal", "greater_than", "less_than", "finite_number"):
-        return f"{key} = {shown(value)} {_limits(model, path, value)}{_unit(path)}"
+        # A quantity as typed, such as '5 TB', has no size to compare.
+        size = math.inf if kind.startswith("less") and isinstance(value, str) else value
+        return f"{key} = {shown(value)} {_limits(model, path, size)}{_unit(path)}"
     if kind == "literal_error":
         allowed = str(context["expected"])
         options = [option.strip(" '") for option in allowed.replace(" or ", ", ").split(",")]
@@ -102,13 +125,24 @@ def _sentence(model: type[BaseModel], fault: Any, path: tuple[int | str, ...]) -
         return f"{key} is empty; give at least {context['min_length']} entry"
     if kind == "string_pattern_mismatch":
         return f"{key} = {shown(value)} does not match {context['pattern']}"
-    return f"{key} = {shown(value)}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
+    if kind == "too_long":
+        return (
+            f"{key} has {context['actual_length'] or 'too many'} entries; at most {context['max_length']} are allowed"
+        )
+    if kind == "string_too_long":
+        return f"{key} = {shown(value)} has {len(value)} characters; at most {context['max_length']} are allowed"
+    return f"{key} = {shown(value)}: {fault['msg'][:1].lower()}{fault['msg'][1:_MAX_REASON]}"
 
 
 def _joined(path: tuple[int | str, ...]) -> str:
     text = ""
     for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+        if isinstance(part, int):
+            text += f"[{part}]"
+            continue
+        # Keys are typed by users, too.
+        name = part if part.isprintable() and len(part) <= _MAX_SHOWN else shown(part)
+        text += f".{name}" if text else name
     return text
 
 
@@ -154,15 +188,26 @@ def _number(limit: float) -> str:
 
 def _limits(model: type[BaseModel], path: tuple[int | str, ...], value: object) -> str:
     """Allowed range of a field; from the error alone only one end would be known."""
+    low, high, above_low = bounds_of(field_at(model, path))
+    return limits_text(low, high, value, above_low=above_low)
+
+
+def field_at(model: type[BaseModel], path: tuple[int | str, ...]) -> Any:
+    """Field of a table, given by the keys that lead to it (numbers of list entries may be left out); None: no field."""
+    return _fields(model, path[:-1]).get(str(path[-1]))
+
+
+def bounds_of(field: Any) -> tuple[float | None, float | None, bool]:
+    """Lowest and highest value of a field of a table, None where it has none, and whether the lowest is refused."""
     low, high, above_low = None, None, False
-    for rule in _rules(_fields(model, path[:-1]).get(str(path[-1]))):
+    for rule in _rules(field):
         for name in ("ge", "gt"):
             if (limit := getattr(rule, name, None)) is not None:
                 low, above_low = limit, name == "gt"
         for name in ("le", "lt"):
             if (limit := getattr(rule, name, None)) is not None:
                 high = limit
-    return limits_text(low, high, value, above_low=above_low)
+    return low, high, above_low
 
 
 def _rules(field: Any) -> list[Any]:

@@ -1,10 +1,16 @@
 """A value that can say where it came from."""
 
-from typing import Generic, Literal, TypeVar
+import copyreg
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from sizer.base.texts import LongText, ShortText
+
 T = TypeVar("T")
+
+# Key of the facts that no document gives: their note states the reason for the value.
+ASSUMPTION = "assumption"
 
 Basis = Literal["datasheet", "measured", "published", "derived", "assumed"]
 
@@ -16,9 +22,9 @@ class Alternate(BaseModel, Generic[T]):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     value: T
-    source: str
-    where: str
-    note: str = ""
+    source: ShortText
+    where: LongText
+    note: LongText = ""
 
 
 class Sourced(BaseModel, Generic[T]):
@@ -32,7 +38,25 @@ class Sourced(BaseModel, Generic[T]):
 
     value: T
     basis: Basis
-    source: str
-    where: str
-    note: str = ""
+    source: ShortText
+    where: LongText
+    note: LongText = ""
     alternates: tuple[Alternate[T], ...] = ()
+
+
+def make_picklable() -> None:
+    """Let every fact be pickled whose kind of value is known by now.
+
+    Workers of a batch get the catalogue by pickle, which cannot find a class such as Sourced[Count] by its name. The
+    restored fact is a plain Sourced; it equals the one that was sent.
+    """
+    for parametrised in (*Sourced.__subclasses__(), *Alternate.__subclasses__()):
+        copyreg.pickle(parametrised, _reduced)
+
+
+def _reduced(fact: BaseModel) -> tuple[Any, ...]:
+    return (_restored, (type(fact).__pydantic_generic_metadata__["origin"], dict(fact)))
+
+
+def _restored(origin: type[BaseModel], fields: dict[str, Any]) -> BaseModel:
+    return origin.model_construct(**fields)

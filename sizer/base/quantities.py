@@ -10,12 +10,21 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from sizer.base import units
+from sizer.base.faults import limits_text
 from sizer.base.locale import NARROW_SPACE as NARROW_SPACE
 from sizer.base.locale import current_locale
 
 _DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _BINARY = {"Ki": units.KIB, "Mi": units.MIB, "Gi": units.GIB, "Ti": units.TIB, "Pi": 2.0**50}
-_NUMBER = r"([+-]?\d+(?:_\d{3})*(?:[.,]\d+)?(?:[eE][+-]?\d+)?)"
+# Spaces, commas, apostrophes and underscores group thousands: 40 000, 40,000; other commas mark decimals.
+_GROUP = r"[ \u00a0\u2009\u202f,_'\u2019]"
+_NUMBER = (
+    rf"([+-]?(?:[1-9]\d{{0,2}}(?:{_GROUP}\d{{3}})+(?:\.\d+)?(?!\d)|\d{{1,3}}(?:\.\d{{3}}){{2,}}(?!\d)|\d+(?:[.,]\d+)?)"
+    r"(?:[eE][+-]?\d+)?)"
+)
+_AMBIGUOUS = re.compile(r"([+-]?[1-9]\d{0,2})\.(\d{3})")
+# After the number of a rate: 40k, 1.5M.
+_SCALES = {"": 1.0, "k": 1e3, "M": 1e6}
 # Prefixes of printed numbers, and the units that take them; metres are printed without.
 _PRINTED_PREFIXES = (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18))
 _PREFIXED = ("B", "B/s", "bit/s", "W", "FLOP", "FLOP/s", "Wh")
@@ -36,6 +45,7 @@ class QuantityKind:
     high: float
     example: str
     hint: str = ""
+    is_whole: bool = False
 
 
 def _prefixed(unit: str, binary: bool = False) -> dict[str, float]:
@@ -89,7 +99,14 @@ SAMPLES_PER_S = QuantityKind(
     1e12,
     "52274 images/s",
 )
+AMOUNT = QuantityKind("an amount", "", {"": 1.0}, 1, 1e12, "500,000")
 FLOP = QuantityKind("a count of operations", "FLOP", _prefixed("FLOP"), 1e3, 1e16, "8.2 GFLOP")
+
+
+def number_kind(low: float, high: float, *, is_whole: bool = False) -> QuantityKind:
+    """A number without a unit, from ``low`` to ``high``."""
+    example = f"{max(low, min(high, 2.0 if is_whole else 1.5)):.15g}"
+    return QuantityKind("a whole number" if is_whole else "a number", "", {"": 1.0}, low, high, example, "", is_whole)
 
 
 def parse(kind: QuantityKind, written: object) -> float:
@@ -118,10 +135,14 @@ def parse(kind: QuantityKind, written: object) -> float:
             raise ValueError(f"must be at most {si(kind.high, kind.unit)}") from None
     if not math.isfinite(value) or not kind.low <= value <= kind.high:
         raise ValueError(f"{_shown(written)} {_limit_broken(kind, value)}; write for example '{kind.example}'")
+    if kind.is_whole and value != round(value):
+        raise ValueError(f"{_shown(written)} is not a whole number; write for example '{kind.example}'")
     return value
 
 
 def _limit_broken(kind: QuantityKind, value: float) -> str:
+    if not kind.unit:
+        return limits_text(kind.low, kind.high, value)
     if value > kind.high:
         return f"must be at most {si(kind.high, kind.unit)}"
     if value < kind.low:
@@ -135,21 +156,41 @@ def _shown(written: object) -> str:
 
 
 def _parse_text(kind: QuantityKind, text: str) -> float:
-    match = re.fullmatch(rf"\s*{_NUMBER}\s*([A-Za-z/]*)\s*", text) if len(text) <= _MAX_TEXT else None
+    scales = r"(?:([kM])(?:\s+|$))?" if kind is SAMPLES_PER_S or not kind.unit else "()"
+    match = re.fullmatch(rf"\s*{_NUMBER}{scales}\s*([A-Za-z/]*)\s*", text) if len(text) <= _MAX_TEXT else None
     if match is None:
         raise ValueError(f"expected {kind.name} such as '{kind.example}', got {_shown(text)}")
-    number, unit = match[1], match[2]
-    if re.search(r",\d{3}(?:[eE]|$)", number):
+    number, scale, unit = match[1], match[2] or "", match[3]
+    ambiguous = _AMBIGUOUS.fullmatch(number)
+    # Nobody groups thousands of kilobytes: 150.528 kB is a decimal, unless it has a needless zero as 22.500 TB has.
+    if ambiguous and (
+        number.endswith("0") or not (kind in (BYTES, BYTES_PER_S, FLOP) and kind.factors.get(unit, 1) > 1)
+    ):
         raise ValueError(
-            f"{_shown(text)} is ambiguous: a comma before three digits may group thousands or mark decimals; "
-            f"write {number.replace(',', '')} or {number.replace(',', '.')}"
+            f"{_shown(text)} is ambiguous: a point before three digits may group thousands or mark decimals; "
+            f"write {ambiguous[1]}{ambiguous[2]} or {decimal_reading(number)}"
         )
     if unit and unit not in kind.factors:
         raise ValueError(
             f"unknown unit in {_shown(text)}{_unit_suggestion(kind, unit)}; "
             f"expected {kind.name} such as '{kind.example}'"
         )
-    return float(number.replace(",", ".").replace("_", "")) * (kind.factors[unit] if unit else 1.0)
+    return _value(number) * _SCALES[scale] * (kind.factors[unit] if unit else 1.0)
+
+
+def decimal_reading(number: str) -> str:
+    """A number with a point before three digits, written so that it can only be a decimal: 40.0, 40.25, 1.1250."""
+    text = number.rstrip("0")
+    return f"{text}0" if text.endswith(".") or re.fullmatch(r".*\.\d{3}", text) else text
+
+
+def _value(number: str) -> float:
+    """A number in digits, with grouped thousands or a decimal comma."""
+    if re.match(rf"[+-]?[1-9]\d{{0,2}}(?:{_GROUP}\d{{3}})+(?!\d)", number):
+        return float(re.sub(_GROUP, "", number))
+    if re.match(r"[+-]?\d{1,3}(?:\.\d{3}){2,}", number):
+        return float(number.replace(".", ""))
+    return float(number.replace(",", "."))
 
 
 def _unit_suggestion(kind: QuantityKind, unit: str) -> str:
@@ -219,23 +260,29 @@ def scaled_unit(value: float, unit: str, digits: int = 3) -> tuple[float, str]:
     return factor, prefix + unit
 
 
-def number_and_unit(value: float, unit: str, digits: int = 3) -> tuple[str, str]:
-    """A value as printed, number and unit apart: ("12.0", "GB/s"), ("9.40", "h"). ``unit`` as for ``scaled_unit``."""
-    factor, printed = scaled_unit(value, unit, digits)
+def number_and_unit(value: float, unit: str, digits: int = 3, like: float | None = None) -> tuple[str, str]:
+    """A value as printed, number and unit apart: ("12.0", "GB/s"), ("9.40", "h"). ``unit`` as for ``scaled_unit``.
+
+    ``like`` is the value that chooses the unit, so that compared values share one: 0.95 kW and 38.0 kW.
+    """
+    factor, printed = scaled_unit(value if like is None else like, unit, digits)
     if unit in _PREFIXED:
         value = float(f"{value:.{digits - 1}e}")
     return significant(value / factor, digits), printed
 
 
-def si(value: float, unit: str, digits: int = 3) -> str:
-    """Number with its unit and prefix: 12.0 GB/s, 52 300 images/s. Seconds stay seconds; see ``duration``."""
-    number, printed = (significant(value, digits), unit) if unit == "s" else number_and_unit(value, unit, digits)
+def si(value: float, unit: str, digits: int = 3, like: float | None = None) -> str:
+    """Number with its unit and prefix: 12.0 GB/s, 52 300 images/s. Seconds stay seconds; see ``duration``.
+
+    ``like`` as for ``number_and_unit``.
+    """
+    number, printed = (significant(value, digits), unit) if unit == "s" else number_and_unit(value, unit, digits, like)
     return f"{number}{NARROW_SPACE}{printed}"
 
 
 def probability_text(probability: float) -> str:
     """A probability in percent that claims no certainty: 52 %, over 99 %, under 1 %."""
-    if probability > 0.99:
+    if probability >= 0.995:
         return f"over 99{NARROW_SPACE}%"
     if probability < 0.01:
         return f"under 1{NARROW_SPACE}%"

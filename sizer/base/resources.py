@@ -1,5 +1,6 @@
 """Where the data folders lie: beside the code in a checkout, inside the package once installed; files of a user."""
 
+import stat
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -58,6 +59,21 @@ def data_dir(name: DataName) -> Path:
     return folder
 
 
+def require_file(path: Path) -> None:
+    """Refuse a device or a pipe: it has no end, or none for a long time. A folder fails where it is opened.
+
+    Raises
+    ------
+    RequestError
+        If the path is a device or a pipe.
+    OSError
+        If there is nothing.
+    """
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise RequestError(f"{path}: cannot be read: is a device or a pipe; give a file")
+
+
 def text_of_file(path: Path, max_bytes: int, what: str) -> str:
     """Text of a file that a user names.
 
@@ -73,12 +89,13 @@ def text_of_file(path: Path, max_bytes: int, what: str) -> str:
     Raises
     ------
     RequestError
-        If the file is missing, unreadable, too large or not UTF-8.
+        If the file is missing, no file but a device or a pipe, unreadable, too large or not UTF-8.
     """
     try:
+        require_file(path)
         if path.stat().st_size > max_bytes:
             raise RequestError(f"{path}: is larger than {max_bytes} B, the most for {what}")
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise RequestError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -5,6 +5,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,14 +16,28 @@ from sizer.batch.columns import schema, widened
 
 # Rows in memory while chunks are merged, and in a row group of the file.
 _ROWS_AT_ONCE = 16_384
+# Bytes of the checksum that a part begins with.
+_CHECKSUM_BYTES = 32
 _PART_NAME = re.compile(r"[0-9a-f]{64}\.arrow(\.[^.]*\.new)?|\..*\.new")
+
+
+class _DamagedError(Exception):
+    """A part is not as it was written."""
+
+
+def _checksum(digest: str, rows: memoryview) -> bytes:
+    """Checksum of a part; it covers the name, so that no part can replace another."""
+    total = sha256(digest.encode())
+    total.update(rows)
+    return total.digest()
 
 
 class ChunkStore:
     """Folder of finished chunks next to the file that they become.
 
     A chunk's file is named by the digest of everything that its rows depend on (requests with their places, catalogue,
-    calibration, version of the program), so a file that exists is valid. Chunks that changed since are sized again.
+    calibration, version of the program), and begins with a checksum of this name and the rows. A chunk whose inputs
+    changed since, whose file is damaged, or was altered or swapped with another, is sized again.
     """
 
     def __init__(self, target: Path) -> None:
@@ -40,20 +55,31 @@ class ChunkStore:
         return self.folder / f"{digest}.arrow"
 
     def names(self, digest: str) -> frozenset[str] | None:
-        """Columns of a finished chunk; None where there is none that can be read."""
+        """Columns of a finished chunk; None where there is none that is as it was written."""
         try:
-            with pa.memory_map(str(self._path(digest))) as source, pa.ipc.open_file(source) as part:
-                return frozenset(part.schema.names)
-        except (OSError, pa.ArrowException):
+            return frozenset(self._rows(digest).schema.names)
+        except (OSError, pa.ArrowException, _DamagedError):
             return None
+
+    def _rows(self, digest: str) -> pa.Table:
+        content = memoryview(self._path(digest).read_bytes())
+        checksum, rows = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
+        if checksum != _checksum(digest, rows):
+            raise _DamagedError("its checksum differs")
+        return pa.ipc.open_file(pa.py_buffer(rows)).read_all()
 
     def write(self, digest: str, rows: pa.Table) -> None:
         """Store a chunk: a reader sees it whole or not at all."""
         path = self._path(digest)
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_file(sink, rows.schema) as writer:
+            writer.write_table(rows)
+        content = memoryview(sink.getvalue())
         with _writing(path):
             handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=self.folder)
-            with os.fdopen(handle, "wb") as stream, pa.ipc.new_file(stream, rows.schema) as writer:
-                writer.write_table(rows)
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(_checksum(digest, content))
+                stream.write(content)
             Path(name).replace(path)
 
     def merge(self, digests: Sequence[str], names: Iterable[str], metadata: Mapping[str, str]) -> Path:
@@ -82,9 +108,8 @@ class ChunkStore:
         buffered: list[pa.Table] = []
         for digest in digests:
             try:
-                with pa.OSFile(str(self._path(digest))) as source:
-                    buffered.append(widened(pa.ipc.open_file(source).read_all(), columns))
-            except (OSError, pa.ArrowException) as error:
+                buffered.append(widened(self._rows(digest), columns))
+            except (OSError, pa.ArrowException, _DamagedError) as error:
                 raise OutputError(
                     f"{self._path(digest)}: a finished chunk is missing or damaged ({error}); "
                     "another run may be writing the same table. "

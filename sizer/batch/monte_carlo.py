@@ -162,7 +162,7 @@ def _table(counts: PartCounts, distribution: Reached, draws: Draws, seed: int) -
         "design.storage": _texts(evaluated.platforms, index, lambda one: one.storage.id),
         "design.storage_option": _texts(evaluated.platforms, index, _option),
         "design.storage_nodes": evaluated.storage_nodes,
-        "design.fabric": _texts(evaluated.platforms, index, lambda one: one.fabric),
+        "design.fabric": _texts(evaluated.platforms, index, lambda one: one.fabric.id),
         "design.is_feasible": counts.feasible,
         # Null where a fact that no source gives decides: it never counts as good enough.
         "probability": pa.array(evaluated.probability, pa.float64(), mask=counts.conditional),

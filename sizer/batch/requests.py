@@ -1,6 +1,5 @@
 """Requests of a batch, one after the other, from Python objects, files and tables. None is read whole."""
 
-import csv
 import datetime
 import hashlib
 import json
@@ -15,6 +14,8 @@ import pyarrow.parquet as pq
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import shown
+from sizer.base.formats.csv_records import CsvRecord, csv_records
+from sizer.base.resources import require_file
 from sizer.batch.columns import PREFIX
 from sizer.batch.keys import cells_of, nested, request_key, unknown_column, value_of_cell
 from sizer.workload.request import SizingRequest
@@ -98,7 +99,8 @@ def _rows_in(one: str | Path) -> int | None:
     path = Path(one)
     if path.suffix.lower() == ".csv":
         with _opened(path) as stream:
-            _csv_columns(_Lines(stream), str(path))
+            lines = _Lines(stream)
+            _csv_columns(csv_records(lines), lines, str(path))
         return None
     with _parquet(path) as file:
         _columns(file.schema_arrow.names, str(path))
@@ -245,6 +247,7 @@ def _of_frame(cell: Any) -> Any:
 
 def _parquet(path: Path) -> pq.ParquetFile:
     try:
+        require_file(path)
         return pq.ParquetFile(path)
     except (OSError, pa.ArrowException) as error:
         raise RequestError(f"{path}: cannot be read as Parquet: {_first_line(error)}") from None
@@ -267,6 +270,7 @@ def _first_line(error: Exception) -> str:
 
 def _opened(path: Path) -> IO[bytes]:
     try:
+        require_file(path)
         return path.open("rb")
     except OSError as error:
         raise RequestError(f"{path}: cannot be read: {error.strerror}") from None
@@ -299,12 +303,12 @@ class _Lines:
         return line.decode("utf-8", "surrogateescape")
 
 
-def _csv_columns(lines: _Lines, place: str) -> tuple[dict[int, str], int]:
+def _csv_columns(records: Iterator[CsvRecord], lines: _Lines, place: str) -> tuple[dict[int, str], int]:
     """Columns of a request by position, and how many columns there are."""
-    try:
-        names = next(csv.reader(lines, strict=True), [])
-    except csv.Error as error:
-        raise RequestError(f"{place} line 1: is not valid CSV: {error}") from None
+    head = next(records, CsvRecord(1, 1, []))
+    if head.fault:
+        raise RequestError(f"{place} line 1: {head.fault}")
+    names = head.cells
     if lines.too_long:
         raise RequestError(f"{place} line 1: is longer than {MAX_LINE_BYTES} B, the longest row allowed")
     fault = _unreadable("\n".join(names))
@@ -329,23 +333,16 @@ def _unreadable(text: str) -> str:
 def _csv_rows(path: Path) -> Iterator[BatchRequest]:
     with _opened(path) as stream:
         lines = _Lines(stream)
-        columns, n_columns = _csv_columns(lines, str(path))
-        reader = csv.reader(lines, strict=True)
-        is_at_end = False
-        while not is_at_end:
-            first = lines.number + 1
-            cells: list[str] = []
-            fault = ""
+        records = csv_records(lines)
+        columns, n_columns = _csv_columns(records, lines, str(path))
+        while True:
             try:
-                cells = next(reader)
-            except StopIteration:
-                is_at_end = True
-            except csv.Error as error:
-                # The reader continues with the next line.
-                fault = f"is not valid CSV: {error}"
+                record = next(records, None)
             except OSError as error:
                 raise RequestError(f"{path}: cannot be read to its end: {error.strerror}") from None
-            last = lines.number
+            if record is None:
+                return
+            first, last, cells, fault = record.line, record.last_line, record.cells, record.fault
             place = f"{path} line {first}" if last <= first else f"{path} lines {first} to {last}"
             if any(number in lines.too_long for number in range(first, last + 1)):
                 fault = f"is longer than {MAX_LINE_BYTES} B, the longest row allowed"

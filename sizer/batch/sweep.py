@@ -130,7 +130,7 @@ def _of_design(request: SizingRequest, design: tuple[Any, ...], draws: Draws, ca
     options = [
         one
         for one in platforms(catalog, request)
-        if [one.server.id, one.storage.id, one.gpu.id, one.fabric, one.gpus_per_server, _memory_bytes(one)] == kinds
+        if [one.server.id, one.storage.id, one.gpu.id, one.fabric.id, one.gpus_per_server, _memory_bytes(one)] == kinds
     ]
     works = resolved(request, catalog, draws.calibration)
     # A space of single servers is evaluated without links between them, which that of the request may have.

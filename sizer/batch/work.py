@@ -10,6 +10,7 @@ from multiprocessing import parent_process
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from sizer.base.error_report import reported
 from sizer.base.errors import CalibrationError, CatalogError, InfeasibleError, RequestError, SizerError
 from sizer.base.locale import DEFAULT_LOCALE, use_locale
 from sizer.batch.columns import PREFIX, answer_cells
@@ -125,7 +126,7 @@ def answer_row(batch_request: BatchRequest, catalog: Catalog, calibration: Calib
         status = next((word for kind, word in STATUSES.items() if isinstance(error, kind)), FAILED)
         return _row(cells or batch_request.request_cells(), batch_request.place, status, str(error))
     except Exception as error:  # a fault of the program in one request must not lose the other hundred thousand
-        return _row(cells or {}, batch_request.place, FAILED, f"{type(error).__name__}: {error}")
+        return _row(cells or {}, batch_request.place, FAILED, reported(error))
 
 
 def failed_row(batch_request: BatchRequest, reason: str) -> Row:

@@ -24,6 +24,7 @@ class BillWarningKind(Enum):
     SALE_ENDS = "sale-ends"  # item, date within the validity of the quote
     SALE_ENDS_BEFORE_NEED = "sale-ends-before-need"  # item, date, date of need
     SERVICE_ENDS = "service-ends"  # item, date within SERVICE_YEARS after the date of need, date of need
+    SERVICE_END_KNOWN = "service-end-known"  # item without an end of sale, date
     AVAILABILITY_UNKNOWN = "availability-unknown"  # items
     OTHER_CURRENCY = "other-currency"  # item
     PRICE_ENDED = "price-ended"  # item, last day of its price
@@ -232,6 +233,11 @@ class Bill:
     def n_unpriced(self) -> int:
         """How many things are to be quoted: catalogue items, and lines that the quote adds."""
         return len(self.unpriced) + sum(not line.item for line in self._open())
+
+    @property
+    def changed_quantities(self) -> tuple[BillLine, ...]:
+        """Lines whose quantity the quote gives in place of the computed one."""
+        return tuple(line for line in self.lines if any(one.kind is LineNoteKind.NEW_QUANTITY for one in line.changes))
 
     @property
     def has_discount(self) -> bool:

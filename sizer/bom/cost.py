@@ -1,6 +1,6 @@
 """The cost of designs as an interval: every line has a price, a published price or a band."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,6 @@ from sizer.bom.bill import Bill
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import BAND_CURRENCY, UnitPrices
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Item
 from sizer.physical.components import Component
 from sizer.physical.platform import Platform
 
@@ -66,7 +65,7 @@ def row_amounts(components: Iterable[Component], platform: Platform, prices: Uni
     amounts = _product(each, quantity)
     for part in bought:
         if prices.is_percentage(part.item):
-            rows_of = [i for i, one in enumerate(plain) if supports(prices.catalog.item(part.item), one.item, prices)]
+            rows_of = [i for i, one in enumerate(plain) if prices.supports(part.item, one.item)]
             share = prices.of(part.item, platform)[:, None]
             if rows_of:
                 amounts = amounts + share * _product(each[:, rows_of], quantity[rows_of])
@@ -95,18 +94,9 @@ def amounts_by_item(
             continue
         found[part.item] = found.get(part.item, 0.0) + int(part.quantity[row]) * prices.of(part.item, platform)
     for item in dict.fromkeys(later):
-        support = prices.catalog.item(item)
-        base = [amount for name, amount in found.items() if name not in later and supports(support, name, prices)]
+        base = [amount for name, amount in found.items() if name not in later and prices.supports(item, name)]
         found[item] = prices.of(item, platform) * np.sum(base, axis=0) if base else np.zeros(prices.heights.size)
     return found
-
-
-def supports(support: Item, item_id: str, prices: UnitPrices) -> bool:
-    """Whether a support item is for a part."""
-    names: Sequence[str] = getattr(support, "applies_to", ())
-    part = prices.catalog.item(item_id)
-    is_hardware = prices.catalog.category_of(item_id) not in ("software", "support")
-    return is_hardware and (item_id in names or part.vendor in names or "any" in names or "cluster" in names)
 
 
 def line_amounts(bill: Bill, platform: Platform, prices: UnitPrices) -> Floats:
@@ -130,7 +120,7 @@ def line_amounts(bill: Bill, platform: Platform, prices: UnitPrices) -> Floats:
             found[place] = line.quantity * prices.of(line.item, platform)
     for place in later:
         support = prices.catalog.item(lines[place].item)
-        base = [i for i, line in enumerate(lines) if line.item and supports(support, line.item, prices)]
+        base = [i for i, line in enumerate(lines) if line.item and prices.supports(support.id, line.item)]
         found[place] = prices.of(support.id, platform) * found[base].sum(axis=0)
     return found
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from sizer.base.money import CENT, net_price
-from sizer.bom.bill import BOUGHT, Bill, BillLine
+from sizer.bom.bill import BOUGHT, Bill, BillLine, LineNoteKind
 from sizer.physical.notes import PlanNote
 
 
@@ -24,7 +24,8 @@ def customer_bill(bill: Bill) -> Bill:
         of the discount of the deal taken off, and add up to ``bill.total``; options cost their own net price, because
         the deal is on what is bought; a line without a price stays without. Where the list price of a published
         document is what is paid, its source stays; every other source, date and note of a price goes, and so does
-        every note and change of the quote. A bill without any of these comes back with its lines as they were.
+        every note and change of the quote but the computed number of a changed quantity. A bill without any of these
+        comes back with its lines as they were.
 
     Notes
     -----
@@ -143,8 +144,9 @@ def _is_internal(line: BillLine) -> bool:
 
 def _unsourced(line: BillLine) -> BillLine:
     """The line without what its price's source says."""
-    notes = tuple(note for note in line.notes if isinstance(note, PlanNote))
-    return replace(line, notes=notes, price_source="", price_date="", price_valid_until=None)
+    # A quantity other than the design's is marked for the customer, too.
+    told = (note for note in line.notes if isinstance(note, PlanNote) or note.kind is LineNoteKind.COMPUTED_QUANTITY)
+    return replace(line, notes=tuple(told), price_source="", price_date="", price_valid_until=None)
 
 
 def _without_price_warnings(bill: Bill, numbers: set[str]) -> Bill:

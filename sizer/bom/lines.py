@@ -15,9 +15,10 @@ from sizer.bom.bill import Bill, BillLine, LineNote, LineNoteKind, stated
 from sizer.bom.overrides import added, overridden, whole_items
 from sizer.bom.prices import PriceBook
 from sizer.bom.remarks import price_warnings, warnings
+from sizer.catalog.items import Item
 from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, Item, Pdu, Rack, Software, Storage, Support
+from sizer.catalog.schema import Device, Pdu, Rack, Software, Storage, Support
 from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import CATEGORIES, Component
 from sizer.physical.notes import PlanNote, PlanNoteKind

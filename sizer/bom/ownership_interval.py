@@ -7,7 +7,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.bom.bill import MONTHS_A_YEAR, Bill
-from sizer.bom.cost import CostInterval, heights_of, line_amounts, supports
+from sizer.bom.cost import CostInterval, heights_of, line_amounts
 from sizer.bom.ownership import UNSUPPORTED, Footprint, OwnershipRates
 from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.schema import Device
@@ -97,8 +97,7 @@ def _parts(components: Sequence[Component], platform: Platform, prices: UnitPric
     found = [_part(part, amount, prices) for part, amount in zip(plain, amounts, strict=True)]
     for part in bought:
         if prices.is_percentage(part.item):
-            support = prices.catalog.item(part.item)
-            base = [amount for one, amount in zip(plain, amounts, strict=True) if supports(support, one.item, prices)]
+            base = [amount for one, amount in zip(plain, amounts, strict=True) if prices.supports(part.item, one.item)]
             share = prices.of(part.item, platform)[:, None]
             total = share * np.sum(base, axis=0) if base else np.zeros((prices.heights.size, part.quantity.size))
             found.append(_part(part, total, prices))

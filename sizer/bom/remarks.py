@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from sizer.base.dates import days_of, years_after
 from sizer.base.identity_cache import cached_by_catalog
 from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind
+from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, Item, Nic
+from sizer.catalog.schema import Device, Nic
 
 # A price older than this is called old in every quote.
 OLD_PRICE_DAYS = 365
@@ -40,9 +41,12 @@ def warnings(
     for line in bill.bought:
         if line.item:
             item = catalog.item(line.item)
-            if item.end_of_sale is None and isinstance(item, Device | Nic):
+            ends = tuple(_end_warnings(item, quote_date, bill.valid_until, needed_by))
+            if item.end_of_sale is None and item.end_of_service is not None:
+                found[BillWarning(BillWarningKind.SERVICE_END_KNOWN, (item.name, item.end_of_service.value))] = None
+            elif item.end_of_sale is None and isinstance(item, Device | Nic):
                 unconfirmed[item.name] = None
-            found.update(dict.fromkeys(_end_warnings(item, quote_date, bill.valid_until, needed_by)))
+            found.update(dict.fromkeys(ends))
         found.update(dict.fromkeys(_price_warnings(line, bill, catalog, quote_date)))
     if unconfirmed:
         found[BillWarning(BillWarningKind.AVAILABILITY_UNKNOWN, tuple(unconfirmed))] = None

@@ -93,6 +93,7 @@ class UnitPrices:
         self._found: dict[tuple[str, int, float, float], Floats] = {}
         self._known: dict[str, bool] = {}
         self._percentages: dict[str, bool] = {}
+        self._supported: dict[tuple[str, str], bool] = {}
 
     def is_known(self, item_id: str) -> bool:
         """Whether a part has a price, not a band, or is free by its source."""
@@ -112,6 +113,16 @@ class UnitPrices:
             found = not self.is_known(item_id) and band is not None and band.unit.startswith("percent")
             self._percentages[item_id] = found
         return found
+
+    def supports(self, support_id: str, item_id: str) -> bool:
+        """Whether a support item is for a part."""
+        key = (support_id, item_id)
+        if key not in self._supported:
+            names: Sequence[str] = getattr(self.catalog.item(support_id), "applies_to", ())
+            vendor, folder = self.catalog.item(item_id).vendor, self.catalog.category_of(item_id)
+            is_meant = any(name in names for name in (item_id, vendor, "any", "cluster"))
+            self._supported[key] = folder not in ("software", "support") and is_meant
+        return self._supported[key]
 
     def is_yearly(self, item_id: str) -> bool:
         """Whether the band of a part is that of one year, so that it is paid again every year."""

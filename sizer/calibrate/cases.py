@@ -1,5 +1,6 @@
 """Observations of rates, resolved against the catalogue into what the performance functions take."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,7 @@ from sizer.calibrate.ids import gpu_of, release_year, server_of, stack_of
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.rules import UNSTATED_BOARDS, batch_of, exclusion_of, precision_of, usual_intra_link
-from sizer.catalog import links
+from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Gpu, Stack
 from sizer.perf.exchange import gradient_bytes
@@ -29,13 +30,13 @@ _USUAL_INTER_LINK = "edr"
 _USUAL_PROTOCOL = {"edr": "rdma", "hdr": "rdma", "fdr": "rdma", "qdr": "rdma", "100gbe": "rdma"}
 
 
-def is_known_link(link: str) -> bool:
-    """Whether a link between servers is a kind of the catalogue, alone or with the protocol that crosses it."""
+def is_known_link(link: str, links: Mapping[str, LinkType]) -> bool:
+    """Whether a link between servers is one of the catalogue's, alone or with the protocol that crosses it."""
     kind, _, protocol = link.partition("-")
-    return kind in links.GBIT_PER_S and protocol in ("", "roce", "rdma", "tcp", "efa")
+    return kind in links and protocol in ("", "roce", "rdma", "tcp", "efa")
 
 
-def observed_link_bytes_per_s(link: str) -> float:
+def observed_link_bytes_per_s(link: str, links: Mapping[str, LinkType]) -> float:
     """Line rate of one port of a link such as ``edr``, ``25gbe`` or ``100gbe-roce``, one direction. [B/s]
 
     Raises
@@ -43,10 +44,10 @@ def observed_link_bytes_per_s(link: str) -> float:
     ValueError
         If the link is unknown.
     """
-    kind = next((known for known in links.GBIT_PER_S if known == link.split("-")[0]), None)
-    if kind is None:
-        raise ValueError(f"unknown link {link!r}; known are {', '.join(links.GBIT_PER_S)}, with -roce, -rdma or -tcp")
-    return links.link_bytes_per_s(kind)
+    kind = link.split("-")[0]
+    if kind not in links:
+        raise ValueError(f"unknown link {link!r}; known are {', '.join(links)}, with -roce, -rdma or -tcp")
+    return links[kind].bytes_per_s
 
 
 def link_protocol(link: str) -> str:
@@ -124,7 +125,7 @@ def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> RateCase | 
     if precision not in ("mixed", "fp32"):
         is_stated = bool(precision)
         return note(FitNote.PRECISION_WITHOUT_PEAK, precision) if is_stated else note(FitNote.PRECISION_NOT_STATED)
-    layout = _layout(row, for_fit)
+    layout = _layout(row, catalog.links, for_fit)
     if isinstance(layout, CalibrationNote):
         return layout
     stack = stack_of(row, catalog)
@@ -174,7 +175,7 @@ class _Placement:
     assumptions: tuple[CalibrationNote, ...]
 
 
-def _layout(row: Observation, for_fit: bool) -> _Placement | CalibrationNote:
+def _layout(row: Observation, links: Mapping[str, LinkType], for_fit: bool) -> _Placement | CalibrationNote:
     """Servers, GPUs and the link between servers, with what was assumed; or why they are not known."""
     servers = row.servers
     assumptions: tuple[CalibrationNote, ...] = ()
@@ -186,15 +187,15 @@ def _layout(row: Observation, for_fit: bool) -> _Placement | CalibrationNote:
         return note(FitNote.UNEVEN_GPUS, row.gpus, servers)
     if servers == 1:
         # Not read on one server; the arguments still need a rate.
-        return _Placement(row.gpus, 1, "", links.link_bytes_per_s("edr"), assumptions)
-    if row.inter_link and not is_known_link(row.inter_link):
+        return _Placement(row.gpus, 1, "", links[_USUAL_INTER_LINK].bytes_per_s, assumptions)
+    if row.inter_link and not is_known_link(row.inter_link, links):
         return note(FitNote.INTER_LINK_UNKNOWN, row.inter_link)
     if not row.inter_link and for_fit:
         return note(FitNote.INTER_LINK_NOT_STATED)
     if not row.inter_link:
         assumptions = (note(FitNote.INTER_LINK_ASSUMED, _USUAL_INTER_LINK),)
     inter_link = row.inter_link or _USUAL_INTER_LINK
-    rate = observed_link_bytes_per_s(inter_link) * (row.nics_per_server or 1)
+    rate = observed_link_bytes_per_s(inter_link, links) * (row.nics_per_server or 1)
     return _Placement(row.gpus, servers, inter_link, rate, assumptions)
 
 

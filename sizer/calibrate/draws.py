@@ -41,8 +41,9 @@ class Draws:
     """So many sets of coefficients.
 
     One draw is one set for everything that is evaluated with it: designs that share a parameter share its draw, and so
-    do the workloads of a design. Fitted parameters are drawn together from their joint normal distribution (Laplace's
-    approximation of the posterior), an effect that was never fitted from its prior.
+    do the workloads of a design. Fitted parameters are drawn together from the joint normal distribution of
+    :func:`~sizer.calibrate.fit.joint.fit_joint`, whose medians of rates meet the measurements; an effect that was never
+    fitted is drawn from its prior.
 
     Attributes
     ----------

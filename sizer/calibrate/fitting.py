@@ -45,7 +45,7 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
     cases, excluded_rates = usable_cases(rows, catalog)
     if len(cases) < 2 * len(TERM_NAMES):
         raise CalibrationError(f"{len(cases)} usable rates do not make a calibration; {len(excluded_rates)} excluded")
-    all_reduces, excluded_bandwidths = usable_all_reduces(rows)
+    all_reduces, excluded_bandwidths = usable_all_reduces(rows, catalog.links)
     recipes = [recipe for recipe in catalog.recipes.values() if recipe.points]
     fit = fit_joint(
         [

@@ -8,8 +8,9 @@ from sizer.base.errors import CalibrationError
 from sizer.base.faults import nearest, shown
 from sizer.base.provenance import Sourced
 from sizer.calibrate.observations import ID_COLUMNS, Observation
+from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Gpu, Item, Server, SoftwareLine, Stack
+from sizer.catalog.schema import Gpu, Server, SoftwareLine, Stack
 
 # Software that the catalogue does not hold stands in the column ``stack`` as framework:line:release, then ":xla" where
 # that compiler is used, e.g. pytorch:upstream:2020-10. No id of the catalogue has a colon.

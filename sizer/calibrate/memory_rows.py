@@ -1,13 +1,12 @@
 """Published memory of GPUs: batches that ran or did not fit, and peaks, as typed rows."""
 
-import csv
-import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from sizer.base.errors import CalibrationError
+from sizer.base.formats.csv_records import CsvRecord, csv_records
 from sizer.base.resources import data_dir, text_of_file
 from sizer.calibrate.cases import RateCase
 from sizer.catalog.model import Catalog
@@ -62,14 +61,18 @@ def load_memory_rows(catalog: Catalog, path: Path | str | None = None) -> tuple[
         If it cannot be read, or a row is not complete: place and column.
     """
     file = data_dir("catalog") / "benchmarks" / "memory" / "gpu_memory.csv" if path is None else Path(path)
-    rows = csv.DictReader(io.StringIO(text_of_file(file, _MAX_BYTES, "published memory")))
-    return tuple(_row(row, f"{file.name}, line {number}", catalog) for number, row in enumerate(rows, start=2))
+    records = csv_records(text_of_file(file, _MAX_BYTES, "published memory"))
+    columns = next(records, CsvRecord(1, 1, [])).cells
+    return tuple(_row(record, columns, file.name, catalog) for record in records if not record.is_blank)
 
 
 _MOMENTS = {"sgd": 1, "adam": 2, "": 0, "inference": -1}
 
 
-def _row(row: dict[str, str], place: str, catalog: Catalog) -> MemoryRow:
+def _row(record: CsvRecord, columns: list[str], file: str, catalog: Catalog) -> MemoryRow:
+    place, row = f"{file}, line {record.line}", record.by_column(columns)
+    if record.fault:
+        raise CalibrationError(f"{place}: {record.fault}")
     try:
         known = catalog.dnns.get(row["dnn"])
         flop, parameters = row["forward_flop"], row["parameters"]

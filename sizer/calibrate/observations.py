@@ -1,8 +1,6 @@
 """Published measurements as typed rows, and the stored calibration: the only input and output of this package."""
 
-import csv
 import hashlib
-import io
 import json
 import math
 from collections.abc import Iterable, Sequence
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sizer.base.errors import CalibrationError
+from sizer.base.formats.csv_records import CsvRecord, csv_records
 from sizer.base.resources import data_dir
 
 COLUMNS = (
@@ -193,17 +192,25 @@ def read_rows(text: str, place: str) -> list[Observation]:
     CalibrationError
         As :func:`load_observations`.
     """
-    # newline="": a quoted cell may hold line ends of either kind.
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     rows = []
-    try:
-        _check_columns(tuple(reader.fieldnames or ()), place)
-        for cells in reader:
-            rows.append(_observation(cells, f"{place} line {reader.line_num}"))
-            if len(rows) > MAX_ROWS:
-                raise CalibrationError(f"{place}: has more than {MAX_ROWS} rows")
-    except csv.Error as error:
-        raise CalibrationError(f"{place} line {reader.line_num}: is not valid CSV: {error}") from None
+    records = csv_records(text)
+    head = next(records, CsvRecord(1, 1, []))
+    if head.fault:
+        raise CalibrationError(f"{place} line 1: {head.fault}")
+    columns = tuple(head.cells)
+    _check_columns(columns, place)
+    for record in records:
+        if record.is_blank:
+            continue
+        here = f"{place} line {record.line}"
+        if record.fault:
+            raise CalibrationError(f"{here}: {record.fault}")
+        if len(record.cells) != len(columns):
+            amount = "more" if len(record.cells) > len(columns) else "fewer"
+            raise CalibrationError(f"{here}: has {amount} cells than there are columns")
+        rows.append(_observation(record.by_column(columns), here))
+        if len(rows) > MAX_ROWS:
+            raise CalibrationError(f"{place}: has more than {MAX_ROWS} rows")
     return rows
 
 
@@ -290,10 +297,8 @@ def _shown(value: object) -> str:
     return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"
 
 
-def _observation(cells: dict[str | None, Any], place: str) -> Observation:
-    if None in cells or any(value is None for value in cells.values()):
-        raise CalibrationError(f"{place}: has {'more' if None in cells else 'fewer'} cells than there are columns")
-    text: dict[str, str] = {str(name): str(value).strip() for name, value in cells.items()}
+def _observation(cells: dict[str, str], place: str) -> Observation:
+    text = {name: value.strip() for name, value in cells.items()}
     for name, value in text.items():
         if len(value) > MAX_CELL_CHARACTERS:
             raise CalibrationError(

@@ -349,7 +349,7 @@ def _cache_miss(row: Observation, context: _Context) -> Prediction:
 
 
 def _all_reduce(row: Observation, context: _Context) -> Prediction:
-    one = resolve_all_reduce(row)
+    one = resolve_all_reduce(row, context.catalog.links)
     if isinstance(one, CalibrationNote):
         return Prediction.none(one)
     terms = context.calibration.terms_from(one.effects())

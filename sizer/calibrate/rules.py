@@ -251,4 +251,4 @@ def batch_of(row: Observation, precision: str) -> float:
 def usual_intra_link(gpu: str, form_factor: str) -> str:
     """Link between GPUs that a part of this form factor usually has."""
     family = "p100" if gpu.startswith("p100") else "v100"
-    return USUAL_INTRA_LINK[form_factor].get(family, "pcie3")
+    return USUAL_INTRA_LINK.get(form_factor, {}).get(family, "pcie3")

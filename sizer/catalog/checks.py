@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
+from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog, Statement, statements
 from sizer.catalog.schema import (
     CATEGORIES,
     Cable,
     Device,
     Gateway,
-    Item,
     MemoryOption,
     Recipe,
     Server,
@@ -22,12 +22,10 @@ from sizer.catalog.schema import (
     Switch,
 )
 
-# Form factors of the GPUs that a link inside a server joins.
-_FORM_OF_LINK = {"nvlink1": "sxm2", "nvlink2": "sxm2", "nvswitch": "sxm3", "pcie3": "pcie"}
 # Without these no rack can be drawn, so an orderable device carries them, assumed if need be.
 _BLOCKING = ("height_u", "depth_m", "power_inlets", "inlet_kind")
 # What no vendor sells, so that nobody can be asked.
-_NOT_SOLD = ("dnns", "datasets", "stacks", "recipes")
+_NOT_SOLD = ("links", "gpu_links", "dnns", "datasets", "stacks", "recipes")
 # What a line of a bill can hold: each category has a price band for every part.
 _SOLD = tuple(name for name in CATEGORIES if name not in (*_NOT_SOLD, "cpus"))
 # (low end, high end, both needed)
@@ -188,10 +186,11 @@ def _device_faults(catalog: Catalog, item: Device) -> Iterator[str]:
     if isinstance(item, Server | Storage | Switch):
         for number, port in enumerate(item.ports):
             if port.kind in port.also:
-                yield f"ports[{number}].also repeats the kind {port.kind}"
+                yield f"ports[{number}].also repeats the kind {port.kind.id}"
             nic = catalog.nics.get(port.nic) if port.nic is not None else None
             if nic is not None and port.kind not in nic.kinds:
-                yield f"ports[{number}]: {nic.id} has no {port.kind} port; it has {', '.join(nic.kinds)}"
+                known = ", ".join(kind.id for kind in nic.kinds)
+                yield f"ports[{number}]: {nic.id} has no {port.kind.id} port; it has {known}"
 
 
 def _server_faults(catalog: Catalog, item: Server) -> Iterator[str]:
@@ -209,11 +208,12 @@ def _server_faults(catalog: Catalog, item: Server) -> Iterator[str]:
     if not any(port.use == "compute" for port in item.ports):
         yield "no port has use 'compute'; a GPU server needs one to join a fabric"
     if item.intra_link is not None:
-        form = _FORM_OF_LINK[item.intra_link.value]
+        link = item.intra_link.value
         for name in item.gpus:
             gpu = catalog.gpus.get(name)
-            if gpu is not None and gpu.form_factor.value != form:
-                yield f"gpus: {name} is a {gpu.form_factor.value} part; {item.intra_link.value} connects {form} parts"
+            if gpu is not None and gpu.form_factor.value not in link.form_factors:
+                forms = " and ".join(link.form_factors)
+                yield f"gpus: {name} is a {gpu.form_factor.value} part; {link.id} connects {forms} parts"
 
 
 def _storage_faults(catalog: Catalog, item: Storage) -> Iterator[str]:
@@ -236,7 +236,7 @@ def _storage_faults(catalog: Catalog, item: Storage) -> Iterator[str]:
         if server is not None and item.front_end_kind is not None:
             kinds = {kind for port in server.ports for kind in (port.kind, *port.also)}
             if item.front_end_kind.value not in kinds:
-                yield f"front_end_kind = {item.front_end_kind.value!r} is on no port of server {server.id}"
+                yield f"front_end_kind = {item.front_end_kind.value.id!r} is on no port of server {server.id}"
 
 
 def _memory_faults(catalog: Catalog, item: MemoryOption) -> Iterator[str]:
@@ -256,8 +256,8 @@ def _switch_faults(item: Switch) -> Iterator[str]:
     if isinstance(item, Gateway):
         for name in ("uplink_kind", "front_end_kind"):
             if getattr(item, name).value not in kinds:
-                yield f"{name} = {getattr(item, name).value!r} is on no port"
-    if item.orderable and kinds & {"edr", "fdr", "hdr", "qdr"} and item.subnet_manager is None:
+                yield f"{name} = {getattr(item, name).value.id!r} is on no port"
+    if item.orderable and any(kind.is_infiniband for kind in kinds) and item.subnet_manager is None:
         yield "subnet_manager is missing; an InfiniBand switch states whether it can run one"
 
 

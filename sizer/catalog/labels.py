@@ -1,9 +1,10 @@
 """Facts of the catalogue in words: names of fields, values with their units, items with their vendors."""
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
-from sizer.catalog.links import kind_name
+from sizer.catalog.items import Item
+from sizer.catalog.links import GpuLink, LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Dnn, Item
+from sizer.catalog.schema import Dnn
 
 # Raw keys of catalogue and request as people say them.
 NAMES = {
@@ -26,13 +27,6 @@ NAMES = {
     "parallel-file-system": "parallel file system",
     "nfs-server": "NFS server",
     "local": "local drives",
-    "sxm2": "SXM2",
-    "sxm3": "SXM3",
-    "pcie": "PCIe",
-    "nvlink1": "NVLink",
-    "nvlink2": "NVLink 2",
-    "nvswitch": "NVSwitch",
-    "pcie3": "PCIe 3.0",
     "datasheet": "data sheet",
     "measured": "measured",
     "published": "published",
@@ -141,7 +135,6 @@ _LABELS = {
     "usable_depth_m": "Usable depth",
     "width_m": "Width",
 }
-_KINDS = {"front_end_kind", "uplink_kind"}
 _ITEMS = {"cpu", "server", "back_end_switch"}
 
 
@@ -234,13 +227,20 @@ def names_item(field: str) -> bool:
 
 def fact_value_text(field: str, value: object) -> str:
     """Value of a fact that names no item, with its unit; kinds by their names."""
-    if field in _KINDS:
-        return kind_name(value)  # type: ignore[arg-type]
+    if isinstance(value, LinkType | GpuLink):
+        return value.name
     if field == "usable_share" and isinstance(value, (int, float)):
         return f"{plain(100 * float(value))}{NARROW_SPACE}%"
+    if field == "form_factor":
+        return form_factor_name(str(value))
     if field == "inlet_kind":
         return str(value).upper()
     return fact_value(value, unit_of_field(field)[1])
+
+
+def form_factor_name(form: str) -> str:
+    """Form of a GPU board: 'SXM2', 'PCIe'."""
+    return "PCIe" if form == "pcie" else form.upper()
 
 
 def item_name(item_id: str, catalog: Catalog) -> str:

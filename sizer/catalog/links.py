@@ -1,47 +1,91 @@
-"""Kinds of link: their rate, their name, and which ports of a server can join one."""
+"""Types of link, of networks (EDR InfiniBand, 100 GbE) and between the GPUs of a server (NVLink 2)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
 
+from pydantic import BeforeValidator, Field, ValidationInfo, model_serializer
+
+from sizer.base.faults import nearest, shown
+from sizer.base.provenance import Sourced
+from sizer.base.texts import Name, ShortText
 from sizer.base.units import bytes_per_s_from_gbit_per_s
-from sizer.catalog.schema import LinkKind, Port
+from sizer.catalog.items import Item
 
-# Rate on the label of each kind. [Gbit/s]
-GBIT_PER_S: dict[LinkKind, int] = {
-    "hdr": 200,
-    "edr": 100,
-    "fdr": 56,
-    "qdr": 40,
-    "100gbe": 100,
-    "40gbe": 40,
-    "25gbe": 25,
-    "10gbe": 10,
-    "1gbe": 1,
-}
-# Data rate where it differs from the label: FDR runs 56 Gbit/s on the line, 54.5 after 64b/66b coding; QDR's 40 are
-# 32 after 8b/10b coding (InfiniBand architecture specification, link rates).
-_DATA_GBIT_PER_S: dict[LinkKind, float] = {"fdr": 54.5, "qdr": 32.0}
-_INFINIBAND: dict[LinkKind, str] = {"hdr": "HDR", "edr": "EDR", "fdr": "FDR", "qdr": "QDR"}
+# Form of a GPU board: "sxm2", "oam", "pcie".
+FormFactor = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
+GbitPerS = Annotated[float, Field(gt=0, le=100_000)]
+
+# Folders whose items the other files name by id, and keys of the validation context in which the loader passes them.
+LINKS, GPU_LINKS = "links", "gpu_links"
 
 
-def link_bytes_per_s(kind: LinkKind) -> float:
-    """Data rate of one link, one direction. [B/s]"""
-    return bytes_per_s_from_gbit_per_s(_DATA_GBIT_PER_S.get(kind, GBIT_PER_S[kind]))
+class _ById(Item):
+    """Two link types are the same when their ids are; what names one is written with its id."""
+
+    @model_serializer
+    def _as_id(self) -> str:
+        return self.id
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.id == self.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
 
 
-def is_infiniband(kind: LinkKind) -> bool:
-    """Whether the kind is InfiniBand, which needs a subnet manager and a gateway to Ethernet."""
-    return kind in _INFINIBAND
+class LinkType(_ById):
+    """A type of network link."""
+
+    technology: Literal["infiniband", "ethernet"]
+    gbit_per_s: Sourced[GbitPerS]  # on the label, one direction
+    data_gbit_per_s: Sourced[GbitPerS] | None = None  # after line coding, where it differs from the label
+    connector: Sourced[ShortText] | None = None
+    # Link type whose cables stand in for planning where the catalogue holds no cable of this one.
+    cables_of: ShortText | None = None
+    netbox_type: ShortText | None = None  # of NetBox's interface types
+
+    @property
+    def is_infiniband(self) -> bool:
+        """Whether it needs a subnet manager, and a gateway to Ethernet."""
+        return self.technology == "infiniband"
+
+    @property
+    def bytes_per_s(self) -> float:
+        """Data rate, one direction. [B/s]"""
+        rate = self.gbit_per_s if self.data_gbit_per_s is None else self.data_gbit_per_s
+        return bytes_per_s_from_gbit_per_s(rate.value)
 
 
-def kind_name(kind: LinkKind) -> str:
-    """Name of a kind of link: 'EDR InfiniBand', '40 GbE'."""
-    return f"{_INFINIBAND[kind]} InfiniBand" if kind in _INFINIBAND else f"{GBIT_PER_S[kind]} GbE"
+class GpuLink(_ById):
+    """A type of link between the GPUs of a server."""
+
+    family: Name  # name without a generation, as sentences say it
+    # Direct: GPU to GPU; switched: through switch chips; host: through the host's PCIe.
+    topology: Literal["direct", "switched", "host"]
+    form_factors: tuple[FormFactor, ...]  # of the GPUs that it joins
 
 
-def fabric_ports(ports: Sequence[Port], kind: LinkKind) -> int:
-    """Ports of a device that can join a fabric of ``kind``; management and BMC ports stay out of it."""
-    return sum(
-        port.count
-        for port in ports
-        if port.use not in ("management", "bmc") and (port.kind == kind or kind in port.also)
-    )
+def _resolved_in(folder: str) -> BeforeValidator:
+    def resolved(value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, _ById):
+            return value
+        known: Mapping[str, Item] = (info.context or {}).get(folder, {})
+        if isinstance(value, str) and value in known:
+            return known[value]
+        hint = nearest(value, known) if isinstance(value, str) else ""
+        raise ValueError(f"{shown(value)} is not in {folder}/{hint}; known are {', '.join(known)}")
+
+    return BeforeValidator(resolved)
+
+
+# Fields whose files name a link by its id.
+LinkId = Annotated[LinkType, _resolved_in(LINKS)]
+GpuLinkId = Annotated[GpuLink, _resolved_in(GPU_LINKS)]
+
+
+def fastest_first(links: Iterable[LinkType]) -> list[LinkType]:
+    """Links by their rate, InfiniBand before Ethernet of the same rate."""
+    return sorted(links, key=lambda link: (-link.gbit_per_s.value, not link.is_infiniband, link.id))

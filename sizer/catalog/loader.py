@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,10 +9,14 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from sizer.base.errors import CatalogError
+from sizer.base.errors import CatalogError, RequestError
 from sizer.base.faults import in_words, nearest, shown
+from sizer.base.formats.toml_text import parse_toml
+from sizer.base.input_size import check_size
 from sizer.base.resources import data_dir
 from sizer.catalog.checks import check_catalog
+from sizer.catalog.items import Item
+from sizer.catalog.links import GPU_LINKS, LINKS
 from sizer.catalog.model import Catalog, Items
 from sizer.catalog.price_bands import (
     BANDS_FILE,
@@ -25,7 +28,7 @@ from sizer.catalog.price_bands import (
     evidence_rows,
 )
 from sizer.catalog.price_books import Price, price_rows
-from sizer.catalog.schema import CATEGORIES, Item, Source
+from sizer.catalog.schema import CATEGORIES, Source
 
 __all__ = ["Catalog", "load_catalog", "with_prices"]
 
@@ -211,7 +214,12 @@ def _table(file: Path, root: Path, place: str, content: _Content) -> dict[str, A
     if text is None:
         return None
     try:
-        return tomllib.loads(text)
+        table = parse_toml(text)
+        check_size(table, place)
+        return table
+    except RequestError as error:
+        content.faults.append(str(error))
+        return None
     except (ValueError, RecursionError) as error:  # ValueError: TOMLDecodeError, and integers of thousands of digits
         # tomllib names line and column except at the end of a file.
         reason = str(error).replace("at end of document", f"at line {len(text.splitlines())}, end of document")
@@ -282,9 +290,11 @@ def _read_prices(folder: Path, root: Path, place: str, content: _Content, is_ove
 def _validated(content: _Content) -> Catalog | None:
     """Catalogue of what was read; None when a file does not fit the schema, with every fault noted."""
     folders: dict[str, dict[str, Item]] = {folder: {} for folder in CATEGORIES}
-    for (folder, item_id), table in content.items.items():
+    named = {folder: folders[folder] for folder in (LINKS, GPU_LINKS)}
+    # Link types first: the other files name them.
+    for (folder, item_id), table in sorted(content.items.items(), key=lambda entry: entry[0][0] not in named):
         try:
-            folders[folder][item_id] = CATEGORIES[folder].model_validate(table)
+            folders[folder][item_id] = CATEGORIES[folder].model_validate(table, context=named)
         except ValidationError as error:
             content.faults += in_words(CATEGORIES[folder], error, content.places[folder, item_id])
     sources: dict[str, Source] = {}

@@ -10,6 +10,8 @@ from pydantic import BaseModel
 from sizer.base.errors import CatalogError
 from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
+from sizer.catalog.items import Item
+from sizer.catalog.links import GpuLink, LinkType
 from sizer.catalog.price_bands import PriceBands
 from sizer.catalog.price_books import Price
 from sizer.catalog.schema import (
@@ -22,7 +24,6 @@ from sizer.catalog.schema import (
     Dnn,
     Gateway,
     Gpu,
-    Item,
     MemoryOption,
     Nic,
     Pdu,
@@ -123,7 +124,7 @@ def statements(item: BaseModel, prefix: str = "") -> Iterator[Statement]:
 def _statements_in(value: Any, path: str) -> Iterator[Statement]:
     if isinstance(value, Sourced):
         yield Statement(path, value.value, value.source, value.where, value.basis, value.note, value.alternates)
-    elif isinstance(value, BaseModel):
+    elif isinstance(value, BaseModel) and not isinstance(value, Item):
         # Rows of tables: ports, part numbers, capacity options, overheads, epoch points, wordings of observations.
         source = getattr(value, "source", None)
         if source is not None and hasattr(value, "where"):
@@ -132,7 +133,7 @@ def _statements_in(value: Any, path: str) -> Iterator[Statement]:
         yield from statements(value, f"{path}.")
     elif isinstance(value, tuple):
         for number, part in enumerate(value):
-            if isinstance(part, BaseModel):
+            if isinstance(part, BaseModel) and not isinstance(part, Item):
                 yield from _statements_in(part, f"{path}[{number}]")
     elif isinstance(value, dict):
         for key, part in value.items():
@@ -145,8 +146,8 @@ class Catalog:
 
     Parameters
     ----------
-    gpus, cpus, servers, memory, storage, switches, gateways, nics, cables, racks, pdus, accessories, software, \
-support, dnns, datasets, stacks, recipes : Items
+    links, gpu_links, gpus, cpus, servers, memory, storage, switches, gateways, nics, cables, racks, pdus, \
+accessories, software, support, dnns, datasets, stacks, recipes : Items
         One read-only mapping of id to item for each folder.
     sources : Items
         Cited documents by key; an alias finds the same document.
@@ -160,6 +161,8 @@ support, dnns, datasets, stacks, recipes : Items
         What a part without a price most likely costs; for ranking only.
     """
 
+    links: Items[LinkType]
+    gpu_links: Items[GpuLink]
     gpus: Items[Gpu]
     cpus: Items[Cpu]
     servers: Items[Server]

@@ -5,6 +5,7 @@ not say stays unknown and is asked for; until the answers stand in the file, no 
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Literal
@@ -13,12 +14,14 @@ from pydantic import ValidationError
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import in_words, shown
+from sizer.base.formats.toml_text import to_toml
 from sizer.base.provenance import Sourced
-from sizer.base.toml_text import to_toml
-from sizer.catalog.links import is_infiniband, link_bytes_per_s
+from sizer.catalog.items import Item
+from sizer.catalog.links import LINKS, LinkType
+from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
-from sizer.catalog.netbox_file import INLET_TYPES, DeviceType, Interface, PowerPort, link_kind, read_device_type
-from sizer.catalog.schema import CATEGORIES, Item, LinkKind, PortUse
+from sizer.catalog.netbox_file import INLET_TYPES, DeviceType, Interface, PowerPort, link_of, read_device_type
+from sizer.catalog.schema import CATEGORIES, PortUse
 
 Folder = Literal["switches", "servers", "gateways"]
 
@@ -29,7 +32,7 @@ _CONTROLLER = re.compile(r"\b(bmc|ipmi|idrac\d*|ilo\d*|ilom|xcc|imm2?|cimc|irmc)
 _SUPPLY_BAY = re.compile(r"\b(psu?|pem|power)\d*\b|supply", re.IGNORECASE)
 _OTHER_BAY = re.compile(rf"{_SUPPLY_BAY.pattern}|\bfans?\d*\b|\bdisks?\b|\bdrives?\b", re.IGNORECASE)
 # InfiniBand switches whose ports the library types as Ethernet.
-_INFINIBAND_SWITCHES: dict[str, LinkKind] = {"sb7800": "edr", "sx6036": "fdr", "qm8700": "hdr"}
+_INFINIBAND_SWITCHES = {"sb7800": "edr", "sx6036": "fdr", "qm8700": "hdr"}
 _NOT_IN_AN_ID = re.compile(r"[^a-z0-9.+]+")
 _MAX_ID = 60
 
@@ -60,7 +63,8 @@ def import_device_type(
         Key in ``sources.toml`` of the library that the file comes from.
     catalog : Catalog, optional
         The catalogue that the item will lie over. Of an item that it holds, the file fills in what is unknown or only
-        assumed; where the two disagree, the catalogue's fact stays and the question tells both.
+        assumed; where the two disagree, the catalogue's fact stays and the question tells both. Left out: a new item,
+        with the link types of the catalogue that the program ships.
 
     Returns
     -------
@@ -73,11 +77,12 @@ def import_device_type(
         If the file cannot be understood; each line says file, line and column, key, value and what is allowed.
     """
     device, remarks = read_device_type(text, place)
-    item = _Item(device, place, source)
+    links = (load_catalog() if catalog is None else catalog).links
+    item = _Item(device, place, source, links)
     known = None if catalog is None else catalog.folder(folder).get(item.id)
     table = item.table(folder)
     try:
-        CATEGORIES[folder].model_validate(table)
+        CATEGORIES[folder].model_validate(table, context={LINKS: links})
     except ValidationError as error:
         raise RequestError("\n".join(in_words(CATEGORIES[folder], error, place))) from None
     if known is None:
@@ -98,8 +103,9 @@ def import_device_type(
 class _Item:
     """Collects the facts of one device and the questions that its file leaves."""
 
-    def __init__(self, device: DeviceType, place: str, source: str) -> None:
+    def __init__(self, device: DeviceType, place: str, source: str, links: Mapping[str, LinkType]) -> None:
         self.device, self.place, self.file, self.source = device, place, PurePath(place).name, source
+        self.links = links
         self.id = self._id()
         self.questions: list[str] = []
 
@@ -128,7 +134,7 @@ class _Item:
         ports = self._ports(folder)
         if folder == "gateways":
             table |= self._gateway(ports)
-        if folder != "servers" and any(is_infiniband(port["kind"]) for port in ports):
+        if folder != "servers" and any(self.links[port["kind"]].is_infiniband for port in ports):
             self.ask("subnet_manager", "whether the switch can run one is not given")
         if folder == "servers":
             self.ask("cpu, n_cpus, memory_bytes", "a device type does not say what is fitted")
@@ -149,8 +155,8 @@ class _Item:
             facts = old if isinstance(old, tuple) else (old,)
             if not old or all(getattr(fact, "basis", "") == "assumed" for fact in facts):
                 new[key] = said
-            elif isinstance(old, Sourced) and old.value != said["value"]:
-                had = f"{old.value:g}" if isinstance(old.value, float) else str(old.value)
+            elif isinstance(old, Sourced) and (held := getattr(old.value, "id", old.value)) != said["value"]:
+                had = f"{held:g}" if isinstance(held, float) else str(held)
                 self.ask(key, f"{had} in the catalogue, {said['value']} in the file; the catalogue's stays")
         self._fit_bracket(known, new)
         return new
@@ -235,7 +241,7 @@ class _Item:
 
     def _ports(self, folder: Folder) -> list[dict[str, Any]]:
         """Ports by kind and use, in the order of the file."""
-        groups: dict[tuple[LinkKind, PortUse, str], list[Interface]] = {}
+        groups: dict[tuple[LinkType, PortUse, str], list[Interface]] = {}
         unknown: dict[str, list[Interface]] = {}
         for interface in (one for one in self.device.interfaces if one.is_port):
             use = _use(interface)
@@ -250,23 +256,23 @@ class _Item:
         self._ask_about_ports(folder, has_data=any(use == "any" for _, use, _ in groups))
         return [self._port(*key, interfaces, folder) for key, interfaces in groups.items()]
 
-    def _kind(self, interface: Interface, use: PortUse) -> tuple[LinkKind | None, str]:
+    def _kind(self, interface: Interface, use: PortUse) -> tuple[LinkType | None, str]:
         """Kind of a port, and the type that the file gives it where that is not what it is."""
-        kind = link_kind(interface.type)
+        kind = link_of(interface.type, self.links)
         model = self.device.model.lower()
-        infiniband = next((kind for name, kind in _INFINIBAND_SWITCHES.items() if name in model), None)
+        infiniband = next((self.links[kind] for name, kind in _INFINIBAND_SWITCHES.items() if name in model), None)
         if use != "any" or infiniband is None or kind == infiniband:
             return kind, ""
         return infiniband, interface.type
 
     def _port(
-        self, kind: LinkKind, use: PortUse, typed_as: str, interfaces: list[Interface], folder: Folder
+        self, kind: LinkType, use: PortUse, typed_as: str, interfaces: list[Interface], folder: Folder
     ) -> dict[str, Any]:
         where = self._where(f"interfaces {_span([one.name for one in interfaces])}")
-        port: dict[str, Any] = {"kind": kind, "count": len(interfaces), "use": use}
-        other = link_kind(typed_as)
+        port: dict[str, Any] = {"kind": kind.id, "count": len(interfaces), "use": use}
+        other = link_of(typed_as, self.links)
         if folder == "gateways" and other is not None:
-            port["also"] = [other]
+            port["also"] = [other.id]
         port |= {"basis": "derived" if typed_as else "published", "source": self.source, "where": where}
         if typed_as:
             port["note"] = f"The file types these ports as {typed_as}; the model is an InfiniBand switch."
@@ -284,18 +290,18 @@ class _Item:
     def _gateway(self, ports: list[dict[str, Any]]) -> dict[str, Any]:
         """Sides of a gateway: its InfiniBand ports are the uplinks, its Ethernet ports the front end."""
         data = [port for port in ports if port["use"] == "any"]
-        kinds = [kind for port in data for kind in (port["kind"], *port.get("also", ()))]
-        up = next((kind for kind in kinds if is_infiniband(kind)), None)
-        front = next((kind for kind in kinds if not is_infiniband(kind)), None)
+        kinds = [self.links[kind] for port in data for kind in (port["kind"], *port.get("also", ()))]
+        up = next((kind for kind in kinds if kind.is_infiniband), None)
+        front = next((kind for kind in kinds if not kind.is_infiniband), None)
         if up is None or front is None:
-            listed = ", ".join(dict.fromkeys(kinds)) or "none"
+            listed = ", ".join(dict.fromkeys(kind.id for kind in kinds)) or "none"
             problem = f"a gateway has InfiniBand and Ethernet ports; the kinds of this one are: {listed}"
             raise RequestError(f"{self.place}: {problem}; import it as a switch")
         facts = {}
         for side, kind in (("uplink", up), ("front_end", front)):
-            facts[f"{side}_kind"] = self._fact(kind, "interfaces", "derived", "From the types of the ports.")
+            facts[f"{side}_kind"] = self._fact(kind.id, "interfaces", "derived", "From the types of the ports.")
             note = "Data rate of one such link."
-            facts[f"{side}_bytes_per_s"] = self._fact(link_bytes_per_s(kind), "interfaces", "derived", note)
+            facts[f"{side}_bytes_per_s"] = self._fact(kind.bytes_per_s, "interfaces", "derived", note)
         return facts
 
 

@@ -7,21 +7,22 @@ from typing import Any, get_args
 
 import yaml
 
-from sizer.base.yaml_text import plain_scalar
-from sizer.catalog.netbox_file import INLET_TYPES, INTERFACE_TYPES, Airflow
-from sizer.catalog.schema import Device, LinkKind, PortUse
+from sizer.base.formats.yaml_text import plain_scalar
+from sizer.catalog.links import LinkType
+from sizer.catalog.netbox_file import INLET_TYPES, Airflow
+from sizer.catalog.schema import Device, PortUse
 
 _MAX_NAME, _MAX_PART_NUMBER, _MAX_DESCRIPTION = 100, 50, 200
 
 
-def device_type(item: Device, ports: Sequence[tuple[str, LinkKind, PortUse]]) -> dict[str, Any]:
+def device_type(item: Device, ports: Sequence[tuple[str, LinkType, PortUse]]) -> dict[str, Any]:
     """Device type of a device, as the data of a file of the library.
 
     Parameters
     ----------
     item : Device
         Server, storage unit, switch or gateway whose height is known.
-    ports : sequence of (str, LinkKind, PortUse)
+    ports : sequence of (str, LinkType, PortUse)
         Name, kind and use of each port, in the order in which the device is cabled.
 
     Returns
@@ -71,7 +72,7 @@ def device_types_yaml(types: Iterable[dict[str, Any]]) -> str:
     return text
 
 
-def device_type_yaml(item: Device, ports: Sequence[tuple[str, LinkKind, PortUse]]) -> str:
+def device_type_yaml(item: Device, ports: Sequence[tuple[str, LinkType, PortUse]]) -> str:
     """File of the library for one device; see :func:`device_type`."""
     return device_types_yaml([device_type(item, ports)])
 
@@ -81,8 +82,8 @@ def _slug(item: Device) -> str:
     return re.sub(r"[^a-z0-9_]+", "-", f"{item.vendor}-{item.id}".lower()).strip("-")[:_MAX_NAME]
 
 
-def _interface(name: str, kind: LinkKind, use: PortUse) -> dict[str, Any]:
-    interface = {"name": name, "type": INTERFACE_TYPES[kind]}
+def _interface(name: str, kind: LinkType, use: PortUse) -> dict[str, Any]:
+    interface = {"name": name, "type": kind.netbox_type or "other"}
     return {**interface, "mgmt_only": True} if use in ("management", "bmc") else interface
 
 

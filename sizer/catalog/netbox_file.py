@@ -1,14 +1,15 @@
 """Device types of NetBox: what a file of the community library may say, as far as the catalogue or a check reads it."""
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import in_words, nearest, shown
-from sizer.base.yaml_text import YamlText, read_yaml
-from sizer.catalog.schema import LinkKind
+from sizer.base.formats.yaml_text import YamlText, read_yaml
+from sizer.catalog.links import LinkType
 
 # Lengths, enumerations and steps are those of the library's schema (netbox-community/devicetype-library, schema/).
 PortName = Annotated[str, Field(min_length=1, max_length=64)]
@@ -27,36 +28,19 @@ Airflow = Literal[
     "mixed",
 ]
 
-# One kind of link -> how the library writes it.
-INTERFACE_TYPES: dict[LinkKind, str] = {
-    "hdr": "infiniband-hdr",
-    "edr": "infiniband-edr",
-    "fdr": "infiniband-fdr",
-    "qdr": "infiniband-qdr",
-    "100gbe": "100gbase-x-qsfp28",
-    "40gbe": "40gbase-x-qsfpp",
-    "25gbe": "25gbase-x-sfp28",
-    "10gbe": "10gbase-x-sfpp",
-    "1gbe": "1000base-t",
-}
 INLET_TYPES: dict[str, Literal["c14", "c20"]] = {"iec-60320-c14": "c14", "iec-60320-c20": "c20"}
 # Interfaces that are no port of the device.
 _VIRTUAL = ("virtual", "bridge", "lag")
-_ETHERNET = re.compile(r"(1000|10g|25g|40g|100g)base-.+")
-_ETHERNET_KINDS: dict[str, LinkKind] = {
-    "1000": "1gbe",
-    "10g": "10gbe",
-    "25g": "25gbe",
-    "40g": "40gbe",
-    "100g": "100gbe",
-}
-_INFINIBAND_KINDS = {name: kind for kind, name in INTERFACE_TYPES.items() if name.startswith("infiniband-")}
+_ETHERNET = re.compile(r"(?:(1000)|(\d+)g)base-.+")
 
 
-def link_kind(interface_type: str) -> LinkKind | None:
-    """Kind of link of an interface type; None where the catalogue has no such kind."""
+def link_of(interface_type: str, links: Mapping[str, LinkType]) -> LinkType | None:
+    """Link of an interface type: Ethernet by its rate; None where the catalogue has no such link."""
     ethernet = _ETHERNET.fullmatch(interface_type)
-    return _INFINIBAND_KINDS.get(interface_type) if ethernet is None else _ETHERNET_KINDS[ethernet[1]]
+    if ethernet is None:
+        return next((link for link in links.values() if link.netbox_type == interface_type), None)
+    rate = 1 if ethernet[1] else int(ethernet[2])
+    return next((one for one in links.values() if not one.is_infiniband and one.gbit_per_s.value == rate), None)
 
 
 class _Part(BaseModel):

@@ -2,6 +2,8 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from sizer.base.texts import ShortText
+
 
 class ObservedAs(BaseModel):
     """Wording under which observations without ids name a stack.
@@ -11,9 +13,9 @@ class ObservedAs(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    software: str
-    source: str = ""
-    precision: str = ""
+    software: ShortText
+    source: ShortText = ""
+    precision: ShortText = ""
 
     def matches(self, software: str, source: str, precision: str) -> bool:
         """Whether an observation with this software, source and precision is meant."""

@@ -1,7 +1,5 @@
 """Price bands: between which two amounts a part without a price most likely costs. They rank designs, never a bill."""
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, Self, TypeVar
@@ -9,6 +7,8 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from sizer.base.faults import in_words, nearest, shown
+from sizer.base.formats.csv_records import CsvRecord, csv_records
+from sizer.base.texts import LongText, Name, Note, ShortText
 
 # Files of ``prices/`` that hold no prices.
 BANDS_FILE = "bands.csv"
@@ -55,15 +55,15 @@ class PriceBand(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     category: Annotated[str, Field(pattern="^[a-z]+$")]  # folder of the catalogue, or services, operation, rental
-    items: Annotated[tuple[str, ...], BeforeValidator(_names), Field(min_length=1)]  # ids, or :data:`FALLBACK`
+    items: Annotated[tuple[Name, ...], BeforeValidator(_names), Field(min_length=1)]  # ids, or :data:`FALLBACK`
     low: _Money
     high: _Money
     currency: Annotated[str, Field(pattern=r"^([A-Z]{3})?$")]  # empty for percentages
     unit: Unit
     date: Annotated[str, Field(pattern=r"^20[0-9]{2}$")]
     basis: Literal["published", "assumed"]
-    evidence: Annotated[tuple[str, ...], BeforeValidator(_words)] = ()  # ids of the evidence file
-    note: Annotated[str, Field(max_length=300)] = ""
+    evidence: Annotated[tuple[Name, ...], BeforeValidator(_words)] = ()  # ids of the evidence file
+    note: Note = ""
 
     @model_validator(mode="after")
     def _runs_upwards(self) -> Self:
@@ -82,18 +82,18 @@ class BandEvidence(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: Annotated[str, Field(pattern="^E[0-9]{3}$")]
-    item: str
+    item: LongText
     low: _Money | None = None
     high: _Money | None = None
-    currency: str = ""
-    unit: str = ""
-    date: str
+    currency: ShortText = ""
+    unit: ShortText = ""
+    date: ShortText
     kind: Literal["list", "press", "street", "rental"]
-    title: str
-    address: str = ""
-    where: str = ""
+    title: LongText
+    address: LongText = ""
+    where: LongText = ""
     grade: Literal["A", "B", "C", "D"]  # A: the vendor's own page; D: an unnamed author
-    note: str = ""
+    note: LongText = ""
 
 
 _Row = TypeVar("_Row", bound=BaseModel)
@@ -111,24 +111,28 @@ def evidence_rows(text: str, place: str) -> tuple[list[BandEvidence], list[str]]
 
 def _rows(model: type[_Row], text: str, place: str) -> tuple[list[_Row], list[str]]:
     known, rows, faults = tuple(model.model_fields), [], []
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    try:
-        columns = reader.fieldnames or ()
-        unknown = [name for name in columns if name not in known]
-        faults += [f"{place} line 1: unknown column {shown(name)}{nearest(name, known)}" for name in unknown]
-        if faults:
-            return [], faults
-        for cells in reader:
-            here = f"{place} line {reader.line_num}"
-            if None in cells or None in cells.values():
-                faults.append(f"{here}: does not have as many cells as there are columns ({len(known)})")
-                continue
+    records = csv_records(text)
+    head = next(records, CsvRecord(1, 1, []))
+    if head.fault:
+        return [], [f"{place} line 1: {head.fault}"]
+    unknown = [name for name in head.cells if name not in known]
+    faults += [f"{place} line 1: unknown column {shown(name)}{nearest(name, known)}" for name in unknown]
+    if faults:
+        return [], faults
+    for record in records:
+        here = f"{place} line {record.line}"
+        if record.fault:
+            faults.append(f"{here}: {record.fault}")
+        elif record.is_blank:
+            continue
+        elif len(record.cells) != len(head.cells):
+            faults.append(f"{here}: does not have as many cells as there are columns ({len(known)})")
+        else:
+            cells = record.by_column(head.cells)
             try:
                 rows.append(model.model_validate({name: cell for name, cell in cells.items() if cell or name in _KEPT}))
             except ValidationError as error:
                 faults += in_words(model, error, here)
-    except csv.Error as error:
-        faults.append(f"{place} line {reader.line_num}: is not valid CSV: {error}")
     return rows, faults
 
 

@@ -1,8 +1,6 @@
 """Price books: CSV files with a row a price. Every fault of every row is named with line, column and value."""
 
-import csv
 import datetime
-import io
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,7 +11,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from sizer.base.dates import PartialDate, days_of
 from sizer.base.faults import in_words, nearest, shown
+from sizer.base.formats.csv_records import csv_records
 from sizer.base.money import Amount, Percent
+from sizer.base.texts import Name, Note
 
 NEEDED = ("item", "amount", "currency", "date", "source")
 COLUMNS = (
@@ -27,7 +27,8 @@ COLUMNS = (
 )
 
 
-Text = Annotated[str, Field(max_length=300)]
+_DECIMALS = ("amount", "discount_percent")
+_DECIMAL_COMMA = re.compile(r"[0-9]{1,10},[0-9]{1,2}")
 
 
 def _whole(written: object) -> object:
@@ -50,13 +51,13 @@ class Price(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    item: Annotated[str, Field(min_length=1, max_length=60)]
+    item: Name
     amount: Amount  # list price of one unit, for the whole term where there is one
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
     date: PartialDate
-    source: Text
-    where: Text
-    note: Text = ""
+    source: Note
+    where: Note
+    note: Note = ""
     discount_percent: Percent = Decimal(0)
     # Months that the price pays for: support and subscriptions.
     term_months: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=240, strict=True)] | None = None
@@ -78,7 +79,7 @@ def price_rows(text: str, place: str) -> tuple[list[Price], list[str]]:
     Parameters
     ----------
     text : str
-        The file.
+        The file, with columns separated by commas, or by semicolons; then a comma may mark decimals.
     place : str
         Its name in messages.
 
@@ -89,33 +90,51 @@ def price_rows(text: str, place: str) -> tuple[list[Price], list[str]]:
     """
     rows: list[Price] = []
     faults: list[str] = []
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        columns = [name.strip() for name in next(reader, [])]
-        faults += [f"{place} line 1: {fault}" for fault in _column_faults(columns)]
-        if faults:
-            return [], faults
-        for cells in reader:
-            if not any(cell.strip() for cell in cells):
-                continue
-            here = f"{place} line {reader.line_num}"
-            if len(cells) != len(columns):
-                faults.append(
-                    f"{here}: has {len(cells)} cells, not as many cells as there are columns ({len(columns)})"
-                )
-                continue
-            row, found = _price(dict(zip(columns, (cell.strip() for cell in cells), strict=True)), here)
-            rows += row
-            faults += found
-    except csv.Error as error:
-        faults.append(f"{place} line {reader.line_num}: is not valid CSV: {error}")
+    delimiter = delimiter_of(text)
+    records = csv_records(text, delimiter)
+    head = next(records, None)
+    if head is not None and head.fault:
+        return [], [f"{place} line 1: {head.fault}"]
+    columns = [] if head is None else [name.strip() for name in head.cells]
+    faults += [f"{place} line 1: {fault}" for fault in _column_faults(columns)]
+    if faults:
+        return [], faults
+    for record in records:
+        if record.is_blank:
+            continue
+        here = f"{place} line {record.line}"
+        if record.fault:
+            faults.append(f"{here}: {record.fault}")
+            continue
+        if len(record.cells) != len(columns):
+            faults.append(
+                f"{here}: has {len(record.cells)} cells, not as many cells as there are columns ({len(columns)})"
+            )
+            continue
+        given = {name: cell.strip() for name, cell in record.by_column(columns).items()}
+        row, found = _price(_with_points(given) if delimiter == ";" else given, here)
+        rows += row
+        faults += found
     return rows, faults
 
 
+def delimiter_of(text: str) -> str:
+    """What separates the columns of a price book: a semicolon where spreadsheets write decimals with a comma."""
+    head = text.partition("\n")[0]
+    return ";" if ";" in head and "," not in head else ","
+
+
+def _with_points(cells: dict[str, str]) -> dict[str, str]:
+    """Amounts of a file whose decimals may have a comma, with a point: 149000,00. One with three decimals stays."""
+    return {
+        name: cell.replace(",", ".") if name in _DECIMALS and _DECIMAL_COMMA.fullmatch(cell) else cell
+        for name, cell in cells.items()
+    }
+
+
 def _column_faults(columns: Sequence[str]) -> list[str]:
-    if len(columns) == 1 and (";" in columns[0] or "\t" in columns[0]):
-        used = "semicolons" if ";" in columns[0] else "tabs"
-        return [f"the columns are separated by {used}; separate them by commas, and write decimals with a point"]
+    if len(columns) == 1 and "\t" in columns[0]:
+        return ["the columns are separated by tabs; separate them by commas or semicolons"]
     known = f"columns are {', '.join(COLUMNS)}"
     faults = [f"unknown column {shown(name)}{_meant(name)}; {known}" for name in columns if name not in COLUMNS]
     missing = [repr(name) for name in NEEDED if name not in columns]

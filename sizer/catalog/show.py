@@ -1,7 +1,7 @@
 """An item as rows of a table: every fact with its value, basis and source."""
 
 from sizer.base.provenance import Sourced
-from sizer.catalog.schema import Item
+from sizer.catalog.items import Item
 
 Row = tuple[str, str, str, str, str, str]
 

@@ -3,11 +3,15 @@
 The commands import what they need when they run, so that ``--help`` is quick.
 """
 
+import contextlib
+import signal
 import sys
 
 import typer
 
-from sizer.base.errors import SizerError
+from sizer.base.error_report import reported
+from sizer.base.errors import OutputError, SizerError
+from sizer.base.streams import close_quietly, prepare_streams
 from sizer.cli.batch import batch_command
 from sizer.cli.catalog import catalog_check, catalog_import_netbox, catalog_show
 from sizer.cli.costs import ownership_command, rent_command
@@ -18,6 +22,7 @@ from sizer.cli.fabric import fabric_command
 from sizer.cli.failures import failures_command
 from sizer.cli.grow import grow_command
 from sizer.cli.ingest import ingest_command
+from sizer.cli.options import print_error
 from sizer.cli.project import project_command
 from sizer.cli.scale import scale_command
 from sizer.cli.serve import app_command
@@ -30,6 +35,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # help texts and typed values have brackets of their own
     help="Size deep-learning clusters and write their reference architectures.",
 )
 app.command("size")(size_command)
@@ -51,21 +57,53 @@ app.command("calibrate")(calibrate_command)
 app.command("doctor")(doctor_command)
 app.command("app")(app_command)
 
-catalog_app = typer.Typer(no_args_is_help=True, help="Show the catalogue, check it, and import parts.")
+catalog_app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Show the catalogue, check it, and import parts."
+)
 catalog_app.command("check")(catalog_check)
 catalog_app.command("show")(catalog_show)
 catalog_app.command("import-netbox")(catalog_import_netbox)
 app.add_typer(catalog_app, name="catalog")
 
 
+# Status after Ctrl-C and after a request to end: 128 and the number of the signal.
+_INTERRUPTED, _TERMINATED = 130, 143
+
+
 def main() -> None:
     """Entry point: runs the command line and ends with the status of the error, if any."""
+    prepare_streams()
+    with contextlib.suppress(ValueError):  # only the main thread of a program takes signals
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except SizerError as error:
-        print(f"sizer: {error}", file=sys.stderr)
+        _say(str(error))
         sys.exit(error.exit_status)
+    except SystemExit as end:
+        if end.code in (_INTERRUPTED, _TERMINATED):
+            _say("interrupted; what was not finished is not written")
+        raise
     except BrokenPipeError:
         # The reader of a pipe closed it (sizer catalog show | head): nothing is wrong.
-        sys.stderr.close()
+        close_quietly()
         sys.exit(0)
+    except OSError as error:
+        if error.filename is not None:
+            _say(reported(error))
+            sys.exit(1)
+        why = f"the answer cannot be printed: {error.strerror}; free some space, or print elsewhere"
+        _say(f"{why}. Documents that were asked for with --out are complete")
+        close_quietly()
+        sys.exit(OutputError.exit_status)
+    except Exception as error:
+        _say(reported(error))
+        sys.exit(1)
+
+
+def _say(sentence: str) -> None:
+    with contextlib.suppress(OSError):
+        print_error(sentence)

@@ -19,7 +19,7 @@ from rich.console import Console
 
 from sizer.base.errors import BatchError, RequestError
 from sizer.cli.documents import DocumentOptions, document_options, write_one
-from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_document
+from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_document, print_error
 
 if TYPE_CHECKING:
     from sizer.batch.run import Progress
@@ -87,7 +87,7 @@ def batch_command(
     if not_sized:
         errors = zip(_column(target, "answer.place"), _column(target, "answer.error"), strict=True)
         for place, error in islice(((place, error) for place, error in errors if error is not None), _MOST_NAMED):
-            print(f"sizer: {error if error.startswith(place) else f'{place}: {error}'}", file=sys.stderr)
+            print_error(error if error.startswith(place) else f"{place}: {error}")
         raise BatchError(f"not sized: {not_sized} of {len(statuses)} requests; see column answer.error of {target}")
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from sizer.cli.options import AsJson, CatalogDir, print_document
 
@@ -61,10 +62,17 @@ def catalog_show(
         print_document("catalog item", item=found.model_dump(mode="json", exclude_none=True))
         return
     table = Table(
-        "fact", "value", "basis", "source", "place", "note", title=f"{found.name} ({found.id})", title_justify="left"
+        "fact",
+        "value",
+        "basis",
+        "source",
+        "place",
+        "note",
+        title=Text(f"{found.name} ({found.id})"),
+        title_justify="left",
     )
     for row in item_rows(found):
-        table.add_row(*(text.replace("[", r"\[") for text in row))
+        table.add_row(*map(Text, row))
     Console().print(table)
 
 
@@ -77,8 +85,8 @@ def catalog_import_netbox(
     catalog_dir: CatalogDir = None,
 ) -> None:
     """Convert a NetBox device type to a catalogue file on stdout; missing facts are listed on stderr."""
+    from sizer.base.formats.yaml_text import MAX_CHARACTERS
     from sizer.base.resources import text_of_file
-    from sizer.base.yaml_text import MAX_CHARACTERS
     from sizer.catalog.loader import load_catalog
     from sizer.catalog.netbox import import_device_type
 

@@ -1,12 +1,15 @@
 """``sizer ownership`` and ``sizer rent``: the cost of a cluster over the years, and of renting the same GPUs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sizer.base.errors import RequestError
 from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, print_json
+
+if TYPE_CHECKING:
+    from sizer.workload.request import SizingRequest
 
 
 def ownership_command(
@@ -29,12 +32,9 @@ def ownership_command(
     from sizer.workload.request import SizingRequest
 
     request = SizingRequest.from_file(request_file)
-    asked = {} if request.ownership is None else request.ownership.model_dump(exclude_none=True)
-    changed = {"years": years, "electricity_per_kwh": electricity}
     if request.ownership is None and years is None:
         raise RequestError(f"{request_file}: has no [ownership] table; add one, or give the years with --years")
-    asked.update({key: value for key, value in changed.items() if value is not None})
-    request = SizingRequest.from_dict({**request.model_dump(exclude_none=True), "ownership": asked}, str(request_file))
+    request = _with_table(request, "ownership", request_file, years=years, electricity_per_kwh=electricity)
     result = size(request, load_catalog(overlay=catalog_dir))
     answer = ownership(copied(result) if customer_copy else result)
     assert answer is not None  # the request has the table
@@ -63,14 +63,11 @@ def rent_command(
     from sizer.workload.request import SizingRequest
 
     request = SizingRequest.from_file(request_file)
-    offer = {} if request.rental is None else request.rental.model_dump(exclude_none=True)
-    changed = {"per_gpu_hour": rate, "utilization_fraction": use}
-    offer.update({key: value for key, value in changed.items() if value is not None})
-    if "per_gpu_hour" not in offer:
+    if request.rental is None and rate is None:
         raise RequestError(
             f"{request_file}: has no [rental] table; add one, or give the price per GPU-hour with --rate"
         )
-    request = SizingRequest.from_dict({**request.model_dump(exclude_none=True), "rental": offer}, str(request_file))
+    request = _with_table(request, "rental", request_file, per_gpu_hour=rate, utilization_fraction=use)
     comparison = rent_or_buy(size(request, load_catalog(overlay=catalog_dir)))
     assert comparison is not None
     assert request.rental is not None
@@ -78,3 +75,10 @@ def rent_command(
         print_json(rental_document(comparison, use_of(request.rental)))
     else:
         print(rental_text(comparison, use_of(request.rental)))
+
+
+def _with_table(request: "SizingRequest", name: str, request_file: Path, **changes: object) -> "SizingRequest":
+    """The request with some fields of one table as given, and the others as they are."""
+    data = request.model_dump(exclude_none=True)
+    changed = {key: value for key, value in changes.items() if value is not None}
+    return request.from_dict({**data, name: {**data.get(name, {}), **changed}}, str(request_file))

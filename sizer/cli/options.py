@@ -1,5 +1,6 @@
 """Options and output that several commands share."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -17,15 +18,22 @@ CustomerCopy = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
+def print_error(text: str) -> None:
+    """Print an error on stderr; what a terminal would obey is shown as an escape sequence."""
+    from sizer.base.texts import escaped
+
+    print(f"sizer: {escaped(text)}", file=sys.stderr, flush=True)
+
+
 def print_json(document: object) -> None:
     """Print a JSON document, or a list of them, for machines."""
-    from sizer.base.json_document import json_text
+    from sizer.base.formats.json_document import json_text
 
     print(json_text(document), end="")
 
 
 def print_document(kind: str, **content: object) -> None:
     """Print a JSON document of one kind with these keys and values."""
-    from sizer.base.json_document import json_document
+    from sizer.base.formats.json_document import json_document
 
     print_json(json_document(kind, **content))

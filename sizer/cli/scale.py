@@ -8,6 +8,9 @@ import typer
 from sizer.base.errors import RequestError
 from sizer.cli.options import AsJson, CatalogDir, print_json
 
+# Rows that a person compares on a page; each takes about as long as a sizing.
+_MAX_COUNTS = 50
+_MAX_DIGITS = 6
 # Keys of ``sizer.questions.scale.analysis.RowOrder``, written out so that ``--help`` stays quick.
 _Order = Literal["listed", "rate", "rack-units", "watts", "ports"]
 
@@ -32,7 +35,7 @@ def scale_command(
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
-    counts = None if gpus is None else [_count(part.strip()) for part in gpus.split(",")]
+    counts = None if gpus is None else _counts(gpus)
     catalog = load_catalog(overlay=catalog_dir)
     result = size(SizingRequest.from_file(request_file), catalog)
     evaluated = EvaluatedDesign(result, catalog)
@@ -43,7 +46,16 @@ def scale_command(
         print(scale_text(comparison, evaluated, order_by))
 
 
+def _counts(text: str) -> list[int]:
+    parts = text.split(",")
+    if len(parts) > _MAX_COUNTS:
+        raise RequestError(f"--gpus: {len(parts)} numbers of GPUs; give at most {_MAX_COUNTS}")
+    return [_count(part.strip()) for part in parts]
+
+
 def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise RequestError(f"--gpus: {text!r} is not a number of GPUs; write for example --gpus 8,16,32")
+    from sizer.base.faults import shown
+
+    if not text.isascii() or not text.isdigit() or len(text) > _MAX_DIGITS:
+        raise RequestError(f"--gpus: {shown(text)} is not a number of GPUs; write for example --gpus 8,16,32")
     return int(text)

@@ -17,6 +17,13 @@ def app_command(
     base_path: Annotated[
         str | None, typer.Option(help="Path behind a reverse proxy, such as /sizer. Default: SIZER_APP_BASE_PATH.")
     ] = None,
+    hosts: Annotated[
+        str | None,
+        typer.Option(
+            help="Host names that the app answers to besides IP addresses and localhost, separated by commas, such "
+            "as sizer.example.com. Default: SIZER_APP_HOSTS."
+        ),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Check the health of the running app instead of starting one.")
     ] = False,
@@ -31,7 +38,7 @@ def app_command(
     from sizer.ui.settings import serving
     from sizer.ui.start import check_health, run
 
-    chosen = serving(os.environ, address=address, port=port, base_path=base_path)
+    chosen = serving(os.environ, address=address, port=port, base_path=base_path, hosts=hosts)
     if check:
         print(f"{check_health(chosen)}: ok")
     else:

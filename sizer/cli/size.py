@@ -1,20 +1,18 @@
 """``sizer size``: sizes requests, prints the answers and writes their documents."""
 
-import os
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from sizer.base.errors import RequestError, SizerError
-from sizer.cli.documents import DocumentOptions, document_options, write_one
-from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_json
+from sizer.cli.documents import document_options, write_one
+from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_error, print_json
 
 if TYPE_CHECKING:
     from sizer.catalog.model import Catalog
@@ -40,6 +38,7 @@ def size_command(
 ) -> None:
     """Size a cluster for each request, print the result, and write its documents with --out."""
     from sizer.catalog.loader import load_catalog
+    from sizer.documents import prepare_drawing
     from sizer.export.design_json import design_document
     from sizer.export.files import make_folder
     from sizer.guide.plain_text import answer_text
@@ -51,6 +50,8 @@ def size_command(
     if out is None and (formats is not None or archive):
         raise RequestError("--formats and --archive need a folder; add --out FOLDER")
     documents = document_options(profile_file, customer_copy, formats, archive)
+    if out is not None:
+        prepare_drawing(documents.kinds)  # while this process sizes
     catalog = load_catalog(overlay=catalog_dir)
     parsed = [(path, SizingRequest.from_file(path)) for path in requests]  # fail before long work
     if len({path.stem for path in requests}) < len(requests):
@@ -60,6 +61,7 @@ def size_command(
     if out is not None:
         make_folder(out)
     answers: list[dict[str, Any]] = []
+    texts: list[str] = []
     failures: list[tuple[Path, SizerError]] = []
     to_write: list[tuple[SizingResult, Catalog, Path]] = []
     for path, request in parsed:
@@ -77,32 +79,22 @@ def size_command(
             answers.append(design_document(shown))
         else:
             with documents.locale():
-                print(answer_text(shown, simple), end="\n\n" if len(parsed) > 1 else "\n", flush=True)
+                texts.append(answer_text(shown, simple))
         if out is not None:
             to_write.append((result, catalog, out if len(parsed) == 1 else out / path.stem))
+    # First the documents: a terminal that is closed or full loses none of them.
+    with _progress() as tell:
+        lines = [write_one(*job, documents, tell) for job in to_write]
     if as_json:
         print_json(answers[0] if len(parsed) == 1 else answers)
-    for line in _write_all(to_write, documents):
+    for text in texts:
+        print(text, end="\n\n" if len(parsed) > 1 else "\n", flush=True)
+    for line in lines:
         print(line, file=sys.stderr)
     for path, failure in failures:
-        print(f"sizer: {path}: {failure}", file=sys.stderr)
+        print_error(f"{path}: {failure}")
     if failures:
         sys.exit(failures[0][1].exit_status)
-
-
-def _write_all(jobs: "list[tuple[SizingResult, Catalog, Path]]", documents: DocumentOptions) -> Iterator[str]:
-    """Write the documents of several answers in parallel, as a guide takes seconds; yields a line for each."""
-    if len(jobs) < 2:
-        with _progress() as tell:
-            lines = [write_one(*job, documents, tell) for job in jobs]
-        yield from lines
-        return
-    # Fresh processes, not forks: the PDF engine's C libraries have threads of their own.
-    with ProcessPoolExecutor(min(len(jobs), os.cpu_count() or 1), mp_context=get_context("spawn")) as pool:
-        with _progress() as tell:
-            tell(f"documents of {len(jobs)} answers", "")
-            lines = list(pool.map(write_one, *zip(*jobs, strict=True), [documents] * len(jobs)))
-        yield from lines
 
 
 @contextmanager
@@ -116,7 +108,7 @@ def _progress() -> "Iterator[FileProgress]":
 
     def show(file: str, word: str) -> None:
         if console.is_terminal:
-            status.update(f"{file}: {word}" if word else file)
+            status.update(Text(f"{file}: {word}" if word else file))
             status.start()
         elif file not in told:
             told.add(file)

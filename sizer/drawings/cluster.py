@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sizer.base.quantities import by_count, grouped, si
-from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Device
 from sizer.drawings.links import Bundle, bundles, many, memory, oversubscribed
 from sizer.physical.components import Network
@@ -40,7 +39,6 @@ _SWITCHES = {
 }
 _ALONE, _DIRECTOR = ("fabric switch", "fabric switches"), ("director", "directors")
 _LEVELS = {"leaf": "leaf", "spine": "spine", "core": "core"}
-_INTRA_LINKS = {"nvlink1": "NVLink", "nvlink2": "NVLink 2", "nvswitch": "NVSwitch", "pcie3": "PCIe 3.0"}
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,7 @@ class Cluster:
         if n_servers > 1:
             facts.append(f"{grouped(self.design.n_gpus)} GPUs in all")
         if server.intra_link is not None and per > 1:
-            facts.append(f"{_INTRA_LINKS[server.intra_link.value]} between the GPUs")
+            facts.append(f"{server.intra_link.value.name} between the GPUs")
         if parts.storage.kind == "local":
             facts.append(f"data on {parts.storage.name}")
         return facts
@@ -161,7 +159,7 @@ class Cluster:
         text = self.design.name
         levels = [group for group in ("leaf", "spine", "core") if self.count(group)]
         if levels:
-            link = kind_name(self.design.platform.fabric)
+            link = self.design.platform.fabric.name
             text += f", connected by {link} on {self._switches(levels)}"
         net = self.network(NetworkRole.COMPUTE)
         if len(levels) > 1 and net is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sizer.catalog.schema import LinkKind
+from sizer.catalog.links import LinkType
 from sizer.drawings import links
 from sizer.drawings.links import Bundle
 from sizer.drawings.shapes import Box, Label, Link, text_width
@@ -40,7 +40,7 @@ class Level:
     upper: int
     lower: int
     is_right: bool
-    kind: LinkKind
+    kind: LinkType
     role: str
 
 

@@ -12,7 +12,6 @@ from typing import Literal
 from sizer.base.quantities import by_count, grouped
 from sizer.bom.bill import BillLine
 from sizer.catalog.labels import capital
-from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.drawings.cluster import Cluster
 from sizer.drawings.links import many
@@ -278,7 +277,9 @@ class _Reader:
             if not ends:
                 continue
             cables = by_count(
-                ends, f"{grouped(ends)} port, {kind_name(net.kind)}", f"{grouped(ends)} ports, {kind_name(net.kind)}"
+                ends,
+                f"{grouped(ends)} end point, {net.kind.name}",
+                f"{grouped(ends)} end points, {net.kind.name}",
             )
             role = "other" if net.role is NetworkRole.MANAGEMENT else "network"
             yield _Part(f"network-{number}", capital(net.role), (cables, self._switches(net)), role)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sizer.base.quantities import grouped, si, significant
-from sizer.catalog.links import GBIT_PER_S, is_infiniband
-from sizer.catalog.schema import LinkKind
+from sizer.catalog.links import LinkType
 from sizer.physical.components import Network
 from sizer.physical.networks.links import OUTSIDE
 from sizer.physical.plan import PlacedDevice, Plan
@@ -24,7 +23,7 @@ class Bundle:
 
     a: str  # the device, or the lower switch
     z: str  # the switch
-    kind: LinkKind
+    kind: LinkType
     count: int
 
 
@@ -43,7 +42,7 @@ def bundles(plan: Plan, end: Callable[[PlacedDevice], str], network: NetworkRole
     names = [end(device) for device in plan.devices] + [CUSTOMER_LAN]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     known, number = list(numbers), np.array([numbers[name] for name in names])
-    counts: dict[tuple[str, str, LinkKind], int] = {}
+    counts: dict[tuple[str, str, LinkType], int] = {}
     for cable in plan.cables:
         if network is not None and cable.run.network.network is not network:
             continue
@@ -55,19 +54,19 @@ def bundles(plan: Plan, end: Callable[[PlacedDevice], str], network: NetworkRole
     return tuple(Bundle(a, z, kind, count) for (a, z, kind), count in counts.items())
 
 
-def speed(kind: LinkKind) -> str:
+def speed(kind: LinkType) -> str:
     """Speed of one link: 'FDR 56 Gbit/s', '40 GbE'."""
-    return f"{kind.upper()} {GBIT_PER_S[kind]} Gbit/s" if is_infiniband(kind) else f"{GBIT_PER_S[kind]} GbE"
+    return f"{kind.id.upper()} {kind.gbit_per_s.value:g} Gbit/s" if kind.is_infiniband else kind.name
 
 
-def link_text(count: int, kind: LinkKind) -> str:
+def link_text(count: int, kind: LinkType) -> str:
     """Count and speed of a bundle: '3 × FDR 56 Gbit/s', '16 × 40 GbE'."""
     return f"{grouped(count)} × {speed(kind)}"
 
 
-def stroke(kind: LinkKind) -> float:
+def stroke(kind: LinkType) -> float:
     """Line width of a link; it grows with the logarithm of the speed."""
-    return 0.8 + 1.2 * math.log10(GBIT_PER_S[kind])
+    return 0.8 + 1.2 * math.log10(kind.gbit_per_s.value)
 
 
 def many(count: int, name: str) -> str:

@@ -16,6 +16,7 @@ from sizer.sizing.result import DesignAnswer
 _MARGIN, _GAP_X, _GAP_Y = 8.0, 16.0, 48.0
 _SWITCH_H, _END_H = 42.0, 48.0
 _MAX_END_W = 200.0
+_MANY = 5
 _LABEL, _SMALL = 9.5, 9.0
 # Level of a switch by the end of its group's name; everything else is an end point.
 _LEVELS = (("core", 3), ("spine", 2), ("aggregation", 2))
@@ -140,10 +141,12 @@ class _Layout:
 def _place(number: int, count: int, *, is_end: bool) -> tuple[float, float]:
     """Left edge and width of a box: equal shares of the column; end points stay narrow and start at the left."""
     room = COLUMN_PX - 2 * _MARGIN
-    width = (room - (count - 1) * _GAP_X) / count
+    # Many boxes stand closer together, so that the longest names of switches fit.
+    gap = _GAP_X if count <= _MANY else _GAP_X / 4
+    width = (room - (count - 1) * gap) / count
     if is_end:
         width = min(width, _MAX_END_W)
-    return _MARGIN + number * (width + _GAP_X), width
+    return _MARGIN + number * (width + gap), width
 
 
 def _blocking(net: Network) -> str:

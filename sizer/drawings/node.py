@@ -102,7 +102,7 @@ class _Layout:
         if stated:
             return f"{stated} to each GPU"
         link = self.facts.server.intra_link
-        return "PCIe 3.0" if link is not None and link.value == "pcie3" else "PCIe"
+        return link.value.name if link is not None and link.value.topology == "host" else "PCIe"
 
     def _bus_lines(self) -> list[str]:
         split = "which processor serves which GPU, adapter and drive is not published"

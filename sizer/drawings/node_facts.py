@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 from sizer.base.quantities import si
-from sizer.catalog.links import GBIT_PER_S, is_infiniband
-from sizer.catalog.schema import Cpu, Item, LinkKind, Port, Server, Storage
+from sizer.catalog.items import Item
+from sizer.catalog.links import LinkType
+from sizer.catalog.schema import Cpu, Port, Server, Storage
 from sizer.drawings.links import link_text, many, memory
 from sizer.physical.platforms import MIN_LAN_GBIT_PER_S
 from sizer.physical.roles import NetworkPlane, NetworkRole, Role
@@ -65,9 +66,9 @@ class NodeFacts:
             return "single"
         if link is None:
             return "unknown"
-        if link.value == "nvswitch":
+        if link.value.topology == "switched":
             return "switched"
-        if link.value == "pcie3":
+        if link.value.topology == "host":
             return "pcie"
         stated = self.feature(NVLINK_LAYOUT)
         if stated == _MESH and self.n_gpus == _MESH_GPUS:
@@ -185,10 +186,10 @@ class NodeFacts:
             lines.append(many(-(-port.count // max(nic.n_ports.value, 1)), nic.name))
         return Part(link_text(port.count, kind), tuple(lines))
 
-    def _use(self, used: list[tuple[NetworkPlane, LinkKind]], port: Port) -> str:
+    def _use(self, used: list[tuple[NetworkPlane, LinkType]], port: Port) -> str:
         """What goes through some ports, by the networks that they are cabled to."""
         if not used:
-            if self.design.platform.attachment == "lan" and not is_infiniband(port.kind):
+            if self.design.platform.attachment == "lan" and not port.kind.is_infiniband:
                 return "to the customer's LAN, provided by others"
             return "not cabled in this design"
         network = used[0][0]
@@ -197,7 +198,7 @@ class NodeFacts:
         if network.network is not NetworkRole.COMPUTE:
             return str(network)
         attachment = self.design.platform.attachment
-        has_files = attachment in _FILES_ON_FABRIC or (attachment == "lan" and not is_infiniband(used[0][1]))
+        has_files = attachment in _FILES_ON_FABRIC or (attachment == "lan" and not used[0][1].is_infiniband)
         if self.design.n_servers == 1:
             return "files" if has_files else "compute fabric"
         return "gradients and files" if has_files else "gradients"
@@ -211,11 +212,11 @@ class NodeFacts:
     def _leads_to_lan(self, port: Port) -> bool:
         """Whether files come in through a management port: the fabric is InfiniBand and storage at hand is not."""
         parts = self.design.platform
-        is_fast = not is_infiniband(port.kind) and GBIT_PER_S[port.kind] >= MIN_LAN_GBIT_PER_S
-        return parts.attachment == "lan" and is_infiniband(parts.fabric) and is_fast
+        is_fast = not port.kind.is_infiniband and port.kind.gbit_per_s.value >= MIN_LAN_GBIT_PER_S
+        return parts.attachment == "lan" and parts.fabric.is_infiniband and is_fast
 
     @cached_property
-    def _cabled(self) -> dict[int, tuple[NetworkPlane, LinkKind]]:
+    def _cabled(self) -> dict[int, tuple[NetworkPlane, LinkType]]:
         """Port number -> network and kind of link, of the first server of the plan."""
         plan = self.design.plan
         server = next((at for at, device in enumerate(plan.devices) if device.role is Role.GPU_SERVER), None)

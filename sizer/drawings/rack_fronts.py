@@ -19,8 +19,8 @@ from sizer.physical.racks.power import PowerFeed
 
 # More racks than these are drawn by kind.
 _MAX_SINGLE = 8
-# Racks on one drawing: on a landscape page, and in the column of a portrait page.
-_MAX_LANDSCAPE, _MAX_PORTRAIT = 4, 2
+# Racks on one drawing: on a landscape page, on a portrait page that is built from, and in the column of a guide.
+_MAX_LANDSCAPE, _MAX_PORTRAIT, _MAX_COLUMN = 4, 2, 3
 # Height that a landscape page has for a drawing; higher racks take portrait pages.
 _LANDSCAPE_H = 620.0
 # Height of a rack unit: the smallest that holds a line of type.
@@ -60,13 +60,15 @@ def rack_fronts(plan: Plan, catalog: Catalog, *, in_column: bool = False) -> tup
     else:
         kinds = tuple(RackKind((rack,)) for rack in plan.racks)
     is_low = not in_column and max(_height(kind.first) for kind in kinds) <= _LANDSCAPE_H
-    n_drawings = math.ceil(len(kinds) / (_MAX_LANDSCAPE if is_low else _MAX_PORTRAIT))
+    most = _MAX_COLUMN if in_column else _MAX_LANDSCAPE if is_low else _MAX_PORTRAIT
+    n_drawings = math.ceil(len(kinds) / most)
     size, larger = divmod(len(kinds), n_drawings)
     widest = size + (larger > 0)
+    width = COLUMN_PX if in_column or widest <= _MAX_PORTRAIT else LANDSCAPE_PX
     drawn, first = [], 0
     for number in range(n_drawings):
         count = size + (number < larger)
-        drawn.append(_drawing(kinds[first : first + count], widest, plan, catalog))
+        drawn.append(_drawing(kinds[first : first + count], widest, width, plan, catalog))
         first += count
     return tuple(drawn)
 
@@ -77,8 +79,7 @@ def _height(rack: PlacedRack) -> float:
     return _HEAD_H + rack.height_u * UNIT_PX + _POST + _FOOT_GAP + lines * _LEADING + 4
 
 
-def _drawing(kinds: Sequence[RackKind], columns: int, plan: Plan, catalog: Catalog) -> Drawing:
-    width = COLUMN_PX if columns <= _MAX_PORTRAIT else LANDSCAPE_PX
+def _drawing(kinds: Sequence[RackKind], columns: int, width: float, plan: Plan, catalog: Catalog) -> Drawing:
     pitch = (width - _POST + _GAP) / columns
     face = min(pitch - _GAP - _NUMBERS_W, _MAX_FACE_W)
     say = _wording(kinds, face, catalog)

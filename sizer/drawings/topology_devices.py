@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sizer.catalog.links import kind_name
 from sizer.drawings import links
 from sizer.drawings.cluster import GROUPS, Cluster
 from sizer.drawings.device_lines import Lines, Place, Router
@@ -258,7 +257,7 @@ class _Layout:
         if group in ("leaf", "spine") and self.cluster.rails > 1:
             texts.append(f"{self.cluster.rails} rails kept apart")
         elif group == "leaf":
-            texts.append(kind_name(self.cluster.design.platform.fabric))
+            texts.append(self.cluster.design.platform.fabric.name)
         return texts
 
     def _between_rows(self, found: Lines) -> None:

@@ -5,8 +5,7 @@ Switches stand above the servers they join, storage stands on the right with its
 
 from dataclasses import replace
 
-from sizer.catalog.links import kind_name
-from sizer.catalog.schema import LinkKind
+from sizer.catalog.links import LinkType
 from sizer.drawings import links
 from sizer.drawings.cluster import GROUPS, Cluster
 from sizer.drawings.palette import COLUMN_PX
@@ -15,6 +14,7 @@ from sizer.physical.roles import NetworkRole
 
 _MARGIN = 16.0  # room for the management lines of the switches on either side
 _GAP_X, _GAP_Y = 44.0, 48.0
+_LOW_GAP_Y = 40.0
 _HEAD_W, _STORAGE_W, _SPINE_INSET = 132.0, 196.0, 70.0
 _SWITCH_H, _SERVER_H, _MAX_SERVER_H, _MANAGEMENT_H = 46.0, 78.0, 170.0, 32.0
 _LABEL, _SMALL = 9.5, 9.0
@@ -24,15 +24,20 @@ _BACK_END = ("back-end", "back-end-spine", "back-end-core")
 _ABOVE_MANAGEMENT = ("management-aggregation", "management-core")
 
 
-def grouped_topology(cluster: Cluster) -> Drawing:
-    """Drawing of the whole cluster, a box a kind of device."""
-    return _Layout(cluster).drawing()
+def grouped_topology(cluster: Cluster, *, is_low: bool = False) -> Drawing:
+    """Drawing of the whole cluster, a box a kind of device.
+
+    ``is_low``: for a slide, with narrow gaps and without the management network.
+    """
+    return _Layout(cluster, is_low=is_low).drawing()
 
 
 class _Layout:
     """Collects the shapes; one method a part of the cluster. Boxes are kept by their group."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, *, is_low: bool) -> None:
+        self.has_management = bool(cluster.count("management")) and not is_low
+        self.gap_y = _LOW_GAP_Y if is_low else _GAP_Y
         self.cluster, self.design, self.platform = cluster, cluster.design, cluster.design.platform
         self.bundles = {(b.a, b.z): b for b in cluster.bundles(lambda device: GROUPS[device.role])}
         self.boxes: dict[str, Box] = {}
@@ -51,7 +56,7 @@ class _Layout:
         bottom = self._storage(y) if self.has_storage else y + _SERVER_H
         self._servers(y, min(bottom - y, _MAX_SERVER_H))
         self._down_links()
-        if self.cluster.count("management"):
+        if self.has_management:
             bottom = self._management(bottom + 34)
         # A box alone of its kind is called by the name of its device.
         ids = {group: self.cluster.id(group) for group in self.boxes}
@@ -78,8 +83,8 @@ class _Layout:
         levels = max(len(left), len(right))
         for groups, place in ((left, self._fabric_box), (right, self._front_end_box)):
             for level, group in enumerate(reversed(groups)):
-                place(group, y + (levels - 1 - level) * (_SWITCH_H + _GAP_Y))
-        return y + levels * (_SWITCH_H + _GAP_Y)
+                place(group, y + (levels - 1 - level) * (_SWITCH_H + self.gap_y))
+        return y + levels * (_SWITCH_H + self.gap_y)
 
     def _fabric_box(self, group: str, y: float) -> None:
         """Bar over what hangs below it, or a narrower one over the leaves."""
@@ -95,7 +100,7 @@ class _Layout:
         if self.cluster.rails > 1:
             text = f"{text} in {self.cluster.rails} rails kept apart"
         if lowest:
-            text += f", {kind_name(self.platform.fabric)}"
+            text += f", {self.platform.fabric.name}"
             net = self.cluster.network(NetworkRole.COMPUTE)
             if net is not None:
                 used, free = int(net.ports_used[0]), int(net.ports_free[0])
@@ -165,7 +170,7 @@ class _Layout:
             if not self.cluster.count(group):
                 continue
             text = "back end, storage only" if group == "back-end" else self.cluster.words(group)
-            x, top = self.storage_x + 34, upper.bottom + _GAP_Y
+            x, top = self.storage_x + 34, upper.bottom + self.gap_y
             lower = self._stack(group, x, top, _STORAGE_W - 34, 44, text, role="storage", quiet=True)
             bundle = self.bundles[above, group]
             note = "two networks, A and B" if group == "back-end" else ""
@@ -176,18 +181,18 @@ class _Layout:
     # --- links
 
     def _down(
-        self, upper: str, lower: str, x: float, count: int, kind: LinkKind, note: str = "", role: str = "network"
+        self, upper: str, lower: str, x: float, count: int, kind: LinkType, note: str = "", role: str = "network"
     ) -> None:
         start, end = self.boxes[upper].bottom, self.boxes[lower].y
         # The label stands in the gap just above the lower box, also where the line passes another row.
-        middle = end - _GAP_Y / 2
+        middle = end - self.gap_y / 2
         labels = [Label(x + 7, middle + (-1.5 if note else 3), links.link_text(count, kind), _LABEL, semibold=True)]
         if note:
             labels.append(Label(x + 7, middle + 9.5, note, _SMALL, "muted"))
         way = ((x, start), (x, end))
         self.links.append(Link("", upper, lower, way, links.stroke(kind), role, labels=tuple(labels), count=count))
 
-    def _across(self, left: str, right: str, y: float, count: int, kind: LinkKind, role: str = "network") -> None:
+    def _across(self, left: str, right: str, y: float, count: int, kind: LinkType, role: str = "network") -> None:
         """Horizontal link; its label stands on two short lines above it, for the gap is narrow."""
         start, end = self.boxes[left].right + (7 if self.boxes[left].copies > 1 else 0), self.boxes[right].x
         middle = (start + end) / 2
@@ -227,7 +232,7 @@ class _Layout:
             return f"{count // ends} from each node"
         return f"{count // ends} from each server"
 
-    def _between_switches(self, lower: str, upper: str, count: int, kind: LinkKind) -> None:
+    def _between_switches(self, lower: str, upper: str, count: int, kind: LinkType) -> None:
         box, above = self.boxes[lower], self.boxes[upper]
         x = max(box.x, above.x) + (min(box.right, above.right) - max(box.x, above.x)) / 2
         if (self.storage, upper) in self.bundles:
@@ -240,7 +245,7 @@ class _Layout:
         role = "storage" if lower in _ON_RIGHT else "network"
         self._down(upper, lower, x, count, kind, note, role)
 
-    def _round(self, lower: str, upper: str, count: int, kind: LinkKind) -> None:
+    def _round(self, lower: str, upper: str, count: int, kind: LinkType) -> None:
         """From the servers to the switches of the storage, which stand higher on the right."""
         box, servers = self.boxes[upper], self.boxes[lower]
         x, y = (servers.right + self.storage_x) / 2, servers.y + 24
@@ -276,7 +281,7 @@ class _Layout:
         lower = "management"
         for group in _ABOVE_MANAGEMENT:
             if self.cluster.count(group):
-                y, text = bar.bottom + _GAP_Y, self.cluster.words(group)
+                y, text = bar.bottom + self.gap_y, self.cluster.words(group)
                 box = self._stack(group, x, y, _STORAGE_W, _SWITCH_H, text, role="other", quiet=True)
                 bundle = self.bundles[lower, group]
                 if lower == "management":

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from sizer.base.quantities import by_count, grouped
-from sizer.catalog.links import kind_name
 from sizer.catalog.sample_formats import HOST_STEPS, SampleFormat
 from sizer.drawings.cluster import Cluster
 from sizer.drawings.palette import COLUMN_PX
@@ -146,7 +145,7 @@ class _Steps:
         design = self.design
         yield self._gpus()
         if design.n_servers > 1:
-            yield f"gradients over {kind_name(design.platform.fabric).replace(' ', NO_BREAK)}"
+            yield f"gradients over {design.platform.fabric.name.replace(' ', NO_BREAK)}"
         elif design.n_gpus > 1:
             yield "gradients stay in the server"
 

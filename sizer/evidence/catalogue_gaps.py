@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sizer.base.quantities import grouped
 from sizer.catalog.checks import unknown_facts
+from sizer.catalog.items import Item
 from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog, statements
-from sizer.catalog.schema import Item
 from sizer.evidence.catalogue_tables import KINDS, label_of, part_name, unknown_key_facts
 from sizer.present.tables import Cell, Row, Table, columns, row
 

@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sizer.base.quantities import grouped
+from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog, statements
-from sizer.catalog.schema import Item, Source
+from sizer.catalog.schema import Source
 from sizer.present.tables import Cell, Table, columns, row
 
 _HTTPS = re.compile(r"https://[A-Za-z0-9.-]+(?:/[A-Za-z0-9._~/?#&=%+,:@-]*)?")

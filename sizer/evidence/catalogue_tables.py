@@ -6,19 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import grouped
+from sizer.catalog.items import Item, Sku
 from sizer.catalog.labels import capital, fact_label, fact_text, fact_value, item_name, name, with_vendor
-from sizer.catalog.links import kind_name
+from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.observed_as import ObservedAs
-from sizer.catalog.schema import (
-    Cable,
-    CapacityOption,
-    EpochPoint,
-    Item,
-    Overhead,
-    Port,
-    Sku,
-)
+from sizer.catalog.schema import Cable, CapacityOption, EpochPoint, Overhead, Port
 from sizer.present.tables import Align, Cell, Row, Table, columns, port_text, row
 from sizer.present.words import NOT_PUBLISHED, listed, money, percent, plural
 from sizer.sizing.result import DesignAnswer
@@ -39,14 +32,18 @@ KINDS = {
     "accessories": "Rack accessories",
     "software": "Software",
     "support": "Support",
+    "links": "Network links",
+    "gpu_links": "Links between GPUs",
     "dnns": "Neural networks",
     "datasets": "Data sets",
     "stacks": "Software stacks",
     "recipes": "Training recipes",
 }
-NOT_SOLD = ("dnns", "datasets", "stacks", "recipes")
+NOT_SOLD = ("links", "gpu_links", "dnns", "datasets", "stacks", "recipes")
 # Folder -> facts by which its parts are compared. A tuple: the first of them that is known.
 _KEY_FACTS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "links": (("technology",), ("gbit_per_s",)),
+    "gpu_links": (("topology",), ("form_factors",)),
     "gpus": (
         ("form_factor",),
         ("memory_bytes",),
@@ -157,7 +154,6 @@ _TEXT_MOST = 400
 _NUMBER = re.compile(
     r"_(bytes|bytes_per_s|flop|flop_per_s|hz|kg|w|m|u|s|nodes|c13|c19)$|^(n_|cores|threads|parameters)"
 )
-_LINK_KINDS = ("edr", "fdr", "qdr", "hdr", "100gbe", "40gbe", "25gbe", "10gbe", "1gbe")
 _NONE = " "  # a cell without text would show its source
 
 
@@ -277,7 +273,7 @@ def _fact_rows(field: str, value: object, catalog: Catalog) -> Iterator[Row]:
     elif isinstance(value, dict):
         for key, fact in value.items():
             yield _sourced_row(capital(str(key)), "", fact, catalog)
-    elif isinstance(value, tuple) and value and hasattr(value[0], "model_dump"):
+    elif isinstance(value, tuple) and value and hasattr(value[0], "model_dump") and not isinstance(value[0], LinkType):
         for part in value:
             yield _row_of_part(label, part, catalog)
     elif isinstance(value, bool) or value not in (None, (), ""):
@@ -326,8 +322,8 @@ def _text(field: str, value: object, catalog: Catalog) -> str:
         return port_text(value)
     if isinstance(value, EpochPoint):
         return f"{value.epochs:g} at {grouped(value.global_batch)}"
-    if field in ("kind", "kinds") and str(value) in _LINK_KINDS:
-        return kind_name(str(value))  # type: ignore[arg-type]
+    if isinstance(value, LinkType):
+        return value.name
     if field in _ITEM_FIELDS:
         return _SCOPES.get(str(value)) or item_name(str(value), catalog)
     if isinstance(value, str):

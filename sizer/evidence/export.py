@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sizer.base.json_document import fields_of, json_document
+from sizer.base.formats.json_document import fields_of, json_document
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.comparison import FitComparison
 from sizer.calibrate.validate import AccuracyTarget, ValidatedRow, ValidationReport

@@ -8,7 +8,6 @@ from sizer.base.provenance import Sourced
 from sizer.base.quantities import NARROW_SPACE, grouped
 from sizer.calibrate.calibration import host_task_of
 from sizer.calibrate.cases import peak_flop_per_s
-from sizer.catalog.links import kind_name
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS
 from sizer.explain.inputs import in_unit, number
 from sizer.perf.step_draws import N_DRAWS
@@ -139,7 +138,7 @@ def _network(model: WorkloadOnDesign) -> StageInputs:
     side = run.side
     front, gateway = float(side.front_end_bytes_per_s.flat[0]), float(side.gateway_bytes_per_s.flat[0])
     nic = float(run.cols.storage_nic_bytes_per_s[0])
-    link = kind_name(platform.fabric)
+    link = platform.fabric.name
     inputs = [
         StageInput("m, servers", grouped(model.n_servers), note="search"),
         StageInput("B server, line rate into a server", _limit(nic), note=f"ports of {platform.server.name}, {link}"),
@@ -221,14 +220,13 @@ def _host_link(model: WorkloadOnDesign) -> StageInputs:
 def _terms(model: WorkloadOnDesign) -> StepTerms:
     """Fitted terms of the workload on the platform, as the search takes them."""
     work, platform = model.work, model.platform
-    link = platform.server.intra_link
     return model.calibration.step_terms(
         stack=work.stack,
         dnn=work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn,
         precision=work.request.precision,
         gpu=platform.gpu,
-        intra_link=link.value if link is not None else "pcie3",
-        inter_link=platform.fabric if model.n_servers > 1 else None,
+        intra_link=platform.intra_link,
+        inter_link=platform.fabric.id if model.n_servers > 1 else None,
         task="inference" if work.is_inference else "training",
         server=platform.server.id,
     )

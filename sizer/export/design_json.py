@@ -1,9 +1,10 @@
 """The design as one JSON document: the request, the answer, the bill and the digests that reproduce it."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
-from sizer.base.json_document import fields_of, json_document
+from sizer.base.formats.json_document import fields_of, json_document, sealed
 from sizer.base.money import percent
 from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.bom.cost import CostInterval
@@ -38,17 +39,30 @@ from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, 
 from sizer.sizing.stages.gpu_memory import Sharding
 from sizer.workload.target_text import target_text
 
-# Keys of the request that a customer's copy omits: "no discount" would be an answer too.
-_NOT_TOLD = {"quote": {"discount_percent", "override", "line"}}
+# Keys of the request that a customer's copy omits: "no discount" would be an answer too, and so is what was excluded.
+_NOT_TOLD = {
+    "quote": {"discount_percent", "override", "line"},
+    "platforms": {"forbidden_servers", "forbidden_storage"},
+}
+# Keys of the document that a customer's copy omits: how the answer was found, and what else could be offered.
+_OF_THE_TOOL = (
+    *("catalog_digest", "calibration_digest", "n_designs", "assumptions", "sources", "pareto"),
+    *("platforms", "runner_up", "runner_up_reason", "selection", "deciding_prices", "quotes_to_settle"),
+)
+# Likewise of a workload and of a stage: runs that the rates were fitted to, with the logs that they stand in.
+_OF_THE_FIT = ("evidence", "gpu_log_sd", "stack_default")
 # Keys of a line that a customer's copy answers with null.
 _PRICES_OF_THE_QUOTE = ("unit_list_price", "discount_percent", "extended_list")
 
 
 def design_document(result: SizingResult) -> dict[str, Any]:
-    """Everything about one answer as plain data; ``SizingRequest.from_file`` reads the request back from it."""
+    """Everything about one answer as plain data; ``SizingRequest.from_file`` reads the request back from it.
+
+    A customer's copy has the design without the keys that tell how it was found, and without a digest of its content.
+    """
     is_customer_copy = result.design.bill.is_customer_copy
     owned = ownership(result)
-    return json_document(
+    document = json_document(
         "design",
         **fields_of(result, "catalog_digest", "calibration_digest", "needs_cluster"),
         **fields_of(result, "deciding_prices", "n_designs", "sources"),
@@ -72,11 +86,26 @@ def design_document(result: SizingResult) -> dict[str, Any]:
         platforms=[design_summary(design) for design in result.platforms],
         runner_up=None if result.runner_up is None else _point(result.runner_up),
         pareto=[_point(point) for point in result.pareto],
-        ruled_out={
-            limit_text(limit, bound_of(limit, result.request.limits)): count
-            for limit, count in result.ruled_out.items()
-        },
     )
+    if is_customer_copy:
+        return _for_customer(document)
+    limits = result.request.limits
+    ruled_out = {limit_text(limit, bound_of(limit, limits)): count for limit, count in result.ruled_out.items()}
+    return sealed(document | {"ruled_out": ruled_out})
+
+
+def _for_customer(document: dict[str, Any]) -> dict[str, Any]:
+    told = _without(document, _OF_THE_TOOL)
+    works = [
+        _without(work, _OF_THE_FIT)
+        | {"stages": {key: _without(stage, ("sources",)) for key, stage in work["stages"].items()}}
+        for work in document["design"]["workloads"]
+    ]
+    return told | {"design": document["design"] | {"workloads": works}}
+
+
+def _without(record: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key not in keys}
 
 
 def projection_document(design: DesignAnswer) -> dict[str, Any]:

@@ -1,12 +1,17 @@
 """Writes a set of files whole or not at all."""
 
 import contextlib
+import fcntl
 import os
+import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sizer.base.errors import OutputError
+
+# Folders of a run inside the folder that it writes into: not finished, and ready to be moved.
+_PREFIX, _UNFINISHED, _READY = ".sizer-", ".unfinished", ".ready"
 
 
 def make_folder(folder: Path) -> None:
@@ -23,8 +28,9 @@ def make_folder(folder: Path) -> None:
 def write_whole(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
     """Write files into a folder so that a reader never sees half of one.
 
-    Each file is first written to a temporary file in the same folder and then moved over its target. A full disk or a
-    missing permission leaves the files of an earlier run unchanged.
+    All files are first written into a folder of their own inside it, and then moved over their targets. A full disk, a
+    missing permission or an interruption leaves the files of an earlier run unchanged. A run that was killed while it
+    moved is completed by the next one, and what a killed run had not finished is removed.
 
     Parameters
     ----------
@@ -47,48 +53,66 @@ def write_whole(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
         if not name or name in (".", "..") or Path(name).name != name:
             raise OutputError(f"{folder}: {name!r} is not a plain file name")
     targets = [folder / name for name in files]
-    waiting: list[tuple[Path, Path]] = []
     place = folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for target in targets:
-            place = target
-            if target.is_dir():
+        _recover(folder)
+        for place in targets:
+            if place.is_dir():
                 raise IsADirectoryError(None, "a folder has this name")
-            waiting.append((_temporary_file(target, files[target.name]), target))
-        while waiting:
-            part, place = waiting[0]
-            part.replace(place)
-            waiting.pop(0)
+        if files:
+            with _staging(folder) as staged:
+                for place in targets:
+                    _write(staged / place.name, files[place.name])
+                place = folder
+                _move(staged.rename(staged.with_suffix(_READY)), folder)
     except OSError as error:
         raise OutputError(f"{place}: cannot be written: {error.strerror or error}") from error
-    finally:
-        for part, _ in waiting:
-            with contextlib.suppress(OSError):
-                part.unlink()
     return targets
 
 
-def _temporary_file(target: Path, data: bytes) -> Path:
-    """Temporary file with the data in the folder of the target, on disk when this returns."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    part = Path(name)
+@contextlib.contextmanager
+def _staging(folder: Path) -> Iterator[Path]:
+    """Folder for files that are not complete, held by a lock while this process lives; removed in the end."""
+    staged = Path(tempfile.mkdtemp(prefix=_PREFIX, suffix=_UNFINISHED, dir=folder))
+    handle = os.open(staged, os.O_RDONLY)
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        # mkstemp denies access to others; a document has the permissions of any new file.
-        part.chmod(0o666 & ~_umask())
-    except OSError:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise
-    return part
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield staged
+    finally:
+        os.close(handle)
+        shutil.rmtree(staged, ignore_errors=True)
 
 
-def _umask() -> int:
-    """Mask of the process. It can only be read by setting it; another thread meanwhile sees the stricter one."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+def _recover(folder: Path) -> None:
+    """Complete what a killed run had begun to move, and remove what it had not finished."""
+    for staged in folder.glob(f"{_PREFIX}*"):
+        if staged.suffix not in (_UNFINISHED, _READY) or not staged.is_dir() or staged.is_symlink():
+            continue
+        try:
+            handle = os.open(staged, os.O_RDONLY)
+        except FileNotFoundError:  # its run has just ended
+            continue
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if staged.suffix == _READY:
+                _move(staged, folder)
+            shutil.rmtree(staged, ignore_errors=True)
+        except BlockingIOError:
+            continue  # its run goes on
+        finally:
+            os.close(handle)
+
+
+def _move(staged: Path, folder: Path) -> None:
+    for part in sorted(staged.iterdir()):
+        part.replace(folder / part.name)
+    staged.rmdir()
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file that is on disk when this returns, with the permissions of any new file."""
+    with path.open("wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())

@@ -17,9 +17,10 @@ from typing import Any
 
 import yaml
 
+from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.netbox_export import device_type_yaml
-from sizer.catalog.schema import Device, Item, Pdu
+from sizer.catalog.schema import Device, Pdu
 from sizer.export.tables.cable_colours import cable_colour
 from sizer.export.tables.cable_table import port_label
 from sizer.export.tables.csv_text import csv_bytes
@@ -42,7 +43,7 @@ _RAILS_IN = 19
 # A ZIP file states a time for each of its files; a fixed one makes the files of equal answers identical.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 _READ_ME = """\
-The plan of {site} for NetBox, planned with catalogue {catalog}.
+The plan of {site} for NetBox{catalog}.
 
 Import the files in the order of their numbers, each with the Import button of its list:
 
@@ -107,7 +108,8 @@ class _Export:
     def __init__(self, result: SizingResult, catalog: Catalog) -> None:
         request = result.request
         self.plan, self.catalog = result.design.plan, catalog
-        self.digest = result.catalog_digest[:16]
+        is_told = not result.design.bill.is_customer_copy
+        self.made_with = f", planned with catalogue {result.catalog_digest[:16]}" if is_told else ""
         self.site = _text(request.customer) or _text(request.title) or "Planned cluster"
         self.racks = _rack_names(self.plan.racks)
         self.links = power_links(self.plan, catalog, request.site)
@@ -125,7 +127,7 @@ class _Export:
         rack_load = ("weight", "max_weight", "weight_unit")
         device_heads = ("name", "role", "manufacturer", "device_type", "status", "site", "rack", "position", "face")
         cable_heads = (*ends, "type", "status", "label", "color", "length", "length_unit", "description")
-        read_me = _READ_ME.format(site=self.site, catalog=self.digest, end=_TYPE_END.strip())
+        read_me = _READ_ME.format(site=self.site, catalog=self.made_with, end=_TYPE_END.strip())
         return {
             "netbox-0-read-me.txt": read_me.encode(),
             "netbox-1-sites.csv": _csv(("name", "slug", "status"), [(self.site, _slug(self.site), "planned")]),

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from sizer.base.json_document import fields_of
+from sizer.base.formats.json_document import fields_of
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 from sizer.present.text.plan import note_text, question_text
 

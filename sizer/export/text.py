@@ -1,6 +1,7 @@
 """Text that is safe in other programs: no control characters, nothing that a spreadsheet reads as a formula."""
 
 import re
+import unicodedata
 
 # A spreadsheet reads a cell that starts with one of these as a formula, or skips the character and reads on.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -8,6 +9,11 @@ TO_BE_QUOTED = "to be quoted"
 PROVIDED_BY_OTHERS = "provided by others"
 # Control characters, lone surrogates, and the two code points that XML does not allow.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# Letters and marks that have no width; the categories of Unicode have the other characters that nobody sees.
+_WITHOUT_WIDTH = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+_UNSEEN_CATEGORIES = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs")
 
 
 def printable(text: str) -> str:
@@ -16,11 +22,25 @@ def printable(text: str) -> str:
 
 
 def is_formula_like(text: str) -> bool:
-    """Whether a spreadsheet might calculate the text."""
-    return text.lstrip(" ").startswith(FORMULA_STARTS) or text.startswith(FORMULA_STARTS)
+    """Whether a spreadsheet might calculate the text.
+
+    Spaces and unseen characters before the first letter do not count. Full-width, small and raised forms of a sign
+    count as the sign: input methods and conversions between encodings make one of the other.
+
+    Examples
+    --------
+    >>> [is_formula_like(text) for text in ("=1", " \\u200b=1", "\\uff1d1", "1+1", "")]
+    [True, True, True, False, False]
+    """
+    first = next((character for character in text if not _is_unseen(character)), "")
+    return text.startswith(FORMULA_STARTS) or unicodedata.normalize("NFKC", first).startswith(FORMULA_STARTS)
 
 
 def harmless(text: str) -> str:
     """Text with an apostrophe before what a spreadsheet might calculate; control characters become spaces."""
     clean = printable(text)
     return f"'{clean}" if is_formula_like(text) else clean
+
+
+def _is_unseen(character: str) -> bool:
+    return unicodedata.category(character) in _UNSEEN_CATEGORIES or _WITHOUT_WIDTH.match(character) is not None

@@ -1,10 +1,9 @@
 """Edition of a document: its form, its branding, and its reader."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from sizer.guide.profile import PLAIN, Profile
-from sizer.sizing.result import SizingResult
 
 Form = Literal["guide", "engineer", "summary"]
 
@@ -32,11 +31,3 @@ class Edition:
 
 
 GUIDE = Edition()
-ENGINEER = Edition("engineer")
-
-
-def named(result: SizingResult, profile: Profile) -> SizingResult:
-    """The result with the customer named by the profile, if any."""
-    if profile.customer in ("", result.request.customer):
-        return result
-    return replace(result, request=result.request.model_copy(update={"customer": profile.customer}))

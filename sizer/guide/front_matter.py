@@ -2,7 +2,7 @@
 
 import datetime
 
-from sizer.base.quantities import grouped
+from sizer.base.quantities import duration, grouped, si
 from sizer.guide.context import GuideContext
 from sizer.guide.edition import Edition
 from sizer.present import words
@@ -32,7 +32,7 @@ def control_table(context: GuideContext) -> Table:
     authors = (quote.prepared_by or profile.company, profile.company, profile.contact)
     facts = (
         ("Document", kind_name(result, context.edition)),
-        ("Prepared for", quote.prepared_for or request.customer or Cell("not named", is_muted=True)),
+        ("Prepared for", request.customer or Cell("not named", is_muted=True)),
         ("Revision", _revision(quote.revision or "1", request.date)),
         ("Quote", quote.number or None),
         ("Prepared by", ", ".join(dict.fromkeys(author for author in authors if author)) or None),
@@ -54,12 +54,12 @@ def key_figures(result: SizingResult) -> list[tuple[str, str]]:
     """Four labelled numbers for the cover: what it does, GPUs, racks, maximum power."""
     design = result.design
     first = design.workloads[0]
-    speed = ("throughput", words.rounded(first.throughput, words.sample_unit(first.dnn)))
+    speed = ("throughput", si(float(first.throughput.value), words.sample_unit(first.dnn)))
     if first.time is not None and first.workload.target.time_to_train_s is not None:
-        speed = ("time to train", words.rounded(first.time.total_s, "s"))
+        speed = ("time to train", duration(float(first.time.total_s.value)))
     if len(design.workloads) > 1:
         speed = (f"{speed[0]}, {words.shortened(first.workload.name)}", speed[1])
-    racks = int(design.quantities.racks[0])
+    racks = design.quantities.n_racks
     return [
         speed,
         (words.plural_of(design.n_gpus, "GPU"), grouped(design.n_gpus)),

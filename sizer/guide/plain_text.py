@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.base.units import TIB
-from sizer.catalog.links import kind_name
 from sizer.present.plain_table import table_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
 from sizer.present.text.checks import check_label, open_text
@@ -69,7 +68,7 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
 
 def projection_text(design: DesignAnswer) -> str:
     """Performance of a given cluster; the fabric is named, as the request may leave the choice open."""
-    fabric = kind_name(design.platform.fabric)
+    fabric = design.platform.fabric.name
     existing = [existing_text(design.existing)] if design.existing is not None else []
     return "\n".join([design.name, "=" * len(design.name), f"Fabric: {fabric}", *_design_lines(design), *existing])
 
@@ -89,7 +88,7 @@ def _design_lines(design: DesignAnswer) -> list[str]:
     lines = [
         f"Design: {design.name}, {design.n_gpus} × {design.platform.gpu.name}",
         f"        {by_count(units, '1 rack unit', f'{units:g} rack units')} in "
-        f"{plural(int(quantities.racks[0]), 'rack')}, {power(design)} maximum power, {capacity}",
+        f"{plural(quantities.n_racks, 'rack')}, {power(design)} maximum power, {capacity}",
         f"Price:  {_price(design)}",
     ]
     for answer in design.workloads:

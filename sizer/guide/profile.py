@@ -1,7 +1,6 @@
 """Branding of a company's documents: a small TOML file and a logo in the same folder."""
 
 import re
-import tomllib
 from dataclasses import replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, Self
@@ -11,35 +10,18 @@ from pydantic_core.core_schema import ValidationInfo
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import in_words, nearest, shown
+from sizer.base.formats.toml_text import parse_toml
+from sizer.base.input_size import check_size
 from sizer.base.locale import DEFAULT_LOCALE, LOCALES
 from sizer.base.resources import text_of_file
+from sizer.base.texts import Paragraphs, ShortText, line
 from sizer.guide.logo import MAX_LOGO_BYTES, logo_uri
 from sizer.present.theme import LIGHT, MIN_CONTRAST, Palette, Paper, contrast_ratio
 
 # A profile is written by hand; a larger file is not one.
 MAX_PROFILE_BYTES = 100_000
 
-# Control characters, halves of a character, and marks that turn the direction of what follows. Line ends are checked
-# apart: a legal text has them.
-_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
-_LINE_ENDS = re.compile("[\t\n\r\u2028\u2029]")
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
-
-
-def _paragraphs(text: str) -> str:
-    found = _CONTROLS.search(text)
-    if found:
-        raise ValueError(
-            f"contains the control character U+{ord(found[0]):04X} (character {found.start() + 1}); remove it"
-        )
-    return text
-
-
-def _line(text: str) -> str:
-    found = _LINE_ENDS.search(text)
-    if found:
-        raise ValueError(f"contains a tab or line break (character {found.start() + 1}); use a single line")
-    return _paragraphs(text)
 
 
 def _colour(text: str) -> str:
@@ -63,9 +45,7 @@ def _locale(name: str) -> str:
     return name
 
 
-Line = Annotated[str, Field(max_length=120), AfterValidator(_line)]
-ShortLine = Annotated[str, Field(max_length=40), AfterValidator(_line)]
-Paragraphs = Annotated[str, Field(max_length=2000), AfterValidator(_paragraphs)]
+Label = Annotated[str, Field(max_length=40), AfterValidator(line)]
 Colour = Annotated[str, AfterValidator(_colour)]
 
 
@@ -76,8 +56,6 @@ class Profile(BaseModel):
     ----------
     company : str
         Name of the company that issues the documents; their author.
-    customer : str
-        Name of the customer, instead of the request's.
     logo : str
         File with the company's logo, relative to the profile's folder and inside it.
     accent : str
@@ -98,17 +76,27 @@ class Profile(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    company: Line = ""
-    customer: Line = ""
-    logo: Line = ""
+    company: ShortText = ""
+    logo: ShortText = ""
     accent: Colour = LIGHT.accent
     banner: Colour = LIGHT.ink
     legal: Paragraphs = ""
-    confidentiality: ShortLine = ""
-    contact: Line = ""
+    confidentiality: Label = ""
+    contact: ShortText = ""
     paper: Paper = "a4"
     locale: Annotated[str, AfterValidator(_locale)] = DEFAULT_LOCALE
     _logo_uri: str = PrivateAttr("")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_customer(cls, data: object) -> object:
+        # Profiles of earlier versions could name one.
+        if isinstance(data, dict) and "customer" in data:
+            raise ValueError(
+                f"customer = {shown(data['customer'])}: the customer is part of the request; write customer in the "
+                "request file and remove it from the profile"
+            )
+        return data
 
     @model_validator(mode="after")
     def _take_logo(self, info: ValidationInfo) -> Self:
@@ -159,6 +147,7 @@ class Profile(BaseModel):
         """
         if not isinstance(data, dict):
             raise RequestError(f"{place}: expected keys such as company and accent, got {type(data).__name__}")
+        check_size(data, place)
         try:
             return cls.model_validate(data, context={"folder": folder, "logo": logo})
         except ValidationError as error:
@@ -172,7 +161,7 @@ class Profile(BaseModel):
         if len(text) > MAX_PROFILE_BYTES:
             raise RequestError(f"{place}: {len(text)} characters exceed the limit of {MAX_PROFILE_BYTES}")
         try:
-            data = tomllib.loads(text)
+            data = parse_toml(text)
         except (ValueError, RecursionError) as error:  # numbers of thousands of digits are a plain ValueError
             raise RequestError(f"{place}: is not valid TOML: {error}") from None
         return cls.from_dict(data, place, folder, logo)
@@ -187,7 +176,7 @@ class Profile(BaseModel):
             If the file is missing, unreadable, too large, not UTF-8, or not a profile, or if its logo is not usable.
         """
         path = Path(path)
-        if path.suffix != ".toml":
+        if path.suffix.lower() != ".toml":
             raise RequestError(f"{path}: unknown ending {path.suffix!r}; a profile is a .toml file")
         return cls.from_text(text_of_file(path, MAX_PROFILE_BYTES, "a profile"), str(path), path.parent)
 

@@ -17,7 +17,7 @@ def user_texts(result: SizingResult, profile: Profile) -> dict[str, str]:
     """Texts of request, profile and bill by place; a repeated text belongs to the first place."""
     request = result.request
     return {
-        "the customer's name": f"{profile.customer or request.customer} {request.quote.prepared_for}",
+        "the customer's name": request.customer,
         "the title": request.title,
         "the company's name": profile.company,
         "the profile": f"{profile.contact} {profile.confidentiality} {profile.legal}",

@@ -178,13 +178,18 @@ def differences(before: RequestWithAnswer, now: RequestWithAnswer) -> Difference
         request=tuple(field_changes(before.request, now.request)),
         is_other_price_book=before.price_book != now.price_book,
         has_answers=both is not None,
-        is_other_catalog=both is not None and both[0].catalog_digest != both[1].catalog_digest,
-        is_other_calibration=both is not None and both[0].calibration_digest != both[1].calibration_digest,
+        is_other_catalog=both is not None and _differ(both[0].catalog_digest, both[1].catalog_digest),
+        is_other_calibration=both is not None and _differ(both[0].calibration_digest, both[1].calibration_digest),
         is_other_version=both is not None and both[0].tool_version != both[1].tool_version,
         figures=() if both is None else _figure_changes(*both),
         lines=() if both is None else _line_changes(*both),
         currencies=(old.currency if old is not None else "", new.currency if new is not None else ""),
     )
+
+
+def _differ(before: str, now: str) -> bool:
+    """Whether two digests are of different data; a customer's copy names none."""
+    return bool(before and now) and before != now
 
 
 # --- catalogue, prices, calibration

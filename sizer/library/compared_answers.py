@@ -1,14 +1,14 @@
 """The answers to compare: to a request, in a design.json, or of a revision of the library."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.formats.json_document import parse_json
 from sizer.base.resources import text_of_file
 from sizer.catalog.model import Catalog
-from sizer.library.design_file import snapshot_of_file
+from sizer.library.design_file import has_digest, snapshot_of_file
 from sizer.library.snapshot import Snapshot, snapshot_of
 from sizer.sizing.size import size
 from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
@@ -27,6 +27,7 @@ class ComparedAnswer:
     price_book: str = ""
     is_stored: bool = False  # the answer was read from the file or revision, not computed now
     reason: str = ""  # why there is no answer
+    is_unsealed: bool = False  # the file carries no digest that would tell a change of its figures
 
     @property
     def request(self) -> dict[str, Any]:
@@ -57,7 +58,7 @@ def answer_in_file(path: Path, catalog: Catalog) -> ComparedAnswer:
         If it cannot be read, or is neither.
     """
     place = str(path)
-    if path.suffix != ".json":
+    if path.suffix.lower() != ".json":
         return answer_to_request(place, SizingRequest.from_file(path), catalog)
     text = text_of_file(path, MAX_DESIGN_BYTES, "a design.json")
     return answer_in_json(text, place, catalog)
@@ -72,7 +73,7 @@ def answer_in_json(text: str, place: str, catalog: Catalog) -> ComparedAnswer:
         If it is neither.
     """
     try:
-        data = json.loads(text)
+        data = parse_json(text)
     except (ValueError, RecursionError) as error:
         raise RequestError(f"{place}: is not valid JSON: {error}") from None
     kind = data.get("kind", "") if isinstance(data, dict) else ""
@@ -82,6 +83,7 @@ def answer_in_json(text: str, place: str, catalog: Catalog) -> ComparedAnswer:
             SizingRequest.from_dict(data.get("request"), place),
             snapshot_of_file(data, place, catalog),
             is_stored=True,
+            is_unsealed=not has_digest(data),
         )
     if kind:
         raise RequestError(f"{place}: is a document of kind {str(kind)[:40]!r}; give a request or a design.json")

@@ -1,12 +1,13 @@
 """The snapshot of the answer in a design.json."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from decimal import Decimal
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sizer.base.errors import RequestError
-from sizer.base.json_document import SCHEMA_VERSION
+from sizer.base.formats.json_document import DIGEST, SCHEMA_VERSION, is_sealed
 from sizer.bom.bill import BOUGHT
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.model import Catalog
@@ -24,7 +25,9 @@ from sizer.sizing.result import STAGES
 
 Text = Annotated[str, Field(max_length=2_000)]
 Count = Annotated[int, Field(ge=0, le=10_000_000, strict=True)]
-Number = Annotated[float, Field(allow_inf_nan=False)]
+# A size, rate, time or amount: never below 0. The unit is that of its key.
+Size = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Money = Annotated[str, Field(pattern=r"^-?[0-9]{1,15}\.[0-9]{2}$")]
 Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
 Stage = Annotated[str, Field(pattern=f"^({'|'.join(STAGES)})$")]
@@ -36,9 +39,16 @@ class _Read(BaseModel):
 
 
 class _Ends(_Read):
-    value: Number | None
-    low: Number | None
-    high: Number | None
+    value: Size | None
+    low: Size | None
+    high: Size | None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        known = [end for end in (self.low, self.value, self.high) if end is not None]
+        if known != sorted(known):
+            raise ValueError(f"low {self.low:g}, value {self.value:g} and high {self.high:g} are not in this order")
+        return self
 
     @property
     def ends(self) -> IntervalEnds:
@@ -52,7 +62,7 @@ class _Time(_Read):
 class _Workload(_Read):
     name: Text
     dnn: Text
-    sample_bytes: Number
+    sample_bytes: Size
     samples_per_s: _Ends
     bottleneck: Stage
     time: _Time | None
@@ -63,12 +73,12 @@ class _Design(_Read):
     n_gpus: Count
     n_servers: Count
     storage_nodes: Count
-    probability: Number | None
-    rack_units: Number | None
+    probability: Fraction | None
+    rack_units: Size | None
     racks: Count
-    power_max_w: Number | None
+    power_max_w: Size | None
     unknown_power: list[Text]
-    usable_bytes: Number | None
+    usable_bytes: Size | None
     workloads: Annotated[list[_Workload], Field(min_length=1, max_length=20)]
 
 
@@ -85,16 +95,28 @@ class _BillLine(_Read):
 
 class _Bill(_Read):
     currency: Currency
+    net_total: Money | None
     total: Money | None
     total_is_complete: bool
     lines: Annotated[list[_BillLine], Field(max_length=10_000)]
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
+        net = Decimal(self.net_total or "0.00")
+        bought = (Decimal(line.extended_net or "0.00") for line in self.lines if line.status in BOUGHT)
+        added = sum(bought, Decimal("0.00"))
+        if net != added:
+            raise ValueError(f"net_total is {net}; its lines add up to {added}")
+        if Decimal(self.total or "0.00") > net:
+            raise ValueError(f"total is {self.total}, more than net_total, {net}")
+        return self
 
 
 class _File(_Read):
     schema_version: int
     tool_version: Text
-    catalog_digest: Text
-    calibration_digest: Text
+    catalog_digest: Text = ""  # a customer's copy has neither
+    calibration_digest: Text = ""
     verdict: Text
     design: _Design
     bill: _Bill
@@ -115,7 +137,8 @@ def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) 
     Raises
     ------
     RequestError
-        If it is not a design.json of this schema version.
+        If it is not a design.json of this schema version, its figures cannot be those of an answer, or anything in it
+        was changed since it was written. A customer's copy has no digest to tell the last.
     """
     try:
         read = _File.model_validate(document)
@@ -127,6 +150,11 @@ def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) 
         raise RequestError(
             f"{place}: has schema_version {read.schema_version}; this program reads {SCHEMA_VERSION}. "
             "Size the request again"
+        )
+    if has_digest(document) and not is_sealed(document):
+        raise RequestError(
+            f"{place}: was changed after it was written: its content does not match its {DIGEST}. "
+            "Use the file as it was written, or size its request again"
         )
     design, bill = read.design, read.bill
     several = len(design.workloads) > 1
@@ -178,6 +206,11 @@ def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) 
         prices={},
         rates=(),
     )
+
+
+def has_digest(document: Mapping[str, Any]) -> bool:
+    """Whether a design.json carries the digest of its content; a customer's copy does not."""
+    return DIGEST in document
 
 
 def _unit(dnn: str, catalog: Catalog) -> str:

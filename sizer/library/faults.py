@@ -1,8 +1,10 @@
 """Errors of a library, each in one sentence. No sentence contains an address with its password."""
 
+from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from sizer.base.errors import SizerError
+from sizer.library.tables import designs, revisions
 
 
 class LibraryError(SizerError):
@@ -19,7 +21,6 @@ class DatabaseError(LibraryError):
 # counts.
 _MESSAGES = (
     ("file is not a database", "is not a design library: the file has another format"),
-    ("malformed", "is damaged; restore it from a backup"),
     ("readonly", "is read-only, so nothing can be saved in it"),
     ("read-only", "is read-only, so nothing can be saved in it"),
     ("unable to open", "cannot be opened; its folder is missing, or this user has no write permission"),
@@ -36,7 +37,13 @@ _MESSAGES = (
 _DEFAULT_MESSAGE = "cannot be reached; check that it is running and that the address is correct"
 
 
-def database_error(place: str, error: SQLAlchemyError) -> DatabaseError:
+# What SQLite says of a file whose pages contradict each other.
+_DAMAGED = ("malformed", "corrupt", "disk i/o error")
+# What a table holds, in the words of a user.
+_HELD = ((designs, "names of designs"), (revisions, "revisions"))
+
+
+def database_error(place: str, error: SQLAlchemyError, engine: Engine) -> DatabaseError:
     """Error of the database as a message for the user.
 
     Parameters
@@ -45,7 +52,30 @@ def database_error(place: str, error: SQLAlchemyError) -> DatabaseError:
         Name of the library, without a password.
     error : SQLAlchemyError
         What the database or its driver raised. Its text is never shown, because it may contain the address.
+    engine : Engine
+        Of the library; a damaged file is read once more to tell which part of it.
     """
     cause = str(error.orig).lower() if isinstance(error, DBAPIError) else ""
+    if engine.dialect.name == "sqlite" and any(words in cause for words in _DAMAGED):
+        return DatabaseError(
+            f"{place} is damaged: {_lost(engine)}. Put its newest backup in its place, or save what can still be read "
+            "with 'sqlite3 OLD .recover | sqlite3 NEW' and use the new file"
+        )
     message = next((text for words, text in _MESSAGES if words in cause), _DEFAULT_MESSAGE)
     return DatabaseError(f"{place} {message}")
+
+
+def _lost(engine: Engine) -> str:
+    """Which tables of a damaged file cannot be read to their ends."""
+    lost, whole = [], []
+    for table, held in _HELD:
+        try:
+            with engine.connect() as connection:
+                for _ in connection.execute(table.select()):
+                    pass
+            whole.append(held)
+        except SQLAlchemyError:
+            lost.append(held)
+    if not lost:
+        return "every record can be read, but its index or its free space is damaged, so nothing is saved in it"
+    return f"its {' and '.join(lost)} cannot all be read" + (f", its {' and '.join(whole)} can" if whole else "")

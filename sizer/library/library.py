@@ -4,7 +4,6 @@ The same code works with an SQLite file and a PostgreSQL database. Times and ids
 clock nor random numbers.
 """
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -33,11 +32,10 @@ from sizer.library.records import (
     normalized,
     utc_text,
 )
-from sizer.library.snapshot import read_snapshot
+from sizer.library.stored_rows import check_content, design_of, designs_of, entry_of, revision_of
 from sizer.library.tables import designs, revisions
 
 T = TypeVar("T")
-_Row = Any  # of a query: its columns by their names
 
 # An attempt fails only because another writer succeeded; more failures than this have another cause.
 _ATTEMPTS = 200
@@ -227,7 +225,7 @@ class Library:
                 .limit(per_page)
                 .offset(page * per_page)
             ).all()
-        return SearchPage(tuple(_design(row) for row in rows), n_designs)
+        return SearchPage(*designs_of(rows), n_designs)
 
     def design(self, design_id: str) -> SavedDesign:
         """A design with its newest revision, hidden or not."""
@@ -242,7 +240,7 @@ class Library:
             ).one_or_none()
         if row is None:
             raise _no_design()
-        return _design(row)
+        return design_of(row)
 
     def revisions(self, design_id: str) -> tuple[RevisionEntry, ...]:
         """All revisions of a design, the first one first."""
@@ -262,19 +260,7 @@ class Library:
             ).one_or_none()
         if row is None:
             raise LibraryError(f"the library has no revision {number} of this design")
-        try:
-            request = json.loads(row.request)
-        except ValueError:
-            raise LibraryError(f"revision {number} is damaged: its request is not valid JSON") from None
-        return Revision(
-            **vars(_entry(row)),
-            request=request,
-            price_book=row.price_book,
-            digest=row.digest,
-            catalog_digest=row.catalog_digest,
-            calibration_digest=row.calibration_digest,
-            snapshot_json=row.snapshot,
-        )
+        return revision_of(row)
 
     # --- inside
 
@@ -284,7 +270,7 @@ class Library:
             with self._engine.connect() as connection, connection.begin():
                 yield connection
         except SQLAlchemyError as error:
-            raise database_error(self.place, error) from None
+            raise database_error(self.place, error, self._engine) from None
 
     def _write(self, write: Callable[[Connection], T]) -> T:
         """Write in one transaction; repeat it where another writer took the same revision number."""
@@ -299,7 +285,7 @@ class Library:
                 except IntegrityError:
                     continue
         except SQLAlchemyError as error:
-            raise database_error(self.place, error) from None
+            raise database_error(self.place, error, self._engine) from None
         raise LibraryError(f"{self.place} is overloaded: too many users save at the same time; try again")
 
     def _create(
@@ -364,33 +350,22 @@ class Library:
         ).all()
         if not rows:
             raise _no_design()
-        return [(_entry(row), row.digest) for row in rows]
+        return [(entry_of(row), row.digest) for row in rows]
 
     @staticmethod
     def _content(connection: Connection, design_id: str, number: int) -> dict[str, Any]:
         """Columns with the content of a revision, for an unchanged copy."""
         checked_id(design_id)
         row = connection.execute(
-            select(*(revisions.c[name] for name in _CONTENT)).where(
+            select(*_ENTRY, *(revisions.c[name] for name in _CONTENT)).where(
                 revisions.c.design_id == design_id, revisions.c.number == number
             )
         ).one_or_none()
         if row is None:
             raise LibraryError(f"the library has no revision {number} of this design")
-        return dict(row._mapping)
+        check_content(row)
+        return {name: getattr(row, name) for name in _CONTENT}
 
 
 def _no_design() -> LibraryError:
     return LibraryError("the library has no such design; check that the link is complete and belongs to this library")
-
-
-def _entry(row: _Row) -> RevisionEntry:
-    return RevisionEntry(
-        row.design_id, row.number, row.parent, row.author, row.comment, datetime.fromisoformat(row.created_at)
-    )
-
-
-def _design(row: _Row) -> SavedDesign:
-    return SavedDesign(
-        row.design_id, row.name, row.customer, bool(row.is_hidden), _entry(row), read_snapshot(row.snapshot)
-    )

@@ -60,8 +60,9 @@ def open_engine(address: str) -> tuple[Engine, str]:
     try:
         _make_tables(engine, place)
     except SQLAlchemyError as error:
+        fault = database_error(place, error, engine)
         engine.dispose()
-        raise database_error(place, error) from None
+        raise fault from None
     except BaseException:
         engine.dispose()
         raise
@@ -111,6 +112,8 @@ def _file_engine(url: URL) -> Engine:
         # By default the driver begins transactions late, which would let two writers read the same newest revision.
         connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys = ON")
+        # One damaged text must not hide every other row.
+        connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
 
     @event.listens_for(engine, "begin")
     def _begun(connection: Connection) -> None:

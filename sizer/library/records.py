@@ -83,6 +83,7 @@ class SearchPage:
     """One page of a search."""
 
     designs: tuple[SavedDesign, ...]
+    damaged: tuple[str, ...]  # a sentence for each record of this page that cannot be read
     n_designs: int  # on all pages
 
 

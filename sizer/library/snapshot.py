@@ -1,10 +1,10 @@
 """Snapshot of an answer: its figures and bill, and the facts, prices and rates that they depend on."""
 
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
-from typing import Any
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 
 from sizer import __version__
 from sizer.base.estimate import Estimate
@@ -21,9 +21,22 @@ SNAPSHOT_VERSION = 1
 FactValue = str | float | int | bool | None
 
 
+def _amount(text: str) -> str:
+    try:
+        is_amount = Decimal(text).is_finite()
+    except InvalidOperation:
+        is_amount = False
+    if not is_amount:
+        raise ValueError("is not an amount")
+    return text
+
+
+AmountText = Annotated[str, AfterValidator(_amount)]
+
+
 class _Frozen(BaseModel):
     # Keys of a newer version are ignored; the known ones can still be compared.
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 class HeadlineFigure(_Frozen):
@@ -39,6 +52,12 @@ class HeadlineFigure(_Frozen):
     is_at_least: bool = False  # parts of it are unknown
     of: str = ""  # what it refers to; figures that refer to different things are not subtracted
 
+    @model_validator(mode="after")
+    def _is_amount(self) -> Self:
+        if self.unit == "money" and self.text:
+            _amount(self.text)
+        return self
+
 
 class SavedLine(_Frozen):
     """One line of the bill."""
@@ -47,7 +66,7 @@ class SavedLine(_Frozen):
     name: str
     quantity: int
     unit: str
-    net: str | None  # net price of the whole line as decimal text; None: to be quoted
+    net: AmountText | None  # net price of the whole line as decimal text; None: to be quoted
     is_bought: bool
 
 
@@ -69,8 +88,8 @@ class SavedPart(_Frozen):
 class SavedPrice(_Frozen):
     """A price of the price book."""
 
-    amount: str
-    discount_percent: str
+    amount: AmountText
+    discount_percent: AmountText
     date: str
     source: str
 

@@ -6,10 +6,12 @@ from typing import TypeVar
 from sizer.base.errors import RequestError
 from sizer.base.faults import nearest
 from sizer.base.quantities import si
+from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Gpu, Item, Server, Storage
+from sizer.catalog.schema import Gpu, Server, Storage
 from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.physical.host_memory import memory_sizes
+from sizer.physical.platform import Platform
 from sizer.workload.request import Platforms, SizingRequest
 
 T = TypeVar("T", bound=Item)
@@ -53,6 +55,23 @@ def allowed_items(items: Mapping[str, T], allowed: Sequence[str], forbidden: Seq
     return [item for item in chosen if item.id not in forbidden]
 
 
+def narrowed_to(request: SizingRequest, platform: Platform) -> SizingRequest:
+    """The request with one platform left: its server with its GPUs, its storage and fabric."""
+    gpus = request.platforms.gpus_per_server
+    if gpus is None and platform.server.n_gpus_choices:
+        gpus = platform.gpus_per_server
+    # Ids of a platform are valid: nothing has to be checked again.
+    chosen = Platforms(
+        servers=(platform.server.id,),
+        gpus=(platform.gpu.id,),
+        storage=(platform.storage.id,),
+        fabrics=(platform.fabric.id,),
+        gpus_per_server=gpus,
+        host_memory_bytes=request.platforms.host_memory_bytes,
+    )
+    return request.model_copy(update={"platforms": chosen})
+
+
 def check_names(catalog: Catalog, request: SizingRequest) -> None:
     """Raise a RequestError that lists every name which the catalogue does not have."""
     asked, existing = request.platforms, request.existing
@@ -60,6 +79,7 @@ def check_names(catalog: Catalog, request: SizingRequest) -> None:
         ("platforms.servers", asked.servers, catalog.servers, "servers"),
         ("platforms.forbidden_servers", asked.forbidden_servers, catalog.servers, "servers"),
         ("platforms.gpus", asked.gpus, catalog.gpus, "gpus"),
+        ("platforms.fabrics", asked.fabrics, catalog.links, "links"),
         ("platforms.storage", asked.storage, catalog.storage, "storage"),
         ("platforms.forbidden_storage", asked.forbidden_storage, catalog.storage, "storage"),
         ("existing.servers", existing.servers, catalog.servers, "servers"),

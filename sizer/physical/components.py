@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.catalog.schema import LinkKind
+from sizer.catalog.links import LinkType
 from sizer.physical.notes import PlanNote
 from sizer.physical.roles import NetworkRole, Role
 from sizer.physical.violations import Violation
@@ -41,7 +41,7 @@ class Network:
 
     role: NetworkRole
     purpose: PlanNote
-    kind: LinkKind  # of the end points
+    kind: LinkType  # of the end points
     switch: str | None  # catalogue id of the leaves; None: direct or no network
     spine: str | None  # catalogue id of the spines, and of the cores above leaves with uplinks of their own
     end_points: Ints  # ports of servers, storage, head node on this network
@@ -85,6 +85,11 @@ class Quantities:
     existing_racks: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))  # of these, so many are used
     # Rule -> rows that break it: no such design can be built or planned.
     violations: dict[Violation, Bools] = field(default_factory=dict)
+
+    @property
+    def n_racks(self) -> int:
+        """Racks that hold the design, new ones and those that are there; only for one row."""
+        return int(self.racks[0] + self.existing_racks[0])
 
     @property
     def n_switches(self) -> int:

@@ -24,7 +24,7 @@ class MovedLink:
     """A link of the standing design that ends elsewhere in the larger one."""
 
     network: NetworkPlane
-    device: str  # with its port: "gpu-019 edr"
+    device: str  # with its port: "gpu-019 fabric"
     was: str  # switch and port
     becomes: str  # "" where the link is taken out
 

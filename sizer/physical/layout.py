@@ -287,6 +287,8 @@ def _warnings(placed: Sequence[PlacedDevice], cables: Sequence[CableRun], catalo
         device = catalog.device(item)
         if device.power_inlets is not None and device.power_inlets.value == 1:
             yield PlanNote(PlanNoteKind.SINGLE_CORDED, (device.name,))
+        if device.power_inlets is None and device_power(device).max_w > 0:
+            yield PlanNote(PlanNoteKind.INLETS_UNKNOWN, (device.name,))
     for cable in cables:
         for number, choice in enumerate(cable.choices):
             stock = stock_length_m(choice, catalog.cables)

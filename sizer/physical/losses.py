@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sizer.catalog.links import is_infiniband
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.plan import Connection, Plan
 from sizer.physical.protection import nodes_survived
@@ -194,7 +193,7 @@ class Losses:
         if platform.attachment == "own network":
             return self._planes(NetworkRole.STORAGE)
         is_over_fabric = platform.attachment in ("fabric", "gateway", "spine")
-        if is_over_fabric or (platform.attachment == "lan" and not is_infiniband(platform.fabric)):
+        if is_over_fabric or (platform.attachment == "lan" and not platform.fabric.is_infiniband):
             return self._planes(NetworkRole.COMPUTE)[:1]
         # Local drives need no network, and ports into the customer's LAN are by others.
         return []

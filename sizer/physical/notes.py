@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from sizer.catalog.schema import LinkKind
+from sizer.catalog.links import LinkType
 
 
 class PlanNoteKind(Enum):
@@ -13,11 +13,13 @@ class PlanNoteKind(Enum):
     GRADIENTS = "gradients"
     GRADIENTS_AND_FILES = "gradients-and-files"
     FILES = "files"
+    FILES_OF_ONE_SERVER = "files-of-one-server"
     FILES_THROUGH_GATEWAY = "files-through-gateway"
     BETWEEN_STORAGE_NODES = "between-storage-nodes"
     DEPLOYMENT = "deployment"
     # Purposes of subnets.
     SUBNET_FILES = "subnet-files"
+    FILES_OF_ONE_SERVER_OVER_IPOIB = "files-of-one-server-over-ipoib"
     GRADIENTS_OVER_IPOIB = "gradients-over-ipoib"
     GRADIENTS_AND_FILES_OVER_IPOIB = "gradients-and-files-over-ipoib"
     OPERATING_SYSTEMS = "operating-systems"
@@ -39,6 +41,7 @@ class PlanNoteKind(Enum):
     SINGLE_SERVER = "single-server"
     # Cautions of a building plan.
     SINGLE_CORDED = "single-corded"  # device
+    INLETS_UNKNOWN = "inlets-unknown"  # device
     CABLE_TOO_SHORT = "cable-too-short"  # role, length of the way, longest cable [m]
     # Steps from raw to usable capacity.
     UNITS = "units"  # number, capacity option
@@ -75,5 +78,5 @@ class PlanNote:
 class CableQuestion:
     """A cable that the catalogue does not have: its part number is open."""
 
-    kind: LinkKind
+    kind: LinkType
     length_m: float

@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Literal
 
 from sizer.base.arrays import Floats, Ints
+from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Cable, LinkKind, Rack
+from sizer.catalog.schema import Cable, Rack
 from sizer.physical.components import Component
 from sizer.physical.networks.cables import CableChoice
 from sizer.physical.networks.links import OUTSIDE, LinkGroup
@@ -144,7 +145,7 @@ class Connection:
     id: str
     network: NetworkPlane
     role: Role
-    kind: LinkKind
+    kind: LinkType
     a: End  # the device or the lower switch
     z: End  # the switch
     length_m: float  # as routed, slack included

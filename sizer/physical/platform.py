@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from sizer.catalog.schema import Gateway, Gpu, LinkKind, MemoryOption, Pdu, Rack, Server, Storage, Switch
+from sizer.catalog.links import LinkType
+from sizer.catalog.schema import Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
 
 Attachment = Literal["fabric", "gateway", "own network", "spine", "lan", "local"]
 
@@ -21,7 +22,7 @@ class Platform:
     storage: Storage
     capacity_option: int  # index into storage.capacity_options; 0 where there is none
     storage_server: Server | None  # where the storage is software on servers
-    fabric: LinkKind  # network that carries gradients and storage traffic of the servers
+    fabric: LinkType  # network that carries gradients and storage traffic of the servers
     fabric_switch: Switch | None
     storage_switch: Switch | None  # Ethernet front end of the storage where it is not on the fabric
     back_end_switch: Switch | None
@@ -48,6 +49,17 @@ class Platform:
     has_spare_head: bool = False
     # Memory in place of the standard one, which ``server.memory_bytes`` then is; None: the standard one.
     host_memory: MemoryOption | None = None
+
+    @property
+    def intra_link(self) -> str:
+        """Id of the link between the GPUs of a server; PCIe where no source states one."""
+        link = self.server.intra_link
+        return link.value.id if link is not None else "pcie3"
+
+    @property
+    def management_link(self) -> LinkType:
+        """Link of the management ports of devices: the slowest that the management switch has ports for."""
+        return min((p.kind for p in self.management_switch.ports if p.use == "any"), key=lambda k: k.gbit_per_s.value)
 
     @property
     def key(self) -> tuple[str, str]:

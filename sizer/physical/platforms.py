@@ -1,13 +1,13 @@
 """All platforms that the catalogue can order and a request allows, with the devices that follow from each choice."""
 
 from collections.abc import Iterable
-from typing import get_args
 
 from sizer.base.errors import InfeasibleError
 from sizer.base.identity_cache import cached_by_catalog
-from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband
+from sizer.catalog.fabrics import fabric_links, fabric_ports
+from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, Gateway, Gpu, LinkKind, MemoryOption, Pdu, Rack, Server, Storage, Switch
+from sizer.catalog.schema import Device, Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
 from sizer.physical.allowed_parts import (
     allowed_gpus,
     allowed_items,
@@ -21,12 +21,12 @@ from sizer.physical.host_memory import cached_sets_bytes, considered_sizes, memo
 from sizer.physical.networks.ports import largest_group, storage_network_numbers
 from sizer.physical.platform import Attachment, Platform
 from sizer.physical.stated_storage import as_stated
-from sizer.workload.request import FabricKind, SizingRequest
+from sizer.workload.request import SizingRequest
 
 # Every design counts its 1 GbE ports on this switch, as the Dell guide does (dell-ready-ai-nvidia-2018).
 MANAGEMENT_SWITCH = "s3048-on"
 # Its uplink ports, which join several of them through a switch of that kind.
-MANAGEMENT_UPLINK: LinkKind = "10gbe"
+MANAGEMENT_UPLINK = "10gbe"
 # A switch with more ports is a director: the one switch of a network, or a spine, never a leaf.
 MAX_LEAF_PORTS = 128
 # Ports of a leaf or spine. A switch with fewer of a kind has them as uplinks only.
@@ -65,7 +65,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
     check_names(catalog, request)
     asked = request.platforms
     servers = allowed_items(catalog.servers, asked.servers, asked.forbidden_servers)
-    kinds = [kind for kind in get_args(FabricKind) if not asked.fabrics or kind in asked.fabrics]
+    kinds = [link for link in fabric_links(catalog) if not asked.fabrics or link.id in asked.fabrics]
     with_directors = request.fabric.directors
     kept_without = request.resilience.keeps_targets_without
     spares = "switch" in kept_without, "gateway" in kept_without, "head-node" in kept_without
@@ -91,22 +91,22 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
     return found
 
 
-def choose_director(switches: Iterable[Switch], kind: LinkKind) -> Switch | None:
+def choose_director(switches: Iterable[Switch], kind: LinkType) -> Switch | None:
     """Largest director for a kind of port; None where the catalogue orders none."""
     directors = [s for s in switches if s.orderable and leaf_ports(s, kind) > MAX_LEAF_PORTS]
     return max(directors, key=lambda s: (leaf_ports(s, kind), s.id), default=None)
 
 
-def choose_switch(switches: Iterable[Switch], kind: LinkKind, also: LinkKind | None = None) -> Switch | None:
+def choose_switch(switches: Iterable[Switch], kind: LinkType, also: LinkType | None = None) -> Switch | None:
     """Switch for a network of one kind of port, chosen the same way every time.
 
     Parameters
     ----------
     switches : iterable of Switch
         Candidates.
-    kind : LinkKind
+    kind : LinkType
         Kind of the end points.
-    also : LinkKind, optional
+    also : LinkType, optional
         Kind that the storage brings; a switch whose ports also run it is preferred.
 
     Returns
@@ -119,7 +119,7 @@ def choose_switch(switches: Iterable[Switch], kind: LinkKind, also: LinkKind | N
 
     def rank(switch: Switch) -> tuple[object, ...]:
         native = any(p.kind == kind and p.count >= MIN_LEAF_PORTS for p in switch.ports)
-        runs_also = also is None or is_infiniband(kind) or _runs(switch, also)
+        runs_also = also is None or kind.is_infiniband or _runs(switch, also)
         managed = switch.subnet_manager is not None and switch.subnet_manager.value
         return (
             not native,
@@ -133,7 +133,7 @@ def choose_switch(switches: Iterable[Switch], kind: LinkKind, also: LinkKind | N
     return min(fitting, key=rank, default=None)
 
 
-def leaf_ports(switch: Switch, kind: LinkKind) -> int:
+def leaf_ports(switch: Switch, kind: LinkType) -> int:
     """Ports of a switch that take end points of a kind; management, uplink-only and back-end ports stay out."""
     group = largest_group(switch, kind)
     return 0 if group is None else group.count
@@ -146,14 +146,14 @@ def lan_ports(server: Server) -> int:
             port.count
             for port in server.ports
             if port.use in ("any", "storage", "management")
-            and not is_infiniband(port.kind)
-            and GBIT_PER_S[port.kind] >= MIN_LAN_GBIT_PER_S
+            and not port.kind.is_infiniband
+            and port.kind.gbit_per_s.value >= MIN_LAN_GBIT_PER_S
         ),
         default=0,
     )
 
 
-def own_network_ports(server: Server, kind: LinkKind, fabric: LinkKind) -> int:
+def own_network_ports(server: Server, kind: LinkType, fabric: LinkType) -> int:
     """Ports of a server that join a storage network of its own: they run ``kind`` and are not on the fabric."""
     return storage_network_numbers(server, kind, fabric).size
 
@@ -166,7 +166,7 @@ def _on_fabric(
     gpu: Gpu,
     n_gpus: int,
     storage: Storage,
-    kind: LinkKind,
+    kind: LinkType,
     rack: Rack,
     pdu: Pdu,
     with_directors: bool,
@@ -208,7 +208,7 @@ def _on_fabric(
             rack=rack,
             pdu=pdu,
             spine_switch=spine,
-            management_spine=_switch_for(catalog, MANAGEMENT_UPLINK),
+            management_spine=_switch_for(catalog, catalog.links[MANAGEMENT_UPLINK]),
             director=choose_director(catalog.switches.values(), kind) if with_directors else None,
             attachment=joined,
             host_memory=host_memory,
@@ -227,7 +227,7 @@ def _has_second_port(storage: Storage) -> bool:
 
 
 @cached_by_catalog
-def _switch_for(catalog: Catalog, kind: LinkKind, also: LinkKind | None = None) -> Switch | None:
+def _switch_for(catalog: Catalog, kind: LinkType, also: LinkType | None = None) -> Switch | None:
     return choose_switch(catalog.switches.values(), kind, also)
 
 
@@ -237,7 +237,7 @@ def _attachment(
     storage: Storage,
     storage_server: Server | None,
     head: Server,
-    kind: LinkKind,
+    kind: LinkType,
     switch: Switch,
     spine: Switch | None,
 ) -> Attachment | None:
@@ -252,10 +252,10 @@ def _attachment(
         return "fabric" if fabric_ports(head.ports, kind) else None
     if front is None:
         # An NFS server that the customer has: over the LAN, by the fabric's uplinks or by the servers' own ports.
-        return "lan" if not is_infiniband(kind) or lan_ports(server) else None
-    if front == kind or (not is_infiniband(kind) and _runs(switch, front)):
+        return "lan" if not kind.is_infiniband or lan_ports(server) else None
+    if front == kind or (not kind.is_infiniband and _runs(switch, front)):
         return "fabric"
-    if is_infiniband(kind) and _gateway(catalog, front) is not None:
+    if kind.is_infiniband and _gateway(catalog, front) is not None:
         return "gateway"
     if spine is not None and leaf_ports(spine, front):
         return "spine"
@@ -263,13 +263,13 @@ def _attachment(
     return "own network" if has_network and own_network_ports(server, front, kind) else None
 
 
-def _spine(catalog: Catalog, leaf: Switch, kind: LinkKind) -> Switch | None:
+def _spine(catalog: Catalog, leaf: Switch, kind: LinkType) -> Switch | None:
     """Spine for leaves with uplink ports of another, faster kind; None where leaf and spine are the same switch."""
     uplinks = [p for p in leaf.ports if p.use == "fabric" and p.kind != kind]
     return _switch_for(catalog, uplinks[0].kind) if uplinks else None
 
 
-def _gateway(catalog: Catalog, front: LinkKind) -> Gateway | None:
+def _gateway(catalog: Catalog, front: LinkType) -> Gateway | None:
     return next((g for g in catalog.gateways.values() if g.orderable and g.front_end_kind.value == front), None)
 
 
@@ -290,7 +290,7 @@ def _storage_server(catalog: Catalog, storage: Storage) -> Server | None:
     return catalog.servers[storage.server.value]
 
 
-def _runs(switch: Switch, kind: LinkKind) -> bool:
+def _runs(switch: Switch, kind: LinkType) -> bool:
     return leaf_ports(switch, kind) >= MIN_LEAF_PORTS
 
 

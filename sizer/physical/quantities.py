@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
-from sizer.catalog.links import fabric_ports
+from sizer.catalog.fabrics import fabric_ports
+from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, LinkKind, Server
+from sizer.catalog.schema import Device, Server
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, raw_bytes, usable_bytes
 from sizer.physical.components import Component, Network, Quantities
 from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M, choose_cable
@@ -278,7 +279,7 @@ def _cables(catalog: Catalog, links: Sequence[CableCount], racks: Ints) -> list[
 
 @cached_by_catalog
 def _cable(
-    catalog: Catalog, kind: LinkKind, length_m: float
+    catalog: Catalog, kind: LinkType, length_m: float
 ) -> tuple[tuple[tuple[str, int], ...], tuple[PlanNote, ...]]:
     """Items of one link with the pieces of each, and what a bill notes."""
     choice = choose_cable(catalog.cables.values(), kind, length_m)

@@ -8,8 +8,9 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Ints
 from sizer.base.identity_cache import cached_by_catalog
+from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Item, Software, Support
+from sizer.catalog.schema import Software, Support
 from sizer.physical.capacity import nodes_per_unit, raw_bytes
 from sizer.physical.components import Component
 from sizer.physical.networks.members import Shape

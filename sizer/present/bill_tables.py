@@ -5,6 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from sizer.base.money import percent
+from sizer.base.provenance import ASSUMPTION
 from sizer.base.quantities import grouped, plain, si
 from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.bom.overrides import REQUEST
@@ -167,11 +168,11 @@ def _description(line: BillLine, documents: Container[str]) -> Cell:
     where = f"price of {line.price_date}" if line.price_date else ""
     if line.unit_price is None or not line.price_source:
         where = ""
-    elif line.price_source in documents:
+    elif line.price_source in documents and line.price_source != ASSUMPTION:
         cites = (line.price_source,)
     else:
         # The status tells what the quote itself says.
-        source = "" if line.price_source == REQUEST else line.price_source
+        source = {REQUEST: "", ASSUMPTION: "assumed"}.get(line.price_source, line.price_source)
         notes += [", ".join(part for part in (source, where) if part)]
         where = ""
     role, colon, rest = line.description.partition(": ")

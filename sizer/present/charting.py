@@ -65,6 +65,7 @@ ROW_PX, _NOTED_ROW_PX, _LINE_PX = 30, 42, 15
 # A bar with a note stands this far above the middle of its row, the note as far below.
 _NOTE_OFFSET_PX = 8
 _HALO_PX = 4
+_WIDE_HALO_PX = 9
 _DASH = [4, 3]
 
 _VEGA_LITE = "6.4"
@@ -203,7 +204,7 @@ def bar_chart(
         layers += upright_mark(*reference, scale, palette)
     if has_notes:
         notes = base.encode(x=alt.value(0), text="note:N")
-        layers += haloed(notes, palette, palette.muted, align="left", dy=_NOTE_OFFSET_PX, limit=plot_px)
+        layers += haloed(notes, palette, palette.muted, is_wide=True, align="left", dy=_NOTE_OFFSET_PX, limit=plot_px)
     lines = max((row["name"].count(_LINE_END) + 1 for row in rows), default=1)
     row_px = max(_NOTED_ROW_PX if has_notes else ROW_PX, _LINE_PX * lines + 4)
     return finish(layers, finding, palette, width, row_px * len(rows), subtitle)
@@ -236,9 +237,13 @@ def band_layers(rows: Rows, x: alt.X, y_title: str, scale: alt.Scale, palette: P
     ]
 
 
-def haloed(texts: alt.Chart, palette: Palette, colour: str, **style: Any) -> list[Any]:
-    """Encoded texts that stay legible over lines: first a stroke in the colour of the page, then the texts."""
-    halo = texts.mark_text(color=palette.background, stroke=palette.background, strokeWidth=_HALO_PX, **style)
+def haloed(texts: alt.Chart, palette: Palette, colour: str, *, is_wide: bool = False, **style: Any) -> list[Any]:
+    """Encoded texts that stay legible over lines: first a stroke in the colour of the page, then the texts.
+
+    ``is_wide``: the stroke closes the gaps between words and lines, so that no line shows through.
+    """
+    halo_px = _WIDE_HALO_PX if is_wide else _HALO_PX
+    halo = texts.mark_text(color=palette.background, stroke=palette.background, strokeWidth=halo_px, **style)
     return [halo, texts.mark_text(color=colour, **style)]
 
 

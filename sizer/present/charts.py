@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from sizer.base.arrays import Floats
 from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.drawings.datapath import is_limit
 from sizer.present.charting import (
@@ -35,29 +36,48 @@ from sizer.present.charting import (
 from sizer.present.text.stages import measurement_text
 from sizer.present.words import capital, headroom, percent, plural, sample_unit
 from sizer.present.words import stage as stage_word
-from sizer.sizing.result import STAGES, ParetoPoint, SizingResult, Stage, WorkloadAnswer
+from sizer.sizing.result import STAGES, NearbyMeasurement, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 
 __all__ = ["Chart", "chart_svg", "pareto_chart", "scaling_chart", "stage_chart", "time_chart"]
 
 # A bar longer than this many times the demand is cut; its text shows the exact value.
 _LONGEST = 2.6
+_CUT = "→ "
 # The label of the design stands below the rising line: the first of these drops that is clear of other lines. [px]
 _LABEL_DROPS = (26, 14, 38, 20, 32)
 _CLEAR_PX = 9
 _TICKS = 6  # that an axis asks for
 # A scaling chart shows sizes up to this many times the design.
 _SCALING_BEYOND = 4
+# A published run belongs to the line where the model expects of it what the line shows, but for this share: batch,
+# server or data of the others differ.
+_COMPARABLE = 0.15
 
 
 def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart:
     """Capacity of each stage compared with the target; a cut bar is marked with an arrow."""
     unit = sample_unit(answer.dnn)
     target = answer.workload.target.samples_per_s
-    longest = _LONGEST * max(float(answer.throughput.value), target or 0.0)
-    bars = [_stage_bar(stage, longest, palette) for stage in answer.stages if is_limit(stage, answer)]
+    bars = _stage_bars(answer, palette)
     reference = None if target is None else (target, f"target {significant(target)}")
     title = f"throughput that each stage can deliver, {unit}"
     return bar_chart(bars, stage_finding(answer), title, palette, width, reference=reference)
+
+
+def stage_caption(answer: WorkloadAnswer) -> str:
+    """Caption of the stage chart: it explains the marks that are drawn."""
+    bars = _stage_bars(answer, LIGHT)
+    marks = ["the filled bar is the bottleneck"]
+    if any(bar.interval is not None for bar in bars):
+        marks.append("thin lines are 90 % intervals")
+    if any(bar.text.startswith(_CUT) for bar in bars):
+        marks.append("bars with an arrow are truncated")
+    return f"Capacity of each stage: {'; '.join(marks)}."
+
+
+def _stage_bars(answer: WorkloadAnswer, palette: Palette) -> list[ChartBar]:
+    longest = _LONGEST * max(float(answer.throughput.value), answer.workload.target.samples_per_s or 0.0)
+    return [_stage_bar(stage, longest, palette) for stage in answer.stages if is_limit(stage, answer)]
 
 
 def _stage_bar(stage: Stage, longest: float, palette: Palette) -> ChartBar:
@@ -67,7 +87,7 @@ def _stage_bar(stage: Stage, longest: float, palette: Palette) -> ChartBar:
     return ChartBar(
         STAGES[stage.key],
         min(value, longest),
-        f"{'→ ' if is_cut else ''}{significant(value)} · {role}",
+        f"{_CUT if is_cut else ''}{significant(value)} · {role}",
         palette.stages[stage.key],
         interval=None if is_cut or high - low <= 1e-3 * value else (low, min(high, longest)),
         fill=1.0 if stage.is_limiting else QUIET_OPACITY,
@@ -118,27 +138,35 @@ def scaling_chart(
     published = [
         {"gpus": one.n_gpus, "value": one.published, "what": measurement_text(one), "source": one.source}
         for one in answer.evidence
-        if one.is_same_stack and one.n_gpus <= most and one.published <= top
+        if one.is_same_stack and one.n_gpus <= most and one.published <= top and _is_comparable(one, gpus, middle)
     ]
+    circles: list[Any] = []
     if published:
         tips = [
             alt.Tooltip("what:N", title="measured"),
             alt.Tooltip("value:Q", title=unit),
             alt.Tooltip("source:N"),
         ]
-        points = chart_of(published).mark_point(filled=False, size=62, strokeWidth=1.5, color=palette.ink, opacity=1)
-        layers.append(points.encode(x=x, y=y, tooltip=tips))
+        points = chart_of(published).mark_point(filled=False, size=90, strokeWidth=1.5, color=palette.ink, opacity=1)
+        circles = [points.encode(x=x, y=y, tooltip=tips)]
     target = answer.workload.target.samples_per_s
     if target is not None and target < top:
         layers += level_mark(target, f"target {significant(target)}", scale, palette, at_end=True)
     rate = float(answer.throughput.value)
     at_end = n_gpus >= 0.6 * most
     drop = -14 if at_end else _label_drop(rate, target, top, height)
-    layers += _design_point(n_gpus, rate, at_end, drop, palette, x, y)
+    # Circles stand above the point of the design, which may lie inside one.
+    layers += _design_point(n_gpus, rate, at_end, drop, palette, x, y) + circles
     shown = ["line and band: prediction with its 90 % interval"]
     if published:
-        shown.append("circles: published measurements of this software")
+        shown.append("circles: comparable published measurements")
     return finish(layers, scaling_finding(answer, n_gpus), palette, width, height, capital("; ".join(shown)))
+
+
+def _is_comparable(one: NearbyMeasurement, gpus: Floats, middle: Floats) -> bool:
+    """Whether the model expects of a published run about what the line shows: its batch, data and server are alike."""
+    line = float(np.interp(one.n_gpus, gpus, middle))
+    return abs(float(one.predicted.value) - line) <= _COMPARABLE * line
 
 
 def _label_drop(rate: float, target: float | None, top: float, height: int) -> int:
@@ -234,8 +262,11 @@ def time_finding(answer: WorkloadAnswer, later_share: float) -> str:
 def pareto_chart(
     result: SizingResult, palette: Palette = LIGHT, width: int | str = COLUMN_PX, height: int = HEIGHT_PX
 ) -> Chart | None:
-    """Time over cost, or over GPUs where prices are missing, of the Pareto front. None below two designs."""
-    points = _near(result)
+    """Time over cost, or over GPUs where prices are missing, of the designs that no other one beats in both.
+
+    The described design is always one of them. None below two designs.
+    """
+    points = _drawn(result)
     if len(points) < 2:
         return None
     priced = all(point.cost is not None for point in points)
@@ -246,7 +277,7 @@ def pareto_chart(
             "x": _effort(point, priced) / (1e6 if priced else 1.0),
             "y": point.time_s / factor,
             "name": point.name,
-            "server": point.server,
+            "server": _server_name(point, result) or point.server,
             "text": short_name(point, result),
             "chosen": point.is_documented,
         }
@@ -263,10 +294,9 @@ def pareto_chart(
     )
     base, tips = chart_of(rows), [alt.Tooltip("name:N", title="design")]
     others, chosen = base.transform_filter("!datum.chosen"), base.transform_filter("datum.chosen")
-    shape = alt.Shape("server:N", legend=None)
-    # Points that others beat in both axes are on the front for their power or rack space; they get no label.
-    best = [row for row in rows if row["chosen"] or not any(_beats(other, row) for other in rows)]
-    labels = chart_of(placed_labels(best, rows, x_domain, y_domain, (PLOT_PX, float(height))))
+    servers = list(dict.fromkeys(row["server"] for row in rows))
+    shape = alt.Shape("server:N", legend=alt.Legend(title="server", orient="bottom") if len(servers) > 1 else None)
+    labels = chart_of(placed_labels(rows, rows, x_domain, y_domain, (PLOT_PX, float(height))))
     at_x, at_y = alt.X("lx:Q", scale=x_scale), alt.Y("ly:Q", scale=y_scale)
     hollow = others.mark_point(filled=False, size=60, strokeWidth=1.4, color=palette.other, opacity=1)
     full = chosen.mark_point(filled=True, size=110, color=palette.accent, opacity=1)
@@ -278,7 +308,23 @@ def pareto_chart(
         quiet.encode(x=at_x, y=at_y, text="text:N"),
         strong.encode(x=at_x, y=at_y, text="text:N"),
     ]
-    return finish(layers, pareto_finding(result, priced), palette, width, height)
+    legend = "Filled mark: this design; hollow marks: designs that no other one beats in both axes"
+    return finish(layers, pareto_finding(result, priced), palette, width, height, legend)
+
+
+def _drawn(result: SizingResult) -> list[ParetoPoint]:
+    """Points near the design that no other one beats in time and effort.
+
+    The others are on the front for their power or rack space.
+    """
+    near = sorted(_near(result), key=lambda point: not point.is_documented)
+    priced = all(point.cost is not None for point in near)
+    # Designs that the chart cannot tell apart are one mark: the described one, else the first.
+    places: dict[tuple[float, ...], ParetoPoint] = {}
+    for point in near:
+        if point.is_documented or not any(_beats(other, point, priced) for other in near):
+            places.setdefault(tuple(float(f"{value:.3g}") for value in (_effort(point, priced), point.time_s)), point)
+    return list(places.values())
 
 
 def _near(result: SizingResult) -> tuple[ParetoPoint, ...]:
@@ -289,8 +335,9 @@ def _near(result: SizingResult) -> tuple[ParetoPoint, ...]:
     return tuple(point for point in result.pareto if point.n_gpus <= _SCALING_BEYOND * chosen.n_gpus)
 
 
-def _beats(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return one["x"] <= other["x"] and one["y"] <= other["y"] and (one["x"], one["y"]) != (other["x"], other["y"])
+def _beats(one: ParetoPoint, other: ParetoPoint, priced: bool) -> bool:
+    values, others = ((_effort(point, priced), point.time_s) for point in (one, other))
+    return values != others and all(value <= limit for value, limit in zip(values, others, strict=True))
 
 
 def _effort(point: ParetoPoint, priced: bool) -> float:
@@ -299,9 +346,13 @@ def _effort(point: ParetoPoint, priced: bool) -> float:
 
 def short_name(point: ParetoPoint, result: SizingResult) -> str:
     """Servers of a point without its storage: '9 × DGX-1'."""
-    servers = (design.platform.server for design in (result.design, *result.platforms))
-    name = next((server.name for server in servers if server.id == point.server), None)
+    name = _server_name(point, result)
     return point.name if name is None else f"{point.n_servers} × {name}"
+
+
+def _server_name(point: ParetoPoint, result: SizingResult) -> str | None:
+    servers = (design.platform.server for design in (result.design, *result.platforms))
+    return next((server.name for server in servers if server.id == point.server), None)
 
 
 def _padded(values: list[float]) -> list[float]:
@@ -312,7 +363,7 @@ def _padded(values: list[float]) -> list[float]:
 
 def pareto_finding(result: SizingResult, priced: bool) -> str:
     """Title of the Pareto chart."""
-    points = _near(result)
+    points = _drawn(result)
     chosen = next((point for point in points if point.is_documented), None)
     if chosen is None:
         return f"Pareto front of {plural(len(points), 'design')}"

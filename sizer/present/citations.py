@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from sizer.base.provenance import ASSUMPTION
 from sizer.catalog.schema import Source
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
@@ -19,7 +20,7 @@ class Citations:
     def number(self, key: str) -> int | None:
         """Number of a source, or None for a key that is no document."""
         source = self._sources.get(key)
-        if source is None:
+        if source is None or key == ASSUMPTION:
             return None
         return self._numbers.setdefault(source.id, len(self._numbers) + 1)
 
@@ -34,9 +35,9 @@ class Citations:
             "Documents that the numbers come from",
             [(number, self._sources[key]) for key, number in self._numbers.items()],
             [
-                Field("No.", lambda pair: f"[{pair[0]}]", width=7),
-                Field("Title and publisher", lambda pair: _title(pair[1]), width=68),
-                Field("Date", lambda pair: pair[1].date or Cell("not dated", is_muted=True), width=15),
+                Field("No.", lambda pair: f"[{pair[0]}]", width=6),
+                Field("Title, publisher and place", lambda pair: _title(pair[1]), width=67),
+                Field("Date", lambda pair: _date(pair[1]), width=17),
                 Field("Grade", lambda pair: pair[1].grade, width=10),
             ],
             style="sources",
@@ -44,4 +45,17 @@ class Citations:
 
 
 def _title(source: Source) -> str:
-    return f"{source.title}. {source.publisher}".rstrip(". ") + "."
+    parts = (source.title, _begun(source.publisher), _begun(source.where))
+    return ". ".join(part.rstrip(". ") for part in parts if part) + "."
+
+
+def _begun(text: str) -> str:
+    """Text as it begins a sentence; addresses and repositories keep their letters."""
+    is_address = any(mark in text.split(" ")[0] for mark in "./")
+    return text if is_address else words.capital(text)
+
+
+def _date(source: Source) -> str | Cell:
+    if source.date:
+        return source.date
+    return Cell(f"not dated, read {source.read}" if source.read else "not dated", is_muted=True)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from sizer.base.quantities import by_count
+from sizer.catalog.items import Item
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Item
 from sizer.present import words
 from sizer.present.tables import Table, component_rows, fact_table
 from sizer.sizing.result import DesignAnswer

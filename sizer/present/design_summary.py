@@ -1,6 +1,6 @@
 """A design in a few keys and numbers, for JSON documents that list several."""
 
-from sizer.base.json_document import fields_of
+from sizer.base.formats.json_document import fields_of
 from sizer.sizing.result import DesignAnswer
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
 from sizer.catalog.labels import item_name
-from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.model import Catalog
 from sizer.drawings import racks
 from sizer.drawings.racks import RackKind
@@ -216,7 +215,7 @@ def cables_table(plan: Plan, catalog: Catalog) -> Table | None:
         alike.values(), key=lambda links: (networks.index(links[0].network.network), *_fast_and_short_first(links))
     )
     fields: list[Field[list[Connection]]] = [
-        Field("Link", lambda links: words.link_name(links[0].kind), width=17),
+        Field("Link", lambda links: links[0].kind.name, width=17),
         Field(
             "Medium",
             lambda links: _MEDIA[links[0].medium] if links[0].cable.items else words.TO_BE_QUOTED,
@@ -240,7 +239,7 @@ def cables_table(plan: Plan, catalog: Catalog) -> Table | None:
 
 
 def _fast_and_short_first(links: Sequence[Connection]) -> tuple[float, float]:
-    return -GBIT_PER_S[links[0].kind], links[0].stock_length_m or 0.0
+    return -links[0].kind.gbit_per_s.value, links[0].stock_length_m or 0.0
 
 
 def _cable_parts(link: Connection, catalog: Catalog) -> str | Cell:

@@ -1,10 +1,15 @@
 """Tables of the chapters on performance and alternatives."""
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from sizer.base.quantities import duration, grouped, si
 from sizer.drawings.datapath import is_limit
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
 from sizer.present.text import result_text
+from sizer.present.text.checks import missing_text
 from sizer.present.text.stages import measurement_text, stage_text
 from sizer.present.text.verdict import limit_text
 from sizer.sizing.limits import AnyLimit, bound_of
@@ -67,8 +72,20 @@ def figures_table(answer: WorkloadAnswer, number: int) -> Table:
             ("GPU utilization", words.percent(answer.gpu_busy_fraction)),
             ("Processor utilization", words.estimate(answer.cpu_utilization_fraction, "%")),
             ("Scaling efficiency compared with one GPU", words.percent(answer.scaling_efficiency)),
+            *_scaling_from_one_server(answer),
         ],
     )
+
+
+def _scaling_from_one_server(answer: WorkloadAnswer) -> list[tuple[str, str]]:
+    """The efficiency that papers on clusters state: compared with one server, not with one GPU."""
+    curve = answer.scaling
+    one, here = curve.n_servers == 1, np.isclose(curve.throughput.value, float(answer.throughput.value), rtol=1e-6)
+    if not one.any() or not here.any() or float(curve.n_servers[here][0]) == 1:
+        return []
+    n_servers, rate = float(curve.n_servers[here][0]), float(curve.throughput.value[one][0])
+    share = float(answer.throughput.value) / (n_servers * rate)
+    return [("Scaling efficiency compared with one server", words.percent(share))]
 
 
 def time_table(answer: WorkloadAnswer, number: int) -> Table | None:
@@ -149,29 +166,48 @@ def neighbours_table(result: SizingResult) -> Table | None:
     )
 
 
-def platforms_table(result: SizingResult) -> Table | None:
-    """The best design of each platform side by side; None where there is only one."""
+def platforms_table(
+    result: SizingResult, listed: Sequence[DesignAnswer] = (), *, mark: str = "this document"
+) -> Table | None:
+    """The best design of each platform side by side; None where there is only one.
+
+    Parameters
+    ----------
+    result : SizingResult
+    listed : sequence of DesignAnswer, optional
+        The platforms of the result in another order.
+    mark : str
+        What the described design is called.
+    """
     if len(result.platforms) < 2:
         return None
     documented = result.design
+    watts = max(float(one.quantities.power_max_w[0]) for one in result.platforms)
     fields: list[Field[DesignAnswer]] = [
-        Field("Design", lambda one: f"{one.name} (this document)" if one is documented else one.name, width=27),
+        Field("Design", lambda one: _design_name(one, documented, mark), width=27),
         Field("GPUs", lambda one: grouped(one.n_gpus), "right", 7),
         Field("Throughput", _first_throughput, "right", 16),
         Field("Probability", lambda one: words.percent(one.probability), "right", 13),
         Field("Rack units", lambda one: grouped(float(one.quantities.rack_units[0])), "right", 9),
-        Field("Power", result_text.power, "right", 13),
+        Field("Power", lambda one: result_text.power(one, like_w=watts), "right", 13),
         Field(result_text.price_label(documented.bill), lambda one: result_text.price(one.bill), "right", 15),
     ]
     note = "Throughput of the first workload." if len(documented.workloads) > 1 else ""
     return record_table(
         "platforms",
         "The best design of each platform",
-        result.platforms,
+        listed or result.platforms,
         fields,
         kind=lambda one: "strong" if one is documented else "",
         note=note,
     )
+
+
+def _design_name(one: DesignAnswer, documented: DesignAnswer, mark: str) -> str:
+    remarks = [mark] if one is documented else []
+    if one.conditional_on:
+        remarks.append(f"not known: {missing_text(one.conditional_on)}")
+    return f"{one.name} ({'; '.join(remarks)})" if remarks else one.name
 
 
 def _first_throughput(design: DesignAnswer) -> str:

@@ -1,10 +1,15 @@
 """The published test that a workload resembles most, compared with the design line by line."""
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
 from sizer.base.quantities import grouped, significant
 from sizer.present import words
-from sizer.present.tables import Cell, Table, fact_table, row
+from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
 from sizer.present.text import result_text
 from sizer.sizing.result import DesignAnswer, NearbyMeasurement, WorkloadAnswer
+
+_Pair: TypeAlias = tuple[WorkloadAnswer, NearbyMeasurement]
 
 
 def reference_run(answer: WorkloadAnswer) -> NearbyMeasurement | None:
@@ -35,6 +40,52 @@ def _rows(run: NearbyMeasurement, answer: WorkloadAnswer, design: DesignAnswer) 
     ]
 
 
+def references_table(answers: Sequence[WorkloadAnswer], design: DesignAnswer) -> Table | None:
+    """The published test nearest to each of several workloads, one line each; None without any."""
+    pairs = [(answer, run) for answer in answers if (run := reference_run(answer)) is not None]
+    if not pairs:
+        return None
+    units = {words.sample_unit(answer.dnn) for answer, _ in pairs}
+    unit = f", {units.pop()}" if len(units) == 1 else ""
+    fields = (
+        Field[_Pair]("Workload", lambda pair: pair[0].workload.name, width=13),
+        Field[_Pair]("Published test", lambda pair: _ran(pair[1]), width=27),
+        Field[_Pair]("Software", lambda pair: _same_software(pair[1]), width=12),
+        Field[_Pair](f"Published rate{unit}", lambda pair: _rate(pair[1].published, pair[0], unit), "right", 16),
+        Field[_Pair]("The model predicts", lambda pair: _predicted(pair[1], pair[0]), "right", 18),
+        Field[_Pair]("Per GPU, test and design", lambda pair: _per_gpu(*pair, design.n_gpus), "right", 14),
+    )
+    return record_table("references", "The published tests that the workloads resemble most", pairs, fields)
+
+
+def _ran(run: NearbyMeasurement) -> Cell:
+    server = f", {run.server}" if run.server else ""
+    return Cell(f"{run.n_gpus} × {run.gpu}{server}", cites=(run.source,), where=_place(run))
+
+
+def _place(run: NearbyMeasurement) -> str:
+    """Place inside the source in words; the path of a log file is left to the engineer's file."""
+    return "" if "/" in run.where else run.where
+
+
+def _same_software(run: NearbyMeasurement) -> str:
+    return "same" if run.is_same_stack else run.software or "not stated"
+
+
+def _rate(rate: float, answer: WorkloadAnswer, unit: str) -> str:
+    return significant(rate) if unit else f"{significant(rate)} {words.sample_unit(answer.dnn)}"
+
+
+def _predicted(run: NearbyMeasurement, answer: WorkloadAnswer) -> str:
+    rate = words.estimate(run.predicted, words.sample_unit(answer.dnn), bare=True)
+    return f"{rate} ({result_text.gap(run.published, float(run.predicted.value))})"
+
+
+def _per_gpu(answer: WorkloadAnswer, run: NearbyMeasurement, n_gpus: int) -> str:
+    ours = float(answer.throughput.value) / n_gpus
+    return f"{significant(run.published / run.n_gpus)} and {significant(ours)}"
+
+
 def reference_table(answer: WorkloadAnswer, design: DesignAnswer, number: int) -> Table | None:
     """What the published test and this design have in common, and what differs; None without a published run."""
     run = reference_run(answer)
@@ -51,7 +102,7 @@ def reference_table(answer: WorkloadAnswer, design: DesignAnswer, number: int) -
         row(f"Rate, {unit}", significant(run.published), words.estimate(answer.throughput, unit, bare=True), "")
     )
     cells.append(row("Rate per GPU", per_gpu, f"{significant(ours / design.n_gpus)} {unit}", ""))
-    source = Cell("", cites=(run.source,), where=run.where)
+    source = Cell("", cites=(run.source,), where=_place(run))
     predicted = f"{words.estimate(run.predicted, unit)} ({result_text.gap(run.published, float(run.predicted.value))})"
     cells.append(row("Source", source, "", ""))
     cells.append(row("The model predicts", predicted, "", ""))

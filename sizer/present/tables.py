@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from sizer.base.provenance import Sourced
+from sizer.base.provenance import ASSUMPTION, Sourced
+from sizer.catalog.items import Item
 from sizer.catalog.labels import fact_label, fact_text, fact_value
-from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import CapacityOption, Item, Port
+from sizer.catalog.schema import CapacityOption, Port
 from sizer.present import words
 
 Align: TypeAlias = Literal["left", "right"]
@@ -155,7 +155,7 @@ def component_rows(item: Item, catalog: Catalog, capacity_option: int = 0) -> tu
     rows: list[Row] = []
     if item.skus:
         skus = Cell(", ".join(sku.value for sku in item.skus))
-        rows.append(row("Part number", skus, _source(item.skus[0].source, item.skus[0].where)))
+        rows.append(row("Part number", skus, Cell("", cites=(item.skus[0].source,), where=item.skus[0].where)))
     fields = sorted(type(item).model_fields, key=lambda field: field in _LAST)
     for field in fields:
         value = getattr(item, field)
@@ -181,7 +181,7 @@ def _fact_row(field: str, fact: Sourced[object], catalog: Catalog) -> Row:
 
 
 def _labelled(label: str, fact: Sourced[object], value: str) -> Row:
-    return row(label, Cell(value + basis_note(fact.basis)), _source(fact.source, fact.where))
+    return row(label, Cell(value + basis_note(fact.basis)), source_cell(fact))
 
 
 def basis_note(basis: str) -> str:
@@ -191,14 +191,14 @@ def basis_note(basis: str) -> str:
 
 def port_text(port: Port) -> str:
     """Number, kinds and use of some ports: '4 × EDR or 100 GbE, gradients'."""
-    kinds = [kind_name(port.kind), *(kind_name(other) for other in port.also)]
+    kinds = [port.kind.name, *(other.name for other in port.also)]
     use = f", {_USES[port.use]}" if _USES[port.use] else ""
     note = basis_note(port.basis) if port.basis == "assumed" else ""
     return f"{port.count} × {words.listed(kinds, 'or')}{use}{note}"
 
 
 def _port_row(port: Port) -> Row:
-    return row("Ports", port_text(port), _source(port.source, port.where))
+    return row("Ports", port_text(port), source_cell(port))
 
 
 def _capacity_row(option: CapacityOption) -> Row:
@@ -206,9 +206,14 @@ def _capacity_row(option: CapacityOption) -> Row:
     return row(
         "Raw capacity of a unit",
         f"{fact_value(fact.value, 'B')} ({option.name})",
-        _source(fact.source, fact.where),
+        source_cell(fact),
     )
 
 
-def _source(key: str, where: str) -> Cell:
-    return Cell("", cites=(key,), where=where)
+def source_cell(fact: Sourced[Any] | Port, text: str = "") -> Cell:
+    """Text with the source of a fact and the place in it; an assumption states its reason instead."""
+    if fact.basis != "assumed":
+        return Cell(text, cites=(fact.source,), where=fact.where)
+    reason = words.sentence(f"assumption: {words.inside_sentence(fact.note)}") if fact.note else "Assumption."
+    cites = () if fact.source == ASSUMPTION else (fact.source,)
+    return Cell(f"{text} {reason}".strip(), cites=cites)

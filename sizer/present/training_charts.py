@@ -97,6 +97,11 @@ def epoch_finding(answer: WorkloadAnswer) -> str:
     )
 
 
+ACCURACY_CAPTION = (
+    "More GPUs shorten an epoch, but a larger global batch may need more epochs. The band is the 90 % interval."
+)
+
+
 def accuracy_chart(
     answer: WorkloadAnswer,
     n_gpus: int | None = None,

@@ -14,7 +14,6 @@ from sizer.catalog.labels import capital as capital
 from sizer.catalog.labels import name as name
 from sizer.catalog.labels import sample_unit as sample_unit
 from sizer.catalog.labels import sentence as sentence
-from sizer.catalog.links import GBIT_PER_S, kind_name
 from sizer.sizing.result import STAGES
 
 # As tables compare them.
@@ -116,10 +115,11 @@ class EstimateText:
         return f"{self.middle} {self.spread}{unit}" if self.spread else self.middle + unit
 
 
-def estimate_text(interval: Estimate, unit: str) -> EstimateText:
+def estimate_text(interval: Estimate, unit: str, like: float | None = None) -> EstimateText:
     """An estimate rounded to what its interval supports.
 
-    ``unit`` 's' prints a duration; '%' takes a fraction.
+    ``unit`` 's' prints a duration; '%' takes a fraction. ``like`` is the value that chooses the unit, where estimates
+    are compared.
     """
     value, low, high = interval
     if math.isinf(value):
@@ -132,8 +132,8 @@ def estimate_text(interval: Estimate, unit: str) -> EstimateText:
         return EstimateText("0", unit)
     half = (high - low) / 2
     if value <= 0 or half <= _EXACT * value:
-        return EstimateText(*number_and_unit(value, unit))
-    factor, printed = scaled_unit(value, unit)
+        return EstimateText(*number_and_unit(value, unit, like=like))
+    factor, printed = scaled_unit(value if like is None else like, unit)
     value, low, high, half = value / factor, low / factor, high / factor, half / factor
     if half > _WIDE * value:
         return EstimateText(
@@ -145,18 +145,17 @@ def estimate_text(interval: Estimate, unit: str) -> EstimateText:
     return EstimateText(grouped(round(value, decimals), shown), printed, f"± {grouped(half, shown)}")
 
 
-def estimate(interval: Estimate, unit: str, *, bare: bool = False) -> str:
+def estimate(interval: Estimate, unit: str, *, bare: bool = False, like: float | None = None) -> str:
     """An estimate on one line: '52 300 ± 1 900 images/s', '4.1 h (2.9 to 5.8)'.
 
-    ``unit`` as for ``estimate_text``. ``bare`` leaves the unit to the head of the column.
+    ``unit`` and ``like`` as for ``estimate_text``. ``bare`` leaves the unit to the head of the column.
     """
-    return estimate_text(interval, unit).text(bare=bare)
+    return estimate_text(interval, unit, like).text(bare=bare)
 
 
 def rounded(interval: Estimate, unit: str) -> str:
-    """Only the middle of an estimate with its unit, to the digits that its interval supports."""
-    parts = estimate_text(interval, unit)
-    return EstimateText(parts.middle, parts.unit).text()
+    """The middle of an estimate with its unit, to three digits as on the cover, wherever it stands alone."""
+    return estimate_text(Estimate.exact(interval.value), unit).text()
 
 
 def money(amount: Decimal | None, currency: str) -> str:
@@ -180,11 +179,6 @@ def slug(text: str) -> str:
 def date(day: datetime.date | None) -> str:
     """A day as '1 March 2019'."""
     return "not dated" if day is None else date_text(day)
-
-
-def link_name(kind: str) -> str:
-    """Name of a kind of link given as text."""
-    return next((kind_name(known) for known in GBIT_PER_S if known == kind), kind)
 
 
 def whole(amount: float) -> Decimal:

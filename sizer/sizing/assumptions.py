@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from sizer.catalog.items import Item
 from sizer.catalog.model import Statement
-from sizer.catalog.schema import Item
 from sizer.physical.notes import CableQuestion
 from sizer.workload.resolve import WorkloadDefault
 

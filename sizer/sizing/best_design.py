@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
@@ -70,5 +71,5 @@ def _needs_cluster(counts: PartCounts, ranking: Ranking, row: int) -> bool:
         return False
     if not evaluated.runs[:, 0].any():
         return True
-    shown = ranking.one_by_one(MAX_PLATFORMS_SHOWN)  # the first of one server answers it
+    shown = islice(ranking.one_by_one(), MAX_PLATFORMS_SHOWN)  # the first of one server answers it
     return all(evaluated.space.n_servers[other] > 1 or counts.conditional[other] for other in shown)

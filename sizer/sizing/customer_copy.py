@@ -12,7 +12,7 @@ from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest, ranks_by_cost
 
 # What a customer reads of the quote. A new field of the quote stays inside until it is named here.
-_HEADING = ("number", "revision", "prepared_for", "prepared_by", "valid_days")
+_HEADING = ("number", "revision", "prepared_by", "valid_days")
 
 
 def customer_copy(result: SizingResult) -> SizingResult:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -109,15 +110,9 @@ def described_maximum(maximum: Maximum, design: DesignAnswer) -> Maximum:
 
     A preferred vendor, or another key than the cost, leads to one.
     """
-    counts, platform = design.quantities, design.platform
-    point = FrontPoint(
-        server=platform.server.id,
-        server_name=platform.server.name,
-        gpu=platform.gpu.id,
-        gpu_name=platform.gpu.name,
-        host_memory=None if platform.host_memory is None else platform.host_memory.id,
-        storage=platform.storage.id,
-        storage_name=platform.storage.name,
+    counts = design.quantities
+    point = _point(
+        design.platform,
         n_servers=design.n_servers,
         n_gpus=design.n_gpus,
         storage_nodes=design.storage_nodes,
@@ -304,14 +299,8 @@ class _MaximumSearch:
             float(amount_of(counts, np.array([row]), limit)[0])
             for limit in (SizeLimit.BUDGET, SizeLimit.POWER, SizeLimit.RACKS, SizeLimit.RACK_UNITS)
         )
-        return FrontPoint(
-            server=platform.server.id,
-            server_name=platform.server.name,
-            gpu=platform.gpu.id,
-            gpu_name=platform.gpu.name,
-            host_memory=None if platform.host_memory is None else platform.host_memory.id,
-            storage=platform.storage.id,
-            storage_name=platform.storage.name,
+        return _point(
+            platform,
             n_servers=servers,
             n_gpus=int(servers * evaluated.gpus_per_server[index]),
             storage_nodes=int(evaluated.storage_nodes[row]),
@@ -372,14 +361,24 @@ def _floored(rate: float) -> float:
     return float(f"{np.floor(rate / unit * (1 + 1e-12)) * unit:.12g}")
 
 
+def _point(platform: Platform, **amounts: Any) -> FrontPoint:
+    """A design on a platform; ``amounts`` are the other fields."""
+    return FrontPoint(
+        server=platform.server.id,
+        server_name=platform.server.name,
+        gpu=platform.gpu.id,
+        gpu_name=platform.gpu.name,
+        host_memory=None if platform.host_memory is None else platform.host_memory.id,
+        storage=platform.storage.id,
+        storage_name=platform.storage.name,
+        **amounts,
+    )
+
+
 def _amount(point: FrontPoint, limit: SizeLimit) -> float:
     amount = point.amount(limit)
     assert amount is not None  # amounts are left out of customers' copies only
     return amount
-
-
-def _rate(point: FrontPoint) -> float:
-    return point.samples_per_s
 
 
 def _nondominated(points: Sequence[FrontPoint], limit: SizeLimit) -> tuple[FrontPoint, ...]:
@@ -387,6 +386,6 @@ def _nondominated(points: Sequence[FrontPoint], limit: SizeLimit) -> tuple[Front
     if not points:
         return ()
     amounts = np.array([_amount(point, limit) for point in points])
-    rates = np.array([_rate(point) for point in points])
+    rates = np.array([point.samples_per_s for point in points])
     rows = pareto_rows([amounts, -rates], np.ones(len(points), dtype=bool))
     return tuple(points[row] for row in sorted(rows.tolist(), key=lambda row: float(amounts[row])))

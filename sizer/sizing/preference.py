@@ -1,18 +1,18 @@
 """What a preference for some vendors does to the choice of a design."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from sizer.sizing.reasons import Preference, PreferenceKind
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, beyond_budget, rank_key, uncertainty
-from sizer.sizing.search.settling import cost_difference
+from sizer.sizing.search.settling import row_difference
 from sizer.workload.request import ranks_by_cost
 
 
 def preference_of(
-    counts: PartCounts, ranking: Ranking, order: Sequence[int], name_of: Callable[[int], str]
+    counts: PartCounts, ranking: Ranking, chosen: int, name_of: Callable[[int], str]
 ) -> Preference | None:
     """What the preference of a request does; None where it prefers no vendor.
 
@@ -21,19 +21,19 @@ def preference_of(
     counts : PartCounts
     ranking : Ranking
         Of these designs.
-    order : sequence of int
-        Its rows, one or more.
+    chosen : int
+        Its first row.
     name_of : callable
         Name of the design of a row.
     """
     asked = counts.request.platforms
     if not asked.prefer_vendors:
         return None
-    chosen, before = order[0], ranking.all_without_preference()
     parts = ranking.parts_of_preferred_vendors
-    if chosen != before[0]:
-        return _compared(counts, PreferenceKind.LEADS, chosen, before[0], name_of)
-    better = next((row for row in before if parts(row) > parts(chosen)), None)
+    before = next(ranking.without_preference())
+    if chosen != before:
+        return _compared(counts, PreferenceKind.LEADS, chosen, before, name_of)
+    better = next((row for row in ranking.without_preference() if parts(row) > parts(chosen)), None)
     if better is None:
         kind = PreferenceKind.LEADS_ANYWAY if parts(chosen) else PreferenceKind.NO_DESIGN
         return Preference(kind, asked.prefer_vendors, asked.prefer_within_percent)
@@ -59,5 +59,5 @@ def _compared(
         other=name_of(other),
         chosen_value=float(values[0]),
         other_value=float(values[1]),
-        is_exact=by_cost and cost_difference(counts, pair[1], pair[0]).low > 0,
+        is_exact=by_cost and row_difference(counts, pair[1], pair[0]).low > 0,
     )

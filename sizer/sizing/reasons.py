@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from sizer.catalog.links import LinkType
 from sizer.catalog.sample_formats import SampleFormat
-from sizer.catalog.schema import LinkKind
 from sizer.sizing.limits import AnyLimit
 from sizer.workload.sample_format import FormatBasis
 
@@ -58,6 +58,9 @@ class Selection:
     years: int | None = None  # over which owning it costs least; None: buying it does; of the kinds of cost
     # Place, among the platforms shown, of one that would lead by expected cost; None where the described design does.
     leads_by_expected_cost: int | None = None
+    # Places, among the platforms shown, of those whose finished bill is lower than that of the described design, the
+    # lowest first: lengths and prices of cables, accessories and changes of the quote do not rank.
+    less_on_bill: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,7 +189,7 @@ class LinkCarriesReads:
     """A link that is slow today carries all reads."""
 
     workload: int
-    link: LinkKind
+    link: LinkType
     bytes_per_s: float
 
 
@@ -233,14 +236,24 @@ class StorageReason:
     node_memory_fraction: float | None  # of the data set that the memory of all nodes holds; None: it has none
 
 
+class NetworkPart(Enum):
+    """A part of the way from the storage to the servers."""
+
+    SERVERS = "servers"
+    GATEWAY = "gateway"
+    STORAGE = "storage"
+
+
 @dataclass(frozen=True)
 class NetworkReason:
     """What the network capacity consists of."""
 
-    link: LinkKind | None  # None: the drives are in the servers
+    link: LinkType | None  # None: the drives are in the servers
     server_bytes_per_s: float  # into each server
     exchanged_bytes_per_sample: float  # of gradients that share the ports
     gateway_bytes_per_s: float | None  # of all uplinks; None without a gateway
+    storage_bytes_per_s: float | None  # of all ports of the storage; None where it has none of its own
+    decided_by: NetworkPart  # the narrowest part of the way
 
 
 @dataclass(frozen=True)
@@ -281,7 +294,7 @@ class ExchangeReason:
     """What the gradient exchange consists of."""
 
     gradient_bytes: float | None  # of a step; None: nothing is trained
-    intra_link: str | None  # key of the link inside the one server; None on several servers
+    intra_link: str | None  # family of the link inside the one server; None on several servers
     server_bytes_per_s: float  # of the ports of each server
 
 

@@ -1,5 +1,6 @@
 """The answer: one SizingResult, from which documents, files and the app are made."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -278,7 +279,7 @@ class SizingResult:
     runner_up_reason: RunnerUpReason
     pareto: tuple[ParetoPoint, ...]
     n_designs: int  # evaluated
-    ruled_out: dict[AnyLimit, int]  # designs that each limit, alone or among others, excluded
+    ruled_out: Mapping[AnyLimit, int]  # designs that each limit, alone or among others, excluded; counted when read
     assumptions: tuple[DesignAssumption, ...]
     questions: tuple[OpenPoint, ...]  # that vendors must confirm
     sources: tuple[str, ...]  # keys of every document a number comes from, in order of use

@@ -1,15 +1,16 @@
 """From a request to a SizingResult: the one place that joins models, parts, prices and search."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import numpy as np
 
 from sizer.calibrate.calibration import Calibration, stored_calibration
-from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.physical.existing_use import has_main
 from sizer.sizing.design import assumptions
+from sizer.sizing.design.differences import with_bills
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.growth.first_purchase import FirstPurchases, first_purchases, is_same
 from sizer.sizing.maximum import described_maximum, maximum
@@ -26,11 +27,11 @@ from sizer.sizing.reasons import (
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
-from sizer.sizing.search.choice import counts_ruled_out
+from sizer.sizing.ruled_out import RuledOut
 from sizer.sizing.search.front import front_rows
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key, uncertainty
-from sizer.sizing.search.settling import cost_difference, quotes_to_settle
+from sizer.sizing.search.settling import quotes_to_settle, row_difference
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.workload.request import SizingRequest, ranks_by_cost
 
@@ -71,7 +72,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
         return replace(result, maximum=described_maximum(found, result.design))
     counts = search(request, catalog, fitted)
     ranking = Ranking(counts)
-    order = ranking.all()
+    order = ranking.first(MAX_PLATFORMS_SHOWN)
     if not order:
         raise unmet_error(counts, fitted)
     choice = _first_year(counts, ranking, order, fitted)
@@ -96,12 +97,13 @@ class _Choice:
 def _first_year(counts: PartCounts, ranking: Ranking, order: Sequence[int], calibration: Calibration) -> _Choice:
     """The first of the ranking."""
     chosen = order[0]
-    designs = (design_of(counts, row, calibration, is_documented=row == chosen) for row in order[:MAX_PLATFORMS_SHOWN])
+    designs = tuple(design_of(counts, row, calibration, is_documented=row == chosen) for row in order)
     is_by_cost = counts.request.rank_by in (None, "cost")
     quotes = quotes_to_settle(counts, order) if is_by_cost else ()
     runner_up, reason = _runner_up(counts, order)
     selection = _selection(counts, order, ranking)
-    return _Choice(tuple(designs), selection, quotes, runner_up, reason, _pareto(counts, chosen))
+    selection = with_bills(selection, designs)
+    return _Choice(designs, selection, quotes, runner_up, reason, _pareto(counts, chosen))
 
 
 def _first_of_plan(first_year: _Choice, planned: FirstPurchases) -> _Choice:
@@ -132,7 +134,7 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         request=request,
         catalog_digest=catalog.digest,
         calibration_digest=calibration.digest,
-        verdict=verdict_of(design, compared),
+        verdict=verdict_of(design, compared, catalog),
         design=design,
         spare_cost=spare_cost(request, design, catalog, calibration),
         selection=choice.selection,
@@ -142,7 +144,7 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         runner_up_reason=choice.reason,
         pareto=choice.pareto,
         n_designs=counts.evaluated.space.n_rows,
-        ruled_out=counts_ruled_out(counts.passes),
+        ruled_out=RuledOut(request, catalog, calibration),
         assumptions=taken,
         questions=assumptions.open_points(design, catalog),
         sources=assumptions.sources(design, taken, catalog),
@@ -151,27 +153,31 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
 
 
 def _selection(counts: PartCounts, order: Sequence[int], ranking: Ranking) -> Selection:
-    rank_by = counts.request.rank_by
-    preference = preference_of(counts, ranking, order, lambda row: _point(row, order[0], counts).name)
+    rank_by, n_platforms = counts.request.rank_by, ranking.n_platforms()
+    preference = preference_of(counts, ranking, order[0], lambda row: _point(row, order[0], counts).name)
     if preference is not None and preference.kind is PreferenceKind.LEADS:
-        return Selection(SelectionKind.PREFERRED, len(order), rank_by, preference)
-    if len(order) == 1:
+        return Selection(SelectionKind.PREFERRED, n_platforms, rank_by, preference)
+    if n_platforms == 1:
         return Selection(SelectionKind.ONLY, 1, preference=preference)
     if not ranks_by_cost(rank_by):
-        return Selection(SelectionKind.RANKED, len(order), rank_by, preference)
-    unknown = uncertainty(counts, np.array(order))
-    others = [row for row, one in zip(order[1:], unknown[1:], strict=True) if one <= unknown[0]]
-    if all(cost_difference(counts, row, order[0]).low > 0 for row in others):
-        return Selection(SelectionKind.CHEAPEST, len(order), None, preference, _years_owned(counts))
-    shown = order[:MAX_PLATFORMS_SHOWN]
+        return Selection(SelectionKind.RANKED, n_platforms, rank_by, preference)
+    if all(row_difference(counts, row, order[0]).low > 0 for row in _as_certain(counts, ranking.one_by_one())):
+        return Selection(SelectionKind.CHEAPEST, n_platforms, None, preference, _years_owned(counts))
     expected = {
-        place: cost_difference(counts, row, order[0]).expected for place, row in enumerate(shown) if row in others
+        place: row_difference(counts, row, order[0]).expected
+        for place, row in enumerate(_as_certain(counts, iter(order)), 1)
     }
     # What is less likely to keep the budget leads by no amount.
-    over = beyond_budget(counts, counts.likely_cost[np.array(shown)])
+    over = beyond_budget(counts, counts.likely_cost[np.array(order)])
     less = {place: amount for place, amount in expected.items() if amount < 0 and over[place] <= over[0]}
     leader = min(less, key=lambda place: less[place], default=None)
-    return Selection(SelectionKind.LIKELY_CHEAPEST, len(order), None, preference, _years_owned(counts), leader)
+    return Selection(SelectionKind.LIKELY_CHEAPEST, n_platforms, None, preference, _years_owned(counts), leader)
+
+
+def _as_certain(counts: PartCounts, ranked: Iterator[int]) -> Iterator[int]:
+    """Rows after the first that depend on no more unknowns than it; they stand before all others."""
+    first = next(ranked)
+    return takewhile(lambda row: np.diff(uncertainty(counts, np.array([first, row])))[0] <= 0, ranked)
 
 
 def _years_owned(counts: PartCounts) -> int | None:
@@ -187,7 +193,7 @@ def _point(row: int, chosen: int, counts: PartCounts) -> ParetoPoint:
     storage = f"{nodes} × {platform.storage.name}" if nodes else platform.storage.name
     return ParetoPoint(
         name="{servers} + {storage} over {link}".format(
-            servers=f"{servers} × {platform.server.name}", storage=storage, link=kind_name(platform.fabric)
+            servers=f"{servers} × {platform.server.name}", storage=storage, link=platform.fabric.name
         ),
         server=platform.server.id,
         storage=platform.storage.id,
@@ -275,7 +281,7 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
         if request.rank_by == "time":
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
         if ranks_by_cost(request.rank_by):
-            more = cost_difference(counts, second, chosen)
+            more = row_difference(counts, second, chosen)
             amounts, years = (float(rank[0]), float(rank[1])), _years_owned(counts)
             return RunnerUpReason(RunnerUpKind.DEARER, *amounts, is_settled=more.low > 0, years=years, difference=more)
     # Keys of the purchase only where main equipment is there; the last two have no name.

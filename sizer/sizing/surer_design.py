@@ -5,6 +5,7 @@ from contextlib import suppress
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
+from sizer.physical.allowed_parts import narrowed_to
 from sizer.sizing.best_design import best_design
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
@@ -36,21 +37,9 @@ def surer_design(
     asks_most = any(work.target.maximum is not None for work in request.workload)
     if asks_most or design.probability is None or design.probability >= USUAL_CONFIDENCE:
         return None
-    platform = design.platform
-    parts = {
-        "servers": (platform.server.id,),
-        "gpus": (platform.gpu.id,),
-        "storage": (platform.storage.id,),
-        "fabrics": (platform.fabric,),
-    }
     fitted = calibration if calibration is not None else stored_calibration()
     with suppress(InfeasibleError, RequestError):
-        asked = request.model_copy(
-            update={
-                "confidence": USUAL_CONFIDENCE,
-                "platforms": request.platforms.model_copy(update=parts),
-            }
-        )
-        found = best_design(asked, catalog, fitted).design
+        asked = request.model_copy(update={"confidence": USUAL_CONFIDENCE})
+        found = best_design(narrowed_to(asked, design.platform), catalog, fitted).design
         return found if (found.n_servers, found.storage_nodes) != (design.n_servers, design.storage_nodes) else None
     return None

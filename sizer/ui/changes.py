@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from sizer.questions.compare.requests import value_text
 from sizer.ui import state
 from sizer.ui.error_messages import name_of
 from sizer.ui.request_form.field import RequestPath
@@ -31,6 +32,11 @@ class RequestChange:
         name = label_at(self.path)
         numbers = [part + 1 for part in self.path if isinstance(part, int)]
         return f"{name} ({numbers[0]})" if numbers and (len(numbers) > 1 or numbers[0] > 1) else name
+
+    @property
+    def field(self) -> str:
+        """Name of the field in its table."""
+        return next(str(part) for part in reversed(self.path) if not isinstance(part, int))
 
 
 def changes(before: Any, now: Any, path: RequestPath = ()) -> list[RequestChange]:
@@ -70,7 +76,8 @@ def show() -> None:
     changed = of_session()
     for number, change in enumerate(changed):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f"**{plain(change.label)}:** {_shown(change.before)} → {_shown(change.now)}", width="stretch")
+            before, now = (plain(words_of(change, value)) for value in (change.before, change.now))
+            st.markdown(f"**{plain(change.label)}:** {before} → {now}", width="stretch")
             st.button(
                 "Undo this change",
                 key=f"undo-change-{number}",
@@ -83,19 +90,18 @@ def show() -> None:
         st.button("Undo all changes", key="undo-all-changes", on_click=undo_all, icon=":material/restart_alt:")
 
 
-def _shown(value: Any) -> str:
-    if value is None:
-        return "*default*"
-    return plain(_text(value))
+def words_of(change: RequestChange, value: Any) -> str:
+    """One of the two values of a change, with units and the names of parts."""
+    return "default" if value is None else _text(change.field, value)
 
 
-def _text(value: Any) -> str:
-    text = ", ".join(_parts(value)) if isinstance(value, (list, Mapping)) else name_of(str(value))
+def _text(field: str, value: Any) -> str:
+    text = ", ".join(_parts(field, value)) if isinstance(value, (list, Mapping)) else value_text(field, value, name_of)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _parts(value: Any) -> Iterator[str]:
+def _parts(field: str, value: Any) -> Iterator[str]:
     if isinstance(value, Mapping):
-        yield from (f"{label_of(str(key)).lower()} {_text(part)}" for key, part in value.items())
+        yield from (f"{label_of(str(key)).lower()} {_text(str(key), part)}" for key, part in value.items())
     else:
-        yield from map(_text, value)
+        yield from (_text(field, part) for part in value)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sizer.base.errors import CatalogError
-from sizer.base.quantities import parse
+from sizer.base.quantities import AMOUNT, parse
 from sizer.ui.request_form.field import RequestPath
 from sizer.ui.request_form.names import kind_of, label_of
 from sizer.ui.session_catalog import catalog
@@ -26,7 +26,8 @@ def quantity_faults(data: Mapping[str, Any]) -> list[RequestFault]:
     faults = []
     for path, value in _leaves(data, ()):
         kind = kind_of(path)
-        if kind is not None:
+        # A number of a file is checked by the request; typed text may be read in two ways.
+        if kind is not None and (kind.unit or kind is AMOUNT or isinstance(value, str)):
             try:
                 parse(kind, value)
             except ValueError as error:

@@ -5,16 +5,18 @@ replaced, so that it shows the new one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
-from sizer.base.quantities import parse
+from sizer.base.quantities import AMOUNT, QuantityKind, parse
 from sizer.present.words import percent
 from sizer.ui import state
 from sizer.ui.error_messages import sentences
 from sizer.ui.request_form.field import (
+    TYPED,
     Checkbox,
     Columns,
     Count,
@@ -29,6 +31,7 @@ from sizer.ui.request_form.field import (
     Segments,
     Text,
 )
+from sizer.ui.request_form.help_text import help_text
 from sizer.ui.typed import plain, understood, written
 
 # After a field changed: updates the fields that depend on it.
@@ -79,8 +82,8 @@ def draw(
         Whether the value is stored only when the form is submitted.
     """
     path = path_of(field, entry)
-    change: dict[str, Any] = {} if in_form else {"on_change": _store, "args": (path, after)}
-    if not isinstance(field.widget, Quantity):
+    change: dict[str, Any] = {} if in_form else {"on_change": _store, "args": (path, field, after)}
+    if not isinstance(field.widget, TYPED):
         draw_widget(field, key(path), state.get(path), options=options, empty=empty, **change)
         return
     with st.container(gap="xxsmall"):
@@ -102,13 +105,33 @@ def draw_form(columns: Columns, name: str, button: str, on_submit: After | None 
     def submit() -> None:
         for column in columns:
             for field in column:
-                _store(path_of(field))
+                _store(path_of(field), field)
         if on_submit is not None:
             on_submit()
 
     with st.form(f"{name}-form", border=False):
         draw_columns(columns, in_form=True)
         st.form_submit_button(button, on_click=submit, key=f"apply-{name}")
+    reset_button(name, *(path_of(field) for column in columns for field in column))
+
+
+def reset_button(name: str, *paths: RequestPath) -> None:
+    """Button that empties fields of a section, so that their defaults hold; ``name`` is part of the key."""
+
+    def reset() -> None:
+        for path in paths:
+            state.put(path, None)
+        state.refresh()
+
+    st.button(
+        "Reset this section",
+        key=f"reset-{name}",
+        on_click=reset,
+        icon=":material/restart_alt:",
+        type="tertiary",
+        disabled=all(state.get(path) is None for path in paths),
+        help="Every field of this section gets its default. Undo restores the entries.",
+    )
 
 
 def draw_widget(
@@ -123,38 +146,15 @@ def draw_widget(
     """Draw the widget that a field describes, under the key ``name`` and filled with ``value``."""
     widget = field.widget
     label = field.label.replace("{currency}", str(state.get(("currency",)) or "USD"))
-    common = {"key": name, "help": field.help, **more}
+    common = {"key": name, "help": help_text(field), **more}
     empty = empty or field.empty
     match widget:
         case Text():
             _fill(name, str(value or ""))
             st.text_input(label, max_chars=widget.longest, placeholder=empty, **common)
-        case Quantity():
+        case Quantity() | Count() | PlainNumber():
             _fill(name, written(widget.kind, value))
-            st.text_input(label, max_chars=_LONGEST_QUANTITY, placeholder=empty or widget.kind.example, **common)
-        case Count():
-            _fill(name, value if isinstance(value, int) and 1 <= value <= widget.most else None)
-            st.number_input(
-                label,
-                min_value=1,
-                max_value=widget.most,
-                step=1,
-                value=None,
-                placeholder=empty or "none",
-                **common,
-            )
-        case PlainNumber():
-            is_inside = isinstance(value, (int, float)) and widget.low <= value <= widget.high
-            _fill(name, float(value) if is_inside else None)
-            st.number_input(
-                label,
-                min_value=widget.low,
-                max_value=widget.high,
-                value=None,
-                placeholder=empty or "none",
-                format="%.10g",
-                **common,
-            )
+            st.text_input(label, max_chars=_LONGEST_QUANTITY, placeholder=empty or _example(widget.kind), **common)
         case Checkbox():
             _fill(name, value is True)
             st.checkbox(label, **common)
@@ -207,9 +207,14 @@ def _options(widget: Dropdown | Percentage | MultiSelect, value: Any) -> Mapping
     return widget.options() if callable(widget.options) else widget.options
 
 
-def _echo(widget: Quantity, typed: Any) -> None:
-    """Under a quantity: how it was read, or what is wrong."""
-    if typed is None:
+def _example(kind: QuantityKind) -> str:
+    """Placeholder of a field that shows none of its own."""
+    return kind.example if kind.unit or kind is AMOUNT else "none"
+
+
+def _echo(widget: Quantity | Count | PlainNumber, typed: Any) -> None:
+    """Under a quantity: how it was read, or what is wrong; a number that was read is rewritten in the field itself."""
+    if typed is None or (not isinstance(widget, Quantity) and not isinstance(typed, str)):
         return
     try:
         value = parse(widget.kind, typed)
@@ -224,10 +229,15 @@ def _fill(name: str, value: Any) -> None:
         st.session_state[name] = value
 
 
-def _store(path: RequestPath, after: After | None = None) -> None:
+def _store(path: RequestPath, field: FormField, after: After | None = None) -> None:
     if key(path) not in st.session_state:
         return  # the browser reports a field late, after its page was left; its value was taken then
     value = st.session_state[key(path)]
+    if isinstance(field.widget, TYPED) and not field.widget.kind.unit:
+        with suppress(ValueError):  # what cannot be read stays as typed, and is named
+            number = parse(field.widget.kind, value)
+            value = int(number) if field.widget.kind.is_whole else number
+            st.session_state[key(path)] = written(field.widget.kind, value)
     state.put(path, None if value is False else value)
     if after is not None:
         after()

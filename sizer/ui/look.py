@@ -32,6 +32,18 @@ def style(colours: Palette) -> None:
     st.html(Path(__file__).with_name("look.css"))
 
 
+def close_menu(page: str) -> None:
+    """On a phone, close the menu that covers the page; runs when the name of the page is another one."""
+    with st.container(key="menu"):
+        st.html(
+            f"<script>/* {escape(page)} */"
+            "{const menu = document.querySelector('[data-testid=\"stSidebar\"]');"
+            "if (window.innerWidth < 768 && menu && menu.getBoundingClientRect().right > 0)"
+            " menu.querySelector('[data-testid=\"stSidebarCollapseButton\"] button')?.click();}</script>",
+            unsafe_allow_javascript=True,
+        )
+
+
 def variables(colours: Palette) -> str:
     """Colours of the palette under the names that the style sheet uses."""
     named = {

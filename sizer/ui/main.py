@@ -10,11 +10,13 @@ import pandas  # noqa: F401
 import streamlit as st
 from streamlit.navigation.page import Page as StreamlitPage
 
+from sizer.base.error_report import reported
 from sizer.base.errors import CatalogError
 from sizer.drawings.palette import LIGHT
-from sizer.ui import headline, look, session_store, sharing, state
+from sizer.present.words import capital
+from sizer.ui import headline, look, need, session_store, sharing, state
 from sizer.ui.architecture.page import show as show_architecture
-from sizer.ui.bill import overrides
+from sizer.ui.bill import reconcile
 from sizer.ui.bill.page import show as show_bill
 from sizer.ui.designs.page import DESIGN, open_from_link
 from sizer.ui.designs.page import show as show_designs
@@ -23,10 +25,15 @@ from sizer.ui.evidence.catalogue import show as show_catalogue
 from sizer.ui.evidence.page import show as show_evidence
 from sizer.ui.performance.page import show as show_performance
 from sizer.ui.questions.page import show as show_what_if
+from sizer.ui.requirements import conversation
 from sizer.ui.requirements.page import show as show_requirements
 from sizer.ui.session_catalog import catalog
 from sizer.ui.state import View
 from sizer.ui.typed import plain
+
+
+class PageError(Exception):
+    """What a page shows in place of an unforeseen error."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +83,10 @@ def main() -> None:
     except CatalogError as error:
         _catalog_errors(error)
         return
-    overrides.reconcile(parts)
+    reconcile.reconcile(parts)
+    need.forget_if_changed()
     state.note_step()
-    view = state.view(parts)
+    view = state.view(parts, has_question=need.is_open(parts))
     pages: dict[str, StreamlitPage] = {}
     for page in (*_MAIN_PATH, *_REFERENCE):
         pages[page.title] = st.Page(
@@ -97,13 +105,18 @@ def _begin() -> None:
         return
     state.load_first()
     if sharing.PARAMETER in query:
-        state.load_link(query[sharing.PARAMETER])
-        del st.query_params[sharing.PARAMETER]
+        state.load_link(query[sharing.PARAMETER], query.get(sharing.PRICE_BOOK, ""))
+        for parameter in (sharing.PARAMETER, sharing.PRICE_BOOK):
+            st.query_params.pop(parameter, None)
     open_from_link(query)
 
 
 def _drawn(page: _Page, view: View, pages: Mapping[str, StreamlitPage]) -> Callable[[], None]:
     def draw() -> None:
+        look.close_menu(page.title)
+        headline.show_title(view)
+        if page is _MAIN_PATH[0]:
+            conversation.show(view.catalog)  # the need comes first, the answer below it
         headline.show(view)
         if view.result is None and page.needs_answer:
             st.info("No design yet. Correct the errors on the page Requirements first.")
@@ -112,7 +125,13 @@ def _drawn(page: _Page, view: View, pages: Mapping[str, StreamlitPage]) -> Calla
         _next_step(page, pages)
         headline.below(view)
 
-    return draw
+    def guarded() -> None:
+        try:
+            draw()
+        except Exception as error:  # the navigation stays, and with it the other pages
+            st.exception(PageError(f"{capital(reported(error))}. The other pages work."))
+
+    return guarded
 
 
 def _next_step(page: _Page, pages: Mapping[str, StreamlitPage]) -> None:

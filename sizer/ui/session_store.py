@@ -1,7 +1,8 @@
 """State of a session that survives a reload of the browser window, stored under a name in the address.
 
 It is stored in the memory of the server; the address has only its name. A window that opens an address gets a copy
-under a new name, so that two windows never write to one state.
+under a new name, so that two windows never write to one state. The state has prices, discounts and notes: only the
+browser that made it, known by a cookie of the server, gets it back. An address that was passed on opens a new session.
 """
 
 import copy
@@ -12,6 +13,8 @@ from threading import Lock
 from typing import Any
 
 import streamlit as st
+
+from sizer.ui.gate import COOKIE
 
 PARAMETER = "s"
 # Sessions that are stored; the one that was used longest ago is dropped first.
@@ -36,7 +39,11 @@ KEYS = (
     "profile",
     "profile_logo",
     "set_aside",
+    "computed_quantities",
+    "dropped_quantities",
     "document_form",
+    "need",
+    "need_fields",
     "customer_copy",
 )
 
@@ -45,19 +52,21 @@ class _Store:
     """States by name, the last used last."""
 
     def __init__(self) -> None:
-        self._states: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        # Name -> (browser, state)
+        self._states: OrderedDict[str, tuple[str, dict[str, Any]]] = OrderedDict()
         self._lock = Lock()
 
-    def put(self, name: str, state: dict[str, Any]) -> None:
+    def put(self, name: str, browser: str, state: dict[str, Any]) -> None:
         with self._lock:
-            self._states[name] = state
+            self._states[name] = (browser, state)
             self._states.move_to_end(name)
             while len(self._states) > MAX_SESSIONS:
                 self._states.popitem(last=False)
 
-    def get(self, name: str) -> dict[str, Any] | None:
+    def get(self, name: str, browser: str) -> dict[str, Any] | None:
         with self._lock:
-            return copy.deepcopy(self._states.get(name))
+            owner, state = self._states.get(name, ("", None))
+            return copy.deepcopy(state) if owner and secrets.compare_digest(owner, browser) else None
 
 
 @st.cache_resource(show_spinner=False)
@@ -66,18 +75,44 @@ def _store() -> _Store:
 
 
 def restore(query: Mapping[str, str]) -> bool:
-    """Restore the state that the address names; returns whether there was one."""
-    stored = _store().get(query.get(PARAMETER, ""))
+    """Restore the state that the address names, if this browser made it; returns whether there was one."""
+    stored = _store().get(query.get(PARAMETER, ""), _browser())
     for key, value in (stored or {}).items():
         st.session_state[key] = value
     return stored is not None
 
 
 def store() -> None:
-    """Store the session, and put its name into the address."""
+    """Store the session, and put its name into the address; nothing where the browser accepts no cookie."""
+    browser = _browser()
+    if not browser:
+        return
     if "stored_as" not in st.session_state:
         st.session_state.stored_as = secrets.token_urlsafe(12)
     name = st.session_state.stored_as
-    _store().put(name, copy.deepcopy({key: st.session_state[key] for key in KEYS if key in st.session_state}))
+    _store().put(name, browser, copy.deepcopy({key: st.session_state[key] for key in KEYS if key in st.session_state}))
     if st.query_params.get(PARAMETER) != name:
-        st.query_params[PARAMETER] = name
+        _into_address(name)
+
+
+def _into_address(name: str) -> None:
+    """Put the name into the address of the page that is shown.
+
+    ``st.query_params`` would add a step to the history of the window on each page, so that Back needed two presses. The
+    name is of letters that need no escape, and the script holds nothing else.
+    """
+    with st.container(key="address"):
+        # The browser runs a script again only where its text is another one.
+        st.html(
+            f"<script>/* {secrets.token_hex(4)} */"
+            "{const here = new URL(window.location.href);"
+            f"here.searchParams.set('{PARAMETER}', '{name}');"
+            "window.history.replaceState(window.history.state, '', here);}</script>",
+            unsafe_allow_javascript=True,
+        )
+
+
+def _browser() -> str:
+    """The browser of this session; "" for one without the cookie. Letters beyond ASCII are in no cookie of ours."""
+    name = st.context.cookies.get(COOKIE, "")
+    return name if name.isascii() else ""

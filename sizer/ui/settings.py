@@ -17,6 +17,7 @@ MAX_UPLOAD_MB = 2
 # Variables of the environment. The folder laid over the catalogue and the library have theirs beside their code.
 ADDRESS_VARIABLE = "SIZER_APP_ADDRESS"
 PORT_VARIABLE = "SIZER_APP_PORT"
+HOSTS_VARIABLE = "SIZER_APP_HOSTS"
 BASE_PATH_VARIABLE = "SIZER_APP_BASE_PATH"
 MAX_UPLOAD_VARIABLE = "SIZER_APP_MAX_UPLOAD_MB"
 USER_HEADER_VARIABLE = "SIZER_USER_HEADER"
@@ -27,6 +28,8 @@ _UPLOADS_MB = (1, 200)
 # Streamlit's pages look for the server in the part of their address before their own name, three parts at most.
 _PATH_PARTS = 2
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]{0,49}")
+_HOST = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")
+_MAX_HOSTS = 50
 _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,59}")
 # Addresses that mean every network of the machine, and how the machine itself reaches them.
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
@@ -34,12 +37,16 @@ _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 @dataclass(frozen=True)
 class Serving:
-    """Where and how the app listens. ``base_path`` is empty, or without slashes at its ends: 'tools/sizer'."""
+    """Where and how the app listens, and the host names that it answers to besides IP addresses and localhost.
+
+    ``base_path`` is empty, or without slashes at its ends: 'tools/sizer'.
+    """
 
     address: str = ADDRESS
     port: int = PORT
     base_path: str = ""
     max_upload_mb: int = MAX_UPLOAD_MB
+    hosts: tuple[str, ...] = ()
 
     @property
     def is_everywhere(self) -> bool:
@@ -64,7 +71,12 @@ class Serving:
 
 
 def serving(
-    environment: Mapping[str, str], *, address: str | None = None, port: int | None = None, base_path: str | None = None
+    environment: Mapping[str, str],
+    *,
+    address: str | None = None,
+    port: int | None = None,
+    base_path: str | None = None,
+    hosts: str | None = None,
 ) -> Serving:
     """How to serve: a flag that is given, else its variable, else the default.
 
@@ -72,7 +84,7 @@ def serving(
     ----------
     environment : mapping
         Variables of the process.
-    address, port, base_path : optional
+    address, port, base_path, hosts : optional
         Flags; None where the flag was not given.
 
     Raises
@@ -86,6 +98,7 @@ def serving(
         _chosen(_port, "--port", None if port is None else str(port), PORT_VARIABLE, environment, PORT),
         _chosen(_base_path, "--base-path", base_path, BASE_PATH_VARIABLE, environment, ""),
         _chosen(_max_upload_mb, "", None, MAX_UPLOAD_VARIABLE, environment, MAX_UPLOAD_MB),
+        _chosen(_hosts, "--hosts", hosts, HOSTS_VARIABLE, environment, ()),
     )
 
 
@@ -123,6 +136,18 @@ def _address(text: str, name: str) -> str:
         raise RequestError(
             f"{name} {shown(text)} is not an IP address; write {ADDRESS} (this machine only) or 0.0.0.0 (all networks)"
         ) from None
+
+
+def _hosts(text: str, name: str) -> tuple[str, ...]:
+    hosts = [part.strip().lower() for part in text.split(",") if part.strip()]
+    wrong = next((host for host in hosts if not _HOST.fullmatch(host)), None)
+    if wrong is not None:
+        raise RequestError(
+            f"{name} {shown(wrong)} is not a host name; write names without port, for example sizer.example.com"
+        )
+    if len(hosts) > _MAX_HOSTS:
+        raise RequestError(f"{name} has {len(hosts)} host names; at most {_MAX_HOSTS} are allowed")
+    return tuple(hosts)
 
 
 def _port(text: str, name: str) -> int:

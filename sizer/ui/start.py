@@ -14,6 +14,7 @@ from typing import Any
 from sizer.base.errors import OutputError
 from sizer.base.resources import resource_path
 from sizer.catalog.loader import load_catalog
+from sizer.ui.gate import Gate
 from sizer.ui.settings import Serving
 
 _ENTRY = Path(__file__).with_name("main.py")
@@ -39,8 +40,10 @@ def run(serving: Serving, catalog_dir: Path | None = None) -> None:
     """
     check_port(serving)
     try:
-        from streamlit import config, net_util
+        from starlette.middleware import Middleware
+        from streamlit import App, config, net_util
         from streamlit.web import bootstrap
+        from streamlit.web.server.starlette.starlette_server import UvicornRunner
     except ModuleNotFoundError:
         raise OutputError(
             "the app needs Streamlit, which is not installed; install dl-cluster-configurator[ui]"
@@ -52,16 +55,19 @@ def run(serving: Serving, catalog_dir: Path | None = None) -> None:
     folder = os.environ.get(CATALOG_FOLDER, "")
     load_catalog(overlay=Path(folder) if folder else None)  # its faults belong on the terminal, before a browser opens
     flags = {**settings(), **serving.flags()}
-    # Streamlit asks a service on the internet for the outer address of the machine, to print it and to judge where a
-    # page comes from. The server asks nobody: proxies pass on the name under which they were called.
-    net_util.get_external_ip = lambda: None
+    # Streamlit asks a service on the internet for the outer address of the machine, and the routes of the machine for
+    # the inner one, to print them and to judge where a page comes from. The server asks nobody: proxies pass on the
+    # name under which they were called.
+    net_util.get_external_ip = net_util.get_internal_ip = lambda: None
     if serving.is_everywhere:
         flags["browser_serverAddress"] = "localhost"  # for the line that it prints
     # The steps of ``streamlit run``, in this process: one setting, the fonts, has no flag.
     Thread(target=_import_pages, daemon=True).start()
     config._main_script_path = str(_ENTRY)
     bootstrap.load_config_options(flags)
-    bootstrap.run(str(_ENTRY), False, [], flags)
+    gated = App(_ENTRY, middleware=[Middleware(Gate, names=serving.hosts)])
+    bootstrap._prepare_asgi_app_run_context(str(_ENTRY), [], flags)
+    UvicornRunner(gated).run()
 
 
 def _import_pages() -> None:

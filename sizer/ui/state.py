@@ -13,18 +13,23 @@ from typing import Any
 
 import streamlit as st
 
+from sizer.base.error_report import reported
 from sizer.base.errors import InfeasibleError, RequestError, SizerError
 from sizer.base.resources import data_dir
 from sizer.catalog.model import Catalog
+from sizer.present.words import capital
 from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.requote import requoted
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.ui.error_messages import RequestFault, quantity_faults, request_faults, sentences
 from sizer.ui.request_form.field import RequestPath
 from sizer.ui.session_catalog import catalog
-from sizer.ui.sharing import unpacked
+from sizer.ui.sharing import MAX_BOOK_NAME, unpacked
 from sizer.ui.typed import plain
 from sizer.ui.uploads import read_upload, without_empty_values
+from sizer.workload.earlier_files import with_one_customer
+from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest
 
 FIRST_EXAMPLE = "dgx1-f800-resnet50"
@@ -40,6 +45,7 @@ class SizingOutcome:
     result: SizingResult | None
     infeasible: str = ""
     refused: str = ""
+    is_unforeseen: bool = False  # ``refused`` tells of an error of the program
 
 
 @dataclass(frozen=True)
@@ -52,11 +58,12 @@ class View:
     faults: tuple[RequestFault, ...] = ()
     infeasible: str = ""
     is_customer_mode: bool = False
+    has_question: bool = False  # the need in words has a question that is not answered yet
 
     @property
     def is_current(self) -> bool:
         """Whether the result belongs to the request as typed."""
-        return not self.faults and not self.infeasible
+        return not self.faults and not self.infeasible and not self.has_question
 
     @property
     def key(self) -> str:
@@ -76,21 +83,37 @@ def _outcome(request_json: str, digest: str, _parts: Catalog) -> SizingOutcome: 
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _for_customer(request_json: str, digest: str, _parts: Catalog) -> SizingResult | None:
-    result = _outcome(request_json, digest, _parts).result
+def _for_customer(request_json: str, digest: str, _parts: Catalog) -> SizingResult | None:  # noqa: ARG001  (the digest is part of the key)
+    result = outcome(SizingRequest.model_validate_json(request_json), _parts).result
     return None if result is None else customer_copy(result)
 
 
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _quoted(request_json: str, digest: str, _parts: Catalog) -> SizingOutcome:  # noqa: ARG001  (the digest is part of the key)
+    request = SizingRequest.model_validate_json(request_json)
+    sized = _outcome(request.model_copy(update={"quote": Quote()}).model_dump_json(), _parts.digest, _parts)
+    if sized.result is None:
+        return sized
+    try:
+        return SizingOutcome(requoted(sized.result, request.quote, _parts))
+    except RequestError as error:
+        return SizingOutcome(None, refused=str(error))
+
+
 def outcome(request: SizingRequest, parts: Catalog) -> SizingOutcome:
-    """Result of a request; the same request on the same catalogue is sized once."""
-    return _outcome(request.model_dump_json(), parts.digest, parts)
+    """Result of a request; the same request on the same catalogue is sized once, whatever its quote is."""
+    answer = _outcome if request.quote == Quote() else _quoted
+    try:
+        return answer(request.model_dump_json(), parts.digest, parts)
+    except Exception as error:  # the pages and their navigation stay, and the next request is sized
+        return SizingOutcome(None, refused=f"{capital(reported(error))}.", is_unforeseen=True)
 
 
 def shown(request_json: str, parts: Catalog) -> SizingResult | None:
     """Result of a request as the session shows it: in the customer view without discounts, costs and notes."""
     if is_customer_mode():
         return _for_customer(request_json, parts.digest, parts)
-    return _outcome(request_json, parts.digest, parts).result
+    return outcome(SizingRequest.model_validate_json(request_json), parts).result
 
 
 def is_customer_mode() -> bool:
@@ -152,8 +175,11 @@ def load_upload(name: str, content: bytes) -> None:
     st.session_state.notice = f"{name} is loaded."
 
 
-def load_link(text: str) -> None:
-    """Load the request of a link, or report its error."""
+def load_link(text: str, price_book: str = "") -> None:
+    """Load the request of a link, or report its error.
+
+    ``price_book`` names the price book that its sender used; it is not part of the link.
+    """
     try:
         data = unpacked(text)
         SizingRequest.from_dict(data, "The link")
@@ -161,6 +187,9 @@ def load_link(text: str) -> None:
         st.session_state.refused = f"**The link was not opened.** {plain(sentences(str(error), 'The link'))}"
         return
     take(data, "a shared link")
+    if price_book:
+        name = price_book[:MAX_BOOK_NAME]
+        st.session_state.notice = f"The sender used the price book {name}. Upload it under Bill for the same prices."
 
 
 def take(data: dict[str, Any], origin: str) -> None:
@@ -173,7 +202,7 @@ def take(data: dict[str, Any], origin: str) -> None:
     origin : str
         File name of an example, or words for its origin.
     """
-    draft = copy.deepcopy(data)
+    draft: Any = copy.deepcopy(with_one_customer(data))
     for key in ("date", "needed_by"):
         if isinstance(draft.get(key), str):
             draft[key] = date.fromisoformat(draft[key])
@@ -220,12 +249,32 @@ def draft() -> dict[str, Any]:
 
 
 def shareable_request(view: View) -> dict[str, Any]:
-    """The request as it may leave the session: in the customer view without discounts and notes."""
+    """The request as it may leave the session: without discounts, and in the customer view without notes."""
     if view.result is None or not view.is_customer_mode:
-        return draft()
+        return without_discounts(draft())
     data: dict[str, Any] = without_empty_values(
         view.result.asked_request.model_dump(mode="json", exclude_defaults=True)
     )
+    return data
+
+
+def without_discounts(request: Mapping[str, Any]) -> dict[str, Any]:
+    """A request without the discounts of its quote; an override that only grants one is left out."""
+    data = copy.deepcopy(dict(request))
+    quote = data.get("quote")
+    if not isinstance(quote, dict):
+        return data
+    quote.pop("discount_percent", None)
+    for key in ("override", "line"):
+        rows = [
+            {name: value for name, value in row.items() if name != "discount_percent"} if isinstance(row, dict) else row
+            for row in quote.get(key) or ()
+        ]
+        quote[key] = [row for row in rows if key == "line" or set(row) - {"item", "category", "note"}]
+        if not quote[key]:
+            del quote[key]
+    if not quote:
+        del data["quote"]
     return data
 
 
@@ -266,7 +315,7 @@ def _remove(table: Any, path: RequestPath) -> None:
         del table[key]
 
 
-def view(parts: Catalog) -> View:
+def view(parts: Catalog, *, has_question: bool = False) -> View:
     """Result of the request as typed, or else the last result and the errors."""
     faults = quantity_faults(draft())
     infeasible = ""
@@ -278,10 +327,12 @@ def view(parts: Catalog) -> View:
         else:
             sized = outcome(request, parts)
             infeasible = sentences(sized.infeasible)
-            if sized.refused:
+            if sized.is_unforeseen:
+                faults = [RequestFault((), sized.refused)]
+            elif sized.refused:
                 faults = request_faults(sized.refused)
             elif sized.result is not None:
                 st.session_state.answered = request.model_dump_json()
     answered = st.session_state.get("answered", "")
     result = shown(answered, parts) if answered else None
-    return View(parts, result, answered, tuple(faults), infeasible, is_customer_mode())
+    return View(parts, result, answered, tuple(faults), infeasible, is_customer_mode(), has_question)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from sizer.present.words import plural
-from sizer.ui import changes, look, sharing, state
+from sizer.ui import changes, look, session_catalog, sharing, state
 from sizer.ui.designs import saving
 from sizer.ui.state import View
 
@@ -61,14 +61,15 @@ def _share(view: View) -> None:
             st.info("A request with errors cannot be shared; correct it first.", icon=":material/edit_off:")
             return
         request = state.shareable_request(view)
-        address = sharing.link(st.context.url or "", request)
+        book = "" if view.is_customer_mode else st.session_state.get(session_catalog.PRICE_BOOK_NAME, "")
+        address = sharing.link(st.context.url or "", request, book)
         if address is None:
             st.info(
                 "The request is too long for a link. Save the design, or send the request as a file.",
                 icon=":material/info:",
             )
             return
-        look.note("This address opens the same request and the same design.")
+        look.note("This address opens the same request and the same design. It carries no discounts.")
         st.code(address, language=None, wrap_lines=True)
-        if st.session_state.get("price_book"):
-            look.note("The link does not include the uploaded price book.")
+        if book:
+            look.note(f"The link names the price book {book} and does not include its prices.")

@@ -2,7 +2,18 @@
 
 import re
 
-from sizer.base.quantities import BYTES, SAMPLES_PER_S, QuantityKind, duration, grouped, parse, si, significant
+from sizer.base.quantities import (
+    AMOUNT,
+    BYTES,
+    SAMPLES_PER_S,
+    QuantityKind,
+    decimal_reading,
+    duration,
+    grouped,
+    parse,
+    si,
+    significant,
+)
 from sizer.base.units import TIB
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|$:~&^=@\"'/])")
@@ -26,13 +37,24 @@ def written(kind: QuantityKind, value: object) -> str:
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return ""
+    if not kind.unit:
+        text = f"{value:,.15g}"
+        return text if _reads_as(kind, text, value) else decimal_reading(text)
     # The largest unit in which the number is 1 or more and short; binary units after decimal ones.
     units = [unit for unit, factor in kind.factors.items() if abs(value) >= factor]
     for unit in sorted(units, key=lambda name: ("iB" in name, -kind.factors[name])):
         text = f"{value / kind.factors[unit]:.{_DIGITS}g}"
-        if "e" not in text and len(text) <= _DIGITS - 2 and parse(kind, f"{text} {unit}") == value:
+        if "e" not in text and len(text) <= _DIGITS - 2 and _reads_as(kind, f"{text} {unit}", value):
             return f"{text} {unit}"
-    return f"{value!r} {kind.unit}"
+    text = f"{value!r} {kind.unit}"
+    return text if _reads_as(kind, text, value) else f"{decimal_reading(repr(value))} {kind.unit}"
+
+
+def _reads_as(kind: QuantityKind, text: str, value: float) -> bool:
+    try:
+        return parse(kind, text) == value
+    except ValueError:
+        return False  # three decimals that read as thousands, too
 
 
 def understood(kind: QuantityKind, value: float, typed: object) -> str:
@@ -40,6 +62,8 @@ def understood(kind: QuantityKind, value: float, typed: object) -> str:
     if kind is SAMPLES_PER_S:
         unit = next((unit for unit in ("images/s", "sentences/s") if str(typed).endswith(unit)), kind.unit)
         return f"{grouped(value) if value >= 1000 else significant(value, 4)} {unit}"
+    if kind is AMOUNT:
+        return grouped(value)
     if kind is BYTES:
         return f"{si(value, 'B', 4)} = {significant(value / TIB)} TiB" if value >= TIB else f"{grouped(value)} B"
     if kind.unit == "s":

@@ -1,10 +1,11 @@
 """Uploaded requests: read as plain data, or refused with one error."""
 
-import json
-import tomllib
 from typing import Any
 
 from sizer.base.errors import RequestError
+from sizer.base.formats.json_document import parse_json
+from sizer.base.formats.toml_text import parse_toml
+from sizer.base.input_size import check_size
 from sizer.workload.request import MAX_REQUEST_BYTES
 
 
@@ -25,11 +26,12 @@ def read_upload(name: str, content: bytes) -> dict[str, Any]:
     kind = "JSON" if name.lower().endswith(".json") else "TOML"
     try:
         # ValueError: not valid, or an integer of thousands of digits.
-        data = json.loads(text) if kind == "JSON" else tomllib.loads(text)
+        data = parse_json(text) if kind == "JSON" else parse_toml(text)
     except (ValueError, RecursionError) as error:
         raise RequestError(f"{name}: the file is not valid {kind}: {error}") from None
     if isinstance(data, dict) and data.get("kind") == "design":
         data = data.get("request")
+    check_size(data, name)
     if not isinstance(data, dict):
         raise RequestError(f"{name}: the file contains no request; add at least one [[workload]] with dnn and target")
     cleaned: dict[str, Any] = without_empty_values(data)

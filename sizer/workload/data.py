@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from sizer.base.quantities import Bytes, BytesPerS, Seconds
+from sizer.catalog.bounds import SAMPLE_BYTES
 from sizer.workload.table import RequestTable, Share
 
 IngestPath = Literal["front-end", "gateway", "head-node"]
@@ -27,7 +28,7 @@ class DataRequest(RequestTable):
     checkpoint_bytes_per_parameter: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False)] | None = None
     # Transformation of the whole set ahead of training: core-seconds of one sample, and the size it comes in.
     transform_core_s: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
-    raw_sample_bytes: Bytes | None = None
+    raw_sample_bytes: Annotated[Bytes, SAMPLE_BYTES] | None = None
     # Copy the set to the servers' own drives before a training instead of reading shared storage in every epoch.
     copy_to_local: Annotated[bool, Field(strict=True)] = False
 

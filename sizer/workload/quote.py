@@ -4,9 +4,10 @@ from collections import Counter
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from sizer.base.money import Amount, Percent
+from sizer.base.texts import Note, ShortText, line
 from sizer.workload.table import RequestTable
 
 # Categories of a bill in their order (guide outline, chapter 11).
@@ -21,15 +22,13 @@ Category = Literal[
     "support",
     "service",
 ]
-ShortText = Annotated[str, Field(max_length=120)]
-Note = Annotated[str, Field(max_length=300)]
 Pieces = Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
 
 
 class QuoteOverride(RequestTable):
     """Change of one item of the computed bill in the quote. It does not affect the sizing."""
 
-    item: Annotated[str, Field(min_length=1, max_length=60)]  # catalogue id of a line
+    item: Annotated[str, Field(min_length=1, max_length=60), AfterValidator(line)]  # catalogue id of a line
     category: Category | None = None  # where the item stands in two categories
     quantity: Pieces | None = None
     unit_price: Amount | None = None  # list price, in the request's currency
@@ -53,10 +52,10 @@ class QuoteOverride(RequestTable):
 class QuoteLine(RequestTable):
     """A line without a catalogue item."""
 
-    description: Annotated[str, Field(min_length=1, max_length=200)]
+    description: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(line)]
     category: Category
     quantity: Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
-    unit: Annotated[str, Field(min_length=1, max_length=12)] = "EA"
+    unit: Annotated[str, Field(min_length=1, max_length=12), AfterValidator(line)] = "EA"
     manufacturer: ShortText = ""
     sku: ShortText = ""
     unit_price: Amount | None = None  # list price of one unit, for the whole term where there is one
@@ -78,7 +77,6 @@ class Quote(RequestTable):
 
     number: ShortText = ""
     revision: ShortText = ""
-    prepared_for: ShortText = ""  # absent: the customer
     prepared_by: ShortText = ""
     # 30 days is the usual term; 14 where memory or GPUs drive the prices.
     valid_days: Annotated[int, Field(ge=1, le=365, strict=True)] = 30

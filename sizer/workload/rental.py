@@ -6,7 +6,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from sizer.base.money import Percent, UnitRate
-from sizer.workload.table import Name, RequestTable
+from sizer.base.texts import Name
+from sizer.workload.table import RequestTable
 
 
 def _costs_something(rate: Decimal) -> Decimal:

@@ -1,28 +1,32 @@
 """A request: read from TOML, JSON or Python, and checked."""
 
 import datetime
-import json
-import tomllib
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import in_words
+from sizer.base.formats.json_document import parse_json
+from sizer.base.formats.toml_text import parse_toml
+from sizer.base.input_size import check_size
 from sizer.base.quantities import Bytes, Flop, SamplesPerS, Seconds, Watts
 from sizer.base.resources import text_of_file
+from sizer.base.texts import Name, ShortText, line
+from sizer.catalog.bounds import INPUT_BYTES, MEMORY_BYTES, SAMPLE_BYTES, Parameters, Samples, SamplesOrZero
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import StorageTier
 from sizer.workload.data import DataRequest
+from sizer.workload.earlier_files import empty_as_none, with_one_customer
 from sizer.workload.growth import Growth
 from sizer.workload.ownership import Ownership
 from sizer.workload.quote import Quote
 from sizer.workload.rental import Rental
 from sizer.workload.stated_storage import StatedStorage
-from sizer.workload.table import Count, ItemId, Name, PlannedDay, RequestTable
+from sizer.workload.table import Count, ItemCounts, ItemId, ItemIds, PlannedDay, RequestTable
 from sizer.workload.team import Team
 
 # A request is typed by a person; a larger file is something else.
@@ -31,7 +35,6 @@ MAX_REQUEST_BYTES = 1_000_000
 Task = Literal["training", "validation-inference"]
 Access = Literal["random", "sharded"]
 Cache = Literal["page-cache", "pinned", "none"]
-FabricKind = Literal["edr", "100gbe", "40gbe", "25gbe", "10gbe"]
 RankBy = Literal["cost", "ownership", "time", "gpus", "rack-units", "watts"]
 Loss = Literal["server", "storage-node", "switch", "gateway", "feed", "head-node"]
 # Keys of ``limits`` that bound the size of a cluster.
@@ -57,8 +60,8 @@ class CustomDnn(RequestTable):
 
     name: Name
     forward_flop: Flop  # 2 x multiply-accumulates of one sample
-    parameters: Annotated[float, Field(ge=1e3, le=1e13, allow_inf_nan=False)]
-    input_bytes: Bytes  # one decoded sample as the GPU gets it
+    parameters: Parameters
+    input_bytes: Annotated[Bytes, INPUT_BYTES]  # one decoded sample as the GPU gets it
     # Of these, parameters in tables that are looked up; absent: of a network that is like a recommender, those that the
     # arithmetic does not explain.
     embedding_parameters: Annotated[float, Field(ge=0, le=1e13, allow_inf_nan=False)] | None = None
@@ -78,9 +81,9 @@ class CustomDataset(RequestTable):
     """A data set given by its numbers."""
 
     name: Name = "custom data set"
-    n_samples: Annotated[float, Field(ge=1, le=1e15, allow_inf_nan=False)]
-    sample_bytes: Bytes
-    n_validation_samples: Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)] = 0.0
+    n_samples: Samples
+    sample_bytes: Annotated[Bytes, SAMPLE_BYTES]
+    n_validation_samples: SamplesOrZero = 0.0
     format: Literal["raw files", "records", "decoded tensors"] = "records"
 
 
@@ -116,7 +119,7 @@ class Workload(RequestTable):
     dataset: ItemId | CustomDataset = "imagenet"
     # Size of the whole set on storage where it is not samples x sample_bytes, e.g. many copies of one set.
     dataset_bytes: Bytes | None = None
-    sample_bytes: Bytes | None = None
+    sample_bytes: Annotated[Bytes, SAMPLE_BYTES] | None = None
     # What the host reads for one sample; absent: derived from the data set and the network.
     sample_format: SampleFormat | None = None
     access: Access = "random"
@@ -143,12 +146,12 @@ class Workload(RequestTable):
 class Platforms(RequestTable):
     """Allowed equipment. An empty list allows everything that can be ordered."""
 
-    servers: tuple[ItemId, ...] = ()
-    forbidden_servers: tuple[ItemId, ...] = ()
-    gpus: tuple[ItemId, ...] = ()
-    storage: tuple[ItemId, ...] = ()
-    forbidden_storage: tuple[ItemId, ...] = ()
-    fabrics: tuple[FabricKind, ...] = ()
+    servers: ItemIds = ()
+    forbidden_servers: ItemIds = ()
+    gpus: ItemIds = ()
+    storage: ItemIds = ()
+    forbidden_storage: ItemIds = ()
+    fabrics: ItemIds = ()  # ids in links/
     # Vendors of servers and storage that lead while their designs rank at most so many percent behind the best.
     prefer_vendors: Annotated[tuple[Name, ...], Field(max_length=10)] = ()
     prefer_within_percent: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = 10.0
@@ -156,7 +159,7 @@ class Platforms(RequestTable):
     gpus_per_server: Count | None = None
     # Memory of each GPU server, at least: the smallest published size that is enough; absent: the standard one, or a
     # larger one whose page cache holds a data set where that costs less.
-    host_memory_bytes: Bytes | None = None
+    host_memory_bytes: Annotated[Bytes, MEMORY_BYTES] | None = None
     # Shared flash, shared disks or the drives of the servers; absent: any.
     storage_tier: StorageTier | None = None
 
@@ -175,7 +178,7 @@ class Limits(RequestTable):
 class ExistingRack(RequestTable):
     """Free space in an existing rack, of the model in ``site.rack``."""
 
-    name: Annotated[str, Field(min_length=1, max_length=40)]
+    name: Annotated[str, Field(min_length=1, max_length=40), AfterValidator(line)]
     free_u: Annotated[int, Field(ge=1, le=60, strict=True)]  # contiguous
     first_free_u: Annotated[int, Field(ge=1, le=60, strict=True)] = 1  # lowest free unit
     power_w: Watts  # free on each of both feeds
@@ -188,9 +191,9 @@ class ExistingRack(RequestTable):
 class Existing(RequestTable):
     """Equipment that the customer has and the design may use; it is listed but not bought."""
 
-    servers: dict[ItemId, Count] = Field(default_factory=dict)
-    storage_nodes: dict[ItemId, Count] = Field(default_factory=dict)
-    switches: dict[ItemId, Count] = Field(default_factory=dict)
+    servers: ItemCounts = Field(default_factory=dict)
+    storage_nodes: ItemCounts = Field(default_factory=dict)
+    switches: ItemCounts = Field(default_factory=dict)
     racks: Annotated[tuple[ExistingRack, ...], Field(max_length=100)] = ()
 
     @model_validator(mode="after")
@@ -229,17 +232,12 @@ class Site(RequestTable):
     racks_per_row: Annotated[int, Field(ge=1, le=100, strict=True)] = 10
 
 
-def _empty_as_none(table: object) -> object:
-    # Files of earlier versions have empty tables where nothing is requested.
-    return None if table == {} else table
-
-
 class SizingRequest(RequestTable):
     """A request: one or more workloads, allowed equipment, limits and options."""
 
     schema_version: Literal[1] = 1
     title: Name = "Deep-learning cluster"
-    customer: Annotated[str, Field(max_length=120)] = ""
+    customer: ShortText = ""  # on documents and in file names
     # Date of the quote; documents print it, nothing reads a clock.
     date: datetime.date | None = None
     # Day on which the cluster must be there: the bill warns of what comes too late or ends too soon for it.
@@ -255,12 +253,17 @@ class SizingRequest(RequestTable):
     stated_storage: Annotated[tuple[StatedStorage, ...], Field(max_length=20)] = ()
     site: Site = Site()
     quote: Quote = Quote()
-    team: Annotated[Team | None, BeforeValidator(_empty_as_none)] = None
-    growth: Annotated[Growth | None, BeforeValidator(_empty_as_none)] = None
+    team: Annotated[Team | None, BeforeValidator(empty_as_none)] = None
+    growth: Annotated[Growth | None, BeforeValidator(empty_as_none)] = None
     data: DataRequest = DataRequest()
     resilience: Resilience = Resilience()
     ownership: Ownership | None = None
     rental: Rental | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_customer(cls, data: object) -> object:
+        return with_one_customer(data)
 
     @property
     def electricity_per_kwh(self) -> Decimal | None:
@@ -360,6 +363,7 @@ class SizingRequest(RequestTable):
             raise RequestError(f"{place}: expected a table with [[workload]], got {type(data).__name__}")
         if not data:
             raise RequestError(f"{place}: is empty; add at least one [[workload]] with dnn and target")
+        check_size(data, place)
         try:
             return cls.model_validate(data)
         except ValidationError as error:
@@ -371,7 +375,7 @@ class SizingRequest(RequestTable):
         if len(text) > MAX_REQUEST_BYTES:
             raise RequestError(f"{place}: has {len(text)} characters; a request has at most {MAX_REQUEST_BYTES}")
         try:
-            data = tomllib.loads(text) if format_ == "toml" else json.loads(text)
+            data = parse_toml(text) if format_ == "toml" else parse_json(text)
         except (ValueError, RecursionError) as error:  # numbers of thousands of digits are a plain ValueError
             raise RequestError(f"{place}: is not valid {format_.upper()}: {error}") from None
         if isinstance(data, dict) and data.get("kind") == "design":
@@ -389,8 +393,8 @@ class SizingRequest(RequestTable):
         """
         path = Path(path)
         text = text_of_file(path, MAX_REQUEST_BYTES, "a request")
-        if path.suffix == ".toml":
+        if path.suffix.lower() == ".toml":
             return cls.from_text(text, "toml", str(path))
-        if path.suffix == ".json":
+        if path.suffix.lower() == ".json":
             return cls.from_text(text, "json", str(path))
         raise RequestError(f"{path}: unknown file type {path.suffix!r}; give a .toml or .json file")

@@ -9,9 +9,10 @@ from typing import NamedTuple, TypeVar
 from sizer.base.errors import RequestError
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import si
+from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
-from sizer.catalog.schema import Dataset, Dnn, Item, Recipe, Stack
+from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.workload.request import CustomDataset, CustomDnn, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
 from sizer.workload.stack_choice import MeasuredStacks, StackChoice, choose_stack

@@ -1,10 +1,11 @@
 """[[stated_storage]]: what the customer or the vendor says of a storage system, in place of the catalogue's facts."""
 
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import model_validator
 
 from sizer.base.quantities import Bytes, BytesPerS
+from sizer.catalog.bounds import CAPACITY_BYTES, RATE_BYTES_PER_S
 from sizer.workload.table import ItemId, RequestTable
 
 
@@ -12,8 +13,9 @@ class StatedStorage(RequestTable):
     """Values of one storage system that no source gives, or that differ from the catalogue's."""
 
     storage: ItemId
-    node_read_bytes_per_s: BytesPerS | None = None  # of one node; of the whole system where it has no nodes
-    usable_bytes: Bytes | None = None  # of the whole system
+    # Of one node; of the whole system where it has no nodes.
+    node_read_bytes_per_s: Annotated[BytesPerS, RATE_BYTES_PER_S] | None = None
+    usable_bytes: Annotated[Bytes, CAPACITY_BYTES] | None = None  # of the whole system
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:

@@ -5,9 +5,11 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-Name = Annotated[str, Field(min_length=1, max_length=120)]
 ItemId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$", max_length=60)]
 Count = Annotated[int, Field(ge=1, le=100_000, strict=True)]
+# Parts that a request names: fewer than the catalogue and an overlay have.
+ItemIds = Annotated[tuple[ItemId, ...], Field(max_length=200)]
+ItemCounts = Annotated[dict[ItemId, Count], Field(max_length=200)]
 # Between nothing and the whole.
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 

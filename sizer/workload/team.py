@@ -6,7 +6,8 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from sizer.base.quantities import Seconds
-from sizer.workload.table import Count, Name, RequestTable
+from sizer.base.texts import Name
+from sizer.workload.table import Count, RequestTable
 
 JobKind = Literal["training", "validation", "notebook"]
 QueueOrder = Literal["first-come", "backfill"]

@@ -25,6 +25,18 @@ from sizer.base import quantities as q
         (q.WATTS, "17.3 kW", 17_300.0),
         (q.SAMPLES_PER_S, "52274 images/s", 52_274.0),
         (q.SAMPLES_PER_S, "52_274", 52_274.0),
+        (q.SAMPLES_PER_S, "40 000 images/s", 40_000.0),
+        (q.SAMPLES_PER_S, "40\u202f000 images/s", 40_000.0),
+        (q.SAMPLES_PER_S, "40,000 images/s", 40_000.0),
+        (q.SAMPLES_PER_S, "1,234,567.5", 1_234_567.5),
+        (q.SAMPLES_PER_S, "1.234.567", 1_234_567.0),
+        (q.SAMPLES_PER_S, "40k images/s", 40_000.0),
+        (q.SAMPLES_PER_S, "1.5M", 1.5e6),
+        (q.BYTES, "1,234 GB", 1234e9),
+        (q.BYTES, "150.528 kB", 150_528.0),
+        (q.BYTES, "0.113 MB", 113e3),
+        (q.BYTES, "0,113 MB", 113e3),
+        (q.BYTES, "1.1250 TB", 1.125e12),
     ],
 )
 def test_written_quantities_are_read(kind: q.QuantityKind, written: object, value: float) -> None:
@@ -35,7 +47,11 @@ def test_written_quantities_are_read(kind: q.QuantityKind, written: object, valu
     ("kind", "written", "word"),
     [
         (q.BYTES, "400Gb", "GB"),  # a bit is no byte
-        (q.BYTES, "1,234 GB", "1234"),
+        (q.BYTES, "1.230 GB", "1230 or 1.23"),
+        (q.WATTS, "12.345 kW", "12345 or 12.3450"),
+        (q.SAMPLES_PER_S, "40.000 images/s", "40000 or 40.0"),
+        (q.SAMPLES_PER_S, "1.250", "1250 or 1.25"),
+        (q.SAMPLES_PER_S, "40 0000 images/s", "expected"),
         (q.BYTES, "4TB raw", "expected"),
         (q.BYTES, "22.2 T", "unknown unit"),
         (q.BYTES_PER_S, "3.2 GB", "unknown unit"),
@@ -69,8 +85,9 @@ def test_no_text_does_anything_but_parse_or_refuse(text: str) -> None:
 
 @given(st.floats(1.0, 1e17))
 def test_what_is_written_out_reads_back(value: float) -> None:
-    text = q.si(value, "B", digits=6).replace(q.NARROW_SPACE, "")
-    assert q.parse(q.BYTES, text) == pytest.approx(value, rel=1e-5)
+    # Three digits, as pages print; more would put three decimals behind a point, which has two readings.
+    text = q.si(value, "B").replace(q.NARROW_SPACE, "")
+    assert q.parse(q.BYTES, text) == pytest.approx(value, rel=5.1e-3)
 
 
 def test_rounding_comes_before_the_prefix() -> None:

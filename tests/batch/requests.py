@@ -71,7 +71,7 @@ requests = st.fixed_dictionaries(
         ),
     },
     optional={
-        "title": st.text(min_size=1, max_size=8),
+        "title": st.text(st.characters(exclude_categories=["C", "Zl", "Zp"]), min_size=1, max_size=8),
         "confidence": st.sampled_from([0.5, 0.8, 0.95]),
         "rank_by": st.sampled_from(["gpus", "watts", "time"]),
         "limits": _given(power_w=st.sampled_from(["20 kW", 80_000.0]), racks=st.integers(1, 9)),

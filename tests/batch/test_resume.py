@@ -5,11 +5,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -137,18 +138,61 @@ def test_only_what_changed_is_made_again(tmp_path: Path, written: list[str]) -> 
     assert [path.name for path in tmp_path.iterdir()] == [out.name]
 
 
-def test_a_damaged_part_is_made_again(tmp_path: Path, written: list[str]) -> None:
-    out, asked = tmp_path / "results.parquet", many(2 * CHUNK)
-    interrupted(asked, out, 2 * CHUNK)
+def cut(path: Path, _other: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def another_value(path: Path, _other: Path) -> None:
+    """The same part with another word in a row: still a readable part, now with an answer that nobody computed."""
+    content = path.read_bytes()
+    assert b"sized" in content
+    path.write_bytes(content.replace(b"sized", b"faked"))
+
+
+def of_another_chunk(path: Path, other: Path) -> None:
+    """A whole part under the name of another."""
+    path.write_bytes(other.read_bytes())
+
+
+def bare_table(path: Path, other: Path) -> None:
+    """A readable table where a part should be, as another program would write it."""
+    rows = pq.read_table(size_batch(many(CHUNK), out=other.parents[1] / "other.parquet"))
+    with pa.OSFile(str(path), "wb") as stream, pa.ipc.new_file(stream, rows.schema) as writer:
+        writer.write_table(rows)
+
+
+@pytest.mark.parametrize("damage", [cut, another_value, of_another_chunk, bare_table])
+def test_a_damaged_or_altered_part_is_made_again(
+    tmp_path: Path, written: list[str], damage: Callable[[Path, Path], None]
+) -> None:
+    out, asked = tmp_path / "results.parquet", many(3 * CHUNK)
+    interrupted(asked, out, 3 * CHUNK)
     (ChunkStore(out).folder / "left-by-somebody.txt").write_text("note")
-    for path in ChunkStore(out).folder.glob("*.arrow"):
-        path.write_bytes(path.read_bytes()[:-20])
+    first, second, _ = (ChunkStore(out).folder / f"{digest}.arrow" for digest in written)
+    damage(first, second)
     written.clear()
     size_batch(asked, out=out)
-    assert len(written) == 2
+    assert written == [first.stem]
     assert pq.read_table(out).equals(size_batch(asked))
     # What a batch did not put there it does not take away.
     assert [path.name for path in ChunkStore(out).folder.iterdir()] == ["left-by-somebody.txt"]
+
+
+def test_a_part_that_is_damaged_during_the_run_is_told_and_then_made_again(tmp_path: Path, written: list[str]) -> None:
+    out, asked = tmp_path / "results.parquet", many(2 * CHUNK)
+    store = ChunkStore(out)
+
+    def requests() -> Iterator[Any]:
+        yield from asked
+        another_value(store.folder / f"{written[0]}.arrow", store.folder)
+
+    with pytest.raises(OutputError, match=r"damaged.*checksum.*Repeat the call"):
+        size_batch(requests(), out=out, executor=AtOnce(), in_flight=1)
+    assert not out.exists()
+    written.clear()
+    size_batch(asked, out=out)
+    assert len(written) == 1
+    assert pq.read_table(out).equals(size_batch(asked))
 
 
 def test_columns_differ_between_parts(tmp_path: Path) -> None:

@@ -104,7 +104,8 @@ def test_a_fault_of_the_program_in_one_request_is_one_row(monkeypatch: pytest.Mo
     monkeypatch.setattr(work, "sized", faulty)
     rows = size_batch([request(title="one"), request(title="two"), 7, request(title="three")], catalog()).to_pylist()
     assert [row["answer.status"] for row in rows] == ["sized", "failed", "refused", "sized"]
-    assert rows[1]["answer.error"] == "ZeroDivisionError: in a formula"
+    assert "ZeroDivisionError in test_rows.py" in rows[1]["answer.error"]
+    assert "in a formula" not in rows[1]["answer.error"]  # a message may hold what a user typed
     assert rows[1]["title"] == "two"
     assert "int" in rows[2]["answer.error"]
 

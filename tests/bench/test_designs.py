@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from sizer.base.formats.toml_text import to_toml
 from sizer.base.resources import data_dir
-from sizer.base.toml_text import to_toml
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog

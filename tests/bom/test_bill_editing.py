@@ -9,7 +9,7 @@ import streamlit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer.base.toml_text import to_toml
+from sizer.base.formats.toml_text import to_toml
 from sizer.bom.bill import Bill, BillLine, stated
 from sizer.bom.editing import EditableLine, editable_lines, fits
 from sizer.bom.lines import bill

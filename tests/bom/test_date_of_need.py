@@ -18,7 +18,7 @@ from sizer.catalog.price_books import Price
 from sizer.physical.components import Component
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from sizer.workload.sentence import read_sentence
+from sizer.workload.sentence.reader import read_sentence
 from tests.factories.examples import catalog
 
 KIND = BillWarningKind

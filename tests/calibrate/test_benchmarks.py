@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from sizer.catalog.items import Item
+from sizer.catalog.loader import load_catalog
 from sizer.catalog.price_books import Price
-from sizer.catalog.schema import CATEGORIES, Dnn, Item, Recipe, Source, Stack
+from sizer.catalog.schema import Dnn, Recipe, Source, Stack
 
 CATALOG = Path(__file__).resolve().parents[2] / "catalog"
 FILES = ("training", "inference", "storage", "preprocess", "network", "accuracy")
@@ -70,12 +72,7 @@ def read_rows(file: str) -> list[dict[str, str]]:
 
 
 def read_items(folder: str) -> dict[str, Item]:
-    items = {}
-    for path in sorted((CATALOG / folder).glob("*.toml")):
-        item = CATEGORIES[folder](**tomllib.loads(path.read_text(encoding="utf-8")))
-        assert item.id == path.stem
-        items[item.id] = item
-    return items
+    return dict(load_catalog(CATALOG).folder(folder))
 
 
 def read_sources() -> list[Source]:

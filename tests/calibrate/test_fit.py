@@ -191,6 +191,12 @@ def test_other_columns_are_refused(columns, said):
         read_rows(text(columns), "x.csv")
 
 
+def test_an_open_quote_names_its_own_line():
+    lines = [",".join(COLUMNS), '"open,b', *["c,d"] * 20, '"quoted",e']
+    with pytest.raises(CalibrationError, match=r"x\.csv line 2: is not valid CSV: a quotation mark opens a cell"):
+        read_rows("\n".join(lines) + "\n", "x.csv")
+
+
 def test_short_and_long_rows_are_refused():
     head = ",".join(COLUMNS)
     with pytest.raises(CalibrationError, match="fewer cells"):
@@ -302,8 +308,12 @@ def test_id_columns_come_together():
 
 
 def test_links():
-    assert observed_link_bytes_per_s("edr") == observed_link_bytes_per_s("100gbe-roce") == 12.5e9
+    assert (
+        observed_link_bytes_per_s("edr", load_catalog().links)
+        == observed_link_bytes_per_s("100gbe-roce", load_catalog().links)
+        == 12.5e9
+    )
     assert link_level("100gbe") == link_level("100gbe-roce") == "100gbe/rdma"
     assert link_level("25gbe") == link_level("25gbe-tcp") == "25gbe/tcp"
     with pytest.raises(ValueError, match="unknown link"):
-        observed_link_bytes_per_s("string-and-tins")
+        observed_link_bytes_per_s("string-and-tins", load_catalog().links)

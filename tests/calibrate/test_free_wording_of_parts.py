@@ -145,16 +145,16 @@ def test_c4140_with_pcie_boards_is_the_other_build():
     ],
 )
 def test_links_between_servers(text, link):
-    found = suggest_link(text)
+    found = suggest_link(text, CATALOG)
     assert (found and found[0]) == link
     if found is not None:
-        assert observed_link_bytes_per_s(found[0]) > 0
+        assert observed_link_bytes_per_s(found[0], CATALOG.links) > 0
         assert link_protocol(found[0]) in ("rdma", "tcp", "efa")
 
 
 @pytest.mark.parametrize("text", ["hdr100", "efa", "2x25gbe", "fdr/40gbe", "100gbps"])
 def test_assumed_links_have_a_note(text):
-    assert suggest_link(text)[1].startswith(f"{text!r} read as ")
+    assert suggest_link(text, CATALOG)[1].startswith(f"{text!r} read as ")
 
 
 @pytest.mark.parametrize(

@@ -166,3 +166,10 @@ def test_a_row_without_its_network_names_the_line(tmp_path, catalog):
     file.write_text(f"{header}\nx,y,z,table,unheard-of,,,,,fp32,sgd,,4,V100,17179869184,fits,,\n", encoding="utf-8")
     with pytest.raises(CalibrationError, match="line 2: 'unheard-of'"):
         load_memory_rows(catalog, file)
+
+
+def test_an_open_quote_is_named_and_swallows_no_row(tmp_path, catalog):
+    file = tmp_path / "rows.csv"
+    file.write_text('id,source,where\n"x,y,z\na,b,c\nd,e,f\n', encoding="utf-8")
+    with pytest.raises(CalibrationError, match=r"rows\.csv, line 2: is not valid CSV: a quotation mark opens a cell"):
+        load_memory_rows(catalog, file)

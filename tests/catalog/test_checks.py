@@ -37,7 +37,7 @@ PORT = (
             "height_u is missing; an orderable device needs it",
         ),
         ("storage/isilon-f800", f"min_nodes = {fact(6)}", "min_nodes = 6 is not a multiple of nodes_per_unit = 4"),
-        ("storage/isilon-f800", f"max_nodes = {fact(0)}", "min_nodes = 4 is above max_nodes = 0"),
+        ("storage/isilon-f800", f"max_nodes = {fact(1)}", "min_nodes = 4 is above max_nodes = 1"),
         ("storage/isilon-f810", f"node_read_low_bytes_per_s = {fact(1e9)}", "without node_read_high_bytes_per_s"),
         ("storage/wekaio", f"stripe_data = {fact(8)}", "stripe_data + stripe_parity + hot_spare_nodes = 11 exceed"),
         ("storage/wekaio", f"front_end_kind = {fact('40gbe')}", "is on no port of server dl360-gen10"),

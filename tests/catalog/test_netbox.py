@@ -259,11 +259,17 @@ def test_ids_are_words_of_the_model(model, item_id):
 
 
 def test_texts_of_a_file_stay_texts():
-    name = '"a\\n[ports]\\u0007\\u001b\\""'
-    result = import_device_type(device("\"'''\"", '"x\\n# y"', interfaces(name, 1, "1000base-t")), 'd"q/f\n.yaml')
+    name = '"a [ports] \\""'
+    result = import_device_type(device("\"'''\"", '"x # y"', interfaces(name, 1, "1000base-t")), 'd"q/f.yaml')
     data = tomllib.loads(result.toml)
-    assert data["name"] == "x\n# y"
-    assert data["ports"][0]["where"].endswith('interfaces a\n[ports]\x07\x1b"')
+    assert data["name"] == "x # y"
+    assert data["ports"][0]["where"].endswith('interfaces a [ports] "')
+
+
+def test_control_characters_of_a_file_are_refused():
+    with pytest.raises(RequestError, match="name: contains a tab or line break") as refused:
+        import_device_type(device("A", '"x\\n# y"', interfaces('"a\\u001b"', 1, "1000base-t")), "f.yaml")
+    assert "ports[0].where: contains" in str(refused.value)
 
 
 GOOD = device("A", "B", MGMT)

@@ -4,20 +4,21 @@ import re
 
 import pytest
 
-from sizer.base.yaml_text import read_yaml
+from sizer.base.formats.yaml_text import read_yaml
+from sizer.catalog.links import LinkType
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.netbox import Folder
 from sizer.catalog.netbox_export import device_type_yaml
-from sizer.catalog.schema import Device, Gateway, LinkKind, PortUse, Server, Storage, Switch
+from sizer.catalog.schema import Device, Gateway, PortUse, Server, Storage, Switch
 from tests.catalog.netbox_samples import ports, table
 
-Named = tuple[str, LinkKind, PortUse]
+Named = tuple[str, LinkType, PortUse]
 
 
 def named_ports(item: Server | Storage | Switch) -> list[Named]:
     """Ports with names of their own, as a plan would give them."""
     return [
-        ("BMC" if port.use == "bmc" else f"{port.kind} {group}/{number}", port.kind, port.use)
+        ("BMC" if port.use == "bmc" else f"{port.kind.id} {group}/{number}", port.kind, port.use)
         for group, port in enumerate(item.ports, 1)
         for number in range(1, port.count + 1)
     ]
@@ -70,13 +71,14 @@ def test_exported_and_imported_again_a_device_has_the_same_facts(item):
     counts: dict[tuple[str, str], int] = {}
     for port in item.ports:
         use = port.use if port.use in ("management", "bmc") else "any"
-        counts[port.kind, use] = counts.get((port.kind, use), 0) + port.count
+        counts[port.kind.id, use] = counts.get((port.kind.id, use), 0) + port.count
     assert {(kind, use): count for kind, count, use in ports(data)} == counts
 
 
 def test_texts_that_look_like_numbers_are_quoted():
     item = DEVICES[0].model_copy(update={"name": "1e3", "description": "012: x", "vendor": "no"})
-    text = device_type_yaml(item, [("1e3", "1gbe", "any"), ("null", "1gbe", "any"), ("0o7", "1gbe", "any")])
+    link = load_catalog().links["1gbe"]
+    text = device_type_yaml(item, [("1e3", link, "any"), ("null", link, "any"), ("0o7", link, "any")])
     data = read_yaml(text, "out").data
     assert (data["model"], data["description"], data["manufacturer"]) == ("1e3", "012: x", "no")
     assert [port["name"] for port in data["interfaces"]] == ["1e3", "null", "0o7"]

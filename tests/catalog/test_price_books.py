@@ -61,7 +61,7 @@ def test_empty_lines_and_cells_in_quotes_are_read():
     (row,), found = price_rows(text.lstrip("\n"), "prices/book.csv")
     assert found == []
     assert row.note == "a, b\nand c"
-    assert row.place == "prices/book.csv line 5"  # where the row ends
+    assert row.place == "prices/book.csv line 4"  # where the row begins
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_empty_lines_and_cells_in_quotes_are_read():
         ("valid_until", "20261231", "valid_until: '20261231' is not a date"),
         ("valid_until", "2026-02-30", "valid_until: '2026-02-30' is not a date"),
         ("valid_until", "2025-01-01", "valid_until = 2025-01-01 must not be before date = 2026-11-20"),
-        ("note", "x" * 301, "string should have at most 300 characters"),
+        ("note", "x" * 301, "has 301 characters; at most 300 are allowed"),
     ],
 )
 def test_a_fault_names_line_column_value_and_what_is_allowed(column, value, expected):
@@ -121,7 +121,7 @@ def test_every_fault_of_every_row_is_listed():
         ("item,amount,currency_code,date,source", "unknown column 'currency_code'; did you mean 'currency'?"),
         ("item,unit price,currency,date,source", "unknown column 'unit price'; did you mean 'amount'?"),
         ("item,amount,currency,date,source,amount", "column 'amount' stands there more than once"),
-        ("item;amount;currency;date;source", "separated by semicolons; separate them by commas"),
+        ("item\tamount\tcurrency\tdate\tsource", "separated by tabs; separate them by commas or semicolons"),
         ("item\tamount\tcurrency", "separated by tabs"),
         ("", "columns 'item', 'amount', 'currency', 'date', 'source' are missing"),
     ],
@@ -132,9 +132,11 @@ def test_a_wrong_head_is_named_with_the_nearest_column(head, expected):
     assert all(fault.startswith("prices/book.csv line 1: ") for fault in found)
 
 
-def test_an_open_quote_is_no_csv():
-    (fault,) = faults(",".join(COLUMNS) + '\n"dgx-1,1,USD\n')
-    assert "is not valid CSV" in fault
+def test_an_open_quote_names_its_line_and_hides_no_other():
+    lines = [",".join(COLUMNS), '"dgx-1,1,USD', *[f"c4140,{number},USD" for number in range(3)]]
+    opened, *others = faults("\n".join(lines) + "\n")
+    assert opened.startswith("prices/book.csv line 2: is not valid CSV: a quotation mark opens a cell")
+    assert [fault.partition(":")[0] for fault in others] == [f"prices/book.csv line {line}" for line in (3, 4, 5)]
 
 
 @given(text=st.text(max_size=200))

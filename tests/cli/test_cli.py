@@ -81,7 +81,7 @@ storage = ["isilon-f800"]
         ("-5 images/s", "", "dgx-1", 2, ["samples_per_s", "must be greater than 0"]),
         ("1e400", "", "dgx-1", 2, ["samples_per_s", "must be at most"]),
         ("5000", 'dataset_bytes = "400Gb"', "dgx-1", 2, ["dataset_bytes", "400Gb", "GB"]),
-        ("5000", 'dataset_bytes = "1,234 GB"', "dgx-1", 2, ["ambiguous", "1234"]),
+        ("5000", 'dataset_bytes = "1.230 GB"', "dgx-1", 2, ["ambiguous", "1230", "1.23"]),
         ("5000", 'datset = "imagenet"', "dgx-1", 2, ["datset", "dataset"]),
         ("5000", 'dataset = "imagenett"', "dgx-1", 2, ["imagenett", "imagenet"]),
         ("5000", 'task = "production-inference"', "dgx-1", 2, ["out of scope"]),

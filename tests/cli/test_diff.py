@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sizer.base.json_document import json_text
+from sizer.base.formats.json_document import json_text, sealed
 from sizer.base.resources import data_dir
 from sizer.export.design_json import design_document
 from sizer.library.compared_answers import MAX_DESIGN_BYTES
@@ -15,6 +15,7 @@ from sizer.library.content import content_of
 from sizer.library.design_file import snapshot_of_file
 from sizer.library.library import Library
 from sizer.library.snapshot import snapshot_of
+from sizer.sizing.customer_copy import customer_copy
 from tests.cli.running import refused, run
 from tests.factories.examples import EXAMPLES, catalog, sized
 
@@ -99,7 +100,7 @@ def test_a_design_file_says_what_a_library_remembers(name: str) -> None:
 def test_a_saved_answer_that_is_another_now_is_told(design_file: Path) -> None:
     data = json.loads(design_file.read_text(encoding="utf-8"))
     data["design"]["storage_nodes"], data["catalog_digest"] = 6, "of another catalogue"
-    design_file.write_text(json.dumps(data), encoding="utf-8")
+    design_file.write_text(json.dumps(sealed(data)), encoding="utf-8")
     done = run("diff", design_file, SMALL)
     assert "answered with another catalogue" in done.stdout
     assert "Storage nodes 6, now 4" in done.stdout
@@ -163,11 +164,24 @@ def test_files_that_are_no_side(tmp_path: Path, name: str, text: str | None, wor
         (("bill", "total"), "1e400", ["bill.total"]),
         (("bill", "lines"), [{}], ["bill.lines.0"]),
         (("verdict",), "x" * 5_000, ["verdict"]),
+        (("design", "rack_units"), -40.0, ["design.rack_units"]),
+        (("design", "probability"), 1.2, ["design.probability"]),
+        (("design", "workloads", 0, "samples_per_s", "low"), 1e9, ["samples_per_s", "not in this order"]),
+        (("design", "workloads", 0, "samples_per_s"), {"value": -3.0, "low": -4.0, "high": -1.0}, ["samples_per_s"]),
+        (("bill", "net_total"), "1000000.00", ["bill", "its lines add up to"]),
+        (("bill", "total"), "9000000.00", ["bill", "more than net_total"]),
+        (("design", "storage_nodes"), 3, ["was changed after it was written", "content_digest", "size its request"]),
+        (("design", "n_gpus"), 71, ["was changed after it was written"]),
+        (("bill", "lines", 0, "quantity"), 1, ["was changed after it was written"]),
+        (("request", "title"), "Another", ["was changed after it was written"]),
+        (("content_digest",), "0" * 64, ["was changed after it was written"]),
+        (("content_digest",), None, ["was changed after it was written"]),
+        (("more",), float("nan"), ["was changed after it was written"]),
         (("schema_version",), 9, ["schema_version 9"]),
     ],
 )
 def test_design_files_that_were_tampered_with(
-    design_file: Path, where: tuple[str, ...], value: object, words: list[str]
+    design_file: Path, where: tuple[str | int, ...], value: object, words: list[str]
 ) -> None:
     data = json.loads(design_file.read_text(encoding="utf-8"))
     table = data
@@ -176,6 +190,28 @@ def test_design_files_that_were_tampered_with(
     table[where[-1]] = value
     design_file.write_text(json.dumps(data), encoding="utf-8")
     refused(run("diff", design_file, SMALL), 2, "design.json", *words)
+
+
+def test_a_design_file_may_be_laid_out_otherwise(design_file: Path) -> None:
+    data = json.loads(design_file.read_text(encoding="utf-8"))
+    design_file.write_text(json.dumps(dict(reversed(data.items())), indent=7).replace("\n", "\r\n"), encoding="utf-8")
+    assert "The two are the same." in run("diff", design_file, SMALL).stdout
+
+
+def test_a_copy_for_a_customer_says_that_nothing_tells_a_change(tmp_path: Path) -> None:
+    path = tmp_path / "design.json"
+    document = design_document(customer_copy(sized(SMALL.stem)))
+    assert "content_digest" not in document
+    path.write_text(json_text(document), encoding="utf-8")
+    done = run("diff", path, SMALL)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "A is a customer's copy or a file without a digest: nothing shows whether its figures were changed" in said
+    assert [side["is_without_digest"] for side in told(path, SMALL)["sides"]] == [True, False]
+    # What no answer can say is refused all the same.
+    document["design"]["workloads"][0]["samples_per_s"]["high"] = 0.0
+    path.write_text(json_text(document), encoding="utf-8")
+    refused(run("diff", path, SMALL), 2, "design.json", "samples_per_s", "not in this order")
 
 
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
@@ -198,5 +234,5 @@ def test_names_from_a_file_do_not_move_the_cursor(tmp_path: Path) -> None:
     path = tmp_path / "evil.toml"
     path.write_text(SMALL.read_text(encoding="utf-8").replace("113 kB images", r"\u001b[2J"), encoding="utf-8")
     done = run("diff", SMALL, path)
-    assert done.returncode == 0, done.stderr
-    assert "\x1b" not in done.stdout
+    refused(done, 2, "evil.toml", "title", "control character")
+    assert "\x1b" not in done.stdout + done.stderr

@@ -18,7 +18,7 @@ from sizer.calibrate.validate import AccuracyMeasure, AccuracyTarget, ValidatedR
 from sizer.evidence import rows as facts
 from sizer.evidence.answer import answer_finding, answer_parity_chart, answer_rows
 from sizer.evidence.page import evidence_html, evidence_page, findings
-from sizer.guide.edition import ENGINEER
+from sizer.guide.edition import Edition
 from sizer.guide.pdf import render
 from sizer.present.tables import Table
 from tests import factories
@@ -258,7 +258,7 @@ def test_an_empty_report_says_so():
 
 
 def test_the_chapter_holds_what_the_performance_chapter_refers_to():
-    text = render.guide_html(sized("dgx1-f800-resnet50"), catalog(), ENGINEER)
+    text = render.guide_html(sized("dgx1-f800-resnet50"), catalog(), Edition("engineer"))
     chapters = dict(re.findall(r'<section class="chapter ([\w-]+)[^"]*"[^>]*>(.*?)</section>', text, flags=re.S))
     assert 'id="evidence-1"' in chapters["validation"]
     assert 'id="evidence-chart-1"' in chapters["validation"]
@@ -272,7 +272,7 @@ def test_without_measurements_the_chapter_says_so():
     bare = tuple(replace(answer, evidence=()) for answer in result.design.workloads)
     design = replace(result.design, workloads=bare)
     bare_result = replace(result, design=design, platforms=(design,))
-    text = render.guide_html(bare_result, catalog(), ENGINEER)
+    text = render.guide_html(bare_result, catalog(), Edition("engineer"))
     assert "No published run is close to this design" in text
     assert "No published measurement is close to this workload" in text
     assert "No published run is close" in render.guide_html(bare_result, catalog())

@@ -2,6 +2,8 @@
 
 import datetime
 import io
+import os
+import signal
 import threading
 import zipfile
 from dataclasses import replace
@@ -10,11 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer.documents import FORMATS, file_name, file_stem, zipped
+from sizer.base import worker_process
+from sizer.documents import FORMATS, file_name, file_stem, write_documents, zipped
 from sizer.sizing.result import SizingResult
 from sizer.ui.document.downloads import FileCache
 from sizer.workload.quote import Quote
 from tests import factories
+from tests.factories import examples
 
 TODAY = datetime.date(2026, 11, 22)
 
@@ -120,3 +124,23 @@ def test_the_file_used_longest_ago_makes_room():
     assert cache.get("a") == cache.get("c") == b"1234"
     cache.get_or_make("large", lambda: b"x" * 50)
     assert cache.get("large") == b"x" * 50, "what was just made is handed over, however large"
+
+
+@pytest.mark.pdf
+def test_a_crash_while_a_document_is_drawn_costs_that_document(tmp_path):
+    """The process that draws the PDF is killed twice: together with the others, and alone."""
+    killed: list[int] = []
+
+    def kill(file: str, word: str) -> None:
+        if (file, word) == ("summary.pdf", "laying out"):
+            for worker in worker_process._pool._all:
+                killed.append(worker.process.pid)
+                os.kill(worker.process.pid, signal.SIGKILL)
+
+    answer = (examples.sized("small-team"), examples.catalog(), tmp_path, ("csv", "html", "summary"))
+    paths, remark = write_documents(*answer, progress=kill)
+    assert len(killed) >= 2
+    assert sorted(path.name for path in paths) == ["bom.csv", "guide.html"] == sorted(os.listdir(tmp_path))
+    assert remark.startswith("summary.pdf: the process that draws it ended with signal 9; make it again")
+    paths, remark = write_documents(*answer)
+    assert (sorted(os.listdir(tmp_path)), remark) == (["bom.csv", "guide.html", "summary.pdf"], "")

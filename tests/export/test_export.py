@@ -5,6 +5,7 @@ import dataclasses
 import io
 import json
 import os
+import signal
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.base.errors import OutputError
-from sizer.base.json_document import json_text
+from sizer.base.formats.json_document import json_text
 from sizer.bom.bill import Bill, stated
 from sizer.export.design_json import design_document, projection_document
-from sizer.export.files import write_whole
+from sizer.export.files import _staging, write_whole
 from sizer.export.tables.csv_bill import bill_csv
 from sizer.export.tables.csv_text import Delimiter
 from sizer.export.text import harmless
@@ -114,7 +115,21 @@ def test_any_text_comes_back_from_the_csv_as_text(text, delimiter):
     assert not row["Description"].lstrip(" ").startswith(("=", "+", "-", "@", "\t"))
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1"])
+# Full-width and small forms, and signs behind spaces and characters that nobody sees.
+LOOK_ALIKES = [
+    "\uff1d1",
+    "\uff0b1",
+    "\uff0d1",
+    "\uff20SUM(A1)",
+    "\ufe661",
+    "\xa0=1",
+    "\u200b=1",
+    "\ufeff+1",
+    "\u3000\uff1d1",
+]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", *LOOK_ALIKES])
 def test_text_that_a_spreadsheet_would_calculate_is_disarmed(text):
     assert harmless(text).startswith("'")
 
@@ -230,6 +245,46 @@ def test_a_folder_that_is_a_file_is_named(tmp_path):
     (tmp_path / "out").write_bytes(b"")
     with pytest.raises(OutputError, match=r"out: cannot be written: "):
         write_whole(tmp_path / "out", {"a.txt": b"1"})
+
+
+def left_by_a_killed_run(folder: Path, files: dict[str, bytes], moment: str) -> None:
+    """Write files in a process of its own that is killed at a moment: while it writes, or while it moves."""
+    pid = os.fork()
+    if not pid:
+        count = iter(range(100))
+
+        def killing(*_: object) -> None:
+            if next(count):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        replace = Path.replace
+        if moment == "writing":
+            os.fsync = killing  # type: ignore[assignment]
+        else:
+            Path.replace = lambda *paths: (killing(), replace(*paths))[1]  # type: ignore[method-assign, assignment]
+        write_whole(folder, files)
+        os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL
+
+
+@pytest.mark.parametrize(("moment", "kept"), [("writing", b"old"), ("moving", b"new")])
+def test_the_next_run_removes_or_completes_what_a_killed_one_left(tmp_path, moment, kept):
+    names = ("a.txt", "b.txt", "c.txt")
+    write_whole(tmp_path, dict.fromkeys(names, b"old"))
+    left_by_a_killed_run(tmp_path, dict.fromkeys(names, b"new"), moment)
+    assert any(path.name.startswith(".sizer-") for path in tmp_path.iterdir())
+    write_whole(tmp_path, {"other.txt": b"1"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == [*names, "other.txt"]
+    assert {(tmp_path / name).read_bytes() for name in names} == {kept}
+
+
+def test_a_run_that_goes_on_is_left_alone(tmp_path):
+    with _staging(tmp_path) as staged:
+        (staged / "a.txt").write_bytes(b"half")
+        write_whole(tmp_path, {"b.txt": b"1"})
+        assert (staged / "a.txt").read_bytes() == b"half"
+    assert [path.name for path in tmp_path.iterdir()] == ["b.txt"]
 
 
 @pytest.mark.parametrize("name", ["../a", "a/b", "", ".."])

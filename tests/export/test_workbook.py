@@ -13,12 +13,14 @@ from sizer.bom.bill import Bill, LineNote, LineNoteKind, stated
 from sizer.export.workbook.book import workbook
 from sizer.present.text.assumptions import part_questions
 from sizer.sizing.assumptions import MissingFacts, MissingReadRate
+from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest
 from tests import factories
 from tests.factories.examples import catalog
+from tests.factories.examples import sized as example
 
 HEAD_ROW = 4
 
@@ -71,7 +73,7 @@ def test_workbook_has_its_sheets_and_stored_values() -> None:
     book = opened(factories.nine_dgx1(), values=True)
     assert book.sheetnames == [
         "Summary", "BOM", "Networks", "Cables", "Power", "Racks", "Elevations", "Facility", "Growth", "Assumptions",
-        "Vendor questions", "Change log", "Sources", "Data",
+        "Vendor questions", "Change log", "Sources",
     ]  # fmt: skip
     first, second = bill_rows(book)[:2]
     assert (first["Qty"], first["Unit list price"], first["Extended list"]) == (9, 149_000, 1_341_000)
@@ -102,6 +104,70 @@ def test_discounts_terms_and_the_deal_are_in_the_sums() -> None:
     assert values_at(summary, "Total, at least") == [512_094.46]
 
 
+def test_figures_are_numbers_with_their_unit_beside_them() -> None:
+    """72 GPUs and 9 servers by count; the summary prints what the guide prints, rounded to three digits."""
+    book = opened(example("dgx1-f800-resnet50"), values=True)
+    rows = {row[0]: row for row in book["Summary"].iter_rows(values_only=True) if row[0]}
+    assert rows["Answer"][1:3] == ("Value", "Unit")
+    assert rows["GPU servers"][1] == 9
+    assert rows["GPUs"][1] == 72
+    assert rows["Rack units"][1:3] == (41, "U")
+    assert rows["Usable capacity"][1:3] == (72, "TB")
+    assert rows["Power, maximum"][1:3] == (38.0, "kW")  # 9 x 3.5 kW, and storage, head node and switches
+    assert rows["Target, ResNet-50 training"][1:3] == (52_000, "images/s")
+    value, unit = rows["Throughput, ResNet-50 training"][1:3]
+    assert unit == "images/s"
+    assert isinstance(value, int | float)
+    assert value == pytest.approx(52_000, rel=0.05)
+
+
+def test_cells_have_names_that_formulas_can_use() -> None:
+    book = opened(example("dgx1-f800-resnet50"), values=True)
+    shown = {}
+    for name in ("GpuServers", "Gpus", "Racks", "RackUnits", "MaximumPower", "TotalPrice"):
+        ((sheet, cell),) = book.defined_names[name].destinations
+        shown[name] = book[sheet][cell.replace("$", "")].value
+    assert shown["GpuServers"] == 9
+    assert shown["Gpus"] == 72
+    assert shown["RackUnits"] == 41
+    assert shown["TotalPrice"] == 1_341_000
+
+
+def test_part_numbers_are_those_of_the_catalogue_and_names_are_written_out() -> None:
+    content = workbook(example("dgx1-f800-resnet50"), catalog())
+    book = openpyxl.load_workbook(io.BytesIO(content), data_only=True)
+    published = {sku.value for _, item in catalog().items() for sku in item.skus}
+    cells = [[cell or "" for cell in row] for row in book["Networks"].iter_rows(values_only=True)]
+    start = next(number for number, row in enumerate(cells) if row[0] == "Part by role")
+    parts = cells[start + 1 :]
+    assert cells[start][:5] == ["Part by role", "Quantity", "Item", "Part number", "Note"]
+    numbers = [row[3] for row in parts if row[3]]
+    assert len(numbers) >= 5
+    assert set(numbers) <= published
+    assert {row[2] for row in parts} >= {"NVIDIA DGX-1", "Dell EMC R740xd"}
+    ids = {item.id for _, item in catalog().items()}
+    for name in ("Networks", "Cables", "Racks", "Elevations", "Facility", "Growth"):
+        texts = {cell for row in book[name].iter_rows(values_only=True) for cell in row if isinstance(cell, str)}
+        assert not {text for text in texts & ids if "-" in text}, name
+
+
+def test_a_customers_copy_sums_up_what_is_installed_cable_by_cable() -> None:
+    """136 cables of the plan in a dozen kinds; the outlets and the assumptions are the engineer's."""
+    result = example("dgx1-f800-resnet50")
+    full = opened(result, values=True)
+    copy = opened(customer_copy(result), values=True)
+    assert not {"Power", "Assumptions", "Vendor questions", "Change log", "Data"} & set(copy.sheetnames)
+    rows = list(copy["Cables"].iter_rows(min_row=HEAD_ROW, values_only=True))
+    place = rows[0].index("Number")
+    numbers = [row[place] for row in rows[1:] if isinstance(row[place], int)]
+    listed = [row for row in full["Cables"].iter_rows(values_only=True) if str(row[0]).startswith("C0")]
+    assert sum(numbers) == len(listed) == result.design.plan.n_links
+    assert len(numbers) < 20
+    moves = [row for row in copy["Growth"].iter_rows(values_only=True) if row[2] == "links move"]
+    assert [row[3] for row in moves] == [46, 46]
+    assert copy["Growth"].max_row < 30
+
+
 def test_no_total_is_zero_while_nothing_has_a_price() -> None:
     book = opened(factories.one_c4140(), values=True)
     for name in ("Summary", "BOM"):
@@ -124,13 +190,13 @@ def test_a_formula_looks_at_the_price_before_it_multiplies() -> None:
 
 
 def test_the_heading_says_whose_quote_it_is_and_how_long_it_holds() -> None:
-    quote = Quote(number="Q-17", revision="B", prepared_for="Example Motors, plant 4", prepared_by="Presales")
+    quote = Quote(number="Q-17", revision="B", prepared_by="Presales")
     result = priced(quote=quote)
     bill = dataclasses.replace(result.design.bill, valid_until=result.request.date.replace(day=31))  # type: ignore[union-attr]
     sheet = opened(with_bill(result, bill), values=True)["Summary"]
     for label, value in (
         ("Quote", "Q-17"), ("Revision", "B"), ("Date", "2019-03-01"), ("Valid until", "2019-03-31"),
-        ("Prepared for", "Example Motors, plant 4"), ("Prepared by", "Presales"), ("Status", "budgetary, not binding"),
+        ("Prepared for", "Example Motors"), ("Prepared by", "Presales"), ("Status", "budgetary, not binding"),
     ):  # fmt: skip
         assert values_at(sheet, label)[0] == value
     text = " ".join(str(cell) for row in sheet.iter_rows(values_only=True) for cell in row if cell)

@@ -29,6 +29,7 @@ from sizer.sizing.reasons import (
     DecodeReason,
     ExchangeReason,
     GpuReason,
+    NetworkPart,
     NetworkReason,
     RunnerUpKind,
     RunnerUpReason,
@@ -57,6 +58,7 @@ from tests.factories.catalogue import (
     F800,
     GUIDE,
     IMAGENET,
+    LINKS,
     MLPERF,
     PDU,
     RACK,
@@ -86,7 +88,7 @@ def stages(throughput: float, capacities: dict[str, tuple[float, float]], limiti
             hit_fraction=0.0,
             node_memory_fraction=None,
         ),
-        "network": NetworkReason("100gbe", 50e9, 45e3, None),
+        "network": NetworkReason(LINKS["100gbe"], 50e9, 45e3, None, None, NetworkPart.SERVERS),
         "decode": DecodeReason(
             3.2e-3, 40, "framework", SampleFormat.JPEG, FormatBasis.DATA_SET, fixed_core_s=1.6e-3, core_s_per_byte=14e-9
         ),
@@ -146,7 +148,7 @@ def network(name: str, kind: str, switch: str | None, end_points: int, **more: A
     return Network(
         role=NetworkRole(name),
         purpose=PlanNote(PlanNoteKind.DEPLOYMENT if name == "management" else PlanNoteKind.GRADIENTS_AND_FILES),
-        kind=kind,
+        kind=LINKS[kind],
         switch=switch,
         spine=switch,
         end_points=np.array([end_points]),
@@ -331,7 +333,7 @@ def platform_with(**parts: Any) -> Platform:
         "gpus_per_server": 8,
         "capacity_option": 0,
         "storage_server": None,
-        "fabric": "edr",
+        "fabric": LINKS["edr"],
         "fabric_switch": None,
         "storage_switch": None,
         "back_end_switch": None,
@@ -367,11 +369,7 @@ def pareto_points(names: list[tuple[str, str, int, int, int, float, float, float
 ASSUMPTIONS = (
     DefaultTaken("Image classification", WorkloadDefault(DefaultKind.BATCH_PER_GPU, 128)),
     CableRoute(0.3, 0.3, 1.2, 0.1),
-    AssumedFact(
-        DGX1,
-        Statement("depth_m", 0.866, MLPERF, "", "assumed", "comparable chassis; ask the vendor"),
-        None,
-    ),
+    AssumedFact(DGX1, Statement("depth_m", 0.866, MLPERF, "", "assumed", "comparable chassis; ask the vendor"), None),
 )
 QUESTIONS = (MissingFacts(DGX1, ("depth_m",)), MissingReadRate(F800))
 
@@ -382,7 +380,7 @@ def result(req: SizingRequest, design: DesignAnswer, **more: Any) -> SizingResul
         "request": req,
         "catalog_digest": "3f9a1c0d27b4",
         "calibration_digest": "b81e55d0c2aa",
-        "verdict": verdict_of(design, (design,)),
+        "verdict": verdict_of(design, (design,), shipped_catalog()),
         "design": design,
         "spare_cost": None,
         "selection": Selection(SelectionKind.LIKELY_CHEAPEST, 3),

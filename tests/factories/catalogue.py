@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sizer.base.provenance import Sourced
+from sizer.catalog.items import Sku
 from sizer.catalog.schema import (
     CapacityOption,
     Dataset,
@@ -17,7 +18,6 @@ from sizer.catalog.schema import (
     Rack,
     Recipe,
     Server,
-    Sku,
     Source,
     Stack,
     Storage,
@@ -35,9 +35,20 @@ def fact(
     return Sourced[Any](value=value, basis=basis, source=source, where=where, note=note)
 
 
-def port(kind: Any, count: int, use: Any = "any", also: tuple[Any, ...] = ()) -> Port:
+LINKS, GPU_LINKS = shipped_catalog().links, shipped_catalog().gpu_links
+
+
+def port(kind: str, count: int, use: Any = "any", also: tuple[str, ...] = ()) -> Port:
     """Ports with a source."""
-    return Port(kind=kind, count=count, use=use, also=also, basis="datasheet", source=GUIDE, where="port table")
+    return Port(
+        kind=LINKS[kind],
+        count=count,
+        use=use,
+        also=tuple(LINKS[one] for one in also),
+        basis="datasheet",
+        source=GUIDE,
+        where="port table",
+    )
 
 
 @dataclass(frozen=True)
@@ -129,7 +140,7 @@ DGX1 = Server(
     depth_m=fact(0.866, MLPERF, "assumed", "comparable chassis", "ask the vendor"),
     gpus=("v100-sxm2-16gb",),
     n_gpus=fact(8, MLPERF),
-    intra_link=fact("nvlink2", MLPERF),
+    intra_link=fact(GPU_LINKS["nvlink2"], MLPERF),
     cpu=fact("xeon-e5-2698v4", MLPERF),
     n_cpus=fact(2, MLPERF),
     memory_bytes=fact(512e9, MLPERF),
@@ -146,7 +157,7 @@ C4140 = Server(
     power_high_w=fact(2000.0, GUIDE, "derived", "rating of one supply"),
     gpus=("v100-sxm2-16gb",),
     n_gpus=fact(4),
-    intra_link=fact("nvlink2"),
+    intra_link=fact(GPU_LINKS["nvlink2"]),
     cpu=fact("xeon-gold-6148"),
     n_cpus=fact(2),
     memory_bytes=fact(384 * 2.0**30),
@@ -194,7 +205,7 @@ F800 = Storage(
     max_nodes=fact(144),
     node_read_low_bytes_per_s=fact(2.487e9, BLOG, "published", "large images, 19 895 MB/s on 8 nodes"),
     node_read_high_bytes_per_s=fact(3.75e9),
-    front_end_kind=fact("40gbe"),
+    front_end_kind=fact(LINKS["40gbe"]),
     front_end_ports_per_node=fact(2, BLOG),
     back_end_ports_per_node=fact(2),
     back_end_switch=fact("d4040"),
@@ -219,7 +230,7 @@ HEAD_NFS = Storage(
     kind="nfs-server",
     height_u=fact(2.0),
     usable_bytes=fact(120e12, GUIDE, "derived", "(12 - 2) x 12 TB"),
-    front_end_kind=fact("10gbe", ASSUMED, "assumed", "site network"),
+    front_end_kind=fact(LINKS["10gbe"], ASSUMED, "assumed", "site network"),
 )
 LOCAL = Storage(id="local-nvme", name="4 × 1.6 TB local NVMe", vendor="HPE", kind="local", usable_bytes=fact(6.4e12))
 
@@ -231,7 +242,7 @@ def _switch(id_: str, name: str, vendor: str, kind: Any, count: int) -> Switch:
         vendor=vendor,
         height_u=fact(1.0),
         power_max_w=fact(398.0),
-        ports=(port(kind, count, "fabric"),),
+        ports=(port(kind, count),),
     )
 
 
@@ -246,8 +257,8 @@ SX6036 = Gateway(
     height_u=fact(1.0),
     power_max_w=fact(231.0),
     ports=(port("fdr", 36, "any", ("40gbe",)),),
-    uplink_kind=fact("fdr"),
-    front_end_kind=fact("40gbe"),
+    uplink_kind=fact(LINKS["fdr"]),
+    front_end_kind=fact(LINKS["40gbe"]),
     uplink_bytes_per_s=fact(54.5e9 / 8),
     front_end_bytes_per_s=fact(5e9),
 )

@@ -15,7 +15,6 @@ SOURCE = "internal-partner-list"
 QUOTE = {
     "number": "Q-2026-017",
     "revision": "C",
-    "prepared_for": "Example Motors, plant 4",
     "prepared_by": "Presales",
     "valid_days": 21,
     "discount_percent": "2.39",

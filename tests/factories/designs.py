@@ -18,7 +18,7 @@ from tests.factories.answers import (
     scaling,
     training_answer,
 )
-from tests.factories.catalogue import C4140, D4040, DL360, F800_ONE_PORT, R740XD, SB7800, SX6036, WEKA, XL270D
+from tests.factories.catalogue import C4140, D4040, DL360, F800_ONE_PORT, LINKS, R740XD, SB7800, SX6036, WEKA, XL270D
 
 
 def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
@@ -48,7 +48,7 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
         server=C4140,
         gpus_per_server=4,
         storage=F800_ONE_PORT,
-        fabric="edr",
+        fabric=LINKS["edr"],
         fabric_switch=SB7800,
         back_end_switch=D4040,
         gateway=SX6036,

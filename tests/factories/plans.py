@@ -24,9 +24,9 @@ def asked(gpus, server, storage, **more):
 
 
 BAD_RACKS = [
-    {"name": '=HYPERLINK("http://x")\n', "free_u": 12, "first_free_u": 5, "power_w": "9 kW"},
-    {"name": "A\x07", "free_u": 6, "power_w": "5 kW"},
-    {"name": "A\x08", "free_u": 6, "power_w": "5 kW"},
+    {"name": '=HYPERLINK("http://x")', "free_u": 12, "first_free_u": 5, "power_w": "9 kW"},
+    {"name": "A ", "free_u": 6, "power_w": "5 kW"},
+    {"name": "A", "free_u": 6, "power_w": "5 kW"},
     {"name": "R01", "free_u": 6, "power_w": "5 kW"},
 ]
 DESIGNS = {
@@ -45,7 +45,7 @@ DESIGNS = {
         "dgx-1",
         "isilon-f800",
         title="=cmd|' /C calc'!A0",
-        customer="@SUM(1)\x00\x1b[31m <b>" + 100 * "x",
+        customer="@SUM(1) [31m <b>" + 100 * "x",
         fabric={"spare_servers": 2},
         existing={"racks": BAD_RACKS, "servers": {"dgx-1": 2}},
     ),

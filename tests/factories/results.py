@@ -24,7 +24,7 @@ from tests.factories.answers import (
     spread,
     training_answer,
 )
-from tests.factories.catalogue import D4040, DGX1, F800, GOOGLENET, GUIDE, HEAD_NFS, SN2700, TENSORRT, TENSORS
+from tests.factories.catalogue import D4040, DGX1, F800, GOOGLENET, GUIDE, HEAD_NFS, LINKS, SN2700, TENSORRT, TENSORS
 from tests.factories.designs import apollo_design, c4140_design
 
 
@@ -67,7 +67,9 @@ def nine_dgx1() -> SizingResult:
         network("management", "1gbe", "s3048-on", 31, free=17),
     )
     design = DesignAnswer(
-        platform=platform_with(server=DGX1, storage=F800, fabric="100gbe", fabric_switch=SN2700, back_end_switch=D4040),
+        platform=platform_with(
+            server=DGX1, storage=F800, fabric=LINKS["100gbe"], fabric_switch=SN2700, back_end_switch=D4040
+        ),
         n_servers=9,
         n_gpus=72,
         storage_nodes=8,
@@ -209,7 +211,7 @@ def single_server() -> SizingResult:
         storage_bytes_per_s=Estimate.exact(0.0),
     )
     design = DesignAnswer(
-        platform=platform_with(server=DGX1, storage=HEAD_NFS, fabric="10gbe", attachment="lan"),
+        platform=platform_with(server=DGX1, storage=HEAD_NFS, fabric=LINKS["10gbe"], attachment="lan"),
         n_servers=1,
         n_gpus=8,
         storage_nodes=0,

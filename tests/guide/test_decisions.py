@@ -57,7 +57,7 @@ def test_gradients_decide_the_fabric_and_not_the_reads(found):
     assert fabric is not None
     # 25.6 M parameters (resnet50), two bytes each in mixed precision.
     assert fabric.gradient_bytes == pytest.approx(51.2e6, rel=0.01)
-    assert [option.kind for option in fabric.slower] == ["10gbe", "25gbe"]
+    assert [option.kind.id for option in fabric.slower] == ["10gbe", "25gbe"]
     slow, fast = fabric.slower
     # 10 and 25 Gbit/s are 1.25 and 3.125 GB/s.
     assert slow.read_fraction == pytest.approx(fabric.read_bytes_per_s / 1.25e9)

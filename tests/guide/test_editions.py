@@ -16,15 +16,16 @@ from sizer import documents
 from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
 from sizer.cli import main
-from sizer.guide.edition import ENGINEER, GUIDE, Edition, named
+from sizer.guide.edition import GUIDE, Edition
 from sizer.guide.pdf import render
 from sizer.guide.pdf.attachments import clean_name
-from sizer.guide.profile import PLAIN, Profile
+from sizer.guide.profile import Profile
 from sizer.workload.quote import Quote
 from tests import factories
 from tests.factories import examples
 from tests.guide.engine import needs_engine
 
+ENGINEER = Edition("engineer")
 MM = 72 / 25.4
 # Text ends where the margin begins: 22 mm on either side of the guide (guide.css), a point for letters that lean over.
 MARGIN_PT = 22 * MM - 1
@@ -34,6 +35,12 @@ HOSTILE = "<script>alert(1)</script>{{7*7}}"
 needs_summary = pytest.mark.skipif(
     not (data_dir("reports") / "summary.html").is_file(), reason="reports/summary.html is not written yet"
 )
+
+
+@pytest.fixture
+def drawn_here(monkeypatch):
+    """Documents drawn in this process, where a test can put something in place of the engines."""
+    monkeypatch.setattr(documents, "apart", lambda function, *given, progress=None: function(*given, progress or len))
 
 
 def unpacked(pdf: bytes) -> bytes:
@@ -69,16 +76,6 @@ def test_a_page_is_made_once_for_each_edition(monkeypatch):
     assert len(made) == 5
 
 
-def test_the_customer_of_a_profile_stands_in_every_document():
-    result = factories.nine_dgx1()
-    assert named(result, PLAIN) is result
-    changed = named(result, Profile(customer="Other Ltd"))
-    assert (changed.request.customer, changed.design) == ("Other Ltd", result.design)
-    assert named(changed, Profile(customer="Other Ltd")) is changed
-    data = documents.document(result, factories.catalog(), "design", Profile(customer="Other Ltd"))
-    assert json.loads(data)["request"]["customer"] == "Other Ltd"
-
-
 def test_only_an_archive_holds_files():
     with pytest.raises(ValueError, match="only an archive holds attachments"):
         render.guide_pdf(factories.one_c4140(), factories.catalog(), ENGINEER, {"design.json": b"{}"})
@@ -112,7 +109,6 @@ def branded() -> Profile:
     Image.new("RGB", (60, 20), "#8a1c1c").save(stream, format="PNG")
     text = f"""
 company = "Muster <b>& Söhne</b>"
-customer = "{HOSTILE} 山田 שלום (مرحبا)"
 accent = "#8a1c1c"
 banner = "#102040"
 legal = "Not an offer. {HOSTILE}"
@@ -131,8 +127,10 @@ def test_summary_is_one_branded_page_with_its_metadata(branded):
     import pypdfium2
 
     words: list[str] = []
-    edition = Edition("summary", branded)
-    pdf = render.guide_pdf(factories.nine_dgx1(), factories.catalog(), edition, progress=words.append)
+    edition, plain = Edition("summary", branded), factories.nine_dgx1()
+    customer = f"{HOSTILE} 山田 שלום (مرحبا)"
+    result = dataclasses.replace(plain, request=plain.request.model_copy(update={"customer": customer}))
+    pdf = render.guide_pdf(result, factories.catalog(), edition, progress=words.append)
     assert words == ["writing", "reading", "laying out", "drawing"]
     document = pypdfium2.PdfDocument(pdf)
     try:
@@ -151,7 +149,7 @@ def test_summary_is_one_branded_page_with_its_metadata(branded):
     assert b"/StructTreeRoot" in inside
     assert b"/Lang (en-US)" in inside
     # The same again, but for nothing.
-    assert render.guide_pdf(factories.nine_dgx1(), factories.catalog(), edition) == pdf
+    assert render.guide_pdf(result, factories.catalog(), edition) == pdf
 
 
 @needs_summary
@@ -194,7 +192,7 @@ def test_an_archive_holds_its_data(branded):
 def hostile_result():
     """An answer whose every name is too long to stand in a line."""
     result = examples.sized("small-team")
-    quote = Quote().model_copy(update=dict.fromkeys(("number", "revision", "prepared_for", "prepared_by"), LONG))
+    quote = Quote().model_copy(update=dict.fromkeys(("number", "revision", "prepared_by"), LONG))
     workload = result.request.workload[0].model_copy(update={"name": LONG})
     request = result.request.model_copy(
         update={"title": LONG, "customer": LONG, "quote": quote, "workload": (workload,)}
@@ -227,7 +225,7 @@ def test_long_names_wrap_inside_the_column():
 
 
 def test_hostile_texts_of_a_profile_are_text():
-    profile = Profile(company=HOSTILE, customer=HOSTILE, legal=HOSTILE, contact=HOSTILE, confidentiality=HOSTILE)
+    profile = Profile(company=HOSTILE, legal=HOSTILE, contact=HOSTILE, confidentiality=HOSTILE)
     page = render.guide_html(examples.sized("small-team"), examples.catalog(), Edition("guide", profile))
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;{{7*7}}" in page
@@ -236,7 +234,7 @@ def test_hostile_texts_of_a_profile_are_text():
 # --- the set of documents
 
 
-def test_the_usual_documents_are_all_but_the_archive(tmp_path, monkeypatch):
+def test_the_usual_documents_are_all_but_the_archive(tmp_path, monkeypatch, drawn_here):
     asked: list[tuple[Edition, tuple[str, ...]]] = []
 
     def pdf(result, catalog, edition, attachments, progress):
@@ -258,15 +256,17 @@ def test_the_usual_documents_are_all_but_the_archive(tmp_path, monkeypatch):
     assert {"guide.pdf", "engineers-file.pdf", "summary.pdf", "guide.html"} <= {path.name for path in paths}
     assert "guide-archive.pdf" not in {path.name for path in paths}
     assert remark == ""
-    assert asked == [(Edition(form, looks), ()) for form in ("guide", "engineer", "summary")]
+    # Two groups, drawn at the same time.
+    assert {edition.form for edition, _ in asked} == {"guide", "engineer", "summary"}
+    assert all(edition == Edition(edition.form, looks) and files == () for edition, files in asked)
     assert (tmp_path / "guide.html").read_text() == "guide"
     assert ("summary.pdf", "drawing") in told
-    assert [file for file, word in told if not word] == [path.name for path in paths]
+    assert sorted(file for file, word in told if not word) == sorted(path.name for path in paths)
     documents.document(factories.one_c4140(), factories.catalog(), "archive", looks)
     assert asked[-1] == (Edition("guide", looks, is_archive=True), ("design.json", "bom.xlsx"))
 
 
-def test_a_customer_copy_is_made_once_for_all_documents(tmp_path, monkeypatch):
+def test_a_customer_copy_is_made_once_for_all_documents(tmp_path, monkeypatch, drawn_here):
     result = factories.one_c4140()
     copies: list[object] = []
 
@@ -284,7 +284,7 @@ def test_a_customer_copy_is_made_once_for_all_documents(tmp_path, monkeypatch):
     assert zipfile.is_zipfile(tmp_path / "bom.xlsx")
 
 
-def test_a_machine_without_the_engine_says_so_once(tmp_path, monkeypatch):
+def test_a_machine_without_the_engine_says_so_once(tmp_path, monkeypatch, drawn_here):
     monkeypatch.setattr(render, "weasyprint_state", lambda: "PDFs need the Pango library.")
     paths, remark = documents.write_documents(
         factories.one_c4140(), factories.catalog(), tmp_path, ("csv", "pdf", "engineer", "summary", "archive")
@@ -293,7 +293,7 @@ def test_a_machine_without_the_engine_says_so_once(tmp_path, monkeypatch):
     assert remark == "PDFs need the Pango library."
 
 
-def test_a_customer_gets_no_engineers_file(tmp_path, monkeypatch):
+def test_a_customer_gets_no_engineers_file(tmp_path, monkeypatch, drawn_here):
     monkeypatch.setattr(documents, "guide_pdf", lambda *_: b"%PDF")
     monkeypatch.setattr(documents, "guide_html", lambda *_: "")
     paths, _ = documents.write_documents(factories.one_c4140(), factories.catalog(), tmp_path, customer_copy=True)
@@ -345,7 +345,7 @@ def test_what_to_write_is_checked_before_the_work(tmp_path: Path):
 
 
 def test_documents_are_chosen_branded_and_free_of_internals(tmp_path: Path):
-    (tmp_path / "profile.toml").write_text('customer = "Other Ltd"\n')
+    (tmp_path / "profile.toml").write_text('company = "Other Ltd"\n')
     status, out, err = run(
         *("size", EXAMPLE, "--out", tmp_path / "out", "--formats", "csv, design", "--json"),
         *("--profile", tmp_path / "profile.toml", "--customer-copy"),
@@ -354,4 +354,8 @@ def test_documents_are_chosen_branded_and_free_of_internals(tmp_path: Path):
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"bom.csv", "design.json"}
     design = json.loads(out)
     assert design == json.loads((tmp_path / "out" / "design.json").read_text())
-    assert design["request"]["customer"] == "Other Ltd"
+    (tmp_path / "profile.toml").write_text('customer = "Other Ltd"\n')
+    status, _, err = run("size", EXAMPLE, "--out", tmp_path / "none", "--profile", tmp_path / "profile.toml")
+    assert status == 2
+    assert "customer = 'Other Ltd': the customer is part of the request" in err
+    assert not (tmp_path / "none").exists()

@@ -53,17 +53,12 @@ def test_a_profile_is_read_with_its_logo(tmp_path):
     path = folder_with(
         tmp_path,
         picture(),
-        'company = "Muster & Söhne"\ncustomer = "Завод"\nlogo = "logo.png"\naccent = "#8a1c1c"\nbanner = "#102040"\n'
+        'company = "Muster & Söhne"\nlogo = "logo.png"\naccent = "#8a1c1c"\nbanner = "#102040"\n'
         'legal = """First.\nSecond."""\nconfidentiality = "Confidential"\ncontact = "sales@example.org"\n'
         'paper = "letter"\nlocale = "en-US"\n',
     )
     profile = Profile.from_file(path)
-    assert (profile.company, profile.customer, profile.paper, profile.locale) == (
-        "Muster & Söhne",
-        "Завод",
-        "letter",
-        "en-US",
-    )
+    assert (profile.company, profile.paper, profile.locale) == ("Muster & Söhne", "letter", "en-US")
     assert profile.legal == "First.\nSecond."
     assert (profile.accent, profile.palette.accent, profile.banner) == ("#8A1C1C", "#8A1C1C", "#102040")
     assert decoded(profile.logo_uri).size == (300, 100)
@@ -90,7 +85,7 @@ def test_without_a_profile_documents_look_as_the_program_does():
         # #777777 is the well-known grey just short of 4.5 (4.478).
         ('banner = "#777777"', ["banner: '#777777' has a contrast of 4.4 : 1 with white"]),
         ('company = "A\\u0007B"', ["company", "control character U+0007 (character 2)"]),
-        ('customer = "A\\u202Egpj"', ["customer", "U+202E"]),
+        ('customer = "Other Ltd"', ["customer = 'Other Ltd'", "the customer is part of the request"]),
         ('company = "A\\nB"', ["company", "single line"]),
         ('legal = "ends\\u0000"', ["legal", "U+0000"]),
         (f'company = "{"x" * 121}"', ["company", "at most 120"]),

@@ -1,16 +1,26 @@
-"""Requests whose guides are laid out and read, and the one place that knows how a guide is made."""
+"""Requests whose documents are read, and the one place that knows how a PDF of them is made.
 
+Each case is sized once in a process, and the PDFs of the last case are kept: tests of one case carry its name as their
+group, so that one worker runs them one after the other.
+"""
+
+import random
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
+import pytest
+
 from sizer import SizingRequest, SizingResult, load_catalog, size
-from sizer.base.json_document import json_text
+from sizer.base.errors import InfeasibleError
+from sizer.base.formats.json_document import json_text
 from sizer.base.resources import data_dir
 from sizer.export.design_json import design_document
 from sizer.guide.edition import Edition, Form
 from sizer.guide.pdf.render import guide_pdf
 from sizer.guide.profile import PLAIN, Profile
+from tests.cases import case_book
+from tests.guides.laid_out import Guide, read
 
 CATALOG = load_catalog()
 EXAMPLES = tuple(sorted(path.stem for path in data_dir("examples").glob("*.toml")))
@@ -104,6 +114,9 @@ REQUESTS: dict[str, dict[str, Any]] = {
     },
 }
 CASES = (*EXAMPLES, *REQUESTS)
+# Whose documents state every figure between them: servers behind a fabric without a price in any line, a plan that
+# grows, with prices, and one server with the time that it takes.
+TOGETHER = ("apollo-weka-resnet50", "questions/images-grow-tenfold", "small-team")
 PROFILES = {
     "letter": Profile(
         company="Ångström & Söhne Rechenanlagen GmbH",
@@ -135,21 +148,73 @@ class Document:
         return PROFILES.get(self.case, PLAIN)
 
 
+# --- requests drawn by chance
+
+SERVERS = ("c4140", "dgx-1", "apollo-6500", "dss-8440", "dgx-2")
+STORAGE = ("isilon-f800", "wekaio", "hnas", "nfs-server")
+ATTEMPTS = 20
+DRAWN = "drawn-"
+
+
+def _drawn(chance: random.Random) -> dict[str, Any]:
+    """Some request that the catalogue may answer."""
+    gpus = chance.choice((4, 8, 16, 40, 72, 130))
+    training = {
+        **RESNET,
+        "batch_per_gpu": chance.choice((128, 256)),
+        "dataset_bytes": f"{chance.choice((1, 9, 60))} TB",
+    }
+    target = chance.choice(({"gpus_busy": gpus}, {"samples_per_s": f"{chance.randint(2, 60) * 700} images/s"}))
+    workloads = [{**training, "target": target}]
+    if chance.random() < 0.4:
+        workloads.append({**GOOGLENET, "target": {"samples_per_s": f"{chance.randint(5, 90)}000 images/s"}})
+    request: dict[str, Any] = {
+        "schema_version": 1,
+        "date": "2026-11-21",
+        "title": "Drawn by chance",
+        "confidence": chance.choice((0.5, 0.8, 0.95)),
+        "workload": workloads,
+    }
+    if chance.random() < 0.7:
+        request["platforms"] = {"servers": [chance.choice(SERVERS)], "storage": [chance.choice(STORAGE)]}
+    if chance.random() < 0.3:
+        request["fabric"] = {"spare_servers": chance.randint(1, 3)}
+    return request
+
+
+# --- answers and PDFs
+
+
 @cache
 def answer(case: str) -> SizingResult:
-    """What the tool answers to a case."""
-    return size(request(case), CATALOG)
+    """What the tool answers to a case; to the first feasible request of a seed."""
+    if not case.startswith(DRAWN):
+        return size(request(case), CATALOG)
+    chance = random.Random(int(case.removeprefix(DRAWN)))
+    for _ in range(ATTEMPTS):
+        try:
+            return size(SizingRequest.from_dict(_drawn(chance)), CATALOG)
+        except InfeasibleError:
+            continue
+    raise AssertionError(f"{case}: none of {ATTEMPTS} requests can be met")
 
 
 def request(case: str) -> SizingRequest:
-    """What a case asks for."""
-    if case in EXAMPLES:
-        return SizingRequest.from_file(data_dir("examples") / f"{case}.toml")
-    return SizingRequest.from_dict({"schema_version": 1, "date": "2026-11-21", **REQUESTS[case]})
+    """What a case asks for: one of those above, an example by its path, or a case of tests/cases."""
+    if case in REQUESTS:
+        return SizingRequest.from_dict({"schema_version": 1, "date": "2026-11-21", **REQUESTS[case]})
+    if case in case_book.NAMES:
+        return case_book.request(case)
+    return SizingRequest.from_file(data_dir("examples") / f"{case}.toml")
 
 
-def make_pdf(document: Document) -> bytes:
-    """The PDF, made anew."""
+def grouped(case: str, *values: object) -> Any:
+    """Parameters of a test of a case, for the worker that runs its other tests."""
+    group = pytest.mark.xdist_group(TOGETHER[0] if case in TOGETHER else case)
+    return pytest.param(*(values or (case,)), id=str(values[0]) if values else case, marks=group)
+
+
+def _pdf(document: Document) -> bytes:
     result = answer(document.case)
     edition = Edition(document.form, document.profile, is_archive=document.is_archive)
     if not document.is_archive:
@@ -162,9 +227,20 @@ def make_pdf(document: Document) -> bytes:
     )
 
 
+@lru_cache(maxsize=4)  # the forms of one case
+def laid_out(document: Document) -> Guide:
+    """The document on its pages."""
+    return read(str(document), lambda: _pdf(document))
+
+
+def make_pdf(document: Document) -> bytes:
+    """The PDF; where its pages are read as well, the same one."""
+    return laid_out(document).pdf if document in READ else _pdf(document)
+
+
 # The guide of every request, the engineer's file of some; the largest first, so that two workers end together.
 ENGINEER = ("two-hundred-servers", "c4140-f800", "letter", "one-server")
-DOCUMENTS = (
+READ = (
     *(Document(case, "engineer") for case in ENGINEER),
     *(Document(case, "guide") for case in CASES),
     *(Document(case, "summary") for case in CASES),

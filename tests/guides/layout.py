@@ -99,7 +99,13 @@ def _common_ink(word: Word, other: Word) -> tuple[float, float]:
     """Largest place that letters of both cover; none where one word is drawn twice, as outline and filling."""
     if not _touches(word.rect, other.rect) or (word.text == other.text and word.rect.holds(other.rect, INSIDE_PT)):
         return 0.0, 0.0
-    shared = [one.common(two) for one in word.letters for two in other.letters if _touches(one, two)]
+    shared = [
+        one.common(two)
+        for one, letter in zip(word.letters, word.text, strict=False)
+        for two, same in zip(other.letters, other.text, strict=False)
+        # A word drawn twice may be read in other pieces, each letter on its like.
+        if _touches(one, two) and not (letter == same and one.holds(two, INSIDE_PT))
+    ]
     return max(shared, key=lambda both: both[0] * both[1], default=(0.0, 0.0))
 
 

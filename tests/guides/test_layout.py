@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from tests.guides import layout
-from tests.guides.cases import DOCUMENTS, Document, make_pdf
-from tests.guides.laid_out import read, words_of
+from tests.guides.cases import READ, Document, grouped, laid_out, make_pdf
+from tests.guides.laid_out import words_of
 from tests.guides.sample import sound
 
 pytestmark = pytest.mark.guides
@@ -18,9 +18,9 @@ SHOWN = 60
 A4, US_LETTER = (595, 842), (612, 792)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+@pytest.mark.parametrize("document", [grouped(one.case, one) for one in READ])
 def test_every_page_holds(document: Document) -> None:
-    guide = read(str(document), lambda: make_pdf(document))
+    guide = laid_out(document)
     findings = [f"{finding} [{name}]" for name, check in layout.CHECKS.items() for finding in check(guide)]
     sizes = {tuple(sorted((round(page.width), round(page.height)))) for page in guide.pages}
     if sizes != {US_LETTER if document.profile.paper == "letter" else A4}:
@@ -40,7 +40,7 @@ for page in words_of(make_pdf(document)):
 """
 
 
-@pytest.mark.parametrize("case", ["small-team", "two-workloads"])
+@pytest.mark.parametrize("case", [grouped("small-team"), grouped("two-workloads")])
 def test_the_same_input_makes_the_same_pages(case: str) -> None:
     here = words_of(make_pdf(Document(case, "guide")))
     # Another process, whose sets and dictionaries come in another order.

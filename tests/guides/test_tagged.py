@@ -8,8 +8,7 @@ import pikepdf
 import pytest
 
 from tests.guides import ua
-from tests.guides.cases import Document, make_pdf
-from tests.guides.laid_out import Guide, read
+from tests.guides.cases import Document, grouped, laid_out, make_pdf
 from tests.guides.sample import pdf_of, sound
 
 pytestmark = pytest.mark.guides
@@ -32,12 +31,12 @@ def assert_passes(flavour: str, pdf: bytes, folder: Path) -> None:
     assert verdict.checks > LEAST_CHECKS  # everything was looked at
 
 
-@pytest.mark.parametrize("document", TAGGED, ids=str)
+@pytest.mark.parametrize("document", [grouped(one.case, one) for one in TAGGED])
 def test_the_guide_is_pdf_ua(document: Document, tmp_path: Path) -> None:
     assert_passes("ua1", make_pdf(document), tmp_path)
 
 
-@pytest.mark.parametrize("document", ARCHIVES, ids=str)
+@pytest.mark.parametrize("document", [grouped(one.case, one) for one in ARCHIVES])
 def test_the_archive_is_pdf_a_and_holds_the_design(document: Document, tmp_path: Path) -> None:
     pdf = make_pdf(document)
     assert_passes("3b", pdf, tmp_path)
@@ -46,16 +45,10 @@ def test_the_archive_is_pdf_a_and_holds_the_design(document: Document, tmp_path:
         assert {str(one.UF) for one in file.Root.AF} == set(file.attachments)
 
 
-@pytest.fixture(scope="module")
-def short_guide() -> Guide:
-    """A guide on its pages."""
-    document = Document("letter", "guide")
-    return read(str(document), lambda: make_pdf(document))
-
-
+@pytest.mark.xdist_group("letter")
 @pytest.mark.parametrize("rule", [pytest.param(rule, id=name) for name, rule in ua.RULES.items()])
-def test_structure_beyond_verapdf(rule: ua.Rule, short_guide: Guide) -> None:
-    findings = list(rule(short_guide))
+def test_structure_beyond_verapdf(rule: ua.Rule) -> None:
+    findings = list(rule(laid_out(Document("letter", "guide"))))
     if findings:
         pytest.fail("\n".join(findings), pytrace=False)
 

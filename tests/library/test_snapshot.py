@@ -75,7 +75,7 @@ def test_a_changed_fact_is_named_with_both_values(tmp_path):
     assert [(one.part, one.field, one.before, one.now) for one in since.facts] == [
         ("NVIDIA DGX-1", "power_max_w", 3500, 9500)
     ]
-    assert since.facts[0].source == "runai-dgx"
+    assert since.facts[0].source == "dgx1-guide-cited"
     assert since.is_other_catalog
     changed = {change.now.key for change in since.figures if change.now is not None}
     assert "power" in changed

@@ -84,7 +84,7 @@ def test_nine_dgx1_have_the_subnets_counted_by_hand():
     assert by_name["Compute fabric"].gateway == IPv4Address("10.0.0.1")
     assert by_name["Storage back end, a"].gateway is None
     first = [one for one in found.addresses if one.device == "gpu-001" and one.subnet == "Compute fabric"]
-    assert [one.port for one in first] == ["edr-1", "edr-2", "edr-3", "edr-4"]
+    assert [one.port for one in first] == ["fabric-1", "fabric-2", "fabric-3", "fabric-4"]
     assert [int(one.address) - int(first[0].address) for one in first] == [0, 1, 2, 3]
 
 

@@ -61,14 +61,14 @@ def test_to_the_customers_lan():
     ],
 )
 def test_shortest_part_of_the_right_medium(kind, length_m, items):
-    assert [item for item, _ in choose_cable(CABLES, kind, length_m).items] == items
+    assert [item for item, _ in choose_cable(CABLES, CATALOG.links[kind], length_m).items] == items
 
 
 @given(kind=st.sampled_from(KINDS), lengths=st.lists(st.floats(0.3, 99), min_size=1, max_size=30))
 def test_many_links_choose_as_one_does(kind, lengths):
-    choices, number = choose_cables(CABLES, kind, np.array(lengths))
+    choices, number = choose_cables(CABLES, CATALOG.links[kind], np.array(lengths))
     for length, choice in zip(lengths, number, strict=True):
-        one = choose_cable(CABLES, kind, length)
+        one = choose_cable(CABLES, CATALOG.links[kind], length)
         assert choices[choice].items == one.items
         spans = [fact.value for item, _ in one.items if (fact := CATALOG.cables[item].length_m) is not None]
         assert max(spans) >= length - 1e-9

@@ -1,21 +1,20 @@
 """The lean search finds the design of the whole analysis, for any request, with and without prices."""
 
 import re
-from decimal import Decimal
 from functools import cache
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer import Catalog, SizingRequest, load_catalog, size
+from sizer import Catalog, SizingRequest, size
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import with_prices
-from sizer.catalog.price_books import Price
 from sizer.sizing.best_design import best_design
 from sizer.sizing.recommend import search
 from sizer.sizing.search.ranking import Ranking
+from tests.factories.examples import catalog as shipped
+from tests.factories.prices import all_priced
 from tests.property.law_examples import examples
 
 SERVERS = ["dgx-1", "dgx-2", "c4140", "apollo-6500", "v225g"]
@@ -25,23 +24,7 @@ STORAGE = ["isilon-f800", "wekaio", "hnas", "head-node-nfs"]
 @cache
 def catalog(is_priced: bool) -> Catalog:
     """The shipped catalogue, or one in which everything has a price that follows from its name."""
-    plain = load_catalog()
-    if not is_priced:
-        return plain
-    rows = [
-        Price(
-            item=item.id,
-            amount=Decimal(100 + sum(map(ord, item.id)) ** 2 % 90_000),
-            currency="USD",
-            date="2020",
-            source="test",
-            where="test",
-        )
-        for _, item in plain.items()
-        if item.orderable
-    ]
-    assert len(rows) > 50
-    return with_prices(plain, rows)
+    return all_priced(lambda item: 100 + sum(map(ord, item)) ** 2 % 90_000) if is_priced else shipped()
 
 
 TARGETS = st.one_of(

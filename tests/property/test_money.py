@@ -1,7 +1,6 @@
 """Money decides, whatever the prices are: laws of the order of designs over random price books and targets."""
 
-from decimal import Decimal
-from functools import cache
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -9,28 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer import Catalog, SizingRequest, load_catalog, size
+from sizer import Catalog, SizingRequest, size
 from sizer.base.errors import InfeasibleError
 from sizer.bom.unit_prices import amount_at
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import with_prices
-from sizer.catalog.price_books import Price
+from sizer.present.text.money import WITHOUT_CABLES
+from sizer.present.text.verdict import selection_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.reasons import RunnerUpKind, SelectionKind
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.ranking import Ranking
+from tests.factories.examples import catalog as plain
+from tests.factories.prices import priced as with_book
 from tests.property.law_examples import examples
 
 SERVERS = ["dgx-1", "dgx-2", "c4140", "apollo-6500", "dss-8440"]
 STORAGE = ["isilon-f800", "isilon-h600", "wekaio", "head-node-nfs"]
-
-
-@cache
-def plain() -> Catalog:
-    """The shipped catalogue."""
-    return load_catalog()
 
 
 def request(samples_per_s: float, **tables: Any) -> SizingRequest:
@@ -47,11 +42,7 @@ def request(samples_per_s: float, **tables: Any) -> SizingRequest:
 
 def priced(amounts: dict[str, float]) -> Catalog:
     """The catalogue with a book of one's own."""
-    rows = [
-        Price(item=item, amount=Decimal(f"{amount:.2f}"), currency="USD", date="2020", source="test", where="test")
-        for item, amount in amounts.items()
-    ]
-    return with_prices(plain(), rows)
+    return with_book({item: f"{amount:.2f}" for item, amount in amounts.items()})
 
 
 def of_band(folder: str, item: str, height: float) -> float:
@@ -63,6 +54,11 @@ def of_band(folder: str, item: str, height: float) -> float:
 
 PIECES = ("servers", "switches", "gateways", "nics", "racks", "pdus")
 SMALL = ("cables", "accessories")
+SOLD = [
+    (folder, item)
+    for folder, item in plain().items()
+    if item.orderable and folder not in ("dnns", "stacks", "datasets", "recipes")
+]
 PRICED = sorted(item.id for folder, item in plain().items() if folder in PIECES and item.orderable)
 
 
@@ -198,6 +194,33 @@ def test_true_prices_inside_their_bands_never_contradict_the_answer(
     assert chance is not None
     if not keeps_all_limits(before, asked, catalog):
         assert chance < 1
+
+
+@examples(quick=5)
+@given(seed=st.integers(0, 2**32), rate=rates, platforms=some_platforms, confidence=st.sampled_from([0.5, 0.9]))
+def test_no_alternative_has_a_lower_bill_where_the_design_is_said_to_cost_least(
+    seed: int, rate: float, platforms: dict[str, list[str]], confidence: float
+) -> None:
+    """Every part has a price of its own, and cables and accessories weigh as much as a tenth of a server."""
+    random = Random(seed)
+    powers = {"servers": (3.5, 4.5), "storage": (3.5, 4.5), "cables": (1.5, 3), "accessories": (1.5, 3)}
+    amounts = {item.id: 10 ** random.uniform(*powers.get(folder, (2, 4))) for folder, item in SOLD}
+    try:
+        result = size(request(rate, platforms=platforms, confidence=confidence), priced(amounts))
+    except InfeasibleError:
+        return
+    design, *others = result.platforms
+    if result.selection.kind not in (SelectionKind.CHEAPEST, SelectionKind.LIKELY_CHEAPEST):
+        return
+    less = {
+        place
+        for place, other in enumerate(others, start=1)
+        if other.bill.is_complete and design.bill.is_complete and other.bill.total < design.bill.total
+        if design.conditional_on or not other.conditional_on
+    }
+    assert less <= set(result.selection.less_on_bill)
+    claims = selection_text(result)
+    assert (WITHOUT_CABLES in claims) == bool(result.selection.less_on_bill)
 
 
 def test_two_dgx1_lead_before_one_dgx2():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook
-from sizer.catalog.links import fabric_ports
+from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.price_books import Price
 from sizer.physical.capacity import counts_nodes, smallest_nodes, usable_bytes

@@ -6,7 +6,6 @@ import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.schema import Switch
 from sizer.physical.layout import building_plan
@@ -188,7 +187,7 @@ def every_end_reaches_every_other_and_leaves_keep_their_ratio(row, plan, fabric)
             run = cable.run
             if run.network.network != net.role:
                 continue
-            rate = GBIT_PER_S[run.kind]
+            rate = run.kind.gbit_per_s.value
             lower = np.array([a != OUTSIDE and is_switch(plan, a) for a in run.a_device], dtype=bool)
             is_uplink = run.role.is_between_switches
             assert (lower == is_uplink).all() or run.role == "gateway uplink cable"

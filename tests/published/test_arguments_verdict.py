@@ -14,7 +14,6 @@ import pytest
 
 from sizer import SizingRequest, claims, project, simplest_design, size
 from sizer.base.resources import data_dir
-from sizer.catalog.links import link_bytes_per_s
 from sizer.questions.verdict.claim import Claim
 from sizer.sizing.design.cluster_need import consumption, first_read_s, smallest_link
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -45,7 +44,7 @@ def resnet50(**more: object) -> SizingRequest:
 @pytest.mark.parametrize(("kind", "seconds"), [("10gbe", 118), ("25gbe", 47)])
 def test_the_data_set_is_read_once_in_a_minute_or_two(kind: str, seconds: float) -> None:
     """Derived from Pascuzzi: 148 GB over 10 and 25 Gb/s. To the second printed."""
-    assert round(first_read_s(IMAGENET, kind)) == seconds  # type: ignore[arg-type]
+    assert round(first_read_s(IMAGENET, catalog().links[kind])) == seconds
 
 
 def test_a_set_that_fits_the_memory_is_hardly_read() -> None:
@@ -54,7 +53,7 @@ def test_a_set_that_fits_the_memory_is_hardly_read() -> None:
     assert claim.holds
     time = sized("small-team").design.workloads[0].time
     assert time is not None
-    assert first_read_s(claim.value, "10gbe") < 0.01 * float(time.total_s.value)
+    assert first_read_s(claim.value, catalog().links["10gbe"]) < 0.01 * float(time.total_s.value)
 
 
 # --- Hitachi: 10 or 25 GbE is nearly always enough
@@ -74,7 +73,7 @@ def test_four_gpus_of_2018_need_a_third_of_10_gbe() -> None:
     """Dell guide, table 6: 2,940 images/s of 113 kB on four V100, 0.33 to 0.34 GB/s; 5 % is the accuracy claimed."""
     rate = one_server("dell-ready-2018", "c4140", 256)
     assert rate == pytest.approx(0.335e9, rel=0.05)
-    assert smallest_link(rate) == "10gbe"
+    assert smallest_link(rate, catalog()) == catalog().links["10gbe"]
 
 
 def test_eight_gpus_of_2019_need_just_more_than_10_gbe() -> None:
@@ -84,14 +83,14 @@ def test_eight_gpus_of_2019_need_just_more_than_10_gbe() -> None:
     """
     rate = one_server("mxnet-ngc19.05-dali", "dgx-1", 208)
     assert rate == pytest.approx(11_220 * 114_660, rel=0.05)
-    assert 0.95 * link_bytes_per_s("10gbe") < rate < 0.5 * link_bytes_per_s("25gbe")
+    assert 0.95 * catalog().links["10gbe"].bytes_per_s < rate < 0.5 * catalog().links["25gbe"].bytes_per_s
 
 
 def test_the_processors_limit_before_the_network() -> None:
     """Pascuzzi: unless the data are pre-formatted, preparation limits first; here on a C4140 behind 100 Gbit/s."""
     claim = claims_of("c4140-f800")["hosts-first"]
     assert claim.holds
-    assert claim.value < link_bytes_per_s("10gbe")  # even 10 GbE would carry what they prepare
+    assert claim.value < catalog().links["10gbe"].bytes_per_s  # even 10 GbE would carry what they prepare
 
 
 # --- Hitachi: images/s are not time to accuracy

@@ -210,7 +210,7 @@ def test_a_small_team_needs_no_cluster(small_team: SizingResult) -> None:
     assert small_team.needs_cluster is False
     assert small_team.design.n_servers == 1
     assert small_team.design.platform.storage.kind != "parallel-file-system"
-    assert small_team.design.platform.fabric in ("10gbe", "25gbe")
+    assert small_team.design.platform.fabric.id in ("10gbe", "25gbe")
     assert small_team.design.workloads[0].cache_hit_fraction == 1.0
     kinds = {type(reason) for reason in small_team.verdict.reasons}
     assert {DataInMemory, NoClusterFileSystem} <= kinds

@@ -30,16 +30,17 @@ def test_what_a_slower_network_loses_is_what_two_clusters_differ_by(servers: int
     rates = [
         gpu_rate(project(request, catalog(), servers=servers, fabric=kind, **parts)) for kind in ("25gbe", "100gbe")
     ]
-    losses = exchange_loss(model, "25gbe", "100gbe")
+    losses = exchange_loss(model, catalog().links["25gbe"], catalog().links["100gbe"])
     assert losses[servers - 1] == pytest.approx(max(1 - rates[0] / rates[1], 0.0), abs=1e-9)
 
 
 def test_nothing_is_lost_on_one_server_or_over_the_same_network() -> None:
     model = model_of("dgx1-f800-resnet50")
-    assert exchange_loss(model, "25gbe", "edr")[0] == 0
-    assert not np.any(exchange_loss(model, "edr", "edr"))
-    assert exchange_loss(model, "10gbe", "edr").shape == (MAX_SERVERS,)
-    assert np.all(exchange_loss(model, "10gbe", "edr") >= exchange_loss(model, "25gbe", "edr") - 1e-12)
+    slowest, slow, fast = (catalog().links[name] for name in ("10gbe", "25gbe", "edr"))
+    assert exchange_loss(model, slow, fast)[0] == 0
+    assert not np.any(exchange_loss(model, fast, fast))
+    assert exchange_loss(model, slowest, fast).shape == (MAX_SERVERS,)
+    assert np.all(exchange_loss(model, slowest, fast) >= exchange_loss(model, slow, fast) - 1e-12)
 
 
 @pytest.mark.parametrize(("few", "many"), [(1, 2), (4, 8), (16, 32)])
@@ -68,7 +69,8 @@ def test_more_gpus_bring_what_the_larger_design_brings(few: int, many: int) -> N
 
 def test_the_slowest_link_that_is_enough_is_taken() -> None:
     """10 Gbit/s are 1.25 GB/s, 25 are 3.125."""
-    assert [smallest_link(rate) for rate in (0.0, 1.25e9, 1.26e9, 3.125e9, 3.13e9)] == [
-        "10gbe", "10gbe", "25gbe", "25gbe", None,
+    slower, faster = (catalog().links[name] for name in ("10gbe", "25gbe"))
+    assert [smallest_link(rate, catalog()) for rate in (0.0, 1.25e9, 1.26e9, 3.125e9, 3.13e9)] == [
+        slower, slower, faster, faster, None,
     ]  # fmt: skip
-    assert first_read_s(1.25e9, "10gbe") == pytest.approx(1.0)
+    assert first_read_s(1.25e9, slower) == pytest.approx(1.0)

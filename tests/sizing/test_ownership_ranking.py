@@ -22,6 +22,7 @@ from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult
 from sizer.sizing.search.ranking import Ranking
 from tests.factories.examples import catalog
+from tests.factories.prices import priced
 
 RATES = {"electricity_per_kwh": 0.2, "space_per_rack_unit_month": 25}
 
@@ -39,14 +40,6 @@ def request(servers: list[str], ownership: dict[str, Any] | None = None, **table
     return SizingRequest.from_dict(
         {"workload": [work], "platforms": {"servers": servers}, "site": {"pue_ratio": 1.5}, "ownership": asked} | tables
     )
-
-
-def priced(amounts: dict[str, str], **fields: Any) -> Catalog:
-    rows = [
-        Price(item=item, amount=Decimal(amount), currency="USD", date="2020", source="test", where="test", **fields)
-        for item, amount in amounts.items()
-    ]
-    return with_prices(catalog(), rows)
 
 
 def fully_priced() -> Catalog:

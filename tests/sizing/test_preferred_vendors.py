@@ -6,16 +6,15 @@ from typing import Any
 
 import pytest
 
-from sizer import Catalog, SizingRequest, load_catalog, size
+from sizer import Catalog, SizingRequest, size
 from sizer.base.errors import RequestError
-from sizer.catalog.loader import with_prices
-from sizer.catalog.price_books import Price
 from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.reasons import PreferenceKind, RunnerUpKind, SelectionKind
 from sizer.sizing.search.preference import preferred_first, preferred_parts
-from sizer.workload.sentence import read_sentence
+from sizer.workload.sentence.reader import read_sentence
+from tests.factories.prices import all_priced
 
 # One of either is enough for 5,000 images/s of ResNet-50 from local drives.
 SERVERS = {"dgx-1": 100_000, "apollo-6500": 105_000}
@@ -24,20 +23,7 @@ SERVERS = {"dgx-1": 100_000, "apollo-6500": 105_000}
 @cache
 def catalog() -> Catalog:
     """Everything costs a cent but the two servers, 100,000 and 105,000 USD."""
-    plain = load_catalog()
-    rows = [
-        Price(
-            item=item.id,
-            amount=Decimal(SERVERS.get(item.id, 0)) + Decimal("0.01"),
-            currency="USD",
-            date="2020",
-            source="test",
-            where="test",
-        )
-        for _, item in plain.items()
-        if item.orderable
-    ]
-    return with_prices(plain, rows)
+    return all_priced(lambda item: Decimal(SERVERS.get(item, 0)) + Decimal("0.01"))
 
 
 def request(vendors: list[str], percent: float | None = None, **more: Any) -> SizingRequest:

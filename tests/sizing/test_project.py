@@ -43,12 +43,12 @@ def test_a_given_cluster_stands_on_a_fabric_that_the_request_allows(catalog):
     target = {"samples_per_s": 5_000}
     parts = {"server": "dgx-1", "servers": 2, "storage": "isilon-f800", "storage_nodes": 4}
     free = project(request(target), catalog, **parts)
-    assert free.platform.fabric == "edr"
+    assert free.platform.fabric.id == "edr"
     bound = project(request(target, platforms={"fabrics": ["100gbe"]}), catalog, **parts)
-    assert bound.platform.fabric == "100gbe"
+    assert bound.platform.fabric.id == "100gbe"
     assert "Fabric: 100 GbE" in projection_text(bound).splitlines()
     named = project(request(target, platforms={"fabrics": ["100gbe"]}), catalog, **parts, fabric="edr")
-    assert named.platform.fabric == "edr"
+    assert named.platform.fabric.id == "edr"
 
 
 def test_a_fabric_that_the_server_lacks_is_refused(catalog):

@@ -15,7 +15,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from sizer.workload.sentence import read_sentence
+from sizer.workload.sentence.reader import read_sentence
 from tests.factories.examples import catalog
 
 CATALOG = catalog()

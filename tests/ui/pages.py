@@ -64,6 +64,11 @@ def _unescaped(text: str) -> str:
     return text.replace("\\", "")
 
 
+def html_of(app: AppTest) -> list[str]:
+    """HTML that the page shows, without the scripts of the app itself: one of them has another text on every run."""
+    return [one.proto.body for one in app.get("html") if not one.proto.unsafe_allow_javascript]
+
+
 def said(app: AppTest) -> str:
     """Everything that the page says in errors, without the backslashes that keep Markdown from reading it."""
     return _unescaped(" ".join(one.value for one in (*app.error, *app.caption)))

@@ -10,10 +10,11 @@ from sizer.explain.figure import GPUS, POWER, explanation
 from sizer.questions.compare.designs import MOST
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
+from sizer.ui.architecture import platforms
 from sizer.ui.performance import pareto_front as front
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import Platforms, SizingRequest
 from tests.factories.examples import catalog, sized
-from tests.ui.pages import assert_healthy, figures, opened, said, to_page, widget
+from tests.ui.pages import assert_healthy, figures, html_of, opened, said, to_page, widget
 
 RESNET = "dgx1-f800-resnet50"
 
@@ -172,8 +173,7 @@ def test_a_hostile_name_is_shown_as_it_is():
     ]
     app.run()
     assert_healthy(app)
-    for one in app.get("html"):
-        assert "<script>" not in one.proto.body
+    assert not [one for one in html_of(app) if "<script>" in one]
     for one in app.markdown:
         assert one.proto.allow_html is False or "<script>" not in one.value
 
@@ -261,15 +261,65 @@ def test_a_number_of_the_card_opens_to_what_stands_behind_it(key):
         assert row.cells[0].text in text
 
 
-def test_drawings_of_closed_tabs_are_left_out_until_they_are_opened():
+def test_closed_tabs_are_left_out_until_they_are_opened():
     app = opened("architecture")
-    assert "The racks" in written(app)
-    assert "What the room must" not in written(app)
-    app.session_state["plan-tabs"] = "Cables"
+    assert "The racks" not in written(app)
+    assert "All cables" not in written(app)
+    for tab, wanted in (
+        ("Network", "All cables"),
+        ("Racks", "The racks"),
+        ("Power and cooling", "Power, cooling and weight"),
+    ):
+        app.session_state["architecture-tabs"] = tab
+        app.run()
+        assert_healthy(app)
+        assert wanted in written(app)
+        assert 'aria-label="Smaller' not in written(app)
+
+
+def test_the_platforms_are_one_list_in_four_orders():
+    """Ten GPUs a server need the fewest servers; the orders hold the same designs."""
+    request = SizingRequest.model_validate(
+        sized(RESNET).request.model_copy(update={"platforms": Platforms(servers=("dgx-1", "dss-8440"))}).model_dump()
+    )
+    result = size(request, catalog())
+    orders = {name: platforms.ordered(result, name) for name in platforms.ORDERS}
+    names = {one.name for one in result.platforms}
+    assert all({one.name for one in listed} == names for listed in orders.values())
+    servers = [one.n_servers for one in orders["Fewest servers"]]
+    assert servers == sorted(servers)
+    watts = [float(one.quantities.power_max_w[0]) for one in orders["Least power"] if not one.quantities.unknown_power]
+    assert watts == sorted(watts)
+    rates = [float(one.workloads[0].throughput.value) for one in orders["Fastest"] if not one.conditional_on]
+    assert rates == sorted(rates, reverse=True)
+    costs = [one.cost.at_confidence for one in orders["Cheapest on known prices"] if not one.conditional_on]
+    assert costs == sorted(costs)
+
+
+def test_a_typed_price_settles_a_quote_and_a_bad_one_is_refused():
+    app = opened("architecture")
+    app.session_state.draft["platforms"] = {"servers": ["dgx-1", "dss-8440"]}
     app.run()
+    fields = [one for one in app.text_input if one.label.startswith("Price of one")]
+    assert fields
+    fields[0].set_value("cheap").run()
+    assert "cheap is not a price" in written(app)
+    field = next(one for one in app.text_input if one.label == fields[0].label)
+    field.set_value("1").run()
     assert_healthy(app)
-    assert "All cables" in written(app)
-    assert 'aria-label="The racks' not in written(app)
+    (item,) = [row.split(",")[0] for row in app.session_state.price_book.splitlines()[1:]]
+    assert f",{1},USD," in app.session_state.price_book
+    assert field.key == f"quote-{item}"
+    assert field.label not in [one.label for one in app.text_input]
+
+
+def test_cards_judge_alternatives_by_the_target_of_the_request():
+    app = opened("architecture")
+    cards = [one.proto.body for one in app.get("html") if 'aria-label="Smaller' in one.proto.body]
+    cards += [one.proto.body for one in app.get("html") if 'aria-label="Faster' in one.proto.body]
+    assert len(cards) == 2
+    assert not any("other targets" in card for card in cards)
+    assert all("point" in card for card in cards)
 
 
 def test_two_workloads_can_be_looked_at_one_by_one():

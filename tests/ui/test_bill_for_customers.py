@@ -13,7 +13,7 @@ from tests.ui.test_bill import BOOK, reset, texts
 # Folds by page, which are drawn only once they are open.
 OPENED = {
     "requirements": ("expert", "may-be-used", "not-exceeded", "existing", "fabric-and-room", "printed"),
-    "architecture": ("platforms", "compare-parts", "compare-requests"),
+    "architecture": ("compare-parts", "compare-requests"),
     "document": ("branding",),
 }
 
@@ -79,15 +79,16 @@ def test_a_customer_sees_the_bill_and_none_of_its_tools(monkeypatch, tmp_path):
 def test_a_customer_compares_platforms_without_prices():
     app = opened()
     app.session_state.draft["platforms"] = {"servers": ["dgx-1", "c4140"]}
-    to_page(app, "bill")
-    platforms = next(one.proto.body for one in app.get("html") if "Probability" in one.proto.body)
+    to_page(app, "architecture")
+    platforms = next(one.proto.body for one in app.get("html") if "The best design of each" in one.proto.body)
     assert "rice" in platforms
     app.session_state.customer_mode = True
     app.run()
-    platforms = next(one.proto.body for one in app.get("html") if "Probability" in one.proto.body)
+    platforms = next(one.proto.body for one in app.get("html") if "The best design of each" in one.proto.body)
     assert "rice" not in platforms
     assert "USD" not in platforms
-    assert "Quotes needed to rank them:" not in texts(app)
+    assert "would settle" not in texts(app)
+    assert not any(one.label.startswith("Price of one") for one in app.text_input)
 
 
 def test_the_request_of_the_secrets_is_one_that_the_app_takes():

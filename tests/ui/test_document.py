@@ -85,11 +85,6 @@ def test_files_of_one_design_share_the_start_of_their_names():
     assert asked.zip_name == name.replace("bom.xlsx", "files.zip")
 
 
-def test_a_profile_names_the_customer_of_the_files():
-    asked = order(profile=Profile(customer="Other & Sons"))
-    assert asked.name("csv").startswith("other-sons_")
-
-
 def test_a_zip_has_every_file_under_its_name_and_tells_what_it_makes():
     asked, told = order(), []
     content = asked.all_files(QUICK, lambda file, word: told.append((file, word)))
@@ -175,7 +170,7 @@ def test_the_profile_is_typed_in_kept_and_downloaded():
     assert {"Profile, TOML", "Logo, PNG"} <= set(downloads(with_branding(app)))
     for page in ("requirements", "bill", "document"):
         assert_healthy(to_page(app, page))
-    assert "Example Integrator \\<b\\>" in next(one.label for one in app.expander)
+    assert any("Example Integrator \\<b\\>" in one.label for one in app.expander)
     button(with_branding(app), "Reset branding").click().run()
     assert app.session_state.profile == {}
     assert app.session_state.profile_logo == b""

@@ -10,7 +10,15 @@ from sizer.bom.lines import bill
 from sizer.bom.prices import price_book
 from sizer.catalog.loader import load_catalog, with_prices
 from sizer.catalog.price_books import price_rows
-from sizer.ui.bill.price_book import MAX_BYTES, MAX_LINES, BookFault, read_book, template
+from sizer.ui.bill.price_book import (
+    MAX_BYTES,
+    MAX_LINES,
+    BookFault,
+    BookReading,
+    read_book,
+    template,
+    with_price,
+)
 from tests.factories.examples import catalog, sized
 
 HEAD = "item,amount,currency,date,source\n"
@@ -21,16 +29,45 @@ def book(*rows: str) -> bytes:
 
 
 def faults(content: bytes) -> tuple[BookFault, ...]:
-    text, found = read_book(content, catalog())
-    assert text == ""
-    assert found
-    return found
+    reading = read_book(content, catalog())
+    assert reading.text == ""
+    assert reading.faults
+    return reading.faults
 
 
 def test_a_good_book_is_taken_with_or_without_the_mark_of_spreadsheets():
     content = book("dgx-1,150000.00,USD,2026-11-20,offer 17")
-    assert read_book(content, catalog()) == (content.decode(), ())
-    assert read_book(b"\xef\xbb\xbf" + content, catalog()) == (content.decode(), ())
+    assert read_book(content, catalog()) == BookReading(content.decode())
+    assert read_book(b"\xef\xbb\xbf" + content, catalog()) == BookReading(content.decode())
+
+
+def test_a_book_with_semicolons_may_mark_decimals_by_a_comma():
+    text = read_book(b"item;amount;currency;date;source\ndgx-1;149000,50;EUR;2026-11-20;offer\n", catalog()).text
+    (row,), found = price_rows(text, "book")
+    assert (row.amount, row.currency, found) == (Decimal("149000.50"), "EUR", [])
+
+
+def test_a_comma_before_three_digits_is_no_decimal_sign():
+    (found,) = faults(b"item;amount;currency;date;source\ndgx-1;149,000;EUR;2026-11-20;offer\n")
+    assert (found.line, found.column, found.value) == (2, "amount", "149,000")
+
+
+def test_unknown_items_are_left_out_and_told():
+    reading = read_book(book("dgx-11,5,USD,2026-11-20,q", "dgx-1,150000,USD,2026-11-20,q"), catalog())
+    assert reading.faults == ()
+    (unknown,) = reading.unknown
+    assert (unknown.line, unknown.column, unknown.value) == (2, "item", "dgx-11")
+    assert "did you mean 'dgx-1'?" in unknown.rule
+    rows, found = price_rows(reading.text, "book")
+    assert [(row.item, row.amount) for row in rows] == [("dgx-1", Decimal(150000))]
+    assert found == []
+
+
+def test_a_typed_price_replaces_that_of_its_item_and_keeps_the_others():
+    text = book("dgx-1,5,USD,2026-11-20,q", "c4140,7,USD,2026-11-20,q").decode()
+    rows, found = price_rows(with_price(text, "dgx-1", Decimal("9.50"), "USD", datetime.date(2026, 11, 23)), "book")
+    assert found == []
+    assert {row.item: row.amount for row in rows} == {"dgx-1": Decimal("9.50"), "c4140": Decimal(7)}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +81,6 @@ def test_a_good_book_is_taken_with_or_without_the_mark_of_spreadsheets():
         ("dgx-1,5,usd,2026-11-20,q", "currency", "usd", "A currency has three capital letters"),
         ("dgx-1,5,USD,yesterday,q", "date", "yesterday", "yesterday"),
         ("dgx-1,5,USD,2026-11-20,", "source", "", "Source is empty"),
-        ("dgx-11,5,USD,2026-11-20,q", "item", "dgx-11", "is not in the catalogue; did you mean 'dgx-1'?"),
         ("dgx-1,0,USD,2026-11-20,q", "amount", "0", "a price of 0 needs a note"),
         ("dgx-1,5,USD", "", "", "Has 3 cells, not as many cells as there are columns (5)"),
         ('dgx-1,5,USD,2026-11-20,"q', "", "", "not valid CSV"),
@@ -58,7 +94,7 @@ def test_a_fault_names_line_column_value_and_what_is_allowed(row, column, value,
 
 def test_every_fault_of_every_line_is_told():
     found = faults(book("dgx-1,x,usd,2026-11-20,q", "nothing,5,USD,2026-11-20,q", "c4140,y,USD,2026-11-20,q"))
-    assert [(one.line, one.column) for one in found] == [(2, "amount"), (2, "currency"), (3, "item"), (4, "amount")]
+    assert [(one.line, one.column) for one in found] == [(2, "amount"), (2, "currency"), (4, "amount"), (3, "item")]
 
 
 def test_a_price_said_twice_is_a_fault():
@@ -82,7 +118,7 @@ def test_a_cell_over_several_lines_does_not_shift_the_numbers():
         (b"item,amount\x00", "a text file"),
         (HEAD.encode("utf-16"), "UTF-8 text"),
         (HEAD.encode() + "dgx-1,5,USD,2026,Müller\n".encode("latin-1"), "UTF-8 text"),
-        (b"item;amount;currency;date;source\n", "separated by semicolons"),
+        (b"item\tamount\tcurrency\tdate\tsource\n", "separated by tabs"),
         (b"part,price\n", "Unknown column 'part'"),
         (b"x" * (MAX_BYTES + 1), "a price book has at most 1 MB"),
         (book(*["dgx-1,5,USD,2026,q"] * 100_000), "a price book has at most 1 MB"),
@@ -144,9 +180,9 @@ def test_the_template_has_a_row_for_each_item_without_a_price_and_filled_in_pric
     assert {row.split(",")[0] for row in lines[1:]} == set(result.design.bill.unpriced)
     assert {one.column for one in faults(content.encode())} == {"amount", "source"}
     filled = [lines[0], *(row.replace(",,USD,2026-11-22,", ",10.00,USD,2026-11-22,offer", 1) for row in lines[1:])]
-    text, found = read_book("\n".join(filled).encode(), catalog())
-    assert found == ()
-    laid = with_prices(catalog(), price_rows(text, "book")[0])
+    reading = read_book("\n".join(filled).encode(), catalog())
+    assert reading.faults == ()
+    laid = with_prices(catalog(), price_rows(reading.text, "book")[0])
     priced = bill(result.design.quantities.components, laid, price_book(laid), "USD", result.request.date)
     assert priced.is_complete
     # Nine DGX-1 at their published 149 000, everything else at 10 a piece.

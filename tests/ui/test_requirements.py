@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sizer.base.errors import RequestError
 from sizer.sizing.size import size
-from sizer.ui import changes, sharing
+from sizer.ui import changes, sharing, state
 from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
 from tests.factories.examples import catalog
 from tests.ui.pages import BESIDE, PATH, assert_healthy, figures, opened, said, to_page, unfold, widget
@@ -26,31 +26,6 @@ OVERNIGHT = {
 def gpus(app) -> int:
     """GPUs of the headline."""
     return int(dict(figures(app))["GPUs"])
-
-
-# --- the need in one sentence
-
-
-def test_a_sentence_becomes_a_design_and_says_how_it_was_read():
-    app = opened()
-    field = widget(app.text_input, "Describe the need in one sentence")
-    field.set_value("Keep 16 GPUs busy with VGG-16 on C4140 and WekaIO, in Frankfurt").run()
-    assert_healthy(app)
-    assert not app.error
-    assert gpus(app) == 16
-    assert "Not understood: Frankfurt" in said(app)
-    assert widget(app.selectbox, "Neural network").value == "vgg16"
-    assert widget(app.text_input, "Describe the need in one sentence").value.startswith("Keep 16 GPUs")
-
-
-@pytest.mark.parametrize("sentence", ["make it fast", SCRIPT, "ResNet-50 with 10 Tb on 8 GPUs", "9" * 400])
-def test_a_sentence_that_is_not_understood_changes_nothing(sentence):
-    app = opened()
-    before = figures(app)
-    widget(app.text_input, "Describe the need in one sentence").set_value(sentence).run()
-    assert_healthy(app)
-    assert figures(app) == before
-    assert SCRIPT not in " ".join(one.value for one in (*app.markdown, *app.caption))
 
 
 # --- several workloads
@@ -78,7 +53,7 @@ def test_equipment_at_hand_is_used_and_not_bought():
     servers = widget(app.multiselect, "Existing servers")
     servers.set_value(["dgx-1"]).run()
     unfold(app, "existing")
-    widget(app.number_input, "Quantity: DGX-1").set_value(4).run()
+    widget(app.text_input, "Quantity: DGX-1").set_value("4").run()
     assert_healthy(app)
     assert app.session_state.draft["existing"] == {"servers": {"dgx-1": 4}}
     result = size(SizingRequest.from_dict(app.session_state.draft), catalog())
@@ -123,20 +98,33 @@ def test_stated_values_of_a_storage_system_are_added_used_and_removed():
 def test_embedding_parameters_of_an_own_network_are_typed():
     app = opened()
     widget(app.selectbox, "Neural network").set_value("own numbers").run()
-    widget(app.number_input, "Embedding parameters").set_value(1e6).run()
+    widget(app.text_input, "Embedding parameters").set_value("1e6").run()
     assert_healthy(app)
     assert app.session_state.draft["workload"][0]["dnn"]["embedding_parameters"] == 1e6
 
 
 def test_fabric_and_room_are_applied_together():
     app = unfold(opened(), "fabric-and-room")
-    widget(app.number_input, "Servers to add later").set_value(3)
+    widget(app.text_input, "Servers to add later").set_value("3")
     widget(app.checkbox, "Separate network for each rail").check()
-    widget(app.number_input, "PUE of the room").set_value(1.4)
+    widget(app.text_input, "PUE of the room").set_value("1.4")
     next(one for one in app.button if one.key and "fabric-and-room" in one.key).click().run()
     assert_healthy(app)
     assert app.session_state.draft["fabric"] == {"spare_servers": 3, "rails_apart": True}
     assert app.session_state.draft["site"]["pue_ratio"] == 1.4
+
+
+def test_a_budget_is_typed_as_people_write_it_and_two_readings_are_refused():
+    app = unfold(opened(), "not-exceeded")
+    widget(app.text_input, "Budget").set_value("1.5M")
+    widget(app.button, "Apply limits").click().run()
+    assert app.session_state.draft["limits"] == {"budget": 1_500_000.0}
+    unfold(app, "not-exceeded")
+    assert widget(app.text_input, "Budget").value == "1,500,000"
+    widget(app.text_input, "Budget").set_value("500.000")
+    widget(app.button, "Apply limits").click().run()
+    assert "write 500000 or 500.0" in said(app)
+    assert "Showing the previous result" in said(app)
 
 
 # --- undo, changes, back to the start
@@ -207,6 +195,29 @@ def bomb() -> str:
     return urlsafe_b64encode(zlib.compress(b"[" * (100 * MAX_REQUEST_BYTES), 9)).decode()
 
 
+def test_a_link_carries_no_discount_and_names_the_price_book():
+    quote = {
+        "discount_percent": "5",
+        "number": "Q-1",
+        "override": [
+            {"item": "dgx-1", "discount_percent": "12"},
+            {"item": "isilon-f800", "discount_percent": "12", "quantity": 2},
+        ],
+        "line": [{"description": "Training", "category": "service", "quantity": 1, "discount_percent": "7"}],
+    }
+    shared = state.without_discounts({**OVERNIGHT, "quote": quote})
+    assert "discount" not in str(shared)
+    assert shared["quote"]["override"] == [{"item": "isilon-f800", "quantity": 2}]
+    assert shared["quote"]["number"] == "Q-1"
+    assert quote["discount_percent"] == "5"
+    address = sharing.link("http://host/", OVERNIGHT, "offer 17.csv")
+    assert address is not None
+    assert "book=offer+17.csv" in address
+    app = opened(d=sharing.packed(OVERNIGHT), book="offer 17.csv")
+    assert any("offer 17" in one.value.replace("\\", "") for one in app.toast)
+    assert "book" not in app.query_params
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -257,17 +268,40 @@ def test_what_is_packed_is_unpacked(data):
 # --- a reload of the window
 
 
-def test_a_reload_keeps_request_and_customer_mode():
+@pytest.fixture
+def browser(monkeypatch):
+    """Sets which browser opens the next window."""
+    return lambda name: monkeypatch.setattr("sizer.ui.session_store._browser", lambda: name)
+
+
+def test_a_reload_keeps_request_and_customer_mode(browser):
+    browser("mine")
     app = opened()
     widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
     widget(app.toggle, "Customer view").set_value(True).run()
     shown = figures(app)
-    again = opened(s=app.query_params["s"])
+    again = opened(s=app.session_state.stored_as)
     assert figures(again) == shown
     assert widget(again.toggle, "Customer view").value is True
-    assert again.query_params["s"] != app.query_params["s"]
+    assert again.session_state.stored_as != app.session_state.stored_as
     widget(again.text_input, "Minimum rate").set_value("20000 images/s").run()
     assert figures(app.run()) == shown
+
+
+def test_an_address_opens_nothing_of_the_session_in_another_browser(browser):
+    browser("mine")
+    app = opened()
+    example = figures(app)
+    widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
+    assert figures(app) != example
+    for name in ("another", ""):
+        browser(name)
+        assert figures(opened(s=app.session_state.stored_as)) == example
+
+
+def test_without_a_cookie_no_state_is_stored(browser):
+    browser("")
+    assert "s" not in opened().query_params
 
 
 def test_a_name_that_nobody_has_opens_the_example():

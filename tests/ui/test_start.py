@@ -23,6 +23,7 @@ SCRIPT = "<script>alert(1)</script>"
 VARIABLES = (
     settings.ADDRESS_VARIABLE,
     settings.PORT_VARIABLE,
+    settings.HOSTS_VARIABLE,
     settings.BASE_PATH_VARIABLE,
     settings.MAX_UPLOAD_VARIABLE,
     settings.USER_HEADER_VARIABLE,
@@ -44,6 +45,9 @@ def test_a_flag_rules_over_the_environment_and_the_environment_over_the_default(
     assert serving(environment) == Serving("0.0.0.0", 9000, "tools/sizer", 5)
     assert serving(environment, address="::1", port=9001, base_path="") == Serving("::1", 9001, "", 5)
     assert serving({"SIZER_APP_PORT": ""}).port == 8501
+    hosts = {"SIZER_APP_HOSTS": "sizer.example.com, Sizer,"}
+    assert serving(hosts).hosts == ("sizer.example.com", "sizer")
+    assert serving(hosts, hosts="a.test").hosts == ("a.test",)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +56,10 @@ def test_a_flag_rules_over_the_environment_and_the_environment_over_the_default(
         *((settings.ADDRESS_VARIABLE, bad) for bad in ("example", "1.2.3", "127.0.0.1:80", SCRIPT, "unix:///x")),
         *((settings.PORT_VARIABLE, bad) for bad in ("0", "-1", "65536", "8e3", "eighty", "9" * 5_000, "٨٥٠١")),
         *((settings.BASE_PATH_VARIABLE, bad) for bad in ("..", "a/../b", "a b", "a/b/c", "?x", SCRIPT, "http://x")),
+        *(
+            (settings.HOSTS_VARIABLE, bad)
+            for bad in ("a b", "*", "http://x", "x:80", "-x", "a..b", "x" * 64, SCRIPT, "é")
+        ),
         *((settings.MAX_UPLOAD_VARIABLE, bad) for bad in ("0", "201", "2 GB", "1.5")),
         *((settings.USER_HEADER_VARIABLE, bad) for bad in ("X User", "X-User:", "é", SCRIPT)),
     ],

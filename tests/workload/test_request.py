@@ -100,6 +100,17 @@ def test_empty_tables_of_earlier_files_ask_for_nothing() -> None:
     assert (request.team, request.growth) == (None, None)
 
 
+def test_the_second_customer_of_an_earlier_file_is_the_one_that_its_documents_named() -> None:
+    both = {"customer": "Example Motors", "quote": {"number": "Q-1", "prepared_for": "Plant 4"}}
+    request = SizingRequest.from_dict({"workload": [WORK], **both})
+    assert (request.customer, request.quote.number) == ("Plant 4", "Q-1")
+    request = SizingRequest.from_dict({"workload": [WORK], "customer": "Plant 4", "quote": {"prepared_for": ""}})
+    assert request.customer == "Plant 4"
+    assert "customer: contains the control character U+0007" in refused(
+        {"workload": [WORK], "quote": {"prepared_for": "a\x07b"}}
+    )
+
+
 def test_every_fault_is_listed_at_once() -> None:
     text = refused({"workload": [{**WORK, "batch_per_gpu": 0, "sample_bytes": "1 Gb"}], "confidence": 2})
     assert len(text.splitlines()) == 3

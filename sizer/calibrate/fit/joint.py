@@ -27,7 +27,7 @@ MAD_TO_SD = 1.4826
 
 @dataclass(frozen=True)
 class FitBlock:
-    """Rows of one kind, the parameters that they hang on, and how these predict them."""
+    """Rows of one kind, the parameters that predict them, and how."""
 
     kind: str  # name under which the scatter is kept
     ids: tuple[str, ...]
@@ -97,6 +97,11 @@ class JointModel:
             )
         return np.concatenate(values), csr_array(vstack(derivatives))
 
+    def drawn_rows(self, parameters: Floats) -> Floats:
+        """Predictions of the rows of which answers take the median of draws."""
+        pairs = zip(self.blocks, self._columns, strict=True)
+        return np.concatenate([block.predict(parameters[columns])[0] for block, columns in pairs if block.is_drawn])
+
 
 @dataclass(frozen=True)
 class JointFit:
@@ -139,9 +144,9 @@ def fit_joint(blocks: Sequence[FitBlock]) -> JointFit:
 
     Notes
     -----
-    A rate is no linear function of its parameters, so the median of draws around the most probable ones lies beside the
-    rate at them: 2 % below where hundreds of GPUs wait for one another. What the data say is the rate, so the normal
-    distribution of the parameters is moved until the medians meet the measurements (the mean of a variational
+    A rate is no linear function of its parameters, so the median of draws around the most probable ones differs from
+    the rate at them: 2 % below where hundreds of GPUs wait for one another. What the data say is the rate, so the
+    normal distribution of the parameters is moved until the medians meet the measurements (the mean of a variational
     posterior), and every answer, which is a median of draws, is free of that bias.
     """
     if not any(len(block.ids) for block in blocks):
@@ -156,7 +161,7 @@ def fit_joint(blocks: Sequence[FitBlock]) -> JointFit:
         found = np.array([scatter[kind] for kind in model.kinds])
         sigma, start = np.where(np.isnan(model.given_sigma), found, model.given_sigma), best.values
     target = model.measured
-    for _ in range(_CENTRING_PASSES):
+    for _ in range(_CENTRING_PASSES if model.is_drawn.any() else 0):
         target = model.measured - _median_shift(model, best)
         best = fit_with_priors(model, target, sigma, layout.mean, layout.sd, best.values)
     return JointFit(model, best, target, sigma, scatter)
@@ -166,8 +171,10 @@ def _median_shift(model: JointModel, fit: PriorFit) -> Floats:
     """(rows) median of draws of the parameters less the value at them, where answers take that median."""
     normal = np.random.default_rng(0).standard_normal((_CENTRING_PAIRS, len(fit.values)))
     steps = normal @ np.linalg.cholesky(fit.covariance).T
-    drawn = [model(fit.values + sign * step)[0] for step in steps for sign in (1, -1)]
-    return np.where(model.is_drawn, np.median(drawn, axis=0) - model(fit.values)[0], 0.0)
+    drawn = [model.drawn_rows(fit.values + sign * step) for step in steps for sign in (1, -1)]
+    shift = np.zeros(len(model.measured))
+    shift[model.is_drawn] = np.median(drawn, axis=0) - model.drawn_rows(fit.values)
+    return shift
 
 
 def _within_scatter(fit: PriorFit, layout: Layout, kinds: NDArray[np.str_]) -> dict[str, float]:

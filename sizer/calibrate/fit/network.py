@@ -1,5 +1,6 @@
 """Observations of all-reduce bandwidth as a block of the joint fit: they tell the links apart from the frameworks."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import Effect
 from sizer.calibrate.rules import exclusion_of
+from sizer.catalog.links import LinkType
 from sizer.perf.exchange import (
     bus_bytes_per_s,
     hierarchical_allreduce_time_s,
@@ -77,7 +79,7 @@ class AllReduce:
         return float(np.log(bus_bytes_per_s(self.message_bytes, n_ranks, time_s))), -slopes
 
 
-def resolve_all_reduce(row: Observation) -> AllReduce | CalibrationNote:
+def resolve_all_reduce(row: Observation, links: Mapping[str, LinkType]) -> AllReduce | CalibrationNote:
     """What a row measured, or the reason why it cannot be told."""
     if row.quantity not in _QUANTITIES:
         return note(FitNote.QUANTITY_NOT_MODELLED, row.quantity)
@@ -90,7 +92,7 @@ def resolve_all_reduce(row: Observation) -> AllReduce | CalibrationNote:
         return note(FitNote.UNEVEN_GPUS, row.gpus, row.servers)
     if row.servers > 1 and not row.inter_link:
         return note(FitNote.INTER_LINK_NOT_STATED)
-    if row.servers > 1 and not is_known_link(row.inter_link):
+    if row.servers > 1 and not is_known_link(row.inter_link, links):
         return note(FitNote.INTER_LINK_UNKNOWN, row.inter_link)
     intra_link = row.intra_link if row.intra_link in INTRA_LINKS else ""
     if row.gpus > row.servers and not intra_link:
@@ -98,18 +100,20 @@ def resolve_all_reduce(row: Observation) -> AllReduce | CalibrationNote:
     link, line = "", 1.0
     if row.servers > 1:
         link = link_level(row.inter_link)
-        line = observed_link_bytes_per_s(row.inter_link) * (row.nics_per_server or 1)
+        line = observed_link_bytes_per_s(row.inter_link, links) * (row.nics_per_server or 1)
     return AllReduce(row, float(message), row.gpus // row.servers, row.servers, intra_link, link, line)
 
 
-def usable_all_reduces(rows: tuple[Observation, ...]) -> tuple[tuple[AllReduce, ...], dict[str, CalibrationNote]]:
+def usable_all_reduces(
+    rows: tuple[Observation, ...], links: Mapping[str, LinkType]
+) -> tuple[tuple[AllReduce, ...], dict[str, CalibrationNote]]:
     """Bandwidths that the fit uses, and the reason for every one that it excludes."""
     measured: list[AllReduce] = []
     excluded: dict[str, CalibrationNote] = {}
     for row in rows:
         if row.quantity not in _QUANTITIES or row.task != "network":
             continue
-        one = resolve_all_reduce(row)
+        one = resolve_all_reduce(row, links)
         if isinstance(one, CalibrationNote):
             excluded[row.id] = one
         elif (reason := exclusion_of(row)) is not None:

@@ -10,7 +10,6 @@ from sizer.base.faults import shown
 from sizer.calibrate.free_wording.vocabulary import note, vocabulary
 from sizer.calibrate.free_wording.wording import plain
 from sizer.calibrate.observations import Observation
-from sizer.catalog import links
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 
@@ -21,7 +20,6 @@ _OTHER_GPU = re.compile(
 )
 _MEMORY = re.compile(r"(12|16|32)gi?b?")
 _GPU_WORDS = re.compile(r"nvidia|tesla|gpus?|cards?|volta|pascal|x|[0-9]{1,4}x?")
-_FORM_OF_LINK = {"nvlink1": "sxm2", "nvlink2": "sxm2", "nvswitch": "sxm3", "pcie3": "pcie"}
 # Part of the name of a server that the catalogue lacks -> form factor and memory of its GPUs.
 _FORM_OF_SERVER = (
     ("dgx-station", "dgxs", ""),
@@ -96,7 +94,7 @@ def _form_there(catalog: Catalog, row: Observation, chip: str, words: list[str])
             return form_there, memory or memory_there, note("form-factor-of", shown(row.server))
     link = suggest_intra_link(row.intra_link)
     if link is not None:
-        form_there = _FORM_OF_LINK[link]
+        form_there = catalog.gpu_links[link].form_factors[0]
         return ("sxm2" if chip == "p100" and form_there == "sxm3" else form_there), memory, note("form-factor-of", link)
     # "pascal" alone is the word of the tests of 2017, which ran on the PCIe board.
     return ("pcie" if "pascal" in words and "p100" not in words else "sxm2"), memory, note("form-factor")
@@ -137,24 +135,24 @@ def suggest_server(catalog: Catalog, row: Observation) -> str | None:
     return None
 
 
-def suggest_link(text: str) -> tuple[str, str] | None:
+def suggest_link(text: str, catalog: Catalog) -> tuple[str, str] | None:
     """Link between servers in the words of :func:`~sizer.calibrate.cases.observed_link_bytes_per_s`, and the note."""
     rate_name, _, said = text.partition("-")
-    if rate_name in links.GBIT_PER_S and said in ("", "roce", "rdma", "tcp", "efa"):
+    if rate_name in catalog.links and said in ("", "roce", "rdma", "tcp", "efa"):
         return text, ""
     name = _hyphened(text)
     words = name.split("-")
     if any(_OTHER_LINK.fullmatch(word) for word in words):
         return None
     found, reason = _link_kind(name, words)
-    if found not in links.GBIT_PER_S:
+    if found not in catalog.links:
         return None
     protocol = next((usual for word, usual in _PROTOCOLS.items() if any(w.startswith(word) for w in words)), "")
     if found in _INFINIBAND_OF_RATE.values() and protocol != "tcp":
         protocol = ""  # InfiniBand is crossed by RDMA
     if re.search(r"(?<![a-z0-9])[2-9]-?x", name):
         reason = ", ".join(filter(None, (reason, note("ports"))))
-    assumed = note("read-as", shown(text), links.kind_name(found), reason) if reason else ""
+    assumed = note("read-as", shown(text), catalog.links[found].name, reason) if reason else ""
     return f"{found}-{protocol}" if protocol else found, assumed
 
 

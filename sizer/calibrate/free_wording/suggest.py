@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sizer.base.errors import CalibrationError
+from sizer.base.formats.csv_records import csv_records
 from sizer.calibrate.free_wording.parts import (
     suggest_dnn,
     suggest_gpu,
@@ -54,15 +55,18 @@ def _filled(text: str, place: str, catalog: Catalog) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, (*COLUMNS, *ID_COLUMNS), lineterminator="\n")
     writer.writeheader()
-    for cells, row in zip(csv.DictReader(io.StringIO(text, newline="")), rows, strict=True):
-        writer.writerow(cells | {name: getattr(row, name) for name in (*_REWRITTEN, *ID_COLUMNS)})
+    head, *records = (record for record in csv_records(text) if not record.is_blank)
+    for record, row in zip(records, rows, strict=True):
+        writer.writerow(
+            record.by_column(head.cells) | {name: getattr(row, name) for name in (*_REWRITTEN, *ID_COLUMNS)}
+        )
     return out.getvalue()
 
 
 def _suggested(row: Observation, catalog: Catalog) -> Observation:
     dnn, dnn_note = suggest_dnn(catalog, row.dnn) or (row.dnn, "")
     gpu, gpu_note = suggest_gpu(catalog, row) or ("", "")
-    inter, inter_note = suggest_link(row.inter_link) or (row.inter_link, "")
+    inter, inter_note = suggest_link(row.inter_link, catalog) or (row.inter_link, "")
     stack, stack_note = suggest_stack(catalog, row) or ("", "")
     server = suggest_server(catalog, row)
     # A GPU that is fully named is one of the catalogue; a partly named one keeps its words, which widen the interval.

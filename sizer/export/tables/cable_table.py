@@ -1,12 +1,14 @@
 """The cable list of a plan: every cable with both its ends, for the people who pull them."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from sizer.catalog.links import kind_name
+from sizer.base.quantities import grouped
+from sizer.catalog.items import Item
+from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Item
 from sizer.export.tables.cable_colours import cable_colour
 from sizer.export.tables.csv_text import csv_bytes
 from sizer.export.tables.table import Number, Sheet, SheetColumn, record_sheet, semicolon_list
@@ -77,7 +79,7 @@ def cable_sheet(plan: Plan, catalog: Catalog) -> Sheet:
         *_end_columns("A", lambda cable: cable.link.a, hosts),
         *_end_columns("Z", lambda cable: cable.link.z, hosts),
         SheetColumn("Medium", lambda cable: _MEDIA.get(cable.link.medium, cable.link.medium)),
-        SheetColumn("Speed", lambda cable: kind_name(cable.link.kind)),
+        SheetColumn("Speed", lambda cable: cable.link.kind.name),
         # Rounded up to a tenth of a metre.
         Number("Routed length (m)", lambda cable: math.ceil(cable.link.length_m * 10 - 1e-9) / 10),
         Number("Cable length (m)", lambda cable: cable.link.stock_length_m),
@@ -89,6 +91,39 @@ def cable_sheet(plan: Plan, catalog: Catalog) -> Sheet:
         SheetColumn("Note", lambda cable: cable.note),
     )
     return record_sheet("Cables", cables, columns, _NOTES)
+
+
+@dataclass(frozen=True)
+class _CableKind:
+    """Equal cables of one network."""
+
+    cable: _Cable
+    number: int
+
+
+def cable_summary(plan: Plan, catalog: Catalog) -> Sheet:
+    """Cables by network and kind with their number, except power cords."""
+    counts: Counter[tuple[object, ...]] = Counter()
+    first: dict[tuple[object, ...], _Cable] = {}
+    for link in plan.connections:
+        key = (link.network, link.medium, link.kind, link.stock_length_m, link.cable.items)
+        counts[key] += 1
+        first.setdefault(
+            key, _Cable(link, tuple((catalog.item(item), quantity) for item, quantity in link.cable.items))
+        )
+    kinds = [_CableKind(first[key], number) for key, number in counts.items()]
+    columns: tuple[SheetColumn[_CableKind], ...] = (
+        SheetColumn("Network", lambda kind: capital(str(kind.cable.link.network))),
+        SheetColumn("Item", lambda kind: kind.cable.names),
+        SheetColumn("SKU", lambda kind: kind.cable.skus),
+        SheetColumn("Medium", lambda kind: _MEDIA.get(kind.cable.link.medium, kind.cable.link.medium)),
+        SheetColumn("Speed", lambda kind: kind.cable.link.kind.name),
+        Number("Cable length (m)", lambda kind: kind.cable.link.stock_length_m),
+        Number("Number", lambda kind: kind.number),
+        SheetColumn("Colour", lambda kind: cable_colour(kind.cable.link.network).name),
+    )
+    total = f"{grouped(sum(counts.values()))} cables, without power cords."
+    return record_sheet("Cables", kinds, columns, (total,))
 
 
 def _end_columns(side: str, end: Callable[[_Cable], End], hosts: set[str]) -> tuple[SheetColumn[_Cable], ...]:

@@ -36,7 +36,7 @@ def csv_bytes(
     """
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\r\n")
-    writer.writerow(heads)
+    writer.writerow([harmless(head) for head in heads])
     decimal_mark = "," if delimiter == ";" else "."
     writer.writerows([_text(cell, decimal_mark) for cell in row] for row in rows)
     return (mark + stream.getvalue()).encode("utf-8")

@@ -1,5 +1,6 @@
 """The next sizes of the design as a table: added devices, and every existing link that moves."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -22,13 +23,15 @@ class _Change(NamedTuple):
     comes_to: str = ""
 
 
+# The columns after it name the ends of a link.
+_LAST_SUMMED: SheetColumn[_Change] = SheetColumn("Network", lambda change: change.network)
 _COLUMNS: tuple[SheetColumn[_Change], ...] = (
     Number("Servers", lambda change: change.step.n_servers),
     Number("Storage nodes", lambda change: change.step.storage_nodes),
     SheetColumn("What", lambda change: change.what),
     Number("Number", lambda change: change.number),
     SheetColumn("Device", lambda change: change.device),
-    SheetColumn("Network", lambda change: change.network),
+    _LAST_SUMMED,
     SheetColumn("Was at", lambda change: change.was_at),
     SheetColumn("Comes to", lambda change: change.comes_to),
 )
@@ -38,13 +41,15 @@ _NOTES = (
 )
 
 
-def growth_sheet(plan: Plan, catalog: Catalog) -> Sheet:
-    """One row for each kind of device that is added and for each link that moves."""
-    changes = [change for step in growth(plan) for change in _changes(step, catalog)]
-    return record_sheet("Growth", changes, _COLUMNS, _NOTES)
+def growth_sheet(plan: Plan, catalog: Catalog, *, is_summed: bool = False) -> Sheet:
+    """One row for each kind of device that is added and for each link that moves; ``is_summed``: links by network."""
+    changes = [change for step in growth(plan) for change in _changes(step, catalog, is_summed=is_summed)]
+    if not is_summed:
+        return record_sheet("Growth", changes, _COLUMNS, _NOTES)
+    return record_sheet("Growth", changes, _COLUMNS[: _COLUMNS.index(_LAST_SUMMED) + 1], _NOTES[:1])
 
 
-def _changes(step: GrowthStep, catalog: Catalog) -> Iterator[_Change]:
+def _changes(step: GrowthStep, catalog: Catalog, *, is_summed: bool) -> Iterator[_Change]:
     if step.limit is not None:
         yield _Change(step, "not on this platform", 0, violation_error_text(step.limit))
         return
@@ -52,6 +57,10 @@ def _changes(step: GrowthStep, catalog: Catalog) -> Iterator[_Change]:
         yield _Change(step, "added", number, f"{role}: {catalog.item(item).name}")
     if step.new_racks:
         yield _Change(step, "added", step.new_racks, "rack")
+    if is_summed:
+        for network, number in Counter(str(move.network) for move in step.moved).items():
+            yield _Change(step, "links move", number, "", network)
+        return
     for move in step.moved:
         becomes = move.becomes or "taken out"
         yield _Change(step, "link moves", 1, move.device, str(move.network), move.was, becomes)

@@ -10,6 +10,7 @@ from sizer.physical.racks.power import Inlet, PowerFeed, feeds
 from sizer.workload.request import Site
 
 _CORDS = {"c13": "C13 to C14", "c19": "C19 to C20"}
+_UNKNOWN_INLETS = "number of inlets not known: ask the vendor; each side is planned for the full draw"
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,12 @@ def power_sheet(plan: Plan, catalog: Catalog, site: Site) -> Sheet:
             device.name,
             None,
             "",
-            "",
+            "A and B" if device.power.max_w else "",
             "",
             None,
-            None,
+            known_watts(device.power.max_w),
             "",
-            "number of inlets not known: ask the vendor",
+            semicolon_list(_UNKNOWN_INLETS, draw_note(device)),
         )
         for rack in plan.racks
         for device in rack.present

@@ -20,9 +20,9 @@ def workbook(result: SizingResult, catalog: Catalog) -> bytes:
     """Workbook of the documented design.
 
     Sheets: Summary, BOM, Ownership (where the request asks for it), Networks, Cables, Power, Racks, Elevations,
-    Facility, Growth, Assumptions, Vendor questions, Change log, Sources, Data; a customer's copy has neither the
-    questions to vendors nor the log. Formulas carry their value at the time of writing, for viewers that do not
-    calculate. Equal results give equal bytes.
+    Facility, Growth, Assumptions, Vendor questions, Change log, Sources. A customer's copy sums up cables and moved
+    links by kind and has no list of outlets, assumptions, questions to vendors or log. Formulas carry their value at
+    the time of writing, for viewers that do not calculate. Equal results give equal bytes.
     """
     import xlsxwriter  # type: ignore[import-untyped]
 
@@ -37,13 +37,12 @@ def workbook(result: SizingResult, catalog: Catalog) -> bytes:
         cells = write_bill(sheets, result.design.bill)
         write_summary(sheets, summary, result, cells)
         write_ownership(sheets, result, cells)
-        sheet_lists.write_networks(sheets, result)
+        sheet_lists.write_networks(sheets, result, catalog)
         write_plan(sheets, result, catalog)
-        sheet_lists.write_assumptions(sheets, result)
         if not result.design.bill.is_customer_copy:
+            sheet_lists.write_assumptions(sheets, result)
             sheet_lists.write_questions(sheets, result)
             sheet_lists.write_changes(sheets, result)
         sheet_lists.write_sources(sheets, result, catalog)
-        sheet_lists.write_data(sheets, result)
         summary.activate()
     return stream.getvalue()

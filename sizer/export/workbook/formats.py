@@ -31,6 +31,7 @@ def formats() -> dict[str, dict[str, Any]]:
         "head-right": {**head, **number, "num_format": _spaced("General")},
         "integer": {**number, "num_format": _spaced("#,##0")},
         "number": {**number, "num_format": _spaced("#,##0.0")},
+        "figure": {**number, "num_format": _spaced("#,##0.0##")},
         "money": {**number, "num_format": _spaced("#,##0.00")},
         "percent": {**number, "num_format": _spaced("0.00%")},
         "ratio": {**number, "num_format": _spaced("0.##")},
@@ -38,7 +39,7 @@ def formats() -> dict[str, dict[str, Any]]:
         "total": total,
         "total-money": {**total, **number, "num_format": _spaced("#,##0.00")},
     }
-    texts = ("text", "wrap", "strong", "muted", "note")
+    texts = ("text", "wrap", "plain", "label", "strong", "muted", "note", "title", "head", "head-right", "total")
     quoted = {f"{name}-quoted": {**made[name], "quote_prefix": True} for name in texts}
     return {**made, **quoted}
 

@@ -1,11 +1,8 @@
-"""Sheets that list: networks, assumptions, questions to the vendors, changes, sources, data."""
-
-from collections.abc import Iterator
-from typing import Any
+"""Sheets that list: networks, assumptions, questions to the vendors, changes, sources."""
 
 from sizer.base.money import percent
+from sizer.catalog.labels import capital, item_name
 from sizer.catalog.model import Catalog
-from sizer.export.design_json import design_document
 from sizer.export.workbook.sheets import HEAD_ROW, Sheets
 from sizer.export.workbook.vendor_questions import vendor_questions
 from sizer.present.text.assumptions import assumption_rows
@@ -14,9 +11,9 @@ from sizer.present.text.plan import notes_text, part_note_text
 from sizer.sizing.result import SizingResult
 
 
-def write_networks(sheets: Sheets, result: SizingResult) -> None:
+def write_networks(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
     """Every network with its switches and ports, and the parts by role."""
-    sheet = sheets.add("Networks", (24, 12, 22, 22, 12, 10, 10, 10, 14, 14, 12, 12, 12, 10, 40), "Networks and cables")
+    sheet = sheets.add("Networks", (30, 16, 30, 26, 30, 10, 10, 10, 14, 14, 12, 12, 12, 10, 40), "Networks and parts")
     heads = (
         "Network",
         "Kind",
@@ -34,13 +31,14 @@ def write_networks(sheets: Sheets, result: SizingResult) -> None:
         "Gateways",
         "Note",
     )
-    sheets.heads(sheet, heads, range(4, 14))
+    sheets.heads(sheet, heads, range(4, 14), frozen_columns=1)
     row = HEAD_ROW
     counts = result.design.quantities
     for net in counts.networks:
         row += 1
-        spine = net.spine if int(net.spines[0]) and net.spine else "none"
-        sheets.texts(sheet, row, (net.role, net.kind, net.switch or "none", spine))
+        switch = item_name(net.switch, catalog) if net.switch else "none"
+        spine = item_name(net.spine, catalog) if int(net.spines[0]) and net.spine else "none"
+        sheets.texts(sheet, row, (capital(str(net.role)), net.kind.name, switch, spine), "wrap")
         numbers = (
             net.end_points,
             net.leaves,
@@ -57,25 +55,38 @@ def write_networks(sheets: Sheets, result: SizingResult) -> None:
         sheets.number(sheet, row, 13, int(net.gateways[0]), "integer")
         sheets.text(sheet, row, 14, notes_text(net.notes), "wrap")
     row += 2
-    for column, head in enumerate(("Cables and parts by role", "Quantity", "Item", "Note")):
+    for column, head in enumerate(("Part by role", "Quantity", "Item", "Part number", "Note")):
         sheets.text(sheet, row, column, head, "head-right" if column == 1 else "head")
     for part in counts.components:
         if not int(part.quantity[0]):
             continue
         row += 1
-        sheets.text(sheet, row, 0, part.role)
+        sheets.text(sheet, row, 0, capital(str(part.role)), "wrap")
         sheets.number(sheet, row, 1, int(part.quantity[0]), "integer")
-        sheets.text(sheet, row, 2, part.item)
-        sheets.text(sheet, row, 3, part_note_text(part))
+        sheets.text(sheet, row, 2, item_name(part.item, catalog), "wrap")
+        sheets.text(sheet, row, 3, _part_number(part.item, catalog), "wrap")
+        sheets.text(sheet, row, 4, part_note_text(part), "wrap")
+
+
+def _part_number(item: str, catalog: Catalog) -> str:
+    """Part number as the vendor publishes it; "" where no source gives one."""
+    try:
+        skus = catalog.item(item).skus
+    except KeyError:
+        return ""
+    return skus[0].value if skus else ""
 
 
 def write_assumptions(sheets: Sheets, result: SizingResult) -> None:
     """All assumptions, defaults of the request first."""
-    sheet = sheets.add("Assumptions", (44, 26, 12, 24, 80))
-    sheets.heads(sheet, ("Assumption", "Value", "Basis", "Source", "Reason"))
+    sheet = sheets.add("Assumptions", (44, 26, 8, 12, 24, 80))
+    sheets.heads(sheet, ("Assumption", "Value", "Unit", "Basis", "Source", "Reason"), frozen_columns=1)
     for row, assumption in enumerate(assumption_rows(result), HEAD_ROW + 1):
-        texts = (assumption.what, assumption.value, assumption.basis, assumption.source, assumption.note)
+        unit = "" if assumption.number is None else assumption.unit
+        texts = (assumption.what, assumption.value, unit, assumption.basis, assumption.source, assumption.note)
         sheets.texts(sheet, row, texts, "wrap")
+        if assumption.number is not None:
+            sheets.figure(sheet, row, 1, assumption.number)
 
 
 def write_questions(sheets: Sheets, result: SizingResult) -> None:
@@ -107,34 +118,12 @@ def write_changes(sheets: Sheets, result: SizingResult) -> None:
 
 
 def write_sources(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
-    """Every source of a number."""
+    """Every source of a number; in a customer's copy those of the prices."""
     sheet = sheets.add("Sources", (30, 80, 30, 16, 8))
-    sheets.heads(sheet, ("Key", "Title", "Publisher", "Date", "Grade"))
-    known = [catalog.sources[key] for key in result.sources if key in catalog.sources]
+    sheets.heads(sheet, ("Source", "Title", "Publisher", "Date", "Grade"))
+    bill = result.design.bill
+    keys = dict.fromkeys(line.price_source for line in bill.lines) if bill.is_customer_copy else result.sources
+    known = [catalog.sources[key] for key in keys if key in catalog.sources]
     for row, source in enumerate(known, HEAD_ROW + 1):
         texts = (source.id, source.title, source.publisher, source.date or "not dated", source.grade)
         sheets.texts(sheet, row, texts, "wrap")
-
-
-def write_data(sheets: Sheets, result: SizingResult) -> None:
-    """The design document, one row for each value."""
-    sheet = sheets.add("Data", (70, 60), "Data: every number of the design document")
-    sheets.heads(sheet, ("Key", "Value"))
-    for row, (key, value) in enumerate(_flat(design_document(result)), HEAD_ROW + 1):
-        sheets.text(sheet, row, 0, key, "wrap")
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            sheets.text(sheet, row, 1, "not known" if value is None else str(value), "wrap")
-        else:
-            sheets.number(sheet, row, 1, value, "plain")
-
-
-def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Leaves of nested data with their paths, in sorted order."""
-    if isinstance(value, dict):
-        for key in sorted(value):
-            yield from _flat(value[key], f"{path}.{key}" if path else str(key))
-    elif isinstance(value, list):
-        for number, one in enumerate(value):
-            yield from _flat(one, f"{path}[{number}]")
-    else:
-        yield path, value

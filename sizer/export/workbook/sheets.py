@@ -48,7 +48,7 @@ class Sheets:
 
     def text(self, sheet: Any, row: int, column: int, text: str, format_: str = "text") -> None:
         """Text that is never calculated: formula-like text keeps its quote mark when it is edited or copied."""
-        name = f"{format_}-quoted" if is_formula_like(text) and f"{format_}-quoted" in self.formats else format_
+        name = f"{format_}-quoted" if is_formula_like(text) else format_
         sheet.write_string(row, column, printable(text), self.formats[name])
         if format_ in _WRAPPED:
             self._fit(sheet, row, self._widths[sheet.name][column], text)
@@ -61,6 +61,10 @@ class Sheets:
     def number(self, sheet: Any, row: int, column: int, value: float, format_: str) -> None:
         """Number in a cell."""
         sheet.write_number(row, column, value, self.formats[format_])
+
+    def figure(self, sheet: Any, row: int, column: int, value: float) -> None:
+        """Number with the decimals that it has."""
+        self.number(sheet, row, column, value, "integer" if float(value).is_integer() else "figure")
 
     def heads(self, sheet: Any, heads: Sequence[str], right: Sequence[int] = (), frozen_columns: int = 0) -> None:
         """Heads of the columns, frozen and repeated on every page."""

@@ -1,11 +1,11 @@
 """The first sheet: quote, design, cost, warnings and conditions."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sizer import __version__
-from sizer.base.quantities import duration, si, significant
+from sizer.base.quantities import duration, scaled_unit, significant
 from sizer.bom.bill import Bill
 from sizer.catalog.labels import sample_unit
 from sizer.export.workbook.bill_sheet import BillCells, shown
@@ -14,10 +14,10 @@ from sizer.physical.components import CATEGORIES
 from sizer.present import words
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.verdict import verdict_text
-from sizer.sizing.result import STAGES, SizingResult
+from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
-WIDTHS = (34, 24, 24, 62)
+WIDTHS = (34, 26, 22, 62)
 _ON_PRICES = "Prices and availability may change without notice; each price has its source and date on the sheet BOM."
 _DISCLAIMERS = (
     "Budgetary and not binding: a binding offer needs quotes of the vendors.",
@@ -29,13 +29,40 @@ _DISCLAIMERS = (
 )
 
 
+@dataclass(frozen=True)
+class _Figure:
+    """A line of the sheet: a text, or a number with its unit; ``name`` defines the cell for formulas."""
+
+    label: str
+    value: str | float
+    note: str = ""
+    unit: str = ""
+    name: str = ""
+
+
 def write_summary(sheets: Sheets, sheet: Any, result: SizingResult, cells: BillCells) -> None:
     """Fill the sheet; its formulas look into the sheet of the bill."""
+    sheet.freeze_panes(2, 0)
     row = 3
-    for label, value, note in (*_heading(result), *_answer(result)):
+    for label, value, note in _heading(result):
         sheets.text(sheet, row, 0, label, "label")
         sheets.text(sheet, row, 1, value, "strong")
         sheets.text(sheet, row, 3, note, "wrap")
+        row += 1
+    row += 1
+    for column, head in enumerate(("Answer", "Value", "Unit", "")):
+        sheets.text(sheet, row, column, head, "head-right" if column == 1 else "head")
+    row += 1
+    for figure in _answer(result):
+        sheets.text(sheet, row, 0, figure.label, "label")
+        if isinstance(figure.value, str):
+            sheets.text(sheet, row, 1, figure.value, "strong")
+        else:
+            sheets.figure(sheet, row, 1, figure.value)
+        sheets.text(sheet, row, 2, figure.unit)
+        sheets.text(sheet, row, 3, figure.note, "wrap")
+        if figure.name:
+            sheets.book.define_name(figure.name, f"={sheet.name}!$B${row + 1}")
         row += 1
     bill = result.design.bill
     row = _categories(sheets, sheet, row + 1, bill, cells)
@@ -68,55 +95,60 @@ def _heading(result: SizingResult) -> Iterator[tuple[str, str, str]]:
         until.isoformat() if until is not None else f"{quote.valid_days} days",
         f"{quote.valid_days} days from the date of the quote" if until is not None else "from the date of the quote",
     )
-    if quote.prepared_for or request.customer:
-        yield "Prepared for", quote.prepared_for or request.customer, ""
+    if request.customer:
+        yield "Prepared for", request.customer, ""
     if quote.prepared_by:
         yield "Prepared by", quote.prepared_by, ""
     yield "Status", "budgetary, not binding", ""
-    yield (
-        "Based on",
-        f"catalogue {result.catalog_digest[:8]}",
-        f"calibration {result.calibration_digest[:8]}, configurator {__version__}",
-    )
+    if not result.design.bill.is_customer_copy:
+        yield (
+            "Based on",
+            f"catalogue {result.catalog_digest[:8]}",
+            f"calibration {result.calibration_digest[:8]}, configurator {__version__}",
+        )
 
 
-def _answer(result: SizingResult) -> Iterator[tuple[str, str, str]]:
+def _answer(result: SizingResult) -> Iterator[_Figure]:
     design = result.design
     counts = design.quantities
-    at_least = "at least " if counts.unknown_power else ""
-    yield "Answer", design.name, verdict_text(result)
-    yield "GPU servers", str(design.n_servers), design.platform.server.name
-    yield "GPUs", str(design.n_gpus), design.platform.gpu.name
+    at_least = "at least; " if counts.unknown_power else ""
+    yield _Figure("Design", design.name, verdict_text(result))
+    yield _Figure("GPU servers", design.n_servers, design.platform.server.name, name="GpuServers")
+    yield _Figure("GPUs", design.n_gpus, design.platform.gpu.name, name="Gpus")
+    yield _Figure("Storage nodes", design.storage_nodes or "none", design.platform.storage.name)
     usable = float(counts.usable_bytes[0])
-    yield "Storage nodes", str(design.storage_nodes) if design.storage_nodes else "none", design.platform.storage.name
     if usable > 0:
-        yield "Usable capacity", si(usable, "B"), ""
-    n_racks = int(counts.racks[0])
-    yield "Rack units", significant(float(counts.rack_units[0])), f"in {n_racks} rack{'s' if n_racks != 1 else ''}"
-    yield (
-        "Power, maximum",
-        at_least + si(float(counts.power_max_w[0]), "W"),
-        f"typical {at_least}{si(float(counts.power_typical_w[0]), 'W')}",
-    )
+        yield _figure("Usable capacity", usable, "B")
+    n_racks = counts.n_racks
+    yield _Figure("Racks", n_racks, name="Racks")
+    yield _Figure("Rack units", float(counts.rack_units[0]), unit="U", name="RackUnits")
+    maximum, typical = float(counts.power_max_w[0]), float(counts.power_typical_w[0])
+    yield _figure("Power, maximum", maximum, "W", f"{at_least}basis of feeds and cooling", "MaximumPower")
+    yield _figure("Power, typical", typical, "W", f"{at_least}basis of energy", "TypicalPower", like=maximum)
     for answer in design.workloads:
-        unit = sample_unit(answer.dnn)
-        value, low, high = answer.throughput
-        span = (
-            f"90 % interval {significant(low)} to {significant(high)}; bottleneck: {_inside(STAGES[answer.bottleneck])}"
-        )
-        yield f"Throughput, {answer.workload.name}", si(value, unit), span
-        if answer.time is not None:
-            value, low, high = answer.time.total_s
-            yield (
-                f"Time to train, {answer.workload.name}",
-                duration(value),
-                f"90 % interval {duration(low)} to {duration(high)}",
-            )
-        yield (
-            f"Target, {answer.workload.name}",
-            target_text(answer.workload, answer.dnn),
-            f"probability of meeting it: {words.percent(answer.probability)}",
-        )
+        yield from _performance(answer)
+
+
+def _performance(answer: WorkloadAnswer) -> Iterator[_Figure]:
+    unit, name = sample_unit(answer.dnn), answer.workload.name
+    value, low, high = answer.throughput
+    span = f"90 % interval {significant(low)} to {significant(high)}; bottleneck: {_inside(STAGES[answer.bottleneck])}"
+    yield _figure(f"Throughput, {name}", value, unit, span)
+    if answer.time is not None:
+        value, low, high = answer.time.total_s
+        yield _figure(f"Time to train, {name}", value, "s", f"90 % interval {duration(low)} to {duration(high)}")
+    chance = f"probability of meeting it: {words.percent(answer.probability)}"
+    rate = answer.workload.target.samples_per_s
+    if rate is not None:
+        yield _figure(f"Target, {name}", rate, unit, f"at least; {chance}")
+    else:
+        yield _Figure(f"Target, {name}", target_text(answer.workload, answer.dnn), chance)
+
+
+def _figure(label: str, value: float, unit: str, note: str = "", name: str = "", like: float | None = None) -> _Figure:
+    """A number of three digits in the unit in which the guide prints it."""
+    factor, printed = scaled_unit(value if like is None else like, unit)
+    return _Figure(label, float(f"{value / factor:.3g}"), note, printed, name)
 
 
 def _inside(label: str) -> str:
@@ -157,6 +189,7 @@ def _categories(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCel
     amount = bill.net_total if bill.net_total.is_unknown else replace(bill.net_total, amount=bill.total, n_open=0)
     place = cells.cell("Extended net", cells.total_row)
     sheet.write_formula(row, 2, f"={place}", sheets.formats["total-money"], shown(amount))
+    sheets.book.define_name("TotalPrice", f"={place}")
     sheet.write_blank(row, 3, None, total)
     return row + 1
 

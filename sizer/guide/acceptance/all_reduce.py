@@ -60,10 +60,9 @@ def all_reduce_bytes_per_s(
         return None
     found: list[Effect] = []
     if gpus_per_server > 1:
-        link = platform.server.intra_link
-        found.append((INTRA, f"intra:{link.value if link is not None else 'pcie3'}", 1.0))
+        found.append((INTRA, f"intra:{platform.intra_link}", 1.0))
     if n_servers > 1:
-        level = link_level(platform.fabric)
+        level = link_level(platform.fabric.id)
         found += [(INTER, f"inter:{level.partition('/')[2]}", 1.0), (INTER, f"inter-link:{level}", 1.0)]
         found.append((INTER, "inter-site:", 1.0))  # a site that was never measured: the spread of those that were
     terms = calibration.terms_from(found)

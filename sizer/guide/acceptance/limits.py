@@ -20,6 +20,7 @@ class AcceptanceTest:
     passes: str  # "at least 11.6 GB/s"
     basis: str  # origin of the numbers
     sources: tuple[str, ...] = ()  # keys of catalog/sources.toml
+    about: str = ""  # what several tests share, which heads them: workload, software and settings
 
 
 def number(value: float, unit: str) -> str:

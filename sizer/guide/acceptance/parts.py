@@ -9,8 +9,8 @@ from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import link_level
-from sizer.catalog.links import fabric_ports, kind_name, link_bytes_per_s
-from sizer.catalog.schema import LinkKind
+from sizer.catalog.fabrics import fabric_ports
+from sizer.catalog.links import LinkType
 from sizer.guide.acceptance.all_reduce import MESSAGE_BYTES, all_reduce_bytes_per_s
 from sizer.guide.acceptance.limits import AcceptanceTest, at_least, interval
 from sizer.physical.capacity import capacity_ladder, counts_nodes
@@ -90,14 +90,14 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
     """Every link, one link under load, and the gradient exchange inside one server and between all servers."""
     platform = design.platform
     if design.plan.n_links:
-        counts: dict[LinkKind, int] = {}
+        counts: dict[LinkType, int] = {}
         for cable in design.plan.cables:
             counts[cable.run.kind] = counts.get(cable.run.kind, 0) + cable.length_m.size
         yield AcceptanceTest(
             "links",
             "network",
             "Compare state, speed and neighbour of every port (ibstat, iblinkinfo, ethtool, LLDP) with the cable list.",
-            ", ".join(f"{grouped(count)} × {kind_name(kind)}" for kind, count in counts.items()),
+            ", ".join(f"{grouped(count)} × {kind.name}" for kind, count in counts.items()),
             "every link up at its rated speed, every neighbour as listed",
             "cable list of the plan",
         )
@@ -132,18 +132,18 @@ def _fabric_share(design: DesignAnswer) -> float:
 def _link(design: DesignAnswer) -> AcceptanceTest:
     """Every fabric port, between pairs of servers."""
     kind = design.platform.fabric
-    line = link_bytes_per_s(kind)
-    is_rdma = link_level(kind).endswith("/rdma")
+    line = kind.bytes_per_s
+    is_rdma = link_level(kind.id).endswith("/rdma")
     ports = max(fabric_ports(design.platform.server.ports, kind), 1)
     tool = "ib_write_bw" if is_rdma else "iperf3"
     port = by_count(ports, "over its fabric port", f"over each of its {ports} fabric ports separately")
     run = f"Run {tool} between pairs of servers, with every server once, {port}."
     expected = line if is_rdma else line * TCP_PAYLOAD_SHARE
     basis = (
-        f"line rate of {kind_name(kind)}; a published raw test reached {_reached()} of it"
+        f"line rate of {kind.name}; a published raw test reached {_reached()} of it"
         if is_rdma
         else (
-            f"line rate of {kind_name(kind)} less Ethernet, IP and TCP headers; the limit is {_reached()} "
+            f"line rate of {kind.name} less Ethernet, IP and TCP headers; the limit is {_reached()} "
             "of the line rate, as in a published raw test"
         )
     )

@@ -13,6 +13,9 @@ from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages import compute_side
 
+# A limit cites the sources that weigh most; the engineer's file has all of them.
+_MOST_SOURCES = 3
+
 
 def training_tests(design: DesignAnswer, known: Sequence[WorkloadOnDesign | None]) -> Iterator[AcceptanceTest]:
     """Rates of one GPU, one server and the whole cluster, host load and time to train, workload by workload."""
@@ -20,7 +23,7 @@ def training_tests(design: DesignAnswer, known: Sequence[WorkloadOnDesign | None
     for number, (answer, model) in enumerate(zip(design.workloads, known, strict=True), start=1):
         mark = f"-{number}" if several else ""
         for test in (*_alone(answer, model), *_together(design, answer)):
-            yield replace(test, key=test.key + mark)
+            yield replace(test, key=test.key + mark, about=_about(answer))
 
 
 def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[AcceptanceTest]:
@@ -28,7 +31,7 @@ def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[A
     if model is None:
         return
     gpus = int(model.run.cols.gpus_per_server[0])
-    basis = "90\u202f% interval of the calibration, which is based on real data; synthetic data is not slower"
+    basis = "90\u202f% interval of runs on real data; synthetic data is not slower"
     if model.work.is_inference:
         basis = "90\u202f% interval of the calibration"
     for key, count in (("one-gpu", 1), ("one-server", gpus)):
@@ -39,8 +42,7 @@ def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[A
         yield AcceptanceTest(
             key,
             "training",
-            f"{answer.workload.name}: run {answer.stack.name} with synthetic data on {_gpus(count)} of one server, "
-            f"{_settings(answer)}.",
+            f"Run on synthetic data with {_gpus(count)} of one server.",
             interval(rate, unit),
             at_least(float(rate.low), unit),
             basis,
@@ -60,12 +62,10 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
     """The whole cluster on its own data."""
     unit = sample_unit(answer.dnn)
     servers = by_count(design.n_servers, "1 server", f"{grouped(design.n_servers)} servers")
-    run = (
-        f"{answer.workload.name}: run {answer.stack.name} on {_gpus(design.n_gpus)} of {servers} with the data set, "
-        f"{_settings(answer)}"
-    )
+    run = f"Run on the data set with {_gpus(design.n_gpus)} of {servers}"
     basis = "90\u202f% interval of the slowest stage"
-    sources = (*_sources(answer), *(source for stage in answer.stages for source in stage.sources))
+    limiting = (source for stage in answer.stages if stage.is_limiting for source in stage.sources)
+    sources = tuple(dict.fromkeys((*_sources(answer), *limiting)))[:_MOST_SOURCES]
     warm, read, size = answer.throughput, answer.cold_storage_bytes_per_s, answer.sample_bytes
     cold = Estimate(read.value / size, read.low / size, read.high / size)
     for key, when, rate in (
@@ -101,14 +101,15 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
     basis = "90\u202f% interval of epochs and rate" if target is None else "target of the request"
     text = f"{run}; complete training with evaluations."
     points = answer.recipe.points if answer.recipe is not None else ()
-    sources = (*_sources(answer), *(point.source for point in points))
+    sources = tuple(dict.fromkeys((*_sources(answer), *(point.source for point in points))))[:_MOST_SOURCES]
     yield AcceptanceTest("time-to-train", "training", text, interval(total, "s"), passes, basis, sources)
 
 
-def _settings(answer: WorkloadAnswer) -> str:
+def _about(answer: WorkloadAnswer) -> str:
+    """Workload, software and settings of its runs."""
     batch = answer.batch_per_gpu
     samples = by_count(batch, "1 sample per GPU", f"{grouped(batch)} samples per GPU")
-    return f"{name(answer.workload.precision)}, {samples}"
+    return f"{answer.workload.name}: {answer.stack.name}, {name(answer.workload.precision)}, {samples}"
 
 
 def _gpus(count: int) -> str:
@@ -116,7 +117,8 @@ def _gpus(count: int) -> str:
 
 
 def _sources(answer: WorkloadAnswer) -> tuple[str, ...]:
-    return tuple(row.source for row in answer.evidence if row.calibrates)
+    """Sources of the nearest runs that the rate is calibrated on."""
+    return tuple(dict.fromkeys(row.source for row in answer.evidence if row.calibrates))[:_MOST_SOURCES]
 
 
 def _percent(share: float) -> str:

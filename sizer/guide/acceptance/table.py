@@ -21,13 +21,15 @@ def tests_table(tests: Sequence[AcceptanceTest]) -> Table | None:
     rows: list[Row] = []
     for area, title in _AREAS.items():
         in_area = [test for test in tests if test.area == area]
-        if in_area:
-            rows.append(row(title, kind="group"))
+        about = None
         for test in in_area:
+            if test.about != about:
+                about = test.about
+                rows.append(row(about or title, kind="group"))
             basis = Cell(words.sentence(test.basis), test.sources)
             rows.append(row(test.run.rstrip(".") + ".", test.expect, test.passes, basis))
     if not rows:
         return None
     titles = ("Test", "Expected result", "Pass criterion", "Basis")
     caption = "Acceptance tests with expected results"
-    return fact_table("acceptance", caption, rows, titles=titles, widths=(34, 21, 20, 25), style="")
+    return fact_table("acceptance", caption, rows, titles=titles, widths=(32, 27, 17, 24), style="")

@@ -84,7 +84,7 @@ def server_reasons(context: GuideContext) -> list[str]:
         height = f"{units:g} rack {words.plural_of(int(units), 'unit')}"
         reasons.append(f"Density: {gpus} in {height}, {density} GPUs per rack unit.")
     if server.intra_link is not None and platform.gpus_per_server > 1:
-        link = words.name(server.intra_link.value)
+        link = server.intra_link.value.name
         if all(answer.workload.task != "training" for answer in context.answers):
             reasons.append(f"GPU link: {link} connects the GPUs inside the server.")
         elif context.is_single:
@@ -104,9 +104,9 @@ def processor_text(context: GuideContext) -> str:
             f"Sample preparation on the host is the bottleneck of {words.listed(limited)}. "
             "More cores, or compressed images decoded on the GPU, would raise the rate."
         )
-    loads = [float(answer.cpu_utilization_fraction.value) for answer in context.answers]
+    load = max((answer.cpu_utilization_fraction for answer in context.answers), key=lambda load: float(load.value))
     steps = dict.fromkeys(HOST_STEPS[answer.sample_format] for answer in context.answers)
     return (
-        f"What the host processors do for a sample ({'; '.join(steps)}) uses at most {words.percent(max(loads))} of "
-        "them; they are not the bottleneck."
+        f"What the host processors do for a sample ({'; '.join(steps)}) uses {words.estimate(load, '%')} of them; "
+        "they are not the bottleneck."
     )

@@ -182,8 +182,8 @@ def _components(context: GuideContext) -> Iterator[Requirement]:
         text = f"At least {si(least, 'B')} of host memory per server"
         yield Requirement(text, si(memory.value, "B"), memory.value >= least, "architecture")
     if allowed.fabrics and not context.is_single:
-        names = words.listed((words.link_name(kind) for kind in allowed.fabrics), "or")
-        yield Requirement(f"Fabric: {names}", words.link_name(platform.fabric), True, "architecture")
+        names = words.listed((item_name(id_, context.catalog) for id_ in allowed.fabrics), "or")
+        yield Requirement(f"Fabric: {names}", platform.fabric.name, True, "architecture")
 
 
 def _feeds(context: GuideContext) -> Iterator[Requirement]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sizer.base.quantities import grouped
-from sizer.catalog.links import kind_name
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.tables import Field, Table, record_table
@@ -56,7 +55,7 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
     if fabric is not None:
         yield ChoiceSection(
             "Fabric",
-            f"{kind_name(fabric.kind)}, {words.plural(fabric.n_ports, 'port')} of each server",
+            f"{fabric.kind.name}, {words.plural(fabric.n_ports, 'port')} of each server",
             text.fabric_texts(fabric),
             text.fabric_trade_off(fabric),
             _links_table(fabric.slower),
@@ -94,7 +93,7 @@ def _links_table(options: Sequence[LinkOption]) -> Table | None:
     if not options:
         return None
     fields = (
-        Field[LinkOption]("One link for each server", lambda one: kind_name(one.kind), "left", 26),
+        Field[LinkOption]("One link for each server", lambda one: one.kind.name, "left", 26),
         Field[LinkOption]("Reads, of the link", lambda one: words.percent(one.read_fraction), "right", 20),
         Field[LinkOption]("Rate lost to gradients", lambda one: words.percent(one.lost_fraction), "right", 20),
         Field[LinkOption]("Why not", text.link_text, "left", 34),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sizer.base.quantities import grouped, significant
-from sizer.catalog.links import fabric_ports
+from sizer.catalog.fabrics import fabric_ports
 from sizer.guide.context import GuideContext
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.roles import NetworkRole

@@ -7,12 +7,12 @@ from sizer.guide.context import GuideContext
 from sizer.present import charts
 from sizer.present.figures import PageFigure, charted
 from sizer.present.performance_tables import figures_table, time_table
-from sizer.present.reference_table import reference_table, reference_text
+from sizer.present.reference_table import reference_table, reference_text, references_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.verdict import meets_text
-from sizer.present.training_charts import accuracy_chart
+from sizer.present.training_charts import ACCURACY_CAPTION, accuracy_chart
 from sizer.questions.scale.comparison_text import arrangements_text
 from sizer.questions.scale.tables import short_table
 from sizer.sizing.result import WorkloadAnswer
@@ -32,7 +32,7 @@ class WorkloadPerformance:
     scaling_chart: PageFigure | None
     accuracy_chart: PageFigure | None
     resembles: str
-    reference: Table | None
+    reference: Table | None  # of the only workload; several are compared in one table
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -40,13 +40,13 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "workloads": [_workload(context, answer, number) for number, answer in enumerate(context.answers, 1)],
         "confidence": confidence_texts(context.result, context.surer),
+        "references": references_table(context.answers, context.design) if context.has_many_workloads else None,
         "scale": scale_section(context),
     }
 
 
 def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> WorkloadPerformance:
     palette, n_gpus = context.palette, context.design.n_gpus
-    circles = " Circles are published runs with this software, some on other servers." if answer.evidence else ""
     return WorkloadPerformance(
         name=answer.workload.name,
         verdict=meets_text(answer),
@@ -57,22 +57,20 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
         stage_chart=charted(
             f"stage-chart-{number}",
             charts.stage_chart(answer, palette),
-            "Capacity of each stage. The filled bar is the bottleneck; thin lines are 90 % intervals; "
-            "bars with an arrow are truncated.",
+            charts.stage_caption(answer),
         ),
         scaling_chart=charted(
             f"scaling-chart-{number}",
             charts.scaling_chart(answer, n_gpus, palette) if answer.scaling.n_gpus.size > 1 else None,
-            "Projected throughput by number of GPUs, with storage and platform fixed." + circles,
+            "Projected throughput by number of GPUs, with storage and platform fixed.",
         ),
         accuracy_chart=charted(
             f"accuracy-chart-{number}",
-            accuracy_chart(answer, n_gpus, palette),
-            "More GPUs shorten an epoch, but a larger global batch may need more epochs. "
-            "The band is the 90 % interval.",
+            None if context.has_many_workloads else accuracy_chart(answer, n_gpus, palette),
+            ACCURACY_CAPTION,
         ),
         resembles=reference_text(answer, context.design),
-        reference=reference_table(answer, context.design, number),
+        reference=None if context.has_many_workloads else reference_table(answer, context.design, number),
     )
 
 

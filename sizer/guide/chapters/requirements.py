@@ -34,7 +34,7 @@ def content(context: GuideContext) -> dict[str, Any]:
             for number, answer in enumerate(context.answers, 1)
         ],
         "team": requested_team_table(team) if team is not None else None,
-        "conditions": conditions_table(result, context.catalog),
+        "conditions": conditions_table(result, context.catalog, context.edition.is_customer_copy),
         "compliance": compliance_table(context),
     }
 
@@ -65,8 +65,8 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, is_max
     return fact_table(f"workload-{number}", f"{title}: {workload.name}", facts, widths=_WIDTHS, style="asked")
 
 
-def conditions_table(result: SizingResult, catalog: Catalog) -> Table:
-    """Confidence, allowed components and limits of the request."""
+def conditions_table(result: SizingResult, catalog: Catalog, is_customer_copy: bool = False) -> Table:
+    """Confidence, allowed components and limits of the request; a customer's copy names no excluded product."""
     request = result.request
     allowed, limits = request.platforms, request.limits
     confidence = by_count(
@@ -92,11 +92,11 @@ def conditions_table(result: SizingResult, catalog: Catalog) -> Table:
         ("Requested confidence", confidence),
         ("Date of need", words.date(request.needed_by) if request.needed_by is not None else None),
         ("Allowed servers", names(allowed.servers)),
-        ("Excluded servers", names(allowed.forbidden_servers)),
+        ("Excluded servers", None if is_customer_copy else names(allowed.forbidden_servers)),
         ("Allowed GPUs", names(allowed.gpus)),
         ("Allowed storage", names(allowed.storage)),
-        ("Excluded storage", names(allowed.forbidden_storage)),
-        ("Allowed fabrics", words.listed(map(words.link_name, allowed.fabrics)) if allowed.fabrics else None),
+        ("Excluded storage", None if is_customer_copy else names(allowed.forbidden_storage)),
+        ("Allowed fabrics", names(allowed.fabrics)),
         ("GPUs per server", count(allowed.gpus_per_server)),
         ("Minimum host memory per server", size(allowed.host_memory_bytes)),
         ("Storage tier", allowed.storage_tier),

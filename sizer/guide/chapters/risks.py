@@ -21,6 +21,7 @@ from sizer.questions.failures.tables import tolerated_losses_table
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
 from sizer.sizing.checks import CheckResult
+from sizer.sizing.design.decisions import scaling_efficiency
 
 # A chart of fewer bars says no more than a sentence.
 _LEAST_BARS = 3
@@ -28,6 +29,7 @@ _ABOUT_SALE = (
     BillWarningKind.SALE_ENDED,
     BillWarningKind.SALE_ENDS_BEFORE_NEED,
     BillWarningKind.SALE_ENDS,
+    BillWarningKind.SERVICE_END_KNOWN,
     BillWarningKind.AVAILABILITY_UNKNOWN,
 )
 # Risks of a date of need, with the recommended action.
@@ -67,8 +69,8 @@ def _tornado(context: GuideContext, number: int, sensitivity: Sensitivity, unit:
     return charted(f"tornado-{number}", chart, "Each bar varies one input between its two ends; all others are fixed.")
 
 
-def next_steps(context: GuideContext) -> list[str]:
-    """What happens after this document, in order."""
+def next_steps(context: GuideContext, tests: str = "the tests of this document") -> list[str]:
+    """What happens next, in order; ``tests`` are those of the acceptance."""
     result, design = context.result, context.design
     steps = []
     if context.surer is not None:
@@ -88,10 +90,10 @@ def next_steps(context: GuideContext) -> list[str]:
         steps.append(deciding)
     steps += delivery_sentences(design.bill.warnings)
     if context.is_single:
-        steps.append("Order, install and accept the server with the tests of this document.")
+        steps.append(f"Order, install and accept the server with {tests}.")
     else:
         steps.append("Accept one server first: its rate confirms or corrects the number of servers.")
-        steps.append("Install the cluster and accept it as a whole with the tests of this document.")
+        steps.append(f"Install the cluster and accept it as a whole with {tests}.")
     return steps
 
 
@@ -103,11 +105,13 @@ def conclusions(context: GuideContext) -> list[str]:
     elif context.is_single:
         first = f"One {design.platform.server.name} is enough for the request."
     else:
-        efficiency = words.percent(min(answer.scaling_efficiency for answer in context.answers))
-        first = (
-            f"{design.name} is the proposed design. Scaling efficiency at {words.plural(design.n_gpus, 'GPU')}: "
-            f"{efficiency}."
+        efficiency = scaling_efficiency(design)
+        scales = (
+            ""
+            if efficiency is None
+            else f" Scaling efficiency at {words.plural(design.n_gpus, 'GPU')}: {words.percent(efficiency)}."
         )
+        first = f"{design.name} is the proposed design.{scales}"
     found = [first, *(result_text.limit(answer, context.has_many_workloads) for answer in context.answers)]
     return [*found, strongest(context)] if strongest(context) else found
 
@@ -179,7 +183,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
         for reason in bill_warning_sentences(warning for warning in design.bill.warnings if warning.kind is kind):
             yield Risk(name, reason.rstrip("."), action)
     sales = [warning for warning in design.bill.warnings if warning.kind in _ABOUT_SALE]
-    for sale in bill_warning_sentences(sales[:1]):
+    for sale in bill_warning_sentences(sales):
         yield Risk(
             "Availability",
             sale.rstrip("."),

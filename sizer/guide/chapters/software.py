@@ -11,7 +11,7 @@ from sizer.drawings.layers import layers
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.figures import drawn
-from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
+from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row, source_cell
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 
@@ -44,7 +44,7 @@ def _licence_table(design: DesignAnswer, catalog: Catalog, category: str, id_: s
         rows.append(
             row(
                 with_vendor(item) + (", optional" if part.status == "optional" else ""),
-                Cell(item.purpose.value.rstrip(".") + ".", (item.purpose.source,)),
+                source_cell(item.purpose, item.purpose.value.rstrip(".") + "."),
                 metric if is_free else f"{grouped(quantity)}, per {metric}",
             )
         )
@@ -58,7 +58,7 @@ def stacks_table(design: DesignAnswer) -> Table:
     """The software stack that each workload is sized with."""
 
     def released(answer: WorkloadAnswer) -> Cell:
-        return Cell(str(answer.stack.released.value), (answer.stack.released.source,))
+        return source_cell(answer.stack.released, str(answer.stack.released.value))
 
     def loader(answer: WorkloadAnswer) -> str:
         if answer.sample_format not in (SampleFormat.JPEG, SampleFormat.SLIDES):

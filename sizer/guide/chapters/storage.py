@@ -5,6 +5,7 @@ from typing import Any
 
 from sizer.base.quantities import si, with_decimal_sign
 from sizer.base.units import TIB
+from sizer.catalog.model import Catalog
 from sizer.guide.context import GuideContext
 from sizer.physical.capacity import CapacityStep, capacity_ladder, is_extrapolated
 from sizer.present import words
@@ -16,6 +17,7 @@ from sizer.questions.data.charts import copy_chart
 from sizer.questions.data.tables import checkpoints_table, required_capacity_table, routes_table
 from sizer.questions.data.text import copy_text, ingest_text, transform_text
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
+from sizer.sizing.stages.storage_rates import mount_rate, mount_rates
 
 _STEPS = {
     "raw": "Raw",
@@ -37,7 +39,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "loads": [load_text(answer, is_named=context.has_many_workloads) for answer in context.answers],
         "capacity": capacity_table(steps) if len(steps) > 1 else None,
         "is_extrapolated": is_extrapolated(storage, design.storage_nodes),
-        "supply": supply_table(design),
+        "supply": supply_table(design, context.catalog),
         "data": _data(context),
         "mounts": _mounts(context),
         "has_front_end": platform.attachment in ("gateway", "own network", "spine", "fabric")
@@ -129,9 +131,9 @@ def capacity_table(steps: Sequence[CapacityStep]) -> Table:
     )
 
 
-def supply_table(design: DesignAnswer) -> Table | None:
+def supply_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
     """Read rates of the storage by level of evidence, and the required rates; None where no rate is known."""
-    available = tuple(_available(design))
+    available = (*_available(design), *_mounted(design, catalog))
     if not available:
         return None
     is_named = len(design.workloads) > 1
@@ -168,6 +170,18 @@ def _available(design: DesignAnswer) -> Iterator[Row]:
     line = float(design.quantities.front_end_bytes_per_s[0])
     if line > 0 and storage.kind != "local":
         yield row("Line rate of the front end", si(line / n_nodes, "B/s"), si(line, "B/s"), "ports in use")
+
+
+def _mounted(design: DesignAnswer, catalog: Catalog) -> Iterator[Row]:
+    """What all mounts of the servers pass."""
+    storage, nodes = design.platform.storage, max(design.storage_nodes, 1)
+    if storage.kind == "local":
+        return
+    fixed, per_node, low, high = mount_rates(storage, catalog)
+    count = int(design.n_servers * (fixed + per_node * nodes))
+    total = si(count * low, "B/s") if low == high else f"{si(count * low, 'B/s')} to {si(count * high, 'B/s')}"
+    source = Cell("", mount_rate(storage, catalog).sources)
+    yield row(f"{words.plural(count, 'mount')} of the servers", "", total, source)
 
 
 def _required(answer: WorkloadAnswer, is_named: bool) -> Iterator[Row]:

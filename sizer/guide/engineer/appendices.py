@@ -78,7 +78,7 @@ def schedule_table(plan: Plan) -> Table | None:
             rows.append(row(words.capital(str(network)), kind="group"))
         stock_m = link.stock_length_m
         cable = Cell("to length", is_muted=True) if stock_m is None else plain(stock_m)
-        kind, length = words.link_name(link.kind), grouped(link.length_m, 1)
+        kind, length = link.kind.name, grouped(link.length_m, 1)
         rows.append(row(link.id, _end(link.a), _end(link.z), kind, length, cable))
     note = f"Each end: rack and lowest unit of the device, device, port. {_more_in(plan.n_links, 'cables.csv')}"
     return fact_table(

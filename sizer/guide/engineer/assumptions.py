@@ -1,5 +1,6 @@
 """All assumptions of an answer, as a table."""
 
+from sizer.base.provenance import ASSUMPTION
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
@@ -27,4 +28,6 @@ def assumptions_table(result: SizingResult) -> Table | None:
 
 
 def _reason(assumption: AssumptionRow) -> Cell:
-    return Cell(words.sentence(assumption.note), cites=(assumption.source,) if assumption.source else ())
+    return Cell(
+        words.sentence(assumption.note), cites=(assumption.source,) if assumption.source not in ("", ASSUMPTION) else ()
+    )

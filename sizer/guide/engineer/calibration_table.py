@@ -42,7 +42,7 @@ def _rows(design: DesignAnswer, answer: WorkloadAnswer, catalog: Catalog, calibr
         precision=answer.workload.precision,
         gpu=catalog.gpus[group.gpu],
         intra_link=group.intra_link,
-        inter_link=group.fabric if design.n_servers > 1 else None,
+        inter_link=group.fabric.id if design.n_servers > 1 else None,
         task="inference" if is_inference else "training",
         server=group.server,
     )

@@ -39,7 +39,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         ),
         "server_table": server_table("compute-node", platform.server, design.n_servers, context.catalog, gpus),
         "gpus": gpu_table(platform.gpu, others) if others else None,
-        "has_pcie_alternative": platform.gpu.form_factor.value == "sxm2"
+        "has_pcie_alternative": platform.gpu.form_factor.value != "pcie"
         and any(other.form_factor.value == "pcie" for other in others),
         "processors": processor_table(design, context.catalog),
         "memory": memory_table(design),

@@ -10,7 +10,19 @@ from sizer.catalog.labels import fact_value, item_name, with_vendor
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gpu, Server
 from sizer.present import words
-from sizer.present.tables import Align, Cell, Field, Row, Table, basis_note, fact_table, port_text, record_table, row
+from sizer.present.tables import (
+    Align,
+    Cell,
+    Field,
+    Row,
+    Table,
+    basis_note,
+    fact_table,
+    port_text,
+    record_table,
+    row,
+    source_cell,
+)
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 
@@ -39,7 +51,7 @@ def _server_rows(server: Server, count: int, catalog: Catalog, gpus: str) -> Ite
     if server.local_storage is not None:
         yield row("Local drives", item_name(server.local_storage, catalog), "")
     for port in server.ports:
-        yield row("Ports", port_text(port), Cell("", (port.source,), port.where))
+        yield row("Ports", port_text(port), source_cell(port))
     for label, fact in server.features.items():
         yield row(words.capital(label), str(fact.value), _source(fact))
     yield from _dimensions(server)
@@ -60,7 +72,7 @@ def _dimensions(device: Device) -> Iterator[Row]:
 
 
 def _source(fact: Sourced[Any] | None) -> Cell | str:
-    return "" if fact is None else Cell("", (fact.source,), fact.where)
+    return "" if fact is None else source_cell(fact)
 
 
 def _gib(size_bytes: float) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sizer.base.quantities import by_count, grouped, plain, si
-from sizer.catalog.links import GBIT_PER_S, fabric_ports, link_bytes_per_s
+from sizer.catalog.fabrics import fabric_ports
 from sizer.guide.context import GuideContext
 from sizer.physical.components import Network
 from sizer.physical.networks.addresses import AddressPlan, Subnet
@@ -22,8 +22,8 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "networks": networks_table(context),
         "load": load_table(context) if has_fabric else None,
-        "fabric": words.link_name(platform.fabric),
-        "direct": has_fabric and GBIT_PER_S[platform.fabric] >= 40,
+        "fabric": platform.fabric.name,
+        "direct": has_fabric and platform.fabric.gbit_per_s.value >= 40,
         "subnets": subnet_table(context.addresses) if context.addresses.subnets else None,
     }
 
@@ -46,7 +46,7 @@ def networks_table(context: GuideContext) -> Table | None:
 
     fields = (
         Field[Network]("Network", lambda net: words.capital(net.role), "left", 16),
-        Field[Network]("Links", lambda net: words.link_name(net.kind), "left", 13),
+        Field[Network]("Links", lambda net: net.kind.name, "left", 13),
         Field[Network]("Switches", lambda net: result_text.network_switches(net, context.catalog), "left", 22),
         Field[Network]("Ports", result_text.port_arithmetic, "left", 32),
         Field[Network]("Oversubscription", oversubscription, "right", 17),
@@ -64,7 +64,7 @@ def load_table(context: GuideContext) -> Table:
     """Traffic of each workload on the fabric links of one server, and the utilization of the links."""
     design, platform = context.design, context.design.platform
     ports = fabric_ports(platform.server.ports, platform.fabric)
-    port_rate = si(link_bytes_per_s(platform.fabric), "B/s")
+    port_rate = si(platform.fabric.bytes_per_s, "B/s")
 
     def reads(answer: WorkloadAnswer) -> str:
         per_server = float(answer.storage_bytes_per_s.value) / design.n_servers

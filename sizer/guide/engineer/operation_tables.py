@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sizer.base.quantities import duration
-from sizer.catalog.links import link_bytes_per_s
+from sizer.catalog.links import LinkType
 from sizer.present import words
 from sizer.present.tables import Table, fact_table
 from sizer.sizing.constraints.stored_data import storage_demand
@@ -11,15 +11,17 @@ from sizer.sizing.result import DesignAnswer
 from sizer.workload.data import DataRequest
 
 
-def phases_table(design: DesignAnswer, data_request: DataRequest, has_head: bool) -> Table:
+def phases_table(design: DesignAnswer, data_request: DataRequest, has_head: bool, lan: LinkType) -> Table:
     """Deployment phases in order, each with its completion criterion."""
-    phases = enumerate(_phases(design, data_request, has_head), 1)
+    phases = enumerate(_phases(design, data_request, has_head, lan), 1)
     rows = ((f"{number}. {name}", work, done) for number, (name, work, done) in phases)
     titles = ("Phase", "Work", "Complete when")
     return fact_table("phases", "Deployment phases", rows, titles=titles, widths=(18, 42, 40), style="")
 
 
-def _phases(design: DesignAnswer, data_request: DataRequest, has_head: bool) -> Iterator[tuple[str, str, str]]:
+def _phases(
+    design: DesignAnswer, data_request: DataRequest, has_head: bool, lan: LinkType
+) -> Iterator[tuple[str, str, str]]:
     plan = design.plan
     devices = words.plural(sum(device.status != "reserved" for device in plan.devices), "device")
     yield (
@@ -55,7 +57,7 @@ def _phases(design: DesignAnswer, data_request: DataRequest, has_head: bool) -> 
             "Create the storage cluster, set its protection level, export the file system",
             "Usable capacity equals that in the chapter on data and storage of the guide",
         )
-    yield "Data", _ingest_text(design, data_request), "Number and total size of the files match the source"
+    yield "Data", _ingest_text(design, data_request, lan), "Number and total size of the files match the source"
     yield (
         "Acceptance",
         "Run the acceptance tests of the guide, from single components to the full system",
@@ -68,11 +70,11 @@ def _phases(design: DesignAnswer, data_request: DataRequest, has_head: bool) -> 
     )
 
 
-def _ingest_text(design: DesignAnswer, data_request: DataRequest) -> str:
-    """Ingest of the data, with the shortest time that one 10 Gbit/s link allows."""
+def _ingest_text(design: DesignAnswer, data_request: DataRequest, lan: LinkType) -> str:
+    """Ingest of the data, with the shortest time that one link of the customer's network allows."""
     stored = storage_demand(design.workloads, data_request)
-    time_s = (stored.raw_bytes or stored.sets_bytes) / link_bytes_per_s("10gbe")
-    return f"Copy the data sets to {design.platform.storage.name}; at least {duration(time_s)} over one 10 GbE link"
+    time_s = (stored.raw_bytes or stored.sets_bytes) / lan.bytes_per_s
+    return f"Copy the data sets to {design.platform.storage.name}; at least {duration(time_s)} over one {lan.name} link"
 
 
 def monitoring_table(design: DesignAnswer) -> Table:

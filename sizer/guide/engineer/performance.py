@@ -9,7 +9,7 @@ from sizer.present.figures import PageFigure, charted
 from sizer.present.performance_tables import neighbours_table, stage_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
-from sizer.present.training_charts import epoch_chart
+from sizer.present.training_charts import ACCURACY_CAPTION, accuracy_chart, epoch_chart
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
 from sizer.questions.scale.charts import rates_chart, steps_chart
 from sizer.questions.scale.comparison_text import arrangements_text, difference
@@ -27,6 +27,7 @@ class WorkloadDetails:
     stages: Table
     time_chart: PageFigure | None
     epoch_chart: PageFigure | None
+    accuracy_chart: PageFigure | None
     cautions: list[str]
 
 
@@ -53,6 +54,12 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
             f"epoch-chart-{number}",
             epoch_chart(answer, palette),
             "The first epoch reads all data from storage; later epochs read only what is not cached.",
+        ),
+        accuracy_chart=charted(
+            f"accuracy-chart-{number}",
+            # The guide draws the one of a single workload.
+            accuracy_chart(answer, context.design.n_gpus, palette) if context.has_many_workloads else None,
+            ACCURACY_CAPTION,
         ),
         cautions=[words.sentence(text) for text in result_text.cautions(answer)],
     )

@@ -12,7 +12,7 @@ from sizer.present.tables import Table
 from sizer.present.text import result_text
 from sizer.sizing.result import WorkloadAnswer
 
-_CHART_PX = 280
+_CHART_PX = 240
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 from sizer.base.errors import ReportError
 from sizer.base.locale import use_locale
 from sizer.catalog.model import Catalog
-from sizer.guide.edition import GUIDE, Edition, named
+from sizer.guide.edition import GUIDE, Edition
 from sizer.guide.outline import guide
 from sizer.guide.pdf.attachments import attached
 from sizer.guide.pdf.progress import Progress, reported_steps
@@ -131,7 +131,7 @@ def _page(result: SizingResult, catalog: Catalog, edition: Edition) -> str:
         last = _last = (result, catalog, {})
     pages = last[2]
     if edition not in pages:
-        pages[edition] = _made(named(result, edition.profile), catalog, edition)
+        pages[edition] = _made(result, catalog, edition)
     return pages[edition]
 
 

@@ -6,7 +6,6 @@ from ipaddress import IPv4Address, IPv4Network
 
 from sizer.base.errors import InfeasibleError
 from sizer.base.quantities import grouped
-from sizer.catalog.links import is_infiniband
 from sizer.physical.networks.ports import device_ports
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.plan import NAME_PREFIXES, Connection, Plan
@@ -181,10 +180,14 @@ def _data(plan: Plan, key: NetworkPlane, links: Sequence[Connection], roles: dic
     # All but servers joins the first rail; the others carry gradients only, and nothing leaves them.
     is_first = key.rail <= 1
     carries_files = is_first and plan.inputs.platform.attachment in ("fabric", "gateway", "spine", "lan")
-    return _Draft(name, _fabric_purpose(is_infiniband(kind), carries_files), not is_infiniband(kind), is_first, ends)
+    n_servers = len({device for device, _ in ends if roles[device] is Role.GPU_SERVER})
+    purpose = _fabric_purpose(kind.is_infiniband, carries_files, n_servers)
+    return _Draft(name, purpose, not kind.is_infiniband, is_first, ends)
 
 
-def _fabric_purpose(is_ib: bool, carries_files: bool) -> PlanNote:
+def _fabric_purpose(is_ib: bool, carries_files: bool, n_servers: int) -> PlanNote:
+    if carries_files and n_servers == 1:  # its gradients stay inside
+        return PlanNote(PlanNoteKind.FILES_OF_ONE_SERVER_OVER_IPOIB if is_ib else PlanNoteKind.FILES_OF_ONE_SERVER)
     if carries_files:
         return PlanNote(PlanNoteKind.GRADIENTS_AND_FILES_OVER_IPOIB if is_ib else PlanNoteKind.GRADIENTS_AND_FILES)
     return PlanNote(PlanNoteKind.GRADIENTS_OVER_IPOIB if is_ib else PlanNoteKind.GRADIENTS)

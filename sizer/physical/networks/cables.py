@@ -7,7 +7,8 @@ import numpy as np
 
 from sizer.base.arrays import Floats, Ints
 from sizer.base.identity_cache import cached_by_catalog
-from sizer.catalog.schema import Cable, LinkKind
+from sizer.catalog.links import LinkType
+from sizer.catalog.schema import Cable
 from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
 
 # Lengths that the search counts with. [m] A 42U rack is 2 m high (AR3300: 1,991 mm); 3 m joins any two devices of one
@@ -15,11 +16,6 @@ from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
 # are assumptions of this program; the plan of a design measures every cable.
 IN_RACK_M = 3.0
 BETWEEN_RACKS_M = 10.0
-
-# Kinds whose cable may stand in where the catalogue has none. A QSFP28 cable for EDR plugs into the QSFP+ cage of an
-# FDR port and carries the slower rate; no source lists a cable for that link, so it is printed as a question.
-_STAND_INS: dict[LinkKind, LinkKind] = {"fdr": "edr", "25gbe": "100gbe", "10gbe": "40gbe"}
-
 
 # Lengths nearer than this are one length. [m]
 _EQUAL_M = 1e-9
@@ -34,14 +30,14 @@ class CableChoice:
     question: CableQuestion | None = None  # to ask the vendor
 
 
-def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> CableChoice:
+def choose_cable(cables: Iterable[Cable], kind: LinkType, length_m: float) -> CableChoice:
     """Shortest catalogue cable of a kind that reaches a length: copper while one reaches, else optics.
 
     Parameters
     ----------
     cables : iterable of Cable
         The catalogue's cables.
-    kind : LinkKind
+    kind : LinkType
         What the link runs.
     length_m : float
         Planning length. [m]
@@ -57,24 +53,20 @@ def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> Ca
     if choice is not None:
         return choice
     question = CableQuestion(kind, length_m)
-    stand_in = _STAND_INS.get(kind)
+    stand_in = _stand_in(known, kind)
     if stand_in is not None and (choice := _choose(known, stand_in, length_m)) is not None:
-        return CableChoice(
-            choice.items,
-            (PlanNote(PlanNoteKind.OTHER_CABLE, (kind, stand_in)),),
-            question,
-        )
+        return CableChoice(choice.items, (PlanNote(PlanNoteKind.OTHER_CABLE, (kind.name, stand_in.name)),), question)
     return CableChoice((), (), question)
 
 
-def choose_cables(cables: tuple[Cable, ...], kind: LinkKind, lengths_m: Floats) -> tuple[list[CableChoice], Ints]:
+def choose_cables(cables: tuple[Cable, ...], kind: LinkType, lengths_m: Floats) -> tuple[list[CableChoice], Ints]:
     """Choices for many links of a kind, and the number of each link's choice; see :func:`choose_cable`.
 
     Parameters
     ----------
     cables : tuple of Cable
         The catalogue's cables.
-    kind : LinkKind
+    kind : LinkType
         What the links run.
     lengths_m : ndarray, shape (links,)
         Length of each link. [m]
@@ -90,15 +82,20 @@ def choose_cables(cables: tuple[Cable, ...], kind: LinkKind, lengths_m: Floats) 
 
 
 @cached_by_catalog
-def _steps(cables: tuple[Cable, ...], kind: LinkKind) -> tuple[Floats, tuple[CableChoice, ...]]:
+def _steps(cables: tuple[Cable, ...], kind: LinkType) -> tuple[Floats, tuple[CableChoice, ...]]:
     """Lengths of the catalogue that a kind may come in, and the choice for each."""
-    stand_in = _STAND_INS.get(kind)
+    stand_in = _stand_in(cables, kind)
     of_kind = [c for c in cables if c.orderable and (kind in c.kinds or stand_in in c.kinds)]
     steps = np.unique([c.length_m.value for c in of_kind if c.length_m is not None])
     return steps, tuple(choose_cable(of_kind, kind, length_m) for length_m in steps.tolist())
 
 
-def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice | None:
+def _stand_in(cables: Iterable[Cable], kind: LinkType) -> LinkType | None:
+    """Link whose cables are counted where the catalogue has none of a kind."""
+    return next((other for cable in cables for other in cable.kinds if other.id == kind.cables_of), None)
+
+
+def _choose(cables: list[Cable], kind: LinkType, length_m: float) -> CableChoice | None:
     of_kind = [cable for cable in cables if kind in cable.kinds]
     whole = [c for c in of_kind if c.media in ("dac", "copper", "aoc")]
     reaching = [c for c in whole if c.length_m is not None and _reaches(c, length_m)]

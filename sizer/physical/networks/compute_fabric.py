@@ -3,8 +3,8 @@
 import numpy as np
 
 from sizer.base.arrays import Ints
-from sizer.catalog.links import GBIT_PER_S, is_infiniband
-from sizer.catalog.schema import LinkKind, Switch
+from sizer.catalog.links import LinkType
+from sizer.catalog.schema import Switch
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, leaf_split, uplinked_down, uplinked_leaves
 from sizer.physical.networks.members import (
@@ -71,10 +71,12 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
     leaf_numbers = switch_numbers(switch, kind)
     down = leaf_split(leaf_numbers.size, asked.oversubscription, _uplink_ratio(platform, switch))[0]
     if uplinked is not None:
-        rate = GBIT_PER_S[fast] / GBIT_PER_S[kind]
+        rate = fast.gbit_per_s.value / kind.gbit_per_s.value
         down = uplinked_down(leaf_numbers.size, uplink_numbers.size, rate, asked.oversubscription)
     carries_files = platform.attachment in _ON_FABRIC
-    purpose = PlanNote(PlanNoteKind.GRADIENTS_AND_FILES if carries_files else PlanNoteKind.GRADIENTS)
+    purpose = PlanNoteKind.GRADIENTS_AND_FILES if carries_files else PlanNoteKind.GRADIENTS
+    if carries_files and np.all(rows.n_servers == 1):
+        purpose = PlanNoteKind.FILES_OF_ONE_SERVER  # its gradients stay inside
     notes = []
     if rails > 1:
         notes.append(PlanNote(PlanNoteKind.RAILS, (rails,)))
@@ -83,7 +85,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
     return NetworkMembers(
         network=network_counts(
             NetworkRole.COMPUTE,
-            purpose,
+            PlanNote(purpose),
             kind,
             switch,
             planes,
@@ -120,7 +122,7 @@ def _others_on_fabric(platform: Platform, rows: Shape) -> list[Ends]:
         found.append(
             Ends(Role.GATEWAY_UPLINK, uplink, count, Role.GATEWAY, numbers, stays_in_rack=True, is_by_device=apart)
         )
-    if platform.attachment == "lan" and not is_infiniband(kind):
+    if platform.attachment == "lan" and not kind.is_infiniband:
         found.append(Ends(Role.LAN_UPLINK, kind, np.where(on, LAN_UPLINKS, 0), None, NO_NUMBERS))
     return found
 
@@ -134,7 +136,7 @@ def _fabric_storage(platform: Platform, rows: Shape) -> Ends:
 
 
 def _subnet_manager(platform: Platform, switch: Switch, rails: int) -> PlanNote | None:
-    if not is_infiniband(platform.fabric):
+    if not platform.fabric.is_infiniband:
         return None
     if _runs_manager(switch):
         return PlanNote(PlanNoteKind.MANAGER_IN_LEAF, (switch.name, rails))
@@ -179,7 +181,7 @@ def _tree(
             at_leaf + spare_ports,
             leaf_ports(switch, kind),
             switch_numbers(switch, fast, ("fabric",)).size,
-            GBIT_PER_S[fast] / GBIT_PER_S[kind],
+            fast.gbit_per_s.value / kind.gbit_per_s.value,
             leaf_ports(platform.spine_switch, fast),
             at_spine,
             ratio,
@@ -197,7 +199,7 @@ def _fewest_leaves(platform: Platform, rows: Shape) -> Ints:
     return np.maximum(-(-rows.nodes // survived), 2)
 
 
-def _own_kind(switch: Switch, kind: LinkKind) -> LinkKind:
+def _own_kind(switch: Switch, kind: LinkType) -> LinkType:
     """Kind that the ports of a switch are made for; links between switches run it, whatever the end points run."""
     group = largest_group(switch, kind)
     return kind if group is None else group.kind
@@ -206,4 +208,4 @@ def _own_kind(switch: Switch, kind: LinkKind) -> LinkKind:
 def _uplink_ratio(platform: Platform, switch: Switch) -> float:
     """Speed of a link between switches over that of the fastest end point of the compute fabric."""
     ends = [platform.fabric, *([front_end_kind(platform)] if platform.attachment in ("fabric", "spine") else [])]
-    return max(GBIT_PER_S[_own_kind(switch, platform.fabric)] / max(GBIT_PER_S[kind] for kind in ends), 1.0)
+    return max(_own_kind(switch, platform.fabric).gbit_per_s.value / max(kind.gbit_per_s.value for kind in ends), 1.0)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.catalog.links import is_infiniband, kind_name
 from sizer.physical.networks.compute_fabric import compute_fabric
 from sizer.physical.networks.management import management
 from sizer.physical.networks.members import CableCount, NetworkMembers, Shape, SwitchCount, Wiring, shape
@@ -98,7 +97,7 @@ def _violations(platform: Platform, rows: Shape, parts: list[NetworkMembers]) ->
         fits = part.tree.fits
         if not fits.all():
             found[Violation(ViolationKind.TREE_TOO_LARGE, (part.network.role, part.leaf.name))] = ~fits
-    if is_infiniband(platform.fabric) and parts and parts[0].network.subnet_manager is None:
-        violation = Violation(ViolationKind.NO_SUBNET_MANAGER, (kind_name(platform.fabric),))
+    if platform.fabric.is_infiniband and parts and parts[0].network.subnet_manager is None:
+        violation = Violation(ViolationKind.NO_SUBNET_MANAGER, (platform.fabric.name,))
         found[violation] = rows.has_fabric
     return found

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sizer.base.arrays import Bools, Ints
-from sizer.catalog.schema import LinkKind
+from sizer.catalog.links import LinkType
 from sizer.physical.networks.fat_tree import leaf_split, pod_split
 from sizer.physical.networks.members import Ends, NetworkMembers, Plane, Wiring
 from sizer.physical.roles import NetworkPlane, Role
@@ -27,7 +27,7 @@ class LinkGroup:
 
     network: NetworkPlane
     role: Role
-    kind: LinkKind
+    kind: LinkType
     a_device: Ints  # the far end: server, storage, gateway, or the lower switch
     a_port: Ints
     b_device: Ints  # the switch
@@ -205,7 +205,7 @@ def _uplinks(part: NetworkMembers, plane: Plane, leaves: Ints, spines: Ints, cor
 
 
 def _level(
-    links: tuple[NetworkPlane, Role, LinkKind], lower: Ints, own: Ints, up: int, upper: Ints, above: Ints
+    links: tuple[NetworkPlane, Role, LinkType], lower: Ints, own: Ints, up: int, upper: Ints, above: Ints
 ) -> LinkGroup:
     """``up`` uplinks of each lower switch, spread evenly over the upper ones."""
     switch, k = np.divmod(np.arange(lower.size * up), up)

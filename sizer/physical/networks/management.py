@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from sizer.base.arrays import Ints
-from sizer.catalog.links import GBIT_PER_S
-from sizer.catalog.schema import LinkKind, Server, Storage, Switch
+from sizer.catalog.links import LinkType
+from sizer.catalog.schema import Server, Storage, Switch
 from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, one_switch
 from sizer.physical.networks.members import (
     Ends,
@@ -36,6 +36,7 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Ne
     Several switches are joined through their own 10 GbE ports; they are managed in band.
     """
     switch, spine = platform.management_switch, platform.management_spine
+    kind = platform.management_link
     on = rows.has_management
     devices: list[tuple[Role, Switch | Server | Storage, Ints]] = [(Role.GPU_SERVER, platform.server, rows.n_servers)]
     if platform.head_node is not None:
@@ -53,16 +54,16 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Ne
         there = quantity * numbers.size * on
         if np.count_nonzero(there):
             extra = reserved if role == Role.GPU_SERVER else 0
-            ends.append(Ends(Role.MANAGEMENT_CABLE, "1gbe", there, role, numbers, spare_ports=extra, is_dealt=False))
-    numbers = switch_numbers(switch, "1gbe")
+            ends.append(Ends(Role.MANAGEMENT_CABLE, kind, there, role, numbers, spare_ports=extra, is_dealt=False))
+    numbers = switch_numbers(switch, kind)
     links = count_links(ends, np.zeros(rows.nodes.shape, dtype=np.int64))
-    fast = uplink_kind(switch, "1gbe")
+    fast = uplink_kind(switch, kind)
     uplink_numbers = switch_numbers(switch, fast, ("fabric",))[:MANAGEMENT_UPLINKS]
-    tree = _tree(links, reserved, numbers.size, uplink_numbers.size, fast, spine)
+    tree = _tree(links, reserved, numbers.size, uplink_numbers.size, kind, fast, spine)
     notes = (PlanNote(PlanNoteKind.SHARED_WITH_BMC),)
     planes = [Plane(NetworkPlane(NetworkRole.MANAGEMENT), tree, tuple(ends))]
     purpose = PlanNote(PlanNoteKind.DEPLOYMENT)
-    network = network_counts(NetworkRole.MANAGEMENT, purpose, "1gbe", switch, planes, notes, spine)
+    network = network_counts(NetworkRole.MANAGEMENT, purpose, kind, switch, planes, notes, spine)
     return NetworkMembers(
         network=network,
         planes=tuple(planes),
@@ -80,7 +81,7 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Ne
 
 
 def _tree(
-    links: Ints, reserved: Ints | int, ports: int, n_uplinks: int, fast: LinkKind, spine: Switch | None
+    links: Ints, reserved: Ints | int, ports: int, n_uplinks: int, kind: LinkType, fast: LinkType, spine: Switch | None
 ) -> SwitchTree:
     """Management switches, joined by their uplinks where one is not enough."""
     needed = np.asarray(-(-(links + reserved) // ports))
@@ -99,7 +100,7 @@ def _tree(
         spine_core_cables=inner,
         ports_used=links + 2 * (uplinks + inner),
         ports_free=needed * ports + (joint.leaves + joint.spines) * above - links - uplinks - 2 * inner,
-        oversubscription=np.where(needed > 1, ports * GBIT_PER_S["1gbe"] / GBIT_PER_S[fast], 1.0),
+        oversubscription=np.where(needed > 1, ports * kind.gbit_per_s.value / fast.gbit_per_s.value, 1.0),
         fits=(joint.cores == 0) & ((uplinks == 0) | (spine is not None)),
     )
 

@@ -11,7 +11,8 @@ from functools import cached_property, reduce
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.catalog.schema import LinkKind, Switch
+from sizer.catalog.links import LinkType
+from sizer.catalog.schema import Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.components import Network
 from sizer.physical.networks.fat_tree import Gateways, SwitchTree, leaf_split
@@ -44,7 +45,7 @@ class Ends:
     """Ports of one class of devices on a network: the far ends of its links."""
 
     role: Role  # of the cables
-    kind: LinkKind
+    kind: LinkType
     quantity: Ints  # links, shape (rows,)
     device: Role | None  # role of the device class; None: outside the design
     numbers: Ints  # of the ports that each device brings; fewer links than ports are dealt out over the devices
@@ -76,7 +77,7 @@ class NetworkMembers:
     leaf_numbers: Ints  # ports of a leaf for end points (and for uplinks, where ``uplink_numbers`` is empty)
     spine: Switch
     spine_numbers: Ints
-    uplink_kind: LinkKind
+    uplink_kind: LinkType
     roles: Sequence[Role]  # of leaves, spines and cores
     uplink_role: Role  # of the inter-switch cables
     uplink_numbers: Ints  # ports of a leaf that are made for uplinks only
@@ -109,7 +110,7 @@ class CableCount:
     """Cables of one role, counted."""
 
     role: Role
-    kind: LinkKind
+    kind: LinkType
     quantity: Ints
     stays_in_rack: bool
 
@@ -163,7 +164,7 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, spare_server
 def network_counts(
     role: NetworkRole,
     purpose: PlanNote,
-    kind: LinkKind,
+    kind: LinkType,
     switch: Switch,
     planes: Sequence[Plane],
     notes: tuple[PlanNote, ...] = (),
@@ -237,6 +238,6 @@ def total(planes: Sequence[Plane]) -> SwitchTree:
     return reduce(SwitchTree.plus, (plane.tree for plane in planes))
 
 
-def uplink_kind(switch: Switch, kind: LinkKind) -> LinkKind:
+def uplink_kind(switch: Switch, kind: LinkType) -> LinkType:
     """Kind of a switch's own uplink ports; the kind of its other ports where it has none."""
     return next((p.kind for p in switch.ports if p.use == "fabric" and p.kind != kind), kind)

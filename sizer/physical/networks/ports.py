@@ -11,8 +11,9 @@ import numpy as np
 
 from sizer.base.arrays import Ints
 from sizer.base.identity_cache import cached_by_identity
-from sizer.catalog.links import is_infiniband
-from sizer.catalog.schema import Device, LinkKind, Port, PortUse, Server, Storage, Switch
+from sizer.catalog.fabrics import joins_fabric
+from sizer.catalog.links import LinkType
+from sizer.catalog.schema import Device, Port, PortUse, Server, Storage, Switch
 from sizer.physical.capacity import nodes_per_unit
 
 # What a port of a server or a storage node is called by its use; a switch numbers its ports as they are printed.
@@ -26,7 +27,7 @@ class DevicePort:
     """One port of a device."""
 
     name: str
-    kinds: tuple[LinkKind, ...]  # what it can run, its own kind first
+    kinds: tuple[LinkType, ...]  # what it can run, its own kind first
     use: PortUse
     node: int = 0  # of a chassis that holds several nodes, from 1; 0: the device is one node
 
@@ -35,7 +36,7 @@ class DevicePort:
 def device_ports(device: Device) -> tuple[DevicePort, ...]:
     """All ports of a device in the order of their numbers.
 
-    Names: "1" to "36" on a switch, "edr-1", "mgmt", "bmc" on a server, "node-2/ext-1", "node-2/int-a" on a chassis.
+    Names: "1" to "36" on a switch, "fabric-1", "mgmt", "bmc" on a server, "node-2/ext-1", "node-2/int-a" on a chassis.
     """
     groups: tuple[Port, ...] = getattr(device, "ports", ())
     found: list[DevicePort] = []
@@ -53,13 +54,13 @@ def device_ports(device: Device) -> tuple[DevicePort, ...]:
 
 
 @cached_by_identity
-def fabric_numbers(device: Device, kind: LinkKind) -> Ints:
-    """Numbers of the ports that can join a fabric of ``kind``; management and BMC ports stay out of it."""
-    return _numbers(device, lambda p: p.use not in ("management", "bmc") and kind in (p.kind, *p.also))
+def fabric_numbers(device: Device, kind: LinkType) -> Ints:
+    """Numbers of the ports that can join a fabric of ``kind``; see :func:`~sizer.catalog.fabrics.joins_fabric`."""
+    return _numbers(device, lambda port: joins_fabric(port, kind))
 
 
 @cached_by_identity
-def storage_network_numbers(server: Server, kind: LinkKind, fabric: LinkKind) -> Ints:
+def storage_network_numbers(server: Server, kind: LinkType, fabric: LinkType) -> Ints:
     """Numbers of a server's ports that join a storage network of its own: they run ``kind`` but not ``fabric``."""
     return _numbers(
         server,
@@ -74,7 +75,9 @@ def management_numbers(device: Device) -> Ints:
     A server brings one host port, where it has one, and its BMC; a storage unit all its management ports; a switch one.
     """
     ports: tuple[Port, ...] = getattr(device, "ports", ())
-    found = _numbers(device, lambda p: p.use == "management" and "1gbe" in (p.kind, *p.also))
+    found = _numbers(
+        device, lambda p: p.use == "management" and any(k.gbit_per_s.value <= 1 for k in (p.kind, *p.also))
+    )
     if isinstance(device, Storage):
         return _numbers(device, lambda p: p.use == "management")
     if isinstance(device, Switch):
@@ -84,14 +87,14 @@ def management_numbers(device: Device) -> Ints:
 
 
 @cached_by_identity
-def switch_numbers(switch: Switch, kind: LinkKind, uses: tuple[PortUse, ...] = ("any",)) -> Ints:
+def switch_numbers(switch: Switch, kind: LinkType, uses: tuple[PortUse, ...] = ("any",)) -> Ints:
     """Numbers of the largest group of a switch's ports that take a kind; empty where there is none."""
     best = largest_group(switch, kind, uses)
     return _numbers(switch, lambda p: p is best)
 
 
 @cached_by_identity
-def largest_group(switch: Switch, kind: LinkKind, uses: tuple[PortUse, ...] = ("any",)) -> Port | None:
+def largest_group(switch: Switch, kind: LinkType, uses: tuple[PortUse, ...] = ("any",)) -> Port | None:
     """The largest group of a switch's ports that take a kind; None where there is none."""
     fitting = (p for p in switch.ports if p.use in uses and (p.kind == kind or kind in p.also))
     return max(fitting, key=lambda group: group.count, default=None)
@@ -145,8 +148,10 @@ def _in_group(group: Port, number: int, count: int) -> str:
         return f"int-{_SIDES[number]}"
     if group.use in ("management", "bmc", "back-end"):
         stem = _NAMES[group.use]
-    elif group.use == "storage" and not is_infiniband(group.kind) and count <= 2:
+    elif group.use == "storage" and not group.kind.is_infiniband and count <= 2:
         stem = "ext"
+    elif len({kind.is_infiniband for kind in (group.kind, *group.also)}) > 1:
+        stem = "fabric"  # the design decides whether it runs InfiniBand or Ethernet
     else:
-        stem = group.kind
+        stem = group.kind.id
     return f"{stem}-{number + 1}" if count > 1 else stem

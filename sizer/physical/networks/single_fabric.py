@@ -7,9 +7,9 @@ import numpy as np
 from sizer.base.arrays import Ints
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.faults import limits_text, nearest
-from sizer.catalog.links import GBIT_PER_S
+from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import LinkKind, Switch
+from sizer.catalog.schema import Switch
 from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, uplinked_leaves
 from sizer.physical.networks.ports import switch_numbers
 from sizer.physical.platforms import MAX_LEAF_PORTS, choose_switch, leaf_ports
@@ -114,7 +114,7 @@ def _switch(name: str, catalog: Catalog) -> Switch:
     return known[name]
 
 
-def _kind(switch: Switch) -> LinkKind:
+def _kind(switch: Switch) -> LinkType:
     group = max((p for p in switch.ports if p.use in ("any", "back-end")), key=lambda p: p.count)
     return group.kind
 
@@ -125,7 +125,7 @@ def _of_switch(each: Ints, switch: Switch, oversubscription: float, catalog: Cat
     uplinks = [p for p in switch.ports if p.use == "fabric" and p.kind != kind]
     if uplinks:
         spine = choose_switch(catalog.switches.values(), uplinks[0].kind)
-        ratio = GBIT_PER_S[uplinks[0].kind] / GBIT_PER_S[kind]
+        ratio = uplinks[0].kind.gbit_per_s.value / kind.gbit_per_s.value
         spine_ports = leaf_ports(spine, uplinks[0].kind) if spine is not None else 0
         return uplinked_leaves(each, count, uplinks[0].count, ratio, spine_ports, 0, oversubscription)
     leaf = choose_switch(catalog.switches.values(), kind) if count > MAX_LEAF_PORTS else None

@@ -3,8 +3,8 @@
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.catalog.links import link_bytes_per_s
-from sizer.catalog.schema import LinkKind, Storage, Switch
+from sizer.catalog.links import LinkType
+from sizer.catalog.schema import Storage, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, gateway_uplinks, gateways
 from sizer.physical.networks.members import (
@@ -85,7 +85,7 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
 def back_end(platform: Platform, switch: Switch, rows: Shape) -> NetworkMembers:
     """Two equal networks among the storage nodes, each on its own switches."""
     storage = platform.storage
-    kind: LinkKind = next((p.kind for p in storage.ports if p.use == "back-end"), "40gbe")
+    kind = next((p.kind for p in storage.ports if p.use == "back-end"), switch.ports[0].kind)
     numbers = switch_numbers(switch, kind, ("any", "back-end"))
     flat = storage.back_end_flat_nodes
     tree = fat_tree(rows.nodes, max(numbers.size, 2), flat_ports=flat.value if flat is not None else None)
@@ -106,7 +106,7 @@ def back_end(platform: Platform, switch: Switch, rows: Shape) -> NetworkMembers:
     )
 
 
-def storage_end(platform: Platform, kind: LinkKind) -> tuple[Role, Ints]:
+def storage_end(platform: Platform, kind: LinkType) -> tuple[Role, Ints]:
     """Class of the devices that hold the storage, and the front-end ports that each brings."""
     if platform.storage_server is not None:
         return Role.STORAGE_SERVER, fabric_numbers(platform.storage_server, kind)[: front_end_ports(platform)]
@@ -118,7 +118,7 @@ def storage_role(storage: Storage) -> Role:
     return Role.STORAGE_CHASSIS if nodes_per_unit(storage) > 1 else Role.STORAGE_NODE
 
 
-def front_end_kind(platform: Platform) -> LinkKind:
+def front_end_kind(platform: Platform) -> LinkType:
     """Link that the storage nodes attach with; storage servers run what the fabric runs."""
     storage: Storage = platform.storage
     if platform.storage_server is not None or storage.front_end_kind is None:
@@ -148,9 +148,9 @@ def gateway_uplink_count(platform: Platform, rows: Shape) -> Ints:
 def front_end_bytes_per_s(platform: Platform, rows: Shape) -> Floats:
     """Line rate of the whole front end; inf where there is none. [B/s]"""
     if counts_nodes(platform.storage):
-        return np.asarray(rows.nodes * (front_end_ports(platform) * link_bytes_per_s(front_end_kind(platform))), float)
+        return np.asarray(rows.nodes * (front_end_ports(platform) * front_end_kind(platform).bytes_per_s), float)
     if platform.storage.server is not None:
-        return np.full(rows.nodes.shape, link_bytes_per_s(platform.fabric))
+        return np.full(rows.nodes.shape, platform.fabric.bytes_per_s)
     return np.full(rows.nodes.shape, np.inf)
 
 

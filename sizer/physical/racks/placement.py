@@ -125,8 +125,9 @@ def rack_limits(
     """
     capacity, c13, c19 = pdu.capacity_w.value, pdu.outlets_c13.value, pdu.outlets_c19.value
     power = capacity if rack_power_w is None else rack_power_w
-    needs = np.array([one.needs for one in classes if one.needs[3] or one.needs[4]])
-    inlet_w = float((needs[:, 2] / needs[:, 3:].sum(axis=1)).max()) if needs.size else 0.0
+    needs = np.array([one.needs for one in classes if one.needs[2] > 0])
+    # A device without known inlets loads a feed as if it had one on it.
+    inlet_w = float((needs[:, 2] / np.maximum(needs[:, 3:].sum(axis=1), 1)).max()) if needs.size else 0.0
     one = RackLimits(np.zeros(5), capacity, c13, c19, inlet_w)
     units = int(one.pdus(power))
     # A unit that lies in the rack takes height on both feeds; vertical ones take none.

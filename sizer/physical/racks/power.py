@@ -76,7 +76,7 @@ class Hung(NamedTuple):
     """One inlet on a PDU, for racks that hold the same devices in the same order."""
 
     place: int  # of the device among those of the rack
-    inlet: int
+    inlet: int  # from 1; 0: all inlets of a device of which no source says how many it has
     kind: Outlet
     share_w: float
 
@@ -95,8 +95,10 @@ class PowerFeed:
 
     @cached_property
     def inlets(self) -> tuple[Inlet, ...]:
-        """The inlets by the numbers of their devices; most plans are only counted and never ask."""
-        return tuple(Inlet(self.numbers[place], inlet, kind, share_w) for place, inlet, kind, share_w in self.hung)
+        """The known inlets by the numbers of their devices; most plans are only counted and never ask."""
+        return tuple(
+            Inlet(self.numbers[place], inlet, kind, share_w) for place, inlet, kind, share_w in self.hung if inlet
+        )
 
     @property
     def alone_w(self) -> float:
@@ -105,7 +107,7 @@ class PowerFeed:
 
     def used(self, kind: str) -> int:
         """Outlets of a kind that are taken."""
-        return sum(one.kind == kind for one in self.hung)
+        return sum(one.kind == kind for one in self.hung if one.inlet)
 
 
 def feeds(devices: Sequence[tuple[int, Device]], pdus_per_side: int, pdu: Pdu) -> tuple[PowerFeed, ...]:
@@ -122,8 +124,9 @@ def feeds(devices: Sequence[tuple[int, Device]], pdus_per_side: int, pdu: Pdu) -
 
     Notes
     -----
-    The first half of a device's inlets goes to side A, the rest to B; a single inlet hangs on A. Largest shares first,
-    each to the PDU that carries least, so that no PDU carries more than the mean and one share.
+    The first half of a device's inlets goes to side A, the rest to B; a single inlet is on A. Where no source gives
+    the inlets, either side is loaded with all that the device draws. Largest shares first, each to the PDU that carries
+    least, so that no PDU carries more than the mean and one share.
     """
     ordered = sorted(devices, key=lambda pair: pair[0])
     numbers = tuple(number for number, _ in ordered)
@@ -139,14 +142,14 @@ def feeds(devices: Sequence[tuple[int, Device]], pdus_per_side: int, pdu: Pdu) -
 class _Supplies(NamedTuple):
     """Power supplies of one device."""
 
-    inlets: int
+    inlets: int | None  # None: not known
     kind: Outlet
     max_w: float
 
 
 @cached_by_identity
 def _supplies(device: Device) -> _Supplies:
-    inlets = device.power_inlets.value if device.power_inlets is not None else 0
+    inlets = None if device.power_inlets is None else device.power_inlets.value
     return _Supplies(inlets, outlet_kind(device), device_power(device).max_w)
 
 
@@ -166,16 +169,20 @@ def _spread(
         load = [0.0] * pdus_per_side
         free = [{"c13": outlets_c13, "c19": outlets_c19} for _ in range(pdus_per_side)]
         for hung in inlets:
-            _, _, kind, share_w = hung
+            _, inlet, kind, share_w = hung
             best = min(range(pdus_per_side), key=lambda i: (free[i][kind] <= 0, load[i], i))
             groups[best].append(hung)
             load[best] += share_w
-            free[best][kind] -= 1
+            free[best][kind] -= inlet > 0
         found.append(tuple(tuple(sorted(group, key=lambda hung: hung[:2])) for group in groups))
     return tuple(found)
 
 
 def _inlets(place: int, supplies: _Supplies, side: str) -> Iterator[Hung]:
+    if supplies.inlets is None:
+        if supplies.max_w > 0:
+            yield Hung(place, 0, supplies.kind, supplies.max_w)
+        return
     on_a = -(-supplies.inlets // 2)
     chosen = range(on_a) if side == "A" else range(on_a, supplies.inlets)
     for inlet in chosen:
@@ -186,7 +193,8 @@ def both_live_w(feed: PowerFeed, of_rack: Sequence[PowerFeed]) -> float:
     """Draw of one PDU in normal service, when each device spreads evenly over all its inlets. [W]"""
     inlets = Counter(inlet.device for one in of_rack for inlet in one.inlets)
     on_side = Counter(inlet.device for one in of_rack if one.side == feed.side for inlet in one.inlets)
-    return sum(inlet.share_w * on_side[inlet.device] / inlets[inlet.device] for inlet in feed.inlets)
+    known = sum(inlet.share_w * on_side[inlet.device] / inlets[inlet.device] for inlet in feed.inlets)
+    return known + sum(hung.share_w for hung in feed.hung if not hung.inlet)
 
 
 # 1 W is 3.412 142 BTU/h: 3,600 J an hour over 1,055.056 J a BTU (international table).

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, plain
-from sizer.catalog.labels import capital, fact_label, fact_value_text, with_vendor
-from sizer.catalog.links import kind_name
+from sizer.catalog.labels import capital, fact_label, fact_value_text, unit_of_field, with_vendor
 from sizer.catalog.schema import Port
 from sizer.physical.notes import CableQuestion
 from sizer.present.text.plan import question_text
@@ -24,6 +23,8 @@ from sizer.sizing.result import SizingResult
 from sizer.workload.resolve import DefaultKind
 
 _BASIS = "assumed"
+# Units that a table prints as they are stored; others take a prefix.
+_PLAIN_UNITS = ("", "W", "kg", "m", "U")
 _DEFAULTS = {
     DefaultKind.BATCH_PER_GPU: (
         "Batch per GPU",
@@ -48,6 +49,8 @@ class AssumptionRow:
     basis: str
     source: str  # key of a document; empty where there is none
     note: str
+    number: float | None = None  # where the value is one number of a unit without prefixes
+    unit: str = ""
 
 
 def assumption_rows(result: SizingResult) -> list[AssumptionRow]:
@@ -85,12 +88,15 @@ def _row(assumption: DesignAssumption) -> AssumptionRow:
 def _fact_row(assumption: AssumedFact) -> AssumptionRow:
     item, fact = assumption.item, assumption.fact
     if isinstance(fact.value, Port):
-        what, value = f"{kind_name(fact.value.kind)} ports", str(fact.value.count)
+        what, value = f"{fact.value.kind.name} ports", str(fact.value.count)
     elif assumption.named is not None:
         what, value = fact_label(fact.last_field), with_vendor(assumption.named)
     else:
         what, value = fact_label(fact.last_field), fact_value_text(fact.last_field, fact.value)
-    return AssumptionRow(f"{item.name}: {what}", value, _BASIS, fact.source, fact.note)
+    unit = unit_of_field(fact.last_field)[1]
+    is_plain = isinstance(fact.value, int | float) and not isinstance(fact.value, bool) and unit in _PLAIN_UNITS
+    number = float(fact.value) if is_plain and fact.last_field != "usable_share" else None
+    return AssumptionRow(f"{item.name}: {what}", value, _BASIS, fact.source, fact.note, number, unit)
 
 
 def question_texts(result: SizingResult) -> list[str]:

@@ -17,6 +17,9 @@ _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
     BillWarningKind.SERVICE_ENDS: lambda item, day, need: (
         f"{item}: service ends {day}, within {plural(SERVICE_YEARS, 'year')} after the date of need {need}"
     ),
+    BillWarningKind.SERVICE_END_KNOWN: lambda item, day: (
+        f"{item}: end of service {day} is published, no end of sale; confirm that it is still sold"
+    ),
     BillWarningKind.AVAILABILITY_UNKNOWN: lambda *items: (
         f"availability to be confirmed, no end of sale is published: {', '.join(items)}"
     ),

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from sizer.base.quantities import NARROW_SPACE, plain, probability_text, si, significant
 from sizer.catalog.labels import item_name, sentence
-from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.sizing.design.differences import speed_up
 from sizer.sizing.result import DesignAnswer
@@ -49,7 +48,7 @@ def changes(before: SizingRequest, after: SizingRequest, design: DesignAnswer, c
     if left:
         said.append(f"only {' with '.join(left)}")
     if after.platforms.fabrics != before.platforms.fabrics and len(after.platforms.fabrics) == 1:
-        said.append(f"only {kind_name(after.platforms.fabrics[0])}")
+        said.append(f"only {item_name(after.platforms.fabrics[0], catalog)}")
     return sentence("; ".join(said)) if said else "The request does not change."
 
 

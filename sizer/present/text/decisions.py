@@ -1,12 +1,13 @@
 """Why a design has its server, storage, fabric and racks, in words: the number that decided, and what it costs."""
 
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
-from sizer.catalog.links import kind_name, link_bytes_per_s
 from sizer.drawings.racks import watts
 from sizer.present import words
 from sizer.present.text import result_text
+from sizer.present.text.money import WITHOUT_CABLES
 from sizer.present.text.storage_need import storage_need_sentences
 from sizer.present.text.verdict import binding_text
+from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.design.decisions import (
     FabricChoice,
     LinkOption,
@@ -24,6 +25,7 @@ from sizer.workload.target_text import target_text
 _REJECTED = {
     RejectionKind.DEARER: "Costs more",
     RejectionKind.LIKELY_DEARER: "Expected to cost more",
+    RejectionKind.DEARER_BUT_FOR_CABLES: f"Costs more {WITHOUT_CABLES}",
     RejectionKind.NOT_PREFERRED: "Behind the preferred vendors",
     RejectionKind.RANKED_BEHIND: "Behind in the ranking that the request asks for",
 }
@@ -81,11 +83,15 @@ def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
     """What the choice costs."""
     if design.n_servers == 1:
         return "One server is one point of failure: while it is serviced, nothing trains."
+    lost = f"The loss of one server takes {words.percent(choice.lost_fraction)} of the GPUs."
+    if choice.scaling_efficiency is None:
+        return lost
     efficiency = words.percent(choice.scaling_efficiency)
+    trains = any(answer.workload.task == "training" for answer in design.workloads)
+    cause = "the exchange of gradients and the wait for the slowest cost the rest" if trains else "the links the rest"
     return (
         f"{words.plural(design.n_gpus, 'GPU')} deliver {efficiency} of {grouped(design.n_gpus)} times the rate of one; "
-        f"the rest is the price of exchanging gradients and of waiting for the slowest. "
-        f"The loss of one server takes {words.percent(choice.lost_fraction)} of the GPUs."
+        f"{cause}. {lost}"
     )
 
 
@@ -134,35 +140,34 @@ def storage_trade_off(choice: StorageChoice, design: DesignAnswer) -> str:
 def fabric_texts(choice: FabricChoice) -> list[str]:
     """The number that decided, sentence by sentence."""
     ports = words.plural(choice.n_ports, "port")
-    link = si(link_bytes_per_s(choice.kind), "B/s")
+    link = si(choice.kind.bytes_per_s, "B/s")
     texts = []
     if choice.read_bytes_per_s > 0:
         reads = si(choice.read_bytes_per_s, "B/s")
-        texts.append(f"Each server reads up to {reads} over its {ports} of {kind_name(choice.kind)}, {link} each.")
+        texts.append(f"Each server reads up to {reads} over its {ports} of {choice.kind.name}, {link} each.")
     else:
-        texts.append(f"Each server has {ports} of {kind_name(choice.kind)}, {link} each.")
+        texts.append(f"Each server has {ports} of {choice.kind.name}, {link} each.")
     if choice.gradient_bytes is None:
         texts.append("Inference exchanges no gradients, so the reads alone decide.")
         return texts
     texts.append(f"In every step the servers exchange {si(choice.gradient_bytes, 'B')} of gradients.")
-    waiting = [option for option in choice.slower if option.lost_fraction >= _NOTABLE]
+    waiting = [option for option in choice.slower if option.misses_target or option.lost_fraction >= LEAST_FABRIC_LOSS]
     if waiting:
         worst = waiting[-1]
+        end = "" if not worst.misses_target else ", and miss its target"
         texts.append(
-            f"The gradients decide, not the reads: over one {kind_name(worst.kind)} link, training would lose "
-            f"{words.percent(worst.lost_fraction)} of its rate waiting for them."
+            f"The gradients decide, not the reads: over one {worst.kind.name} link, training would lose "
+            f"{words.percent(worst.lost_fraction)} of its rate waiting for them{end}."
         )
-    elif choice.slower:
-        option = choice.slower[-1]
+    enough = [option for option in choice.slower if option not in waiting and option.read_fraction <= 1]
+    if enough:
+        option = enough[0]
         texts.append(
-            f"For this workload alone, {kind_name(option.kind)} would lose less than 1{NARROW_SPACE}% of the rate; the "
-            "faster links serve larger networks and more servers."
+            f"For this workload alone, one {option.kind.name} link would be enough, at a loss of "
+            f"{words.percent(option.lost_fraction)} of the rate; the faster links serve larger neural networks and "
+            "more servers."
         )
     return texts
-
-
-# A smaller loss is within the uncertainty of any rate. [-]
-_NOTABLE = 0.01
 
 
 def fabric_trade_off(choice: FabricChoice) -> str:
@@ -182,9 +187,11 @@ def link_text(option: LinkOption) -> str:
     """What a slower link would cost, as a phrase that begins with a capital."""
     if option.read_fraction > 1:
         return f"Too slow for the reads: {words.percent(option.read_fraction)} of one link"
-    if option.lost_fraction >= _NOTABLE:
+    if option.misses_target:
+        return "Training would miss its target"
+    if option.lost_fraction >= LEAST_FABRIC_LOSS:
         return "Training waits for the gradients"
-    return "Enough for this workload; no room for larger networks"
+    return "Enough for this workload; no room for larger neural networks"
 
 
 def rack_texts(choice: RackChoice) -> list[str]:

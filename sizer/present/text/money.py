@@ -13,6 +13,9 @@ from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.reasons import CostDifference, QuoteToSettle, RunnerUpKind, SelectionKind
 from sizer.sizing.result import DesignAnswer, SizingResult
 
+# What designs are ranked by, where the finished bills are in another order.
+WITHOUT_CABLES = "without cables, accessories and changes of the quote"
+
 
 def cost_reason_text(result: SizingResult, *, with_amounts: bool) -> str:
     """Which design costs less than which, as a part of a sentence; "" where cost does not decide.
@@ -51,9 +54,14 @@ def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
         least = cost_at(result.request.confidence, "costs least", "is expected to cost least", selection.years)
     elif selection.years is not None:
         least = f"costs least{owned(selection.years)}"
+    if selection.less_on_bill:
+        least = f"{least} {WITHOUT_CABLES}"
     text = f"Of {selection.n_platforms} platforms that meet the request it {least}"
     because = cost_reason_text(result, with_amounts=with_amounts)
     text = f"{text}: {because}." if because else f"{text}."
+    if selection.less_on_bill:
+        _, leader = _told_apart(result.platforms[0], result.platforms[selection.less_on_bill[0]])
+        return f"{text} With them, {leader} costs less."
     if selection.leads_by_expected_cost is None:
         return text
     _, leader = _told_apart(result.platforms[0], result.platforms[selection.leads_by_expected_cost])

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 
 from sizer.base.quantities import grouped, plain, with_decimal_sign
 from sizer.catalog import labels
-from sizer.catalog.links import kind_name
 from sizer.physical.components import Component, Network
 from sizer.physical.networks.single_fabric import SingleFabric
 from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
@@ -19,10 +18,12 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.GRADIENTS: lambda: "gradient exchange",
     PlanNoteKind.GRADIENTS_AND_FILES: lambda: "gradient exchange and storage traffic",
     PlanNoteKind.FILES: lambda: "storage traffic, separate from the compute fabric",
+    PlanNoteKind.FILES_OF_ONE_SERVER: lambda: "storage traffic",
     PlanNoteKind.FILES_THROUGH_GATEWAY: lambda: "storage traffic through the gateway to the compute fabric",
     PlanNoteKind.BETWEEN_STORAGE_NODES: lambda: "traffic between the storage nodes",
     PlanNoteKind.DEPLOYMENT: lambda: "deployment, monitoring and maintenance",
     PlanNoteKind.SUBNET_FILES: lambda: "storage traffic between storage and servers",
+    PlanNoteKind.FILES_OF_ONE_SERVER_OVER_IPOIB: lambda: "storage traffic, over IPoIB",
     PlanNoteKind.GRADIENTS_OVER_IPOIB: lambda: "gradient exchange, over IPoIB",
     PlanNoteKind.GRADIENTS_AND_FILES_OVER_IPOIB: lambda: "gradient exchange and storage traffic, over IPoIB",
     PlanNoteKind.OPERATING_SYSTEMS: lambda: "operating systems: deployment, logins, scheduler",
@@ -49,6 +50,10 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.SINGLE_SERVER: lambda: (
         "a single server needs no head node, fabric or management switch; its ports connect to the existing LAN, "
         "which is out of scope"
+    ),
+    PlanNoteKind.INLETS_UNKNOWN: lambda device: (
+        f"no source gives the power inlets of the {device}: each feed is planned for its full draw, and its power "
+        "cords are not on the bill; confirm both with the vendor"
     ),
     PlanNoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",
     PlanNoteKind.CABLE_TOO_SHORT: lambda role, way_m, longest_m: (
@@ -79,9 +84,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.LONGEST_CABLE: lambda length_m: (
         f"longest in the catalogue: {plain(length_m)} m; place the racks side by side"
     ),
-    PlanNoteKind.OTHER_CABLE: lambda kind, counted: (
-        f"no {kind_name(kind)} cable in the catalogue; counted as {kind_name(counted)}"
-    ),
+    PlanNoteKind.OTHER_CABLE: lambda kind, counted: f"no {kind} cable in the catalogue; counted as {counted}",
 }
 
 
@@ -118,7 +121,7 @@ def network_notes_text(network: Network) -> str:
 
 def question_text(question: CableQuestion) -> str:
     """What a vendor must be asked about a plan."""
-    return f"part number of a {kind_name(question.kind)} cable of {plain(question.length_m)} m"
+    return f"part number of a {question.kind.name} cable of {plain(question.length_m)} m"
 
 
 def fabric_text(fabric: SingleFabric) -> str:

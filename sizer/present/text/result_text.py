@@ -93,11 +93,11 @@ def open_prices(bill: Bill) -> str:
     return f"{need}, so the total is a lower bound."
 
 
-def power(design: DesignAnswer, which: str = "maximum") -> str:
-    """Power of the whole design; 'at least' where a device has no published draw."""
+def power(design: DesignAnswer, which: str = "maximum", like_w: float | None = None) -> str:
+    """Power of the whole design; 'at least' where a device has no published draw. ``like_w`` chooses the unit."""
     counts = design.quantities
     watts = float((counts.power_max_w if which == "maximum" else counts.power_typical_w)[0])
-    return at_least(bool(counts.unknown_power), si(watts, "W"))
+    return at_least(bool(counts.unknown_power), si(watts, "W", like=like_w))
 
 
 def storage(design: DesignAnswer) -> str:
@@ -126,7 +126,7 @@ def switches(design: DesignAnswer) -> int:
 def racks(design: DesignAnswer) -> str:
     """Rack units and racks."""
     counts = design.quantities
-    return _inside(fact_value(float(counts.rack_units[0]), "U"), words.plural(int(counts.racks[0]), "rack"))
+    return _inside(fact_value(float(counts.rack_units[0]), "U"), words.plural(counts.n_racks, "rack"))
 
 
 def network_switches(net: Network, catalog: Catalog) -> str:

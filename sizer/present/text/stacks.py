@@ -31,6 +31,20 @@ def default_stack_texts(answer: WorkloadAnswer) -> tuple[str, ...]:
     return (f"{reason} {'; '.join(worth)}. State yours if it is another.",)
 
 
+def stack_worth_text(answer: WorkloadAnswer) -> str:
+    """The stack of a workload, and what the choice is worth in servers: one sentence or two."""
+    named = f"{answer.workload.name} runs on {answer.stack.name} ({answer.stack.released.value})."
+    default = answer.stack_default
+    if answer.stack_choice is None:
+        return f"{named} The request names this software stack."
+    if default is None or not default.alternatives:
+        return f"{named} It is the default software stack."
+    oldest, *faster = default.alternatives
+    worth = f"With {oldest.stack.name} ({oldest.stack.released.value}) the request needs {_servers(oldest.n_servers)}"
+    others = "".join(f", with {one.stack.name} {_servers(one.n_servers)}" for one in faster)
+    return f"{named} It is the default software stack. {worth}{others} instead of {_servers(default.n_servers)}."
+
+
 def _kind(other: StackAlternative, answer: WorkloadAnswer) -> str:
     assert answer.stack_default is not None  # it holds the alternative
     is_oldest = other is answer.stack_default.alternatives[0]

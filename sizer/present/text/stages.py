@@ -1,13 +1,13 @@
 """What the capacity of a stage consists of, and what published measurements ran on, in words."""
 
 from sizer.base.quantities import NARROW_SPACE, si, significant
-from sizer.catalog.links import kind_name
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS, SampleFormat
 from sizer.sizing.reasons import (
     DecodeReason,
     ExchangeReason,
     GpuReason,
     HostLinkReason,
+    NetworkPart,
     NetworkReason,
     StageReason,
     StorageReason,
@@ -15,8 +15,7 @@ from sizer.sizing.reasons import (
 from sizer.sizing.result import NearbyMeasurement
 from sizer.workload.sample_format import FormatBasis
 
-# Links inside a server and input pipelines, inside a sentence.
-_LINKS = {"nvlink1": "NVLink", "nvlink2": "NVLink", "nvswitch": "NVSwitch", "pcie3": "PCIe"}
+# Input pipelines, inside a sentence.
 _LOADERS = {"framework": "framework loader", "dali": "DALI, decoding on the GPU", "dali-cpu": "DALI on the CPU"}
 # Smaller shares of cache hits are not mentioned.
 _NOTABLE_HITS = 0.005
@@ -83,15 +82,24 @@ def _node_memory(reason: StorageReason) -> str:
     return f"; the memory of the nodes holds {share} of the data, but no higher rate is published and none is assumed"
 
 
+_DECIDES = {
+    NetworkPart.SERVERS: "the links of the servers decide",
+    NetworkPart.GATEWAY: "the gateway decides",
+    NetworkPart.STORAGE: "the ports of the storage decide",
+}
+
+
 def _network(reason: NetworkReason) -> str:
     if reason.link is None:
         return "the drives are in the servers; only gradients cross the network"
-    text = f"{si(reason.server_bytes_per_s, 'B/s')} into each server over {kind_name(reason.link)}"
+    text = f"{si(reason.server_bytes_per_s, 'B/s')} into each server over {reason.link.name}"
     if reason.exchanged_bytes_per_sample > 0:
         text += f", shared with {si(reason.exchanged_bytes_per_sample, 'B')} of gradients per sample"
     if reason.gateway_bytes_per_s is not None:
         text += f"; gateway uplinks carry {si(reason.gateway_bytes_per_s, 'B/s')}"
-    return text
+    if reason.storage_bytes_per_s is not None:
+        text += f"; the ports of the storage carry {si(reason.storage_bytes_per_s, 'B/s')}"
+    return f"{text}; {_DECIDES[reason.decided_by]}"
 
 
 def _decode(reason: DecodeReason) -> str:
@@ -116,7 +124,7 @@ def _exchange(reason: ExchangeReason) -> str:
         return "inference exchanges no gradients"
     size = f"{si(reason.gradient_bytes, 'B')} of gradients per step"
     if reason.intra_link is not None:
-        return f"{size} stay inside the server ({_LINKS[reason.intra_link]})"
+        return f"{size} stay inside the server ({reason.intra_link})"
     return f"{size} over {si(reason.server_bytes_per_s, 'B/s')} per server"
 
 

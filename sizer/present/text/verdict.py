@@ -3,11 +3,10 @@
 from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
-from sizer.catalog.links import kind_name, link_bytes_per_s
 from sizer.drawings.racks import at_least
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.existing import existing_text
-from sizer.present.text.money import cost_at, least_cost_text, owned
+from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned
 from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.present.words import stage
@@ -108,9 +107,14 @@ def _cluster_text(design: DesignAnswer) -> str:
     text = (
         f"{design.name}: {rates}. The probability of meeting {'all targets' if several else 'the target'} is {chance}."
     )
-    if not several and _EVEN[0] <= design.probability <= _EVEN[1]:
-        text += " The expected rate equals the target, so a miss is as likely as a hit."
-    return text
+    return f"{text} {even_odds_text(design)}".rstrip()
+
+
+def even_odds_text(design: DesignAnswer) -> str:
+    """That a design with one workload may as well miss its target; "" where the odds are not even."""
+    if len(design.workloads) > 1 or design.probability is None or not _EVEN[0] <= design.probability <= _EVEN[1]:
+        return ""
+    return "The expected rate equals the target, so a miss is as likely as a hit."
 
 
 def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) -> str:
@@ -172,8 +176,8 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer) -> str:
             return _in_memory_text(design, design.workloads[workload], memory_bytes, read_s)
         case LinkCarriesReads(workload, link, bytes_per_s):
             verb = "carries" if link == design.platform.fabric else "would carry"
-            reads, most = si(bytes_per_s, "B/s"), si(link_bytes_per_s(link), "B/s")
-            return f"{design.workloads[workload].workload.name}: {kind_name(link)} {verb} the reads, {reads} of {most}."
+            reads, most = si(bytes_per_s, "B/s"), si(link.bytes_per_s, "B/s")
+            return f"{design.workloads[workload].workload.name}: {link.name} {verb} the reads, {reads} of {most}."
         case NoClusterFileSystem():
             return (
                 "No cluster file system is needed: one server reads the data, and "
@@ -200,7 +204,7 @@ def _in_memory_text(design: DesignAnswer, answer: WorkloadAnswer, memory_bytes: 
     text = (
         f"{answer.workload.name}: the data set of {si(answer.dataset_bytes, 'B')} fits in the memory of one server "
         f"({memory_bytes / units.GIB:.0f} GiB). The server reads it once, in {duration(read_s)} at the rate of one "
-        f"{kind_name(design.platform.fabric)} link, and then serves it from memory."
+        f"{design.platform.fabric.name} link, and then serves it from memory."
     )
     if answer.time is None:
         return text
@@ -267,6 +271,8 @@ def runner_up_text(result: SizingResult) -> str:
     if reason.kind is RunnerUpKind.ENERGY_UNKNOWN:
         return "Its power draw is not published, so its cost of ownership is not known."
     if reason.kind is RunnerUpKind.DEARER:
+        if 1 in result.selection.less_on_bill:
+            return f"It costs more {WITHOUT_CABLES}; with them it costs less."
         if reason.is_settled:
             return f"It costs more{owned(reason.years)}."
         return f"It {cost_at(result.request.confidence, 'costs more', 'is expected to cost more', reason.years)}."

@@ -4,15 +4,15 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration
-from sizer.catalog.links import kind_name
+from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Item
+from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms as all_platforms
 from sizer.questions.alternatives.targets import at_lower_confidence, leading_to, with_looser_targets
@@ -26,10 +26,10 @@ from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.quote import QuoteOverride
-from sizer.workload.request import FabricKind, Platforms, SizingRequest
+from sizer.workload.request import SizingRequest
 
 VendorKind = Literal["other server", "other storage"]
-NeighbourKind = Literal["cheaper", "faster", "smaller", "simplest", "other server", "other storage", "platform"]
+NeighbourKind = Literal["cheaper", "faster", "smaller", "simplest", "other server", "other storage"]
 
 # A design is called faster from this gain of the median on: less is hardly visible within the 90 % intervals.
 _NOTICEABLE = 0.1
@@ -48,7 +48,7 @@ class Neighbour:
     request: SizingRequest
     design: DesignAnswer
     cost: CostDifference | None = None  # of a cheaper one: alternative - described design
-    target_probability: float | None = None  # of a smaller one: that it meets the original targets
+    target_probability: float | None = None  # of one with other targets: that it meets the original ones
 
 
 class MissingReason(Enum):
@@ -94,7 +94,7 @@ class Neighbours:
 
 
 def nearby_designs(evaluated: EvaluatedDesign) -> Neighbours:
-    """Cheaper, smaller and faster than the described design, and the other platforms of the result.
+    """Cheaper, smaller and faster than the described design.
 
     Parameters
     ----------
@@ -105,10 +105,7 @@ def nearby_designs(evaluated: EvaluatedDesign) -> Neighbours:
     Smaller and faster stay on the platform of the design and are resized, each in the time of a narrow request.
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
-    cheap = _cheaper(result, catalog, fitted)
-    taken = {cheap.design.platform.key} if isinstance(cheap, Neighbour) else set()
-    size_changes = [_smaller(result, catalog, fitted), _faster(result, catalog, fitted)]
-    return Neighbours.of([cheap, *size_changes, *_platforms(result, taken, catalog, fitted)])
+    return Neighbours.of(change(result, catalog, fitted) for change in (_cheaper, _smaller, _faster))
 
 
 def other_vendors(evaluated: EvaluatedDesign) -> Neighbours:
@@ -174,50 +171,27 @@ def description(point: ParetoPoint, evaluated: EvaluatedDesign) -> Description:
     return Description(request, design, is_exact)
 
 
-def narrowed_to(request: SizingRequest, platform: Platform) -> SizingRequest:
-    """The request with one platform left: its server with its GPUs, its storage and fabric."""
-    gpus = request.platforms.gpus_per_server
-    if gpus is None and platform.server.n_gpus_choices:
-        gpus = platform.gpus_per_server
-    # Ids of a platform are valid: nothing has to be checked again.
-    chosen = Platforms(
-        servers=(platform.server.id,),
-        gpus=(platform.gpu.id,),
-        storage=(platform.storage.id,),
-        fabrics=(cast("FabricKind", platform.fabric),),
-        gpus_per_server=gpus,
-    )
-    return request.model_copy(update={"platforms": chosen})
-
-
 def _with_platforms(request: SizingRequest, **lists: list[str]) -> SizingRequest:
     data = request.model_dump(exclude_none=True)
     return SizingRequest.from_dict({**data, "platforms": {**data["platforms"], **lists}})
 
 
-def _platforms(
-    result: SizingResult, taken: set[tuple[str, str]], catalog: Catalog, fitted: Calibration
-) -> list[Neighbour]:
-    """The other platforms of the result that are not ``taken`` for another kind."""
-    others = [other for other in result.platforms if other is not result.design and other.platform.key not in taken]
-    found = [_on_platform("platform", other, result, catalog, fitted) for other in others]
-    return [one for one in found if one is not None]
+def on_platform(request: SizingRequest, platform: Platform) -> SizingRequest:
+    """The request with one server and one storage; fabric, GPU and drives are the best of these again."""
+    return _with_platforms(
+        request,
+        servers=[platform.server.id],
+        forbidden_servers=[],
+        storage=[platform.storage.id],
+        forbidden_storage=[],
+    )
 
 
 def _on_platform(
     kind: NeighbourKind, other: DesignAnswer, result: SizingResult, catalog: Catalog, fitted: Calibration
 ) -> Neighbour | None:
-    """A platform of the result as a neighbour; None where the request cannot lead to it.
-
-    The request keeps server and storage only; fabric, GPU and drives are the best of these again.
-    """
-    request = _with_platforms(
-        result.request,
-        servers=[other.platform.server.id],
-        forbidden_servers=[],
-        storage=[other.platform.storage.id],
-        forbidden_storage=[],
-    )
+    """A platform of the result as a neighbour; None where the request cannot lead to it."""
+    request = on_platform(result.request, other.platform)
     if request.quote.override:
         settled = _settled(request, catalog, fitted)
         if isinstance(settled, str):
@@ -286,7 +260,8 @@ def _faster(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neig
             return MissingNeighbour("faster", MissingReason.INFEASIBLE, detail=settled)
         request, found = settled
         if speed_up(found, design) >= 1 + _NOTICEABLE:
-            return Neighbour("faster", request, found)
+            probability = _probability(result, found, catalog, fitted)
+            return Neighbour("faster", request, found, target_probability=probability)
     return MissingNeighbour("faster", MissingReason.NOT_FASTER)
 
 
@@ -334,7 +309,7 @@ def _platform_of(point: ParetoPoint, result: SizingResult, catalog: Catalog, fit
         result.request, servers=[point.server], forbidden_servers=[], storage=[point.storage], forbidden_storage=[]
     )
     works = resolved(request, catalog, fitted)
-    options = [one for one in all_platforms(catalog, request) if point.name.endswith(kind_name(one.fabric))]
+    options = [one for one in all_platforms(catalog, request) if point.name.endswith(one.fabric.name)]
 
     def miss(platform: Platform) -> float:
         run = run_on(request, works[0], platform, [point.n_servers], point.storage_nodes, math.inf, catalog, fitted)

@@ -27,7 +27,6 @@ _INFORMATIONAL = {
     ("rental",),
     ("quote", "number"),
     ("quote", "revision"),
-    ("quote", "prepared_for"),
     ("quote", "prepared_by"),
     ("quote", "valid_days"),
 }

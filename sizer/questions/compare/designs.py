@@ -1,12 +1,12 @@
 """Two to four answers side by side, with what differs from one of them marked in words and signs."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
 
-from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
+from sizer.base.quantities import NARROW_SPACE, grouped
 from sizer.bom.bill import Bill
 from sizer.catalog.labels import with_maker
 from sizer.drawings.racks import at_least
@@ -15,15 +15,11 @@ from sizer.physical.components import CATEGORIES
 from sizer.present import words
 from sizer.present.tables import Align, Cell, Column, Row, Table, columns, row
 from sizer.present.text import result_text
+from sizer.questions.compare.values import Value, difference_text, in_one_unit
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
 MOST = 4
-SAME = "same"
-WITHIN = "within the interval"
-OTHER = "other"
-OTHER_WORKLOAD = "other workload"
-_MINUS = "\u2212"
 _NONE = "–"
 _FIRST_WIDTH = 20
 _NOTE = (
@@ -39,26 +35,6 @@ class Compared:
 
     name: str
     result: SizingResult
-
-
-@dataclass(frozen=True)
-class _Value:
-    """What a column shows, and the number by which it differs from the baseline."""
-
-    text: str
-    number: float | None = None
-    interval: Estimate | None = None
-    is_share: bool = False  # differs by percentage points
-    is_text: bool = False  # a name, which is the same or another
-    of: str = ""  # two values of different things have no difference
-
-    @classmethod
-    def count(cls, number: float, text: str | None = None) -> "_Value":
-        return cls(grouped(number) if text is None else text, float(number))
-
-    @classmethod
-    def estimated(cls, interval: Estimate, unit: str, of: str) -> "_Value":
-        return cls(words.estimate(interval, unit), float(interval.value), interval, of=of)
 
 
 def figures_table(designs: Sequence[Compared], baseline: int) -> Table:
@@ -89,7 +65,7 @@ def bill_table(designs: Sequence[Compared], baseline: int) -> Table | None:
         if differing:
             rows.append(row(words.sentence(category).rstrip("."), *[""] * len(designs), kind="group"))
         for key in differing:
-            values = [_Value.count(counts.get(key, 0)) for counts in counted]
+            values = [Value.count(counts.get(key, 0)) for counts in counted]
             rows.append(row(key[1], *_marked(values, baseline, is_count=True)))
     if not rows:
         return None
@@ -101,24 +77,6 @@ def bill_table(designs: Sequence[Compared], baseline: int) -> Table | None:
     )
 
 
-def difference(value: float, base: float) -> str:
-    """Difference of two numbers in percent with its sign: '+12 %', '−3.5 %', 'same'."""
-    if value == base:
-        return SAME
-    if not base:
-        return ""
-    share = 100 * (value / base - 1)
-    text = significant(abs(share), 2)
-    return SAME if float(text) < 0.05 else f"{'+' if share > 0 else _MINUS}{text}{NARROW_SPACE}%"
-
-
-def count_difference(value: float, base: float) -> str:
-    """Difference of two counts with its sign: '+8', '−1', 'same'."""
-    if value == base:
-        return SAME
-    return f"{'+' if value > base else _MINUS}{grouped(abs(value - base), 1 if (value - base) % 1 else 0)}"
-
-
 class CardFigure(NamedTuple):
     """One figure of a card; ``key`` is that of :mod:`sizer.explain.figure`, empty where nothing stands behind it."""
 
@@ -128,20 +86,36 @@ class CardFigure(NamedTuple):
     difference: str
 
 
-def card_figures(design: DesignAnswer, base: DesignAnswer | None, *, has_price: bool = True) -> tuple[CardFigure, ...]:
-    """The few figures that a card shows, with their differences to a ``base``.
+def card_figures(
+    design: DesignAnswer, base: DesignAnswer | None, *, has_price: bool = True, probability: float | None = None
+) -> tuple[CardFigure, ...]:
+    """The few figures that a card shows, with their differences to a ``base`` and in its units.
 
-    ``has_price`` False leaves the price out: a customer is told only that of what is offered.
+    Parameters
+    ----------
+    design : DesignAnswer
+    base : DesignAnswer, optional
+    has_price : bool
+        False leaves the price out: a customer sees the price of the offered design only.
+    probability : float, optional
+        That the design meets the targets of ``base``, where its own are others. [-]
     """
     found = []
     for key, label, show, is_count in _card_figures(design, has_price):
         value = show(design)
-        mark = "" if base is None else _mark(value, show(base), is_count)
-        found.append(CardFigure(key, label, value.text, mark))
+        if base is None:
+            found.append(CardFigure(key, label, value.text, ""))
+            continue
+        reference = show(base)
+        if show is _chance and probability is not None:
+            value = replace(reference, text=words.percent(probability), number=probability)
+        elif value.unit == reference.unit and reference.number is not None and math.isfinite(reference.number):
+            value = value.in_unit_of(reference.number)
+        found.append(CardFigure(key, label, value.text, difference_text(value, reference, is_count)))
     return tuple(found)
 
 
-_Show = Callable[[DesignAnswer], _Value]
+_Show = Callable[[DesignAnswer], Value]
 
 
 def _card_figures(design: DesignAnswer, has_price: bool) -> list[tuple[str, str, _Show, bool]]:
@@ -151,8 +125,8 @@ def _card_figures(design: DesignAnswer, has_price: bool) -> list[tuple[str, str,
         for place, one in enumerate(design.workloads)
     ]
     figures: list[tuple[str, str, _Show, bool]] = [
-        (GPUS, "GPUs", lambda one: _Value.count(one.n_gpus), True),
-        ("", "Storage nodes", lambda one: _Value.count(one.storage_nodes), True),
+        (GPUS, "GPUs", lambda one: Value.count(one.n_gpus), True),
+        ("", "Storage nodes", lambda one: Value.count(one.storage_nodes), True),
         *rates,
         ("", "Probability", _chance, False),
         (RACK_UNITS, "Rack units", lambda one: _count(one, "rack_units"), True),
@@ -164,12 +138,12 @@ def _card_figures(design: DesignAnswer, has_price: bool) -> list[tuple[str, str,
 _POWER_LABEL = "Power, maximum"
 
 
-def _figures(designs: Sequence[Compared]) -> list[tuple[str, Callable[[Compared], _Value], bool]]:
+def _figures(designs: Sequence[Compared]) -> list[tuple[str, Callable[[Compared], Value], bool]]:
     """Label, value and whether it is a count, of every row."""
     most = max((one.result.design for one in designs), key=lambda design: len(design.workloads))
     several = len(most.workloads) > 1
-    rates: list[tuple[str, Callable[[Compared], _Value], bool]] = []
-    limits: list[tuple[str, Callable[[Compared], _Value], bool]] = []
+    rates: list[tuple[str, Callable[[Compared], Value], bool]] = []
+    limits: list[tuple[str, Callable[[Compared], Value], bool]] = []
     for number in range(len(most.workloads)):
         answers = [one.result.design.workloads[number] for one in designs if number < len(one.result.design.workloads)]
         names = [answer.workload.name for answer in answers]
@@ -179,12 +153,12 @@ def _figures(designs: Sequence[Compared]) -> list[tuple[str, Callable[[Compared]
             (_labelled(" or ".join(kinds).capitalize(), names, number, several), _of(_rate_of(number, is_named)), False)
         )
         limits.append((_labelled("Limiting stage", names, number, several), _of(_limit_of(number)), False))
-    table: list[tuple[str, Callable[[Compared], _Value], bool]] = [
-        ("Server", _of(lambda one: _Value(one.platform.server.name, is_text=True)), False),
-        ("Storage", _of(lambda one: _Value(one.platform.storage.name, is_text=True)), False),
-        ("GPUs", _of(lambda one: _Value.count(one.n_gpus)), True),
-        ("Servers", _of(lambda one: _Value.count(one.n_servers)), True),
-        ("Storage nodes", _of(lambda one: _Value.count(one.storage_nodes)), True),
+    table: list[tuple[str, Callable[[Compared], Value], bool]] = [
+        ("Server", _of(lambda one: Value(one.platform.server.name, is_text=True)), False),
+        ("Storage", _of(lambda one: Value(one.platform.storage.name, is_text=True)), False),
+        ("GPUs", _of(lambda one: Value.count(one.n_gpus)), True),
+        ("Servers", _of(lambda one: Value.count(one.n_servers)), True),
+        ("Storage nodes", _of(lambda one: Value.count(one.storage_nodes)), True),
         *rates,
         ("Probability of the targets", _of(_chance), False),
         *limits,
@@ -193,8 +167,8 @@ def _figures(designs: Sequence[Compared]) -> list[tuple[str, Callable[[Compared]
         ("Power, typical", _of(_power("power_typical_w")), False),
         ("Rack units", _of(lambda one: _count(one, "rack_units")), True),
         ("Racks", _of(lambda one: _count(one, "racks")), True),
-        ("Switches and gateways", _of(lambda one: _Value.count(result_text.switches(one))), True),
-        ("Cables", _of(lambda one: _Value.count(one.plan.n_links)), True),
+        ("Switches and gateways", _of(lambda one: Value.count(result_text.switches(one))), True),
+        ("Cables", _of(lambda one: Value.count(one.plan.n_links)), True),
         ("Weight", _of(_weight), False),
         *_price_rows([one.result.design.bill for one in designs]),
     ]
@@ -203,11 +177,11 @@ def _figures(designs: Sequence[Compared]) -> list[tuple[str, Callable[[Compared]
     return table
 
 
-def _of(show: _Show) -> Callable[[Compared], _Value]:
+def _of(show: _Show) -> Callable[[Compared], Value]:
     return lambda one: show(one.result.design)
 
 
-def _price_rows(bills: Sequence[Bill]) -> list[tuple[str, Callable[[Compared], _Value], bool]]:
+def _price_rows(bills: Sequence[Bill]) -> list[tuple[str, Callable[[Compared], Value], bool]]:
     """List price, and what is paid where that is less; a customer reads only what is paid."""
     if any(bill.is_customer_copy for bill in bills):
         return [("Price", _of(_price), False)]
@@ -231,71 +205,44 @@ def _cost_rows(most: DesignAnswer, several: bool) -> list[tuple[str, _Show]]:
 
 
 def _figure_row(
-    label: str, designs: Sequence[Compared], baseline: int, show: Callable[[Compared], _Value], is_count: bool
+    label: str, designs: Sequence[Compared], baseline: int, show: Callable[[Compared], Value], is_count: bool
 ) -> Row:
     return row(label, *_marked([show(one) for one in designs], baseline, is_count=is_count))
 
 
-def _marked(values: Sequence[_Value], baseline: int, *, is_count: bool) -> list[Cell]:
+def _marked(values: Sequence[Value], baseline: int, *, is_count: bool) -> list[Cell]:
     """Cells with the difference to the baseline behind the value."""
     base = values[baseline]
     cells = []
-    for place, value in enumerate(values):
-        mark = "" if place == baseline else _mark(value, base, is_count)
+    for place, value in enumerate(in_one_unit(values)):
+        mark = "" if place == baseline else difference_text(value, base, is_count)
         cells.append(Cell(f"{value.text} ({mark})" if mark else value.text, is_muted=value.text == _NONE))
     return cells
-
-
-def _mark(value: _Value, base: _Value, is_count: bool) -> str:
-    """The difference in words or with its sign; empty where none can be told."""
-    if value.number is None or base.number is None:
-        if value.is_text and base.is_text:
-            return SAME if value.text == base.text else OTHER
-        return ""
-    if value.of != base.of:
-        return "other targets" if value.is_share else OTHER_WORKLOAD
-    if value.number != base.number and _overlap(value.interval, base.interval):
-        return WITHIN
-    if value.is_share:
-        return points(value.number, base.number)
-    told = count_difference if is_count else difference
-    return told(value.number, base.number)
-
-
-def _overlap(one: Estimate | None, other: Estimate | None) -> bool:
-    return one is not None and other is not None and bool(one.low <= other.high and other.low <= one.high)
-
-
-def points(value: float, base: float) -> str:
-    """Difference of two shares in percentage points: '+2 points', 'same'."""
-    points = round(100 * value) - round(100 * base)
-    return (
-        f"{'+' if points > 0 else _MINUS}{abs(points)} {'point' if abs(points) == 1 else 'points'}" if points else SAME
-    )
 
 
 def _rate_of(number: int, is_named: bool = False) -> _Show:
     """Rate or time to train of one workload, behind the name of its network where these differ."""
 
-    def show(design: DesignAnswer) -> _Value:
+    def show(design: DesignAnswer) -> Value:
         if number >= len(design.workloads):
-            return _Value(_NONE)
+            return Value(_NONE)
         answer = design.workloads[number]
         of = f"{answer.dnn.id} {answer.sample_bytes} {_rate_label(answer)}"
         if _is_timed(answer) and answer.time is not None:
-            found = _Value.estimated(answer.time.total_s, "s", of)
+            found = Value.estimated(answer.time.total_s, "s", of)
         else:
-            found = _Value.estimated(answer.throughput, words.sample_unit(answer.dnn), of)
-        return replace(found, text=f"{answer.dnn.name}: {found.text}") if is_named else found
+            found = Value.estimated(answer.throughput, words.sample_unit(answer.dnn), of)
+        name = f"{answer.dnn.name}: " if is_named else ""
+        return replace(found, text=name + found.text, name=name)
 
     return show
 
 
 def _limit_of(number: int) -> _Show:
-    def show(design: DesignAnswer) -> _Value:
+    def show(design: DesignAnswer) -> Value:
         if number >= len(design.workloads):
-            return _Value(_NONE)
-        return _Value(STAGES[design.workloads[number].bottleneck], is_text=True)
+            return Value(_NONE)
+        return Value(STAGES[design.workloads[number].bottleneck], is_text=True)
 
     return show
 
@@ -315,56 +262,55 @@ def _labelled(what: str, names: Sequence[str], number: int, several: bool) -> st
     return f"{what}, {names[0] if len(set(names)) == 1 else f'workload {number + 1}'}"
 
 
-def _chance(design: DesignAnswer) -> _Value:
+def _chance(design: DesignAnswer) -> Value:
     asked = "; ".join(target_text(answer.workload, answer.dnn) for answer in design.workloads)
-    return _Value(words.percent(design.probability), design.probability, is_share=True, of=asked)
+    return Value(words.percent(design.probability), design.probability, is_share=True, of=asked)
 
 
-def _count(design: DesignAnswer, field: str) -> _Value:
+def _count(design: DesignAnswer, field: str) -> Value:
     number = float(getattr(design.quantities, field)[0])
-    return _Value.count(number, f"{number:g}")
+    return Value.count(number, f"{number:g}")
 
 
 def _power(field: str) -> _Show:
-    def show(design: DesignAnswer) -> _Value:
+    def show(design: DesignAnswer) -> Value:
         watts = float(getattr(design.quantities, field)[0])
-        is_bound = bool(design.quantities.unknown_power)
-        return _Value(at_least(is_bound, si(watts, "W")), watts)
+        return Value.amount(watts, "W", is_bound=bool(design.quantities.unknown_power))
 
     return show
 
 
-def _weight(design: DesignAnswer) -> _Value:
+def _weight(design: DesignAnswer) -> Value:
     kilograms, is_bound = float(design.quantities.weight_kg[0]), bool(design.quantities.unknown_weight)
-    return _Value(at_least(is_bound, f"{grouped(kilograms)}{NARROW_SPACE}kg"), kilograms)
+    return Value(at_least(is_bound, f"{grouped(kilograms)}{NARROW_SPACE}kg"), kilograms)
 
 
-def _usable(design: DesignAnswer) -> _Value:
+def _usable(design: DesignAnswer) -> Value:
     size = float(design.quantities.usable_bytes[0])
-    return _Value(si(size, "B"), size) if size > 0 else _Value(words.NOT_PUBLISHED)
+    return Value.amount(size, "B") if size > 0 else Value(words.NOT_PUBLISHED)
 
 
-def _price(design: DesignAnswer) -> _Value:
+def _price(design: DesignAnswer) -> Value:
     bill = design.bill
     # A lower bound on a price says nothing about the difference of two designs.
-    return _Value(result_text.price(bill), float(bill.total) if bill.is_complete else None)
+    return Value(result_text.price(bill), float(bill.total) if bill.is_complete else None)
 
 
-def _list_price(design: DesignAnswer) -> _Value:
+def _list_price(design: DesignAnswer) -> Value:
     bill, total = design.bill, design.bill.list_total
     if total.is_unknown:
-        return _Value(words.TO_BE_QUOTED)
+        return Value(words.TO_BE_QUOTED)
     text = at_least(bool(total.n_open), words.money(total.amount, bill.currency))
-    return _Value(text, None if total.n_open else float(total.amount))
+    return Value(text, None if total.n_open else float(total.amount))
 
 
-def _cost_per(design: DesignAnswer, amount: float) -> _Value:
+def _cost_per(design: DesignAnswer, amount: float) -> Value:
     """Price over what it buys; only a complete bill tells it."""
     bill = design.bill
     if not bill.is_complete or not bill.lines or amount <= 0:
-        return _Value(words.TO_BE_QUOTED)
+        return Value(words.TO_BE_QUOTED)
     each = (bill.total / Decimal(repr(amount))).quantize(Decimal("0.01"))
-    return _Value(words.money(each, bill.currency), float(each))
+    return Value(words.money(each, bill.currency), float(each))
 
 
 def _counts(bill: Bill) -> dict[tuple[str, str], int]:

@@ -4,7 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from sizer.base.json_document import fields_of, json_document
+from sizer.base.formats.json_document import fields_of, json_document
 from sizer.library.compare import Differences, figure_pairs
 from sizer.library.compared_answers import ComparedAnswer
 from sizer.library.snapshot import HeadlineFigure, SavedLine
@@ -49,7 +49,12 @@ def _side(side: ComparedAnswer) -> dict[str, object]:
     of_answer = ("design", "verdict", "currency", "catalog_digest", "calibration_digest", "tool_version")
     snapshot = side.snapshot
     answer = dict.fromkeys(of_answer) if snapshot is None else fields_of(snapshot, *of_answer)
-    return {**answer, **fields_of(side, "name", is_of_then=side.is_stored, reason=side.reason or None)}
+    return {
+        **answer,
+        **fields_of(
+            side, "name", is_of_then=side.is_stored, is_without_digest=side.is_unsealed, reason=side.reason or None
+        ),
+    }
 
 
 def _figure(figure: HeadlineFigure | None) -> dict[str, object] | None:

@@ -6,7 +6,8 @@ from typing import Any
 from sizer.base.quantities import duration, plain, si, significant
 from sizer.present import words
 from sizer.present.tables import Cell, Table, row
-from sizer.questions.compare.designs import SAME, Compared, check, column_heads
+from sizer.questions.compare.designs import Compared, check, column_heads
+from sizer.questions.compare.values import SAME
 from sizer.sizing.result import SizingResult
 
 NOT_STATED = "not stated"
@@ -80,7 +81,7 @@ def value_text(field: str, value: Any, name_of: Callable[[str], str]) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if not isinstance(value, (int, float)):
-        return words.link_name(value) if field == "fabrics" else name_of(str(value))
+        return name_of(str(value))
     if field == "samples_per_s":
         return f"{significant(value, 4)} samples/s"
     if field == "confidence":

@@ -12,8 +12,8 @@ from sizer.library.compare import FigureChange, LineChange
 from sizer.library.snapshot import HeadlineFigure, SavedLine
 from sizer.present.tables import Cell, Table, columns, row
 from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, money, percent, plural
-from sizer.questions.compare.designs import OTHER, OTHER_WORKLOAD, SAME, WITHIN, count_difference, difference, points
 from sizer.questions.compare.requests import value_text
+from sizer.questions.compare.values import OTHER, OTHER_WORKLOAD, SAME, WITHIN, count_difference, difference, points
 from sizer.workload.changes import FieldChange, Path
 
 NOT_STATED = Cell("not stated", is_muted=True)

@@ -60,6 +60,12 @@ def _heading(name: str, side: ComparedAnswer) -> str:
 
 
 def _notes(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: AnswerDifference) -> Iterator[str]:
+    for name, side in zip(SIDES, sides, strict=True):
+        if side.is_unsealed:
+            yield (
+                f"{name} is a customer's copy or a file without a digest: nothing shows whether its figures were "
+                "changed after the program wrote them."
+            )
     if found.are_none:
         yield "The two are the same."
         return

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sizer.base.json_document import fields_of, json_document
+from sizer.base.formats.json_document import fields_of, json_document
 from sizer.questions.data.analysis import Checkpoint, DataPlan, Transform
 from sizer.questions.data.ingest import IngestLink, IngestRoute
 from sizer.questions.data.local_copy import LocalCopy

@@ -6,8 +6,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from sizer.catalog.links import GBIT_PER_S, is_infiniband, link_bytes_per_s
-from sizer.catalog.schema import LinkKind, Server
+from sizer.catalog.links import LinkType
+from sizer.catalog.schema import Server
 from sizer.perf.data_transfer import fill_time_s
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.ports import fabric_numbers
@@ -55,7 +55,7 @@ class IngestLink:
     role: IngestLinkRole
     bytes_per_s: float
     n_ports: int = 0  # 0: not a number of ports
-    port_kind: LinkKind | None = None
+    port_kind: LinkType | None = None
     copies: int = 1
     source: str = ""
 
@@ -151,14 +151,14 @@ def ingest_plan(design: DesignAnswer, stored: StorageDemand, data: DataRequest) 
     )
 
 
-def outside_kind(server: Server, fabric: LinkKind) -> LinkKind | None:
+def outside_kind(server: Server, fabric: LinkType) -> LinkType | None:
     """Fastest Ethernet port of a server that is neither on the compute fabric nor its BMC; None if it has none."""
     kinds = [
         port.kind
         for port in server.ports
-        if port.use != "bmc" and not is_infiniband(port.kind) and fabric not in (port.kind, *port.also)
+        if port.use != "bmc" and not port.kind.is_infiniband and fabric not in (port.kind, *port.also)
     ]
-    return max(kinds, key=lambda kind: GBIT_PER_S[kind], default=None)
+    return max(kinds, key=lambda kind: kind.gbit_per_s.value, default=None)
 
 
 def _copies(design: DesignAnswer) -> int:
@@ -201,8 +201,8 @@ def _to_servers(design: DesignAnswer) -> Iterator[IngestRoute]:
         yield IngestRoute("front-end", IngestEntry.SERVER_PORTS, (_ports(IngestLinkRole.SERVER_PORT, 1, kind),))
 
 
-def _ports(role: IngestLinkRole, count: int, kind: LinkKind) -> IngestLink:
-    return IngestLink(role, count * link_bytes_per_s(kind), count, kind)
+def _ports(role: IngestLinkRole, count: int, kind: LinkType) -> IngestLink:
+    return IngestLink(role, count * kind.bytes_per_s, count, kind)
 
 
 def _front_end(design: DesignAnswer) -> IngestRoute | None:
@@ -219,7 +219,7 @@ def _front_end(design: DesignAnswer) -> IngestRoute | None:
     if platform.attachment != "gateway":
         free = used
     count = design.storage_nodes * free
-    if is_infiniband(kind) or not count:
+    if kind.is_infiniband or not count:
         return None
     entry = IngestEntry.FREE_FRONT_END if platform.attachment == "gateway" else IngestEntry.FRONT_END
     return IngestRoute("front-end", entry, (_ports(IngestLinkRole.STORAGE_PORTS, count, kind),))

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sizer.base.quantities import by_count, duration, grouped, plain, si, significant
-from sizer.catalog.links import kind_name
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.text.assumptions import AssumptionRow
@@ -123,7 +122,7 @@ def link_text(link: IngestLink) -> str:
 
 def link_name(link: IngestLink) -> str:
     """A link without its rate: '4 ports of the storage, 40 GbE each'."""
-    kind = "" if link.port_kind is None else kind_name(link.port_kind)
+    kind = "" if link.port_kind is None else link.port_kind.name
     count = link.n_ports
     storage_ports = by_count(count, f"{grouped(count)} port of the storage", f"{grouped(count)} ports of the storage")
     return {

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sizer.base.json_document import fields_of, json_document
+from sizer.base.formats.json_document import fields_of, json_document
 from sizer.questions.failures.analysis import FailureCase
 from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
 from sizer.sizing.result import SizingResult, SpareCost

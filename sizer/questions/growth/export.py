@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sizer.base.json_document import fields_of, json_document
+from sizer.base.formats.json_document import fields_of, json_document
 from sizer.bom.bill import Sum
 from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, Purchase, PurchaseSequence
 from sizer.workload.resolve import ResolvedWorkload

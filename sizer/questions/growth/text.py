@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from sizer.base.quantities import by_count, grouped
 from sizer.catalog.labels import item_name
-from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.present.plain_table import table_text
 from sizer.present.text.money import quotes_for
@@ -96,7 +95,7 @@ def differences_from_design(growth: PlatformGrowth, design: DesignAnswer) -> str
     elif planned.gpu.id != described.gpu.id or planned.gpus_per_server != described.gpus_per_server:
         differences.append(f"{planned.gpus_per_server} × {planned.gpu.name}")
     if planned.fabric != described.fabric:
-        differences.append(kind_name(planned.fabric))
+        differences.append(planned.fabric.name)
     if planned.key == described.key and planned.capacity_option != described.capacity_option:
         differences.append(planned.storage.capacity_options[planned.capacity_option].name)
     first = growth.recommended.sizes[0]

@@ -1,6 +1,6 @@
 """The most that the limits give as plain data."""
 
-from sizer.base.json_document import fields_of
+from sizer.base.formats.json_document import fields_of
 from sizer.questions.maximum.tables import FrontStep, front_steps, point_name
 from sizer.sizing.maximum_result import FrontPoint, Maximum
 

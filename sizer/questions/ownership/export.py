@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sizer.base.json_document import fields_of, json_document
+from sizer.base.formats.json_document import fields_of, json_document
 from sizer.bom.ownership import COST_KINDS
 from sizer.questions.ownership.analysis import OwnershipAnswer
 

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
-from sizer.base.json_document import fields_of, json_document
+from sizer.base.formats.json_document import fields_of, json_document
 from sizer.bom.rental import RentOrBuy
 
 

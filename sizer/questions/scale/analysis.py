@@ -281,7 +281,12 @@ def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws) -> EqualG
 def _is_form_pair(one: Arrangement, other: Arrangement) -> bool:
     forms = tuple(of.platform.gpu.form_factor.value for of in (one, other))
     is_like = one.is_full and other.is_full and one.n_servers == other.n_servers
-    return is_like and forms == ("sxm2", "pcie") and is_same_host(one.platform.server, other.platform.server)
+    return (
+        is_like
+        and forms[0] != "pcie"
+        and forms[1] == "pcie"
+        and is_same_host(one.platform.server, other.platform.server)
+    )
 
 
 def _gpus(result: SizingResult) -> int:

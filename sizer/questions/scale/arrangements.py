@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal, get_args
+from typing import Literal
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.quantities import grouped
@@ -13,7 +13,7 @@ from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.sizing.recommend import MAX_SERVERS
 from sizer.sizing.result import DesignAnswer
-from sizer.workload.request import FabricKind, Platforms, SizingRequest
+from sizer.workload.request import Platforms, SizingRequest
 
 # "design": servers of the described kind, as full as the number of GPUs allows; "spread": more of them, each with
 # fewer GPUs in use; "other": servers of another kind, full.
@@ -199,8 +199,7 @@ def _options(
     """Platforms of a server with one storage: on the design's fabric where it connects to it, else on its fastest."""
     own_memory = None if own.host_memory is None else own.host_memory.memory_bytes.value
     memory = own_memory if server.id == own.server.id and own_memory else request.platforms.host_memory_bytes
-    same_fabric = tuple(kind for kind in get_args(FabricKind) if kind == own.fabric)
-    for fabrics in (same_fabric, ()):
+    for fabrics in ((own.fabric.id,), ()):
         asked = Platforms(
             servers=(server.id,), gpus=(gpu.id,), storage=(storage,), fabrics=fabrics, host_memory_bytes=memory
         )
@@ -230,5 +229,5 @@ def _is_allowed(request: SizingRequest, platform: Platform) -> bool:
         and (not asked.gpus or platform.gpu.id in asked.gpus)
         and (not asked.storage or platform.storage.id in asked.storage)
         and asked.storage_tier in (None, platform.storage.tier)
-        and (not asked.fabrics or platform.fabric in asked.fabrics)
+        and (not asked.fabrics or platform.fabric.id in asked.fabrics)
     )

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
 from sizer.catalog.labels import item_name, sentence
-from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair, ArrangementRun, EqualGpuComparison
 from sizer.questions.scale.arrangement_run import StepBreakdown
@@ -66,7 +65,7 @@ def gradient_text(way: ArrangedDesign, step: StepBreakdown) -> str:
     else:
         text = (
             f"the gradient exchange of a step takes {_ms(step.inside_s)} inside the servers and "
-            f"{_ms(step.between_s)} between them over {kind_name(way.design.platform.fabric)}"
+            f"{_ms(step.between_s)} between them over {way.design.platform.fabric.name}"
         )
     if step.exposed_s < _NOTHING_S:
         return f"{text}, hidden behind the computation"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sizer.base.json_document import fields_of, json_document
+from sizer.base.formats.json_document import fields_of, json_document
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.result import WAIT_QUANTILES, JobKindRun, JobModel, TeamRun
 from sizer.questions.team.tables import duration_text, reads_text

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from sizer.catalog.schema import Dnn, LinkKind
+from sizer.catalog.links import LinkType
+from sizer.catalog.schema import Dnn
 from sizer.questions.verdict.reversal import RequestInput, ResizedRequests, Reversal
 from sizer.sizing.design.cluster_need import Doubling
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
@@ -126,7 +127,7 @@ class MemoryFacts:
 class LinkFacts:
     """What one server reads compared with one link."""
 
-    kind: LinkKind
+    kind: LinkType
     dnn: Dnn
     read_bytes_per_s: float  # after the first epoch
     link_bytes_per_s: float

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.catalog.links import link_bytes_per_s
 from sizer.catalog.sample_formats import SampleFormat
-from sizer.catalog.schema import LinkKind, Storage
+from sizer.catalog.schema import Storage
 from sizer.physical.capacity import node_limits, usable_bytes
 from sizer.physical.host_memory import OS_RESERVE_BYTES
 from sizer.questions.verdict.claim import (
@@ -29,13 +28,13 @@ from sizer.questions.verdict.reversal import RequestInput, ResizedRequests
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, rows_of_known_rate
 from sizer.questions.what_if.varied_input import DATASET_SIZE, SAMPLE_SIZE, TARGET
 from sizer.sizing.design.cluster_need import (
-    USUAL_LINKS,
     consumption,
     first_read_s,
     shared_storage,
     smallest_link,
     smallest_system_bytes_per_s,
     storage_read_bytes_per_s,
+    usual_links,
 )
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.recommend import MAX_SERVERS, search
@@ -80,14 +79,15 @@ def _fits_memory(resized: ResizedRequests, index: int, model: WorkloadOnDesign, 
     fit, platform = _data_in_memory(model), model.platform
     memory = platform.server.memory_bytes
     assert memory is not None  # asked only where there is room in it
+    slower, faster = usual_links(model.catalog)
     facts = MemoryFacts(
         data_bytes=fit.value,
         cache_bytes=fit.limit,
         server_bytes=memory.value,
         gpu_copy_bytes=platform.gpus_per_server * platform.gpu.memory_bytes.value,
         system_bytes=OS_RESERVE_BYTES,
-        first_read_10gbe_s=first_read_s(model.work.dataset_bytes, "10gbe"),
-        first_read_25gbe_s=first_read_s(model.work.dataset_bytes, "25gbe"),
+        first_read_10gbe_s=first_read_s(model.work.dataset_bytes, slower),
+        first_read_25gbe_s=first_read_s(model.work.dataset_bytes, faster),
         time_to_train_s=None if answer.time is None else float(answer.time.total_s.value),
     )
     sources = (HITACHI, "dell-isilon-dgx1-blog-2018")
@@ -100,10 +100,10 @@ def _fits_memory(resized: ResizedRequests, index: int, model: WorkloadOnDesign, 
 
 def _usual_link(resized: ResizedRequests, index: int, model: WorkloadOnDesign) -> ClaimDraft:
     server = consumption(model)
-    kind: LinkKind = smallest_link(server.later_bytes_per_s) or USUAL_LINKS[-1]
+    kind = smallest_link(server.later_bytes_per_s, model.catalog) or usual_links(model.catalog)[-1]
 
     def reads(other: WorkloadOnDesign) -> Threshold:
-        return Threshold(consumption(other).later_bytes_per_s, link_bytes_per_s(kind))
+        return Threshold(consumption(other).later_bytes_per_s, kind.bytes_per_s)
 
     read = reads(model)
     inputs = [(SAMPLE_SIZE, read.holds)]

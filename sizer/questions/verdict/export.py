@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sizer.base.json_document import fields_of, json_document
+from sizer.base.formats.json_document import fields_of, json_document
 from sizer.present.design_summary import design_summary
 from sizer.present.text.verdict import verdict_text
 from sizer.questions.verdict.claim import Claim

@@ -11,7 +11,7 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
-from sizer.questions.alternatives.analysis import narrowed_to
+from sizer.physical.allowed_parts import narrowed_to
 from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET, target_kind, target_value
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.recommend import MAX_SERVERS, search

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.catalog.links import LinkType
 from sizer.perf.exchange import gradient_bytes
 from sizer.questions.verdict.claim import (
     HITACHI,
@@ -21,7 +22,14 @@ from sizer.questions.verdict.claim import (
 )
 from sizer.questions.verdict.reversal import RequestInput, ResizedRequests
 from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET
-from sizer.sizing.design.cluster_need import MAX_SERVERS, doubling, exchange_loss, exchange_s, step_samples
+from sizer.sizing.design.cluster_need import (
+    LEAST_FABRIC_LOSS,
+    MAX_SERVERS,
+    doubling,
+    exchange_loss,
+    exchange_s,
+    step_samples,
+)
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
@@ -29,8 +37,6 @@ from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
 from sizer.workload.request import SizingRequest
 
-# A faster fabric pays from this share of the rate on: less is hardly visible within the 90 % interval of a rate.
-LEAST_FABRIC_LOSS = 0.05
 # Twice the GPUs pay where at least half of what is bought becomes speed to the target accuracy.
 LEAST_SPEED_UP = 1.5
 # GPUs at 97 % utilization or more are the bottleneck (dell-isilon-dgx1-blog-2018): they do not wait for data.
@@ -103,14 +109,19 @@ def _single_server_run(model: WorkloadOnDesign) -> SingleServerRun:
     return SingleServerRun(target, model.work.dnn, int(run.cols.gpus_per_server[0]), rate, time_s)
 
 
+def _compared_links(model: WorkloadOnDesign) -> tuple[LinkType, LinkType]:
+    return model.catalog.links["25gbe"], model.catalog.links["edr"]
+
+
 def _fabric_loss(model: WorkloadOnDesign) -> Threshold:
     """Rate that 25 GbE loses compared with EDR at the size of a design."""
-    losses = exchange_loss(model, "25gbe", "edr")
+    losses = exchange_loss(model, *_compared_links(model))
     return Threshold(float(losses[min(model.n_servers, MAX_SERVERS) - 1]), LEAST_FABRIC_LOSS)
 
 
 def _slow_fabric(resized: ResizedRequests, index: int, model: WorkloadOnDesign) -> ClaimDraft:
-    losses, loss = exchange_loss(model, "25gbe", "edr"), _fabric_loss(model)
+    slow, fast = _compared_links(model)
+    losses, loss = exchange_loss(model, slow, fast), _fabric_loss(model)
     paying = np.flatnonzero(losses > LEAST_FABRIC_LOSS)
     work, server = model.work, model.platform.server
     exchange_servers = max(model.n_servers, 2)
@@ -122,10 +133,10 @@ def _slow_fabric(resized: ResizedRequests, index: int, model: WorkloadOnDesign) 
         compared_servers=MAX_SERVERS,
         gradient_bytes=float(gradient_bytes(work.dnn.parameters.value, work.request.precision)),
         exchange_servers=exchange_servers,
-        slow_exchange_s=exchange_s(model, "25gbe", exchange_servers),
-        fast_exchange_s=exchange_s(model, "edr", exchange_servers),
-        slow_bytes_per_s=fabric_bytes_per_s(server, "25gbe"),
-        fast_bytes_per_s=fabric_bytes_per_s(server, "edr"),
+        slow_exchange_s=exchange_s(model, slow, exchange_servers),
+        fast_exchange_s=exchange_s(model, fast, exchange_servers),
+        slow_bytes_per_s=fabric_bytes_per_s(server, slow),
+        fast_bytes_per_s=fabric_bytes_per_s(server, fast),
         compute_s=step_samples(model, model.n_servers) / float(model.run.comp.gpu_alone[0]),
     )
     inputs = ((TARGET, loss.holds), (BATCH, not loss.holds))

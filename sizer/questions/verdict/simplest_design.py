@@ -10,9 +10,10 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
+from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
-from sizer.questions.alternatives.analysis import Neighbour, narrowed_to
+from sizer.questions.alternatives.analysis import Neighbour
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
@@ -263,6 +264,6 @@ def _excluding_choices(asked: Platforms, platform: Platform) -> tuple[str, ...]:
         not asked.gpus or platform.gpu.id in asked.gpus,
         not asked.storage or platform.storage.id in asked.storage,
         platform.storage.id not in asked.forbidden_storage,
-        not asked.fabrics or platform.fabric in asked.fabrics,
+        not asked.fabrics or platform.fabric.id in asked.fabrics,
     )
     return tuple(name for name, is_allowed in zip(CHOICES, allowed, strict=True) if not is_allowed)

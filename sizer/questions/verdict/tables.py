@@ -74,9 +74,9 @@ def claim_number(claim: Claim, value: float) -> str:
     """A number of a claim with its unit."""
     if claim.unit == "storage":
         return words.name(STORAGE_ORDER[int(value)])
-    if claim.unit == "share":
+    if claim.unit == "share" and value <= 1:
         return words.percent(value)
-    if claim.unit == "ratio":
+    if claim.unit in ("share", "ratio"):
         return f"{significant(value)}{NARROW_SPACE}×"
     if claim.unit == "servers":
         return words.plural(int(value), "server")

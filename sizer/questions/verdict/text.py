@@ -2,7 +2,6 @@
 
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
 from sizer.base.units import GIB
-from sizer.catalog.links import kind_name
 from sizer.present.words import listed, name, plural, sample_unit, stage
 from sizer.questions.verdict.claim import (
     Claim,
@@ -20,9 +19,10 @@ from sizer.questions.verdict.claim import (
 )
 from sizer.questions.verdict.data_claims import LOW_UTILIZATION, SIMPLE_KINDS
 from sizer.questions.verdict.reversal import TEAM_SIZE, RequestInput, time_unit
-from sizer.questions.verdict.scale_claims import LEAST_FABRIC_LOSS, LEAST_SPEED_UP
+from sizer.questions.verdict.scale_claims import LEAST_SPEED_UP
 from sizer.questions.verdict.simplest_design import SimplestDesign
 from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE
+from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.result import SizingResult
 
 # Choices of a request as sentences name them.
@@ -37,19 +37,19 @@ _CHOICES = {
 _TITLES = {
     "one-server": "One server is enough",
     "simple-storage": "Local drives or one file server are enough",
-    "slow-fabric": "25 GbE is enough for the gradients",
+    "slow-fabric": "25 GbE would lose little to the gradients",
     "double-gpus": "Twice the GPUs pay off",
     "gpus-wait": "The GPUs do not wait for data",
     "fits-memory": "The data set fits in memory and is read once",
     "usual-link": "{link} is enough for the data",
-    "storage-idles": "Shared storage would be mostly idle",
+    "storage-idles": "The smallest shared storage would be mostly idle",
     "hosts-first": "The host processors limit before the network does",
 }
 # What a reversal leads to: of a claim that holds, and of one that does not.
 _EFFECTS = {
     "one-server": ("one server would no longer be enough", "one server would be enough"),
     "simple-storage": ("multi-node storage would be needed", "local drives or one file server would be enough"),
-    "slow-fabric": ("EDR would gain more than {loss}", "25 GbE would be enough for the gradients"),
+    "slow-fabric": ("EDR would gain more than {loss}", "25 GbE would lose little to the gradients"),
     "double-gpus": ("twice the GPUs would no longer pay off", "twice the GPUs would pay off"),
     "gpus-wait": ("the GPUs would wait for data", "the GPUs would no longer wait for data"),
     "fits-memory": ("the data set would no longer fit in memory", "the data set would fit in memory"),
@@ -114,7 +114,7 @@ def _input_name(moved: RequestInput) -> str:
 
 
 def _filled(text: str, claim: Claim) -> str:
-    link = kind_name(claim.facts.kind) if isinstance(claim.facts, LinkFacts) else ""
+    link = claim.facts.kind.name if isinstance(claim.facts, LinkFacts) else ""
     return text.format(link=link, loss=_percent(LEAST_FABRIC_LOSS))
 
 
@@ -180,9 +180,9 @@ def _fabric_finding(facts: FabricFacts, holds: bool) -> str:
         gpus = grouped(first * facts.gpus_per_server)
         pays = f"EDR gains more than {least} from {plural(first, 'server')} ({gpus} GPUs) on"
     if facts.n_servers == 1:
-        return f"25 GbE is enough for the gradients: those of one server stay inside it; {pays}."
+        return f"25 GbE loses nothing to the gradients: those of one server stay inside it; {pays}."
     if holds:
-        return f"25 GbE is enough for the gradients: it costs {_percent(facts.loss_fraction)} of the rate; {pays}."
+        return f"25 GbE loses little to the gradients, {_percent(facts.loss_fraction)} of the rate; {pays}."
     return f"EDR pays off for the gradients: 25 GbE would cost {_percent(facts.loss_fraction)} of the rate; {pays}."
 
 
@@ -267,7 +267,7 @@ def _memory_arithmetic(facts: MemoryFacts) -> str:
 
 
 def _link_finding(facts: LinkFacts, holds: bool) -> str:
-    link = kind_name(facts.kind)
+    link = facts.kind.name
     if not facts.read_bytes_per_s:
         return f"{link} is enough for the data: after the first epoch nothing is read over it."
     enough = "enough" if holds else "not enough"
@@ -286,9 +286,14 @@ def _link_arithmetic(facts: LinkFacts) -> str:
 
 def _shared_storage_texts(facts: SharedStorageFacts, holds: bool) -> tuple[str, str]:
     share = _percent(facts.utilization_fraction)
+    smallest = f"The smallest {facts.storage} ({facts.n_nodes} nodes)"
+    finding = f"{smallest} would {'' if holds else 'not '}be mostly idle: reads use {share} of its rate."
+    if facts.utilization_fraction > 1:
+        finding = (
+            f"{smallest} would be too slow: the design reads {significant(facts.utilization_fraction)} times its rate."
+        )
     return (
-        f"The smallest {facts.storage} ({facts.n_nodes} nodes) would {'' if holds else 'not '}be mostly idle: reads "
-        f"use {share} of its rate.",
+        finding,
         f"After the first epoch the design reads {si(facts.read_bytes_per_s, 'B/s')}; {facts.n_nodes} nodes were shown "
         f"to deliver {si(facts.delivered_bytes_per_s, 'B/s')}. Below {_percent(LOW_UTILIZATION)} of that, the storage "
         "is bought for its capacity, not for its speed.",
@@ -321,7 +326,7 @@ def simplest_text(simplest: SimplestDesign, result: SizingResult) -> list[str]:
         sentences = ["Nothing that the request allows is simpler than the described design."]
     else:
         design = simplest.allowed.design
-        sentences = [f"A simpler design is also enough: {design.name} over {kind_name(design.platform.fabric)}."]
+        sentences = [f"A simpler design is also enough: {design.name} over {design.platform.fabric.name}."]
     if simplest.unrestricted is not None:
         choices = listed(_CHOICES[key] for key in simplest.excluding_choices)
         sentences.append(

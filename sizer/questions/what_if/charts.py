@@ -9,7 +9,18 @@ import altair as alt
 from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
 from sizer.drawings.shapes import text_width, wrapped
-from sizer.present.charting import Chart, Rows, axis, broken, chart_of, finish, names_axis, time_unit, upright_mark
+from sizer.present.charting import (
+    Chart,
+    Rows,
+    axis,
+    broken,
+    chart_of,
+    finish,
+    haloed,
+    names_axis,
+    time_unit,
+    upright_mark,
+)
 from sizer.present.theme import CHART_LABEL_PX, LIGHT, Palette
 from sizer.present.words import percent
 from sizer.questions.what_if.sensitivity import Influence, Sensitivity
@@ -160,9 +171,8 @@ def _texts(base: alt.Chart, kinds: set[tuple[str, int]], scale: alt.Scale, palet
             "lineBreak": "\n",
             "lineHeight": _LINE_PX,
         }
-        halo = {**place, "stroke": palette.background, "strokeWidth": 4}
         at = alt.X("text_at:Q", scale=scale)
-        layers += [rows.mark_text(**style).encode(x=at, text="text:N") for style in (halo, place)]
+        layers += haloed(rows.encode(x=at, text="text:N"), palette, palette.ink, is_wide=True, **place)
     return layers
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.catalog.links import fabric_ports
+from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.compute_fabric import compute_fabric

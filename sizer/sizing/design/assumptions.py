@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from sizer.catalog.checks import unknown_facts
+from sizer.catalog.items import Item
 from sizer.catalog.labels import names_item
 from sizer.catalog.model import Catalog, last_field, statements
-from sizer.catalog.schema import Item
 from sizer.physical.host_memory import OS_RESERVE_BYTES
 from sizer.physical.racks.positions import AISLE_M, LEAD_M, SLACK_FRACTION, TRAY_M
 from sizer.sizing.assumptions import (

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.catalog.links import link_bytes_per_s
+from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import LinkKind, Storage
+from sizer.catalog.schema import Storage
 from sizer.perf.pipeline import decode_stage, read_demand_bytes_per_s
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
@@ -22,25 +22,34 @@ from sizer.sizing.stages.step_rates import GpuRates
 from sizer.sizing.stages.storage_rates import node_read_rate, rate_is_unknown
 
 # Links that a customer's network has anyway, the slower first.
-USUAL_LINKS: tuple[LinkKind, ...] = ("10gbe", "25gbe")
+_USUAL_LINKS = ("10gbe", "25gbe")
 # Sizes up to which the gradient exchange over two networks is compared: beyond it no published run lies.
 MAX_SERVERS = 64
+# A faster fabric pays from this share of the rate on: less is hardly visible within the 90 % interval of a rate.
+LEAST_FABRIC_LOSS = 0.05
 
 
-def first_read_s(data_bytes: float, kind: LinkKind) -> float:
+def usual_links(catalog: Catalog) -> tuple[LinkType, ...]:
+    """Links that a customer's network has anyway, the slower first."""
+    return tuple(catalog.links[name] for name in _USUAL_LINKS)
+
+
+def first_read_s(data_bytes: float, kind: LinkType) -> float:
     """Time of reading a data set once over one link. [s]
 
     Examples
     --------
-    >>> round(first_read_s(148e9, "10gbe")), round(first_read_s(148e9, "25gbe"))   # ImageNet as TFRecords
+    >>> from sizer import load_catalog
+    >>> links = load_catalog().links
+    >>> round(first_read_s(148e9, links["10gbe"])), round(first_read_s(148e9, links["25gbe"]))  # ImageNet as TFRecords
     (118, 47)
     """
-    return data_bytes / link_bytes_per_s(kind)
+    return data_bytes / kind.bytes_per_s
 
 
-def smallest_link(bytes_per_s: float) -> LinkKind | None:
+def smallest_link(bytes_per_s: float, catalog: Catalog) -> LinkType | None:
     """The slowest usual link that carries a rate; None where none does."""
-    return next((kind for kind in USUAL_LINKS if bytes_per_s <= link_bytes_per_s(kind)), None)
+    return next((kind for kind in usual_links(catalog) if bytes_per_s <= kind.bytes_per_s), None)
 
 
 @dataclass(frozen=True)
@@ -86,14 +95,14 @@ def shared_storage(storage: Storage, catalog: Catalog) -> Storage | None:
     return min(known, key=lambda one: (smallest_system_bytes_per_s(one), one.id), default=None)
 
 
-def exchange_loss(model: WorkloadOnDesign, slow: LinkKind, fast: LinkKind) -> Floats:
+def exchange_loss(model: WorkloadOnDesign, slow: LinkType, fast: LinkType) -> Floats:
     """Share of the rate that a training loses over one network against another, on 1 to 64 servers.
 
     Parameters
     ----------
     model : WorkloadOnDesign
         Its servers run the training; a server that has no port of a kind is taken to have one, else all its ports work.
-    slow, fast : LinkKind
+    slow, fast : LinkType
 
     Returns
     -------
@@ -106,7 +115,7 @@ def exchange_loss(model: WorkloadOnDesign, slow: LinkKind, fast: LinkKind) -> Fl
     return np.where(servers > 1, np.maximum(1 - one / other, 0.0), 0.0)
 
 
-def exchange_s(model: WorkloadOnDesign, kind: LinkKind, n_servers: int) -> float:
+def exchange_s(model: WorkloadOnDesign, kind: LinkType, n_servers: int) -> float:
     """Time of the gradient exchange of one step over a network, hidden behind arithmetic or not. [s]"""
     rates = _rates(model, replace(model.platform, fabric=kind), np.array([n_servers]))
     return step_samples(model, n_servers) / float(rates.exchange[0])
@@ -124,7 +133,8 @@ def _gpu_rate(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Flo
 
 def _rates(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> GpuRates:
     cols = _columns(model, platform, servers)
-    return compute_side.step_rates(model.work, [platform], cols, servers, model.calibration, model.catalog)
+    terms = compute_side.group_terms(model.work, [platform], servers, model.calibration, model.catalog)
+    return compute_side.step_rates(model.work, [platform], cols, servers, terms, model.catalog)
 
 
 def _columns(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Columns:

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from sizer.catalog.links import GBIT_PER_S, fabric_ports, link_bytes_per_s
-from sizer.catalog.schema import LinkKind
+from sizer.catalog.fabrics import fabric_ports
+from sizer.catalog.links import LinkType
 from sizer.perf.exchange import gradient_bytes
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
-from sizer.sizing.design.cluster_need import MAX_SERVERS, USUAL_LINKS, exchange_loss
+from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, usual_links
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import Binding, SelectionKind, StorageNeed, StorageReason
-from sizer.sizing.result import DesignAnswer, SizingResult
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 
 
 class RejectionKind(Enum):
@@ -24,6 +24,7 @@ class RejectionKind(Enum):
     CONDITIONAL = "conditional"  # it meets the request only if a fact that no source gives is good enough
     DEARER = "dearer"  # whatever the missing prices are
     LIKELY_DEARER = "likely-dearer"  # by price bands
+    DEARER_BUT_FOR_CABLES = "dearer-but-for-cables"  # with cables, accessories and changes of the quote it costs less
     NOT_PREFERRED = "not-preferred"  # a design of a preferred vendor is close enough
     RANKED_BEHIND = "ranked-behind"  # by the key that the request ranks by, or by what a growth plan buys
 
@@ -52,9 +53,18 @@ class ServerChoice:
     is_only_allowed: bool
     steps: tuple[SizeStep, ...]
     binding: Binding
-    scaling_efficiency: float  # the lowest of all workloads
+    scaling_efficiency: float | None  # the lowest of the workloads that their GPUs limit; None: others limit all
     lost_fraction: float  # of the GPUs, with one server lost
     rejected: tuple[RejectedDesign, ...]
+
+
+def scaling_efficiency(design: DesignAnswer) -> float | None:
+    """Lowest scaling efficiency of the workloads whose GPUs are the bottleneck; None where another stage limits all.
+
+    Behind another bottleneck the rate per GPU says nothing about how GPUs work together.
+    """
+    limited = [answer.scaling_efficiency for answer in design.workloads if answer.bottleneck in ("gpu", "exchange")]
+    return min(limited, default=None)
 
 
 @dataclass(frozen=True)
@@ -76,9 +86,10 @@ class StorageChoice:
 class LinkOption:
     """A link as the network between the servers."""
 
-    kind: LinkKind
+    kind: LinkType
     read_fraction: float  # reads of one server over the rate of one link
     lost_fraction: float  # of the training rate against the chosen fabric, because gradients wait; 0 for inference
+    misses_target: bool  # whether the median with this loss is below the target of a training
 
 
 @dataclass(frozen=True)
@@ -86,7 +97,7 @@ class FabricChoice:
     """Why this network between the servers."""
 
     is_only_allowed: bool
-    kind: LinkKind
+    kind: LinkType
     n_ports: int  # of each server
     read_bytes_per_s: float  # of each server, the highest of all workloads
     gradient_bytes: float | None  # of a step, the most of all workloads; None: nothing is exchanged between servers
@@ -155,7 +166,7 @@ def _server(result: SizingResult) -> ServerChoice:
         is_only_allowed=len(result.request.platforms.servers) == 1,
         steps=tuple(_step(design, place) for place in range(len(design.workloads))),
         binding=design.binding,
-        scaling_efficiency=min(answer.scaling_efficiency for answer in design.workloads),
+        scaling_efficiency=scaling_efficiency(design),
         lost_fraction=1 / design.n_servers,
         rejected=_rejected(result, _first_of_each(others, lambda other: other.platform.server.id)),
     )
@@ -181,10 +192,7 @@ def _storage(result: SizingResult) -> StorageChoice:
         need=design.storage_need,
         stored_bytes=storage_demand(design.workloads, result.request.data).total_bytes,
         usable_bytes=float(design.quantities.usable_bytes[0]),
-        read_bytes_per_s=max(
-            max(float(answer.storage_bytes_per_s.value), float(answer.cold_storage_bytes_per_s.value))
-            for answer in design.workloads
-        ),
+        read_bytes_per_s=_read_bytes_per_s(design),
         low_bytes_per_s=low,
         high_bytes_per_s=high,
         nodes_per_step=int(storage.nodes_per_unit.value) if storage.nodes_per_unit is not None else 1,
@@ -199,6 +207,14 @@ def _rates(design: DesignAnswer) -> tuple[float | None, float | None]:
     count = design.n_servers if reason.is_local else max(design.storage_nodes, 1)
     low, high = reason.read_low_bytes_per_s, reason.read_high_bytes_per_s
     return (None if low is None else low * count), (None if high is None else high * count)
+
+
+def _read_bytes_per_s(design: DesignAnswer) -> float:
+    """What the design reads from its storage, the highest of all workloads, first epoch included. [B/s]"""
+    return max(
+        max(float(answer.storage_bytes_per_s.value), float(answer.cold_storage_bytes_per_s.value))
+        for answer in design.workloads
+    )
 
 
 def _first_of_each(designs: Iterable[DesignAnswer], key: Callable[[DesignAnswer], str]) -> list[DesignAnswer]:
@@ -218,7 +234,10 @@ def rejection(result: SizingResult, other: DesignAnswer) -> RejectionKind:
         return RejectionKind.MISSES_TARGET
     if other.conditional_on and not result.design.conditional_on:
         return RejectionKind.CONDITIONAL
-    return _BY_SELECTION.get(result.selection.kind, RejectionKind.RANKED_BEHIND)
+    kind = _BY_SELECTION.get(result.selection.kind, RejectionKind.RANKED_BEHIND)
+    if any(result.platforms[place] is other for place in result.selection.less_on_bill):
+        return RejectionKind.DEARER_BUT_FOR_CABLES
+    return kind
 
 
 _BY_SELECTION = {
@@ -235,18 +254,17 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
     models = [model for model in evaluated.workloads if model is not None]
     if design.n_servers < 2 or net is None or not models:
         return None
-    reads = max(
-        max(float(answer.storage_bytes_per_s.value), float(answer.cold_storage_bytes_per_s.value)) / design.n_servers
-        for answer in design.workloads
-    )
+    is_shared = platform.storage.kind != "local"
+    reads = _read_bytes_per_s(design) / design.n_servers if is_shared else 0.0
     training = [model for model in models if not model.work.is_inference]
-    place = min(design.n_servers, MAX_SERVERS) - 1
-    slower = [kind for kind in USUAL_LINKS if GBIT_PER_S[kind] < GBIT_PER_S[platform.fabric]]
+    slower = [
+        kind for kind in usual_links(evaluated.catalog) if kind.gbit_per_s.value < platform.fabric.gbit_per_s.value
+    ]
     return FabricChoice(
         is_only_allowed=len(result.request.platforms.fabrics) == 1,
         kind=platform.fabric,
         n_ports=fabric_ports(platform.server.ports, platform.fabric),
-        read_bytes_per_s=reads if platform.storage.kind != "local" else 0.0,
+        read_bytes_per_s=reads,
         gradient_bytes=max(
             (float(gradient_bytes(one.work.dnn.parameters.value, one.work.request.precision)) for one in training),
             default=None,
@@ -256,15 +274,37 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
         ),
         n_switches=int(net.leaves[0] + net.spines[0] + net.cores[0]),
         oversubscription=float(net.oversubscription[0]) if int(net.spines[0]) else 1.0,
-        slower=tuple(
-            LinkOption(
-                kind,
-                (reads if platform.storage.kind != "local" else 0.0) / link_bytes_per_s(kind),
-                max((float(exchange_loss(one, kind, platform.fabric)[place]) for one in training), default=0.0),
-            )
-            for kind in slower
-        ),
+        slower=tuple(_link_option(kind, evaluated, reads) for kind in slower),
     )
+
+
+def _link_option(kind: LinkType, evaluated: EvaluatedDesign, reads: float) -> LinkOption:
+    """What one such link for each server would do to the workloads; ``reads``: of each server. [B/s]"""
+    design = evaluated.result.design
+    place = min(design.n_servers, MAX_SERVERS) - 1
+    losses = [
+        (answer, float(exchange_loss(model, kind, design.platform.fabric)[place]))
+        for answer, model in zip(design.workloads, evaluated.workloads, strict=True)
+        if model is not None and not model.work.is_inference
+    ]
+    return LinkOption(
+        kind,
+        reads / kind.bytes_per_s,
+        max((loss for _, loss in losses), default=0.0),
+        any(_misses(answer, loss) for answer, loss in losses),
+    )
+
+
+def _misses(answer: WorkloadAnswer, lost_fraction: float) -> bool:
+    """Whether the median of a workload that loses so much of its rate is below its target, and was not before."""
+    target, kept = answer.workload.target, 1 - lost_fraction
+    if target.samples_per_s is not None:
+        rate = float(answer.throughput.value)
+        return rate >= target.samples_per_s > rate * kept
+    if target.time_to_train_s is not None and answer.time is not None:
+        time = float(answer.time.total_s.value)
+        return time <= target.time_to_train_s < time / kept
+    return False
 
 
 def rack_choice(design: DesignAnswer) -> RackChoice:

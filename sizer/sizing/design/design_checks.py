@@ -4,9 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from sizer.bom.bill import Bill
-from sizer.bom.cost import probability_within
-from sizer.bom.prices import PriceBook
 from sizer.catalog.model import Catalog
 from sizer.physical.components import Quantities
 from sizer.physical.plan import PlacedDevice, Plan
@@ -56,11 +53,9 @@ def design_checks(
     platform: Platform,
     parts: Quantities,
     plan: Plan,
-    bill: Bill,
-    budget_probability: float | None,
     catalog: Catalog,
 ) -> tuple[DesignCheck, ...]:
-    """Checks of one design on capacity, watts, kilograms and budget; those that the request or the plan ask for.
+    """Checks of one design on capacity, watts and kilograms; those that the request or the plan ask for.
 
     Parameters
     ----------
@@ -70,9 +65,6 @@ def design_checks(
     parts : Quantities
         Of one row.
     plan : Plan
-    bill : Bill
-    budget_probability : float, optional
-        Of :func:`budget_chance`.
     catalog : Catalog
         Names of the parts.
     """
@@ -80,7 +72,6 @@ def design_checks(
         _capacity(request, works, platform, parts),
         *_power(request.limits, parts, plan, catalog),
         *_racks(plan, catalog),
-        *_budget(request, bill, budget_probability),
     )
 
 
@@ -127,23 +118,3 @@ def _racks(plan: Plan, catalog: Catalog) -> Iterator[DesignCheck]:
 def _without_power(devices: Iterable[PlacedDevice], catalog: Catalog) -> tuple[MissingFact, ...]:
     unknown = dict.fromkeys(device.item for device in devices if not device.power.is_known)
     return tuple(MissingFact(FactKind.POWER, item, catalog.item(item).name) for item in unknown)
-
-
-def budget_chance(
-    bill: Bill, platform: Platform, request: SizingRequest, catalog: Catalog, book: PriceBook
-) -> float | None:
-    """Probability that a design keeps the request's budget; None without a budget, or where it is not known."""
-    if request.limits.budget is None:
-        return None
-    return probability_within(bill, platform, catalog, book, request.limits.budget)
-
-
-def _budget(request: SizingRequest, bill: Bill, chance: float | None) -> Iterator[DesignCheck]:
-    """Known prices are a lower bound; price bands say how likely the rest stays within the budget."""
-    budget = request.limits.budget
-    if budget is None:
-        return
-    result = CheckResult.OPEN
-    if chance is not None and (chance == 0 or chance >= request.confidence):
-        result = CheckResult.MET if chance else CheckResult.NOT_MET
-    yield DesignCheck(CheckKind.BUDGET, result, budget, float(bill.total), unpriced=bill.unpriced, probability=chance)

@@ -1,5 +1,8 @@
 """What two designs differ in, in numbers."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from sizer.base.arrays import Floats
@@ -8,7 +11,7 @@ from sizer.bom.cost import amounts_by_item, heights_of, line_amounts
 from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import SMALL, UnitPrices
 from sizer.catalog.model import Catalog
-from sizer.sizing.reasons import CostDifference
+from sizer.sizing.reasons import CostDifference, Selection, SelectionKind
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.main_items import ranking_currency
 from sizer.sizing.search.priced_order import PricedOrder, difference
@@ -21,6 +24,37 @@ def speed_up(design: DesignAnswer, base: DesignAnswer) -> float:
     if one.time is not None and other.time is not None and one.workload.target.time_to_train_s is not None:
         return float(other.time.total_s.value / one.time.total_s.value)
     return float(one.throughput.value / other.throughput.value)
+
+
+def with_bills(selection: Selection, designs: Sequence[DesignAnswer]) -> Selection:
+    """A choice by cost with the finished designs that cost less than the first one.
+
+    Parameters
+    ----------
+    selection : Selection
+    designs : sequence of DesignAnswer
+        Platforms shown. Those that depend on more unknown facts than the first are left out.
+
+    Notes
+    -----
+    Compared are the bills, or the costs of ownership, at the confidence of the request: with the cables of the plan,
+    all known prices and the changes of the quote.
+    """
+    if selection.kind not in (SelectionKind.CHEAPEST, SelectionKind.LIKELY_CHEAPEST):
+        return selection
+    is_owned = selection.years is not None
+
+    def unknown(design: DesignAnswer) -> int:
+        return 2 * bool(design.conditional_on) + (is_owned and bool(design.quantities.unknown_power))
+
+    costs = [design.ownership if is_owned else design.cost for design in designs]
+    amounts = {
+        place: round(cost.at_confidence, 2)
+        for place, (design, cost) in enumerate(zip(designs, costs, strict=True))
+        if cost is not None and unknown(design) <= unknown(designs[0])
+    }
+    less = [place for place, amount in amounts.items() if amount < amounts.get(0, 0.0)]
+    return replace(selection, less_on_bill=tuple(sorted(less, key=lambda place: amounts[place])))
 
 
 def open_between(one: Bill, other: Bill) -> tuple[str, ...]:

@@ -8,13 +8,8 @@ import numpy as np
 
 from sizer.base.arrays import Ints
 from sizer.base.estimate import Estimate, Spread
-from sizer.bom.bill import Bill
-from sizer.bom.cost import CostInterval, bill_cost, heights_of
-from sizer.bom.lines import bill, row_cost
-from sizer.bom.ownership import Footprint, footprint_of, rates_of
-from sizer.bom.ownership_interval import bill_interval
+from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
-from sizer.bom.unit_prices import BAND_CURRENCY, UnitPrices
 from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.extrapolation import extrapolations, unmeasured
 from sizer.catalog.model import Catalog
@@ -28,7 +23,8 @@ from sizer.physical.plan import CABLE_CATEGORY
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.checks import CheckResult, MissingFact
-from sizer.sizing.design.design_checks import budget_chance, conditional_on, design_checks, missing_for_rate
+from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
+from sizer.sizing.design.money import DesignMoney, design_money
 from sizer.sizing.design.nearest_measurements import nearest_measurements
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
@@ -103,18 +99,7 @@ def design_answer(
         for work, run, unknown in zip(works, runs, missing, strict=True)
     ]
     unknown = conditional_on(platform, missing, parts, request.limits, catalog)
-    priced = bill(
-        parts.components,
-        catalog,
-        prices,
-        request.currency,
-        request.date,
-        request.quote,
-        needed_by=request.needed_by,
-        is_documented=is_documented,
-    )
-    cost, owned = _costs(priced, platform, request, catalog, prices, footprint_of(plan, parts))
-    chance = budget_chance(priced, platform, request, catalog, prices)
+    money = design_money(request, platform, parts, plan, catalog, prices, is_documented=is_documented)
     return DesignAnswer(
         platform=platform,
         n_servers=n_servers,
@@ -123,36 +108,17 @@ def design_answer(
         workloads=tuple(answers),
         quantities=parts,
         plan=plan,
-        bill=priced,
+        bill=money.bill,
         probability=None if unknown else min(prod(_probability(run) for run in runs), MOST_CERTAIN),
         binding=binding,
-        warnings=(*_design_warnings(platform, request, chance), *(() if lengths is None else (lengths,))),
+        warnings=(*_design_warnings(platform, request, money), *(() if lengths is None else (lengths,))),
         existing=existing_use(platform, parts.components, request.existing, catalog),
         conditional_on=unknown,
-        checks=design_checks(request, works, platform, parts, plan, priced, chance, catalog),
+        checks=(*design_checks(request, works, platform, parts, plan, catalog), *money.checks),
         storage_need=storage_need(request, works, platform, runs, storage_nodes, catalog),
-        cost=cost,
-        ownership=owned,
+        cost=money.cost,
+        ownership=money.ownership,
     )
-
-
-def _costs(
-    priced: Bill,
-    platform: Platform,
-    request: SizingRequest,
-    catalog: Catalog,
-    book: PriceBook,
-    footprint: Footprint,
-) -> tuple[CostInterval | None, CostInterval | None]:
-    """Cost of a bill and of owning it as intervals; None where missing prices have bands in another currency only."""
-    if request.currency != BAND_CURRENCY and not priced.is_complete:
-        return None, None
-    confidence = request.confidence
-    prices = UnitPrices(catalog, book, request.currency, heights_of(confidence))
-    cost = bill_cost(priced, platform, prices, confidence)
-    if request.ownership is None:
-        return cost, None
-    return cost, bill_interval(priced, platform, prices, rates_of(request), footprint, confidence)
 
 
 def _probability(run: WorkloadRun) -> float:
@@ -344,13 +310,11 @@ def _throughput(*evaluated: pipeline.Stages) -> Estimate:
     )
 
 
-def _design_warnings(
-    platform: Platform, request: SizingRequest, budget_probability: float | None
-) -> Iterator[DesignWarning]:
+def _design_warnings(platform: Platform, request: SizingRequest, money: DesignMoney) -> Iterator[DesignWarning]:
     if rate_is_unknown(platform.storage):
         yield UnknownReadRate()
     used = request.platforms.gpus_per_server
     if used is not None and used < platform.gpus_per_server:
         yield FewerGpusUsed(used)
-    if request.limits.budget is not None and budget_probability is None:
+    if money.budget_is_open:
         yield BudgetOfPricedLines()

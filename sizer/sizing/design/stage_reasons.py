@@ -1,5 +1,7 @@
 """What the capacity of each stage consists of, and the sources of the numbers in it."""
 
+import math
+
 from sizer.calibrate.calibration import host_task_of
 from sizer.calibrate.fit.hosts import line_sources
 from sizer.perf import pipeline
@@ -10,6 +12,7 @@ from sizer.sizing.reasons import (
     ExchangeReason,
     GpuReason,
     HostLinkReason,
+    NetworkPart,
     NetworkReason,
     StageReason,
     StorageReason,
@@ -28,7 +31,7 @@ def stage_reasons(
     link_sources = tuple(dict.fromkeys(port.source for port in platform.server.ports if port.use == "compute"))
     return {
         "storage": _storage(work, platform, run, storage_nodes),
-        "network": (_network(platform, run), link_sources),
+        "network": (_network(work, platform, run), link_sources),
         "decode": _decode(work, run),
         "host_link": _host_link(work, platform, run),
         "gpu": (_gpu(work, platform, run), ()),
@@ -68,12 +71,22 @@ def _storage(work: ResolvedWorkload, platform: Platform, run: WorkloadRun, nodes
     return reason, tuple(dict.fromkeys((*sources, cache.source) if cache is not None else sources))
 
 
-def _network(platform: Platform, run: WorkloadRun) -> NetworkReason:
+def _network(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> NetworkReason:
+    side, exchanged = run.side, float(run.comp.exchanged_bytes[0])
+    front_end, gateway = float(side.front_end_bytes_per_s[0]), float(side.gateway_bytes_per_s[0])
+    read = float(pipeline.read_bytes(work.sample_bytes, run.comp.hit_fraction)[0])
+    rates = {
+        NetworkPart.SERVERS: float(side.server_nic_bytes_per_s[0]) / (read + exchanged),
+        NetworkPart.GATEWAY: gateway / read,
+        NetworkPart.STORAGE: front_end / read,
+    }
     return NetworkReason(
         link=None if platform.storage.kind == "local" else platform.fabric,
         server_bytes_per_s=float(run.cols.storage_nic_bytes_per_s[0]),
-        exchanged_bytes_per_sample=float(run.comp.exchanged_bytes[0]),
-        gateway_bytes_per_s=None if platform.gateway is None else float(run.side.gateway_bytes_per_s[0]),
+        exchanged_bytes_per_sample=exchanged,
+        gateway_bytes_per_s=None if platform.gateway is None else gateway,
+        storage_bytes_per_s=front_end if math.isfinite(front_end) else None,
+        decided_by=min(rates, key=lambda part: rates[part]),
     )
 
 
@@ -93,6 +106,6 @@ def _gpu(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> GpuRea
 
 def _exchange(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> ExchangeReason:
     size = None if work.is_inference else float(gradient_bytes(work.dnn.parameters.value, work.request.precision))
-    inside = platform.server.intra_link.value if platform.server.intra_link is not None else "pcie3"
+    inside = platform.server.intra_link.value.family if platform.server.intra_link is not None else "PCIe"
     link = inside if run.servers[0] == 1 else None
     return ExchangeReason(size, link, float(run.cols.exchange_bytes_per_s[0]))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from sizer.catalog.model import Catalog
 from sizer.sizing.design.cluster_need import first_read_s, smallest_link
 from sizer.sizing.reasons import (
     BindingKind,
@@ -17,7 +18,7 @@ from sizer.sizing.reasons import (
 from sizer.sizing.result import DesignAnswer, Verdict
 
 
-def verdict_of(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> Verdict:
+def verdict_of(design: DesignAnswer, platforms: Sequence[DesignAnswer], catalog: Catalog) -> Verdict:
     """Whether a cluster is needed.
 
     Parameters
@@ -26,6 +27,8 @@ def verdict_of(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> Verdi
         The design that is described.
     platforms : sequence of DesignAnswer
         The best of each platform; one of them with a single server makes a cluster needless, too.
+    catalog : Catalog
+        Holds the links that a customer's network has anyway.
 
     Notes
     -----
@@ -44,20 +47,20 @@ def verdict_of(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> Verdi
         kind = VerdictKind.ONE_SERVER
     else:
         kind = VerdictKind.ONE_SERVER_AND_STORAGE
-    return Verdict(kind, single, tuple(_simple_reasons(single)))
+    return Verdict(kind, single, tuple(_simple_reasons(single, catalog)))
 
 
 def _is_cached(design: DesignAnswer) -> bool:
     return all(answer.cache_hit_fraction >= 1 for answer in design.workloads)
 
 
-def _simple_reasons(design: DesignAnswer) -> Iterator[VerdictReason]:
+def _simple_reasons(design: DesignAnswer, catalog: Catalog) -> Iterator[VerdictReason]:
     memory = design.platform.server.memory_bytes
     for index, answer in enumerate(design.workloads):
         if answer.cache_hit_fraction >= 1 and memory is not None:
             yield DataInMemory(index, memory.value, first_read_s(answer.dataset_bytes, design.platform.fabric))
         read = max(float(answer.storage_bytes_per_s.value), float(answer.cold_storage_bytes_per_s.value))
-        link = smallest_link(read)
+        link = smallest_link(read, catalog)
         if link is not None:
             yield LinkCarriesReads(index, link, read)
     if _is_cached(design) and design.platform.storage.kind != "parallel-file-system":

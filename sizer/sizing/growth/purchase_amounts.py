@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.bom.cost import supports
 from sizer.bom.unit_prices import UnitPrices
 from sizer.physical.platform import Platform
 
@@ -27,10 +26,7 @@ class PurchaseAmounts:
         return cls(
             prices,
             {item: prices.of(item, platform) for item in items},
-            {
-                share: frozenset(item for item in plain if supports(prices.catalog.item(share), item, prices))
-                for share in shares
-            },
+            {share: frozenset(item for item in plain if prices.supports(share, item)) for share in shares},
         )
 
     @property

@@ -6,8 +6,8 @@ import numpy as np
 
 from sizer.base.errors import InfeasibleError
 from sizer.base.quantities import by_count, duration, grouped, plain, probability_text, si, significant
+from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.labels import sample_unit
-from sizer.catalog.links import fabric_ports
 from sizer.physical import capacity
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.storage_networks import front_end_ports

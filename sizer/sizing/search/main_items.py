@@ -1,22 +1,23 @@
 """What the main items of every design cost, in one pass: servers, storage, and the support of both."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.bom.cost import supports
+from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
 from sizer.bom.ownership import OwnershipRates
 from sizer.bom.ownership_interval import least_yearly_cost
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import BAND_CURRENCY, SMALL, UnitPrices
+from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, Item
+from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.platform import Platform
-from sizer.physical.software_lines import lines_of
+from sizer.physical.software_lines import SoftwareLine, lines_of
 from sizer.sizing.limits import Limit
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.workload.request import SizingRequest
@@ -62,16 +63,6 @@ class MainItems:
     larger: Floats  # (platforms,) of every larger design; inf where the storage cannot hold the data
 
 
-@dataclass(frozen=True)
-class _Each:
-    """What the main items of a platform cost."""
-
-    server: float  # with its memory
-    unit: float  # chassis or storage server, with what its terabytes cost in licences
-    cluster: float  # once, where there is more than one server: head node and a switch
-    cluster_server: float  # licences of every server, where there is more than one
-
-
 def main_items_cost(
     request: SizingRequest, evaluated: EvaluatedSpace, prices: UnitPrices, rates: OwnershipRates | None = None
 ) -> MainItems:
@@ -80,27 +71,12 @@ def main_items_cost(
     With the rates of an ownership also the energy and rack units of servers, storage and head node over its years.
     """
     existing, platforms = request.existing, evaluated.platforms
-    shares = _SupportShares(prices, rates)
-    known: dict[tuple[object, ...], _Each] = {}
-    each = []
-    for platform in platforms:
-        # Platforms that differ in other parts alone cost the same.
-        parts = (
-            platform.server.id,
-            platform.gpus_per_server,
-            platform.host_memory and platform.host_memory.id,
-            platform.storage.id,
-            platform.capacity_option,
-            *(part and part.id for part in (platform.storage_server, platform.head_node, platform.fabric_switch)),
-            platform.director is None,
-            platform.has_spare_head,
-        )
-        if parts not in known:
-            known[parts] = _each(platform, shares, prices, request, rates)
-        each.append(known[parts])
-    server, unit, cluster, per_server = (
-        np.array([getattr(one, name) for one in each])[:, None] for name in _Each.__dataclass_fields__
-    )
+    amounts = _Amounts(prices, request, rates)
+    parts = [_priced_parts(platform) for platform in platforms]
+    of_server, of_storage, of_cluster = zip(*parts, strict=True)
+    server = _of_all(platforms, of_server, amounts.server)
+    unit = _of_all(platforms, of_storage, amounts.unit)
+    cluster, per_server = _of_all(platforms, of_cluster, amounts.cluster)
     there, units_there = np.zeros((2, len(platforms), 1))
     if existing.servers or existing.storage_nodes:
         for place, platform in enumerate(platforms):
@@ -126,40 +102,88 @@ def main_items_cost(
     )
 
 
-def _each(
-    platform: Platform,
-    shares: "_SupportShares",
-    prices: UnitPrices,
-    request: SizingRequest,
-    rates: OwnershipRates | None,
-) -> _Each:
-    def cost(part: Item) -> float:
-        price = float(prices.of(part.id, platform)[1])
-        running = 0.0
-        if rates is not None and isinstance(part, Device):
-            running = rates.years * least_yearly_cost(rates, part)
-        return (1 + shares.of(part.id)) * price + running
+@cached_by_identity
+def _priced_parts(platform: Platform) -> tuple[tuple[object, ...], ...]:
+    """The parts that decide what a server, a unit of storage and what a cluster needs once cost."""
+    memory, head, switch = platform.host_memory, platform.head_node, platform.fabric_switch
+    storage = (platform.storage.id, platform.capacity_option, platform.storage_server and platform.storage_server.id)
+    # A head node may hold the data.
+    once = (head and head.id, platform.has_spare_head, switch and switch.id, platform.director is None)
+    return (platform.server.id, platform.gpus_per_server, memory and memory.id), storage, (*storage, *once)
 
-    existing = request.existing
-    server, *storage = _main_parts(platform)
-    each = cost(server) + (0.0 if platform.host_memory is None else cost(platform.host_memory))
-    unit = sum(map(cost, storage))
-    cluster = per_server = 0.0
-    if existing.servers or existing.storage_nodes or existing.switches:
-        # Of a cluster that is there any of the rest may be there, too.
-        return _Each(each, unit, cluster, per_server)
-    if platform.head_node is not None:
-        cluster += cost(platform.head_node) * (2 if platform.has_spare_head else 1)
-    if platform.fabric_switch is not None and platform.director is None:
-        cluster += cost(platform.fabric_switch)
-    for line in lines_of(prices.catalog, platform):
-        if line.status != "computed" or line.category != "software" or line.requires:
-            continue
-        if line.metric == "node" and {"cluster", "all"} & set(line.covers):
-            per_server += float(prices.of(line.item, platform)[1]) * shares.times(line.item)
-        elif line.metric == "raw-terabyte" and "storage nodes" in line.covers and storage:
-            unit += prices.raw_tb(platform) * float(prices.of(line.item, platform)[1])
-    return _Each(each, unit, cluster, per_server)
+
+def _of_all(
+    platforms: Sequence[Platform], parts: Sequence[tuple[object, ...]], amount: Callable[[Platform], float | Floats]
+) -> Floats:
+    """An amount of every platform, worked out once for all of the same parts; shape (..., platforms, 1)."""
+    first = dict(zip(reversed(parts), reversed(platforms), strict=True))
+    places = {one: place for place, one in enumerate(first)}
+    each = np.array([amount(platform) for platform in first.values()])
+    return np.asarray(each[[places[one] for one in parts]].T[..., None])
+
+
+@cached_by_catalog
+def _licences(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
+    """Software that every design of a platform needs and that is bought by the node or by the terabyte."""
+    return tuple(
+        line
+        for line in lines_of(catalog, platform)
+        if line.status == "computed"
+        and line.category == "software"
+        and not line.requires
+        and line.metric in ("node", "raw-terabyte")
+    )
+
+
+class _Amounts:
+    """What the main items of a platform cost, at the second height of the prices."""
+
+    def __init__(self, prices: UnitPrices, request: SizingRequest, rates: OwnershipRates | None) -> None:
+        self._prices, self._existing, self._rates = prices, request.existing, rates
+        self._shares = _SupportShares(prices, rates)
+
+    def server(self, platform: Platform) -> float:
+        """A server with its memory."""
+        memory = platform.host_memory
+        return self._cost(platform.server, platform) + (0.0 if memory is None else self._cost(memory, platform))
+
+    def unit(self, platform: Platform) -> float:
+        """A chassis or storage server, with what its terabytes cost in licences."""
+        _, *storage = _main_parts(platform)
+        amount = sum(self._cost(part, platform) for part in storage)
+        if not storage or self._is_expansion:
+            return amount
+        return amount + sum(
+            self._prices.raw_tb(platform) * float(self._prices.of(line.item, platform)[1])
+            for line in _licences(self._prices.catalog, platform)
+            if line.metric == "raw-terabyte" and "storage nodes" in line.covers
+        )
+
+    def cluster(self, platform: Platform) -> Floats:
+        """Once, where there is more than one server: head node and a switch; and the licences of each server then."""
+        if self._is_expansion:
+            return np.zeros(2)
+        once = per_server = 0.0
+        if platform.head_node is not None:
+            once += self._cost(platform.head_node, platform) * (2 if platform.has_spare_head else 1)
+        if platform.fabric_switch is not None and platform.director is None:
+            once += self._cost(platform.fabric_switch, platform)
+        for line in _licences(self._prices.catalog, platform):
+            if line.metric == "node" and {"cluster", "all"} & set(line.covers):
+                per_server += float(self._prices.of(line.item, platform)[1]) * self._shares.times(line.item)
+        return np.array([once, per_server])
+
+    @property
+    def _is_expansion(self) -> bool:
+        """Of a cluster that is there any of the rest may be there, too."""
+        return bool(self._existing.servers or self._existing.storage_nodes or self._existing.switches)
+
+    def _cost(self, part: Item, platform: Platform) -> float:
+        price = float(self._prices.of(part.id, platform)[1])
+        running = 0.0
+        if self._rates is not None and isinstance(part, Device):
+            running = self._rates.years * least_yearly_cost(self._rates, part)
+        return (1 + self._shares.of(part.id)) * price + running
 
 
 class _SupportShares:
@@ -198,6 +222,6 @@ class _SupportShares:
             price = self._prices.book.price(part_id, self._prices.currency)
             return self._stated if price is None or price.term_months is None else 0.0
         if part_id not in self._known:
-            named = [item.id for item in self._support if supports(item, part_id, self._prices)]
+            named = [item.id for item in self._support if self._prices.supports(item.id, part_id)]
             self._known[part_id] = sum(float(self._prices.of_share(name)[1]) * self.times(name) for name in named)
         return self._known[part_id]

@@ -28,8 +28,8 @@ from sizer.sizing.search.main_items import MainItems, main_items_cost, ranking_p
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
-# Parts of so many sizes of a platform are kept for the next request: those of a first look, some 30 kB.
-_KEPT_SIZES = 64
+# Parts of so many sizes of a platform are kept for the next request: those of an open request, some 75 kB.
+_KEPT_SIZES = 160
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ _same = cached_by_identity(_Same)
 _same_catalog = cached_by_catalog(_Same)
 
 
-@lru_cache(maxsize=1024)  # requests of a batch count the same sizes of a platform again and again
+@lru_cache(maxsize=512)  # requests of a batch count the same sizes of a platform again and again
 def _quantities(
     platform: _Same,
     catalog: _Same,
@@ -318,7 +318,10 @@ class PartCounts:
     @cached_property
     def feasible(self) -> Bools:
         """(rows,) designs that keep every limit."""
-        return np.asarray(np.logical_and.reduce(list(self.passes.values())))
+        found = np.zeros(self.evaluated.space.n_rows, dtype=bool)
+        for index in range(self.evaluated.space.n_platforms):
+            found[self.feasible_of(index)] = True
+        return found
 
     def nearest(self) -> tuple[int, tuple[AnyLimit, ...]]:
         """Row that breaks the fewest limits, and which; of these the one that comes nearest to the request.

@@ -249,7 +249,7 @@ def log_scatter(work: ResolvedWorkload, terms: StepTerms, of: ComputeGroup, draw
     wanted = work.request
     source = f"{wanted.task} {work.stack.id} {work.like or work.dnn.id} {wanted.precision} {of.gpu}"
     between = np.asarray(terms.between_log_sd) * draws.normal(f"source {source}")
-    within = np.asarray(terms.scatter_log_sd) * draws.normal(f"run {source} {of.server} {of.intra_link} {of.fabric}")
+    within = np.asarray(terms.scatter_log_sd) * draws.normal(f"run {source} {of.server} {of.intra_link} {of.fabric.id}")
     return np.asarray(within + between)
 
 

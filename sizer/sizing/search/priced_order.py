@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.bom.cost import supports
 from sizer.bom.unit_prices import SMALL, UnitPrices
 from sizer.physical.platform import Platform
 from sizer.sizing.reasons import CostDifference, QuoteToSettle
@@ -128,7 +127,7 @@ def _turning_price(one: PricedOrder, other: PricedOrder, item: str, gap: float, 
     shares = [
         float(prices.of(name, dearer.platform)[_AT_CONFIDENCE])
         for name in dearer.amounts
-        if prices.is_percentage(name) and supports(prices.catalog.item(name), item, prices)
+        if prices.is_percentage(name) and prices.supports(name, item)
     ]
     turns_at = likely - gap / (more * (1 + sum(shares)))
     return round(turns_at, 2) if low <= turns_at <= high else None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
-from itertools import islice
+from itertools import count, islice
 
 import numpy as np
 
@@ -117,7 +117,8 @@ class Ranking:
 
     def __init__(self, counts: PartCounts, *, goes_on: bool = False) -> None:
         self._counts, self._goes_on = counts, goes_on
-        self._all: list[int] | None = None
+        self._found: list[int] = []  # the first by cost
+        self._further = self._cheapest()  # those after them
         self._by_cost = ranks_by_cost(counts.request.rank_by)
         asked = counts.request.platforms
         self._parts = preferred_parts(counts.evaluated.platforms, asked) if asked.prefer_vendors else None
@@ -130,26 +131,19 @@ class Ranking:
         UnsettledError
             If larger designs than those of the space could be among them or change their order.
         """
-        return list(self._preferred_first(iter(self.all_without_preference())))
-
-    def all_without_preference(self) -> list[int]:
-        """The same without regard to preferred vendors.
-
-        Raises
-        ------
-        UnsettledError
-            As :meth:`all`.
-        """
         if self._goes_on:
             raise UnsettledError
-        if self._all is None:
-            self._all = list(self._cheapest())
-            if not self._by_cost:
-                rows = np.array(self._all, dtype=np.int64)
-                order = order_of(self._counts, rows)
-                order.insert(2, rank_key(self._counts, rows))
-                self._all = [int(row) for row in rows[np.lexsort(order[::-1])]]
-        return self._all
+        return list(self.one_by_one())
+
+    def n_platforms(self) -> int:
+        """Platforms (kinds of server and storage) with a design that meets the request: the length of :meth:`all`."""
+        counts = self._counts
+        members: dict[tuple[str, str], list[int]] = {}
+        for index in np.flatnonzero(counts.candidates.any(axis=1)).tolist():
+            members.setdefault(counts.evaluated.platforms[index].key, []).append(index)
+        for group in members.values():
+            group.sort(key=lambda index: index not in counts.by_platform)  # what is counted answers at once
+        return sum(any(counts.feasible_of(index).size for index in group) for group in members.values())
 
     def parts_of_preferred_vendors(self, row: int) -> int:
         """How many of server and storage of a row are of a preferred vendor, 0 to 2."""
@@ -176,24 +170,45 @@ class Ranking:
         UnsettledError
             As :meth:`all`, for the first ``n``.
         """
-        return list(self.one_by_one(n))
+        return list(islice(self.one_by_one(), n))
 
-    def one_by_one(self, n: int) -> Iterator[int]:
-        """The first ``n`` of :meth:`all`, each found when it is asked for.
+    def one_by_one(self) -> Iterator[int]:
+        """Rows of :meth:`all`, each found when it is asked for.
 
         Raises
         ------
         UnsettledError
             At the first that a larger design could come before.
         """
-        if not self._by_cost:
-            yield from self.all()[:n]
+        return self._preferred_first(self.without_preference())
+
+    def without_preference(self) -> Iterator[int]:
+        """The same without regard to preferred vendors.
+
+        Raises
+        ------
+        UnsettledError
+            As :meth:`one_by_one`.
+        """
+        if self._by_cost:
+            yield from self._settled()
             return
-        yield from islice(self._preferred_first(self._settled()), n)
+        if self._goes_on:
+            raise UnsettledError
+        rows = np.array(list(self._settled()), dtype=np.int64)
+        order = order_of(self._counts, rows)
+        order.insert(2, rank_key(self._counts, rows))
+        yield from rows[np.lexsort(order[::-1])].tolist()
 
     def _settled(self) -> Iterator[int]:
         """Rows by cost, up to the first that a larger design than those of the space could come before."""
-        yield from self._cheapest()
+        for place in count():
+            if place == len(self._found):
+                row = next(self._further, None)
+                if row is None:
+                    break
+                self._found.append(row)
+            yield self._found[place]
         if self._goes_on:
             raise UnsettledError
 

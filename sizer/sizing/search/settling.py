@@ -67,7 +67,7 @@ def order_of_row(counts: PartCounts, row: int, prices: UnitPrices) -> PricedOrde
     return PricedOrder(platform, amounts, pieces, owned - np.sum(list(amounts.values()), axis=0))
 
 
-def cost_difference(counts: PartCounts, row: int, base: int) -> CostDifference:
+def row_difference(counts: PartCounts, row: int, base: int) -> CostDifference:
     """What the design of one row costs more than that of another, to buy or to own, as that ranks designs."""
     prices = settling_prices(counts)
     return difference(order_of_row(counts, row, prices), order_of_row(counts, base, prices), prices)

@@ -32,25 +32,20 @@ class StorageUnits:
     ) -> "StorageUnits":
         """Units for the data sets of some workloads together, with their checkpoints and snapshots."""
         data = storage_demand(works, data_request).total_bytes
-        seen: dict[tuple[str, int], tuple[bool, int, int, int, bool, bool, bool]] = {}
-        rows = []
+        seen: dict[tuple[str, int], int] = {}
+        kinds: list[tuple[bool, int, int, int, bool, bool, bool]] = []
+        kind_of = []
         for platform in platforms:
             storage, option = platform.storage, platform.capacity_option
             if (storage.id, option) not in seen:
                 for_data = capacity.smallest_nodes(storage, option, data)
                 unit, (low, high) = capacity.nodes_per_unit(storage), capacity.node_limits(storage)
                 least = -(-max(low, int(for_data.nodes)) // unit) * unit
-                seen[storage.id, option] = (
-                    capacity.counts_nodes(storage),
-                    unit,
-                    least,
-                    high,
-                    bool(for_data.fits),
-                    not rate_is_unknown(storage),
-                    not capacity_is_unknown(storage, option),
-                )
-            rows.append(seen[storage.id, option])
-        return cls(*(np.array(column) for column in zip(*rows, strict=True)))
+                seen[storage.id, option] = len(kinds)
+                facts = (capacity.counts_nodes(storage), unit, least, high, bool(for_data.fits))
+                kinds.append((*facts, not rate_is_unknown(storage), not capacity_is_unknown(storage, option)))
+            kind_of.append(seen[storage.id, option])
+        return cls(*(np.array(column)[kind_of] for column in zip(*kinds, strict=True)))
 
     def take(self, rows: Ints) -> "StorageUnits":
         """Units of some platforms."""

@@ -89,8 +89,8 @@ def compute(
         Parts of the platforms.
     """
     shape = np.broadcast_shapes(cols.cores.shape, n_servers.shape)
-    rates = step_rates(work, platforms, cols, n_servers, calibration, catalog)
     terms = group_terms(work, platforms, n_servers, calibration, catalog)
+    rates = step_rates(work, platforms, cols, n_servers, terms, catalog)
     within = np.array([float(one.scatter_log_sd) for one in terms])[cols.compute]
     moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, platforms, cols, n_servers)
     host = calibration.host_work(work.sample_format, work.stack)
@@ -119,12 +119,13 @@ def step_rates(
     platforms: Sequence[Platform],
     cols: Columns,
     n_servers: Ints,
-    calibration: Calibration,
+    terms: list[StepTerms],
     catalog: Catalog,
 ) -> GpuRates:
-    """What the GPUs do; arguments as of :func:`compute`."""
-    terms = StepTerms.stack(group_terms(work, platforms, n_servers, calibration, catalog))
-    return gpu_rates(lambda some, n: step_run(work, platforms, some, n, catalog), terms, cols, n_servers)
+    """What the GPUs do; ``terms`` are :func:`group_terms`, the other arguments those of :func:`compute`."""
+    return gpu_rates(
+        lambda some, n: step_run(work, platforms, some, n, catalog), StepTerms.stack(terms), cols, n_servers
+    )
 
 
 def host_link(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Capacity:
@@ -217,7 +218,7 @@ def _terms(
         precision=precision,
         gpu=catalog.gpus[group.gpu],
         intra_link=group.intra_link,
-        inter_link=group.fabric if has_many_servers else None,
+        inter_link=group.fabric.id if has_many_servers else None,
         task=task,
         server=group.server,
     )

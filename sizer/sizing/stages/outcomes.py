@@ -164,8 +164,7 @@ def of_busy_gpus(comp: Compute, has_gpus: Bools) -> Outcomes:
     """Rates of the GPUs, each as likely as the others: everything else must pass what they take."""
     found = []
     for rate, width in zip(*_equally_likely(comp.gpu, _GPU_OUTCOMES), strict=True):
-        fed = comp.decode.probability_at_least(rate) * comp.host_link.probability_at_least(rate)
-        found.append((fed * has_gpus / _GPU_OUTCOMES, rate, rate, width))
+        found.append((_fed(comp, rate) * has_gpus / _GPU_OUTCOMES, rate, rate, width))
     return Outcomes.of(found, np.zeros(()), comp)
 
 
@@ -253,8 +252,12 @@ def _equally_likely(quantity: Capacity, n: int) -> tuple[Floats, Floats]:
 
 def _servers(comp: Compute, rate: Floats) -> Floats:
     """Probability that GPUs, host decode and the link between them reach a rate."""
-    fed = comp.decode.probability_at_least(rate) * comp.host_link.probability_at_least(rate)
-    return np.asarray(comp.gpu.probability_at_least(rate) * fed)
+    return np.asarray(comp.gpu.probability_at_least(rate) * _fed(comp, rate))
+
+
+def _fed(comp: Compute, rate: Floats) -> Floats:
+    """Probability that host decode and the link between host and GPUs reach a rate."""
+    return np.asarray(comp.decode.probability_at_least(rate) * comp.host_link.probability_at_least(rate))
 
 
 def _reached(distance: Floats, half: Floats) -> Floats:

@@ -8,13 +8,15 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Ints
 from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
-from sizer.catalog.links import fabric_ports, is_infiniband, link_bytes_per_s
+from sizer.base.units import bytes_per_s_from_gbit_per_s
+from sizer.catalog.fabrics import fabric_ports
+from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import LinkKind, Server
+from sizer.catalog.schema import Server
 from sizer.physical.host_memory import page_cache_bytes
 from sizer.physical.networks.counts import fabric_share
 from sizer.physical.platform import Platform
-from sizer.physical.platforms import lan_ports, own_network_ports
+from sizer.physical.platforms import MIN_LAN_GBIT_PER_S, lan_ports, own_network_ports
 from sizer.sizing.stages.storage_rates import mount_rates, node_rates
 from sizer.workload.request import Fabric
 
@@ -62,7 +64,7 @@ class ComputeGroup:
     server: str
     gpu: str
     intra_link: str
-    fabric: LinkKind
+    fabric: LinkType
 
 
 @cached_by_catalog
@@ -75,9 +77,7 @@ def compute_groups(platforms: Sequence[Platform]) -> tuple[list[ComputeGroup], l
 
 @cached_by_identity
 def _group(platform: Platform) -> ComputeGroup:
-    link = platform.server.intra_link
-    inside = link.value if link is not None else "pcie3"
-    return ComputeGroup(platform.server.id, platform.gpu.id, inside, platform.fabric)
+    return ComputeGroup(platform.server.id, platform.gpu.id, platform.intra_link, platform.fabric)
 
 
 def columns(platforms: Sequence[Platform], catalog: Catalog, gpus_used: int | None = None) -> Columns:
@@ -135,7 +135,7 @@ def _share_to_storage(platform: Platform, fabric: Fabric) -> float:
     Storage joins the first rail only, and of each server one port with it.
     """
     is_joined = platform.attachment in ("fabric", "gateway", "spine")
-    if not is_joined and (platform.attachment != "lan" or is_infiniband(platform.fabric)):
+    if not is_joined and (platform.attachment != "lan" or platform.fabric.is_infiniband):
         return 0.0
     return 1 / max(fabric_ports(platform.server.ports, platform.fabric), 1) if fabric.rails_apart else 1.0
 
@@ -157,9 +157,9 @@ def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple
     )
 
 
-def fabric_bytes_per_s(server: Server, fabric: LinkKind) -> float:
+def fabric_bytes_per_s(server: Server, fabric: LinkType) -> float:
     """Rate of all ports of a server that join the fabric, one direction. [B/s]"""
-    return max(fabric_ports(server.ports, fabric), 1) * link_bytes_per_s(fabric)
+    return max(fabric_ports(server.ports, fabric), 1) * fabric.bytes_per_s
 
 
 def storage_nic_bytes_per_s(platform: Platform) -> float:
@@ -169,9 +169,9 @@ def storage_nic_bytes_per_s(platform: Platform) -> float:
         return np.inf
     if platform.attachment == "own network" and storage.front_end_kind is not None:
         kind = storage.front_end_kind.value
-        return max(own_network_ports(server, kind, platform.fabric), 1) * link_bytes_per_s(kind)
-    if platform.attachment == "lan" and is_infiniband(platform.fabric):
-        return max(lan_ports(server), 1) * link_bytes_per_s("10gbe")
+        return max(own_network_ports(server, kind, platform.fabric), 1) * kind.bytes_per_s
+    if platform.attachment == "lan" and platform.fabric.is_infiniband:
+        return max(lan_ports(server), 1) * bytes_per_s_from_gbit_per_s(MIN_LAN_GBIT_PER_S)
     return fabric_bytes_per_s(server, platform.fabric)
 
 

@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 
 from sizer.base.provenance import Sourced
-from sizer.catalog.links import link_bytes_per_s
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
 from sizer.physical.capacity import node_limits, usable_bytes
@@ -56,15 +55,13 @@ def node_rates(platform: Platform) -> tuple[float, float, float]:
         ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 1
         # Behind a gateway one port of each node is in use (the Dell guide counts one 40 GbE port a node).
         used = (2 if platform.has_spare_gateway else 1) if platform.gateway is not None else ports
-        line = used * link_bytes_per_s(kind)
+        line = used * kind.bytes_per_s
     rate = node_read_rate(storage)
     return (line, line, line) if rate is None else (rate.low.value, rate.high.value, line)
 
 
-def mount_rates(storage: Storage, catalog: Catalog) -> tuple[float, float, float, float]:
-    """Fixed mounts, mounts per storage node, and lower and upper rate of one mount. [-], [-], [B/s], [B/s]"""
-    if storage.kind == "local":
-        return 1.0, 0.0, np.inf, np.inf
+def mount_rate(storage: Storage, catalog: Catalog) -> ReadRate:
+    """Facts on the rate of one mount; those of any NFS mount where no source gives this system's."""
     low, high = storage.mount_low_bytes_per_s, storage.mount_high_bytes_per_s
     if low is None or high is None:
         generic = catalog.storage["nfs-generic"]
@@ -72,6 +69,14 @@ def mount_rates(storage: Storage, catalog: Catalog) -> tuple[float, float, float
     # The catalogue's own item has both; `sizer catalog check` would say so.
     assert low is not None
     assert high is not None
+    return ReadRate(low, high)
+
+
+def mount_rates(storage: Storage, catalog: Catalog) -> tuple[float, float, float, float]:
+    """Fixed mounts, mounts per storage node, and lower and upper rate of one mount. [-], [-], [B/s], [B/s]"""
+    if storage.kind == "local":
+        return 1.0, 0.0, np.inf, np.inf
+    low, high = mount_rate(storage, catalog)
     if storage.mounts_per_server is not None:
         return float(storage.mounts_per_server.value), 0.0, low.value, high.value
     if storage.kind == "nfs-server":

@@ -9,8 +9,6 @@ from streamlit.delta_generator import DeltaGenerator
 from sizer.catalog.model import Catalog
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text.existing import existing_text
-from sizer.present.text.verdict import selection_text
-from sizer.present.words import sentence
 from sizer.questions.alternatives.analysis import (
     MissingNeighbour,
     Neighbour,
@@ -40,10 +38,7 @@ _KINDS: dict[NeighbourKind, str] = {
     "simplest": "Simplest sufficient",
     "other server": "Other server vendor",
     "other storage": "Other storage vendor",
-    "platform": "Other platform",
 }
-# More cards than these are folded away.
-_MOST_PLATFORMS = 2
 _VENDORS = "vendors_of"  # plain key of the session: the answer for which other vendors were asked for
 
 
@@ -58,7 +53,6 @@ def begin(view: View) -> Slots:
     """Draw the card of the present design and reserve places for its alternatives."""
     assert view.result is not None
     st.header("Design and alternatives", anchor=False)
-    look.note(sentence(selection_text(view.result)))
     if view.result.design.existing is not None:
         look.note(existing_text(view.result.design.existing))
     cards = st.container(horizontal=True, gap="small", key="cards")
@@ -81,17 +75,9 @@ def finish(view: View, slots: Slots) -> None:
     # First of all neighbours: a card that another one repeats is the one left out.
     found.insert(0, Neighbours(simpler_neighbours(simple), ()))
     neighbours = _distinct(one for part in found for one in part.existing if _may_see(one.kind, view))
-    platforms = [one for one in neighbours if one.kind == "platform"]
-    beside = [one for one in neighbours if len(platforms) <= _MOST_PLATFORMS or one.kind != "platform"]
     with slots.cards:
-        _neighbours(beside, base, view)
+        _neighbours(neighbours, base, view)
     with slots.below:
-        if len(platforms) > _MOST_PLATFORMS:
-            label = f"Best design on each of {len(platforms)} other platforms"
-            with st.expander(label, key="platforms", on_change="rerun") as opened:
-                if opened.open:
-                    with st.container(horizontal=True, gap="small", key="platform-cards"):
-                        _neighbours(platforms, base, view)
         if not any(one.kind == "simplest" for one in neighbours):
             look.notes(simplest_text(simple, view.result))
         _missing([one for part in found for one in part.missing if _may_see(one.kind, view)], view)
@@ -181,7 +167,7 @@ def _card_table(one: Neighbour, base: DesignAnswer, *, has_price: bool) -> Table
         Field("", lambda figure: figure.value, width=40),
         Field("", lambda figure: figure.difference, width=27),
     )
-    figures = card_figures(one.design, base, has_price=has_price)
+    figures = card_figures(one.design, base, has_price=has_price, probability=one.target_probability)
     return record_table(f"card-{one.kind}", f"{_KINDS[one.kind]}: {one.design.name}", figures, fields)
 
 

@@ -1,5 +1,6 @@
-"""Page Architecture: parts of the design, topology, networks, racks and cables."""
+"""Page Architecture: the design with its alternatives, networks and cables, racks and room, power and cooling."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import streamlit as st
@@ -24,10 +25,10 @@ from sizer.present.text import result_text
 from sizer.present.text.plan import network_notes_text, note_sentences, part_note_text
 from sizer.present.text.verdict import binding_text
 from sizer.present.text.warnings import design_warnings
-from sizer.present.words import estimate, link_name, sample_unit, sentence
+from sizer.present.words import estimate, sample_unit, sentence
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import look, why
-from sizer.ui.architecture import cards
+from sizer.ui.architecture import cards, platforms
 from sizer.ui.designs import compare
 from sizer.ui.performance import pareto_front
 from sizer.ui.performance.page import chosen_workload
@@ -40,19 +41,28 @@ _STATUS = {"existing": "existing, not bought", "optional": "optional"}
 
 
 def show(view: View) -> None:
-    """Draw the page."""
+    """Draw the page; what a closed tab holds is drawn when it is opened."""
+    tabs = st.tabs(list(_TABS), key="architecture-tabs", on_change="rerun")
+    for tab, draw in zip(tabs, _TABS.values(), strict=True):
+        with tab:
+            if tab.open:
+                draw(view)
+
+
+def _design(view: View) -> None:
+    """The design, its alternatives, its drawing and its parts."""
     assert view.result is not None
     design, parts, sources = view.result.design, view.catalog, view.catalog.sources
     slots = cards.begin(view)
+    platforms.show(view)
+    st.header("Faster and smaller designs", anchor=False)
+    pareto_front.show(view)
+    compare.show(view)
     st.header("Topology", anchor=False)
     _show_drawings(view, "topology")
     if binding_text(design):
         look.note(sentence(binding_text(design)))
     _data_path(view)
-    st.header("Networks", anchor=False)
-    look.table(_cached_table(view.key, "networks", view.result, parts), sources)
-    st.header("Racks, power and cables", anchor=False)
-    _building_plan(view)
     st.header("Parts", anchor=False)
     look.table(_cached_table(view.key, "parts", view.result, parts), sources)
     with st.expander("Specifications of each part", key="components", on_change="rerun") as opened:
@@ -66,11 +76,50 @@ def show(view: View) -> None:
     if cautions:
         st.header("Cautions", anchor=False)
         look.notes(cautions)
-    st.header("Alternative designs", anchor=False)
-    pareto_front.show(view)
-    compare.show(view)
     # Sizing takes a moment the first time: everything else is drawn by then.
     cards.finish(view, slots)
+
+
+def _network(view: View) -> None:
+    """Networks with their ports, and the cables."""
+    assert view.result is not None
+    result, sources = view.result, view.catalog.sources
+    st.header("Networks", anchor=False)
+    look.table(_cached_table(view.key, "networks", result, view.catalog), sources)
+    st.header("Cables", anchor=False)
+    if result.design.plan.n_links:
+        look.table(_cached_table(view.key, "cables", result, view.catalog), sources)
+    else:
+        look.note("The design has no cables of its own: every device is connected to the customer's network.")
+
+
+def _racks(view: View) -> None:
+    """Rack positions, the room, and what the next sizes add."""
+    assert view.result is not None
+    result, sources = view.result, view.catalog.sources
+    st.header("Racks", anchor=False)
+    _show_drawings(view, "racks")
+    look.table(_cached_table(view.key, "racks", result, view.catalog), sources)
+    st.header("Room", anchor=False)
+    _show_drawings(view, "room")
+    st.header("Next sizes", anchor=False)
+    look.table(_cached_table(view.key, "growth", result, view.catalog), sources)
+
+
+def _power(view: View) -> None:
+    """What the room must provide."""
+    assert view.result is not None
+    st.header("Power and cooling", anchor=False)
+    look.table(_cached_table(view.key, "facility", view.result, view.catalog), view.catalog.sources)
+    look.notes(note_sentences(view.result.design.plan.warnings))
+
+
+_TABS: dict[str, Callable[[View], None]] = {
+    "Design": _design,
+    "Network": _network,
+    "Racks": _racks,
+    "Power and cooling": _power,
+}
 
 
 def _data_path(view: View) -> None:
@@ -89,34 +138,6 @@ def _data_path(view: View) -> None:
                 why.popover(value, stage_key(number, stage.key), view, "stages")
     with st.expander("Capacity and load of every stage"):
         look.table(stage_table(answer, 1), view.catalog.sources)
-
-
-def _building_plan(view: View) -> None:
-    """Rack positions, requirements of the room, and cables; each is drawn when its tab is opened."""
-    assert view.result is not None
-    result, sources = view.result, view.catalog.sources
-    tabs = st.tabs(["Racks", "Room", "Power and cooling", "Cables", "Next sizes"], key="plan-tabs", on_change="rerun")
-    fronts, above, power, cables, later = tabs
-    with fronts:
-        if fronts.open:
-            _show_drawings(view, "racks")
-            look.table(_cached_table(view.key, "racks", result, view.catalog), sources)
-    with above:
-        if above.open:
-            _show_drawings(view, "room")
-    with power:
-        if power.open:
-            look.table(_cached_table(view.key, "facility", result, view.catalog), sources)
-            look.notes(note_sentences(result.design.plan.warnings))
-    with cables:
-        if cables.open:
-            if result.design.plan.n_links:
-                look.table(_cached_table(view.key, "cables", result, view.catalog), sources)
-            else:
-                look.note("The design has no cables of its own: every device is connected to the customer's network.")
-    with later:
-        if later.open:
-            look.table(_cached_table(view.key, "growth", result, view.catalog), sources)
 
 
 class _Picture(NamedTuple):
@@ -181,7 +202,7 @@ def networks_table(design: DesignAnswer, catalog: Catalog) -> Table:
     """Networks with their switches and port counts."""
     fields: tuple[Field[Network], ...] = (
         Field("Network", lambda net: sentence(net.role).rstrip("."), width=13),
-        Field("Links", lambda net: link_name(net.kind), width=12),
+        Field("Links", lambda net: net.kind.name, width=12),
         Field("Switches", lambda net: _switches(net, catalog), width=21),
         Field("Ports", result_text.port_arithmetic, width=24),
         Field("Down : up", _ratio, "right", 8),

@@ -18,7 +18,7 @@ from sizer.present.tables import Table, columns, row
 from sizer.present.text.bill_lines import change_text
 from sizer.present.words import TO_BE_QUOTED, plural, sentence
 from sizer.ui import look
-from sizer.ui.bill import overrides
+from sizer.ui.bill import overrides, reconcile
 from sizer.ui.bill.overrides import DISCOUNT, NOTE, PRICE, PROVIDED_BY_OTHERS, QUANTITY, STATE, STATES
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -186,7 +186,7 @@ def _reset() -> None:
 
 def _suspended(view: View) -> None:
     """Changes of items that are not in the present bill."""
-    suspended = overrides.suspended()
+    suspended = reconcile.suspended()
     if not suspended:
         return
     names = [item_name(one.item, view.catalog) for one in suspended]
@@ -196,7 +196,7 @@ def _suspended(view: View) -> None:
             "when they return.",
             icon=":material/inventory_2:",
         )
-        st.button("Discard", key="discard-suspended", on_click=overrides.discard_suspended, type="tertiary")
+        st.button("Discard", key="discard-suspended", on_click=reconcile.discard_suspended, type="tertiary")
 
 
 def sums_table(bill: Bill) -> Table:

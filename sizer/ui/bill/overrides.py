@@ -1,27 +1,20 @@
 """Changes of computed lines as overrides in the quote: read cell by cell, stored, suspended and applied again."""
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import streamlit as st
 from pydantic import ValidationError
 
-from sizer.base.errors import RequestError
 from sizer.base.money import parse_amount, parse_percent
-from sizer.bom.editing import EditableLine, editable_lines, fits, override_of
+from sizer.bom.editing import EditableLine, editable_lines, override_of
 from sizer.bom.lines import bill
 from sizer.bom.prices import price_book
-from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.export.text import is_formula_like, printable
-from sizer.present.words import listed
 from sizer.sizing.result import SizingResult
 from sizer.ui import state
 from sizer.workload.quote import QuoteOverride
-from sizer.workload.request import SizingRequest
 
 PLACE = ("quote", "override")
 # Status of a line in the quote, in words; ``BY_OTHERS`` is how a request file writes the last one.
@@ -34,7 +27,6 @@ COLUMNS = {QUANTITY: "quantity", PRICE: "unit list price", DISCOUNT: "discount",
 MAX_PIECES = 1_000_000
 MAX_NOTE = 300
 MAX_OVERRIDES = 500
-_SUSPENDED = "set_aside"
 _SPACES = re.compile(r"\s+")
 _LONGEST_SHOWN = 40
 
@@ -288,80 +280,3 @@ def apply(edits: Mapping[int, Mapping[str, object]], lines: Sequence[EditableLin
                 refused.append(f"{line.description}, {COLUMNS[column]}: {error}.")
     store(overrides)
     return refused
-
-
-# --- overrides of items that are not in the bill
-
-
-def reconcile(parts: Catalog) -> bool:
-    """Suspend overrides of items that left the bill, and apply those of items that returned.
-
-    Returns
-    -------
-    bool
-        Whether the request changed.
-    """
-    stored = suspended()
-    present = typed()
-    if not present and not stored:
-        return False
-    try:
-        request = SizingRequest.from_dict(state.draft())
-    except RequestError:
-        return False  # the request has other errors
-    sized = state.outcome(request, parts)
-    if sized.refused:
-        bare = request.model_copy(update={"quote": request.quote.model_copy(update={"override": ()})})
-        sized = state.outcome(bare, parts)
-    if sized.result is None:
-        return False
-    lines = sized.result.design.bill.lines
-    known = {(one.item, one.category) for one in present}
-    waiting = tuple(one for one in stored if (one.item, one.category) not in known)
-    leaving = tuple(one for one in present if not fits(one, lines))
-    coming = tuple(one for one in waiting if fits(one, lines))
-    if not leaving and not coming:
-        _suspend(waiting)
-        return False
-    store((*(one for one in present if one not in leaving), *coming))
-    _suspend((*(one for one in waiting if one not in coming), *leaving))
-    state.refresh()
-    if not state.is_customer_mode():
-        st.session_state.notice = _notice(leaving, coming, parts)
-    return True
-
-
-def _notice(leaving: Sequence[QuoteOverride], coming: Sequence[QuoteOverride], parts: Catalog) -> str:
-    notices = []
-    if leaving:
-        notices.append(f"Your changes are suspended for items that left the bill: {_names(leaving, parts)}.")
-    if coming:
-        notices.append(f"Your changes apply again to items that returned: {_names(coming, parts)}.")
-    return " ".join(notices)
-
-
-def _names(overrides: Iterable[QuoteOverride], parts: Catalog) -> str:
-    return listed(item_name(one.item, parts) for one in overrides)
-
-
-def suspended() -> tuple[QuoteOverride, ...]:
-    """Overrides of items that are not in the bill; those of another request are dropped."""
-    stored = st.session_state.get(_SUSPENDED) or {}
-    if not isinstance(stored, Mapping) or stored.get("of") != _of_request():
-        return ()
-    return tuple(QuoteOverride.model_validate(one) for one in stored.get("overrides", ()))
-
-
-def discard_suspended() -> None:
-    """Discard the suspended overrides."""
-    _suspend(())
-
-
-def _suspend(overrides: Iterable[QuoteOverride]) -> None:
-    st.session_state[_SUSPENDED] = {"of": _of_request(), "overrides": [as_typed(one) for one in overrides]}
-
-
-def _of_request() -> str:
-    """Identifies the request that the session started from; suspended overrides belong to it."""
-    text = json.dumps(st.session_state.get("original"), sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()

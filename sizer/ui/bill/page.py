@@ -1,6 +1,4 @@
-"""Page Bill: parts, prices, open quotes, the cost of ownership, and the platforms compared."""
-
-from dataclasses import replace
+"""Page Bill: parts, prices, open quotes, and the cost of ownership."""
 
 import streamlit as st
 
@@ -8,23 +6,21 @@ from sizer.base.quantities import grouped
 from sizer.bom.bill import Bill, BillLine
 from sizer.physical.components import CATEGORIES
 from sizer.present.bill_tables import STATUS_WORDS, part_number, price_note, price_texts, sum_text, total_rows
-from sizer.present.performance_tables import platforms_table
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.present.text import result_text
 from sizer.present.text.bill_lines import note_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, need_dangers
-from sizer.present.text.money import quotes_text
-from sizer.present.text.verdict import selection_text
 from sizer.present.words import plural, sentence
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.charts import ownership_chart
 from sizer.questions.ownership.tables import ownership_table, runs_table
 from sizer.questions.ownership.text import finding
 from sizer.sizing.result import SizingResult
-from sizer.ui import look, state
+from sizer.ui import look
 from sizer.ui.bill import editor, own_lines, price_book_panel, quote_form
 from sizer.ui.bill.editor import CHANGED
 from sizer.ui.bill.overrides import BY_OTHERS
+from sizer.ui.bill.reconcile import DROPPED
 from sizer.ui.requirements import ownership_form
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -43,13 +39,14 @@ def show(view: View) -> None:
     assert result is not None
     st.header("Bill of materials", anchor=False)
     bill = result.design.bill
+    if not view.is_customer_mode:
+        _dropped_quantities()
     _old_prices(bill)
     _date_of_need(result)
     if view.is_customer_mode:
         look.note(result_text.open_prices(bill))
         _bill(view, result)
         _ownership(view, result)
-        _platforms(view, result)
     else:
         _tabs(view, result)
 
@@ -68,7 +65,6 @@ def _tabs(view: View, result: SizingResult) -> None:
             )
             _bill(view, result)
             _ownership(view, result)
-            _platforms(view, result)
     for name, draw in (
         (EDIT, editor.show),
         (OWN, own_lines.show),
@@ -111,6 +107,19 @@ def _ownership(view: View, result: SizingResult) -> None:
     look.table(runs_table(answer), view.catalog.sources)
 
 
+def _dropped_quantities() -> None:
+    """Banner of quantities that were set for another design, until it is dismissed."""
+    dropped = st.session_state.get(DROPPED)
+    if dropped:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.warning(f"**Quantities computed again.** {plain(' '.join(dropped))}", icon=":material/rule:")
+            st.button("Dismiss", key="dismiss-dropped", on_click=_dismiss, type="tertiary")
+
+
+def _dismiss() -> None:
+    st.session_state[DROPPED] = []
+
+
 def _old_prices(bill: Bill) -> None:
     """Banner of prices that are old, expired or in another currency."""
     warnings = bill_warning_sentences(dict.fromkeys(warning for _, warning in bill.price_warnings))
@@ -129,41 +138,6 @@ def _date_of_need(result: SizingResult) -> None:
     warnings = bill_warning_sentences(need_dangers(result.design.bill.warnings))
     if warnings:
         st.warning(f"**Date of need.** {plain(' '.join(warnings))}", icon=":material/event_upcoming:")
-
-
-def _platforms(view: View, result: SizingResult) -> None:
-    st.header("Platforms compared", anchor=False)
-    look.note(sentence(selection_text(result, with_amounts=not view.is_customer_mode)))
-    platforms = platforms_table(result)
-    if platforms is None:
-        look.note("Allow more servers or storage under Requirements to compare platforms.")
-        return
-    shown = _in_app(platforms)
-    look.table(_without_prices(shown, result.design.bill) if view.is_customer_mode else shown, view.catalog.sources)
-    if result.deciding_prices and not view.is_customer_mode:
-        look.note(quotes_text(result, with_amounts=True))
-    _choose(result)
-
-
-def _in_app(platforms: Table) -> Table:
-    """The table of the guide, in which the present design is 'this document'."""
-    rows = tuple(
-        replace(
-            one, cells=(replace(one.cells[0], text=one.cells[0].text.replace("this document", "shown")), *one.cells[1:])
-        )
-        for one in platforms.rows
-    )
-    return replace(platforms, rows=rows)
-
-
-def _without_prices(platforms: Table, bill: Bill) -> Table:
-    """The table in the customer view, without the prices of other platforms."""
-    shown = [place for place, column in enumerate(platforms.columns) if column.title != result_text.price_label(bill)]
-    return replace(
-        platforms,
-        columns=tuple(platforms.columns[place] for place in shown),
-        rows=tuple(replace(one, cells=tuple(one.cells[place] for place in shown)) for one in platforms.rows),
-    )
 
 
 def bill_table(bill: Bill) -> Table:
@@ -223,34 +197,3 @@ def _line(line: BillLine, has_discount: bool) -> Row:
         *([discount] if has_discount else []),
         Cell(total, is_muted=not is_bought),
     )
-
-
-def _choose(result: SizingResult) -> None:
-    """Selection of another platform for all pages."""
-    others = [design for design in result.platforms if design.platform.key != result.design.platform.key]
-    if not others:
-        return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        number = st.selectbox(
-            "Show another platform on all pages",
-            range(len(others)),
-            format_func=lambda place: others[place].name,
-            key="another-platform",
-            width=520,
-        )
-        st.button(
-            "Use this platform",
-            on_click=_use_platform,
-            args=(others[number].platform.key,),
-            icon=":material/swap_horiz:",
-        )
-    st.caption(
-        "This limits the request to that server and storage. To undo it, change Allowed equipment under Requirements."
-    )
-
-
-def _use_platform(key: tuple[str, str]) -> None:
-    server, storage = key
-    state.put(("platforms", "servers"), [server])
-    state.put(("platforms", "storage"), [storage])
-    state.refresh()

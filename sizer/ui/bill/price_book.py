@@ -1,19 +1,19 @@
-"""A price book as a CSV file: loaded as a whole or not at all, each error with line, column, value and correction."""
+"""A price book as a CSV file: loaded without unknown items or not at all; errors with line, value, correction."""
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 
 from sizer.base.errors import CatalogError
+from sizer.base.formats.csv_records import CsvRecord, csv_records
 from sizer.bom.bill import Bill
 from sizer.catalog.labels import capital
 from sizer.catalog.loader import MAX_FILE_BYTES, with_prices
 from sizer.catalog.model import Catalog
-from sizer.catalog.price_books import COLUMNS, Price, price_rows
+from sizer.catalog.price_books import COLUMNS, Price, delimiter_of, price_rows
 from sizer.export.tables.csv_text import csv_bytes
 
 MAX_BYTES = MAX_FILE_BYTES
@@ -37,8 +37,17 @@ class BookFault:
     rule: str
 
 
-def read_book(content: bytes, catalog: Catalog) -> tuple[str, tuple[BookFault, ...]]:
-    """Text of a price book for a catalogue.
+@dataclass(frozen=True)
+class BookReading:
+    """What a file gives: the prices of known items, and what must be said of it."""
+
+    text: str  # "" where there are errors
+    faults: tuple[BookFault, ...] = ()
+    unknown: tuple[BookFault, ...] = ()  # rows of items that the catalogue does not have; they are left out
+
+
+def read_book(content: bytes, catalog: Catalog) -> BookReading:
+    """A price book for a catalogue.
 
     Parameters
     ----------
@@ -46,37 +55,46 @@ def read_book(content: bytes, catalog: Catalog) -> tuple[str, tuple[BookFault, .
         The file.
     catalog : Catalog
         With the items to price; without another price book of the session.
-
-    Returns
-    -------
-    (text, faults)
-        The text is "" where there are errors.
     """
     if len(content) > MAX_BYTES:
         size = f"The file has {len(content) / 1e6:.1f} MB; a price book has at most {MAX_BYTES / 1e6:g} MB."
-        return "", (BookFault(None, "", "", size),)
+        return _refused(None, size)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        return "", (BookFault(line, "", "", "Not UTF-8 text; save the file as CSV in UTF-8."),)
+        return _refused(line, "Not UTF-8 text; save the file as CSV in UTF-8.")
     if "\0" in text:
-        return "", (BookFault(None, "", "", "Not a text file; save it as CSV in UTF-8."),)
+        return _refused(None, "Not a text file; save it as CSV in UTF-8.")
     if len(text.splitlines()) > MAX_LINES:
-        long = f"The file has more than {MAX_LINES} lines; remove items that are not bought."
-        return "", (BookFault(None, "", "", long),)
+        return _refused(None, f"The file has more than {MAX_LINES} lines; remove items that are not bought.")
     rows, faults = price_rows(text, _PLACE)
-    faults += _unfit(rows, catalog)
+    known = [row for row in rows if _is_known(row.item, catalog)]
+    unknown = [row for row in rows if not _is_known(row.item, catalog)]
+    faults += _unfit(known, catalog)
     if not rows and not faults:
-        return "", (BookFault(None, "", "", "The file has no prices; add rows below the header."),)
-    return ("", _in_columns(faults, text)) if faults else (text, ())
+        return _refused(None, "The file has no prices; add rows below the header.")
+    # Of many unknown items the first are enough.
+    left_out = _in_columns(_unfit(unknown[:_MAX_UNKNOWN], catalog), text)
+    if faults or not known:
+        return BookReading("", (*_in_columns(faults, text), *left_out))
+    return BookReading(_text_of(known) if unknown else text, (), left_out)
+
+
+def _refused(line: int | None, rule: str) -> BookReading:
+    return BookReading("", (BookFault(line, "", "", rule),))
+
+
+def _text_of(rows: Sequence[Price]) -> str:
+    """A price book with some rows."""
+    cells = [row.model_dump(mode="json", exclude_none=True) for row in rows]
+    lines = [[str(row.get(column, "")) for column in COLUMNS] for row in cells]
+    return csv_bytes(COLUMNS, lines, mark="").decode()
 
 
 def _unfit(rows: Sequence[Price], catalog: Catalog) -> list[str]:
-    unknown = [row for row in rows if not _is_known(row.item, catalog)]
     try:
-        # Of many unknown items the first are enough.
-        with_prices(catalog, unknown[:_MAX_UNKNOWN] or rows)
+        with_prices(catalog, rows)
     except CatalogError as error:
         return list(error.faults)
     return []
@@ -115,11 +133,10 @@ def _sentence(text: str) -> str:
 def _cells(text: str) -> dict[int, dict[str, str]]:
     """Cells by line and column, numbered as the faults are."""
     rows: dict[int, dict[str, str]] = {}
-    reader = csv.reader(io.StringIO(text, newline=""))
-    with suppress(csv.Error):
-        columns = [name.strip() for name in next(reader, [])]
-        for row in reader:
-            rows[reader.line_num] = dict(zip(columns, (cell.strip() for cell in row), strict=False))
+    records = csv_records(text, delimiter_of(text))
+    columns = [name.strip() for name in next(records, CsvRecord(1, 1, [])).cells]
+    for record in records:
+        rows[record.line] = {name: cell.strip() for name, cell in record.by_column(columns).items()}
     return rows
 
 
@@ -128,3 +145,12 @@ def template(bill: Bill, today: date) -> bytes:
     given = {"currency": bill.currency, "date": today.isoformat()}
     rows = [[{"item": item, **given}.get(column, "") for column in COLUMNS] for item in bill.unpriced]
     return csv_bytes(COLUMNS, rows, mark="")
+
+
+def with_price(text: str, item: str, amount: Decimal, currency: str, day: date) -> str:
+    """A price book with a price that was typed in the app in place of those of the same item and currency."""
+    rows = price_rows(text, _PLACE)[0] if text else []
+    others = [row for row in rows if (row.item, row.currency) != (item, currency)]
+    source = "entered in the app"
+    typed = Price(item=item, amount=amount, currency=currency, date=day.isoformat(), source=source, where="")
+    return _text_of([*others, typed])

@@ -12,6 +12,7 @@ from sizer.ui.state import View
 from sizer.ui.typed import plain
 
 _FAULTS = "price_book_faults"  # plain key: name of the refused file and its errors
+_UNKNOWN = "price_book_unknown"  # plain key: rows of the book in use that were left out
 _VERSION = "price_book_version"
 _MAX_SHOWN = 50
 _LONGEST_NAME = 80
@@ -21,8 +22,9 @@ _MEGABYTE = 1_000_000
 def show(view: View) -> None:
     """Draw upload, template and the errors of the last file."""
     look.note(
-        "A price book is a CSV file with one price per row. It applies to this session; its rows replace all "
-        "catalogue prices of their items. The template below has the columns; those after source are optional."
+        "A price book is a CSV file with one price per row, separated by commas or semicolons. It applies to this "
+        "session; its rows replace all catalogue prices of their items. The template below has the columns; those "
+        "after source are optional."
     )
     _in_use()
     version = st.session_state.get(_VERSION, 0)
@@ -55,21 +57,31 @@ def _upload(key: str) -> None:
 
 
 def take(name: str, content: bytes) -> None:
-    """Use a price book, or note each of its errors and use nothing of it."""
+    """Use a price book without its unknown items, or note each of its errors and use nothing of it."""
     name = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
-    text, faults = read_book(content, session_catalog.catalog_without_price_book())
-    st.session_state[_FAULTS] = (name, faults)
+    reading = read_book(content, session_catalog.catalog_without_price_book())
+    st.session_state[_FAULTS] = (name, reading.faults)
+    st.session_state[_UNKNOWN] = reading.unknown if not reading.faults else ()
     st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
-    if not faults:
-        session_catalog.set_price_book(text, name)
+    if not reading.faults:
+        session_catalog.set_price_book(reading.text, name)
 
 
 def _remove() -> None:
     session_catalog.remove_price_book()
+    st.session_state[_UNKNOWN] = ()
     st.session_state[_FAULTS] = ("", ())
 
 
 def _errors() -> None:
+    unknown = st.session_state.get(_UNKNOWN, ())
+    if unknown:
+        rows = plural(len(unknown), "row")
+        st.warning(
+            f"**{rows} not used.** The catalogue does not have these items; all other prices are in use.",
+            icon=":material/warning:",
+        )
+        look.table(faults_table(unknown), {})
     name, faults = st.session_state.get(_FAULTS, ("", ()))
     if not faults:
         return

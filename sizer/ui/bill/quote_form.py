@@ -34,10 +34,11 @@ def show(view: View) -> None:
                     draw_widget(field, f"{prefix}/{name}", given.get(name), width=_WIDTH)
         st.form_submit_button("Apply to the quote", on_click=_apply, args=(prefix,))
     valid_until = view.result.design.bill.valid_until if view.result is not None else None
+    look.note("The customer and the quote date are entered under Requirements, Document details.")
     look.note(
         f"The quote is valid until {day(valid_until)}."
         if valid_until is not None
-        else "Enter a quote date under Requirements; the bill then shows how long the quote is valid."
+        else "With a quote date the bill shows how long the quote is valid."
     )
 
 

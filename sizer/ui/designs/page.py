@@ -137,10 +137,12 @@ def _list() -> None:
         with_hidden = st.toggle("Include hidden designs", key="designs-hidden", on_change=_first_page)
     page = int(st.session_state.get("designs_page", 0))
     found = saving.library().search(words, page=page, per_page=_DESIGNS_A_PAGE, with_hidden=with_hidden)
-    if not found.designs and page:
+    if page and not found.designs and not found.damaged:
         _first_page()
         found = saving.library().search(words, page=0, per_page=_DESIGNS_A_PAGE, with_hidden=with_hidden)
-    if not found.designs:
+    for damage in found.damaged:
+        st.warning(plain(sentence(damage)), icon=":material/warning:")
+    if not found.n_designs:
         _empty(bool(words.strip()), with_hidden)
         return
     for number, design in enumerate(found.designs):
@@ -316,7 +318,8 @@ def _restored(design: SavedDesign, number: int) -> str:
     done = saving.library().restore(design.id, number, author=saving.author(), now=saving.now())
     if not done.is_new:
         return f"Nothing to restore: revision {done.number} is the same as revision {number}."
-    return f"Revision {done.number} restores revision {number}."
+    saving.open_revision(design.id, done.number)
+    return f"Revision {done.number} restores revision {number} and is open now."
 
 
 def _revisions(design: SavedDesign, entries: tuple[RevisionEntry, ...], view: View) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from sizer.catalog.labels import fact_label, fact_text, item_name
-from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.library.compare import ChangesSince, Differences, FactChange, FigureChange
 from sizer.library.snapshot import FactValue, SavedPrice, SavedRate
@@ -137,7 +136,7 @@ def _word(word: str, catalog: Catalog) -> str:
     try:
         catalog.category_of(word)
     except KeyError:
-        return kind_name(word) if re.fullmatch(r"edr|fdr|qdr|hdr|\d+gbe", word) else word  # type: ignore[arg-type]
+        return word
     return item_name(word, catalog)
 
 

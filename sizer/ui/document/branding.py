@@ -4,15 +4,14 @@ import base64
 import hashlib
 import json
 import re
-import tomllib
 from typing import Any
 
 import streamlit as st
 from babel import Locale
 
 from sizer.base.errors import RequestError
+from sizer.base.formats.toml_text import parse_toml, to_toml
 from sizer.base.locale import LOCALES
-from sizer.base.toml_text import to_toml
 from sizer.guide.logo import MAX_LOGO_BYTES
 from sizer.guide.profile import MAX_PROFILE_BYTES, PLAIN, Profile
 from sizer.ui import look
@@ -26,7 +25,6 @@ _FAULTS = "profile_faults"
 _VERSION = "profile_version"
 _TEXTS = (
     FormField(("company",), "Company", "Company that issues the documents.", Text(120)),
-    FormField(("customer",), "Customer", "Default: the customer of the request.", Text(120)),
     FormField(("contact",), "Contact", "Person or address for questions.", Text(120)),
     FormField(("confidentiality",), "Confidentiality", "Label in the footer, such as Confidential.", Text(40)),
 )
@@ -216,7 +214,7 @@ def read_profile(content: bytes) -> tuple[dict[str, Any], list[str]]:
     except UnicodeDecodeError as error:
         return {}, [f"The file is not UTF-8 text (byte {error.start})."]
     try:
-        data = tomllib.loads(text)
+        data = parse_toml(text)
     except (ValueError, RecursionError) as error:
         return {}, [f"The file is not valid TOML: {error}."]
     logo = data.pop("logo", "")

@@ -11,7 +11,7 @@ from threading import Lock
 import streamlit as st
 
 from sizer.catalog.model import Catalog
-from sizer.documents import FORMATS, as_handed_over, document, file_name, file_stem, zipped
+from sizer.documents import FORMATS, document, file_name, file_stem, zipped
 from sizer.guide.profile import Profile
 from sizer.sizing.result import SizingResult
 from sizer.ui.designs import saving
@@ -94,12 +94,12 @@ class DocumentSource:
 
     def name(self, kind: str) -> str:
         """Name of a file."""
-        return file_name(self._for_customer, kind, self.revision, datetime.now(UTC).date())
+        return file_name(self.result, kind, self.revision, datetime.now(UTC).date())
 
     @property
     def zip_name(self) -> str:
         """Name of the ZIP with all files."""
-        return f"{file_stem(self._for_customer, self.revision, datetime.now(UTC).date())}.files.zip"
+        return f"{file_stem(self.result, self.revision, datetime.now(UTC).date())}.files.zip"
 
     def all_files(self, kinds: Sequence[str], progress: Callable[[str, str], None]) -> bytes:
         """ZIP of files; ``progress`` is called with a file's short name and a word whenever something begins."""
@@ -116,10 +116,6 @@ class DocumentSource:
     def zip_key(self, kinds: Sequence[str]) -> str:
         """Identifies a ZIP by its content."""
         return f"zip {self.zip_name} {' '.join(kinds)} {self.key}"
-
-    @property
-    def _for_customer(self) -> SizingResult:
-        return as_handed_over(self.result, self.profile)
 
 
 def document_source(view: View, profile: Profile, is_customer_copy: bool) -> DocumentSource:

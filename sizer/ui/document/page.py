@@ -66,8 +66,8 @@ _FILES = {
         "application/vnd.jgraph.mxfile",
     ),
     "slides": (
-        "Drawings, slides",
-        "The same drawings as editable shapes on PowerPoint slides.",
+        "Slides, PowerPoint",
+        "A deck to present: need, verdict, architecture, bottleneck, racks, growth, price, risks and next steps.",
         "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     ),
     "archive": (
@@ -85,9 +85,9 @@ _FILES = {
 
 # Groups of files in their order on the page.
 _GROUPS = (
-    ("Documents", ("pdf", "engineer", "summary", "html")),
+    ("Documents", ("pdf", "engineer", "summary", "slides", "html")),
     ("Ordering", ("xlsx", "csv", "csv-semicolon")),
-    ("Installation", ("cables", "addresses", "netbox", "drawio", "slides")),
+    ("Installation", ("cables", "addresses", "netbox", "drawio")),
     ("Archive", ("archive", "design")),
 )
 # What is previewed -> kind of document.
@@ -105,7 +105,10 @@ def show(view: View) -> None:
             icon=":material/info:",
         )
     if not view.is_current:
-        st.warning("The request has errors; the files show the previous result.", icon=":material/warning:")
+        st.warning(
+            "Downloads are locked: the current request has no design yet. The preview shows the previous result.",
+            icon=":material/warning:",
+        )
     st.header("Document", anchor=False)
     kind = _choices(view, missing is None)
     source = document_source(view, branding.profile(), bool(st.session_state.get(_CUSTOMER_COPY, False)))
@@ -119,8 +122,8 @@ def show(view: View) -> None:
     st.header("Files", anchor=False)
     left_out = (*(PDF_FORMS if missing is not None else ()), *(INTERNAL if source.is_customer_copy else ()))
     kinds = tuple(kind for kind in FORMATS if kind not in left_out)
-    _files(source, kinds, kind)
-    _all_files(source, kinds)
+    _files(source, kinds, kind, is_locked=not view.is_current)
+    _all_files(source, kinds, is_locked=not view.is_current)
     _contents(view)
 
 
@@ -181,8 +184,8 @@ def digest_of(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def _files(source: DocumentSource, kinds: tuple[str, ...], first: str) -> None:
-    """List of all downloads; the form chosen above is the primary one."""
+def _files(source: DocumentSource, kinds: tuple[str, ...], first: str, *, is_locked: bool) -> None:
+    """List of all downloads; the form chosen above is the primary one. Locked while the request has no design."""
     look.note("Each file is made when you download it; a PDF takes some seconds.")
     for title, members in _GROUPS:
         present = [kind for kind in members if kind in kinds]
@@ -201,6 +204,7 @@ def _files(source: DocumentSource, kinds: tuple[str, ...], first: str) -> None:
                     type="primary" if kind == first else "secondary",
                     icon=":material/download:",
                     width="stretch",
+                    disabled=is_locked,
                 )
             with right:
                 look.note(purpose)
@@ -215,7 +219,7 @@ def maker(source: DocumentSource, kind: str) -> Callable[[], bytes]:
     return make
 
 
-def _all_files(source: DocumentSource, kinds: tuple[str, ...]) -> None:
+def _all_files(source: DocumentSource, kinds: tuple[str, ...], *, is_locked: bool) -> None:
     """All files in one ZIP: made with a progress display, then offered for download."""
     st.subheader("All files", anchor=False)
     place = st.empty()
@@ -224,6 +228,7 @@ def _all_files(source: DocumentSource, kinds: tuple[str, ...]) -> None:
         key="make-all",
         icon=":material/folder_zip:",
         help="All files above in one ZIP. Files that exist already are reused.",
+        disabled=is_locked,
     )
     archive = source.cache.get(source.zip_key(kinds))
     if archive is None and wanted:
@@ -231,7 +236,7 @@ def _all_files(source: DocumentSource, kinds: tuple[str, ...]) -> None:
             archive = source.all_files(
                 kinds, lambda file, word: box.update(label=f"{file}: {word}" if word else f"{file}: started")
             )
-    if archive is not None:
+    if archive is not None and not is_locked:
         place.download_button(
             f"All files, ZIP, {archive_size(archive)}",
             lambda: archive,

@@ -7,8 +7,9 @@ import streamlit as st
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.observations import load_observations
+from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Item, Source
+from sizer.catalog.schema import Source
 from sizer.evidence.catalogue_gaps import Gap, counts_table, fact_counts, gaps, gaps_table
 from sizer.evidence.catalogue_sources import cited_sources, https_address, sources_table
 from sizer.evidence.catalogue_tables import (

@@ -50,7 +50,7 @@ def show(view: View) -> None:
             chart(specs["time"])
             look.table(time, sources)
     _measured(answer, specs["evidence"], view.catalog)
-    _others(view, specs["pareto"])
+    _others(view)
     if texts := cautions(answer):
         st.header("Cautions", anchor=False)
         look.notes([sentence(text) for text in texts])
@@ -72,7 +72,6 @@ def _specs(
         "time": charts.time_chart(answer, colours, "container"),
         "accuracy": accuracy_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
         "evidence": answer_parity_chart(answer, colours, "container", _CHART_HEIGHT),
-        "pareto": charts.pareto_chart(_result, colours, "container", _CHART_HEIGHT),
     }
     return {kind: None if one is None else one.to_dict() for kind, one in drawn.items()}
 
@@ -127,18 +126,16 @@ def chosen_workload(design: DesignAnswer, page: str) -> int:
     return int(chosen or 0)
 
 
-def _others(view: View, pareto: Spec | None) -> None:
+def _others(view: View) -> None:
     assert view.result is not None
-    ruled_out = ruled_out_table(view.result)
-    if pareto is None and ruled_out is None:
-        return
     st.header("Other designs", anchor=False)
-    chart(pareto)
     if view.result.runner_up is not None:
         look.note(f"Next best: {view.result.runner_up.name}. {sentence(runner_up_text(view.result))}")
-    if ruled_out is not None:
-        with st.expander("Why other designs were excluded"):
-            look.table(ruled_out, view.catalog.sources)
+    with st.expander("Why other designs were excluded", key="ruled-out", on_change="rerun") as opened:
+        if opened.open:
+            with st.spinner("Counting the parts of all designs"):
+                table = ruled_out_table(view.result)
+            look.note("No limit excludes a design.") if table is None else look.table(table, view.catalog.sources)
 
 
 def _measured(answer: WorkloadAnswer, parity: Spec | None, catalog: Catalog) -> None:

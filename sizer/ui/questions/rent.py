@@ -64,7 +64,11 @@ def _sliders(offer: Rental) -> tuple[Decimal, Decimal]:
     left, right = st.columns(2, gap="large")
     with left:
         rate = st.select_slider(
-            "Price per GPU-hour", rates, value=offer.per_gpu_hour, format_func=str, key=f"rent-rate/{about}"
+            "Price per GPU-hour",
+            rates,
+            value=offer.per_gpu_hour,
+            format_func=lambda price: f"{price:f}",  # str() would write 1E+1
+            key=f"rent-rate/{about}",
         )
     with right:
         stated = _USE if offer.utilization_fraction is None else max(1, round(100 * offer.utilization_fraction))

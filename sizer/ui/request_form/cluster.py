@@ -2,8 +2,7 @@
 
 from typing import get_args
 
-from sizer.base.quantities import BYTES, BYTES_PER_S, WATTS
-from sizer.catalog.links import kind_name
+from sizer.base.quantities import AMOUNT, BYTES, BYTES_PER_S, WATTS
 from sizer.ui.request_form.field import (
     Checkbox,
     Columns,
@@ -16,6 +15,7 @@ from sizer.ui.request_form.field import (
     Text,
 )
 from sizer.ui.request_form.options import (
+    fabrics,
     names_by_id,
     orderable_gpus,
     orderable_servers,
@@ -24,9 +24,8 @@ from sizer.ui.request_form.options import (
     vendors,
 )
 from sizer.ui.session_catalog import catalog
-from sizer.workload.request import FabricKind, Loss, Site
+from sizer.workload.request import Loss, Site
 
-FABRICS = {kind: kind_name(kind) for kind in get_args(FabricKind)}
 LOSSES = {
     "server": "One GPU server",
     "storage-node": "One storage node",
@@ -76,7 +75,7 @@ PLATFORMS: Columns = (
             Dropdown(TIERS),
             "any",
         ),
-        FormField(("platforms", "fabrics"), "Fabrics", "Network for gradients and data.", MultiSelect(FABRICS), _ALL),
+        FormField(("platforms", "fabrics"), "Fabrics", "Network for gradients and data.", MultiSelect(fabrics), _ALL),
     ),
     (
         FormField(
@@ -91,7 +90,7 @@ PLATFORMS: Columns = (
             ("platforms", "prefer_within_percent"),
             "Worth of the preference, %",
             "How far a preferred design may rank behind the best one, in cost or in what platforms are ranked by. "
-            "From 0 to 100. Default: 10.",
+            "Default: 10.",
             PlainNumber(0.0, 100.0),
             "10",
             "Worth of the preference",
@@ -120,8 +119,8 @@ LIMITS: Columns = (
         FormField(
             ("limits", "budget"),
             "Budget",
-            "In the currency of the bill. Applies only where prices are known.",
-            PlainNumber(1.0, 1e12),
+            "In the currency of the bill: 500,000 or 500k. Applies only where prices are known.",
+            Quantity(AMOUNT),
             _NO_LIMIT,
         ),
     ),
@@ -146,24 +145,33 @@ EXISTING_RACK: Columns = (
         ),
     ),
     (
-        FormField(("existing", "racks", "free_u"), "Free rack units, contiguous", "From 1 to 60.", Count(60)),
+        FormField(
+            ("existing", "racks", "free_u"),
+            "Free rack units, contiguous",
+            "Of the rack, one above the other.",
+            Count(60),
+        ),
         FormField(
             ("existing", "racks", "outlets_c13"),
             "Free C13 outlets per feed",
-            "Up to 200. Default: in proportion to the free rack units.",
-            Count(200),
+            "Default: in proportion to the free rack units.",
+            Count(200, 0),
             "in proportion",
         ),
     ),
     (
         FormField(
-            ("existing", "racks", "first_free_u"), "Lowest free rack unit", "From 1 to 60. Default: 1.", Count(60), "1"
+            ("existing", "racks", "first_free_u"),
+            "Lowest free rack unit",
+            "Units count from the floor.",
+            Count(60),
+            "1",
         ),
         FormField(
             ("existing", "racks", "outlets_c19"),
             "Free C19 outlets per feed",
-            "Up to 200. Default: in proportion to the free rack units.",
-            Count(200),
+            "Default: in proportion to the free rack units.",
+            Count(200, 0),
             "in proportion",
         ),
     ),
@@ -210,15 +218,15 @@ FABRIC_AND_ROOM: Columns = (
         FormField(
             ("fabric", "oversubscription"),
             "Oversubscription ratio",
-            "Ports down to ports up of a leaf switch, from 1 to 16. Default: 1, non-blocking.",
+            "Ports down to ports up of a leaf switch. Default: 1, non-blocking.",
             PlainNumber(1.0, 16.0),
             "1",
         ),
         FormField(
             ("fabric", "spare_servers"),
             "Servers to add later",
-            "Segments ports, rack units and power are reserved for them, up to 10 000. Default: none.",
-            Count(10_000),
+            "Ports, rack units and power are reserved for them. Default: none.",
+            Count(10_000, 0),
             "none",
         ),
     ),
@@ -237,7 +245,7 @@ FABRIC_AND_ROOM: Columns = (
             Checkbox(),
             name="Director switches",
         ),
-        FormField(("site", "racks_per_row"), "Racks per row", "From 1 to 100. Default: 10.", Count(100), "10"),
+        FormField(("site", "racks_per_row"), "Racks per row", "Racks that stand side by side.", Count(100), "10"),
     ),
     (
         FormField(
@@ -255,7 +263,7 @@ FABRIC_AND_ROOM: Columns = (
         FormField(
             ("site", "pue_ratio"),
             "PUE of the room",
-            "Total power of the room divided by the power of the equipment, from 1 to 5. Default: not known; the "
+            "Total power of the room divided by the power of the equipment. Default: not known; the "
             "energy of the room is then not included.",
             PlainNumber(1.0, 5.0),
             "not known",

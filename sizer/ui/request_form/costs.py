@@ -7,7 +7,12 @@ _MAX_RATE = 1e6
 OWNERSHIP: Columns = (
     (
         FormField(
-            ("ownership", "years"), "Years of ownership", "From 1 to 15.", Count(MAX_YEARS), "3", "Years of ownership"
+            ("ownership", "years"),
+            "Years of ownership",
+            "Period over which costs are summed.",
+            Count(MAX_YEARS),
+            "3",
+            "Years of ownership",
         ),
         FormField(
             ("ownership", "electricity_per_kwh"),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sizer.base.quantities import QuantityKind
+from sizer.base.quantities import QuantityKind, number_kind
 
 # Keys from the top of a request down; an entry of a list is its number.
 RequestPath = tuple[str | int, ...]
@@ -28,17 +28,28 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Count:
-    """A whole number from 1 to ``most``."""
+    """A whole number from ``least`` to ``most``, as people type it."""
 
     most: int = 100_000
+    least: int = 1
+
+    @property
+    def kind(self) -> QuantityKind:
+        """How it is read."""
+        return number_kind(self.least, self.most, is_whole=True)
 
 
 @dataclass(frozen=True)
 class PlainNumber:
-    """A number without a unit."""
+    """A number without a unit, as people type it."""
 
     low: float
     high: float
+
+    @property
+    def kind(self) -> QuantityKind:
+        """How it is read."""
+        return number_kind(self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -82,6 +93,8 @@ class Day:
     """A date."""
 
 
+# Numbers that people type, with a unit or without.
+TYPED = (Quantity, Count, PlainNumber)
 Widget = Text | Quantity | Count | PlainNumber | Checkbox | Dropdown | Segments | Percentage | MultiSelect | Day
 
 
@@ -96,7 +109,8 @@ class FormField:
     label : str
         Label of the widget; ``{currency}`` stands for the currency of the request.
     help : str
-        Explanation and default, shown on demand.
+        Explanation, and the default where it takes more words than ``empty`` ("Default: ..." at its end). Shown on
+        demand, together with range and default (``help_text.py``).
     widget : Widget
         How it is edited.
     empty : str

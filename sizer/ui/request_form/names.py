@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from sizer.base.quantities import QuantityKind
 from sizer.ui.request_form.cluster import CLUSTER_FORMS
 from sizer.ui.request_form.costs import COST_FORMS
-from sizer.ui.request_form.field import FormField, Quantity, RequestPath
+from sizer.ui.request_form.field import TYPED, FormField, RequestPath
 from sizer.ui.request_form.usage import USAGE_FORMS
 from sizer.ui.request_form.workload import DOCUMENT, WORKLOAD_FIELDS
 
@@ -51,11 +51,11 @@ def keys_of(path: Iterable[object]) -> tuple[str, ...]:
 
 
 def kind_of(path: RequestPath) -> QuantityKind | None:
-    """Kind of quantity that a field holds, if any."""
+    """Kind of quantity or number that a field holds, if any."""
     return _KINDS.get(keys_of(path))
 
 
-_KINDS = {field.keys: field.widget.kind for field in FORM_FIELDS if isinstance(field.widget, Quantity)}
+_KINDS = {field.keys: field.widget.kind for field in FORM_FIELDS if isinstance(field.widget, TYPED)}
 
 
 def label_of(path: str) -> str:

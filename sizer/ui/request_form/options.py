@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from sizer.catalog.fabrics import fabric_links
+from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Item
 from sizer.catalog.vendors import vendors_of
 from sizer.present.words import name
 from sizer.ui.session_catalog import catalog
@@ -24,6 +25,11 @@ def orderable_servers() -> dict[str, str]:
     """GPU servers that can be ordered."""
     servers = catalog().servers
     return names_by_id({key: item for key, item in servers.items() if item.role == "gpu" and item.orderable})
+
+
+def fabrics() -> dict[str, str]:
+    """Links that a fabric between GPU servers may have."""
+    return {link.id: link.name for link in fabric_links(catalog())}
 
 
 def orderable_gpus() -> dict[str, str]:

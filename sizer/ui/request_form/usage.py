@@ -34,7 +34,7 @@ TEAM: Columns = (
             PlainNumber(0.5, 24.0),
             "10",
         ),
-        FormField(("team", "days_a_week"), "Working days per week", "From 1 to 7. Default: 5.", Count(7), "5"),
+        FormField(("team", "days_a_week"), "Working days per week", "Days on which jobs are submitted.", Count(7), "5"),
     ),
     (
         FormField(
@@ -102,7 +102,7 @@ JOB_SIZE = (
     FormField(
         ("team", "job", "sessions_per_gpu"),
         "Sessions per GPU",
-        "Notebook sessions that take turns on one GPU, from 1 to 16; for notebooks of one GPU without a workload. "
+        "Notebook sessions that take turns on one GPU; for notebooks of one GPU without a workload. "
         "Default: 1, each has its own GPU.",
         Count(16),
         "1",
@@ -117,24 +117,30 @@ FREQUENCY_FIELDS = {
     "jobs_a_day": FormField(
         ("team", "job", "jobs_a_day"),
         "Jobs per working day",
-        "Jobs of this type that the whole team starts per working day, on average.",
+        "Jobs of this type that the whole team starts per working day, on average. "
+        "Default: none; one frequency is required.",
         PlainNumber(0.001, 100_000.0),
     ),
     "jobs_a_day_each": FormField(
         ("team", "job", "jobs_a_day_each"),
         "Jobs per working day",
-        "Jobs of this type that one person starts per working day, on average; 0.2 is one per week.",
+        "Jobs of this type that one person starts per working day, on average; 0.2 is one per week. "
+        "Default: none; one frequency is required.",
         PlainNumber(0.001, 100_000.0),
         name="Jobs per day and person",
     ),
     "always_running": FormField(
-        ("team", "job", "always_running"), "Jobs always running", "Number that runs at any time.", Count()
+        ("team", "job", "always_running"),
+        "Jobs always running",
+        "Number that runs at any time. Default: none; one frequency is required.",
+        Count(),
     ),
 }
 JOB_WORKLOAD = FormField(
     ("team", "job", "workload"),
     "Workload of the job",
-    "Sets what the job reads. If the workload has a training length, it also sets the job duration.",
+    "Sets what the job reads. If the workload has a training length, it also sets the job duration. "
+    "Default: none; the job then reads nothing.",
     Dropdown({}),
 )
 JOB_DURATION = FormField(
@@ -165,7 +171,7 @@ JOB_LENGTHS = (
 
 _FACTOR = PlainNumber(0.1, 20.0)
 GROWTH_PERIOD: Columns = (
-    (FormField(("growth", "years"), "Years", "Year 1 is the request as it is.", Count(10), "3"),),
+    (FormField(("growth", "years"), "Years", "Year 1 is the request as it is.", Count(10, 2), "3"),),
     (
         FormField(
             ("growth", "save"),
@@ -229,7 +235,6 @@ GROWTH_FACTORS = (
 QUOTE_TEXTS = (
     FormField(("quote", "number"), "Quote number", "As your company numbers its quotes.", Text()),
     FormField(("quote", "revision"), "Revision", "Also part of the file names.", Text()),
-    FormField(("quote", "prepared_for"), "Prepared for", "Default: the customer of the request.", Text()),
     FormField(("quote", "prepared_by"), "Prepared by", "Person or team.", Text()),
 )
 # Typed as text, so that a wrong entry can be named as it was typed.

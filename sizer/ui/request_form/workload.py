@@ -26,7 +26,7 @@ _CURRENCIES = ("USD", "EUR", "GBP", "CHF", "JPY")
 DOCUMENT: Columns = (
     (
         FormField(("title",), "Title", "Heading of the documents.", Text(), "Deep-learning cluster"),
-        FormField(("customer",), "Customer", "Optional.", Text()),
+        FormField(("customer",), "Customer", "Printed on all documents and part of the file names.", Text(), "none"),
     ),
     (
         FormField(
@@ -67,7 +67,7 @@ DATASET_BYTES = FormField(
 CONFIDENCE = FormField(
     ("confidence",),
     "Sizing confidence",
-    "Probability that the design meets all targets together, from 50 to 99 %. Default: 90 %, "
+    "Probability that the design meets all targets together. Default: 90 %, "
     "so one design in ten would miss its target.",
     Percentage((0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99), 0.9),
     name="Confidence",
@@ -83,21 +83,22 @@ TARGET_FIELDS = {
     "samples_per_s": FormField(
         ("workload", "target", "samples_per_s"),
         "Minimum rate",
-        "Samples per second of the whole cluster, after the first epoch.",
+        "Samples per second of the whole cluster, after the first epoch. Default: none; one target is required.",
         Quantity(SAMPLES_PER_S),
         name="Rate",
     ),
     "time_to_train_s": FormField(
         ("workload", "target", "time_to_train_s"),
         "Maximum time to train",
-        "From the start to the end of the last epoch, including evaluations.",
+        "From the start to the end of the last epoch, including evaluations. Default: none; one target is required.",
         Quantity(SECONDS),
         name="Time to train",
     ),
     "gpus_busy": FormField(
         ("workload", "target", "gpus_busy"),
         "GPUs at full utilization",
-        "The design has at least this many GPUs, and storage and network supply data to all of them at full rate.",
+        "The design has at least this many GPUs, and storage and network supply data to all of them at full rate. "
+        "Default: none; one target is required.",
         Count(),
     ),
     "maximum": FormField(
@@ -113,7 +114,8 @@ EPOCHS = FormField(("workload", "epochs"), "Epochs", "Passes over the data set."
 STACK = FormField(
     ("workload", "stack"),
     "Software stack",
-    "Framework, release and input pipeline. Newer software has nearly doubled the rate on the same GPU.",
+    "Framework, release and input pipeline. Newer software has nearly doubled the rate on the same GPU. "
+    "Default: the newest well-measured stack.",
     Dropdown({}),
 )
 PRECISION = FormField(
@@ -125,8 +127,7 @@ PRECISION = FormField(
 BATCH = FormField(
     ("workload", "batch_per_gpu"),
     "Batch per GPU",
-    "Samples per step and GPU, from 1 to 65 536. Default: 128, or 64 in single precision, which fits 16 GB for "
-    "ImageNet networks.",
+    "Samples per step and GPU. Default: 128, or 64 in single precision, which fits 16 GB for ImageNet networks.",
     Count(65_536),
     "default",
 )
@@ -162,6 +163,8 @@ RANK_BY = FormField(
     Dropdown({"": "Cost, if all prices are known", **{rank: capitalized_name(rank) for rank in get_args(RankBy)}}),
     name="Ranked by",
 )
+
+EXPERT = (STACK, PRECISION, BATCH, SAMPLE_BYTES, SAMPLE_FORMAT, ACCESS, CACHE, RANK_BY)
 
 # A neural network and a data set that the catalogue does not hold.
 CUSTOM_DNN = (
@@ -225,14 +228,7 @@ WORKLOAD_FIELDS = (
     CONFIDENCE,
     *TARGET_FIELDS.values(),
     EPOCHS,
-    STACK,
-    PRECISION,
-    BATCH,
-    SAMPLE_BYTES,
-    SAMPLE_FORMAT,
-    ACCESS,
-    CACHE,
-    RANK_BY,
+    *EXPERT,
     *CUSTOM_DNN,
     *CUSTOM_DATASET,
 )

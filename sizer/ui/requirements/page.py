@@ -4,15 +4,12 @@ import re
 
 import streamlit as st
 
-from sizer.base.errors import RequestError
-from sizer.base.toml_text import to_toml
-from sizer.catalog.model import Catalog
+from sizer.base.formats.toml_text import to_toml
 from sizer.present.words import slug
 from sizer.ui import fields, state
-from sizer.ui.error_messages import sentences
-from sizer.ui.request_form.cluster import FABRICS, LIMITS, PLATFORMS
+from sizer.ui.request_form.cluster import LIMITS, PLATFORMS
 from sizer.ui.request_form.names import label_at
-from sizer.ui.request_form.options import orderable_servers, usable_storage
+from sizer.ui.request_form.options import fabrics, orderable_servers, usable_storage
 from sizer.ui.request_form.workload import DOCUMENT
 from sizer.ui.requirements import (
     data_form,
@@ -25,15 +22,12 @@ from sizer.ui.requirements import (
     workload,
 )
 from sizer.ui.state import View
-from sizer.ui.typed import plain
-from sizer.workload.sentence import EXAMPLE, MAX_CHARACTERS, read_sentence
 
 _MEGABYTES = 1  # upload limit of the browser's file field
 
 
 def show(view: View) -> None:
     """Draw the page."""
-    _sentence(view.catalog)
     _start_from()
     st.header("Workload", anchor=False)
     workload.draw(view, workload.selected_workload())
@@ -99,47 +93,7 @@ def _start_from() -> None:
         )
 
 
-def _sentence(parts: Catalog) -> None:
-    """The need in one sentence, and how it was read."""
-    key = f"sentence/{st.session_state.generation}"
-    if key not in st.session_state:
-        st.session_state[key] = st.session_state.get("sentence", "")
-    st.text_input(
-        "Describe the need in one sentence",
-        key=key,
-        max_chars=MAX_CHARACTERS,
-        placeholder=EXAMPLE,
-        on_change=_sentence_given,
-        args=(key, parts),
-        help="Neural network, data and target: a rate, a time to train or a number of GPUs. Optional: servers, "
-        "storage, epochs and confidence. It replaces the request; Undo restores it.",
-    )
-    error, reading = st.session_state.get("sentence_fault", ""), st.session_state.get("sentence_read", "")
-    if error:
-        st.caption(f":red[:material/error: {plain(error)}]")
-    elif reading:
-        st.caption(plain(reading))
-
-
-def _sentence_given(key: str, parts: Catalog) -> None:
-    text = st.session_state[key].strip()
-    st.session_state.sentence_fault = st.session_state.sentence_read = ""
-    st.session_state.sentence = text
-    if not text:
-        return
-    try:
-        reading = read_sentence(text, parts)
-    except RequestError as error:
-        st.session_state.sentence_fault = sentences(str(error), "sentence")
-        return
-    read = ", ".join(f"{words} ({meaning})" if words else meaning for words, meaning in reading.read)
-    unread = f" Not understood: {', '.join(reading.unread)}." if reading.unread else ""
-    st.session_state.sentence_read = f"Read: {read}.{unread}"
-    state.take(state.dated(reading.request), "one sentence")
-
-
 def _example_chosen(name: str) -> None:
-    st.session_state.sentence = st.session_state.sentence_read = st.session_state.sentence_fault = ""
     if st.session_state[name] in state.examples():
         state.load_example(st.session_state[name])
 
@@ -155,7 +109,7 @@ def _uploaded(name: str) -> None:
 
 
 def _platforms() -> None:
-    names = {**orderable_servers(), **usable_storage(), **FABRICS}
+    names = {**orderable_servers(), **usable_storage(), **fabrics()}
     chosen = [
         names.get(item, item)
         for part in ("servers", "storage", "fabrics")

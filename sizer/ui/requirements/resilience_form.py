@@ -14,3 +14,4 @@ def show() -> None:
         return
     with folded:
         fields.draw_columns(RESILIENCE)
+        fields.reset_button("resilience", ("resilience",))

@@ -9,7 +9,7 @@ from sizer.catalog.model import Catalog
 from sizer.present.words import plural
 from sizer.ui import fields, state
 from sizer.ui.request_form.cluster import EXISTING_RACK, FABRIC_AND_ROOM, STATED_STORAGE
-from sizer.ui.request_form.field import Count, FormField, RequestPath
+from sizer.ui.request_form.field import Columns, Count, FormField, RequestPath
 from sizer.ui.request_form.names import label_at
 from sizer.ui.request_form.options import existing_items, shared_storage
 from sizer.ui.state import View
@@ -42,7 +42,7 @@ def existing(view: View) -> None:
             with column:
                 _item_counts(view.catalog, kind, label)
         for number in range(len(racks)):
-            _rack(number)
+            _entry_box(EXISTING_RACK, _RACKS, number, "existing-rack", "Remove this rack")
         st.button(
             "Add a rack with free space",
             on_click=_add_rack,
@@ -50,6 +50,7 @@ def existing(view: View) -> None:
             type="tertiary",
             disabled=len(racks) >= _MAX_RACKS,
         )
+        fields.reset_button("existing", ("existing",))
 
 
 def _mapping(path: RequestPath) -> dict[str, Any]:
@@ -85,19 +86,21 @@ def _item_counts(parts: Catalog, kind: str, label: str) -> None:
         help="The design may use them. They are listed on the bill but not priced. Default: none.",
     )
     for item in present:
-        quantity = FormField((*here, item), f"Quantity: {known[item]}", f"From 1 to {_MOST}.", Count(_MOST), "1")
+        quantity = FormField(
+            (*here, item), f"Quantity: {known[item]}", "Pieces that the customer has.", Count(_MOST), "1"
+        )
         fields.draw(quantity, after=state.refresh)
 
 
-def _rack(number: int) -> None:
-    """Free space in one rack that the customer has."""
-    with st.container(border=True, key=f"existing-rack-{number}"):
-        fields.draw_columns(EXISTING_RACK, number)
+def _entry_box(form: Columns, path: RequestPath, number: int, name: str, removal: str) -> None:
+    """One entry of a list of the request, and the button that removes it; ``name`` is part of the keys."""
+    with st.container(border=True, key=f"{name}-{number}"):
+        fields.draw_columns(form, number)
         st.button(
-            "Remove this rack",
-            key=f"remove-rack-{number}",
+            removal,
+            key=f"remove-{name}-{number}",
             on_click=_remove_entry,
-            args=(_RACKS, number),
+            args=(path, number),
             icon=":material/delete:",
             type="tertiary",
         )
@@ -129,16 +132,7 @@ def stated_storage(view: View) -> None:
             "customer or the vendor gives it; the documents list it as an assumption."
         )
         for number in range(len(stated)):
-            with st.container(border=True, key=f"stated-storage-{number}"):
-                fields.draw_columns(STATED_STORAGE, number)
-                st.button(
-                    "Remove these values",
-                    key=f"remove-stated-storage-{number}",
-                    on_click=_remove_entry,
-                    args=(_STATED, number),
-                    icon=":material/delete:",
-                    type="tertiary",
-                )
+            _entry_box(STATED_STORAGE, _STATED, number, "stated-storage", "Remove these values")
         st.button(
             "State values of a storage system",
             on_click=_add_stated,
@@ -147,6 +141,7 @@ def stated_storage(view: View) -> None:
             type="tertiary",
             disabled=len(stated) >= _MAX_STATED,
         )
+        fields.reset_button("stated-storage", _STATED)
 
 
 def _first_unstated(view: View, stated: Sequence[Mapping[str, Any]]) -> str:

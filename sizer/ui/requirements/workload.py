@@ -126,6 +126,7 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
             fields.draw(form.CACHE, number)
         with right:
             fields.draw(form.RANK_BY)
+        fields.reset_button("expert", *(fields.path_of(field, number) for field in form.EXPERT))
 
 
 # --- neural network and data set

@@ -3,19 +3,20 @@
 from dataclasses import replace
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
+from sizer.base.quantities import si
 from sizer.catalog.price_books import Price
 from sizer.present.tables import Table
 from sizer.questions.compare.designs import (
     Compared,
     bill_table,
     card_figures,
-    count_difference,
-    difference,
     figures_table,
 )
 from sizer.questions.compare.requests import request_table
+from sizer.questions.compare.values import count_difference, difference
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.size import size
 from tests.factories.examples import catalog, sized
@@ -182,3 +183,20 @@ def test_two_to_four_are_compared(count):
 def test_the_baseline_is_one_of_them():
     with pytest.raises(ValueError, match="baseline"):
         bill_table(pair(RESNET, TEAM), 2)
+
+
+def test_values_side_by_side_have_one_unit():
+    """0.95 kW beside 38.0 kW, never 950 W."""
+    assert si(950.0, "W", like=38e3) == "0.950\u202fkW"
+    assert si(38e3, "W") == "38.0\u202fkW"
+    large = sized(RESNET).design
+    small = replace(large, quantities=replace(large.quantities, power_max_w=np.array([950.0])))
+    shown = {figure.label: figure for figure in card_figures(small, large)}
+    assert shown["Power, maximum"].value == "0.950\u202fkW"
+
+
+def test_a_card_judges_by_the_target_of_the_base():
+    base = sized(RESNET).design
+    (chance,) = [one for one in card_figures(base, base, probability=0.9) if one.label == "Probability"]
+    assert chance.value == "90\u202f%"
+    assert chance.difference == f"+{round(100 * 0.9) - round(100 * base.probability)} points"

@@ -107,4 +107,6 @@ def test_charts_of_every_case_can_be_drawn() -> None:
 
 
 def test_a_hostile_offer_stays_text() -> None:
-    assert "\x1b" not in rental_text(put("1", offer="\x1b[2J<script>"), HALF)
+    assert "<script>" in rental_text(put("1", offer="<script>"), HALF)
+    with pytest.raises(ValueError, match=r"control character U\+001B"):
+        put("1", offer="\x1b[2J")

@@ -8,7 +8,7 @@ import pytest
 from sizer.base.quantities import NARROW_SPACE
 from sizer.guide.chapters import performance
 from sizer.guide.context import GuideContext
-from sizer.guide.edition import ENGINEER, GUIDE
+from sizer.guide.edition import GUIDE, Edition
 from sizer.guide.engineer import performance as engineer_performance
 from sizer.guide.pdf.render import guide_html
 from sizer.present.words import NO_BREAK
@@ -197,7 +197,7 @@ def test_the_guide_shows_full_servers_that_the_request_allows(result):
 
 
 def test_the_engineers_file_says_what_tells_them_apart(result):
-    part = scale(result, ENGINEER)
+    part = scale(result, Edition("engineer"))
     assert [table.id for table in part.tables] == [
         "up-or-out-rates", "up-or-out-steps", "up-or-out-things", "up-or-out-per-gpu",
     ]  # fmt: skip
@@ -221,9 +221,9 @@ def test_two_workloads_have_tables_of_their_own():
     }
     request = SizingRequest.from_dict({**data, "workload": [data["workload"][0], vgg], "confidence": 0.5})
     answer = size(request, catalog())
-    tables = scale(answer, ENGINEER).tables
+    tables = scale(answer, Edition("engineer")).tables
     assert len({table.id for table in tables}) == len(tables) == 6
-    html = guide_html(answer, catalog(), ENGINEER)
+    html = guide_html(answer, catalog(), Edition("engineer"))
     assert "<b>VGG</b>" not in html
     assert "&lt;b&gt;VGG&lt;/b&gt;: 32 GPUs in several arrangements" in html
 

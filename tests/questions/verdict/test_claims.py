@@ -8,10 +8,9 @@ from functools import cache
 import pytest
 
 from sizer.base.errors import InfeasibleError
-from sizer.catalog.links import link_bytes_per_s
 from sizer.catalog.model import Catalog
+from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.capacity import node_limits
-from sizer.questions.alternatives.analysis import narrowed_to
 from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim, LinkFacts
 from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, reversal_text
@@ -83,7 +82,7 @@ def usual_link(request: SizingRequest, result: SizingResult, claim: Claim) -> bo
     rate = min(_capacity(answer, key) for key in ("gpu", "decode", "host_link")) / design.n_servers
     reads = rate * answer.sample_bytes * (1 - answer.cache_hit_fraction)
     assert isinstance(claim.facts, LinkFacts)
-    return reads <= link_bytes_per_s(claim.facts.kind)
+    return reads <= claim.facts.kind.bytes_per_s
 
 
 def storage_idles(request: SizingRequest, result: SizingResult, claim: Claim) -> bool:
@@ -102,7 +101,7 @@ def gpus_wait(request: SizingRequest, result: SizingResult, claim: Claim) -> boo
 def hosts_first(request: SizingRequest, result: SizingResult, claim: Claim) -> bool:
     design = design_of(request, result)
     answer = _answer(design, claim)
-    # While all data are read: the ports carry gradients beside them, and all servers share front end and gateway.
+    # While all data are read: the ports carry gradients as well, and all servers share front end and gateway.
     read, network = answer.sample_bytes, next(stage.reason for stage in answer.stages if stage.key == "network")
     ports = design.n_servers * storage_nic_bytes_per_s(design.platform) / (read + network.exchanged_bytes_per_sample)
     shared = min(network.gateway_bytes_per_s or math.inf, float(design.quantities.front_end_bytes_per_s[0])) / read

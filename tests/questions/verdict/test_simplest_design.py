@@ -65,7 +65,7 @@ def test_no_platform_has_a_simpler_design(request_: SizingRequest) -> None:
             "servers": [one.server.id],
             "gpus": [one.gpu.id],
             "storage": [one.storage.id],
-            "fabrics": [one.fabric],
+            "fabrics": [one.fabric.id],
         }
         data = request_.model_dump(exclude_none=True)
         try:

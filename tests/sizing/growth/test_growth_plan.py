@@ -8,20 +8,20 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sizer import Catalog, SizingRequest, load_catalog, project, size
+from sizer import Catalog, SizingRequest, project, size
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import price_book
-from sizer.catalog.loader import with_prices
-from sizer.catalog.price_books import Price
+from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.quantities import quantities
-from sizer.questions.alternatives.analysis import narrowed_to
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import CapacityLimit, GrowthPlan, LimitKind, PlatformGrowth
 from sizer.sizing.growth.yearly_requests import yearly_requests
+from tests.factories.examples import catalog
+from tests.factories.prices import all_priced
 
-CATALOG = load_catalog()
+CATALOG = catalog()
 WORK = {
     "name": "work",
     "dnn": "resnet50",
@@ -36,12 +36,8 @@ DGX1 = {"servers": ["dgx-1"], "gpus": ["v100-sxm2-16gb"], "storage": ["isilon-f8
 @cache
 def priced() -> Catalog:
     """The shipped catalogue with a price on everything that can be ordered."""
-    rows = [
-        Price(item=item.id, amount=Decimal(100 + index), currency="USD", date="2020", source="test", where="x", note="")
-        for index, (_, item) in enumerate(CATALOG.items())
-        if hasattr(item, "orderable") and item.orderable
-    ]
-    return with_prices(CATALOG, rows)
+    places = {item.id: place for place, (_, item) in enumerate(CATALOG.items())}
+    return all_priced(lambda item: 100 + places[item])
 
 
 def asked(growth: dict, work: dict | None = None, **rest: object) -> SizingRequest:

@@ -5,7 +5,6 @@ piece with its GPUs. The middle of a band is its geometric mean, and at 90 % it 
 """
 
 import math
-from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -14,8 +13,6 @@ from sizer import SizingRequest, size
 from sizer.bom.cost import heights_of
 from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import UnitPrices
-from sizer.catalog.loader import with_prices
-from sizer.catalog.price_books import Price
 from sizer.physical.platforms import platforms
 from sizer.present.text.money import difference_text
 from sizer.present.text.verdict import runner_up_text, selection_text
@@ -23,6 +20,7 @@ from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.reasons import CostDifference, RunnerUpKind, SelectionKind
 from sizer.sizing.search.priced_order import PricedOrder, difference
 from tests.factories.examples import catalog
+from tests.factories.prices import priced
 
 CARDS = {"apollo-6500": "v100-sxm2-32gb", "dss-8440": "v100-pcie-32gb"}
 APOLLO, DSS = (76_000.0, 190_000.0), (63_000.0, 180_000.0)
@@ -43,14 +41,6 @@ def order(server: str, count: int, parts=None) -> PricedOrder:
     platform = max(platforms(parts, asked), key=lambda one: one.gpus_per_server)
     prices = UnitPrices(parts, price_book(parts), "USD", heights_of(0.9))
     return PricedOrder(platform, {server: count * prices.of(server, platform)}, {server: count})
-
-
-def priced(**amounts: int):
-    rows = [
-        Price(item=item, amount=Decimal(amount), currency="USD", date="2026", source="test", where="x", note="")
-        for item, amount in amounts.items()
-    ]
-    return with_prices(catalog(), rows)
 
 
 def compared(one: tuple[str, int], other: tuple[str, int], parts=None) -> CostDifference:
@@ -84,11 +74,11 @@ def test_two_kinds_of_server_are_open_until_a_quote_settles_it():
 
 def test_a_quote_settles_it():
     """At 60,000 USD, below the low end of the other's band, the Apollo 6500 costs less whatever the DSS 8440 costs."""
-    more = compared(("apollo-6500", 1), ("dss-8440", 1), priced(**{"apollo-6500": 60_000}))
+    more = compared(("apollo-6500", 1), ("dss-8440", 1), priced({"apollo-6500": 60_000}))
     assert (more.low, more.high) == pytest.approx((60_000 - 180_000, 60_000 - 63_000))
     assert more.is_settled
     assert more.quotes == ()
-    exact = compared(("apollo-6500", 1), ("dss-8440", 1), priced(**{"apollo-6500": 60_000, "dss-8440": 65_000}))
+    exact = compared(("apollo-6500", 1), ("dss-8440", 1), priced({"apollo-6500": 60_000, "dss-8440": 65_000}))
     assert exact.is_exact
     assert exact.low == exact.expected == exact.at_confidence == -5_000
     assert "5,000 USD less" in difference_text(exact).replace("\u202f", ",")

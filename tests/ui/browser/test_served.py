@@ -44,7 +44,10 @@ def team(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     """The app under a path of one or two parts, behind a proxy."""
     path = str(request.param)
     folder = tmp_path_factory.mktemp("team")
-    with driving.served(folder, SIZER_APP_BASE_PATH=f"/{path}/") as port, proxied(path, port) as proxy_port:
+    with (
+        driving.served(folder, SIZER_APP_BASE_PATH=f"/{path}/", SIZER_APP_HOSTS=HOST) as port,
+        proxied(path, port) as proxy_port,
+    ):
         yield Served(port, proxy_port, path)
 
 

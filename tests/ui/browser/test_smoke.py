@@ -1,10 +1,11 @@
 """One run through the app with a real browser: pages, an edit that stays, a download, and no request to elsewhere."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.ui.browser.driving import FIGURE, PAGES, assert_clean, settled, to_page
+from tests.ui.browser.driving import FIGURE, PAGES, assert_clean, settled, to_page, window
 
 pytestmark = pytest.mark.browser
 
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.browser
 def test_every_page_draws_and_keeps_an_edit(page):
     settled(page)
     assert_clean(page)
-    assert page.locator(FIGURE).count() >= 7
+    assert page.locator(FIGURE).count() == 3
     field = page.get_by_role("textbox", name="Minimum rate")
     gpus = page.locator(FIGURE).first.inner_text()
     field.fill("12000 images/s")
@@ -37,6 +38,31 @@ def test_every_page_draws_and_keeps_an_edit(page):
     # The page is drawn anew, and its fields are empty until their values have come.
     page.wait_for_function("field => field.value === '12000 images/s'", arg=field.element_handle(), timeout=30_000)
     settled(page)
+
+
+def test_back_goes_back_one_page_with_one_press(page):
+    settled(page)
+    for name in ("Architecture", "Bill"):
+        to_page(page, name)
+        page.wait_for_url(re.compile(rf"/{name.lower()}\?s="))
+    page.go_back()
+    page.wait_for_url(re.compile(r"/architecture\?s="))
+    settled(page)
+    page.go_back()
+    page.wait_for_url(re.compile(r"/\?s="))
+    page.get_by_role("textbox", name="Minimum rate").wait_for(timeout=30_000)
+
+
+def test_the_menu_of_a_phone_closes_after_a_choice(chromium, address):
+    page = window(chromium, 390, 800)
+    page.goto(address)
+    settled(page)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_role("link", name="Bill", exact=True).first.click()
+    page.wait_for_function(
+        "document.querySelector('[data-testid=\"stSidebar\"]').getBoundingClientRect().right <= 0", timeout=30_000
+    )
+    page.context.close()
 
 
 def test_the_files_come_down(page):

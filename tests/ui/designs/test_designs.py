@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 from sizer.library.content import content_of
 from tests.factories.examples import catalog, sized
 from tests.ui.designs.library_pages import NOON, RATE, SCRIPT, change, fill, save, text_of
-from tests.ui.pages import assert_healthy, figures, opened, to_page, widget
+from tests.ui.pages import assert_healthy, figures, html_of, opened, to_page, widget
 
 
 def tables(app: AppTest) -> str:
@@ -218,7 +218,7 @@ def test_an_old_revision_is_restored_and_compared(library):
     assert [entry.parent for entry in library.revisions(design.id)] == [None, 1, 1]
     first, last = (library.revision(design.id, number) for number in (1, 3))
     assert last.request == first.request
-    assert "Revision 3 restores revision 1." in text_of(app)
+    assert "Revision 3 restores revision 1 and is open now." in text_of(app)
     widget(app.selectbox, "From revision").set_value(1).run()
     assert "Revisions 1 and 3 are the same." in text_of(app)
 
@@ -231,7 +231,7 @@ def test_markup_in_names_is_shown_as_text(library):
         assert "<script>" not in one.value
         assert "![" not in one.value
     assert SCRIPT in text_of(app).replace("\u2060", "")  # the mark that keeps an address from becoming a link
-    assert not [one for one in app.get("html") if "<script>" in one.proto.body]
+    assert not [one for one in html_of(app) if "<script>" in one]
 
 
 def test_a_customer_sees_no_saved_design(library):

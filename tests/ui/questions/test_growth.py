@@ -76,7 +76,7 @@ def test_the_fold_writes_the_factors():
     app.run()
     widget(app.button, "Enter growth").click().run()
     assert_well(app)
-    widget(app.number_input, "Data, yearly factor").set_value(2.0).run()
+    widget(app.text_input, "Data, yearly factor").set_value("2.0").run()
     assert_well(app)
     assert app.session_state.draft["growth"]["data"] == 2.0
     widget(app.button, "Remove growth").click().run()

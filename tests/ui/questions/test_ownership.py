@@ -39,7 +39,7 @@ def test_the_example_shows_its_cost_beside_the_bill() -> None:
 def test_the_form_changes_the_rates() -> None:
     app = unfold(to_page(loaded(), "requirements"), "ownership")
     assert_healthy(app)
-    widget(app.number_input, "Electricity, USD per kWh").set_value(0.31).run()
+    widget(app.text_input, "Electricity, USD per kWh").set_value("0.31").run()
     assert_healthy(app)
     assert app.session_state.draft["ownership"]["electricity_per_kwh"] == 0.31
     unfold(app, "ownership")  # its head says another price

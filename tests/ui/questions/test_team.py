@@ -7,7 +7,7 @@ import pytest
 from sizer.base.resources import data_dir
 from sizer.workload.request import SizingRequest
 from sizer.workload.team import Team
-from tests.ui.pages import assert_healthy, opened, said, to_page, unfold, widget
+from tests.ui.pages import assert_healthy, html_of, opened, said, to_page, unfold, widget
 
 
 def with_team():
@@ -36,7 +36,7 @@ def test_a_team_is_entered_and_said_to_be_assumed():
 
 def test_people_queue_and_promises_are_written():
     app = with_team()
-    widget(app.number_input, "Data scientists").set_value(40).run()
+    widget(app.text_input, "Data scientists").set_value("40").run()
     unfold(app, "team")
     widget(app.text_input, "Maximum queue wait").set_value("30 min").run()
     unfold(app, "team")
@@ -190,4 +190,4 @@ def test_names_of_jobs_are_shown_as_they_are():
     app.session_state.draft["team"]["job"][3]["name"] = "<script>alert(1)</script>"
     app.run()
     assert not app.exception
-    assert all("<script>" not in one.proto.body for one in app.get("html"))
+    assert all("<script>" not in one for one in html_of(app))

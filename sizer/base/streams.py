@@ -1,0 +1,60 @@
+"""Standard output and error that take whatever is printed."""
+
+import codecs
+import contextlib
+import os
+import sys
+import unicodedata
+
+# Signs of our texts -> how they are written where the encoding of the terminal lacks them.
+_PLAIN = {
+    **dict.fromkeys("\u2009\u202f\u00a0", " "),
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
+    **dict.fromkeys("\u2018\u2019", "'"),
+    **dict.fromkeys("\u201c\u201d", '"'),
+    "\u2026": "...",
+    "\u00d7": "x",
+    "\u2264": "<=",
+    "\u2265": ">=",
+    "\u2248": "about",
+    "\u2192": "->",
+    "\u20ac": "EUR",
+    "\u00b5": "u",
+    "\u03bc": "u",
+}
+_NAME = "sizer-nearest"
+
+
+def _nearest(error: UnicodeError) -> tuple[str, int]:
+    """Error handler of an encoding: the nearest signs of ASCII."""
+    assert isinstance(error, UnicodeEncodeError)
+    return "".join(map(_ascii, error.object[error.start : error.end])), error.end
+
+
+def _ascii(sign: str) -> str:
+    plain = unicodedata.normalize("NFKD", _PLAIN.get(sign, sign)).encode("ascii", "ignore").decode()
+    return plain or "?"
+
+
+def prepare_streams() -> None:
+    """Make both streams take every text; closed ones take and lose it."""
+    # The lowest free numbers are given to the next files: a closed stream must not become a document.
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    codecs.register_error(_NAME, _nearest)
+    for name, stream in (("stdout", sys.stdout), ("stderr", sys.stderr)):
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 -- as long as the process
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=_NAME)
+
+
+def close_quietly() -> None:
+    """Point both streams nowhere, so that Python does not fail on them again when it ends."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (1, 2):
+        with contextlib.suppress(OSError):
+            os.dup2(nowhere, number)

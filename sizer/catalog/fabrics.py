@@ -1,0 +1,29 @@
+"""Which links the ports of devices can join."""
+
+from collections.abc import Sequence
+
+from sizer.base.identity_cache import cached_by_catalog
+from sizer.catalog.links import LinkType, fastest_first
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Port
+
+# A slower link is for management.
+MIN_FABRIC_GBIT_PER_S = 10
+
+
+def joins_fabric(port: Port, kind: LinkType) -> bool:
+    """Whether ports of a group can join a fabric of ``kind``; management and BMC ports stay out of it."""
+    return port.use not in ("management", "bmc") and (port.kind == kind or kind in port.also)
+
+
+def fabric_ports(ports: Sequence[Port], kind: LinkType) -> int:
+    """How many ports of a device can join a fabric of ``kind``; see :func:`joins_fabric`."""
+    return sum(port.count for port in ports if joins_fabric(port, kind))
+
+
+@cached_by_catalog
+def fabric_links(catalog: Catalog) -> tuple[LinkType, ...]:
+    """Links that a compute fabric may have: those of the GPU servers' ports, the fastest first."""
+    servers = [one for one in catalog.servers.values() if one.role == "gpu" and one.orderable]
+    known = (link for link in catalog.links.values() if link.gbit_per_s.value >= MIN_FABRIC_GBIT_PER_S)
+    return tuple(fastest_first(link for link in known if any(fabric_ports(one.ports, link) for one in servers)))

@@ -1,0 +1,42 @@
+"""What every catalogue file says: the fields that all items share."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sizer.base.dates import PartialDate
+from sizer.base.provenance import Sourced
+from sizer.base.texts import LongText, Name, ShortText
+
+
+class Frozen(BaseModel):
+    """Immutable; unknown keys are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Sku(Frozen):
+    """A part number and the source that names it."""
+
+    value: ShortText
+    source: ShortText
+    where: LongText
+    note: LongText = ""
+
+
+class Item(Frozen):
+    """What every catalogue item carries."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$", max_length=60)]
+    name: Name  # as a headline says it
+    description: LongText = ""  # what a bill adds to the name
+    vendor: ShortText
+    skus: tuple[Sku, ...] = ()
+    # False: a role or a part that comes inside another item; it is never a line of a bill.
+    orderable: bool = True
+    introduced: Sourced[PartialDate] | None = None
+    end_of_sale: Sourced[PartialDate] | None = None  # warns in every quote
+    end_of_service: Sourced[PartialDate] | None = None
+    # Facts worth printing that no formula reads, as "label: text with source" rows of the component tables.
+    features: dict[ShortText, Sourced[LongText]] = {}
+    aliases: tuple[Name, ...] = ()  # other names that people use for it

@@ -1,0 +1,56 @@
+"""The deck of an answer: 8 to 12 slides from the need to the next steps."""
+
+import base64
+
+from sizer.catalog.model import Catalog
+from sizer.deck import architecture, opening, outlook
+from sizer.deck.blocks import Branding, Slide, TitleSlide
+from sizer.deck.presentation import written
+from sizer.guide.context import GuideContext
+from sizer.guide.edition import GUIDE, Edition
+from sizer.guide.front_matter import footer
+from sizer.sizing.result import SizingResult
+
+_SLIDES = (
+    opening.need,
+    opening.verdict,
+    opening.why,
+    architecture.architecture,
+    architecture.data_path,
+    architecture.racks,
+    outlook.scaling,
+    outlook.team,
+    outlook.growth,
+    outlook.bill,
+    outlook.risks,
+)
+
+
+def slides(context: GuideContext) -> tuple[Slide | TitleSlide, ...]:
+    """The slides in their order; those that a request does not ask for are left out."""
+    found = (make(context) for make in _SLIDES)
+    return (opening.title(context), *(slide for slide in found if slide is not None))
+
+
+def deck(result: SizingResult, catalog: Catalog, edition: Edition = GUIDE) -> bytes:
+    """Presentation about an answer.
+
+    Parameters
+    ----------
+    result : SizingResult
+        As it is handed over; a customer's copy is already without internals.
+    catalog : Catalog
+        Catalogue of the result.
+    edition : Edition
+        Branding.
+
+    Returns
+    -------
+    bytes
+        A PowerPoint file. The figures and sentences are those of the guide; equal results give equal bytes.
+    """
+    context = GuideContext(result, catalog, edition)
+    profile = edition.profile
+    _, _, logo = profile.logo_uri.partition(",")
+    branding = Branding(result.request.title, footer(context), profile.company, base64.b64decode(logo))
+    return written(slides(context), branding, profile.palette)

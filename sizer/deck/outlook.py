@@ -1,0 +1,275 @@
+"""The last slides: scaling, team, growth, bill, risks and next steps."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from sizer.base.quantities import grouped, significant
+from sizer.deck.blocks import (
+    Block,
+    ChartBlock,
+    ColumnChart,
+    LineChart,
+    Paragraphs,
+    Series,
+    Slide,
+    SlideColumn,
+    TableBlock,
+)
+from sizer.deck.notes import notes
+from sizer.guide.chapters import growth as growth_chapter
+from sizer.guide.chapters import risks as risks_chapter
+from sizer.guide.chapters import team as team_chapter
+from sizer.guide.context import GuideContext
+from sizer.guide.front_matter import budget_line
+from sizer.present import words
+from sizer.present.bill_tables import cost_table, price_note
+from sizer.present.charts import scaling_finding
+from sizer.present.expansion_table import growth_table
+from sizer.present.tables import Field, Table, record_table
+from sizer.present.text import result_text
+from sizer.present.text.bill_warnings import delivery_sentences
+from sizer.questions.growth.tables import purchases_table
+from sizer.questions.growth.text import findings, recommendation
+from sizer.questions.ownership.text import finding as ownership_finding
+from sizer.questions.rent.analysis import use_of
+from sizer.questions.rent.text import finding as rental_finding
+from sizer.questions.team.analysis import TeamAnswer
+from sizer.questions.team.tables import least_served, waits_table
+from sizer.sizing.growth.result import PlatformGrowth
+from sizer.sizing.result import WorkloadAnswer
+
+# The chart shows sizes up to this many times the design.
+_BEYOND = 2.5
+# Points of a curve at least: LibreOffice drops a first series that is shorter than a later one.
+_LEAST_POINTS = 4
+# The label of the design stands on its drop line, at this share of its rate.
+_LABEL_AT = 0.3
+# Columns of the purchases by their titles, with their widths in percent.
+_PURCHASES = {"Year": 11, "Owned": 13, "Bought": 38, "Cost": 20, "Maximum draw": 18}
+
+
+def scaling(context: GuideContext) -> Slide | None:
+    """Throughput by number of GPUs; None where the design was evaluated at its own size alone."""
+    answer, n_gpus = context.answers[0], context.design.n_gpus
+    if answer.scaling.n_gpus.size < 2:
+        return None
+    chart = _scaling_chart(answer, n_gpus, context.design.platform.gpu.name)
+    has_circles = any(series.role == "published" for series in chart.series)
+    note = "Storage and platform are those of the design at every size."
+    if has_circles:
+        note += " Circles are published runs with this GPU and software, some in other servers."
+    name = f"{words.shortened(answer.workload.name)}: " if context.has_many_workloads else ""
+    side: tuple[Block, ...] = (Paragraphs(tuple(_scaling_texts(answer, n_gpus))),)
+    if context.has_many_workloads:
+        side = (TableBlock(_efficiencies(context)),)
+    finding = scaling_finding(answer, n_gpus)
+    return Slide(
+        topic="Scaling",
+        title=f"{name}{words.inside_sentence(finding) if name else finding}",
+        columns=(SlideColumn((ChartBlock(chart, note),), 66), SlideColumn(side, 34)),
+        notes=notes(context, [result_text.measured(answer)], [one.source for one in answer.evidence]),
+    )
+
+
+def _scaling_texts(answer: WorkloadAnswer, n_gpus: int) -> Iterator[str]:
+    unit = words.sample_unit(answer.dnn)
+    yield f"{words.plural(n_gpus, 'GPU')} deliver {words.estimate(answer.throughput, unit)}."
+    if n_gpus > 1 and answer.bottleneck in ("gpu", "exchange"):
+        share = words.percent(answer.scaling_efficiency)
+        yield f"That is {share} of {grouped(n_gpus)} times the rate of one GPU."
+    yield result_text.limit(answer, named=False)
+
+
+def _efficiencies(context: GuideContext) -> Table:
+    return record_table(
+        "efficiencies",
+        f"Scaling efficiency at {words.plural(context.design.n_gpus, 'GPU')}",
+        context.answers,
+        [
+            Field("Workload", lambda answer: answer.workload.name, width=60),
+            Field(
+                f"Efficiency at {grouped(context.design.n_gpus)} GPUs",
+                lambda answer: words.percent(answer.scaling_efficiency),
+                "right",
+                40,
+            ),
+        ],
+    )
+
+
+def _scaling_chart(answer: WorkloadAnswer, n_gpus: int, gpu: str) -> LineChart:
+    unit, grid = words.sample_unit(answer.dnn), answer.scaling
+    gpus = np.atleast_1d(grid.n_gpus)
+    keep = gpus <= max(_BEYOND * n_gpus, gpus[min(_LEAST_POINTS, gpus.size) - 1])
+    gpus = gpus[keep]
+
+    def points(values: object) -> tuple[tuple[float, float], ...]:
+        chosen = np.broadcast_to(np.atleast_1d(np.asarray(values, dtype=float)), keep.shape)[keep]
+        return tuple((float(x), float(y)) for x, y in zip(gpus, chosen, strict=True))
+
+    most = float(gpus.max())
+    high = points(grid.throughput.high)
+    series = [
+        Series("Expected rate", points(grid.throughput.value), "expected"),
+        Series("90 % interval, low", points(grid.throughput.low), "interval"),
+        Series("90 % interval, high", high, "interval", "90 % interval"),
+    ]
+    target = answer.workload.target.samples_per_s
+    if target is not None:
+        label = f"target {significant(target)}"
+        series.append(Series("Target", ((0.0, target), (most, target)), "target", label))
+    published = tuple(
+        (float(one.n_gpus), float(one.published))
+        for one in answer.evidence
+        if one.is_same_stack
+        and one.gpu == gpu
+        and one.n_gpus <= most
+        and one.published <= 1.04 * max(y for _, y in high)
+    )
+    if published:
+        series.append(Series("Published runs", published, "published"))
+    rate = float(answer.throughput.value)
+    label = f"this design: {significant(rate)}"
+    drop = ((float(n_gpus), 0.0), (float(n_gpus), _LABEL_AT * rate), (float(n_gpus), rate))
+    series.append(Series("This design", drop, "design", label))
+    task = "throughput" if answer.is_inference else "training throughput"
+    return LineChart(tuple(series), "GPUs", f"{task}, {unit}", "gpu")
+
+
+def team(context: GuideContext) -> Slide | None:
+    """Queue waits of the team; None where the request names none."""
+    if not team_chapter.applies(context):
+        return None
+    answer = context.team
+    assert answer is not None  # the chapter would not apply
+    texts = [team_chapter.verdict(answer), team_chapter.sizing_driver(answer), team_chapter.read_load(answer)]
+    waits = waits_table(answer)
+    blocks: tuple[Block, ...] = (Paragraphs(tuple(filter(None, texts))),)
+    if waits is not None:
+        blocks = (TableBlock(waits), *blocks)
+    return Slide("The team", _team_finding(answer), (SlideColumn(blocks),), notes=notes(context, texts))
+
+
+def _team_finding(answer: TeamAnswer) -> str:
+    if not answer.model.case.queue:
+        return team_chapter.verdict(answer).rstrip(".")
+    kind = least_served(answer.run, answer)
+    share = words.percent(kind.share_within)
+    return f"{share} of the jobs “{words.shortened(kind.name)}” start within their limit, the lowest share of all types"
+
+
+def growth(context: GuideContext) -> Slide:
+    """The growth plan of a request with growth, else the next sizes of the design and its headroom."""
+    if context.result.request.growth is not None:
+        plan, _ = context.growth_plan
+        if plan is not None:
+            return _growth_plan(context)
+    table = growth_table(context.next_sizes)
+    limits = growth_chapter.limits_table(context.design)
+    return Slide(
+        topic="Growth",
+        title=_growth_finding(context),
+        columns=(SlideColumn((TableBlock(limits), TableBlock(table))),),
+        notes=notes(context, [table.note]),
+    )
+
+
+def _growth_finding(context: GuideContext) -> str:
+    """What the next size takes."""
+    steps = [step for step in context.next_sizes if step.limit is None]
+    if not steps:
+        return "The platform does not grow further; larger needs take another one"
+    step = steps[0]
+    servers = words.plural(step.n_servers, "server")
+    new = words.plural(step.new_racks, "new rack") if step.new_racks else "no new rack"
+    moved = f"{words.plural(len(step.moved), 'installed link')} move" if step.moved else "no installed link moves"
+    return f"Growth to {servers} takes {new}; {moved}"
+
+
+def _growth_plan(context: GuideContext) -> Slide:
+    plan, _ = context.growth_plan
+    assert plan is not None  # the caller looked
+    platform = plan.of(*context.design.platform.key)
+    table = purchases_table(platform, context.catalog, context.result.request.currency)
+    chart = _owned_chart(platform)
+    texts = findings(plan, platform, context.catalog)
+    bought = TableBlock(_narrowed(table), "the guide lists every year")
+    columns = (
+        (SlideColumn((bought,)),)
+        if chart is None
+        else (SlideColumn((ChartBlock(chart),), 36), SlideColumn((bought,), 64))
+    )
+    return Slide("Growth", recommendation(platform).rstrip("."), columns, notes=notes(context, texts))
+
+
+def _narrowed(table: Table) -> Table:
+    """Columns of the purchases that the chart does not show."""
+    kept = [place for place, column in enumerate(table.columns) if column.title.partition(",")[0] in _PURCHASES]
+    columns = tuple(replace(table.columns[n], width=_PURCHASES[table.columns[n].title.partition(",")[0]]) for n in kept)
+    rows = tuple(replace(one, cells=tuple(one.cells[n] for n in kept)) for one in table.rows)
+    return replace(table, columns=columns, rows=rows)
+
+
+def _owned_chart(growth: PlatformGrowth) -> ColumnChart | None:
+    """Servers, or storage nodes where only these grow, needed and owned in each year; None where nothing is added."""
+    needs, sizes = growth.needs, growth.recommended.sizes
+    if needs[0] == needs[-1]:
+        return None
+    is_servers = needs[0].n_servers != needs[-1].n_servers
+    key, title = ("n_servers", "GPU servers") if is_servers else ("storage_nodes", "storage nodes")
+    years = range(1, len(needs) + 1)
+    owned = Series(
+        "owned", tuple((float(n), float(getattr(s, key))) for n, s in zip(years, sizes, strict=True)), "column"
+    )
+    need = Series(
+        "needed", tuple((float(n), float(getattr(s, key))) for n, s in zip(years, needs, strict=True)), "needed"
+    )
+    series = (owned,) if [y for _, y in owned.points] == [y for _, y in need.points] else (need, owned)
+    names = tuple(f"year {year}" for year in years)
+    return ColumnChart(names, series, title, "gpu" if is_servers else "storage")
+
+
+def bill(context: GuideContext) -> Slide:
+    """What it costs by category, as far as prices are known."""
+    shown = context.design.bill
+    texts = [result_text.open_prices(shown), price_note(shown), *delivery_sentences(shown.warnings)]
+    if context.ownership is not None:
+        texts.append(ownership_finding(context.ownership))
+    if context.rental is not None:
+        texts.append(rental_finding(context.rental, use_of(context.rental.rental)))
+    return Slide(
+        topic="Bill of materials",
+        title=budget_line(context.result).rstrip("."),
+        columns=(
+            SlideColumn((TableBlock(cost_table(context.result)),), 64),
+            SlideColumn((Paragraphs(tuple(texts)),), 36),
+        ),
+        notes=notes(context, ["The workbook has every line."], [line.price_source for line in shown.lines]),
+    )
+
+
+def risks(context: GuideContext) -> Slide:
+    """Risks with their actions, and what happens next."""
+    table = risks_chapter.risk_table(context)
+    steps = Paragraphs(
+        tuple(risks_chapter.next_steps(context, "the tests of the guide")), "Next steps", is_numbered=True, largest=14.0
+    )
+    columns: tuple[SlideColumn, ...] = (SlideColumn((steps,)),)
+    if table is not None:
+        columns = (SlideColumn((TableBlock(table),), 64), SlideColumn((steps,), 36))
+    return Slide(
+        topic="Risks and next steps",
+        title=_risk_finding(table),
+        columns=columns,
+        notes=notes(context, result_text.reason(context.design)),
+    )
+
+
+def _risk_finding(table: Table | None) -> str:
+    if table is None:
+        return "No open risk: order, install and accept"
+    names = [words.inside_sentence(one.cells[0].text) for one in table.rows]
+    count = len(names)
+    return f"{words.capital(words.spelled(count))} {words.plural_of(count, 'risk')} to manage: {words.listed(names)}"

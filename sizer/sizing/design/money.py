@@ -1,0 +1,98 @@
+"""What one design costs: its bill with the quote, the intervals of its cost, and whether it keeps the budget."""
+
+from dataclasses import dataclass
+
+from sizer.bom.bill import Bill
+from sizer.bom.cost import CostInterval, bill_cost, heights_of, probability_within
+from sizer.bom.lines import bill
+from sizer.bom.ownership import Footprint, footprint_of, rates_of
+from sizer.bom.ownership_interval import bill_interval
+from sizer.bom.prices import PriceBook
+from sizer.bom.unit_prices import BAND_CURRENCY, UnitPrices
+from sizer.catalog.model import Catalog
+from sizer.physical.components import Quantities
+from sizer.physical.plan import Plan
+from sizer.physical.platform import Platform
+from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
+from sizer.sizing.stages.evaluate import least_chance
+from sizer.workload.request import SizingRequest
+
+
+@dataclass(frozen=True)
+class DesignMoney:
+    """Everything about a design that the quote of a request changes."""
+
+    bill: Bill
+    cost: CostInterval | None  # None where missing prices have bands in another currency only
+    ownership: CostInterval | None  # likewise, and where the request does not ask for it
+    checks: tuple[DesignCheck, ...]  # of the budget; empty without one
+
+    @property
+    def budget_is_open(self) -> bool:
+        """Whether there is a budget, and nobody knows how likely the design keeps it."""
+        return any(check.probability is None for check in self.checks)
+
+
+def design_money(
+    request: SizingRequest,
+    platform: Platform,
+    parts: Quantities,
+    plan: Plan,
+    catalog: Catalog,
+    book: PriceBook,
+    *,
+    is_documented: bool,
+) -> DesignMoney:
+    """What a design costs with the quote of a request.
+
+    Raises
+    ------
+    RequestError
+        If a documented design does not have what the quote changes.
+    """
+    priced = bill(
+        parts.components,
+        catalog,
+        book,
+        request.currency,
+        request.date,
+        request.quote,
+        needed_by=request.needed_by,
+        is_documented=is_documented,
+    )
+    cost, owned = _costs(priced, platform, request, catalog, book, footprint_of(plan, parts))
+    return DesignMoney(priced, cost, owned, _budget(request, priced, platform, catalog, book))
+
+
+def _costs(
+    priced: Bill,
+    platform: Platform,
+    request: SizingRequest,
+    catalog: Catalog,
+    book: PriceBook,
+    footprint: Footprint,
+) -> tuple[CostInterval | None, CostInterval | None]:
+    """Cost of a bill and of owning it as intervals; None where missing prices have bands in another currency only."""
+    if request.currency != BAND_CURRENCY and not priced.is_complete:
+        return None, None
+    confidence = request.confidence
+    prices = UnitPrices(catalog, book, request.currency, heights_of(confidence))
+    cost = bill_cost(priced, platform, prices, confidence)
+    if request.ownership is None:
+        return cost, None
+    return cost, bill_interval(priced, platform, prices, rates_of(request), footprint, confidence)
+
+
+def _budget(
+    request: SizingRequest, priced: Bill, platform: Platform, catalog: Catalog, book: PriceBook
+) -> tuple[DesignCheck, ...]:
+    """Known prices are a lower bound; price bands say how likely the rest stays within the budget."""
+    budget = request.limits.budget
+    if budget is None:
+        return ()
+    chance = probability_within(priced, platform, catalog, book, budget)
+    result = CheckResult.OPEN
+    if chance is not None and (chance == 0 or chance >= least_chance(request.confidence)):
+        result = CheckResult.MET if chance else CheckResult.NOT_MET
+    known = float(priced.total)
+    return (DesignCheck(CheckKind.BUDGET, result, budget, known, unpriced=priced.unpriced, probability=chance),)

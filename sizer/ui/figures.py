@@ -1,0 +1,93 @@
+"""Figures of a design in words: each with the key of its explanation."""
+
+from typing import NamedTuple
+
+from sizer.base.estimate import Estimate
+from sizer.base.quantities import NARROW_SPACE, grouped, si
+from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, STAGE, rate_key
+from sizer.present.text import result_text
+from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate_text, money, plural, sample_unit
+from sizer.sizing.result import STAGES, DesignAnswer
+
+
+class HeadlineItem(NamedTuple):
+    """One number of the headline; ``key`` selects its explanation in :mod:`sizer.explain`."""
+
+    key: str
+    label: str
+    value: str
+    under: str = ""
+
+
+def other_figures(design: DesignAnswer) -> tuple[HeadlineItem, ...]:
+    """Figures besides the rate of the first workload and the price."""
+    parts = design.quantities
+    usable = float(parts.usable_bytes[0])
+    power = float(parts.power_max_w[0])
+    racks = parts.n_racks
+    limiting = design.workloads[0]
+    storage = design.platform.storage.name
+    return (
+        HeadlineItem(GPUS, "GPUs", grouped(design.n_gpus), f"in {plural(design.n_servers, 'server')}"),
+        *(rate(design, number) for number in range(1, len(design.workloads))),
+        HeadlineItem(
+            CAPACITY,
+            "Usable capacity",
+            si(usable, "B") if usable > 0 else NOT_PUBLISHED,
+            plural(design.storage_nodes, "storage node") if design.storage_nodes else _short(storage),
+        ),
+        HeadlineItem(
+            POWER,
+            "Power, at least" if parts.unknown_power else "Power, at most",
+            si(power, "W"),
+            f"{plural(len(parts.unknown_power), 'device type')} unknown"
+            if parts.unknown_power
+            else "typical " + si(float(parts.power_typical_w[0]), "W"),
+        ),
+        HeadlineItem(RACK_UNITS, "Rack units", f"{float(parts.rack_units[0]):g}", f"in {plural(racks, 'rack')}"),
+        HeadlineItem(
+            STAGE,
+            "Bottleneck",
+            STAGES[limiting.bottleneck],
+            f"next: {STAGES[limiting.next_bottleneck].lower()}"
+            if limiting.next_bottleneck != limiting.bottleneck
+            else "",
+        ),
+    )
+
+
+def rate(design: DesignAnswer, number: int) -> HeadlineItem:
+    """Rate or time of a workload with its 90 % interval."""
+    answer = design.workloads[number]
+    of_which = f"{answer.dnn.name}, " if len(design.workloads) > 1 else ""
+    if answer.time is not None and answer.workload.target.time_to_train_s is not None:
+        label, value = "time to train", _split(answer.time.total_s, "s")
+    elif answer.workload.task == "training":
+        label, value = "training rate", _split(answer.throughput, sample_unit(answer.dnn))
+    else:
+        label, value = "inference rate", _split(answer.throughput, sample_unit(answer.dnn))
+    return HeadlineItem(rate_key(number), f"{of_which}{label}" if of_which else label.capitalize(), *value)
+
+
+def _split(interval: Estimate, unit: str) -> tuple[str, str]:
+    """Middle of an estimate, and its interval with the unit."""
+    parts = estimate_text(interval, unit)
+    if parts.is_range:
+        return f"{parts.middle}{NARROW_SPACE}{parts.unit}", parts.spread
+    return parts.middle, f"{parts.spread}{NARROW_SPACE}{parts.unit}" if parts.spread else parts.unit
+
+
+def _short(name: str) -> str:
+    return name.partition(",")[0].partition(" (")[0]
+
+
+def price(design: DesignAnswer) -> HeadlineItem:
+    """What the design costs, with what is still to be quoted."""
+    bill = design.bill
+    open_items = f"{plural(bill.n_unpriced, 'item')} {TO_BE_QUOTED}"
+    label = result_text.price_label(bill)
+    if bill.net_total.is_unknown:
+        return HeadlineItem(PRICE, label, TO_BE_QUOTED, open_items)
+    if bill.is_complete:
+        return HeadlineItem(PRICE, label, money(bill.total, bill.currency), "every item priced")
+    return HeadlineItem(PRICE, f"{label}, at least", money(bill.total, bill.currency), open_items)

@@ -1,0 +1,141 @@
+"""The need in words: the field, templates, what was read as chips, and the one thing that is missing as buttons."""
+
+import streamlit as st
+
+from sizer.catalog.model import Catalog
+from sizer.ui import need
+from sizer.ui.requirements.templates import TEMPLATES
+from sizer.ui.typed import plain
+from sizer.workload.sentence.reader import EXAMPLE, MAX_CHARACTERS
+from sizer.workload.sentence.reading import Question, Reading
+from sizer.workload.sentence.text import Phrase
+
+LABEL = "Describe the need"
+_LONGEST_LIST = 12  # names in a sentence
+
+
+def show(parts: Catalog) -> None:
+    """Draw the field and what follows from it."""
+    with st.container(key="need", gap="small"):
+        _field(parts)
+        found = need.reading(parts)
+        if found is None:
+            _templates(parts)
+            return
+        _chips(found, parts)
+        if found.unread:
+            st.caption(f":orange[:material/help:] Not understood: {plain(', '.join(found.unread))}.")
+        if found.question is not None:
+            _question(found.question, parts)
+
+
+def _field(parts: Catalog) -> None:
+    key = f"need/{st.session_state.generation}/{hash(need.text())}"  # another text is another field
+    if key not in st.session_state:
+        st.session_state[key] = need.text()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.text_area(
+            LABEL,
+            key=key,
+            height=80,
+            max_chars=MAX_CHARACTERS,
+            placeholder=EXAMPLE,
+            on_change=_given,
+            args=(key, parts),
+            help="As in an e-mail: neural network, data, and a target such as a rate, a time to train or a number of "
+            "GPUs. Optional: people, budget, power, racks, servers, storage, vendors, network fabric. It replaces the "
+            "request; Undo restores it.",
+        )
+        # Leaving the field is what gives the need; the button is where to click then.
+        st.button("Size it", key="size-it", icon=":material/arrow_forward:", help="Read the need and size the cluster.")
+
+
+def _given(key: str, parts: Catalog) -> None:
+    need.give(st.session_state[key], parts)
+
+
+def _templates(parts: Catalog) -> None:
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="templates"):
+        st.caption("Templates", width="content")
+        for name, words in TEMPLATES.items():
+            st.button(
+                name, key=f"template-{name}", on_click=need.give, args=(words, parts), type="tertiary", help=words
+            )
+
+
+def _chips(found: Reading, parts: Catalog) -> None:
+    with st.container(horizontal=True, gap="xsmall", key="chips"):
+        for number, phrase in enumerate(found.phrases):
+            if phrase.words:
+                _chip(number, phrase, found, parts)
+            else:
+                st.markdown(f":gray-badge[{plain(phrase.meaning)}]", width="content")
+
+
+def _chip(number: int, phrase: Phrase, found: Reading, parts: Catalog) -> None:
+    """Words that were read; opened, they can be changed or removed."""
+    name = f"chip-{st.session_state.generation}-{number}"
+    same = phrase.words.casefold() == phrase.meaning.casefold()
+    label = plain(phrase.words) if same else f"{plain(phrase.words)} :gray[→ {plain(phrase.meaning)}]"
+    with st.popover(label, key=name, on_change="rerun", type="secondary") as chip:
+        if not chip.open:
+            return
+        edited = f"{name}-words"
+        st.text_input(
+            "Change the words",
+            value=phrase.words,
+            key=edited,
+            max_chars=MAX_CHARACTERS,
+            on_change=lambda: need.give(found.with_words(phrase, st.session_state[edited]), parts),
+        )
+        st.button(
+            "Remove",
+            key=f"{name}-remove",
+            icon=":material/close:",
+            on_click=need.give,
+            args=(found.without(phrase), parts),
+            type="tertiary",
+        )
+
+
+def _question(question: Question, parts: Catalog) -> None:
+    with st.container(border=True, key="question", gap="small"):
+        st.markdown(f":material/contact_support: {question_text(question)}")
+        if question.answers:
+            with st.container(horizontal=True, gap="xsmall"):
+                for number, answer in enumerate(question.answers):
+                    st.button(
+                        plain(answer.label),
+                        key=f"answer-{st.session_state.generation}-{number}",
+                        on_click=need.give,
+                        args=(answer.sentence, parts),
+                    )
+
+
+def question_text(question: Question) -> str:
+    """A question as Markdown."""
+    words = f"**{plain(question.words)}**"
+    match question.about:
+        case "number":
+            return f"{words} has two readings: a point may group thousands or mark decimals. Which is meant?"
+        case "unavailable":
+            held = ", ".join(question.available[:_LONGEST_LIST])
+            more = len(question.available) - _LONGEST_LIST
+            others = f" and {more} more" if more > 0 else ""
+            kind = question.reason
+            return (
+                f"The catalogue has no {plain(kind)} {words} that can be ordered. It has {plain(held + others)}. "
+                "Choose the nearest, or change the words."
+            )
+        case "refused":
+            return f"{words}: {plain(question.reason)}." if question.words else f"{plain(question.reason)}."
+        case "task":
+            return "Training, or batch inference on a test set?"
+        case "network":
+            return f"{words} can be several networks. **Which one?**" if question.words else "**Which neural network?**"
+        case "target":
+            return "**Which target?** Choose one, or add a rate, a time or a number of GPUs to the text."
+        case "limit":
+            return f"{words} within which limit? Choose one, or add a budget, power, racks or servers to the text."
+        case "length":
+            return f"No training schedule of {plain(question.reason)} is published. **How many epochs?**"

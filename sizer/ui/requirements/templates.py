@@ -1,0 +1,11 @@
+"""Needs to start from, by what people do: each is a sentence that can be edited."""
+
+TEMPLATES = {
+    "University lab": "30 researchers share 32 V100 for ResNet-50, jobs of 4 GPUs for 6 hours, as cheap as possible",
+    "Medical imaging": "Train 3D U-Net on 12 TB of CT scans, 8 V100 32 GB",
+    "Autonomous driving": "Train SSD on 200 TB of camera images of 500 kB at 8,000 images/s, all-flash, EDR",
+    "Image team": "Train ResNet-50 on ImageNet overnight",
+    "Nightly inference": "Batch inference with GoogLeNet on a test set of 200 million images of 113 kB every night",
+    "Extend a cluster": "We already have 2 DGX-1 and 4 F800 nodes; train ResNet-50 at 40,000 images/s",
+    "What for this budget?": "What can we get for 500,000 USD? ResNet-50",
+}

@@ -1,0 +1,130 @@
+"""The three answers at the head of every page: what to buy, whether it does the job, and what it costs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sizer.base.quantities import grouped, si
+from sizer.drawings.racks import at_least
+from sizer.explain.figure import GPUS
+from sizer.present.text.checks import amount_text, check_label, missing_text, open_text
+from sizer.present.text.money import quotes_text
+from sizer.present.text.stacks import stack_worth_text
+from sizer.present.text.verdict import even_odds_text, selection_text, verdict_text
+from sizer.present.words import TO_BE_QUOTED, percent, plural, sentence
+from sizer.questions.maximum.text import maximum_sentences
+from sizer.sizing.checks import CheckKind, CheckResult
+from sizer.sizing.result import DesignAnswer, SizingResult
+from sizer.ui.figures import HeadlineItem, price, rate
+from sizer.workload.target_text import target_text
+
+COUNT = 3
+
+
+@dataclass(frozen=True)
+class Badge:
+    """Sign, colour and words of a judgement: green is settled, orange needs attention."""
+
+    colour: str
+    icon: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One question of a customer with its answer."""
+
+    question: str
+    figure: HeadlineItem
+    badge: Badge | None
+
+
+def tiles(result: SizingResult, *, is_customer_mode: bool) -> tuple[Tile, Tile, Tile]:
+    """The three answers."""
+    return _purchase(result.design), _performance(result), _cost(result, is_customer_mode=is_customer_mode)
+
+
+def _purchase(design: DesignAnswer) -> Tile:
+    parts = design.quantities
+    units, racks = float(parts.rack_units[0]), parts.n_racks
+    power = at_least(bool(parts.unknown_power), si(float(parts.power_max_w[0]), "W"))
+    storage = design.platform.storage.name
+    nodes = f"{design.storage_nodes} × {storage} nodes" if design.storage_nodes else storage
+    size = f"{plural(design.n_gpus, 'GPU')}, {grouped(units)} rack units in {plural(racks, 'rack')}, {power}"
+    value = f"{design.n_servers} × {design.platform.server.name}"
+    return Tile("What to buy", HeadlineItem(GPUS, f"with {nodes}", value, size), None)
+
+
+def _performance(result: SizingResult) -> Tile:
+    design = result.design
+    first = design.workloads[0]
+    item = rate(design, 0)
+    under = f"{item.under}; target {target_text(first.workload, first.dnn)}" if item.under else item.under
+    return Tile("Will it do the job?", item._replace(under=under), _verdict(result))
+
+
+def _verdict(result: SizingResult) -> Badge:
+    """Whether the design meets the targets, and with which probability."""
+    design = result.design
+    probability = design.probability
+    if design.conditional_on and design.target_check is not CheckResult.NOT_MET:
+        return Badge("orange", "help", f"Not known: {missing_text(design.conditional_on)}")
+    if probability is None:
+        return Badge("orange", "help", "Probability not known")
+    if design.target_check is CheckResult.NOT_MET:
+        return Badge("orange", "warning", f"Below the target, probability {percent(probability)}")
+    if not result.needs_cluster:
+        return Badge("green", "check", f"No cluster needed, probability {percent(probability)}")
+    return Badge("green", "check", f"Met, probability {percent(probability)}")
+
+
+def _cost(result: SizingResult, *, is_customer_mode: bool) -> Tile:
+    item = price(result.design)
+    changed = 0 if is_customer_mode else len(result.design.bill.changed_quantities)
+    if changed:
+        item = item._replace(under=f"{item.under}; {plural(changed, 'line')} with a quantity changed by hand")
+    return Tile("What does it cost?", item, _money(result.design, result.request.currency))
+
+
+def _money(design: DesignAnswer, currency: str) -> Badge | None:
+    """What is open about the price: main items without one, then the budget, then other items."""
+    bill = design.bill
+    open_lines = [line for line in bill.bought if line.extended_net is None]
+    main = [line for line in open_lines if line.category in ("compute", "storage")]
+    budget = next((check for check in design.checks if check.kind is CheckKind.BUDGET), None)
+    if budget is not None:
+        amount = amount_text(budget, budget.asked, currency)
+        if budget.result is CheckResult.NOT_MET:
+            return Badge("red", "block", f"Over the budget of {amount}")
+        if budget.result is CheckResult.OPEN or main:
+            return Badge("orange", "help", f"Budget of {amount} open")
+        return Badge("green", "check", f"Within the budget of {amount}")
+    if main:
+        return Badge("orange", "help", f"{plural(len(main), 'main item')} {TO_BE_QUOTED}")
+    if not bill.is_complete:
+        return Badge("orange", "help", "Incomplete")
+    return Badge("green", "check", "Every item priced")
+
+
+def sentences(result: SizingResult, *, is_customer_mode: bool) -> Iterator[str]:
+    """What the tiles do not say: a verdict against a cluster, the reason of the choice, and the decisive quotes."""
+    with_amounts = not is_customer_mode
+    design = result.design
+    if not result.needs_cluster or design.probability is None or len(design.workloads) > 1 or result.request.team:
+        yield sentence(verdict_text(result))
+    elif even_odds_text(design):
+        yield even_odds_text(design)
+    yield from maximum_sentences(result, with_amounts=with_amounts)[:1]
+    yield sentence(selection_text(result, with_amounts=with_amounts))
+    if with_amounts and (quotes := quotes_text(result, with_amounts=False)):
+        yield quotes
+
+
+def open_checks(result: SizingResult) -> list[str]:
+    """Checks that a missing fact leaves open, each with that fact."""
+    opened = [check for check in result.design.checks if check.result is CheckResult.OPEN]
+    return [f"{check_label(check)}: {open_text(check)}." for check in opened]
+
+
+def stacks(result: SizingResult) -> list[str]:
+    """The software stack of each workload, and what the choice is worth."""
+    return list(dict.fromkeys(map(stack_worth_text, result.design.workloads)))

@@ -1,0 +1,170 @@
+"""What a sentence says about data: sizes of samples and of the set, numbers of samples, capacity, memory of servers."""
+
+import re
+from typing import Any
+
+from sizer.base.quantities import BYTES, parse
+from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.numbers import ends, quantity, written_number
+from sizer.workload.sentence.targets import SAMPLES
+
+_UNIT = (
+    r" ?(?P<unit>[KMGTP]i?[bB]|bytes?|gigabytes?|terabytes?|megabytes?|kilobytes?|petabytes?"
+    r"|GBs|TBs)\b(?!/|ps| ?Ethernet)"
+)
+_SIZE_UNIT = _UNIT.replace("?P<unit>", "?:")
+SIZE = quantity(_UNIT, between=f"(?:{_SIZE_UNIT})")
+_EACH = r"(?: ?/ ?| (?:per|in each|in every|for each|each|a) )(?:GPU )?(?:servers?|nodes?|hosts?|boxes)"
+_HOST_MEMORY = (
+    re.compile(
+        rf"(?:at least )?{SIZE} (?:of )?(?:(?:host |server |system |main |CPU )?(?:memory|RAM|DRAM){_EACH}"
+        r"|(?:(?:host|server|system|main) memory|RAM|DRAM)\b)",
+        re.I,
+    ),
+    re.compile(rf"\b(?:host|server|system|main) (?:memory|RAM) (?:of )?(?:at least )?{SIZE}(?:{_EACH})?", re.I),
+)
+_CAPACITY = (
+    re.compile(
+        rf"(?:(?:at least|a? ?minimum(?: of)?) )?{SIZE} (?:of )?"
+        r"(?:(?:usable|net|effective)(?: (?:storage|capacity|space))*|(?:storage )?capacity"
+        r"|storage(?: space)?|disk space)\b",
+        re.I,
+    ),
+    re.compile(rf"(?:(?:at least|min(?:imum|\.)?(?: of)?) )?{SIZE}(?= (?:of )?(?:all[ -]?)?flash\b)", re.I),
+    re.compile(
+        r"\b(?:usable |storage |minimum |net )*(?:capacity|storage) (?:of |for )?(?:at least"
+        rf" |minimum )?{SIZE}(?: usable)?",
+        re.I,
+    ),
+)
+_SIZES = re.compile(SIZE, re.I)
+_COUNT = re.compile(
+    quantity(
+        r" (?:training |test |labell?ed |CT |MRI |small |large |JPEG |medical |high-res(?:olution)?"
+        rf" )*(?P<noun>{SAMPLES})\b(?! ?(?:/|per|a|an) ?(?:s|sec|second|min|minute|hour|h|day|d)\b)",
+        between="(?!x)x",
+    ),
+    re.I,
+)
+# Words around a size that make it the size of one sample.
+_OF_ONE = re.compile(
+    rf"^ ?(?:each\b|per\b|/ ?(?:image|img|file|sample|picture)|apiece\b|an? {SAMPLES}|on"
+    rf" average|(?:JPEG |medical |CT )?{SAMPLES}\b(?! ?(?:/|per)))",
+    re.I,
+)
+_SAMPLES_OF = re.compile(
+    rf"{SAMPLES} ?(?:of|with|at|@|a|averaging|around|about|sized|are)(?: (?:about|around"
+    r"|some|up to|roughly|approx\w*|on average))? ?[~<]? ?$|\beach(?: about| around| roughly)?"
+    r" ?$|\b(?:average|mean|avg\.?|file|image|sample|picture|photo) size(?: of| is|:)?"
+    r"(?: about| around| roughly)? ?[~<]? ?$",
+    re.I,
+)
+_MOST = 20  # sizes in one sentence
+
+
+def read_host_memory(notes: Notes) -> None:
+    """Memory of the servers."""
+    if match := _first(notes, _HOST_MEMORY):
+        written = _written(notes, match)
+        if written:
+            notes.table("platforms")["host_memory_bytes"] = written
+            notes.text.record(match, f"at least {written} of memory in each server")
+
+
+def read_capacity(notes: Notes) -> None:
+    """Capacity of the storage, whatever the data take."""
+    if match := _first(notes, _CAPACITY):
+        written = _written(notes, match)
+        if written:
+            notes.request["data"] = {"minimum_capacity_bytes": written}
+            notes.text.record(match, f"at least {written} of usable capacity")
+
+
+def _first(notes: Notes, patterns: tuple[re.Pattern[str], ...]) -> re.Match[str] | None:
+    return next((match for pattern in patterns if (match := notes.text.find(pattern))), None)
+
+
+def _written(notes: Notes, match: re.Match[str]) -> str:
+    """The size in a match, as a request writes it; "" where it is refused. Of a range the larger."""
+    unit = match["unit"]
+    value = ends(match)[1]
+    name = _byte_unit(unit)
+    if name is None:
+        notes.refuse(match[0].strip(), f"the unit {unit} means bits; write {unit[:-1]}B for bytes")
+        notes.text.mark(match.start(), match.end())
+        return ""
+    written = f"{written_number(value)} {name}"
+    try:
+        parse(BYTES, written)
+    except ValueError as error:
+        notes.refuse(match[0].strip(), str(error))
+        notes.text.mark(match.start(), match.end())
+        return ""
+    return written
+
+
+def _byte_unit(unit: str) -> str | None:
+    """The unit as a request writes it; None where it could be bits."""
+    text = unit.rstrip("s") if unit.lower() not in ("bytes",) else "byte"
+    if len(text) > 3:
+        return {"b": "B", "k": "kB", "m": "MB", "g": "GB", "t": "TB", "p": "PB"}[text[0].lower()]
+    if text.endswith("b") and text[0].isupper():
+        return None
+    prefix = text[:-1].upper().replace("I", "i")
+    return "kB" if prefix == "K" else f"{prefix}B"
+
+
+def read_sizes(notes: Notes) -> None:
+    """Size of one sample, of the whole set, and the number of samples."""
+    for _ in range(_MOST):
+        match = notes.text.find(_SIZES)
+        if match is None:
+            break
+        written = _written(notes, match)
+        if not written:
+            continue
+        before, after = notes.text.left[max(0, match.start() - 40) : match.start()], notes.after(match.end())
+        key = "sample_bytes" if _OF_ONE.match(after) or _SAMPLES_OF.search(before) else "dataset_bytes"
+        if key in notes.work:
+            what = "one sample" if key == "sample_bytes" else "the data set"
+            notes.refuse(
+                match[0].strip(),
+                f"{notes.work[key]} and {written} could both be the size of {what}; write for example"
+                " '100 TB of images of 5 MB'",
+            )
+            notes.text.mark(match.start(), match.end())
+            continue
+        notes.work[key] = written
+        ranged = " (upper end of the range)" if (match["low"] or match["low_between"]) else ""
+        notes.text.record(
+            match, ("size of one sample" if key == "sample_bytes" else "size of the data set") + f": {written}{ranged}"
+        )
+
+
+def read_samples(notes: Notes) -> re.Match[str] | None:
+    """A number of samples; together with a size it makes an own data set.
+
+    Returns it: together with a time it tells the rate of an inference.
+    """
+    match = notes.text.find(_COUNT)
+    if match is None:
+        return None
+    n_samples = ends(match)[1]
+    if n_samples < 1 or n_samples > 1e15:
+        return None
+    size, whole = notes.work.get("sample_bytes"), notes.work.get("dataset_bytes")
+    if size is None and whole is None:
+        return match
+    for key in ("sample_bytes", "dataset_bytes"):
+        notes.work.pop(key, None)
+    sample_bytes: Any = size if size is not None else parse(BYTES, whole) / n_samples
+    notes.work["dataset"] = {
+        "name": "Own data",
+        "n_samples": n_samples,
+        "sample_bytes": sample_bytes,
+        "format": "raw files",
+    }
+    if size is not None and whole is not None:
+        notes.work["dataset_bytes"] = whole
+    notes.text.record(match, f"number of samples of an own data set: {written_number(n_samples)}")
+    return match

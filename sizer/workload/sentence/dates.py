@@ -1,0 +1,69 @@
+"""The date of need in a sentence: "by March 2027", "needed by 2027-03-01", "by the end of Q2 2027"."""
+
+import datetime
+import re
+from calendar import month_name
+from dataclasses import dataclass
+
+from sizer.base.dates import days_of
+
+_MONTHS = [name.lower() for name in month_name]
+# "mar", "mar." and "march", but not "marble".
+_MONTH = rf"(?P<month>{'|'.join(rf'{name[:3]}(?:{name[3:]})?' for name in _MONTHS[1:])}|sept)\b\.?"
+_YEAR = r"(?P<year>20\d\d)"
+_NTH = r"(?P<day>\d{1,2})(?:st|[nr]d|th)?"
+_DATES = (
+    r"(?P<iso>20\d\d-\d\d(?:-\d\d)?)",
+    rf"(?:{_NTH} (?:of )?)?{_MONTH},? {_YEAR}",
+    rf"{_MONTH} {_NTH},? {_YEAR}",
+    rf"Q(?P<quarter>[1-4])[\s/-]*{_YEAR}",
+)
+_THERE = r"(?:needed|required|ready|delivered|installed|running|available|in operation)"
+_BY = (
+    rf"\b(?:(?:(?:is|are) )?{_THERE} (?:by|before|until|on|in|at)|date of need:?|by|before|until"
+    r"|no(?:t)? later than) "
+)
+_PATTERNS = tuple(
+    re.compile(rf"{_BY}(?:the )?(?:(?P<end>end of )|(?:start|beginning) of )?{date}(?![\w-])", re.I)
+    for date in (*_DATES, r"(?<=end\sof\s)(?P<year>20\d\d)")
+)
+
+
+@dataclass(frozen=True)
+class ReadNeed:
+    """A date of need: its words and the day that they mean."""
+
+    match: re.Match[str]
+    day: datetime.date
+
+
+def need_in(sentence: str) -> ReadNeed | None:
+    """The date of need that a sentence gives; None where it gives none, or a day that the calendar lacks.
+
+    "By March 2027" is read as its first day, the safe reading; "by the end of March 2027" as its last.
+    """
+    for pattern in _PATTERNS:
+        if match := pattern.search(sentence):
+            found = match.groupdict()
+            try:
+                first, last = _days(found)
+            except ValueError:
+                return None
+            is_end = found["end"] is not None
+            return ReadNeed(match, last if is_end else first)
+    return None
+
+
+def _days(found: dict[str, str | None]) -> tuple[datetime.date, datetime.date]:
+    """First and last day of what is written."""
+    if iso := found.get("iso"):
+        return days_of(iso)
+    year = found["year"]
+    if quarter := found.get("quarter"):
+        last_month = 3 * int(quarter)
+        return days_of(f"{year}-{last_month - 2:02}")[0], days_of(f"{year}-{last_month:02}")[1]
+    if month := found.get("month"):
+        number = next(number for number, name in enumerate(_MONTHS) if name and name.startswith(month.lower()[:3]))
+        day = found.get("day")
+        return days_of(f"{year}-{number:02}" + (f"-{int(day):02}" if day else ""))
+    return days_of(str(year))

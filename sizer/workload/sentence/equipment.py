@@ -1,0 +1,335 @@
+"""What a sentence says about equipment: fabrics, storage tiers, GPUs, servers, storage, vendors, and what is there."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from sizer.base.identity_cache import cached_by_catalog
+from sizer.catalog.fabrics import fabric_links
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu
+from sizer.catalog.vendors import is_of_vendor
+from sizer.workload.sentence.names import GPU, SERVER, STORAGE, VENDOR, Mention
+from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.numbers import ends, quantity
+from sizer.workload.sentence.unavailable import ask_unavailable, usable_gpus
+
+_KIND = r" (?:storage|arrays?|NAS|systems?|tier)\b"
+_TIERS = {
+    "performance": re.compile(rf"\b(?:all[ -]?)?flash\b(?:{_KIND})?|\b(?:flash|performance){_KIND}", re.I),
+    "local": re.compile(
+        r"\b(?:local|internal|in-server) (?:NVMe |SSD )?(?:drives?|disks?|SSDs?|NVMe|flash"
+        r"|storage)\b(?: (?:drives?|disks?|storage))?(?: only)?",
+        re.I,
+    ),
+    "capacity": re.compile(
+        rf"\b(?:capacity|hybrid|NL-?SAS|(?:hard[ -]?)?disk|HDD|disk[ -]based){_KIND}|\bspinning disks?\b", re.I
+    ),
+}
+_NOT = (
+    r"(?:\b(?:no|not|without|except(?: for)?|excluding|exclude|excludes|avoid|avoids|anything"
+    r" but|other than|rather than|instead of|never|nor)\b"
+    r"(?: (?:the|any|a|on|with|from|by|use|using))*(?: new)? ?)"
+)
+_JOIN = r"(?: ?, ?(?:and |or )?| and | or | ?& ?| ?\+ ?| ?/ ?)"
+_EXISTING = re.compile(
+    r"\b(?:already|existing|has|have|own|owns|there (?:is|are)|extend\w*|expand\w*|reus\w+"
+    r"|installed)\b(?! (?:to|room|space|a budget|budget|data))",
+    re.I,
+)
+_EXISTING_WORDS = re.compile(
+    r"\b(?:existing|already|in place|installed|on site|on the floor|extend\w*|expand\w*)\b", re.I
+)
+_NOUN_AFTER = (
+    r"(?: (?:GPU )?(?:servers?|nodes?|boxes|systems?|machines?|units?|chassis|appliances?"
+    r"|filers?|arrays?|storage|cluster))?"
+)
+
+
+@cached_by_catalog
+def _fabric_pattern(catalog: Catalog) -> re.Pattern[str]:
+    links = fabric_links(catalog)
+    speeds = sorted((f"{link.gbit_per_s.value:g}" for link in links if not link.is_infiniband), key=len)[::-1]
+    bands = "|".join(re.escape(link.id) for link in links if link.is_infiniband) or "(?!)"
+    return re.compile(
+        rf"\b(?:over |via |on |with |using )?(?:(?P<speed>{'|'.join(speeds) or '(?!)'}) ?(?:GbE|(?:Gb|Gbit|Gbps"
+        r"|Gbit/s|G|gig|gigabit)(?: |-)?(?:Ethernet|networking|LAN))"
+        rf"|(?P<band>{bands})(?:[ -]?(?:InfiniBand|IB))?|(?:InfiniBand|IB)[ -](?P<band_after>{bands})"
+        r"|(?P<infiniband>InfiniBand|IB)|(?P<ethernet>Ethernet))\b"
+        r"(?: (?:fabrics?|networks?|switch(?:es)?|interconnects?))?",
+        re.I,
+    )
+
+
+def read_fabrics(notes: Notes) -> None:
+    """Fabrics by speed or kind: EDR, InfiniBand, 100 GbE."""
+    links = fabric_links(notes.catalog)
+    while match := notes.text.find(_fabric_pattern(notes.catalog)):
+        named = (match["band"] or match["band_after"] or "").lower()
+        kinds = [
+            link.id
+            for link in links
+            if (match["infiniband"] and link.is_infiniband)
+            or (match["ethernet"] and not link.is_infiniband)
+            or link.id == named
+            or (match["speed"] and not link.is_infiniband and link.gbit_per_s.value == float(match["speed"]))
+        ]
+        if re.search(rf"{_NOT}$", notes.before(match.start()), re.I):
+            kinds = [link.id for link in links if link.id not in kinds]
+            _take_negation(notes, match.start())
+        platforms = notes.table("platforms")
+        platforms["fabrics"] = list(dict.fromkeys([*platforms.get("fabrics", []), *kinds]))
+        names = ", ".join(notes.catalog.links[kind].name for kind in kinds)
+        notes.text.record(match, f"fabric {names}")
+
+
+def read_tier(notes: Notes) -> None:
+    """Media or place of the storage."""
+    for tier, pattern in _TIERS.items():
+        if match := notes.text.find(pattern):
+            notes.table("platforms")["storage_tier"] = tier
+            notes.text.record(match, f"storage tier {tier}")
+            return
+
+
+# --- GPUs
+
+_MEMORY = r"(?P<{0}>\d{{1,3}}) ?(?:GB|G|GiB)\b"
+_FORM = r"(?P<{0}>SXM ?\d?|PCI-?e|NVLink)\b"
+_QUALIFIED = re.compile(
+    rf"(?:{_MEMORY.format('gb_before')} )?(?:{_FORM.format('form_before')} )?(?P<name>{GPU}+)"
+    rf"(?:[ /(-]*{_FORM.format('form')})?"
+    rf"(?:[ /(-]*{_MEMORY.format('gb')}\)?)?(?:[ -]*{_FORM.format('form_after')})?",
+    re.I,
+)
+_GPU_NAME = rf"(?:{VENDOR}+ )?{GPU}+(?: (?:GPUs?|cards?|accelerators?))?"
+_GPUS = re.compile(
+    quantity(
+        rf" ?(?:[x*] ?)?(?:pieces of |of the )?(?:{_GPU_NAME}|(?:more |new |{VENDOR}+ )?(?:GPUs?"
+        r"|graphics cards|accelerators))(?!\w)",
+        between="(?!x)x",
+    ),
+    re.I,
+)
+_GPU_ALONE = re.compile(_GPU_NAME, re.I)
+_AT_MOST = re.compile(
+    r"(?:\b(?:at most|no more than|not more than|up to|under|below|less than|fewer than"
+    r"|max(?:imum)?\.?(?: of)?|limited to|only)|<=?) ?$",
+    re.I,
+)
+
+
+def qualify_gpus(notes: Notes) -> None:
+    """Join the name of a GPU with its memory and form: V100 SXM2 32 GB."""
+    for match in list(_QUALIFIED.finditer(notes.text.left)):
+        memory = match["gb"] or match["gb_before"]
+        form = re.sub(r"[^a-z0-9]", "", (match["form"] or match["form_before"] or match["form_after"] or "").lower())
+        mention = next(one for one in notes.mentions if one.start == match.start("name"))
+        named = [notes.catalog.gpus[key] for key in mention.ids]
+        ids = tuple(
+            gpu.id for gpu in named if (not memory or f" {memory} gb" in gpu.name.lower()) and _has_form(gpu, form)
+        )
+        notes.mentions.remove(mention)
+        notes.mentions.append(Mention(GPU, match.start(), match.end(), ids))
+        notes.text.mark(match.start(), match.end(), GPU)
+
+
+def read_gpus(notes: Notes, has_target: bool) -> None:
+    """A number of GPUs is a target where the sentence gives no other; a name of a GPU limits the choice."""
+    for match in list(_GPUS.finditer(notes.text.left)):
+        if not _are_held(notes, match):
+            continue
+        low, high = ends(match)
+        bound = _AT_MOST.search(notes.before(match.start()))
+        if bound or has_target or "target" in notes.work or not 1 <= high <= 100_000:
+            start = match.start() - len(bound[0]) if bound else match.start()
+            notes.unusable.append(notes.text.sentence[start : match.end()].strip())
+            notes.text.mark(start, match.end())
+            continue
+        notes.work["target"] = {"gpus_busy": round(high)}
+        ranged = " (upper end of the range)" if low < high else ""
+        notes.text.record(match, f"{round(high)} GPUs at full utilization{ranged}")
+    for match in list(_GPU_ALONE.finditer(notes.text.left)):
+        if _are_held(notes, match):
+            notes.text.record(match, "allowed GPUs")
+
+
+def _are_held(notes: Notes, match: re.Match[str]) -> bool:
+    """Whether the GPUs that a match names, if it names any, can be ordered; they are what is allowed then."""
+    mentions = notes.mentions_in(match.start(), match.end(), GPU)
+    if not mentions:
+        return True
+    usable = usable_gpus(notes.catalog)
+    allowed = [key for one in mentions for key in one.ids if key in usable]
+    if not allowed:
+        notes.text.mark(match.start(), match.end())
+        ask_unavailable(notes, "gpu", mentions[0].start, mentions[0].end)
+        return False
+    if set(allowed) != set(usable):
+        platforms = notes.table("platforms")
+        platforms["gpus"] = sorted({*platforms.get("gpus", []), *allowed})
+    return True
+
+
+def _has_form(gpu: Gpu, form: str) -> bool:
+    kind = str(gpu.form_factor.value)
+    return not form or kind.startswith(form) or (form == "nvlink" and kind.startswith("sxm"))
+
+
+# --- servers, storage, vendors
+
+_SERVER_COUNT = re.compile(
+    quantity(
+        rf" ?(?:[x*] ?)?(?:more |new |additional |of (?:the|our) )?{VENDOR}* ?{SERVER}+{_NOUN_AFTER}(?!\w)",
+        between="(?!x)x",
+    ),
+    re.I,
+)
+_STORAGE_COUNT = re.compile(quantity(rf" ?(?:[x*] ?)?{VENDOR}* ?{STORAGE}+{_NOUN_AFTER}(?!\w)", between="(?!x)x"), re.I)
+
+
+def _is_existing(notes: Notes, start: int) -> bool:
+    return _EXISTING.search(notes.before(start)) is not None
+
+
+def read_part_counts(notes: Notes, has_target: bool) -> None:
+    """Numbers of named servers and storage nodes: what is there, or what is wanted."""
+    for pattern, kind, key in ((_SERVER_COUNT, SERVER, "servers"), (_STORAGE_COUNT, STORAGE, "storage_nodes")):
+        for match in list(pattern.finditer(notes.text.left)):
+            (mention, *_) = notes.mentions_in(match.start(), match.end(), kind)
+            count = round(ends(match)[1])
+            if count < 1 or count > 100_000:
+                continue
+            if _is_existing(notes, match.start()) or re.match(
+                r" (?:already )?(?:in place|installed|on site|on the floor)", notes.after(match.end())
+            ):
+                if len(mention.ids) == 1:
+                    notes.table("existing").setdefault(key, {})[mention.ids[0]] = count
+                    notes.text.record(match, f"existing: {count} x {_names(notes, mention.ids)}")
+            elif kind == SERVER:
+                _wanted_servers(notes, match, mention.ids, count, has_target)
+    while "existing" in notes.request and (words := notes.text.find(_EXISTING_WORDS)):
+        notes.text.mark(words.start(), words.end())
+
+
+def _wanted_servers(notes: Notes, match: re.Match[str], ids: tuple[str, ...], count: int, has_target: bool) -> None:
+    per_server = {server.n_gpus.value for key in ids if (server := notes.catalog.servers[key]).n_gpus is not None}
+    _allow(notes, "servers", _orderable(notes, SERVER, ids))
+    if has_target or "target" in notes.work or len(per_server) != 1:
+        notes.table("limits")["servers"] = count
+        notes.text.record(match, f"at most {count} servers: {_names(notes, ids)}")
+        return
+    gpus = count * round(per_server.pop())
+    notes.work["target"] = {"gpus_busy": gpus}
+    notes.text.record(match, f"{count} x {_names(notes, ids)}: {gpus} GPUs at full utilization")
+
+
+_GROUP = re.compile(
+    rf"(?P<negated>{_NOT})?(?P<prefer>\b(?:prefer(?:s|red|ably|ence)?|ideally|favou?rs?"
+    r"|likes?)\b(?: (?:vendors?|for|is|are|from|by|equipment))* ?:? ?)?"
+    rf"(?P<only_before>\b(?:only|all|must be|strictly|exclusively|everything from)\b(?: from| by)? ?)?"
+    rf"(?P<names>(?:{VENDOR}+ )*[{SERVER}{STORAGE}{VENDOR}]+(?:{_JOIN}(?:{VENDOR}+ )*[{SERVER}{STORAGE}{VENDOR}]+)*)"
+    r"(?P<only>[ -]only\b| exclusively\b)?(?P<shop>[ -](?:shop|house|customer|account|preferred)\b)?"
+    r"(?P<gpus> (?:GPUs?|cards)\b)?(?P<servers> (?:GPU )?(?:servers?|boxes|compute|nodes"
+    r"|hardware for compute)\b)?(?P<storage> (?:storage|arrays?|filers?|NAS)\b)?",
+    re.I,
+)
+
+
+def read_named(notes: Notes) -> None:
+    """Servers, storage and vendors by name: allowed, excluded or preferred."""
+    for match in list(_GROUP.finditer(notes.text.left)):
+        start, end = match.start("names"), match.end("names")
+        servers = [key for one in notes.mentions_in(start, end, SERVER) for key in one.ids]
+        storage = [key for one in notes.mentions_in(start, end, STORAGE) for key in one.ids]
+        vendors = [key for one in notes.mentions_in(start, end, VENDOR) for key in one.ids]
+        if servers or storage:
+            _items(notes, match, servers, storage)
+        elif vendors:
+            _vendors(notes, match, vendors)
+
+
+def _items(notes: Notes, match: re.Match[str], servers: list[str], storage: list[str]) -> None:
+    meanings = []
+    for kind, part, keys in ((SERVER, "servers", servers), (STORAGE, "storage", storage)):
+        if not keys:
+            continue
+        orderable = _orderable(notes, kind, keys)
+        if not orderable and not match["negated"]:
+            ask_unavailable(notes, "server" if kind == SERVER else "storage", match.start("names"), match.end("names"))
+            notes.text.mark(match.start(), match.end())
+            return
+        _allow(notes, f"forbidden_{part}" if match["negated"] else part, orderable)
+        meanings.append(f"{'excluded' if match['negated'] else 'allowed'} {part}: {_names(notes, orderable)}")
+    notes.text.record(match, "; ".join(meanings))
+
+
+def _vendors(notes: Notes, match: re.Match[str], vendors: list[str]) -> None:
+    if match["gpus"]:
+        gpus = [
+            gpu
+            for gpu in usable_gpus(notes.catalog)
+            if any(is_of_vendor(notes.catalog.gpus[gpu].vendor, one) for one in vendors)
+        ]
+        if gpus and len(gpus) < len(usable_gpus(notes.catalog)):
+            notes.table("platforms")["gpus"] = gpus
+        notes.text.record(match, f"GPUs of {', '.join(vendors)}")
+        return
+    servers = _of_vendors(notes, SERVER, vendors)
+    storage = _of_vendors(notes, STORAGE, vendors)
+    is_strict = bool(match["only"] or match["only_before"])
+    if match["negated"]:
+        _allow(notes, "forbidden_servers", servers)
+        _allow(notes, "forbidden_storage", storage)
+        notes.text.record(match, f"excluded vendors: {', '.join(vendors)}")
+    elif match["prefer"] or match["shop"] or not (match["servers"] or match["storage"] or is_strict):
+        platforms = notes.table("platforms")
+        platforms["prefer_vendors"] = list(dict.fromkeys([*platforms.get("prefer_vendors", []), *vendors]))
+        notes.text.record(match, f"preferred vendors: {', '.join(vendors)}")
+    else:
+        asked = [
+            (part, keys)
+            for part, keys in (("servers", servers), ("storage", storage))
+            if match[part] or (is_strict and keys and not (match["servers"] or match["storage"]))
+        ]
+        if any(not keys for _, keys in asked):
+            part = "storage" if match["storage"] else "server"
+            ask_unavailable(notes, part, match.start("names"), match.end())
+            notes.text.mark(match.start(), match.end())
+            return
+        for part, keys in asked:
+            _allow(notes, part, keys)
+        notes.text.record(match, f"only {', '.join(vendors)}: {'; '.join(_names(notes, keys) for _, keys in asked)}")
+
+
+def _allow(notes: Notes, part: str, keys: Iterable[str]) -> None:
+    if keys := list(keys):
+        platforms = notes.table("platforms")
+        platforms[part] = list(dict.fromkeys([*platforms.get(part, []), *keys]))
+
+
+def _orderable(notes: Notes, kind: str, keys: Iterable[str]) -> list[str]:
+    items: Any = notes.catalog.servers if kind == SERVER else notes.catalog.storage
+    return [
+        key for key in dict.fromkeys(keys) if items[key].orderable or getattr(items[key], "kind", "") == "nfs-server"
+    ]
+
+
+def _of_vendors(notes: Notes, kind: str, vendors: list[str]) -> list[str]:
+    items: Any = notes.catalog.servers if kind == SERVER else notes.catalog.storage
+    return [
+        key
+        for key, item in items.items()
+        if item.orderable
+        and (kind != SERVER or item.role == "gpu")
+        and any(is_of_vendor(item.vendor, vendor) for vendor in vendors)
+    ]
+
+
+def _names(notes: Notes, keys: Iterable[str]) -> str:
+    return ", ".join(notes.catalog.item(key).name for key in keys)
+
+
+def _take_negation(notes: Notes, start: int) -> None:
+    if match := re.search(rf"{_NOT}$", notes.text.left[:start], re.I):
+        notes.text.mark(match.start(), match.end())

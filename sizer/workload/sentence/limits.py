@@ -1,0 +1,177 @@
+"""What a sentence says about limits: money, watts, racks, rack units; and whether it asks for the most or the least."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sizer.base.quantities import by_count
+from sizer.workload.sentence.numbers import DIGITS, SCALE, ends, quantity
+from sizer.workload.sentence.text import UnreadText
+
+_CURRENCIES = {
+    "USD": r"USD|US ?\$|\$|(?:US )?dollars?|bucks",
+    "EUR": r"EUR|€|euros?",
+    "GBP": r"GBP|£|pounds?(?: sterling)?|quid",
+    "CHF": r"CHF|(?:Swiss )?francs?",
+    "JPY": r"JPY|¥|yen",
+}
+CURRENCY = "|".join(_CURRENCIES.values())
+_SIGN = rf"(?:\b|(?<!\w))(?P<sign>{CURRENCY}) ?"
+_TOP = r"(?: (?:max(?:imum)?|cap|limit|ceiling|tops|in total|total)\b\.?)?"
+_AFTER = rf" ?(?P<code>[km]? ?(?:{CURRENCY}))(?![\w-]){_TOP}"
+_SPEND = (
+    r"\b(?:for|within|under|below|spend(?:ing)?(?: up to)?|up to|at most|max(?:imum)?|budget"
+    r"(?: (?:of|is|around|about|max|limit))*:?) (?:about |around |roughly |max )?"
+)
+# Things that follow a number of thousands or millions and make it no money.
+_NOT_MONEY = (
+    r"(?! ?(?:\w+ ?(?:/|per\b)|\w+ (?:images?|pictures?|photos?|samples?|files?|sentences?|records?)"
+    r"|images?|imgs?|pictures?|photos?|samples?|files?|sentences?|sequences?|records?|frames?"
+    r"|scans?|epochs?|GPUs?|[kKMGTP]?i?[Bb]\b|[kM]?W\b|kilowatt|[\ue000-\ue006]))"
+)
+_MONEY = (
+    re.compile(quantity(rf"(?!\w){_TOP}", before=_SIGN, between=f" ?(?:{CURRENCY})?"), re.I),
+    re.compile(rf"(?:of |a )?(?P<half>half a million) (?P<code>{CURRENCY})(?![\w-])", re.I),
+    re.compile(quantity(_AFTER, between=rf" ?[km]? ?(?:{CURRENCY})?"), re.I),
+    # Without a currency only what is scaled, or called a budget.
+    re.compile(rf"{_SPEND}(?P<number>(?<![\w.,]){DIGITS}{SCALE}){_NOT_MONEY}", re.I),
+    re.compile(
+        rf"\bbudget(?: (?:of|is|around|about|max|limit))*:? (?P<number>(?<![\w.,]){DIGITS})(?!\d){_NOT_MONEY}", re.I
+    ),
+    re.compile(rf"(?P<number>(?<![\w.,]){DIGITS}(?:{SCALE})?)(?: to spend| budget)\b", re.I),
+)
+_BOUND = (
+    r"(?:\b(?:at most|no more than|not more than|up to|under|below|less than|within|max"
+    r"(?:imum)?\.?(?: of)?|limited to|only|budget of) )?"
+)
+_POWER = re.compile(
+    _BOUND
+    + quantity(
+        r" ?(?P<unit>[kM]?W|(?:kilo|mega)?watts?)\b(?P<rack> ?(?:/|(?:per|each|a|in each|for"
+        r" each) ?) ?rack)?(?! ?h\b)(?: of power| power)?" + _TOP,
+        between=r" ?(?:[kM]?W|(?:kilo|mega)?watts?)\b",
+    ),
+    re.I,
+)
+_RACK_UNITS = re.compile(
+    _BOUND + quantity(r" ?(?:U\b(?!-)|HE\b|RU\b|rack[ -]?units?\b)(?: of (?:rack )?space)?" + _TOP), re.I
+)
+_RACKS = re.compile(
+    _BOUND + quantity(r" ?(?:x )?(?:(?:\d{2} ?U|full|standard|empty|free|19\"|19-inch|more) )*racks?\b" + _TOP), re.I
+)
+_SERVERS = re.compile(_BOUND + quantity(r" (?:GPU )?(?:servers?|nodes?)\b"), re.I)
+_WATTS = {"w": 1.0, "k": 1e3, "m": 1e6}
+_THING = r"(?:rate|speed|throughput|performance)"
+_MOST = re.compile(
+    rf"\b(?:(?:run |train |trained )?as (?:fast|quick|quickly|high|much(?: {_THING})?) as "
+    r"(?:possible|we can|i can|you can|it gets)"
+    r"|(?:the )?(?:most|best|highest|maximum|max\.?|greatest|top) (?:possible )?(?:GPU"
+    rf" |training )?{_THING}(?: possible)?"
+    r"|(?:the )?most (?:that )?(?:i|we|you|one) can (?:get|buy|do|have|reach)"
+    r"|(?:the )?(?:best|most) (?:use )?(?:of|from|out of)"
+    r"|(?:the )?(?:fastest|quickest)(?: possible)?(?: (?:cluster|system|design|training|solution))?"
+    rf"|maxim\w+ (?:the )?(?:training )?{_THING}"
+    r"|how (?:fast|quick|quickly|much|many (?:images|samples|sentences))\b(?: (?:can|could"
+    r"|do|does|would|will))?(?: (?:i|we|you))?"
+    rf"|what (?:{_THING} )?(?:does|do|can|could|will|would)\b(?: (?:i|we|you|they))?(?:"
+    r" (?:buy|get|give|bring|reach|do))?)(?!\w)",
+    re.I,
+)
+_LEAST = {
+    "cost": r"(?:as (?:cheap|inexpensive|low[- ]cost)(?:ly)? as possible|(?:the )?cheapest(?: "
+    r"(?:possible|way|option|design|solution|cluster|system|configuration))*"
+    r"|(?:the )?(?:lowest|minimum|minimal|least|best) (?:possible )?(?:cost|price|capex"
+    r"|budget)\b(?! of own)|at the lowest (?:cost|price)\b(?! of own)|lowest[- ]cost\b(?! of own)"
+    r"|minimi[sz]e (?:the )?(?:cost|price|capex)\b(?! of own)|most cost[- ]effective|(?:best"
+    r"|most) value(?: for money)?)",
+    "watts": r"(?:(?:the )?(?:lowest|least|minimum|minimal) (?:possible )?(?:power|energy|electricity"
+    r"|watts)(?: (?:consumption|draw|use|usage|option|design|solution))?"
+    r"|minimi[sz]e (?:the )?(?:power|energy)(?: (?:consumption|draw|use|usage))?|as (?:little"
+    r"|low) power as possible|most (?:power|energy)[- ]efficient"
+    r"|as (?:power|energy)[- ]efficient(?:ly)? as possible|greenest)",
+    "rack-units": r"(?:(?:the )?(?:smallest|least|minimum|minimal|tiniest) (?:possible )?(?:footprint"
+    r"|space|rack space|rack units)|fewest rack units|as (?:compact|small|dense)(?:ly)?"
+    r" as possible|most compact|densest)",
+    "gpus": r"(?:(?:the )?(?:fewest|least|minimum number of|smallest number of) (?:possible )?GPUs"
+    r"|as few GPUs as possible)",
+}
+_RANKS = {rank: re.compile(rf"\b{words}\b", re.I) for rank, words in _LEAST.items()}
+_NOUNS = (("racks", "rack"), ("rack_units", "rack unit"), ("servers", "server"))
+RANKED = {
+    "cost": "lowest cost first",
+    "watts": "least power first",
+    "rack-units": "fewest rack units first",
+    "gpus": "fewest GPUs first",
+}
+
+
+@dataclass(frozen=True)
+class ReadLimit:
+    """A limit in a sentence: its words, its key in ``limits``, its value, and the currency of a budget."""
+
+    match: re.Match[str]
+    key: str
+    value: float | int
+    currency: str = ""
+    is_range: bool = False
+
+    @property
+    def meaning(self) -> str:
+        """The limit in words."""
+        names: dict[str, str] = {
+            "budget": f"budget {self.value:,.12g} {self.currency}",
+            "power_w": f"at most {self.value / 1e3:g} kW",
+            "rack_power_w": f"at most {self.value / 1e3:g} kW per rack",
+            **{
+                key: f"at most {by_count(round(self.value), f'1 {noun}', f'{self.value} {noun}s')}"
+                for key, noun in _NOUNS
+            },
+        }
+        return names[self.key] + (" (upper end of the range)" if self.is_range else "")
+
+
+def asks_for_most(text: UnreadText) -> re.Match[str] | None:
+    """Words that ask for the highest rate that limits allow: 'as fast as possible', 'what does ... buy'."""
+    return text.find(_MOST)
+
+
+def ranking_in(text: UnreadText) -> tuple[re.Match[str], str] | None:
+    """Words that ask for the least of something, and how designs are ranked then."""
+    return next(((match, rank) for rank, pattern in _RANKS.items() if (match := text.find(pattern))), None)
+
+
+def limit_in(text: UnreadText, *, with_servers: bool) -> ReadLimit | None:
+    """First limit of a sentence that is not read yet; ``with_servers``: a number of servers is one, too."""
+    return next(_limits(text, with_servers), None)
+
+
+def _limits(text: UnreadText, with_servers: bool) -> Iterator[ReadLimit]:
+    for pattern in _MONEY:
+        if match := text.find(pattern):
+            groups: dict[str, Any] = match.groupdict()
+            sign = (groups.get("sign") or groups.get("code") or "").strip()
+            scale, sign = _scale_of_code(sign)
+            low, high = (5e5, 5e5) if groups.get("half") else ends(match)
+            yield ReadLimit(match, "budget", round(high * scale, 2), currency_of(sign), low < high)
+    if match := text.find(_POWER):
+        scale = _WATTS[match["unit"][0].lower()]
+        low, high = ends(match)
+        yield ReadLimit(match, "rack_power_w" if match["rack"] else "power_w", high * scale, is_range=low < high)
+    counted = [(_RACK_UNITS, "rack_units"), (_RACKS, "racks"), *([(_SERVERS, "servers")] if with_servers else [])]
+    for pattern, key in counted:
+        match = text.find(pattern)
+        if match and (high := ends(match)[1]) >= 1:
+            yield ReadLimit(match, key, round(high), is_range=ends(match)[0] < high)
+
+
+def _scale_of_code(sign: str) -> tuple[float, str]:
+    """Scale in front of a currency, and the currency: 500 kEUR, 750k€ (the k may belong to the number)."""
+    if re.fullmatch(rf"(?:{CURRENCY})", sign, re.I):
+        return 1.0, sign
+    return {"k": 1e3, "m": 1e6}.get(sign[:1].lower(), 1.0), sign[1:].strip()
+
+
+def currency_of(written: str) -> str:
+    """Code of a currency by its code, sign or name; USD where it is none of these."""
+    return next((code for code, names in _CURRENCIES.items() if re.fullmatch(names, written, re.I)), "USD")

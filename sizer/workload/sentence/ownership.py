@@ -1,0 +1,71 @@
+"""What a sentence says of the cost of ownership: years, price of electricity, PUE, and that it ranks the designs."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sizer.base.quantities import by_count
+from sizer.workload.sentence.limits import CURRENCY, currency_of
+from sizer.workload.sentence.numbers import WORDS
+
+_NUMBER = r"\d{1,9}(?:[.,]\d{1,9})?"
+_N_YEARS = rf"(\d{{1,3}}|{'|'.join(WORDS)})[\s-]*years?\b"
+_PER_KWH = r" ?(?:/|per|a|an) ?(?:kWh|kilowatt[\s-]?hour)"
+_TCO = r"(?:total )?(?:cost of ownership|TCO)"
+# "Over 20 years of images" is data, not a period of ownership.
+_YEARS = re.compile(rf"\b(?:(?:over|for) {_N_YEARS}(?! of\b(?! ownership))|{_N_YEARS} {_TCO})", re.I)
+_PRICE = re.compile(
+    rf"(?:\b(?:at|for|with) )?(?:({CURRENCY}) ?({_NUMBER})|({_NUMBER}) ?({CURRENCY})){_PER_KWH}\b", re.I
+)
+_CENTS = re.compile(rf"(?:\b(?:at|for|with) )?({_NUMBER}) ?(?:ct|cents?){_PER_KWH}\b", re.I)
+_PUE = re.compile(rf"\b(?:PUE ?(?:of|=|is)? ?({_NUMBER})|({_NUMBER}) PUE)\b", re.I)
+_RANKS = re.compile(
+    rf"\b(?:(?:lowest|least|minimum|minimal|smallest|best|cheapest) {_TCO}|rank(?:ed)? by {_TCO}|"
+    r"cheapest to (?:own|run))\b",
+    re.I,
+)
+_ELECTRICITY = ("ownership", "electricity_per_kwh")
+_ASKED = re.compile(rf"\b{_TCO}\b", re.I)
+
+
+@dataclass(frozen=True)
+class OwnershipPhrase:
+    """One part of a sentence that was read."""
+
+    match: re.Match[str]
+    meaning: str
+    path: tuple[str, ...]  # of the request
+    value: Any
+    currency: str = ""  # of an amount
+
+
+def ownership_phrases(find: Callable[[re.Pattern[str]], re.Match[str] | None]) -> Iterator[OwnershipPhrase]:
+    """Phrases on the cost of ownership, each found in what is still unread.
+
+    Parameters
+    ----------
+    find : callable
+        First match of a pattern in the unread part of the sentence.
+    """
+    if match := find(_PRICE):
+        sign, price = (match[1], match[2]) if match[1] else (match[4], match[3])
+        currency = currency_of(sign)
+        price = price.replace(",", ".")
+        yield OwnershipPhrase(match, f"electricity {price} {currency} per kWh", _ELECTRICITY, float(price), currency)
+    elif match := find(_CENTS):
+        price = f"{float(match[1].replace(',', '.')) / 100:.6g}"
+        yield OwnershipPhrase(match, f"electricity {price} per kWh", _ELECTRICITY, float(price))
+    if match := find(_PUE):
+        pue = (match[1] or match[2]).replace(",", ".")
+        yield OwnershipPhrase(match, f"PUE {pue}", ("site", "pue_ratio"), float(pue))
+    if match := find(_RANKS):
+        yield OwnershipPhrase(match, "ranked by cost of ownership", ("rank_by",), "ownership")
+    if match := find(_YEARS):
+        word = (match[1] or match[2]).lower()
+        years = WORDS.index(word) + 1 if word in WORDS else int(word)
+        yield OwnershipPhrase(
+            match, f"cost of ownership over {years} {by_count(years, 'year', 'years')}", ("ownership", "years"), years
+        )
+    if match := find(_ASKED):
+        yield OwnershipPhrase(match, "cost of ownership", ("ownership",), {})

@@ -1,0 +1,335 @@
+"""A need in a sentence or two, as in a customer's mail, read into a request and into what has to be asked."""
+
+import re
+from typing import Any
+
+from sizer.base.errors import RequestError
+from sizer.catalog.model import Catalog
+from sizer.workload.request import SIZE_LIMITS, SizingRequest
+from sizer.workload.sentence.data import read_capacity, read_host_memory, read_samples, read_sizes
+from sizer.workload.sentence.dates import need_in
+from sizer.workload.sentence.equipment import (
+    qualify_gpus,
+    read_fabrics,
+    read_gpus,
+    read_named,
+    read_part_counts,
+    read_tier,
+)
+from sizer.workload.sentence.fillers import FILLERS
+from sizer.workload.sentence.limits import RANKED, asks_for_most, limit_in, ranking_in
+from sizer.workload.sentence.names import DATASET, DNN, names_of, short_name
+from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.numbers import AmbiguousNumberError, value_of
+from sizer.workload.sentence.ownership import ownership_phrases
+from sizer.workload.sentence.reading import Answer, Question, Reading
+from sizer.workload.sentence.targets import default_length, read_epochs, read_habits, read_rate, read_time
+from sizer.workload.sentence.team import read_growth, read_losses, read_team
+from sizer.workload.sentence.text import READ, UnreadText, normal
+from sizer.workload.sentence.unavailable import read_outside
+
+MAX_CHARACTERS = 2_000
+EXAMPLE = "Train ResNet-50 on 22 TB of images of 113 kB at 40,000 images/s on DGX-1 with F800"
+
+# Questions in the order in which they are asked.
+_ORDER = ("number", "refused", "unavailable", "task", "network", "target", "limit", "length")
+_AMBIGUOUS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}\.\d{3}(?![\d.,]*\d)")
+_UNIT_AFTER = re.compile(r" ?[^\s,;.!?()]+")
+_CONFIDENCE = re.compile(
+    r"\b(\d{1,3}(?:[.,]\d{1,3})?) ?(?:%|per ?cent) (?:sure|certain|certainty|confiden\w+|chance|probab\w+)", re.I
+)
+_INFERENCE = re.compile(
+    r"\b(?:batch |offline |nightly |daily )?(?:validat\w+|inferenc\w+|inferring|replay\w*"
+    r"|scoring|predictions?)(?: (?:on|of|over) (?:a|the|our|their|new|recorded) (?:test"
+    r"|validation|hold-?out) (?:set|data)(?:set)?)?(?! (?:loss|accuracy))",
+    re.I,
+)
+_TEST_SET = re.compile(r"\b(?:test|validation|hold-?out)[ -](?:set|data)\b", re.I)
+_TRAINING = re.compile(r"\b(?:re-?|pre-?)?train(?:s|ing|ings|ed)?\b", re.I)
+_DOES_TRAIN = re.compile(r"\b(?:re-?|pre-?)?train(?:s|ing)?\b(?! set| data)", re.I)
+_OUT_OF_SCOPE = re.compile(
+    r"\b(?:real[ -]?time|online|production|interactive|low[ -]latency|live) (?:inference"
+    r"|inferencing|serving|predictions?)|\bmodel serving|\bserving (?:models?|traffic|requests)\b",
+    re.I,
+)
+_PRECISIONS = {
+    "mixed": re.compile(
+        r"\b(?:(?:in |with |using )?(?:automatic )?mixed[ -]precision|FP ?16|float16|half["
+        r" -]precision|AMP|tensor cores?)\b",
+        re.I,
+    ),
+    "fp32": re.compile(r"\b(?:(?:in |with |using )?(?:full|single)[ -]precision|FP ?32|float32)\b", re.I),
+}
+# Without "per GPU" it could be the batch of all GPUs together.
+_BATCH = re.compile(r"\b(?:local )?batch(?: size)?(?: of|:)? (?P<number>\d{1,5}) (?:per|a|each|on each) GPU\b", re.I)
+_WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\ue006\"]+(?:[.,]\d+)*")
+_SAMPLE_NAMES = {
+    "image": r"images?|pictures?|photos?|pics",
+    "volume": r"volumes?|(?:CT|MRI) scans?",
+    "sentence pair": r"sentences?",
+}
+
+
+def read_sentence(sentence: str, catalog: Catalog) -> Reading:
+    """Read a need. No text is an error: what is missing or has two readings becomes a question.
+
+    Parameters
+    ----------
+    sentence : str
+        English, as people write: 22.2 TB, 12 h, 40k images/s, 16 V100, as cheap as possible.
+    catalog : Catalog
+        Whose networks, data sets, GPUs, servers, storage and vendors are known by name.
+    """
+    if len(sentence) > MAX_CHARACTERS:
+        reason = f"has {len(sentence):,} characters; write at most {MAX_CHARACTERS:,}"
+        return Reading("", {}, (), Question("refused", reason=reason), ())
+    text = UnreadText(normal(sentence))
+    notes = Notes(text, catalog, [])
+    _read(notes)
+    request = _request(notes)
+    questions = sorted(notes.questions, key=lambda question: _ORDER.index(question.about))
+    phrases = sorted(text.phrases, key=lambda phrase: (not phrase.words, phrase.start))
+    return Reading(text.sentence, request, tuple(phrases), questions[0] if questions else None, _unread(notes))
+
+
+def _read(notes: Notes) -> None:
+    """Read the parts of the sentence, from the most telling to the others."""
+    text = notes.text
+    if need := need_in(text.left):
+        notes.request["needed_by"] = need.day.isoformat()
+        text.record(need.match, f"needed by {need.day}")
+    _ambiguous_numbers(notes)
+    _confidence(notes)
+    read_losses(notes)
+    read_fabrics(notes)
+    read_capacity(notes)
+    read_tier(notes)
+    notes.mentions = names_of(notes.catalog).mark(text)
+    qualify_gpus(notes)
+    read_outside(notes)
+    _networks(notes)
+    read_growth(notes)
+    _ownership(notes)
+    read_team(notes)
+    most = asks_for_most(text)
+    _limits(notes, is_most_asked=most is not None)
+    _ranking(notes)
+    _task(notes)
+    read_host_memory(notes)
+    read_rate(notes)
+    read_epochs(notes)
+    read_sizes(notes)
+    samples = read_samples(notes)
+    read_time(notes)
+    read_habits(notes, samples)
+    has_target = "target" in notes.work
+    read_part_counts(notes, has_target)
+    read_gpus(notes, has_target)
+    read_named(notes)
+    _precision(notes)
+    _batch(notes)
+    _most(notes)
+
+
+def _ambiguous_numbers(notes: Notes) -> None:
+    for match in list(_AMBIGUOUS.finditer(notes.text.left)):
+        try:
+            value_of(match[0])
+        except AmbiguousNumberError as error:
+            after = _UNIT_AFTER.match(notes.text.left, match.end())
+            unit = after[0] if after else ""
+            answers = tuple(
+                Answer(f"{_grouped(number)}{unit}", notes.replaced(match.start(), match.end(), number))
+                for number in error.readings
+            )
+            notes.ask(Question("number", match[0] + unit, answers=answers))
+            notes.text.mark(match.start(), match.end() + len(unit))
+
+
+def _grouped(number: str) -> str:
+    return f"{float(number):,.12g}"
+
+
+def _confidence(notes: Notes) -> None:
+    if match := notes.text.find(_CONFIDENCE):
+        notes.request["confidence"] = float(match[1].replace(",", ".")) / 100
+        notes.text.record(match, f"confidence {match[1]} %")
+
+
+def _limits(notes: Notes, *, is_most_asked: bool) -> None:
+    """Money, watts, racks and rack units; a number of servers only where the most of it is asked for."""
+    while limit := limit_in(notes.text, with_servers=is_most_asked):
+        limits = notes.table("limits")
+        words = limit.match[0].strip()
+        if limit.key in limits:
+            notes.refuse(words, f"{words!r} is a second {limit.key}; write one")
+            notes.text.mark(limit.match.start(), limit.match.end())
+            continue
+        limits[limit.key] = limit.value
+        notes.state_currency(limit.currency, words)
+        notes.text.record(limit.match, limit.meaning)
+
+
+def _ranking(notes: Notes) -> None:
+    while found := ranking_in(notes.text):
+        match, rank = found
+        notes.request.setdefault("rank_by", rank)
+        notes.text.record(match, RANKED[rank])
+
+
+def _ownership(notes: Notes) -> None:
+    """Years, electricity, PUE and ranking of the cost of ownership."""
+    for phrase in ownership_phrases(notes.text.find):
+        notes.state_currency(phrase.currency, phrase.match[0].strip())
+        table: dict[str, Any] = notes.request
+        for key in phrase.path[:-1]:
+            table = table.setdefault(key, {})
+        if isinstance(phrase.value, dict):
+            table.setdefault(phrase.path[-1], phrase.value)
+        else:
+            table[phrase.path[-1]] = phrase.value
+        notes.text.record(phrase.match, phrase.meaning)
+    if notes.request.get("rank_by") == "ownership":
+        notes.request.setdefault("ownership", {})
+
+
+def _networks(notes: Notes) -> None:
+    """Networks and data sets by name; a name of several networks is asked for."""
+    catalog = notes.catalog
+    named = [one for one in notes.mentions if one.kind == DNN]
+    notes.dnns = list(dict.fromkeys(one.ids[0] for one in named if len(one.ids) == 1))
+    families = [one for one in named if len(one.ids) > 1]
+    for one in named:
+        names = ", ".join(catalog.dnns[key].name for key in one.ids) if len(one.ids) == 1 else "kind of network"
+        notes.text.record_words(one.start, one.end, names)
+    if not notes.dnns and families:
+        first = families[0]
+        keys = [key for key in first.ids if all(key in other.ids for other in families)] or list(first.ids)
+        answers = tuple(_network_answer(notes, key, first.start, first.end) for key in keys)
+        notes.ask(Question("network", notes.text.sentence[first.start : first.end], answers=answers))
+    for one in notes.mentions:
+        if one.kind == DATASET and "dataset" not in notes.work:
+            notes.work["dataset"] = one.ids[0]
+            notes.text.record_words(one.start, one.end, f"data set {catalog.datasets[one.ids[0]].name}")
+
+
+def _network_answer(notes: Notes, key: str, start: int, end: int) -> Answer:
+    name = short_name(notes.catalog.dnns[key])
+    return Answer(name, notes.replaced(start, end, name))
+
+
+def _task(notes: Notes) -> None:
+    if match := notes.text.find(_OUT_OF_SCOPE):
+        reason = "production inference is out of scope; ask for training, or for batch inference on a test set"
+        notes.refuse(match[0], reason)
+        notes.text.mark(match.start(), match.end())
+    match = notes.text.find(_INFERENCE)
+    trains = notes.text.find(_DOES_TRAIN)
+    if match and trains:
+        answers = (
+            Answer("Training", notes.replaced(match.start(), match.end(), "")),
+            Answer("Batch inference on a test set", notes.replaced(trains.start(), trains.end(), "")),
+        )
+        notes.ask(Question("task", f"{trains[0]}, {match[0]}", answers=answers))
+        notes.text.mark(match.start(), match.end())
+    elif match:
+        notes.work["task"] = "validation-inference"
+        notes.text.record(match, "batch inference on a test set")
+        if test_set := notes.text.find(_TEST_SET):
+            notes.text.record(test_set, "test set")
+    while trains := notes.text.find(_TRAINING):
+        notes.text.record(trains, "training")
+
+
+def _precision(notes: Notes) -> None:
+    for precision, pattern in _PRECISIONS.items():
+        if match := notes.text.find(pattern):
+            notes.work["precision"] = precision
+            notes.text.record(match, "mixed precision" if precision == "mixed" else "single precision")
+
+
+def _batch(notes: Notes) -> None:
+    if match := notes.text.find(_BATCH):
+        batch = round(value_of(match["number"]))
+        notes.work["batch_per_gpu"] = batch
+        notes.text.record(match, f"batch of {batch} per GPU")
+
+
+def _most(notes: Notes) -> None:
+    """The highest rate within the limits, where no target is given."""
+    match = asks_for_most(notes.text)
+    if match is None or "target" in notes.work:
+        return
+    if not set(SIZE_LIMITS) & notes.request.get("limits", {}).keys():
+        answers = tuple(
+            notes.answer(words) for words in ("500,000 USD", "1 million USD", "50 kW", "2 racks", "8 servers")
+        )
+        notes.ask(Question("limit", match[0], answers=answers))
+        notes.text.record(match, "the highest rate within limits")
+        return
+    notes.work["target"] = {"maximum": "rate"}
+    notes.text.record(match, "the highest rate within the limits")
+
+
+def _request(notes: Notes) -> dict[str, Any]:
+    """The request as a file would have it; what is missing is asked."""
+    catalog, works = notes.catalog, []
+    asked = {question.about for question in notes.questions}
+    if not notes.dnns and not {"network", "unavailable"} & asked:
+        notes.ask(Question("network", answers=_network_answers(notes)))
+    if "target" not in notes.work and not {"limit", "number"} & asked:
+        notes.ask(Question("target", answers=_target_answers(notes)))
+    for dnn in notes.dnns:
+        work = {"dnn": dnn, **notes.work}
+        _default_dataset(notes, work)
+        default_length(notes, work)
+        kind = "validation" if "task" in work else "training"
+        works.append({"name": f"{short_name(catalog.dnns[dnn])} {kind}", **work})
+    if not works and notes.work:
+        works = [{"name": "training", **notes.work}]
+    title = " and ".join(work["name"] for work in works) or "Deep-learning cluster"
+    request = {"title": title[:120], **({"workload": works} if works else {}), **notes.request}
+    if not notes.questions:
+        try:
+            SizingRequest.from_dict(request, "sentence")  # a count may be out of range, or two values contradict
+        except RequestError as error:
+            notes.refuse("", "; ".join(line.removeprefix("sentence: ") for line in str(error).splitlines()))
+    return request
+
+
+def _default_dataset(notes: Notes, work: dict[str, Any]) -> None:
+    kind = notes.catalog.dnns[work["dnn"]].sample
+    fitting = [item for item in notes.catalog.datasets.values() if item.sample == kind]
+    if "dataset" not in work and kind != "image" and len(fitting) == 1:
+        work["dataset"] = fitting[0].id
+        notes.text.default(f"data set not given: {fitting[0].name}")
+
+
+def _network_answers(notes: Notes) -> tuple[Answer, ...]:
+    """Networks for the kind of sample that the sentence names, or all."""
+    kinds = {kind for kind, words in _SAMPLE_NAMES.items() if re.search(rf"\b(?:{words})\b", notes.text.sentence, re.I)}
+    items = [item for item in notes.catalog.dnns.values() if not kinds or item.sample in kinds]
+    return tuple(notes.answer(short_name(item)) for item in items or notes.catalog.dnns.values())
+
+
+def _target_answers(notes: Notes) -> tuple[Answer, ...]:
+    people = notes.request.get("team", {}).get("data_scientists")
+    dnn = notes.catalog.dnns[notes.dnns[0]] if notes.dnns else None
+    is_training = "task" not in notes.work
+    texts = [
+        *([f"{people} GPUs"] if people else []),
+        *([] if people in (8, 32) else ["8 GPUs", "32 GPUs"]),
+        *(["in a day", "overnight"] if is_training else []),
+        *(["10,000 images/s"] if dnn is None or dnn.sample == "image" else ["1,000 samples/s"]),
+        *(["as fast as possible"] if set(SIZE_LIMITS) & notes.request.get("limits", {}).keys() and not people else []),
+    ]
+    return tuple(notes.answer(text) for text in texts)
+
+
+def _unread(notes: Notes) -> tuple[str, ...]:
+    words = [match[0].strip("-+/&:*'") for match in _WORD.finditer(notes.text.left)]
+    return (*notes.unusable, *(word for word in words if re.search(r"\w", word) and not _is_filler(word)))
+
+
+def _is_filler(word: str) -> bool:
+    return all(part in FILLERS for part in re.split(r"[-/&+]", word.lower()) if part)

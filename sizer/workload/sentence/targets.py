@@ -1,0 +1,183 @@
+"""What a sentence says about the target: a rate, a time to train, or the most within"
+" limits; and the training length."""
+
+import re
+from typing import Any
+
+from sizer.base.quantities import SECONDS, parse
+from sizer.base.units import DAY_S, HOUR_S
+from sizer.catalog.schema import Recipe
+from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.numbers import ends, quantity, written_number
+from sizer.workload.sentence.reading import Question
+from sizer.workload.sentence.text import READ
+
+SAMPLES = (
+    r"(?:images?|imgs?|pictures?|pics?|photos?|photographs?|samples?|files?|sentences?"
+    r"|sentence pairs?|sequences?|records?|frames?|"
+    r"scans?|volumes?|slides?|tiles?|patches|x-rays?|examples?|items?|fps)"
+)
+_PERIODS = {"s": 1.0, "min": 60.0, "h": HOUR_S, "d": DAY_S}
+_PER = r" ?(?:/|per|a|an|each|every) ?"
+_PERIOD = r"(?P<period>s|secs?|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?)\b"
+_RATE = re.compile(
+    quantity(
+        rf" ?[kM]? ?(?P<noun>{SAMPLES}){_PER}{_PERIOD}", between=rf"(?: ?[kM]? ?{SAMPLES}(?:{_PER}(?:s|sec|second))?)"
+    ),
+    re.I,
+)
+_RATE_SHORT = re.compile(quantity(r" ?(?P<noun>fps|ips|img/s)\b(?P<period>)", between=r"(?: ?(?:fps|ips))"), re.I)
+_RATE_BARE = re.compile(quantity(r"(?P<noun>)(?: ?/ ?| per )(?P<period>s|sec|second)\b"), re.I)
+_UNITS = r"(?P<unit>h|hrs?|hours?|mins?|minutes?|days?|d|weeks?|wks?|fortnights?|months?)"
+TIME = quantity(rf"[ -]?{_UNITS}\b", between=r"(?:[ -]?(?:h|hrs?|hours?|mins?|minutes?|days?|d|weeks?))")
+_TIME = re.compile(
+    r"(?:\b(?:in|within|under|less than|no more than|at most|takes?|max(?:imum)?|over|for)"
+    rf" (?:about |under |less than |the space of )?)?{TIME}",
+    re.I,
+)
+_SOME_TIMES = {
+    "12 h": re.compile(
+        r"\b(?:over ?night|over-night|(?:every|each|per|in a|in one|a) night|nightly|by (?:the"
+        r" )?(?:next |tomorrow )?morning)\b",
+        re.I,
+    ),
+    "1 d": re.compile(r"\b(?:(?:every|each|per) day|daily|within the day|same day|once a day)\b", re.I),
+    "2 d": re.compile(r"\b(?:over (?:the|a) weekend|(?:in|within) a weekend)\b", re.I),
+    "1 weeks": re.compile(r"\b(?:(?:every|each|per) week|weekly|once a week)\b", re.I),
+}
+_EPOCHS = re.compile(rf"(?:\bfor )?{quantity(' ?-?(?:training )?epochs?')}(?!\w)", re.I)
+_WORKS_AT_MOST = re.compile(
+    r"(?:\b(?:at most|no more than|not more than|up to|below|less than|max(?:imum)?\.?(?: of)?)|<=?) ?$", re.I
+)
+_SECONDS = {
+    "h": ("h", 1.0),
+    "mi": ("min", 1.0),
+    "d": ("d", 1.0),
+    "w": ("weeks", 1.0),
+    "f": ("weeks", 2.0),
+    "mo": ("d", 30.0),
+}
+
+
+def read_rate(notes: Notes) -> None:
+    """A rate in samples a second, minute, hour or day."""
+    for pattern in (_RATE, _RATE_SHORT, _RATE_BARE):
+        for match in list(pattern.finditer(notes.text.left)):
+            if "target" in notes.work:
+                return
+            low, high = ends(match)
+            period = _PERIODS[_period(match["period"] or "s")]
+            noun = (match["noun"] or "samples").lower()
+            unit = (
+                "sentences"
+                if noun.startswith("sentence")
+                else "samples"
+                if noun.startswith(("sampl", "seq", "rec", "item", "exam"))
+                else "images"
+            )
+            prefix = re.search(r"\d ?([km]) ?[a-z]", match[0], re.I)
+            per_s = (
+                high
+                / period
+                * (1.0 if prefix is None or _has_scale(match["number"]) else {"k": 1e3, "m": 1e6}[prefix[1].lower()])
+            )
+            if not 1e-6 <= per_s <= 1e12:
+                continue
+            if _WORKS_AT_MOST.search(notes.before(match.start())):
+                notes.leave(match)
+                continue
+            written = f"{written_number(round(per_s, 2 if per_s >= 1 else 6))} {_unit_of(notes, unit)}/s"
+            notes.work["target"] = {"samples_per_s": written}
+            ranged = " (upper end of the range)" if low < high else ""
+            notes.text.record(match, f"minimum rate {written}{ranged}")
+
+
+def _unit_of(notes: Notes, unit: str) -> str:
+    """Unit of the network's samples: a sample of an image network is an image."""
+    dnn = notes.catalog.dnns[notes.dnns[0]] if notes.dnns else None
+    return "images" if unit == "samples" and dnn is not None and dnn.sample == "image" else unit
+
+
+def _has_scale(number: str) -> bool:
+    return re.search(r"[a-z]", number, re.I) is not None
+
+
+def _period(written: str) -> str:
+    text = written.lower()
+    return "min" if text.startswith("m") else text[0]
+
+
+def read_time(notes: Notes) -> None:
+    """A time to train; of a range the shorter, which meets both."""
+    if "target" in notes.work:
+        return
+    for match in list(_TIME.finditer(notes.text.left)):
+        low, high = ends(match)
+        written = time_text(low, match["unit"])
+        if low <= 0 or not 1e-3 <= parse(SECONDS, written) <= 1e9:
+            continue
+        notes.work["target"] = {"time_to_train_s": written}
+        ranged = " (shorter end of the range)" if low < high else ""
+        notes.text.record(match, f"maximum time to train {written}{ranged}")
+        return
+
+
+def read_habits(notes: Notes, samples: re.Match[str] | None) -> None:
+    """Overnight, every day: a time to train; of inference on a known number of samples"
+    " a rate; else how often it runs."""
+    for written, pattern in _SOME_TIMES.items():
+        if not (match := notes.text.find(pattern)):
+            continue
+        if "target" in notes.work:
+            notes.text.record(match, "how often or when it runs; the target is stated otherwise")
+        elif "task" not in notes.work:
+            notes.work["target"] = {"time_to_train_s": written}
+            notes.text.record(match, f"maximum time to train {written}")
+        elif samples is not None:
+            n_samples = ends(samples)[1]
+            rate = f"{written_number(float(f'{n_samples / parse(SECONDS, written):.4g}'))} images/s"
+            notes.work["target"] = {"samples_per_s": rate}
+            if notes.text.left[samples.start()] != READ:
+                notes.text.record(samples, f"{written_number(n_samples)} samples to infer")
+            notes.text.record(match, f"all samples within {written}: minimum rate {rate}")
+
+
+def time_text(value: float, unit: str) -> str:
+    """A time as a request has it: 12 h of half a day, 2 weeks of a fortnight."""
+    text = unit.lower()
+    key = text[:2] if text[:2] in ("mi", "mo") else text[0]
+    name, factor = _SECONDS[key]
+    value *= factor
+    if value < 1:
+        name, value = {"d": ("h", 24 * value), "h": ("min", 60 * value), "weeks": ("d", 7 * value)}.get(
+            name, (name, value)
+        )
+    return f"{written_number(round(value, 6))} {name}"
+
+
+def read_epochs(notes: Notes) -> None:
+    """A training length in epochs."""
+    if match := notes.text.find(_EPOCHS):
+        epochs = ends(match)[1]
+        notes.work["epochs"] = epochs
+        notes.text.record(match, f"{written_number(epochs)} epochs")
+
+
+def default_length(notes: Notes, work: dict[str, Any]) -> None:
+    """A time to train needs the training length: the network's usual recipe, or a question."""
+    if "epochs" in work or "time_to_train_s" not in work.get("target", {}):
+        return
+    recipes = [item for item in notes.catalog.recipes.values() if item.dnn == work["dnn"]]
+    if recipes:
+        best = max(recipes, key=_common_first)
+        work["recipe"] = best.id
+        notes.text.default(f"training length not given: {best.name}")
+        return
+    name = notes.catalog.dnns[work["dnn"]].name
+    answers = tuple(notes.answer(f"{count} epochs") for count in (30, 90, 300, 1000))
+    notes.ask(Question("length", reason=name, answers=answers))
+
+
+def _common_first(item: Recipe) -> tuple[bool, str]:
+    # The common schedule of fixed length where there is one, else the newest rules of a benchmark.
+    return "epochs" in item.id, item.id

@@ -1,0 +1,163 @@
+"""What a sentence says about the people who share the cluster, their jobs, what may fail, and growth."""
+
+import re
+from typing import Any
+
+from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.numbers import COUNT, ends, quantity, value_of, written_number
+from sizer.workload.sentence.targets import TIME, time_text
+
+_KIND = (
+    r"(?:data|ML|AI|deep[ -]learning|machine[ -]learning|research|PhD|grad(?:uate)?|doctoral|post-?doc(?:toral)?"
+    r"|software|concurrent|active|internal|different|university)"
+)
+_PERSON = (
+    r"(?:scientists?|researchers?|students?|users?|people|persons?|engineers?|developers?|analysts?|colleagues|PhDs?"
+    r"|post-?docs?|radiologists?|physicists?|doctors?|employees|team members|members|devs?|folks|faculty)"
+)
+_PEOPLE = re.compile(
+    rf"(?:\ba (?:team|group|lab|department|class) of )?{quantity(rf' (?:{_KIND} )*{_PERSON}')}(?!\w)", re.I
+)
+_JOB = r"(?:(?:training |GPU |short |long )*(?:jobs?|runs?|trainings|experiments?))"
+_JOBS_A_DAY = re.compile(
+    r"(?P<each_before>\b(?:each|everybody|everyone|every (?:one|user|person)|all of them)\b"
+    r"(?: of (?:them|whom))?(?: (?:with|runs?|running|starts?|submits?|submitting|starting"
+    r"|doing|does|about|around|roughly))* )?"
+    rf"(?P<number>{COUNT}) {_JOB} (?:a|per|each|every) (?:working )?day(?P<each>,? (?:each"
+    r"|per (?:person|user|head|scientist|student|researcher)|and person))?",
+    re.I,
+)
+_JOB_GPUS = re.compile(
+    rf"(?:\b{_JOB} (?:of|on|with|using|that (?:use|need|take)) (?P<number>{COUNT}) GPUs?"
+    rf"(?: each)?|(?P<before>{COUNT}) GPUs? (?:per|a|for each|for every) {_JOB})(?!\w)",
+    re.I,
+)
+_JOB_TIME = re.compile(
+    rf"(?:{_JOB} )?\b(?:for|of|lasting|taking|that (?:last|take)|which (?:last|take)|run"
+    rf"(?:ning)? for) (?:about |around )?{TIME}(?: each)?(?= ?$|[ ,.;])",
+    re.I,
+)
+_WAIT = re.compile(
+    rf"\b(?:(?:{_JOB} )?(?:should |must |to |can |need to )?(?:start|begin)s?(?:ing)? (?:with)?in"
+    r"(?:side)? |(?:queue )?wait(?:s|ing)?(?: times?)?(?: in the queue)?(?: (?:of|under"
+    rf"|at most|no (?:more|longer) than|less than|below|within|up to|max(?:imum)?))* )(?:of )?{TIME}",
+    re.I,
+)
+_ASSUMED: dict[str, Any] = {"name": "Training job", "gpus": 1, "jobs_a_day_each": 1, "duration_s": "4 h"}
+_LOSSES = {
+    "server": r"(?:GPU |compute )?(?:servers?|nodes?|machines?|box(?:es)?)",
+    "storage-node": r"storage nodes?",
+    "switch": r"switch(?:es)?",
+    "gateway": r"gateways?",
+    "feed": r"(?:power )?feeds?",
+    "head-node": r"head[ -]?nodes?",
+}
+_HEADS = r"head[\s-]?nodes?"
+_TWO_HEADS = re.compile(
+    r"\b(?:(?:two|2|a second|redundant|HA|highly[ -]available|high[ -]availability) (?:redundant |HA )?"
+    rf"{_HEADS}|(?:HA|high[ -]availability|redundan\w+|failover) (?:of|for) (?:the |its )?{_HEADS}"
+    rf"|{_HEADS} (?:HA|high[ -]availability|redundan\w+|failover|pair))\b",
+    re.I,
+)
+_GROWTH = re.compile(
+    r"\b(?:the |our |their )?(?P<what>data(?:set)?(?: set)?|volumes?|team|demand|load|targets?"
+    r"|throughput)(?: volumes?| sizes?)? (?:will |is |are |should )?"
+    r"(?:(?P<factor>doubl|tripl|quadrupl)\w*|(?:grows?|growing|increases?|increasing)(?: at| by)? (?:about "
+    rf"|around )?(?P<percent>{COUNT}) ?(?:%|per ?cent)) "
+    rf"(?:every|each|per|a|in a) year(?: (?:for|over|during) (?:the next )?(?P<years>{COUNT})[ -]years?)?",
+    re.I,
+)
+_GROWS = {
+    "data": "data",
+    "volu": "data",
+    "team": "team",
+    "dema": "target",
+    "load": "target",
+    "targ": "target",
+    "thro": "target",
+}
+
+
+def read_team(notes: Notes) -> None:
+    """A number of people who share the cluster, with what is known of their jobs."""
+    match = notes.text.find(_PEOPLE)
+    if match is None:
+        return
+    low, high = ends(match)
+    if not 1 <= high <= 100_000:
+        return
+    job = dict(_ASSUMED)
+    team: dict[str, Any] = {"data_scientists": round(high), "wait_s": "30 min", "job": [job]}
+    notes.request["team"] = team
+    notes.text.record(
+        match, f"{round(high)} people share the cluster{' (upper end of the range)' if low < high else ''}"
+    )
+    assumed = []
+    if jobs := notes.text.find(_JOBS_A_DAY):
+        count = value_of(jobs["number"])
+        if not (jobs["each"] or jobs["each_before"]):
+            del job["jobs_a_day_each"]
+            job["jobs_a_day"] = count
+        else:
+            job["jobs_a_day_each"] = count
+        notes.text.record(jobs, f"{written_number(count)} jobs per day{'' if 'jobs_a_day' in job else ' and person'}")
+    else:
+        assumed.append("1 job per day and person")
+    if on := notes.text.find(_JOB_GPUS):
+        job["gpus"] = max(1, round(value_of(on["number"] or on["before"])))
+        notes.text.record(on, f"{job['gpus']} GPUs per job")
+    else:
+        assumed.append("1 GPU per job")
+    if wait := notes.text.find(_WAIT):
+        team["wait_s"] = time_text(ends(wait)[0], wait["unit"])
+        notes.text.record(wait, f"jobs start within {team['wait_s']}")
+    else:
+        assumed.append("start within 30 min")
+    if lasting := notes.text.find(_JOB_TIME):
+        job["duration_s"] = time_text(ends(lasting)[1], lasting["unit"])
+        notes.text.record(lasting, f"jobs of {job['duration_s']}")
+    else:
+        assumed.append("4 h per job")
+    if assumed:
+        notes.text.default(f"jobs of the team, assumed: {', '.join(assumed)}")
+
+
+def read_losses(notes: Notes) -> None:
+    """What may fail without a target being missed."""
+    found: list[str] = []
+    if match := notes.text.find(_TWO_HEADS):
+        found.append("head-node")
+        notes.text.record(match, "two head nodes, one active and one standby")
+    if match := notes.text.find(re.compile(r"\bN ?\+ ?1\b(?: (?:GPU )?(?:servers?|nodes?|redundancy))*", re.I)):
+        found.append("server")
+        notes.text.record(match, "targets are met without any one server")
+    for loss, noun in sorted(_LOSSES.items(), key=lambda item: -len(item[1])):
+        pattern = re.compile(
+            r"\b(?:(?:surviv|toler|withst|sustain|endure|cope|despite|handl)\w*(?: with)? (?:the"
+            rf" )?(?:(?:loss|failure|outage)s? of )?(?:a|one|any(?: one)?|a single) {noun}(?: (?:loss"
+            r"|failure|outage|down))?"
+            rf"|(?:a|one|any(?: one)?|a single) {noun} (?:may|can|might|could) (?:fail|be lost|go"
+            rf" down|break)|redundant {noun}|(?:if|when) (?:a|one|any) {noun} (?:fails|dies|goes"
+            rf" down)|los(?:e|ing) (?:a|one|any) {noun})(?!\w)",
+            re.I,
+        )
+        if match := notes.text.find(pattern):
+            found.append(loss)
+            notes.text.record(match, f"targets are met without any one {loss.replace('-', ' ')}")
+    if found:
+        notes.request["resilience"] = {"keeps_targets_without": list(dict.fromkeys(found))}
+
+
+def read_growth(notes: Notes) -> None:
+    """Yearly growth of data, team or targets."""
+    for match in list(_GROWTH.finditer(notes.text.left)):
+        by = {"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}.get((match["factor"] or "").lower())
+        factor = by if by is not None else 1 + value_of(match["percent"]) / 100
+        key = _GROWS[match["what"][:4].lower()]
+        growth = notes.table("growth")
+        growth[key] = round(factor, 6)
+        if match["years"]:
+            growth["years"] = round(value_of(match["years"]))
+        notes.text.record(
+            match, f"{key} x {factor:g} every year" + (f", {growth['years']} years" if match["years"] else "")
+        )

@@ -1,0 +1,102 @@
+"""What the catalogue does not hold, or cannot sell: what it has instead, the nearest first."""
+
+import re
+from collections.abc import Iterable
+
+from sizer.catalog.fabrics import fabric_links
+from sizer.catalog.model import Catalog
+from sizer.workload.sentence.names import OUTSIDE, short_name
+from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.numbers import COUNT
+from sizer.workload.sentence.reading import Answer, Question
+
+_MOST_ANSWERS = 4
+_NAMES = {"gpu": "GPU", "server": "server", "storage": "storage system", "precision": "precision", "fabric": "fabric"}
+# A word with letters and digits after a number, or before what it is: "16 XY900", "XY900 GPUs".
+_UNKNOWN = re.compile(
+    rf"{COUNT} ?(?:x )?(?P<counted>[A-Za-z]{{1,12}}-?\d[\w-]{{0,20}})(?: (?P<what>GPUs?"
+    rf"|cards?|servers?|nodes?|boxes))?(?!\w)"
+    r"|(?<![\w-])(?P<named>[A-Za-z]{1,12}-?\d[\w-]{0,20}) (?P<kind>GPUs?|cards?|servers?|storage|filers?)\b",
+    re.I,
+)
+_MEMORY_AFTER = re.compile(r"[ /-]?\d{1,3} ?GB\b(?: (?:GPUs?|cards?))?| (?:GPUs?|cards?|servers?|nodes?)\b", re.I)
+_COUNT_BEFORE = re.compile(rf"{COUNT} ?(?:x |x)?(?:[\ue005]+ )?$", re.I)
+
+
+def usable_gpus(catalog: Catalog) -> list[str]:
+    """GPUs that can be ordered in a server that can be ordered."""
+    taken = {
+        key for server in catalog.servers.values() if server.role == "gpu" and server.orderable for key in server.gpus
+    }
+    return [key for key, gpu in catalog.gpus.items() if gpu.orderable and key in taken]
+
+
+def read_outside(notes: Notes) -> None:
+    """Names that are known and not held, and words that can only be the name of a part."""
+    for mention in [one for one in notes.mentions if one.kind.startswith(OUTSIDE)]:
+        kind, end = mention.kind[1:], mention.end
+        if after := _MEMORY_AFTER.match(notes.text.left, end):
+            end = after.end()
+        start = mention.start
+        if vendor := re.search(r"[\ue005]+ ?$", notes.text.left[:start]):
+            start = vendor.start()
+        before = _COUNT_BEFORE.search(notes.text.left[:start])
+        ask_unavailable(notes, kind, start, mention.end)
+        notes.text.mark(before.start() if before and kind in ("gpu", "server") else start, end)
+    while match := notes.text.find(_UNKNOWN):
+        name = "counted" if match["counted"] else "named"
+        what = (match["what"] or match["kind"] or "gpu").lower()
+        kind = (
+            "server"
+            if what[0] in "snb" and what != "storage"
+            else "storage"
+            if what in ("storage", "filer", "filers")
+            else "gpu"
+        )
+        ask_unavailable(notes, kind, match.start(name), match.end(name))
+        notes.text.mark(match.start(), match.end())
+
+
+def ask_unavailable(notes: Notes, kind: str, start: int, end: int) -> None:
+    """Ask for something that the catalogue holds in the place of some words."""
+    names = _held(notes.catalog, kind)
+    answers = tuple(Answer(name, notes.replaced(start, end, name)) for name in names[:_MOST_ANSWERS])
+    notes.ask(
+        Question(
+            "unavailable",
+            notes.text.sentence[start:end].strip(),
+            _NAMES.get(kind, "neural network"),
+            tuple(names),
+            answers,
+        )
+    )
+
+
+def _held(catalog: Catalog, kind: str) -> list[str]:
+    """Names of what the catalogue holds of a kind, the nearest first."""
+    if kind == "gpu":
+        gpus = [catalog.gpus[key] for key in usable_gpus(catalog)]
+        return [
+            gpu.name
+            for gpu in sorted(gpus, key=lambda gpu: (-gpu.peak_mixed_flop_per_s.value, -gpu.memory_bytes.value, gpu.id))
+        ]
+    if kind == "server":
+        servers = [item for item in catalog.servers.values() if item.role == "gpu" and item.orderable]
+        return [
+            item.name
+            for item in sorted(servers, key=lambda item: (-(item.n_gpus.value if item.n_gpus else 0), item.id))
+        ]
+    if kind == "storage":
+        systems = [item for item in catalog.storage.values() if item.orderable and item.kind != "local"]
+        return [item.name for item in sorted(systems, key=lambda item: (item.tier != "performance", item.id))]
+    if kind == "precision":
+        return ["mixed precision", "single precision"]
+    if kind == "fabric":
+        return [link.name for link in fabric_links(catalog)]
+    networks = [item for item in catalog.dnns.values() if item.sample == kind] or list(catalog.dnns.values())
+    trained = [recipe.dnn for recipe in catalog.recipes.values()]
+    return _unique(short_name(item) for item in sorted(networks, key=lambda item: (-trained.count(item.id), item.id)))
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))

@@ -1,0 +1,80 @@
+"""Bounds on what is read, and the wording of many faults."""
+
+import pytest
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from sizer.base.errors import CatalogError, RequestError
+from sizer.base.faults import in_words
+from sizer.base.formats.toml_text import parse_toml
+from sizer.base.input_size import MAX_DEPTH, MAX_ENTRIES, MAX_VALUES, check_size
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    known: int = 0
+
+
+@pytest.mark.parametrize(("n_faults", "rest"), [(20, ""), (21, "and 1 more error"), (60_000, "and 59980 more errors")])
+def test_twenty_faults_are_worded_and_the_others_counted(n_faults, rest):
+    """Linear: the limit of the suite would stop 60,000 x 60,000 comparisons."""
+    with pytest.raises(ValidationError) as caught:
+        _Table.model_validate({f"key{number}": 1 for number in range(n_faults)})
+    lines = in_words(_Table, caught.value, "file")
+    assert lines[0] == "file: unknown key 'key0'; known are known"
+    assert lines[20:] == ([rest] if rest else [])
+
+
+def test_a_long_or_obeyed_key_is_shown_short_and_escaped():
+    for key in ("x" * 100_000, "a\x1b[2Jb", "\u202ekey"):
+        with pytest.raises(ValidationError) as caught:
+            _Table.model_validate({key: 1})
+        (text,) = in_words(_Table, caught.value, "file")
+        assert text.isprintable()
+        assert len(text) < 200
+
+
+def test_a_catalogue_error_shows_twenty_and_keeps_all():
+    error = CatalogError([f"fault {number}" for number in range(25)])
+    assert str(error).splitlines()[-2:] == ["fault 19", "and 5 more errors"]
+    assert len(error.faults) == 25
+
+
+def _nested(depth: int) -> object:
+    data: object = 1
+    for _ in range(depth):
+        data = [data]
+    return data
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"a": [0] * (MAX_ENTRIES + 1)}, f"a list has {MAX_ENTRIES + 1} entries; at most {MAX_ENTRIES}"),
+        (dict.fromkeys(map(str, range(60_000)), 1), "a table has 60000 entries"),
+        ([[0] * MAX_ENTRIES] * (MAX_VALUES // MAX_ENTRIES), f"more than {MAX_VALUES} values"),
+        (_nested(MAX_DEPTH + 1), f"more than {MAX_DEPTH} deep"),
+        (_nested(100_000), f"more than {MAX_DEPTH} deep"),
+    ],
+)
+def test_data_beyond_the_bounds_are_refused(data, words):
+    with pytest.raises(RequestError, match="^file: .*" + words):
+        check_size(data, "file")
+
+
+def test_data_within_the_bounds_pass():
+    check_size({"a": [0] * MAX_ENTRIES, "b": _nested(MAX_DEPTH - 1)}, "file")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a." * 100_000 + "a = 1", "[" + "a." * 100_000 + "a]", "x = { " + "a." * 9_000 + "b=1 }"],
+)
+def test_keys_of_thousands_of_parts_are_refused_before_they_are_read(text):
+    with pytest.raises(ValueError, match=r"too many dots \(at line 1\)"):
+        parse_toml(text)
+
+
+def test_a_list_of_decimals_and_a_text_of_points_are_read():
+    assert len(parse_toml("a = [" + "1.5, " * 1_000 + "]")["a"]) == 1_000
+    assert parse_toml(f'a = "{"." * 1_500}"')["a"] == "." * 1_500

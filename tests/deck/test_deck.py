@@ -1,0 +1,257 @@
+"""The deck, opened again with python-pptx: its slides, their findings, and that everything fits."""
+
+import io
+import itertools
+import re
+import struct
+import zlib
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+from pptx import Presentation
+from pptx.enum.shapes import MSO_SHAPE_TYPE
+
+from sizer.base.resources import data_dir
+from sizer.deck.blocks import ChartBlock, LineChart, Slide, TitleSlide
+from sizer.deck.outline import deck, slides
+from sizer.guide.context import GuideContext
+from sizer.guide.edition import GUIDE, Edition
+from sizer.guide.profile import Profile
+from sizer.present import words
+from sizer.present.text import result_text
+from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.result import SizingResult
+from sizer.sizing.size import size
+from sizer.workload.request import SizingRequest
+from tests.factories.examples import catalog
+
+REQUESTS = (
+    "dgx1-f800-resnet50",  # one workload on a cluster
+    "c4140-f800",  # one server for three workloads, no price known
+    "apollo-weka-resnet50",
+    "questions/forty-data-scientists",  # four workloads and a team
+    "questions/do-we-need-a-cluster",  # one server is enough
+    "questions/data-doubles-every-year",  # growth
+)
+# A slide is 960 by 540 points of 12 700 units.
+POINT = 12_700
+WIDTH, HEIGHT = 960 * POINT, 540 * POINT
+
+
+@cache
+def sized(name: str) -> SizingResult:
+    return size(SizingRequest.from_file(data_dir("examples") / f"{name}.toml"), catalog())
+
+
+@cache
+def context(name: str) -> GuideContext:
+    return GuideContext(sized(name), catalog(), GUIDE)
+
+
+@cache
+def opened(name: str) -> Any:
+    return Presentation(io.BytesIO(deck(sized(name), catalog())))
+
+
+def texts(page: Any) -> list[str]:
+    """Texts of a slide, those of tables and groups too."""
+    found = []
+    for shape in page.shapes:
+        if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
+            found += [part.text_frame.text for part in shape.shapes if part.has_text_frame]
+        elif shape.has_table:
+            found += [cell.text for row in shape.table.rows for cell in row.cells]
+        elif shape.has_text_frame:
+            found.append(shape.text_frame.text)
+    return found
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_deck_has_8_to_12_slides_from_the_need_to_the_next_steps(name: str) -> None:
+    pages = opened(name).slides
+    assert 8 <= len(pages) <= 12
+    topics = [slide.topic for slide in slides(context(name)) if isinstance(slide, Slide)]
+    for topic in ("The need", "The verdict", "Logical architecture", "Data path and bottleneck", "Racks and power",
+                  "Scaling", "Growth", "Bill of materials", "Risks and next steps"):  # fmt: skip
+        assert topic in topics
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_every_title_is_a_finding_in_its_placeholder(name: str) -> None:
+    shown = slides(context(name))
+    for content, page in zip(shown, opened(name).slides, strict=True):
+        title = page.shapes.title.text_frame.text
+        assert title
+        if isinstance(content, TitleSlide):
+            assert title == sized(name).request.title
+            continue
+        assert title != content.topic
+        # More than a heading: a number or a verb, never the topic alone, and no sentence that was cut.
+        assert re.search(r"\d|\b(is|are|need|takes|limits|decides|to|buy|with)\b", title.lower())
+        assert not title.endswith("…")
+    titles = [page.shapes.title.text_frame.text for page in opened(name).slides]
+    assert len(set(titles)) == len(titles)
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_every_shape_is_inside_the_slide(name: str) -> None:
+    for page in opened(name).slides:
+        for shape in page.shapes:
+            assert shape.left >= 0
+            assert shape.top >= 0
+            assert shape.left + shape.width <= WIDTH
+            assert shape.top + shape.height <= HEIGHT
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_text_tables_and_charts_do_not_overlap(name: str) -> None:
+    for number, page in enumerate(opened(name).slides, 1):
+        # Labels of a drawing stand where the drawing has them; they are in the tests of the drawings.
+        blocks = [shape for shape in page.shapes if shape.has_table or shape.has_chart or shape.is_placeholder]
+        for one, other in itertools.combinations(blocks, 2):
+            across = min(one.left + one.width, other.left + other.width) - max(one.left, other.left)
+            down = min(one.top + one.height, other.top + other.height) - max(one.top, other.top)
+            assert across <= 0 or down <= 0, (number, one.name, other.name)
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_rows_of_tables_end_above_the_footer(name: str) -> None:
+    for page in opened(name).slides:
+        for shape in page.shapes:
+            if shape.has_table:
+                assert shape.top + sum(row.height for row in shape.table.rows) <= 502 * POINT
+                assert sum(column.width for column in shape.table.columns) == pytest.approx(shape.width, abs=POINT)
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_figures_are_those_of_the_design(name: str) -> None:
+    design = sized(name).design
+    pages = [" ".join(texts(page)) for page in opened(name).slides]
+    everything = " ".join(pages)
+    assert design.name in everything
+    assert result_text.power(design) in everything
+    assert result_text.racks(design) in everything
+    assert result_text.price(design.bill) in everything
+    for answer in design.workloads:
+        rates = (answer.throughput,) if answer.time is None else (answer.throughput, answer.time.total_s)
+        units = (words.sample_unit(answer.dnn), "s")
+        assert any(words.estimate(rate, unit) in everything for rate, unit in zip(rates, units, strict=False))
+
+
+def test_nothing_is_a_picture_and_charts_hold_their_numbers() -> None:
+    name = "dgx1-f800-resnet50"
+    kinds = [shape.shape_type for page in opened(name).slides for shape in page.shapes]
+    assert MSO_SHAPE_TYPE.PICTURE not in kinds
+    (native,) = [shape.chart for page in opened(name).slides for shape in page.shapes if shape.has_chart]
+    series = {one.name: list(one.iter_values()) for one in native.plots[0].series}
+    grid = sized(name).design.workloads[0].scaling
+    expected = series["Expected rate"]
+    assert expected == pytest.approx(list(grid.throughput.value[: len(expected)]))
+    assert series["Target"] == [52_000, 52_000]
+    assert native.value_axis.minimum_scale == native.category_axis.minimum_scale == 0
+    assert native.value_axis.maximum_scale >= max(expected)
+    assert "images/s" in native.value_axis.axis_title.text_frame.text
+
+
+def test_growth_is_a_native_chart_of_what_is_owned() -> None:
+    name = "questions/data-doubles-every-year"
+    charts = [shape.chart for page in opened(name).slides for shape in page.shapes if shape.has_chart]
+    plan, _ = context(name).growth_plan
+    assert plan is not None
+    sizes = plan.of(*sized(name).design.platform.key).recommended.sizes
+    owned = [list(one.values) for chart in charts for one in chart.plots[0].series if one.name == "owned"]
+    assert owned == [[size.n_servers for size in sizes]]
+
+
+def test_notes_name_the_documents_of_the_figures() -> None:
+    notes = [page.notes_slide.notes_text_frame.text for page in opened("dgx1-f800-resnet50").slides]
+    assert all(notes)
+    sources = [note.partition("Sources of the figures:")[2] for note in notes]
+    assert sum(bool(listed) for listed in sources) >= 3
+    titles = {source.title for source in catalog().sources.values()}
+    for listed in filter(None, sources):
+        first = listed.strip().splitlines()[0]
+        assert any(first.startswith(title.rstrip(".")) for title in titles)
+
+
+def png(width: int, height: int) -> bytes:
+    """A grey picture."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = b"".join(b"\0" + b"\x80" * width for _ in range(height))
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def test_every_slide_has_logo_footer_and_number() -> None:
+    profile = Profile.from_dict({"company": "Acme", "confidentiality": "Confidential"}, logo=png(400, 100))
+    result = sized("questions/do-we-need-a-cluster")
+    book = Presentation(io.BytesIO(deck(result, catalog(), Edition("guide", profile))))
+    first, *others = book.slides
+    places = set()
+    for page in (first, *others):
+        (logo,) = [shape for shape in page.shapes if shape.shape_type == MSO_SHAPE_TYPE.PICTURE]
+        assert logo.width / logo.height == pytest.approx(4, rel=0.01)
+        places.add((logo.left, logo.top, logo.width))
+        title = page.shapes.title
+        assert title.left + title.width <= logo.left or title.top >= logo.top + logo.height
+    assert len(places) == 1
+    for number, page in enumerate(others, 2):
+        said = texts(page)
+        assert f"Confidential · {result.request.title} · {result.request.customer}" in said
+        fields = [element.get("type") for element in page.element.iter() if element.tag.endswith("}fld")]
+        assert fields == ["slidenum"]
+        assert page.slide_id in {one.slide_id for one in book.slides}
+        assert number >= 2
+    assert book.core_properties.author == "Acme"
+
+
+def test_a_customers_copy_names_nothing_that_the_request_excludes() -> None:
+    result = sized("questions/data-doubles-every-year")
+    platforms = result.request.platforms.model_copy(update={"forbidden_servers": ("dgx-2",)})
+    request = result.request.model_copy(update={"platforms": platforms})
+    copy = customer_copy(replace(result, request=request))
+    book = Presentation(io.BytesIO(deck(copy, catalog(), Edition("guide", is_customer_copy=True))))
+    said = " ".join(text for page in book.slides for text in texts(page))
+    notes = " ".join(page.notes_slide.notes_text_frame.text for page in book.slides)
+    assert "DGX-2" not in said + notes
+    for word in ("digest", "calibrat", "posterior", "runner-up"):
+        assert word not in said.lower()
+
+
+def test_very_long_names_still_fit() -> None:
+    result = sized("questions/forty-data-scientists")
+    long = "An extraordinarily long name of a customer, of a project and of a workload " * 12
+    works = [
+        work.model_copy(update={"name": f"{number} {long}"}) for number, work in enumerate(result.request.workload)
+    ]
+    request = result.request.model_copy(update={"title": long, "customer": long})
+    answers = tuple(replace(answer, workload=work) for answer, work in zip(result.design.workloads, works, strict=True))
+    changed = replace(result, request=request, design=replace(result.design, workloads=answers))
+    book = Presentation(io.BytesIO(deck(changed, catalog())))
+    assert 8 <= len(book.slides) <= 12
+    for page in book.slides:
+        for shape in page.shapes:
+            assert shape.left + shape.width <= WIDTH
+            assert shape.top + shape.height <= HEIGHT
+            if shape.has_table:
+                assert shape.top + sum(row.height for row in shape.table.rows) <= 502 * POINT
+
+
+def test_equal_answers_give_equal_bytes() -> None:
+    result = sized("dgx1-f800-resnet50")
+    assert deck(result, catalog()) == deck(result, catalog())
+
+
+def test_the_scaling_chart_starts_with_its_longest_curve() -> None:
+    """LibreOffice leaves out a curve that is shorter than a later one."""
+    for name in REQUESTS:
+        blocks = [b for s in slides(context(name)) if isinstance(s, Slide) for c in s.columns for b in c.blocks]
+        for block in blocks:
+            if isinstance(block, ChartBlock) and isinstance(block.chart, LineChart):
+                first, *others = block.chart.series
+                assert all(len(first.points) >= len(one.points) for one in others if one.role != "published")

@@ -1,0 +1,40 @@
+"""Hostile inputs of every surface: a status, a sentence with place and remedy, no traceback, nothing left behind."""
+
+from collections import Counter
+
+import pytest
+
+from tests.hostile import links, outputs, overlays, price_books, requests, sentences, sizes, texts
+from tests.hostile.harness import Entry, check
+
+TABLES: dict[str, tuple[Entry, ...]] = {
+    "requests": requests.ENTRIES,
+    "overlays": overlays.ENTRIES,
+    "price_books": price_books.ENTRIES,
+    "links": links.ENTRIES,
+    "outputs": outputs.ENTRIES,
+    "sentences": sentences.ENTRIES,
+    "texts of requests": texts.REQUESTS,
+    "texts of overlays": texts.OVERLAYS,
+    "texts of price books": texts.PRICE_BOOKS,
+    "profiles": texts.PROFILES,
+    "sizes of requests": sizes.REQUESTS,
+    "sizes of links": sizes.LINKS,
+    "numbers of overlays": sizes.OVERLAYS,
+    "options": sizes.OPTIONS,
+}
+
+pytestmark = pytest.mark.hostile
+
+
+@pytest.mark.parametrize(
+    "entry", [pytest.param(entry, id=f"{table}:{entry.name}") for table, entries in TABLES.items() for entry in entries]
+)
+def test_hostile_input(entry: Entry) -> None:
+    check(entry)
+
+
+def test_entries_have_names_of_their_own() -> None:
+    for table, entries in TABLES.items():
+        repeated = [name for name, count in Counter(entry.name for entry in entries).items() if count > 1]
+        assert not repeated, f"{table}: {repeated}"

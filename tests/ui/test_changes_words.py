@@ -1,0 +1,16 @@
+"""Changes of the request are listed in the words and units of people."""
+
+from sizer.ui import changes
+
+
+def words(before: object, now: object, field: str) -> tuple[str, str]:
+    change = changes.RequestChange(("limits", field), before, now)
+    return changes.words_of(change, before), changes.words_of(change, now)
+
+
+def test_numbers_have_units_and_links_their_names():
+    assert words(8380.0, 12e3, "power_w") == ("8.380\u202fkW", "12.00\u202fkW")
+    assert words(["edr"], ["100gbe"], "fabrics")[0] == "EDR InfiniBand"
+    assert words(None, "22.2 TB", "dataset_bytes") == ("default", "22.2 TB")
+    assert words(0.5, 0.9, "confidence") == ("50\u202f%", "90\u202f%")
+    assert words(52274.0, "40000 images/s", "samples_per_s")[0] == "52\u202f270 samples/s"

@@ -1,0 +1,144 @@
+"""The need in words on the first page: chips, questions with buttons, the grey previous answer, templates."""
+
+import pytest
+
+from sizer.ui.requirements.templates import TEMPLATES
+from sizer.workload.request import SizingRequest
+from sizer.workload.sentence.reader import MAX_CHARACTERS
+from tests.ui.pages import assert_healthy, figures, opened, said, to_page, widget
+
+SCRIPT = "<script>alert(1)</script>"
+LABEL = "Describe the need"
+
+
+def given(words: str):
+    """The app after somebody gave a need."""
+    app = opened()
+    widget(app.text_area, LABEL).set_value(words).run()
+    assert not app.exception
+    return app
+
+
+def chips(app) -> list[str]:
+    """Words that were read."""
+    labels = [one.proto.popover.label for one in app.get("popover")]
+    return [
+        label.replace("\\", "").partition(" :gray")[0]
+        for label in labels
+        if "Share" not in label and "Save" not in label
+    ]
+
+
+def answer(app, label: str):
+    """The button of an answer."""
+    (found,) = [one for one in app.button if one.label.replace("\\", "") == label]
+    return found
+
+
+def target(app) -> dict:
+    """Target of the request."""
+    return app.session_state.draft["workload"][0]["target"]
+
+
+def test_a_need_becomes_a_design_and_says_how_it_was_read():
+    app = given("Keep 16 GPUs busy with VGG-16 on C4140 and WekaIO, in Frankfurt")
+    assert_healthy(app)
+    assert not app.error
+    assert app.session_state.draft["workload"][0]["dnn"] == "vgg16"
+    assert {"16 GPUs", "VGG-16", "C4140 and WekaIO"} <= set(chips(app))
+    assert "Not understood: Frankfurt" in said(app)
+    assert widget(app.text_area, LABEL).value.startswith("Keep 16 GPUs")
+
+
+@pytest.mark.parametrize(
+    "words", ["make it fast", SCRIPT, "ResNet-50 with 10 Tb on 8 GPUs", "9" * 400, "x" * (MAX_CHARACTERS + 1)]
+)
+def test_a_need_that_is_not_complete_changes_nothing_and_greys_the_answer(words):
+    app = opened()
+    before, request = figures(app), app.session_state.draft
+    widget(app.text_area, LABEL).set_value(words).run()
+    assert_healthy(app)
+    assert figures(app) == before
+    assert app.session_state.draft == request
+    assert "Showing the previous result" in said(app)
+    assert SCRIPT not in " ".join(one.value for one in (*app.markdown, *app.caption))
+
+
+def test_what_is_missing_is_asked_with_buttons_until_there_is_a_design():
+    app = given("Train a network")
+    answer(app, "ResNet-50").click().run()
+    assert "Which target?" in " ".join(one.value for one in app.markdown)
+    answer(app, "in a day").click().run()
+    assert_healthy(app)
+    assert "previous result" not in said(app)
+    assert target(app) == {"time_to_train_s": "1 d"}
+
+
+def test_a_part_that_is_not_held_is_replaced_by_the_nearest():
+    app = given("64 H100 for ResNet-50")
+    assert "The catalogue has no GPU **H100**" in " ".join(one.value for one in app.markdown)
+    answer(app, "Tesla V100 SXM2 32 GB").click().run()
+    assert_healthy(app)
+    assert target(app) == {"gpus_busy": 64}
+    assert app.session_state.draft["platforms"]["gpus"] == ["v100-sxm2-32gb"]
+
+
+def test_two_readings_of_a_number_are_two_buttons():
+    app = given("ResNet-50 at 40.000 images/s")
+    assert answer(app, "40 images/s")
+    answer(app, "40,000 images/s").click().run()
+    assert target(app) == {"samples_per_s": "40000 images/s"}
+
+
+def test_downloads_are_locked_while_a_question_is_open():
+    app = to_page(given("64 H100 for ResNet-50"), "document")
+    downloads = [one for one in app.get("download_button") if (one.key or "").startswith("download-")]
+    assert downloads
+    assert all(one.proto.disabled for one in downloads)
+    assert widget(app.button, "Make all files").disabled
+    assert "open question" in said(app)
+
+
+def test_a_need_that_the_fields_contradict_is_cleared():
+    app = given("ResNet-50 at 20000 images/s")
+    widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
+    assert widget(app.text_area, LABEL).value == ""
+    assert not [words for words in chips(app) if "20000" in words]
+    assert target(app) == {"samples_per_s": "12000 images/s"}
+
+
+def test_a_need_stays_when_what_it_does_not_state_changes():
+    app = given("ResNet-50 at 20000 images/s")
+    app.session_state.draft["customer"] = "Example Ltd"
+    app.run()
+    assert widget(app.text_area, LABEL).value == "ResNet-50 at 20000 images/s"
+
+
+def test_undo_takes_back_a_need():
+    app = opened()
+    before = figures(app)
+    widget(app.text_area, LABEL).set_value("VGG-16 at 3000 images/s").run()
+    assert figures(app) != before
+    widget(app.button, "Undo").click().run()
+    assert figures(app) == before
+    assert widget(app.text_area, LABEL).value == ""
+
+
+def test_a_reload_keeps_the_need(monkeypatch):
+    monkeypatch.setattr("sizer.ui.session_store._browser", lambda: "mine")
+    app = given("ResNet-50 for 10 data scientists")
+    again = opened(s=app.session_state.stored_as)
+    assert widget(again.text_area, LABEL).value == "ResNet-50 for 10 data scientists"
+    assert "Which target?" in " ".join(one.value for one in again.markdown)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_every_template_has_a_design(name):
+    app = opened()
+    widget(app.button, name).click().run()
+    assert_healthy(app)
+    assert not app.error
+    assert "previous result" not in said(app)
+    assert "Not understood" not in said(app)
+    SizingRequest.from_dict(app.session_state.draft)
+    assert widget(app.text_area, LABEL).value == TEMPLATES[name]

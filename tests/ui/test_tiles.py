@@ -1,0 +1,68 @@
+"""The three tiles at the head of the pages: judgements are green only where everything that decides is known."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+from sizer.bom.bill import BillLine
+from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, FactKind, MissingFact
+from sizer.ui import tiles
+from tests.factories.examples import sized
+
+RESNET = "dgx1-f800-resnet50"
+
+
+def priced(line: BillLine) -> BillLine:
+    return line if line.unit_price is not None else replace(line, unit_price=Decimal(1))
+
+
+def test_what_is_bought_names_servers_storage_and_size():
+    """Nine DGX-1 have 72 GPUs (8 each)."""
+    purchase, _, _ = tiles.tiles(sized(RESNET), is_customer_mode=False)
+    assert purchase.figure.value == "9 × DGX-1"
+    assert "4 × Isilon F800 nodes" in purchase.figure.label
+    assert " ".join(purchase.figure.under.split()).startswith("72 GPUs, 41 rack units in 3 racks")
+
+
+def test_a_main_item_to_be_quoted_is_never_green():
+    """The storage of the example has no price; with all lines priced the tile is green."""
+    result = sized(RESNET)
+    _, _, cost = tiles.tiles(result, is_customer_mode=False)
+    assert cost.badge.colour == "orange"
+    assert "main item" in cost.badge.text
+    bill = replace(result.design.bill, lines=tuple(map(priced, result.design.bill.lines)))
+    complete = replace(result, design=replace(result.design, bill=bill))
+    assert tiles.tiles(complete, is_customer_mode=False)[2].badge.colour == "green"
+
+
+def test_a_budget_that_a_main_item_leaves_open_is_orange():
+    result = sized(RESNET)
+    met = DesignCheck(CheckKind.BUDGET, CheckResult.MET, 5e6, 1_341_000.0, unpriced=("isilon-f800",), probability=1.0)
+    _, _, cost = tiles.tiles(replace(result, design=replace(result.design, checks=(met,))), is_customer_mode=False)
+    assert cost.badge.colour == "orange"
+    assert "open" in cost.badge.text
+    over = replace(met, result=CheckResult.NOT_MET, asked=1e6)
+    _, _, cost = tiles.tiles(replace(result, design=replace(result.design, checks=(over,))), is_customer_mode=False)
+    assert cost.badge.colour == "red"
+
+
+def test_a_conditional_design_names_the_missing_fact_in_orange():
+    result = sized(RESNET)
+    fact = MissingFact(FactKind.READ_RATE, "isilon-f800", "Isilon F800")
+    design = replace(result.design, conditional_on=(fact,), probability=None)
+    _, performance, _ = tiles.tiles(replace(result, design=design), is_customer_mode=False)
+    assert performance.badge.colour == "orange"
+    assert performance.badge.text == "Not known: read rate of Isilon F800"
+
+
+def test_an_open_check_names_what_is_missing():
+    result = sized(RESNET)
+    fact = MissingFact(FactKind.WEIGHT, "dgx-1", "DGX-1")
+    check = DesignCheck(CheckKind.RACK_WEIGHT, CheckResult.OPEN, 1000.0, 500.0, (fact,))
+    design = replace(result.design, checks=(check,))
+    (text,) = tiles.open_checks(replace(result, design=design))
+    assert "weight of DGX-1" in text
+
+
+def test_the_stack_says_what_it_is_worth():
+    (text,) = tiles.stacks(sized(RESNET))
+    assert "TensorFlow NGC 18.09" in text

@@ -1,0 +1,74 @@
+"""One hundred sentences of presales talk: every value that they mean, nothing else, and what is asked back."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sizer.workload.request import SizingRequest
+from sizer.workload.sentence.reader import read_sentence
+from sizer.workload.sentence.reading import Reading
+from tests.factories.examples import catalog
+from tests.workload.sentence.presales import SENTENCES, Expected
+
+
+def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Values of nested tables and lists of tables, each with its path."""
+    if isinstance(value, dict) and value:
+        for key, part in value.items():
+            yield from leaves(part, (*path, str(key)))
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        for number, part in enumerate(value):
+            yield from leaves(part, (*path, str(number)))
+    else:
+        yield path, value
+
+
+def values(reading: Reading) -> dict[str, Any]:
+    """Values of the request but for its names; ``w.`` is the first workload."""
+    named = {".".join(path).replace("workload.0.", "w."): value for path, value in leaves(reading.request)}
+    return {path: value for path, value in named.items() if path not in ("title", "w.name")}
+
+
+@pytest.mark.parametrize("expected", SENTENCES, ids=lambda expected: expected.sentence)
+def test_a_sentence_is_read_as_a_colleague_reads_it(expected: Expected) -> None:
+    reading = read_sentence(expected.sentence, catalog())
+    assert values(reading) == expected.values
+    assert (reading.question.about if reading.question else "") == expected.asks
+    assert reading.unread == expected.unread
+    if reading.is_complete:
+        SizingRequest.from_dict(reading.request)
+
+
+def test_there_are_a_hundred_and_ninety_need_no_question() -> None:
+    assert len({expected.sentence for expected in SENTENCES}) >= 100
+    assert sum(not expected.asks and not expected.unread for expected in SENTENCES) >= 90
+
+
+@pytest.mark.parametrize("expected", [one for one in SENTENCES if one.asks], ids=lambda expected: expected.sentence)
+def test_every_answer_leads_on(expected: Expected) -> None:
+    """An answer settles its question: the sentence with it is complete, or something else is asked."""
+    question = read_sentence(expected.sentence, catalog()).question
+    assert question is not None
+    assert question.answers
+    for answer in question.answers:
+        following = read_sentence(answer.sentence, catalog()).question
+        assert following is None or (following.about, following.words) != (question.about, question.words), answer
+
+
+def test_a_number_with_two_readings_offers_both() -> None:
+    question = read_sentence("ResNet-50 at 40.000 images/s", catalog()).question
+    assert question is not None
+    assert [answer.label for answer in question.answers] == ["40,000 images/s", "40 images/s"]
+    rates = [values(read_sentence(answer.sentence, catalog()))["w.target.samples_per_s"] for answer in question.answers]
+    assert rates == ["40000 images/s", "40 images/s"]
+
+
+def test_what_is_not_held_is_named_with_what_is() -> None:
+    question = read_sentence("64 H100 for ResNet-50", catalog()).question
+    assert question is not None
+    assert (question.words, question.reason) == ("H100", "GPU")
+    assert "Tesla V100 SXM2 32 GB" in question.available
+    nearest = read_sentence(question.answers[0].sentence, catalog())
+    assert nearest.is_complete
+    assert values(nearest)["w.target.gpus_busy"] == 64
