@@ -120,12 +120,22 @@ def window(of: "Browser", width: int = 1280, height: int = 720, scheme: str = "l
     return page
 
 
+# Done with the page: no script runs, nothing is dim because it waits to be drawn anew, and so for a while, since
+# between a key and the run that it starts, and between two runs, the page is quiet for a moment, too.
+_CALM = """() => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    const busy = !app || app.getAttribute('data-test-script-state') === 'running' || document.querySelector(
+        '[data-testid="stStatusWidget"], [data-stale="true"]');
+    window.calmSince = busy ? null : window.calmSince ?? performance.now();
+    return !busy && performance.now() - window.calmSince > 500;
+}"""
+
+
 def settled(page: "Page") -> None:
     """Wait for the headline, then for the server to be done with the page."""
     page.wait_for_selector(FIGURE, timeout=60_000)
-    page.wait_for_function("!document.querySelector('[data-testid=\"stStatusWidget\"]')", timeout=60_000)
-    # What the server draws anew is dim until it has come.
-    page.wait_for_function("!document.querySelector('[data-stale=\"true\"]')", timeout=60_000)
+    page.evaluate("() => { window.calmSince = null; }")
+    page.wait_for_function(_CALM, timeout=60_000)
 
 
 def to_page(page: "Page", name: str) -> None:
