@@ -1,6 +1,5 @@
 """A page in which no check finds anything, to plant faults in."""
 
-import multiprocessing
 import re
 
 from sizer.base.resources import data_dir
@@ -36,19 +35,12 @@ svg { width: 160mm; height: 60mm }
 </body></html>"""
 
 
-def sound(pattern: str = "", planted: str = "", in_new_process: bool = False) -> Guide:
-    """The page as laid out, with what matches replaced.
-
-    ``in_new_process``: where fonts of hundreds of documents before could stand in for a letter.
-    """
+def sound(pattern: str = "", planted: str = "") -> Guide:
+    """The page as laid out, with what matches replaced."""
     page = PAGE
     if pattern:
         page = page.replace(pattern, planted) if pattern in page else re.sub(pattern, planted, page, flags=re.DOTALL)
         assert page != PAGE
-    if in_new_process:
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            pdf = pool.apply(pdf_of, (page,), {"pdf_variant": "pdf/ua-1"})
-        return read("sound", lambda: pdf)
     return read("sound", lambda: pdf_of(page, pdf_variant="pdf/ua-1"))
 
 

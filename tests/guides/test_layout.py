@@ -1,6 +1,7 @@
 """Every page of guides of every size is read: nothing overflows, overlaps, is torn apart, empty or unresolved."""
 
 import dataclasses
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -178,8 +179,16 @@ def test_a_sound_page_has_no_finding() -> None:
     assert dataclasses.astuple(page.area) == pytest.approx((70.87, 70.87, 524.41, 771.02), abs=0.01)
 
 
+def _findings(check: str, pattern: str, planted: str) -> list[str]:
+    return list(layout.CHECKS[check](sound(pattern, planted)))
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found(fault: str) -> None:
     check, pattern, planted, says = FAULTS[fault]
-    findings = list(layout.CHECKS[check](sound(pattern, planted, in_new_process=check == "fonts")))
+    if check == "fonts":  # fonts of hundreds of documents before could stand in for a letter
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            findings = pool.apply(_findings, (check, pattern, planted))
+    else:
+        findings = _findings(check, pattern, planted)
     assert any(says in finding for finding in findings), findings
