@@ -92,7 +92,8 @@ def percent(fraction: float | None) -> str:
     """A share in percent: 97 %, 7.5 %, 0.4 %; close to certainty it never rounds to 100 %. None is not known."""
     if fraction is None:
         return NOT_KNOWN
-    share = 100 * fraction
+    # A share computed as a sum or quotient that is one may miss it by the last bit, which differs between machines.
+    share = 100.0 if math.isclose(fraction, 1.0, rel_tol=1e-9) else 100 * fraction
     if 99.5 <= share < 100:
         return f"over 99{NARROW_SPACE}%"
     return f"{grouped(share, 1 if 0 < share < 10 and round(share, 1) % 1 else 0)}{NARROW_SPACE}%"
