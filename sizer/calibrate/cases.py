@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sizer.base.arrays import Floats
+from sizer.base.provenance import Sourced
 from sizer.calibrate.ids import gpu_of, release_year, server_of, stack_of
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation
@@ -206,7 +207,18 @@ def generation(gpu: Gpu) -> str:
 
 def peak_flop_per_s(gpu: Gpu, precision: str) -> float:
     """Peak of the unit that a precision uses. [FLOP/s]"""
-    return (gpu.peak_mixed_flop_per_s if precision == "mixed" else gpu.peak_fp32_flop_per_s).value
+    return peak_fact(gpu, precision).value
+
+
+def peak_fact(gpu: Gpu, precision: str) -> Sourced[float]:
+    """The peak that :func:`peak_flop_per_s` takes, with its source.
+
+    Frameworks compute FP32 networks in TF32 where a GPU has it; one whose single-precision peak no source gives counts
+    as mixed precision at half its rate would be a guess, so its mixed peak stands in.
+    """
+    if precision == "mixed":
+        return gpu.peak_mixed_flop_per_s
+    return gpu.peak_fp32_flop_per_s or gpu.peak_flop_per_s.get("tf32") or gpu.peak_mixed_flop_per_s
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,10 @@ class FitNote(StrEnum):
     SPEEDUP_BASE_UNKNOWN = "speedup-base-unknown"
     CACHE_NOT_DESCRIBED = "cache-not-described"
     NO_FIT_WITHOUT_SOURCE = "no-fit-without-source"
+    SHAPE_NOT_STATED = "shape-not-stated"  # model as the row names it
+    SEQUENCE_NOT_STATED = "sequence-not-stated"
+    BENCHMARK_NOT_KNOWN = "benchmark-not-known"  # model as the row names it
+    FOR_CHECKS_ONLY = "for-checks-only"
     # Assumptions about a row.
     AS_RECORDED = "as-recorded"  # text of the column ``assumed``
     ONE_SERVER_ASSUMED = "one-server-assumed"  # GPUs
@@ -76,6 +80,10 @@ class FitNote(StrEnum):
     DALI_FROM_THREADS = "dali-from-threads"
     LOADER_ASSUMED = "loader-assumed"
     HOST_LINE_ASSUMED = "host-line-assumed"  # samples in words
+    STACK_NOT_MEASURED = "stack-not-measured"  # software as the row words it
+    GPU_PRECISION_NOT_MEASURED = "gpu-precision-not-measured"  # GPU and precision
+    MODEL_NOT_MEASURED = "model-not-measured"  # model as the row names it
+    PART_GUESSED = "part-guessed"  # part of the shape or layout
 
 
 @dataclass(frozen=True)

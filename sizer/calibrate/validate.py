@@ -3,18 +3,18 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.calibration import Calibration, stored_calibration
-from sizer.calibrate.cross_validation import CrossValidation, load_cross_validation
+from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.cross_validation import CrossValidation
 from sizer.calibrate.fit.rates import is_rate
 from sizer.calibrate.notes import CALIBRATED, CalibrationNote, RowStatus, RowUse
-from sizer.calibrate.observations import Observation, load_observations, observations_digest
+from sizer.calibrate.observations import Observation
 from sizer.calibrate.predict import predict_all
 from sizer.calibrate.rules import precision_of
 from sizer.catalog.model import Catalog
@@ -48,37 +48,6 @@ class ValidatedRow:
         if self.low is None or self.high is None:
             return None
         return self.low <= self.published <= self.high
-
-
-class AccuracyMeasure(StrEnum):
-    """What an accuracy target is about. Errors are |ln(predicted / published)|."""
-
-    RATES_PREDICTED = "rates-predicted"  # share, of rates with neural network, GPU and precision
-    IN_SAMPLE_MEDIAN = "in-sample-median"
-    IN_SAMPLE_P90 = "in-sample-p90"
-    SERIES_MEDIAN = "held-out-series-median"
-    SOURCE_MEDIAN = "held-out-source-median"
-    CLUSTERS_MEDIAN = "held-out-clusters-median"
-    SOURCE_COVERAGE = "held-out-source-coverage"  # share inside the 90 % interval
-    TIME_MEDIAN = "time-to-train-median"
-    HOST_MEDIAN = "host-source-median"  # host data path, its source held out
-    HOST_COVERAGE = "host-source-coverage"
-
-
-@dataclass(frozen=True)
-class AccuracyTarget:
-    """One measure of accuracy and the range that the calibration must reach."""
-
-    measure: AccuracyMeasure
-    value: float  # a fraction
-    low: float  # what is asked for: low <= value <= high
-    high: float
-    rows: int  # rows that it was measured on
-
-    @property
-    def is_reached(self) -> bool:
-        """Whether it lies where it must."""
-        return self.low <= self.value <= self.high
 
 
 @dataclass(frozen=True)
@@ -124,30 +93,22 @@ def validate(
         validated.append(
             ValidatedRow(row.id, row.task, row.quantity, row.source, row.value, value, low, high, status, notes)
         )
-    unseen = () if checks is None else _unseen(validated, checks)
+    if checks is None:
+        return report_of(validated)
+    unseen = _unseen(validated, checks)
+    return replace(report_of(validated), unseen=unseen, figures=_figures(rows, validated, unseen, checks))
+
+
+def report_of(rows: Sequence[ValidatedRow]) -> ValidationReport:
+    """Rows with the summaries of their errors."""
+    found = list(rows)
     return ValidationReport(
-        tuple(validated),
-        summaries(validated, lambda row: row.task),
-        summaries(validated, lambda row: f"{row.task}: {row.quantity}"),
-        summaries(validated, lambda row: row.source),
-        summarise("all", validated),
-        unseen,
-        () if checks is None else _figures(rows, validated, unseen, checks),
+        tuple(found),
+        summaries(found, lambda row: row.task),
+        summaries(found, lambda row: f"{row.task}: {row.quantity}"),
+        summaries(found, lambda row: row.source),
+        summarise("all", found),
     )
-
-
-def built_in_report(catalog: Catalog) -> ValidationReport:
-    """The shipped observations compared with the shipped calibration, in sample and with each source left out.
-
-    Raises
-    ------
-    CalibrationError
-        If observations, calibration and checks do not belong together.
-    """
-    rows, calibration = load_observations(), stored_calibration()
-    if observations_digest(rows) != calibration.digest:
-        raise CalibrationError("observations have changed since the calibration; run 'sizer calibrate'")
-    return validate(rows, catalog, calibration, load_cross_validation(calibration))
 
 
 def _unseen(rows: list[ValidatedRow], checks: CrossValidation) -> tuple[ValidatedRow, ...]:

@@ -20,7 +20,7 @@ CountInServer = Annotated[int, Field(ge=1, le=64)]  # GPUs or processors of one 
 MemoryBytes = Annotated[float, MEMORY_BYTES]
 CapacityBytes = Annotated[float, CAPACITY_BYTES]
 BytesPerS = Annotated[float, RATE_BYTES_PER_S]
-FlopPerS = Annotated[float, Field(ge=1e12, le=1e16)]
+FlopPerS = Annotated[float, Field(ge=1e12, le=1e18)]
 Flop = Annotated[float, Field(ge=1e3, le=1e16)]
 Watts = Annotated[float, Field(ge=0, le=100_000)]
 Kilograms = Annotated[float, Field(gt=0, le=5_000)]

@@ -37,6 +37,8 @@ from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType
 from sizer.catalog.observed_as import ObservedAs
 
 PortUse = Literal["compute", "storage", "management", "bmc", "fabric", "back-end", "any"]
+# Number format of a matrix product: "bf16", "fp8".
+Precision = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
 StorageTier = Literal["performance", "capacity", "local"]
 
 
@@ -71,12 +73,18 @@ class Port(Frozen):
 
 
 class Gpu(Item):
-    """An accelerator. Peaks are those of the unit used: tensor cores for mixed precision."""
+    """An accelerator. Peaks are those of the unit used, dense: tensor cores for mixed precision (FP16 or BF16).
+
+    ``peak_flop_per_s`` holds the peaks of further precisions ("tf32", "fp8", "fp4"), ``matmul_flop_per_s`` what large
+    matrix products were measured to reach ("bf16", "fp8").
+    """
 
     form_factor: Sourced[FormFactor]
     memory_bytes: Sourced[MemoryBytes]
     peak_mixed_flop_per_s: Sourced[FlopPerS]
-    peak_fp32_flop_per_s: Sourced[FlopPerS]
+    peak_fp32_flop_per_s: Sourced[FlopPerS] | None = None
+    peak_flop_per_s: dict[Precision, Sourced[FlopPerS]] = Field(default_factory=dict)
+    matmul_flop_per_s: dict[Precision, Sourced[FlopPerS]] = Field(default_factory=dict)
     memory_bytes_per_s: Sourced[BytesPerS] | None = None
     nvlink_bytes_per_s: Sourced[BytesPerS] | None = None  # one direction, all links of the GPU
     tdp_w: Sourced[Watts] | None = None

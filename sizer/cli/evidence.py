@@ -28,16 +28,14 @@ def validate_command(
 
     Without files: the built-in observations, in sample and with each source excluded from the fit.
     """
-    from sizer.calibrate.calibration import stored_calibration
-    from sizer.calibrate.observations import load_files
-    from sizer.calibrate.validate import built_in_report, validate
+    from sizer.calibrate.reports import built_in_report, report_on_files
     from sizer.catalog.loader import load_catalog
     from sizer.export.files import write_whole
 
     if ids_dir is not None and not files:
         raise typer.BadParameter("give the observation files to copy", param_hint="--with-ids")
     catalog = load_catalog(overlay=catalog_dir)
-    report = validate(load_files(files), catalog, stored_calibration()) if files else built_in_report(catalog)
+    report = report_on_files(files, catalog) if files else built_in_report(catalog)
     if as_json:
         from sizer.evidence.export import validation_document
 
@@ -66,6 +64,8 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.calibrate.cross_validation import cross_validate, save_cross_validation
     from sizer.calibrate.fit.comparison import compare_fits
     from sizer.calibrate.fitting import calibrate_with_fit
+    from sizer.calibrate.language.accuracy import accuracy, save_accuracy
+    from sizer.calibrate.language.calibration import language_calibration
     from sizer.calibrate.observations import load_observations
     from sizer.catalog.loader import load_catalog
 
@@ -80,6 +80,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     moved = None if before is None else compare_fits(before, calibration, rows, catalog)
     path = save_calibration(calibration)
     save_cross_validation(checks)
+    save_accuracy(accuracy(language_calibration()))
     if as_json:
         from sizer.evidence.export import calibration_document
 

@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, significant
-from sizer.calibrate.validate import AccuracyTarget, ValidatedRow
+from sizer.calibrate.accuracy_targets import AccuracyTarget
+from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.schema import Source
 from sizer.evidence import rows as facts
 from sizer.evidence.parity import source_title

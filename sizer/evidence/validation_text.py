@@ -3,9 +3,10 @@
 import math
 from collections import Counter
 
+from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.comparison import FitComparison
-from sizer.calibrate.validate import AccuracyMeasure, AccuracyTarget, Summary, ValidationReport, summaries, summarise
+from sizer.calibrate.validate import Summary, ValidationReport, summaries, summarise
 from sizer.present.text.calibration import note_text, status_text
 
 _NAME_CHARACTERS = 90
@@ -22,6 +23,19 @@ MEASURES = {
     AccuracyMeasure.TIME_MEDIAN: "error of the time to train of public logs, median",
     AccuracyMeasure.HOST_MEDIAN: "error of the host data path with the source held out, median",
     AccuracyMeasure.HOST_COVERAGE: "share of the host data path inside the 90 % interval, source held out",
+    AccuracyMeasure.LANGUAGE_MEDIAN: "language models, error in sample, median",
+    AccuracyMeasure.LANGUAGE_P90: "language models, error in sample, 90th percentile",
+    AccuracyMeasure.LANGUAGE_SERIES_MEDIAN: "language models, error with the series held out, median",
+    AccuracyMeasure.LANGUAGE_SOURCE_MEDIAN: "language models, source held out, stack known elsewhere, median",
+    AccuracyMeasure.LANGUAGE_BETTER: "language models, share of sources better than one utilization per GPU",
+    AccuracyMeasure.LANGUAGE_STRANGE_MEDIAN: "language models, source held out, stack unknown, median",
+    AccuracyMeasure.LANGUAGE_ROUND_RATES: "language models, MLPerf v5.0 held out, rates, median",
+    AccuracyMeasure.LANGUAGE_ROUND_TIMES: "language models, MLPerf v5.0 held out, time to train, median",
+    AccuracyMeasure.LANGUAGE_COVERAGE: "language models, share inside the 90 % interval, in sample",
+    AccuracyMeasure.LANGUAGE_SERIES_COVERAGE: "language models, share inside the 90 % interval, series held out",
+    AccuracyMeasure.LANGUAGE_SOURCE_COVERAGE: "language models, share inside the 90 % interval, source held out",
+    AccuracyMeasure.LANGUAGE_BIAS: "language models, bias in sample",
+    AccuracyMeasure.LANGUAGE_SOURCE_BIAS: "language models, bias with the source held out",
 }
 
 

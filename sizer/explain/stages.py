@@ -7,7 +7,7 @@ from typing import Any
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import NARROW_SPACE, grouped
 from sizer.calibrate.calibration import host_task_of
-from sizer.calibrate.cases import peak_flop_per_s
+from sizer.calibrate.cases import peak_fact
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS
 from sizer.explain.inputs import in_unit, number
 from sizer.perf.step_draws import N_DRAWS
@@ -239,8 +239,8 @@ def _common(model: WorkloadOnDesign, terms: StepTerms) -> list[StageInput]:
     """Inputs of a step on one GPU."""
     work, platform, v = model.work, model.platform, terms.values
     precision = work.request.precision
-    peak_fact = platform.gpu.peak_mixed_flop_per_s if precision == "mixed" else platform.gpu.peak_fp32_flop_per_s
-    peak = peak_flop_per_s(platform.gpu, precision)
+    source = peak_fact(platform.gpu, precision)
+    peak = source.value
     used = float(model.run.cols.gpus_per_server[0])
     dnn_fact = None if work.is_custom_dnn else work.dnn.forward_flop
     return [
@@ -251,7 +251,7 @@ def _common(model: WorkloadOnDesign, terms: StepTerms) -> list[StageInput]:
         StageInput(
             "P, peak of the GPU",
             in_unit(peak, "FLOP/s"),
-            peak_fact,
+            source,
         ),
         StageInput("η, fraction of the peak reached", number(math.exp(v[EFFICIENCY])), note=_FITTED),
         StageInput("f, samples needed to fill the GPU", number(math.exp(v[FILL])), note=_FITTED),

@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sizer.calibrate.accuracy_targets import AccuracyMeasure
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.draws import Draws, streams
 from sizer.calibrate.fit.host_effects import HostTask
 from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.predict import predict_all
-from sizer.calibrate.validate import AccuracyMeasure, built_in_report
+from sizer.calibrate.reports import built_in_report
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.sample_formats import SampleFormat
 

@@ -13,8 +13,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sizer.base.estimate import Z90
+from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.notes import PREDICTED, FitNote, RowStatus, RowUse, note
-from sizer.calibrate.validate import AccuracyMeasure, AccuracyTarget, ValidatedRow, ValidationReport, summarise
+from sizer.calibrate.validate import ValidatedRow, ValidationReport, summarise
 from sizer.evidence import rows as facts
 from sizer.evidence.answer import answer_finding, answer_parity_chart, answer_rows
 from sizer.evidence.page import evidence_html, evidence_page, findings

@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sizer.base.errors import CalibrationError
+from sizer.calibrate.accuracy_targets import AccuracyMeasure
 from sizer.calibrate.calibration import load_calibration, save_calibration
 from sizer.calibrate.cross_validation import load_cross_validation, without_source
 from sizer.calibrate.extrapolation import unmeasured
@@ -16,7 +17,8 @@ from sizer.calibrate.fitting import calibrate, calibrate_with_fit
 from sizer.calibrate.notes import CALIBRATED, FitNote, RowUse
 from sizer.calibrate.observations import load_observations, observations_digest, stored_path
 from sizer.calibrate.predict import predict, predict_all
-from sizer.calibrate.validate import AccuracyMeasure, built_in_report, validate
+from sizer.calibrate.reports import built_in_report
+from sizer.calibrate.validate import validate
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.evidence.export import validation_document

@@ -170,6 +170,7 @@ def with_gpu_speed(catalog: Catalog, gpu: Gpu, factor: float) -> Catalog:
                 ("peak_mixed_flop_per_s", gpu.peak_mixed_flop_per_s),
                 ("peak_fp32_flop_per_s", gpu.peak_fp32_flop_per_s),
             )
+            if peak is not None
         }
     )
     return replace(catalog, gpus=Items("gpus", {**catalog.gpus, gpu.id: faster}))

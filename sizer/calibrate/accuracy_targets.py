@@ -1,0 +1,49 @@
+"""Measures of accuracy and the range that each must reach."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class AccuracyMeasure(StrEnum):
+    """What an accuracy target is about. Errors are |ln(predicted / published)|."""
+
+    RATES_PREDICTED = "rates-predicted"  # share, of rates with neural network, GPU and precision
+    IN_SAMPLE_MEDIAN = "in-sample-median"
+    IN_SAMPLE_P90 = "in-sample-p90"
+    SERIES_MEDIAN = "held-out-series-median"
+    SOURCE_MEDIAN = "held-out-source-median"
+    CLUSTERS_MEDIAN = "held-out-clusters-median"
+    SOURCE_COVERAGE = "held-out-source-coverage"  # share inside the 90 % interval
+    TIME_MEDIAN = "time-to-train-median"
+    HOST_MEDIAN = "host-source-median"  # host data path, its source held out
+    HOST_COVERAGE = "host-source-coverage"
+    # Step times of language models.
+    LANGUAGE_MEDIAN = "language-median"
+    LANGUAGE_P90 = "language-p90"
+    LANGUAGE_SERIES_MEDIAN = "language-held-out-series-median"
+    LANGUAGE_SOURCE_MEDIAN = "language-held-out-source-median"  # its stack known from other sources
+    LANGUAGE_BETTER = "language-better-than-utilization"  # share of sources
+    LANGUAGE_STRANGE_MEDIAN = "language-unknown-stack-median"  # a source with a stack of its own
+    LANGUAGE_ROUND_RATES = "language-newest-round-rates"
+    LANGUAGE_ROUND_TIMES = "language-newest-round-times"
+    LANGUAGE_COVERAGE = "language-coverage"
+    LANGUAGE_SERIES_COVERAGE = "language-held-out-series-coverage"
+    LANGUAGE_SOURCE_COVERAGE = "language-held-out-source-coverage"
+    LANGUAGE_BIAS = "language-bias"
+    LANGUAGE_SOURCE_BIAS = "language-held-out-source-bias"
+
+
+@dataclass(frozen=True)
+class AccuracyTarget:
+    """One measure of accuracy and the range that the calibration must reach."""
+
+    measure: AccuracyMeasure
+    value: float  # a fraction
+    low: float  # what is asked for: low <= value <= high
+    high: float
+    rows: int  # rows that it was measured on
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether it lies where it must."""
+        return self.low <= self.value <= self.high

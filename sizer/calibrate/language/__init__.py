@@ -1,0 +1,1 @@
+"""Published training rates of language models: rows, the fit to them, predictions and their accuracy."""

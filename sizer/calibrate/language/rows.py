@@ -1,0 +1,156 @@
+"""Published measurements of language-model training as typed rows."""
+
+import hashlib
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from sizer.base.errors import CalibrationError
+from sizer.base.formats.csv_records import csv_records
+from sizer.base.resources import data_dir
+
+# Columns by which a file of this kind is known; all that it may have are the fields of :class:`LanguageRow`.
+NEEDED_COLUMNS = ("row_id", "source", "model", "gpu", "gpus", "precision")
+MAX_FILE_BYTES, MAX_ROWS, _MAX_CELL = 20_000_000, 50_000, 5_000
+# Numbers of a row and what is allowed: anything else is a fault of the file.
+_LIMITS = {"params_b": (1e-4, 1e6), "step_time_s": (1e-6, 1e6), "gpus": (1, 1e7)}
+_ANY_NUMBER = (0.0, 1e15)
+
+
+@dataclass(frozen=True)
+class LanguageRow:
+    """One published run. Fields are the columns; what a source does not state is empty or None.
+
+    Rates are tokens/s of one GPU, memory GiB of one GPU, times seconds and minutes as the names say.
+    """
+
+    row_id: str
+    source: str
+    model: str
+    gpu: str
+    precision: str
+    gpus: float
+    kind: str = "pretrain"
+    arch: str = ""
+    params_b: float | None = None
+    layers: float | None = None
+    hidden: float | None = None
+    ffn: float | None = None
+    heads: float | None = None
+    kv_heads: float | None = None
+    head_dim: float | None = None
+    experts: float | None = None
+    top_k: float | None = None
+    moe_ffn: float | None = None
+    vocab: float | None = None
+    seq: float | None = None
+    global_batch: float | None = None
+    micro_batch: float | None = None
+    tp: float | None = None
+    pp: float | None = None
+    cp: float | None = None
+    ep: float | None = None
+    vp: float | None = None
+    dp: float | None = None
+    sharding: str = ""
+    recompute: str = ""
+    gpus_per_node: float | None = None
+    network: str = ""
+    software: str = ""
+    version: str = ""
+    date: str = ""
+    place: str = ""
+    step_time_s: float | None = None
+    tokens_s_gpu: float | None = None
+    tokens_s_gpu_adj: float | None = None
+    mem_gib: float | None = None
+    ttt_min: float | None = None
+    series: str = ""
+    role: str = "calibration"
+    flag: str = ""
+
+    @property
+    def tokens_per_s_per_gpu(self) -> float | None:
+        """Published rate of one GPU: corrected where it was printed rounded, else from the time of a step."""
+        if self.tokens_s_gpu_adj or self.tokens_s_gpu:
+            return self.tokens_s_gpu_adj or self.tokens_s_gpu
+        if self.step_time_s and self.global_batch and self.seq:
+            return self.global_batch * self.seq / self.step_time_s / self.gpus
+        return None
+
+
+_TEXTS = {one.name for one in fields(LanguageRow) if one.type in (str, "str")}
+_COLUMNS = {one.name for one in fields(LanguageRow)}
+
+
+def is_language_file(columns: Iterable[str]) -> bool:
+    """Whether the header is that of language-model measurements."""
+    return set(NEEDED_COLUMNS) <= set(columns)
+
+
+def shipped_path() -> Path:
+    """Where the shipped rows lie."""
+    return data_dir("catalog") / "benchmarks" / "language" / "training.csv"
+
+
+def rows_digest() -> str:
+    """Digest of the shipped rows."""
+    return hashlib.sha256(shipped_path().read_bytes()).hexdigest()[:16]
+
+
+def load_language_rows(path: Path | None = None) -> tuple[LanguageRow, ...]:
+    """Rows of one file, by default of the shipped one.
+
+    Raises
+    ------
+    CalibrationError
+        Naming the line and the column of every cell that is no number in its range.
+    """
+    path = shipped_path() if path is None else path
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise CalibrationError(f"{path.name}: larger than {MAX_FILE_BYTES // 1_000_000} MB")
+    records = csv_records(path.read_text(encoding="utf-8-sig"))
+    header = [cell.strip() for cell in next(records).cells]
+    if missing := [name for name in NEEDED_COLUMNS if name not in header]:
+        raise CalibrationError(f"{path.name}: columns {', '.join(missing)} are missing")
+    rows, faults = [], []
+    for record in records:
+        if record.is_blank:
+            continue
+        place = f"{path.name} line {record.line}"
+        if record.fault or len(record.cells) > len(header):
+            faults.append(f"{place}: {record.fault or 'more cells than the header'}")
+            continue
+        values: dict[str, object] = {}
+        for name, cell in zip(header, record.cells, strict=False):
+            if name in _COLUMNS and cell.strip():
+                try:
+                    values[name] = _cell(name, cell.strip())
+                except ValueError as error:
+                    faults.append(f"{place}, {name}: {error}")
+        if not set(NEEDED_COLUMNS) <= set(values):
+            faults.append(f"{place}: {', '.join(sorted(set(NEEDED_COLUMNS) - set(values)))} must be given")
+            continue
+        rows.append(LanguageRow(**values))  # type: ignore[arg-type]
+        if len(rows) > MAX_ROWS:
+            raise CalibrationError(f"{path.name}: more than {MAX_ROWS} rows")
+    if faults:
+        more = f"\nand {len(faults) - 20} more" if len(faults) > 20 else ""
+        raise CalibrationError("\n".join(faults[:20]) + more)
+    return tuple(rows)
+
+
+def _cell(name: str, text: str) -> str | float:
+    if name in _TEXTS:
+        if len(text) > _MAX_CELL:
+            raise ValueError(f"longer than {_MAX_CELL} characters")
+        return text
+    low, high = _LIMITS.get(name, _ANY_NUMBER)
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{text[:40]!r} is not a number") from None
+    if not (math.isfinite(value) and low <= value <= high):
+        raise ValueError(f"{text[:40]} must be {low:g} to {high:g}")
+    return value

@@ -1,0 +1,57 @@
+"""Reports of the built-in measurements and of files: image and other dense networks, and language models."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sizer.base.errors import CalibrationError
+from sizer.base.formats.csv_records import csv_records
+from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.cross_validation import load_cross_validation
+from sizer.calibrate.language.accuracy import stored_accuracy
+from sizer.calibrate.language.calibration import language_calibration
+from sizer.calibrate.language.rows import is_language_file, load_language_rows
+from sizer.calibrate.language.validate import validate_language
+from sizer.calibrate.observations import load_files, load_observations, observations_digest
+from sizer.calibrate.validate import ValidationReport, report_of, validate
+from sizer.catalog.model import Catalog
+
+
+def built_in_report(catalog: Catalog) -> ValidationReport:
+    """The shipped observations compared with the shipped calibration, in sample and with each source left out.
+
+    The rows are those of image and other dense networks; the targets also hold those of language models.
+
+    Raises
+    ------
+    CalibrationError
+        If observations, calibration and checks do not belong together.
+    """
+    rows, calibration = load_observations(), stored_calibration()
+    if observations_digest(rows) != calibration.digest:
+        raise CalibrationError("observations have changed since the calibration; run 'sizer calibrate'")
+    report = validate(rows, catalog, calibration, load_cross_validation(calibration))
+    return replace(report, figures=report.figures + stored_accuracy())
+
+
+def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport:
+    """Every row of files of others; the header of a file says which measurements it holds.
+
+    Raises
+    ------
+    CalibrationError
+        As :func:`~sizer.calibrate.observations.load_observations` and
+        :func:`~sizer.calibrate.language.rows.load_language_rows`.
+    """
+    of_language = [path for path in paths if path.is_file() and is_language_file(_header(path))]
+    others = [path for path in paths if path not in of_language]
+    found = list(validate(load_files(others), catalog, stored_calibration()).rows) if others else []
+    for path in of_language:
+        found += validate_language(load_language_rows(path), catalog, language_calibration())
+    return report_of(found)
+
+
+def _header(path: Path) -> list[str]:
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        record = next(csv_records([file.readline(100_000)]), None)
+    return [] if record is None else [cell.strip() for cell in record.cells]

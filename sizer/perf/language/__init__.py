@@ -1,0 +1,1 @@
+"""Training of transformers: work, traffic and step time from shape, layout and machine. Arrays throughout."""

@@ -1,0 +1,158 @@
+"""Language-model measurements: reading them, the fit, predictions and their accuracy."""
+
+import dataclasses
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from sizer.base.errors import CalibrationError
+from sizer.calibrate.language import accuracy
+from sizer.calibrate.language.calibration import language_calibration
+from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_named, number_format
+from sizer.calibrate.language.rows import LanguageRow, load_language_rows
+from sizer.calibrate.language.validate import RATE, TIME, validate_language
+from sizer.calibrate.notes import FitNote, RowUse
+from tests.factories import examples
+
+HEADER = "row_id,source,model,gpu,gpus,precision,seq,global_batch,micro_batch,tp,pp,cp,sharding,software,step_time_s\n"
+ROW = "a,lab-2026,Llama3-8B,H100,8,BF16,8192,128,1,1,1,2,dist_optimizer,NeMo,12.27\n"
+
+
+@lru_cache
+def shipped() -> tuple[LanguageRow, ...]:
+    return load_language_rows()
+
+
+def written(folder, text):
+    path = folder / "rows.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_row_of_a_stranger_is_predicted(tmp_path):
+    # NVIDIA's recipes print 12.27 s for 128 sequences of 8,192 tokens of Llama 3 8B on 8 H100 with BF16, TP 1, CP 2.
+    rows = load_language_rows(written(tmp_path, HEADER + ROW))
+    [found] = validate_language(rows, examples.catalog(), language_calibration())
+    assert (found.id, found.quantity, found.status.use) == ("a", RATE, RowUse.PREDICTED)
+    assert found.published == pytest.approx(128 * 8192 / 12.27 / 8)
+    assert found.predicted == pytest.approx(found.published, rel=0.12)
+    assert found.low < found.predicted < found.high
+
+
+@pytest.mark.parametrize(
+    ("cell", "by", "says"),
+    [
+        ("12.27", "nan", "step_time_s: nan must be"),
+        ("12.27", "-1", "step_time_s: -1 must be"),
+        ("8192", "many", "seq: 'many' is not a number"),
+        (",8,BF16", ",0,BF16", "gpus: 0 must be 1 to"),
+        ("Llama3-8B", "", "model must be given"),
+    ],
+)
+def test_a_bad_cell_is_named_with_its_line(tmp_path, cell, by, says):
+    with pytest.raises(CalibrationError, match="line 2") as refused:
+        load_language_rows(written(tmp_path, HEADER + ROW.replace(cell, by, 1)))
+    assert says in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ({"gpu": "TPU v5"}, FitNote.GPU_NOT_IN_CATALOGUE),
+        ({"seq": None}, FitNote.SEQUENCE_NOT_STATED),
+        ({"model": "New-MoE", "arch": "moe"}, FitNote.SHAPE_NOT_STATED),
+    ],
+)
+def test_a_row_that_cannot_be_predicted_says_why(change, kind):
+    row = dataclasses.replace(
+        LanguageRow("a", "s", "Llama3-8B", "H100", "BF16", 8, seq=8192.0, tokens_s_gpu=1e4), **change
+    )
+    [found] = validate_language([row], examples.catalog(), language_calibration())
+    assert found.predicted is None
+    assert found.status.reason.kind is kind
+
+
+def test_names_of_gpus_and_formats():
+    gpus = {"h100": 1, "gb200": 2, "b200": 3, "a10080gb": 4, "a100": 5}
+    assert [gpu_named(text, gpus) for text in ("H100-96GB-HBM2e-500W", "GB200", "B200", "A100-80GB", "H-1")] == [
+        1,
+        2,
+        3,
+        4,
+        None,
+    ]
+    assert [number_format(text) for text in ("MXFP8", "NVFP4", "FP8-CS", "BF16", "FP16")] == [
+        "fp8",
+        "fp4",
+        "fp8",
+        "bf16",
+        "fp16",
+    ]
+
+
+def test_the_fit_reproduces_what_it_has_seen():
+    fit = language_calibration().fit
+    errors = np.abs(fit.residuals)
+    assert len(errors) > 900
+    assert np.median(errors) <= 0.04
+    assert np.quantile(errors, 0.9) <= 0.15
+
+
+def test_factors_stay_physical():
+    """Matrix products never beat the measured rate, and no traffic is faster than its line for nothing."""
+    fit = language_calibration().fit
+    values = dict(zip(fit.model.layout.names, np.exp(fit.values), strict=True))
+    assert values["linear"] >= 1
+    assert values["experts"] >= 1
+    for exposed in ("tensor", "context", "data", "expert_traffic"):
+        assert 0 < values[exposed] < 1.5
+
+
+def test_the_stored_accuracy_is_that_of_the_fit():
+    """The newest round, left out again here, has the stored figures; the others take half a minute to measure."""
+    stored = {one.measure: one for one in accuracy.stored_accuracy()}
+    rates, times = accuracy.newest_round(language_calibration().fit)
+    measures = accuracy.AccuracyMeasure
+    assert stored[measures.LANGUAGE_ROUND_RATES].value == pytest.approx(np.median(np.abs(rates)), rel=0.02)
+    assert stored[measures.LANGUAGE_ROUND_TIMES].value == pytest.approx(np.median(np.abs(times)), rel=0.02)
+    assert stored[measures.LANGUAGE_ROUND_RATES].rows == len(rates)
+
+
+def test_leaving_a_source_out_equals_a_fit_without_it():
+    """The few steps from the full fit end where a whole fit to the other rows ends."""
+    from sizer.calibrate.language.fit import fit_steps
+
+    fit = language_calibration().fit
+    out = np.array([case.row.source == "mlperf-training-v3.1" for case in fit.model.cases])
+    errors, _ = fit.without(out)
+    kept = [case for case, is_out in zip(fit.model.cases, out, strict=True) if not is_out]
+    again = fit_steps(kept)
+    left = [case for case, is_out in zip(fit.model.cases, out, strict=True) if is_out]
+    from sizer.calibrate.language.fit import StepModel
+
+    predicted = StepModel(left, again.model.layout)(again.values)[0]
+    measured = np.array([case.log_step_s for case in left])
+    assert errors == pytest.approx(predicted - measured, abs=0.01)
+
+
+def test_times_to_train_of_benchmarks_are_predicted():
+    rows = [row for row in shipped() if row.ttt_min and row.role == "calibration"]
+    found = validate_language(rows, examples.catalog(), language_calibration())
+    errors = [abs(row.log_error) for row in found if row.quantity == TIME and row.log_error is not None]
+    assert len(errors) > 100
+    assert np.median(errors) < 0.10
+
+
+def test_every_source_of_the_rows_is_in_the_catalogue():
+    assert {row.source for row in shipped()} <= set(examples.catalog().sources)
+
+
+def test_shapes_of_unknown_layers_follow_from_the_parameters():
+    row = LanguageRow(
+        "a", "s", "Other-70B", "H100", "BF16", 64, seq=4096.0, params_b=70.0, global_batch=64.0, step_time_s=9.0
+    )
+    [case] = cases_of([row], examples.catalog())
+    assert isinstance(case, LanguageCase)
+    assert set(case.guessed) >= {"shape", "layers"}
+    assert case.shape["layers"] == pytest.approx(80, rel=0.15)
