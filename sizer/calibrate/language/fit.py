@@ -38,6 +38,7 @@ PRIOR_SD = {
     "far_rate": 0.3,
     "recompute": 0.1,
     "lora": 0.1,
+    "tuned": 0.4,
 }
 # Levels of a run and the spread of their effects on the logarithm of the step time.
 EFFECT_SD = {

@@ -35,7 +35,7 @@ class Layouts:
     is_fully_sharded: Bools  # parameters, too, are divided over the data-parallel group
     recompute: Floats  # share of the forward pass that is computed again: 0 none, 1 full
     is_lora: Bools  # adapters are trained, the model itself is frozen
-    precision_bytes: Floats  # of a matrix element: 2 BF16, 1 FP8, 0.5 FP4
+    is_tuned: Bools  # whole steps as CUDA graphs and fused kernels, as in submissions to benchmarks
 
     @property
     def data(self) -> Floats:
@@ -89,6 +89,7 @@ class Efficiencies:
     far_rate: float = 1.0  # time over NICs over time at line rate
     recompute: float = 1.0  # time of recomputing over its share of work
     lora: float = 1.0
+    tuned: float = 0.5  # launches, fixed time and half_tokens of a tuned step over those of a usual one
 
 
 COEFFICIENTS = tuple(one.name for one in fields(Efficiencies))
@@ -133,7 +134,8 @@ def step_time(shapes: Shapes, layouts: Layouts, machines: Machines, by: Efficien
     dense = (
         times * tokens * (one.dense_parameters_used * share) + (times - FORWARD_FLOP * way.recompute) * tokens * head
     )
-    linear = dense / (rate * tokens / (tokens + by.half_tokens))
+    less = np.where(way.is_tuned, by.tuned, 1.0)
+    linear = dense / (rate * tokens / (tokens + by.half_tokens * less))
     routed = np.where(one.is_mixture, one.active_experts / one.experts * way.expert * tokens, 1.0)
     grouped = machines.matmul_flop_per_s / (by.linear * by.experts) * routed / (routed + by.half_expert_tokens)
     linear = linear + times * tokens * one.routed_parameters_used * share / grouped
@@ -146,7 +148,7 @@ def step_time(shapes: Shapes, layouts: Layouts, machines: Machines, by: Efficien
     sparse = np.where(one.is_mixture, layers * (one.layers - one.dense_layers) / one.layers, 0.0)
     moved = by.routing_bytes * one.hidden * sparse * tokens * one.active_experts / way.tensor
     elementwise = elementwise + moved / machines.memory_bytes_per_s
-    launch = by.launch_s * layers + by.routing_s * sparse
+    launch = (by.launch_s * layers + by.routing_s * sparse) * less
 
     state = tokens * one.hidden * ELEMENT_BYTES
     near = way.tensor <= machines.domain_gpus
@@ -187,5 +189,5 @@ def step_time(shapes: Shapes, layouts: Layouts, machines: Machines, by: Efficien
         data=exposed * late,
         bubble=bubble * late,
         optimizer=optimizer * late,
-        fixed=(by.fixed_s + many * launch) * late,
+        fixed=(by.fixed_s * less + many * launch) * late,
     )
