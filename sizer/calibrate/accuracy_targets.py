@@ -31,6 +31,16 @@ class AccuracyMeasure(StrEnum):
     LANGUAGE_SOURCE_COVERAGE = "language-held-out-source-coverage"
     LANGUAGE_BIAS = "language-bias"
     LANGUAGE_SOURCE_BIAS = "language-held-out-source-bias"
+    # Other networks of MLPerf Training v1.0 and later.
+    MODERN_RATE = "modern-rate-in-sample-median"
+    MODERN_RATE_SYSTEM = "modern-rate-system-left-out-median"
+    MODERN_RATE_ROUND = "modern-rate-newest-round-left-out-median"
+    MODERN_TIME = "modern-time-in-sample-median"
+    MODERN_TIME_SYSTEM = "modern-time-system-left-out-median"
+    MODERN_TIME_ROUND = "modern-time-newest-round-left-out-median"
+    MODERN_COVERAGE_LEAST = "modern-least-coverage"  # of all six tests
+    MODERN_COVERAGE_MOST = "modern-most-coverage"
+    MODERN_BIAS = "modern-largest-bias"
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ class FitNote(StrEnum):
     ONE_PROCESS = "one-process"
     LOADER_NOT_SATURATED = "loader-not-saturated"
     REPEATED = "repeated"
+    TRAINING_SHARE_LOW = "training-share-low"
     # Rows that cannot be predicted.
     QUANTITY_NOT_MODELLED = "quantity-not-modelled"  # quantity
     TASK_NOT_MODELLED = "task-not-modelled"  # task

@@ -12,6 +12,10 @@ from sizer.calibrate.language.accuracy import stored_accuracy
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.rows import is_language_file, load_language_rows
 from sizer.calibrate.language.validate import validate_language
+from sizer.calibrate.modern.figures import accuracy_figures
+from sizer.calibrate.modern.rows import is_modern_file, load_modern
+from sizer.calibrate.modern.stored import stored_modern_calibration
+from sizer.calibrate.modern.validate import validated_rows
 from sizer.calibrate.observations import load_files, load_observations, observations_digest
 from sizer.calibrate.validate import ValidationReport, report_of, validate
 from sizer.catalog.model import Catalog
@@ -20,7 +24,8 @@ from sizer.catalog.model import Catalog
 def built_in_report(catalog: Catalog) -> ValidationReport:
     """The shipped observations compared with the shipped calibration, in sample and with each source left out.
 
-    The rows are those of image and other dense networks; the targets also hold those of language models.
+    The rows are those of image and other dense networks; the targets also hold those of language models and of the
+    other networks of MLPerf on today's accelerators.
 
     Raises
     ------
@@ -31,7 +36,7 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
     if observations_digest(rows) != calibration.digest:
         raise CalibrationError("observations have changed since the calibration; run 'sizer calibrate'")
     report = validate(rows, catalog, calibration, load_cross_validation(calibration))
-    return replace(report, figures=report.figures + stored_accuracy())
+    return replace(report, figures=report.figures + stored_accuracy() + accuracy_figures(stored_modern_calibration()))
 
 
 def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport:
@@ -41,13 +46,17 @@ def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport
     ------
     CalibrationError
         As :func:`~sizer.calibrate.observations.load_observations` and
-        :func:`~sizer.calibrate.language.rows.load_language_rows`.
+        :func:`~sizer.calibrate.language.rows.load_language_rows` and
+        :func:`~sizer.calibrate.modern.rows.load_modern`.
     """
     of_language = [path for path in paths if path.is_file() and is_language_file(_header(path))]
-    others = [path for path in paths if path not in of_language]
+    of_mlperf = [path for path in paths if path.is_file() and is_modern_file(_header(path))]
+    others = [path for path in paths if path not in (*of_language, *of_mlperf)]
     found = list(validate(load_files(others), catalog, stored_calibration()).rows) if others else []
     for path in of_language:
         found += validate_language(load_language_rows(path), catalog, language_calibration())
+    if of_mlperf:
+        found += validated_rows(load_modern(of_mlperf), stored_modern_calibration())
     return report_of(found)
 
 

@@ -66,6 +66,8 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.calibrate.fitting import calibrate_with_fit
     from sizer.calibrate.language.accuracy import accuracy, save_accuracy
     from sizer.calibrate.language.calibration import language_calibration
+    from sizer.calibrate.modern.rows import load_modern
+    from sizer.calibrate.modern.stored import calibrate_modern, save_modern
     from sizer.calibrate.observations import load_observations
     from sizer.catalog.loader import load_catalog
 
@@ -81,6 +83,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     path = save_calibration(calibration)
     save_cross_validation(checks)
     save_accuracy(accuracy(language_calibration()))
+    save_modern(calibrate_modern(load_modern()))
     if as_json:
         from sizer.evidence.export import calibration_document
 

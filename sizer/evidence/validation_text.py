@@ -36,6 +36,15 @@ MEASURES = {
     AccuracyMeasure.LANGUAGE_SOURCE_COVERAGE: "language models, share inside the 90 % interval, source held out",
     AccuracyMeasure.LANGUAGE_BIAS: "language models, bias in sample",
     AccuracyMeasure.LANGUAGE_SOURCE_BIAS: "language models, bias with the source held out",
+    AccuracyMeasure.MODERN_RATE: "MLPerf v1.0 to v5.0: rate in sample, median",
+    AccuracyMeasure.MODERN_RATE_SYSTEM: "MLPerf v1.0 to v5.0: rate with the system held out, median",
+    AccuracyMeasure.MODERN_RATE_ROUND: "MLPerf v5.0 from v1.0 to v4.1: rate, median",
+    AccuracyMeasure.MODERN_TIME: "MLPerf v1.0 to v5.0: time to train in sample, median",
+    AccuracyMeasure.MODERN_TIME_SYSTEM: "MLPerf v1.0 to v5.0: time to train with the system held out, median",
+    AccuracyMeasure.MODERN_TIME_ROUND: "MLPerf v5.0 from v1.0 to v4.1: time to train, median",
+    AccuracyMeasure.MODERN_COVERAGE_LEAST: "MLPerf v1.0 to v5.0: share inside the 90 % interval, lowest check",
+    AccuracyMeasure.MODERN_COVERAGE_MOST: "MLPerf v1.0 to v5.0: share inside the 90 % interval, highest check",
+    AccuracyMeasure.MODERN_BIAS: "MLPerf v1.0 to v5.0: bias, largest of all checks",
 }
 
 

@@ -34,6 +34,7 @@ _TEXTS = {
     FitNote.LOADER_NOT_SATURATED: (
         "the loader delivered at least this: storage, the GPUs or the test itself set the rate"
     ),
+    FitNote.TRAINING_SHARE_LOW: "the training rate explains less than 60 % of the run",
     FitNote.REPEATED: "another row holds the same number",
     FitNote.QUANTITY_NOT_MODELLED: "{0}",
     FitNote.TASK_NOT_MODELLED: "rate of task {0}",

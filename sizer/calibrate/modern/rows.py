@@ -1,0 +1,158 @@
+"""Rows of MLPerf Training v1.0 and later, one for each round, system and benchmark."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sizer.base.errors import CalibrationError
+from sizer.base.formats.csv_records import csv_records
+from sizer.base.resources import data_dir, text_of_file
+
+MAX_FILE_BYTES = 20_000_000
+MAX_ROWS = 50_000
+MAX_CELL_CHARACTERS = 5_000
+MAX_NUMBER = 1e15
+# Columns by which a file is known to be of this kind.
+HEADER = frozenset({"benchmark", "accel", "global_batch", "rate_train_s", "ttt_raw_min"})
+_SPELLINGS = {"gigacomputing": "gigabyte", "nvidia_coreweave": "nvidia", "iei": "inspur"}
+_NOT_HARDWARE = re.compile(r"[_-]?(n\d+|ngc[\d.]*|mxnet|pytorch|hugectr|dgl|tensorflow)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ModernRow:
+    """One result of MLPerf Training; what the file does not state is empty or None."""
+
+    id: str
+    round: str
+    submitter: str
+    system: str
+    benchmark: str
+    accelerator: str
+    servers: int
+    accelerators: int | None  # that train; others only evaluate
+    global_batch: float | None
+    accumulation: int
+    link: str
+    nic_bytes_per_s: float | None  # of one server, all adapters
+    cpu_vendor: str
+    framework: str
+    precision: str
+    samples_to_converge: float | None
+    samples_per_s: float | None
+    time_to_train_s: float | None
+    flags: str
+    place: str
+
+    @property
+    def source(self) -> str:
+        """Key of the round in the list of sources."""
+        return f"mlperf-training-{self.round}"
+
+    @property
+    def hardware(self) -> str:
+        """System name without software and server count: what different submissions of one system share."""
+        return _NOT_HARDWARE.sub("", self.system.lower())
+
+    @property
+    def maker(self) -> str:
+        """Submitter in one spelling."""
+        name = self.submitter.lower()
+        return _SPELLINGS.get(name, name)
+
+    @property
+    def round_order(self) -> float:
+        """Round as a number: 4.1 of ``v4.1``; 0 where it cannot be read."""
+        match = re.fullmatch(r"v(\d{1,2}\.\d{1,2})", self.round)
+        return float(match.group(1)) if match else 0.0
+
+
+def is_modern_file(header: Sequence[str]) -> bool:
+    """Whether a header has the columns of MLPerf Training rows."""
+    return set(header) >= HEADER
+
+
+def shipped_path() -> Path:
+    """The rows that the calibration is fitted to."""
+    return data_dir("catalog") / "benchmarks" / "modern" / "mlperf-training.csv"
+
+
+def load_modern(paths: Sequence[Path] = ()) -> tuple[ModernRow, ...]:
+    """Rows of files, by default of the shipped one.
+
+    Raises
+    ------
+    CalibrationError
+        If a file cannot be read, or a cell is not what its column holds; names every such cell.
+    """
+    rows: list[ModernRow] = []
+    faults: list[str] = []
+    for path in paths or (shipped_path(),):
+        records = csv_records(text_of_file(path, MAX_FILE_BYTES, "MLPerf Training rows"))
+        columns = [cell.strip() for cell in next(records).cells]
+        for record in records:
+            if record.is_blank:
+                continue
+            place = f"{path.name}:{record.line}"
+            if record.fault:
+                faults.append(f"{place}: {record.fault}")
+                continue
+            if len(rows) >= MAX_ROWS:
+                raise CalibrationError(f"{path.name}: more than {MAX_ROWS} rows")
+            try:
+                rows.append(_row(record.by_column(columns), place))
+            except ValueError as error:
+                faults.append(f"{place}: {error}")
+    if faults:
+        raise CalibrationError("\n".join(faults))
+    return tuple(rows)
+
+
+def _row(cells: dict[str, str], place: str) -> ModernRow:
+    def text(column: str) -> str:
+        value = cells.get(column, "").strip()
+        if len(value) > MAX_CELL_CHARACTERS:
+            raise ValueError(f"{column}: longer than {MAX_CELL_CHARACTERS} characters")
+        return value
+
+    def number(column: str) -> float | None:
+        written = text(column)
+        if not written:
+            return None
+        try:
+            value = float(written)
+        except ValueError:
+            raise ValueError(f"{column} = {written[:40]!r}: must be a number") from None
+        if not math.isfinite(value) or not 0 <= value <= MAX_NUMBER:
+            raise ValueError(f"{column} = {written[:40]}: must lie between 0 and {MAX_NUMBER:g}")
+        return value or None
+
+    def count(column: str) -> int | None:
+        value = number(column)
+        return None if value is None else max(1, round(value))
+
+    adapters, gbit_per_s, minutes = number("nic_count"), number("nic_gbps"), number("ttt_raw_min")
+    cpu, framework = text("host_cpu").lower(), text("framework").lower()
+    return ModernRow(
+        id=text("id") or place,
+        round=text("round"),
+        submitter=text("submitter"),
+        system=text("system"),
+        benchmark=text("benchmark"),
+        accelerator=text("accel"),
+        servers=count("nodes") or 1,
+        accelerators=count("train_accels") or count("accels"),
+        global_batch=number("global_batch"),
+        accumulation=count("grad_accum") or 1,
+        link=text("nvlink"),
+        nic_bytes_per_s=adapters * gbit_per_s * 1e9 / 8 if adapters and gbit_per_s else None,
+        cpu_vendor="amd" if "amd" in cpu or "epyc" in cpu else "intel" if "intel" in cpu or "xeon" in cpu else "",
+        framework=next((name for name in ("mxnet", "pytorch", "tensorflow") if name in framework), ""),
+        precision=text("precision"),
+        samples_to_converge=number("samples_to_converge"),
+        samples_per_s=number("rate_train_s"),
+        time_to_train_s=None if minutes is None else minutes * 60,
+        flags=text("flags"),
+        place=place,
+    )
