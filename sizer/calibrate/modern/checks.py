@@ -21,7 +21,7 @@ _COVERED = 0.90
 
 
 @dataclass(frozen=True)
-class Check:
+class AccuracyCheck:
     """Accuracy of one kind of row in one test."""
 
     quantity: str
@@ -33,7 +33,7 @@ class Check:
     coverage: float
 
 
-def fit_and_check(rates: Sequence[ModernRow], times: Sequence[ModernRow]) -> tuple[Fit, Fit, tuple[Check, ...]]:
+def fit_and_check(rates: Sequence[ModernRow], times: Sequence[ModernRow]) -> tuple[Fit, Fit, tuple[AccuracyCheck, ...]]:
     """Fits of rates and times with spreads from left-out systems, and their accuracy.
 
     Parameters
@@ -106,9 +106,9 @@ def _coverage(errors: Floats, factor: float, row_sd: float) -> float:
     return float(np.mean(np.abs(errors[:, 0]) <= HALF_WIDTH * sd))
 
 
-def _check(quantity: str, test: str, fit: Fit, errors: Floats) -> Check:
+def _check(quantity: str, test: str, fit: Fit, errors: Floats) -> AccuracyCheck:
     size = np.abs(errors[:, 0])
-    return Check(
+    return AccuracyCheck(
         quantity,
         test,
         len(size),

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import coo_array, csc_array, triu
 
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.modern.checks import Check, fit_and_check
+from sizer.calibrate.modern.checks import AccuracyCheck, fit_and_check
 from sizer.calibrate.modern.fit import Fit
 from sizer.calibrate.modern.rows import ModernRow
 from sizer.calibrate.modern.rules import fits_rate, fits_time
@@ -28,7 +28,7 @@ class ModernCalibration:
     used: frozenset[str]  # rows of the fit of the rates
     networks: frozenset[str]
     accelerators: frozenset[str]
-    checks: tuple[Check, ...]
+    checks: tuple[AccuracyCheck, ...]
 
 
 def calibrate_modern(rows: Sequence[ModernRow]) -> ModernCalibration:
@@ -88,7 +88,7 @@ def load_modern_calibration(path: Path | None = None) -> ModernCalibration:
             frozenset(content["used"]),
             frozenset(content["networks"]),
             frozenset(content["accelerators"]),
-            tuple(Check(**one) for one in content["checks"]),
+            tuple(AccuracyCheck(**one) for one in content["checks"]),
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise CalibrationError(f"stored fits of MLPerf rows are damaged ({error!r}); run 'sizer calibrate'") from None
