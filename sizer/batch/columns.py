@@ -113,7 +113,7 @@ def answer_cells(design: DesignAnswer, needs_cluster: bool) -> dict[str, Any]:
         "design.storage": platform.storage.id,
         "design.storage_nodes": int(design.storage_nodes),
         "design.fabric": platform.fabric.id,
-        "design.racks": int(counts.racks[0]),
+        "design.racks": counts.n_racks,
         "design.rack_units": _number(counts.rack_units[0]),
         "design.power_max_w": _number(counts.power_max_w[0]),
         "design.power_is_lower_bound": bool(counts.unknown_power),

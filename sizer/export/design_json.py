@@ -178,8 +178,11 @@ def _check(check: DesignCheck) -> dict[str, object]:
 
 def _quantities(counts: Quantities) -> dict[str, object]:
     """Quantities of one design: the only row of each array."""
-    of_row = ("rack_units", "racks", "power_typical_w", "power_max_w", "weight_kg", "raw_bytes", "usable_bytes")
+    of_row = ("rack_units", "power_typical_w", "power_max_w", "weight_kg", "raw_bytes", "usable_bytes")
     return {
+        "racks": counts.n_racks,
+        "new_racks": counts.racks[0],
+        "existing_racks": counts.existing_racks[0],
         **{name: getattr(counts, name)[0] for name in of_row},
         **fields_of(counts, "unknown_power", "unknown_weight"),
         "components": [

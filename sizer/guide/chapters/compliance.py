@@ -144,14 +144,18 @@ def _budget(context: GuideContext) -> Iterator[Requirement]:
 
 def _counts(context: GuideContext) -> Iterator[Requirement]:
     limits, quantities = context.result.request.limits, context.design.quantities
+    racks, existing = int(quantities.racks[0]), int(quantities.existing_racks[0])
+    # The limit is on racks that are bought; the guide counts all that hold the design.
+    racks_text = f"{grouped(racks)} new, {grouped(existing)} existing" if existing else grouped(racks)
+    units, servers = float(quantities.rack_units[0]), context.design.n_servers
     counts = (
-        ("racks", limits.racks, int(quantities.racks[0])),
-        ("rack units", limits.rack_units, float(quantities.rack_units[0])),
-        ("servers", limits.servers, context.design.n_servers),
+        ("racks", limits.racks, racks, racks_text),
+        ("rack units", limits.rack_units, units, grouped(units)),
+        ("servers", limits.servers, servers, grouped(servers)),
     )
-    for noun, most, count in counts:
+    for noun, most, count, text in counts:
         if most is not None:
-            yield Requirement(f"At most {grouped(most)} {noun}", grouped(count), count <= most, "facility")
+            yield Requirement(f"At most {grouped(most)} {noun}", text, count <= most, "facility")
 
 
 def _power(context: GuideContext) -> Iterator[Requirement]:

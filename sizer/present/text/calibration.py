@@ -87,14 +87,16 @@ _TEXTS = {
         "{0} was measured on one server only: the exchange between servers is that of the pool"
     ),
     FitNote.BATCH_OUTSIDE: (
-        "{0} was published with {1} to {2} samples per GPU in {3} precision, not {4}: the rate is an extrapolation"
+        "{0} was published with {1} samples per GPU in {2} precision, not {3}: the rate is an extrapolation"
     ),
-    FitNote.EPOCHS_OUTSIDE: "epochs of {0} are published for global batches of {1} to {2}: this is an extrapolation",
+    FitNote.EPOCHS_OUTSIDE: "epochs of {0} are published for a global batch of {1}: this is an extrapolation",
     FitNote.LOADER_NOT_MEASURED: "the host's work of the {0} loader was not measured",
     FitNote.DALI_FROM_THREADS: "the GPU decodes: the host's work is derived from published thread counts",
     FitNote.LOADER_ASSUMED: "the stack was measured without a loader: decoding with TensorFlow's loader is assumed",
     FitNote.HOST_LINE_ASSUMED: "no source prints the host's work per sample for {0}: a wide assumption is used",
 }
+# Their second and third values are the least and the most published; one published value is no range.
+_PUBLISHED_RANGES = (FitNote.BATCH_OUTSIDE, FitNote.EPOCHS_OUTSIDE)
 _USES = {
     RowUse.CALIBRATED: "calibrated on",
     RowUse.CALIBRATED_HOST: "calibrated on (host decode)",
@@ -115,7 +117,10 @@ def note_text(note: CalibrationNote) -> str:
     if note.kind is FitNote.NO_RECIPE and note.values == ("",):
         return note_text(CalibrationNote(FitNote.DNN_NOT_NAMED))
     longest = None if note.kind is FitNote.AS_RECORDED else _MOST_CHARACTERS
-    return _TEXTS[note.kind].format(*(_value(value, longest) for value in note.values))
+    values = [_value(value, longest) for value in note.values]
+    if note.kind in _PUBLISHED_RANGES:
+        values[1:3] = [values[1] if values[1] == values[2] else f"{values[1]} to {values[2]}"]
+    return _TEXTS[note.kind].format(*values)
 
 
 def _value(value: str | float, longest: int | None) -> str:

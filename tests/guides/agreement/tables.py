@@ -62,8 +62,9 @@ def _whole(document: dict[str, Any]) -> Iterator[Fact]:
     bound = "at least" if design["unknown_power"] else "complete"
     yield "power is a lower bound", "design.unknown_power", bound, ""
     yield "racks", "plan.racks", len(plan["racks"]), ""
+    yield "racks", "design.racks", design["racks"], ""
     there = sum(rack["is_existing"] for rack in plan["racks"])
-    yield "racks", "design.racks and existing ones", design["racks"] + there, ""
+    yield "racks", "design.new_racks and existing ones", design["new_racks"] + there, ""
     for figure, key in (("maximum power", "power_max_w"), ("typical power", "power_typical_w")):
         yield figure, f"plan.racks[].{key}", sum(rack[key] for rack in plan["racks"]), ""
     yield "cables", "plan.cable_items", sum(plan["cable_items"].values()), ""
