@@ -29,6 +29,9 @@ class AccuracyMeasure(StrEnum):
     LANGUAGE_COVERAGE = "language-coverage"
     LANGUAGE_SERIES_COVERAGE = "language-held-out-series-coverage"
     LANGUAGE_SOURCE_COVERAGE = "language-held-out-source-coverage"
+    LANGUAGE_MEMORY_MEDIAN = "language-memory-median"
+    LANGUAGE_MEMORY_SOURCE_MEDIAN = "language-memory-held-out-source-median"
+    LANGUAGE_MEMORY_COVERAGE = "language-memory-held-out-source-coverage"
     LANGUAGE_BIAS = "language-bias"
     LANGUAGE_SOURCE_BIAS = "language-held-out-source-bias"
     # Other networks of MLPerf Training v1.0 and later.

@@ -13,6 +13,7 @@ from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.language.calibration import LanguageCalibration, scatter
 from sizer.calibrate.language.cases import LanguageCase, arrays
 from sizer.calibrate.language.fit import LanguageFit
+from sizer.calibrate.language.gpu_memory import MemoryFit, spread
 from sizer.calibrate.language.rows import rows_digest
 from sizer.calibrate.language.time_to_train import benchmark_of, fit_benchmarks
 from sizer.calibrate.observations import read_stored, stored_path, write_stored
@@ -34,6 +35,8 @@ def accuracy(calibration: LanguageCalibration) -> tuple[AccuracyTarget, ...]:
     by_series, in_series = _left_out(fit, [case.row.series or case.row.row_id for case in cases])
     rates, times = newest_round(fit)
     better = sources_better_than_one_utilization(cases, errors)
+    memory = calibration.memory
+    peaks, in_memory = _peaks_left_out(memory)
     median, p90 = np.median, _p90
     m = AccuracyMeasure
     return (
@@ -48,6 +51,9 @@ def accuracy(calibration: LanguageCalibration) -> tuple[AccuracyTarget, ...]:
         _figure(m.LANGUAGE_COVERAGE, np.mean, _inside(seen, _seen_variance(fit), cases), 0.85, 0.96),
         _figure(m.LANGUAGE_SERIES_COVERAGE, np.mean, in_series, 0.85, 0.96),
         _figure(m.LANGUAGE_SOURCE_COVERAGE, np.mean, inside, 0.85, 0.96),
+        _figure(m.LANGUAGE_MEMORY_MEDIAN, median, np.abs(memory.residuals), 0.0, 0.05),
+        _figure(m.LANGUAGE_MEMORY_SOURCE_MEDIAN, median, np.abs(peaks), 0.0, 0.15),
+        _figure(m.LANGUAGE_MEMORY_COVERAGE, np.mean, in_memory, 0.85, 0.96),
         _figure(m.LANGUAGE_BIAS, lambda e: abs(median(e)), seen, 0.0, 0.03),
         _figure(m.LANGUAGE_SOURCE_BIAS, lambda e: abs(median(e)), errors, 0.0, 0.03),
     )
@@ -81,6 +87,19 @@ def _left_out(fit: LanguageFit, groups: Iterable[str]) -> tuple[Floats, Bools]:
         out = names == name
         errors[out], variance = fit.without(out)
         inside[out] = _inside(errors[out], variance, [case for case, is_out in zip(cases, out, strict=True) if is_out])
+    return errors, inside
+
+
+def _peaks_left_out(memory: MemoryFit) -> tuple[Floats, Bools]:
+    """Errors of peaks of memory with their source left out, and whether the interval holds the measured peak."""
+    cases = memory.model.cases
+    sources = np.array([case.row.source for case in cases])
+    errors, inside = np.zeros(len(cases)), np.zeros(len(cases), dtype=bool)
+    for source in np.unique(sources):
+        out = sources == source
+        errors[out], variance = memory.without(out)
+        beyond = spread([case for case, is_out in zip(cases, out, strict=True) if is_out])
+        inside[out] = np.abs(errors[out]) <= Z90 * np.sqrt(variance + beyond**2)
     return errors, inside
 
 

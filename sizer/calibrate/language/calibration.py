@@ -10,9 +10,11 @@ from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
 from sizer.calibrate.language.cases import LanguageCase, cases_of
 from sizer.calibrate.language.fit import EFFECT_SD, LanguageFit, StepModel, effects_of, fit_steps
+from sizer.calibrate.language.gpu_memory import MemoryFit, fit_memory
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows
 from sizer.calibrate.language.time_to_train import Benchmark, benchmark_of, fit_benchmarks
 from sizer.catalog.loader import load_catalog
+from sizer.catalog.model import Catalog
 
 # Scatter of the logarithm of a run about its prediction, beyond what the effects know: about 3 % between repeats half a
 # year apart, more where routing, adapters or a guessed layout come in. Runs left out of the fit give these.
@@ -24,6 +26,7 @@ class LanguageCalibration:
     """What the shipped rows say."""
 
     fit: LanguageFit
+    memory: MemoryFit
     benchmarks: dict[str, Benchmark]
     rows: tuple[LanguageRow, ...]
 
@@ -84,13 +87,18 @@ def fitted(rows: Sequence[LanguageRow], cases: Sequence[object]) -> list[Languag
     ]
 
 
-def calibrate(cases: Sequence[LanguageCase], rows: Sequence[LanguageRow]) -> LanguageCalibration:
-    """Fit step times and benchmarks to cases."""
-    return LanguageCalibration(fit_steps(cases), fit_benchmarks(cases), tuple(rows))
+def calibrate(rows: Sequence[LanguageRow], catalog: Catalog) -> LanguageCalibration:
+    """Fit step times, GPU memory and benchmarks to rows.
+
+    Memory also learns from runs whose rate is only for checks: a missing sequence of layers changes it little.
+    """
+    cases = cases_of(rows, catalog, rows)
+    known = [case for case in cases if isinstance(case, LanguageCase)]
+    used = fitted(rows, cases)
+    return LanguageCalibration(fit_steps(used), fit_memory(known), fit_benchmarks(used), tuple(rows))
 
 
 @lru_cache(maxsize=1)
 def language_calibration() -> LanguageCalibration:
     """The calibration of the shipped rows with the shipped catalogue: a third of a second, once a process."""
-    rows = load_language_rows()
-    return calibrate(fitted(rows, cases_of(rows, load_catalog(), rows)), rows)
+    return calibrate(load_language_rows(), load_catalog())

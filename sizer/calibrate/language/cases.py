@@ -222,8 +222,10 @@ def _layout(row: LanguageRow, shape: dict[str, float], gpu: Gpu, guessed: list[s
         "context": context,
         "expert": row.ep or 1.0,
         "is_fully_sharded": float(full),
+        "is_optimizer_sharded": float(not full and row.sharding not in ("ddp", "zero0")),
         "recompute": {"full": 1.0, "selective": 0.15}.get(row.recompute, 0.0),
         "is_lora": float(is_lora),
+        "element_bytes": _ELEMENT_BYTES.get(number_format(row.precision), 2.0),
         "is_tuned": float(stack_named(row).startswith(TUNED)),
     }
 
@@ -324,7 +326,9 @@ def arrays(cases: Sequence[LanguageCase]) -> tuple[Shapes, Layouts, Machines]:
         return np.array([getattr(case, of)[name] for case in cases], dtype=float)
 
     shapes = Shapes(**{one.name: column("shape", one.name) for one in fields(Shapes)})
-    flags = {name: column("layout", name) > 0 for name in ("is_fully_sharded", "is_lora", "is_tuned")}
+    flags = {
+        name: column("layout", name) > 0 for name in ("is_fully_sharded", "is_optimizer_sharded", "is_lora", "is_tuned")
+    }
     numbers = {one.name: column("layout", one.name) for one in fields(Layouts) if one.name not in flags}
     layouts = Layouts(**numbers, **flags)  # type: ignore[arg-type]  # numbers and flags are both arrays of one length
     return shapes, layouts, Machines(**{one.name: column("machine", one.name) for one in fields(Machines)})

@@ -10,9 +10,11 @@ from sizer.calibrate.language.time_to_train import MINUTE
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.model import Catalog
+from sizer.perf.language.memory import GIB
 
-# Quantities of a row: tokens/s of one GPU, as the files state them, and seconds to the target of a benchmark.
-RATE, TIME = "tokens_per_s", "time_to_train_s"
+# Quantities of a row: tokens/s of one GPU, as the files state them, seconds to the target of a benchmark, and the peak
+# of one GPU's memory.
+RATE, TIME, MEMORY = "tokens_per_s", "time_to_train_s", "gpu_memory_bytes"
 _TASK = "language training"
 
 
@@ -29,30 +31,33 @@ def validate_language(
     cases = cases_of(rows, catalog, calibration.rows)
     known = [case for case in cases if isinstance(case, LanguageCase)]
     rates = calibration.tokens_per_s_per_gpu(known)
-    rate_of = {id(case): rates[i] for i, case in enumerate(known)}
-    fitted = {case.row for case in calibration.fit.model.cases}
+    peaks = calibration.memory.bytes_of(known)
+    place = {id(case): i for i, case in enumerate(known)}
+    fitted = {RATE: {case.row for case in calibration.fit.model.cases}}
+    fitted |= {TIME: fitted[RATE], MEMORY: {case.row for case in calibration.memory.model.cases}}
     found: list[ValidatedRow] = []
     for row, case in zip(rows, cases, strict=True):
         if isinstance(case, CalibrationNote):
             outside = RowStatus(RowUse.OUTSIDE, case)
             found += [_row(row, name, value, None, outside) for name, value in _published(row)]
             continue
-        status = CALIBRATED if row in fitted else PREDICTED
-        if row.role == "check":
-            status = RowStatus(RowUse.EXCLUDED, note(FitNote.FOR_CHECKS_ONLY))
         notes = extrapolations(case, calibration)
+        i = place[id(case)]
         for name, value in _published(row):
-            estimate = rate_of[id(case)] if name == RATE else calibration.time_to_train(case)
-            reason = status
+            status = CALIBRATED if row in fitted[name] else PREDICTED
+            if row.role == "check" and name != MEMORY:
+                status = RowStatus(RowUse.EXCLUDED, note(FitNote.FOR_CHECKS_ONLY))
+            estimate = {RATE: rates, MEMORY: peaks}[name][i] if name != TIME else calibration.time_to_train(case)
             if estimate is None:
-                reason = RowStatus(RowUse.OUTSIDE, note(FitNote.BENCHMARK_NOT_KNOWN, row.model))
-            found.append(_row(row, name, value, estimate, reason, notes))
+                status = RowStatus(RowUse.OUTSIDE, note(FitNote.BENCHMARK_NOT_KNOWN, row.model))
+            found.append(_row(row, name, value, estimate, status, notes))
     return tuple(found)
 
 
 def _published(row: LanguageRow) -> list[tuple[str, float]]:
     rate = row.tokens_per_s_per_gpu
-    values = [(RATE, rate), (TIME, row.ttt_min * MINUTE if row.ttt_min else None)]
+    time = row.ttt_min * MINUTE if row.ttt_min else None
+    values = [(RATE, rate), (TIME, time), (MEMORY, row.mem_gib * GIB if row.mem_gib else None)]
     return [(name, value) for name, value in values if value]
 
 

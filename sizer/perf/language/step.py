@@ -33,6 +33,7 @@ class Layouts:
     context: Floats
     expert: Floats
     is_fully_sharded: Bools  # parameters, too, are divided over the data-parallel group
+    is_optimizer_sharded: Bools  # only the optimizer's state is
     recompute: Floats  # share of the forward pass that is computed again: 0 none, 1 full
     is_lora: Bools  # adapters are trained, the model itself is frozen
     is_tuned: Bools  # whole steps as CUDA graphs and fused kernels, as in submissions to benchmarks
@@ -41,6 +42,11 @@ class Layouts:
     def data(self) -> Floats:
         """Data-parallel degree."""
         return np.asarray(np.maximum(1.0, self.gpus / (self.tensor * self.pipeline * self.context)))
+
+    @property
+    def replicas(self) -> Floats:
+        """GPUs that hold the same part of the model: context-parallel ones share its state with data-parallel ones."""
+        return self.data * self.context
 
     @property
     def micro_batches(self) -> Floats:
@@ -163,12 +169,12 @@ def step_time(shapes: Shapes, layouts: Layouts, machines: Machines, by: Efficien
     context = keys * np.where(near, by.context / machines.domain_bytes_per_s, by.context / beyond)
 
     busy = linear + attention + elementwise + tensor + expert + context + launch
-    data = way.data
+    data = way.replicas
     trained = np.where(way.is_lora, 0.005, 1.0)
     # Tensor parallelism divides the dense layers and the vocabulary; experts are divided over their own group.
     dense_held = one.dense_parameters_used * share + one.vocabulary * one.hidden / way.tensor
     held = dense_held + one.expert_parameters / (way.pipeline * way.expert)
-    near = data * way.tensor * way.context <= machines.domain_gpus
+    near = data * way.tensor <= machines.domain_gpus
     pace = np.where(near, machines.domain_bytes_per_s, beyond)
     exchanged = OPTIMIZER_EXCHANGE_BYTES * held * trained * (data - 1) / data / pace * by.data
     gathered = FULL_SHARD_BYTES * held * np.where(way.is_lora, 0.67, 1.0) * (data - 1) / data / pace * by.full_shard

@@ -11,7 +11,7 @@ from sizer.calibrate.language import accuracy
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_named, number_format
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows
-from sizer.calibrate.language.validate import RATE, TIME, validate_language
+from sizer.calibrate.language.validate import MEMORY, RATE, TIME, validate_language
 from sizer.calibrate.notes import FitNote, RowUse
 from tests.factories import examples
 
@@ -156,3 +156,34 @@ def test_shapes_of_unknown_layers_follow_from_the_parameters():
     assert isinstance(case, LanguageCase)
     assert set(case.guessed) >= {"shape", "layers"}
     assert case.shape["layers"] == pytest.approx(80, rel=0.15)
+
+
+def test_memory_of_a_published_run_is_predicted():
+    """BLOOM's 176 G parameters on 384 A100 took 60 GB a GPU with TP 4 and PP 12: BigScience's experiments."""
+    rows = [row for row in shipped() if row.source == "bigscience-bloom" and row.mem_gib]
+    found = [
+        one for one in validate_language(rows, examples.catalog(), language_calibration()) if one.quantity == MEMORY
+    ]
+    assert len(found) == len(rows)
+    errors = np.abs([one.log_error for one in found])
+    assert np.median(errors) < 0.08
+    assert np.mean([one.is_covered for one in found]) > 0.8
+
+
+def test_more_sharding_and_recomputing_take_less_memory():
+    row = LanguageRow(
+        "a", "s", "Llama3-8B", "H100", "BF16", 8, kind="pretrain", layers=32.0, hidden=4096.0, ffn=14336.0, heads=32.0,
+        kv_heads=8.0, head_dim=128.0, seq=8192.0, global_batch=128.0, micro_batch=1.0, tp=1.0, pp=1.0, cp=1.0,
+        sharding="ddp", recompute="none", software="NeMo",
+    )  # fmt: skip
+
+    def peak(**change):
+        cases = cases_of([dataclasses.replace(row, **change)], examples.catalog())
+        return float(language_calibration().memory.bytes_of(cases).value[0])
+
+    whole, optimizer, full = peak(), peak(sharding="dist_optimizer"), peak(sharding="fsdp")
+    # 8 G parameters x 12 bytes of optimizer state, of which seven eighths move to other GPUs
+    assert whole - optimizer > 0.9 * 8e9 * 12 * 7 / 8
+    assert full < optimizer
+    assert peak(recompute="full") < peak(recompute="selective") < whole
+    assert peak(tp=2.0) < whole

@@ -25,7 +25,7 @@ BY = Efficiencies()
 def layout(**given: float) -> Layouts:
     usual = {one.name: 1.0 for one in dataclasses.fields(Layouts)} | {"sequence": 8192.0, "recompute": 0.0}
     numbers = {name: np.array([float(value)]) for name, value in (usual | given).items()}
-    for name in ("is_fully_sharded", "is_lora", "is_tuned"):
+    for name in ("is_fully_sharded", "is_optimizer_sharded", "is_lora", "is_tuned"):
         numbers[name] = np.array([bool(given.get(name, False))])
     return Layouts(**numbers)
 
