@@ -99,7 +99,7 @@ def _case(row: LanguageRow, gpus: dict[str, Gpu], shapes: dict[str, LanguageRow]
     layout = _layout(row, shape, gpu, guessed)
     precision = number_format(row.precision)
     machine = _machine(row, gpu, precision)
-    return LanguageCase(row, shape, layout, machine, _levels(row, precision), tuple(guessed))
+    return LanguageCase(row, shape, layout, machine, _levels(row, gpu.id, precision), tuple(guessed))
 
 
 def _gpus_by_name(catalog: Catalog) -> dict[str, Gpu]:
@@ -136,6 +136,10 @@ def _shape(row: LanguageRow, like: LanguageRow | None, guessed: list[str]) -> di
     if not (get["layers"] and get["hidden"]) and like is not None and not get["hidden"]:
         get = {key: value or getattr(like, key) for key, value in get.items()}
         guessed.append("shape")
+    elif get["experts"] and not get["moe_ffn"] and like is not None and like.hidden == get["hidden"]:
+        # The dense layers' width would make experts many times too wide.
+        get["moe_ffn"] = like.moe_ffn
+        guessed.append("shape")
     gates = 2.0 if name.startswith(_PLAIN) else 3.0
     vocabulary = get["vocab"] or next((float(v) for key, v in _VOCABULARIES if key in name), _USUAL_VOCABULARY)
     if not get["hidden"]:
@@ -151,6 +155,8 @@ def _shape(row: LanguageRow, like: LanguageRow | None, guessed: list[str]) -> di
     kv_heads = get["kv_heads"] or heads
     ffn = get["ffn"] or (4.0 * hidden if gates == 2.0 else 3.5 * hidden)
     experts = get["experts"] or 1.0
+    if experts > 1 and not get["moe_ffn"]:
+        return note(FitNote.SHAPE_NOT_STATED, row.model)
     latent = "deepseek" in name or "kimi" in name
     if not get["layers"]:
         if not row.params_b or experts > 1:
@@ -203,7 +209,8 @@ def _layout(row: LanguageRow, shape: dict[str, float], gpu: Gpu, guessed: list[s
     micro = micro or 1.0
     data = max(1.0, gpus / (tensor * pipeline * context))
     if batch is None:
-        batch = row.global_batch or data * micro
+        # Enough micro batches to fill a pipeline four times, as is usual, where the source does not count them.
+        batch = data * micro * (row.grad_accum or (4.0 * pipeline if pipeline > 1 else 1.0))
         guessed.append("global batch")
     chunks = row.vp
     if chunks is None:
@@ -299,13 +306,15 @@ def stack_named(row: LanguageRow) -> str:
     return next((stack for word, stack in _STACKS if word in text), f"other:{text[:40]}")
 
 
-def _levels(row: LanguageRow, precision: str) -> Levels:
+def _levels(row: LanguageRow, gpu_id: str, precision: str) -> Levels:
     stack = stack_named(row)
     name = row.model.lower()
     family = re.split(r"[-0-9.]", name)[0] or name
     mixture = row.arch.endswith("moe")
     release = f"{stack}/{row.version or row.date or row.source}" + ("" if stack != TUNED else f"/{row.source}")
-    gpu = row.gpu.lower()
+    # A GPU run at less than its usual power is another one to the fit.
+    power = re.search(r"[0-9]{3,4}w", row.gpu.lower())
+    gpu = gpu_id if power is None else f"{gpu_id}/{power[0]}"
     return Levels(
         gpu_precision=f"{gpu}/{precision}",
         stack=stack,

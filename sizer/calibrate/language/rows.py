@@ -16,6 +16,13 @@ MAX_FILE_BYTES, MAX_ROWS, _MAX_CELL = 20_000_000, 50_000, 5_000
 # Numbers of a row and what is allowed: anything else is a fault of the file.
 _LIMITS = {"params_b": (1e-4, 1e6), "step_time_s": (1e-6, 1e6), "gpus": (1, 1e7)}
 _ANY_NUMBER = (0.0, 1e15)
+# Counts: at least 1. A dense model's experts and a GPU without expert parallelism may be written 0, which says as much
+# as an empty cell; so may other counts.
+_COUNTS = (
+    "layers", "hidden", "ffn", "heads", "kv_heads", "head_dim", "experts", "top_k", "moe_ffn", "vocab", "seq",
+    "global_batch", "micro_batch", "grad_accum", "tp", "pp", "cp", "ep", "vp", "dp", "gpus_per_node",
+)  # fmt: skip
+_ANY_COUNT = (1.0, 1e9)
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,7 @@ class LanguageRow:
     seq: float | None = None
     global_batch: float | None = None
     micro_batch: float | None = None
+    grad_accum: float | None = None
     tp: float | None = None
     pp: float | None = None
     cp: float | None = None
@@ -141,16 +149,18 @@ def load_language_rows(path: Path | None = None) -> tuple[LanguageRow, ...]:
     return tuple(rows)
 
 
-def _cell(name: str, text: str) -> str | float:
+def _cell(name: str, text: str) -> str | float | None:
     if name in _TEXTS:
         if len(text) > _MAX_CELL:
             raise ValueError(f"longer than {_MAX_CELL} characters")
         return text
-    low, high = _LIMITS.get(name, _ANY_NUMBER)
+    low, high = _LIMITS.get(name, _ANY_COUNT if name in _COUNTS else _ANY_NUMBER)
     try:
         value = float(text)
     except ValueError:
         raise ValueError(f"{text[:40]!r} is not a number") from None
+    if name in _COUNTS and value == 0:
+        return None
     if not (math.isfinite(value) and low <= value <= high):
         raise ValueError(f"{text[:40]} must be {low:g} to {high:g}")
     return value

@@ -47,6 +47,7 @@ def test_a_row_of_a_stranger_is_predicted(tmp_path):
         ("12.27", "-1", "step_time_s: -1 must be"),
         ("8192", "many", "seq: 'many' is not a number"),
         (",8,BF16", ",0,BF16", "gpus: 0 must be 1 to"),
+        ("8192,128,1,1", "8192,128,1,0.5", "tp: 0.5 must be 1 to"),
         ("Llama3-8B", "", "model must be given"),
     ],
 )
@@ -71,6 +72,27 @@ def test_a_row_that_cannot_be_predicted_says_why(change, kind):
     [found] = validate_language([row], examples.catalog(), language_calibration())
     assert found.predicted is None
     assert found.status.reason.kind is kind
+
+
+def test_a_count_of_zero_is_one_that_is_not_stated(tmp_path):
+    [row] = load_language_rows(written(tmp_path, HEADER + ROW.replace("8192,128,1,1,1,2", "8192,128,1,1,0,2")))
+    assert row.pp is None
+
+
+def test_other_wordings_of_a_gpu_are_the_same_gpu():
+    row = LanguageRow("a", "s", "Llama3-8B", "H100", "BF16", 8, seq=8192.0, tokens_s_gpu=1e4, params_b=8.0)
+    words = [dataclasses.replace(row, gpu=gpu) for gpu in ("H100", "H100 80GB HBM3", "H100-96GB-HBM2e-500W")]
+    groups = [case.levels.gpu_precision for case in cases_of(words, examples.catalog())]
+    assert groups[0] == groups[1] != groups[2]
+
+
+def test_experts_without_their_width_have_that_of_the_same_model():
+    """DeepSeek-V3: 2,048 wide (its configuration file); the 18,432 of its dense layers would be nine times that."""
+    known = next(one for one in shipped() if one.model == "DeepSeek-V3" and one.role == "calibration")
+    row = dataclasses.replace(known, moe_ffn=None)
+    [case], [alone] = cases_of([row], examples.catalog(), shipped()), cases_of([row], examples.catalog())
+    assert case.shape["expert_ffn"] == 2048
+    assert alone.kind is FitNote.SHAPE_NOT_STATED
 
 
 def test_names_of_gpus_and_formats():
