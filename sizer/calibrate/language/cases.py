@@ -33,7 +33,7 @@ _USUAL_NIC_GBIT = 400.0
 
 
 @dataclass(frozen=True)
-class Levels:
+class RunLevels:
     """Names of the groups that a run belongs to; runs of one group share an effect."""
 
     gpu_precision: str
@@ -55,7 +55,7 @@ class LanguageCase:
     shape: dict[str, float]
     layout: dict[str, float]
     machine: dict[str, float]
-    levels: Levels
+    levels: RunLevels
     guessed: tuple[str, ...] = ()  # parts of the layout or shape that the source does not state
 
     @property
@@ -306,7 +306,7 @@ def stack_named(row: LanguageRow) -> str:
     return next((stack for word, stack in _STACKS if word in text), f"other:{text[:40]}")
 
 
-def _levels(row: LanguageRow, gpu_id: str, precision: str) -> Levels:
+def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
     stack = stack_named(row)
     name = row.model.lower()
     family = re.split(r"[-0-9.]", name)[0] or name
@@ -315,7 +315,7 @@ def _levels(row: LanguageRow, gpu_id: str, precision: str) -> Levels:
     # A GPU run at less than its usual power is another one to the fit.
     power = re.search(r"[0-9]{3,4}w", row.gpu.lower())
     gpu = gpu_id if power is None else f"{gpu_id}/{power[0]}"
-    return Levels(
+    return RunLevels(
         gpu_precision=f"{gpu}/{precision}",
         stack=stack,
         stack_group=_GROUPS.get(stack, stack.split("-")[0] if stack.startswith(TUNED) else "megatron"),
