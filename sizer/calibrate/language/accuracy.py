@@ -13,7 +13,7 @@ from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.language.calibration import LanguageCalibration, scatter
 from sizer.calibrate.language.cases import LanguageCase, arrays
 from sizer.calibrate.language.fit import LanguageFit
-from sizer.calibrate.language.gpu_memory import MemoryFit, spread
+from sizer.calibrate.language.gpu_memory import PeakMemoryFit, spread
 from sizer.calibrate.language.rows import rows_digest
 from sizer.calibrate.language.time_to_train import benchmark_of, fit_benchmarks
 from sizer.calibrate.observations import read_stored, stored_path, write_stored
@@ -90,7 +90,7 @@ def _left_out(fit: LanguageFit, groups: Iterable[str]) -> tuple[Floats, Bools]:
     return errors, inside
 
 
-def _peaks_left_out(memory: MemoryFit) -> tuple[Floats, Bools]:
+def _peaks_left_out(memory: PeakMemoryFit) -> tuple[Floats, Bools]:
     """Errors of peaks of memory with their source left out, and whether the interval holds the measured peak."""
     cases = memory.model.cases
     sources = np.array([case.row.source for case in cases])

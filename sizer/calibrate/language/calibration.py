@@ -10,7 +10,7 @@ from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
 from sizer.calibrate.language.cases import LanguageCase, cases_of
 from sizer.calibrate.language.fit import EFFECT_SD, LanguageFit, StepModel, effects_of, fit_steps
-from sizer.calibrate.language.gpu_memory import MemoryFit, fit_memory
+from sizer.calibrate.language.gpu_memory import PeakMemoryFit, fit_memory
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows
 from sizer.calibrate.language.time_to_train import Benchmark, benchmark_of, fit_benchmarks
 from sizer.catalog.loader import load_catalog
@@ -26,7 +26,7 @@ class LanguageCalibration:
     """What the shipped rows say."""
 
     fit: LanguageFit
-    memory: MemoryFit
+    memory: PeakMemoryFit
     benchmarks: dict[str, Benchmark]
     rows: tuple[LanguageRow, ...]
 

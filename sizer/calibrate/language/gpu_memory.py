@@ -62,7 +62,7 @@ class MemoryModel:
 
 
 @dataclass(frozen=True)
-class MemoryFit:
+class PeakMemoryFit:
     """The fitted factors and effects, and what is needed to fit again without some runs."""
 
     model: MemoryModel
@@ -106,7 +106,7 @@ def _priors(stacks: Sequence[str]) -> tuple[Floats, Floats]:
     return np.array(mean + [0.0] * len(stacks)), np.array(sd + [_STACK_SD] * len(stacks))
 
 
-def fit_memory(cases: Sequence[LanguageCase]) -> MemoryFit:
+def fit_memory(cases: Sequence[LanguageCase]) -> PeakMemoryFit:
     """Fit to the peaks that cases state.
 
     Raises
@@ -120,4 +120,4 @@ def fit_memory(cases: Sequence[LanguageCase]) -> MemoryFit:
     measured = np.log([(case.row.mem_gib or 0.0) * GIB for case in stated])
     mean, sd = _priors(stacks)
     found = fit_with_priors(model, measured, _SCATTER, mean, sd, mean)
-    return MemoryFit(model, measured, found.values, found.covariance)
+    return PeakMemoryFit(model, measured, found.values, found.covariance)
