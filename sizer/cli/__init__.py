@@ -23,7 +23,7 @@ from sizer.cli.failures import failures_command
 from sizer.cli.grow import grow_command
 from sizer.cli.ingest import ingest_command
 from sizer.cli.options import print_error
-from sizer.cli.project import project_command
+from sizer.cli.project import layout_command, project_command
 from sizer.cli.scale import scale_command
 from sizer.cli.serve import app_command
 from sizer.cli.size import size_command
@@ -51,6 +51,7 @@ app.command("verdict")(verdict_command)
 app.command("ingest")(ingest_command)
 app.command("grow")(grow_command)
 app.command("fabric")(fabric_command)
+app.command("layout")(layout_command)
 app.command("failures")(failures_command)
 app.command("validate")(validate_command)
 app.command("calibrate")(calibrate_command)

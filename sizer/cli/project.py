@@ -1,11 +1,11 @@
-"""``sizer project``: how a given cluster performs."""
+"""``sizer project`` and ``sizer layout``: how a given cluster performs, and how to divide a model over given GPUs."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sizer.cli.options import AsJson, CatalogDir, print_json
+from sizer.cli.options import AsJson, CatalogDir, print_document, print_json
 
 
 def project_command(
@@ -44,3 +44,49 @@ def project_command(
         print_json(projection_document(design))
     else:
         print(projection_text(design))
+
+
+def layout_command(
+    model: Annotated[str, typer.Argument(help="Model as measurements name it, e.g. Llama3-70B.", metavar="MODEL")],
+    gpus: Annotated[int, typer.Argument(help="Number of GPUs.", metavar="GPUS")],
+    gpu: Annotated[str, typer.Option(help="GPU by its id or name, e.g. H100, b200-sxm-180gb.")] = "H100",
+    sequence: Annotated[int, typer.Option(help="Tokens of a sequence.")] = 8192,
+    batch: Annotated[int | None, typer.Option(help="Sequences of a step, all GPUs together. Default: 2 a GPU.")] = None,
+    precision: Annotated[str, typer.Option(help="Number format: bf16, fp8, mxfp8, nvfp4.")] = "bf16",
+    software: Annotated[str, typer.Option(help="Software stack, e.g. NeMo, torchtitan, MaxText.")] = "NeMo",
+    lora: Annotated[bool, typer.Option("--lora", help="Train adapters; the model itself is frozen.")] = False,
+    tensor: Annotated[int | None, typer.Option(help="Fix tensor parallelism.")] = None,
+    pipeline: Annotated[int | None, typer.Option(help="Fix pipeline parallelism.")] = None,
+    context: Annotated[int | None, typer.Option(help="Fix context parallelism.")] = None,
+    expert: Annotated[int | None, typer.Option(help="Fix expert parallelism.")] = None,
+    micro_batch: Annotated[int | None, typer.Option(help="Fix the sequences of a micro batch.")] = None,
+    count: Annotated[int, typer.Option(help="Layouts to show.", min=1, max=100)] = 5,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Find the fastest way to divide the training of a language model over GPUs: rate, memory, time of a step."""
+    from sizer.calibrate.language.calibration import language_calibration
+    from sizer.catalog.loader import load_catalog
+    from sizer.present.text.layouts import layouts_text
+    from sizer.sizing.search.language_layouts import LayoutQuestion, search_layouts
+
+    question = LayoutQuestion(
+        model=model,
+        gpu=gpu,
+        gpus=gpus,
+        sequence=sequence,
+        batch=2 * gpus if batch is None else batch,
+        precision=precision,
+        software=software,
+        kind="lora" if lora else "pretrain",
+        tensor=tensor,
+        pipeline=pipeline,
+        context=context,
+        expert=expert,
+        micro_batch=micro_batch,
+    )
+    found = search_layouts(question, load_catalog(overlay=catalog_dir), language_calibration(), count)
+    if as_json:
+        print_document("layouts", **vars(found))
+    else:
+        print(layouts_text(found))

@@ -110,6 +110,13 @@ def _gpus_by_name(catalog: Catalog) -> dict[str, Gpu]:
     return found
 
 
+def gpu_of_case(case: LanguageCase, catalog: Catalog) -> Gpu:
+    """The catalogue's GPU of a case."""
+    found = gpu_named(case.row.gpu, _gpus_by_name(catalog))
+    assert found is not None  # or there were no case
+    return found
+
+
 def _plain(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())
 

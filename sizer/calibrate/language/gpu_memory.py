@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, hstack
 from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Estimate
 from sizer.calibrate.fit.solver import fit_left_out, fit_with_priors, row_variance
-from sizer.calibrate.language.cases import LanguageCase, arrays
+from sizer.calibrate.language.cases import TUNED, LanguageCase, arrays
 from sizer.perf.language.memory import GIB, MEMORY_FACTORS, MemoryFactors, memory_use
 
 PRIOR_SD = {
@@ -33,6 +33,11 @@ def writes_scores(case: LanguageCase) -> bool:
     return case.levels.stack in ("megatron-deepspeed", "megatron-lm")
 
 
+def memory_stack(case: LanguageCase) -> str:
+    """The stack by what it keeps in memory: NVIDIA's submissions to MLPerf run the NeMo framework."""
+    return "nemo" if case.levels.stack == TUNED else case.levels.stack
+
+
 class MemoryModel:
     """Factors and effects of stacks to logarithms of bytes, with derivatives."""
 
@@ -43,7 +48,8 @@ class MemoryModel:
         self._scores = np.array([writes_scores(case) for case in cases])
         self._weights = np.array([case.layout["element_bytes"] for case in cases])
         index = {name: i for i, name in enumerate(self.stacks)}
-        here = [(i, index[c.levels.stack]) for i, c in enumerate(cases) if c.levels.stack in index]
+        stated = [memory_stack(case) for case in cases]
+        here = [(i, index[name]) for i, name in enumerate(stated) if name in index]
         rows, columns = zip(*here, strict=True) if here else ((), ())
         self._design = csr_array((np.ones(len(here)), (rows, columns)), shape=(len(cases), len(index)))
 
@@ -82,7 +88,7 @@ class PeakMemoryFit:
         model = MemoryModel(cases, self.model.stacks)
         log_bytes, slopes = model(self.values)
         known = np.asarray((slopes @ self.covariance * slopes.toarray()).sum(axis=1))
-        strange = np.array([_STACK_SD * (case.levels.stack not in self.model.stacks) for case in cases])
+        strange = np.array([_STACK_SD * (memory_stack(case) not in self.model.stacks) for case in cases])
         return Estimate.log_normal(np.exp(log_bytes), np.sqrt(known + strange**2 + spread(cases) ** 2))
 
     def without(self, out: Bools) -> tuple[Floats, Floats]:
@@ -115,7 +121,7 @@ def fit_memory(cases: Sequence[LanguageCase]) -> PeakMemoryFit:
         If the fit does not converge.
     """
     stated = [case for case in cases if case.row.mem_gib]
-    stacks = sorted({case.levels.stack for case in stated})
+    stacks = sorted({memory_stack(case) for case in stated})
     model = MemoryModel(stated, stacks)
     measured = np.log([(case.row.mem_gib or 0.0) * GIB for case in stated])
     mean, sd = _priors(stacks)

@@ -57,10 +57,13 @@ def memory_use(
 
     Parameters
     ----------
+    shapes : Shapes
+    layouts : Layouts
     writes_scores : ndarray of bool
         Attention without a fused kernel: scores of a layer lie in memory.
     weight_bytes : ndarray
-        Of a frozen weight, where adapters are trained.
+        Of a frozen weight, where adapters are trained. [B]
+    by : MemoryFactors
     """
     one, way = shapes, layouts
     data = way.replicas

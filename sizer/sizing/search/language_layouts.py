@@ -1,0 +1,250 @@
+"""Which way to divide the training of a language model over GPUs: every layout that divides, by rate and memory."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from sizer.base.arrays import Floats
+from sizer.base.errors import RequestError
+from sizer.base.estimate import Estimate
+from sizer.base.faults import nearest
+from sizer.base.normal import normal_cdf
+from sizer.calibrate.language.calibration import LanguageCalibration
+from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case
+from sizer.calibrate.language.gpu_memory import memory_stack
+from sizer.calibrate.language.rows import LanguageRow
+from sizer.catalog.model import Catalog
+from sizer.perf.language.memory import GIB, MEMORY_FACTORS, MemoryFactors, memory_use
+from sizer.perf.language.shape import Shapes
+from sizer.perf.language.step import COEFFICIENTS, Efficiencies, Layouts, Machines, StepTime, step_time
+
+# Memory that a run may fill before allocation fails, and the probability at which a layout counts as one that fits.
+_FILLED, CERTAIN = 0.94, 0.9
+_MICRO_BATCHES = (1, 2, 4, 8, 16)
+_LEAST_TOKENS = 1024  # of a sequence on one context-parallel GPU
+_MOST_CONTEXT, _MOST_PIPELINE, _MOST_VIRTUAL = 64, 32, 8
+MOST_GPUS = 131_072
+
+
+@dataclass(frozen=True)
+class LayoutQuestion:
+    """A training to divide: ``model`` as measurements name it, ``gpu`` an id or name of the catalogue."""
+
+    model: str
+    gpu: str
+    gpus: int
+    sequence: int
+    batch: int  # sequences of a step
+    precision: str = "bf16"
+    software: str = "NeMo"
+    kind: str = "pretrain"  # or "lora"
+    # Fixed by the user; None: searched.
+    tensor: int | None = None
+    pipeline: int | None = None
+    context: int | None = None
+    expert: int | None = None
+    micro_batch: int | None = None
+
+
+@dataclass(frozen=True)
+class LayoutAnswer:
+    """One layout. Times in seconds of a step, memory in bytes of one GPU."""
+
+    tensor: int
+    pipeline: int
+    virtual: int
+    context: int
+    expert: int
+    data: int
+    micro_batch: int
+    is_fully_sharded: bool
+    recompute: float
+    step_s: dict[str, float]  # by what it is spent on
+    tokens_per_s: Estimate  # of the whole system
+    memory_bytes: Estimate
+    probability_fits: float
+
+
+@dataclass(frozen=True)
+class LayoutSearch:
+    """The fastest layouts that fit, the fastest first."""
+
+    question: LayoutQuestion
+    answers: tuple[LayoutAnswer, ...]
+    n_judged: int
+    n_fitting: int
+
+
+def search_layouts(
+    question: LayoutQuestion, catalog: Catalog, calibration: LanguageCalibration, count: int = 5
+) -> LayoutSearch:
+    """Judge every layout that divides and return the fastest that fit.
+
+    Raises
+    ------
+    RequestError
+        If the model or GPU is not known, a count is out of its range, nothing divides, or nothing fits.
+    """
+    case = _case(question, catalog, calibration)
+    memory_bytes = _memory_of(case, catalog)
+    ways = _layouts(question, case)
+    if not len(ways.gpus):
+        raise RequestError(
+            f"no layout divides {question.model} and a batch of {question.batch} sequences over {question.gpus} GPUs; "
+            "give a batch that is a multiple of the number of GPUs, or fewer fixed degrees"
+        )
+    shapes = Shapes(**{one.name: np.array([case.shape[one.name]]) for one in fields(Shapes)})
+    machines = Machines(**{one.name: np.array([case.machine[one.name]]) for one in fields(Machines)})
+    n = len(COEFFICIENTS)
+    factors = Efficiencies(**dict(zip(COEFFICIENTS, np.exp(calibration.fit.values[:n]).tolist(), strict=True)))
+    times = step_time(shapes, ways, machines, factors)
+    peaks = _peaks(case, ways, shapes, calibration)
+    fits = np.asarray(normal_cdf(np.log(_FILLED * memory_bytes / peaks.value) / peaks.log_sd))
+    good = np.flatnonzero(fits >= CERTAIN)
+    if not len(good):
+        least = int(np.argmin(peaks.value))
+        raise RequestError(
+            f"{question.model} does not fit {question.gpus} x {question.gpu}: the smallest layout takes "
+            f"{peaks.value[least] / GIB:.0f} GiB of the {memory_bytes / GIB:.0f} GiB of a GPU; take more GPUs or GPUs "
+            "with more memory"
+        )
+    order = good[np.argsort(times.total[good], kind="stable")][:count]
+    answers = tuple(_answer(i, case, ways, times, peaks, fits, calibration) for i in order.tolist())
+    return LayoutSearch(question, answers, len(ways.gpus), len(good))
+
+
+def known_models(calibration: LanguageCalibration) -> list[str]:
+    """Models whose shape the measurements state."""
+    return sorted({row.model for row in calibration.rows if row.layers and row.hidden and row.role == "calibration"})
+
+
+def _case(question: LayoutQuestion, catalog: Catalog, calibration: LanguageCalibration) -> LanguageCase:
+    models = {name.lower(): name for name in known_models(calibration)}
+    if question.model.lower() not in models:
+        hint = nearest(question.model, models.values())
+        raise RequestError(f"model {question.model[:60]!r} is not known{hint}; known are {', '.join(models.values())}")
+    for name, least, most in (("gpus", 1, MOST_GPUS), ("batch", 1, 10**6), ("sequence", 128, 2**20)):
+        value = getattr(question, name)
+        if not least <= value <= most:
+            raise RequestError(f"{name} is {value}; allowed are {least} to {most}")
+    row = LanguageRow(
+        row_id="question",
+        source="question",
+        model=models[question.model.lower()],
+        gpu=question.gpu,
+        precision=question.precision,
+        gpus=float(question.gpus),
+        kind=question.kind,
+        seq=float(question.sequence),
+        global_batch=float(question.batch),
+        software=question.software,
+        tp=1.0,
+        sharding="dist_optimizer",
+    )
+    like = next(one for one in calibration.rows if one.model == row.model and one.layers and one.role == "calibration")
+    row = replace(row, arch=like.arch)
+    found = cases_of([row], catalog, calibration.rows)[0]
+    if not isinstance(found, LanguageCase):
+        raise RequestError(f"GPU {question.gpu[:60]!r} is not in the catalogue; known are {', '.join(catalog.gpus)}")
+    return found
+
+
+def _memory_of(case: LanguageCase, catalog: Catalog) -> float:
+    return gpu_of_case(case, catalog).memory_bytes.value
+
+
+def _powers(most: float) -> list[int]:
+    return [2**i for i in range(int(np.log2(max(1, most))) + 1)]
+
+
+def _layouts(question: LayoutQuestion, case: LanguageCase) -> Layouts:
+    """Every combination that divides heads, layers, experts, GPUs and batch, as arrays of one length."""
+    n, shape = question.gpus, case.shape
+    domain = case.machine["domain_gpus"]
+    mixture = shape["experts"] > 1
+
+    def asked(name: str, values: Sequence[int]) -> Sequence[int]:
+        fixed = getattr(question, name)
+        return values if fixed is None else (fixed,)
+
+    tensors = asked("tensor", [t for t in _powers(min(domain, n)) if not shape["heads"] % t])
+    stages = [p for p in range(1, _MOST_PIPELINE + 1) if not shape["layers"] % p and p <= n]
+    pipelines = asked("pipeline", stages)
+    contexts = asked("context", [c for c in _powers(_MOST_CONTEXT) if question.sequence / c >= _LEAST_TOKENS or c == 1])
+    experts = asked("expert", [e for e in _powers(domain) if not shape["experts"] % e] if mixture else [1])
+    micro = asked("micro_batch", _MICRO_BATCHES)
+    found = []
+    for t, p, c, e, b in itertools.product(tensors, pipelines, contexts, experts, micro):
+        if n % (t * p * c) or question.batch % (n // (t * p * c) * b) or (n // p) % e:
+            continue
+        chunks = [v for v in range(1, _MOST_VIRTUAL + 1) if not shape["layers"] % (p * v)] if p > 1 else [1]
+        for v, recompute in itertools.product(chunks, (0.0, 1.0)):
+            found += [(t, p, v, c, e, b, recompute, full) for full in ((0.0, 1.0) if p == 1 else (0.0,))]
+    table = np.array(found, dtype=float).reshape(-1, 8).T
+    every = np.ones(table.shape[1])
+    return Layouts(
+        gpus=n * every,
+        batch=question.batch * every,
+        sequence=question.sequence * every,
+        tensor=table[0],
+        pipeline=table[1],
+        virtual=table[2],
+        context=table[3],
+        expert=table[4],
+        micro_batch=table[5],
+        recompute=table[6],
+        is_fully_sharded=table[7] > 0,
+        is_optimizer_sharded=table[7] == 0,
+        is_lora=np.full(len(every), case.layout["is_lora"] > 0),
+        is_tuned=np.full(len(every), case.layout["is_tuned"] > 0),
+    )
+
+
+def _peaks(case: LanguageCase, ways: Layouts, shapes: Shapes, calibration: LanguageCalibration) -> Estimate:
+    """Memory of every layout, with the spread of the case's stack."""
+    fit = calibration.memory
+    n = len(MEMORY_FACTORS)
+    factors = MemoryFactors(**dict(zip(MEMORY_FACTORS, np.exp(fit.values[:n]).tolist(), strict=True)))
+    no = np.zeros(len(ways.gpus), dtype=bool)
+    use = memory_use(shapes, ways, no, np.full(len(no), case.layout["element_bytes"]), factors)
+    stacks = fit.model.stacks
+    stack = memory_stack(case)
+    level = fit.values[n + stacks.index(stack)] if stack in stacks else 0.0
+    sd = float(fit.bytes_of([case]).log_sd[0])
+    return Estimate.log_normal(use.total * np.exp(level), np.full(len(no), sd))
+
+
+def _answer(
+    i: int,
+    case: LanguageCase,
+    ways: Layouts,
+    times: StepTime,
+    peaks: Estimate,
+    fits: Floats,
+    calibration: LanguageCalibration,
+) -> LayoutAnswer:
+    here = {one.name: float(getattr(ways, one.name)[i]) for one in fields(Layouts)}
+    chosen = replace(case, layout=case.layout | here)
+    rate = calibration.tokens_per_s_per_gpu([chosen])[0].scaled(here["gpus"])
+    # The effects of stack, GPU and model scale every term alike.
+    scale = here["batch"] * here["sequence"] / float(rate.value) / float(times.total[i])
+    return LayoutAnswer(
+        tensor=int(here["tensor"]),
+        pipeline=int(here["pipeline"]),
+        virtual=int(here["virtual"]),
+        context=int(here["context"]),
+        expert=int(here["expert"]),
+        data=int(ways.data[i]),
+        micro_batch=int(here["micro_batch"]),
+        is_fully_sharded=here["is_fully_sharded"] > 0,
+        recompute=here["recompute"],
+        step_s={
+            one.name: float(np.broadcast_to(getattr(times, one.name), times.total.shape)[i]) * scale
+            for one in fields(StepTime)
+        },
+        tokens_per_s=rate,
+        memory_bytes=peaks[i],
+        probability_fits=float(fits[i]),
+    )

@@ -1,0 +1,87 @@
+"""The search of layouts for a language model: what divides, what fits, and that the fastest comes first."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sizer.base.errors import RequestError
+from sizer.calibrate.language.calibration import language_calibration
+from sizer.present.text.layouts import layouts_text
+from sizer.sizing.search.language_layouts import CERTAIN, LayoutQuestion, search_layouts
+from tests.factories import examples
+
+GIB = 2**30
+LLAMA_70B = LayoutQuestion("Llama3-70B", "H100", gpus=64, sequence=8192, batch=128)
+
+
+def search(question, count=5):
+    return search_layouts(question, examples.catalog(), language_calibration(), count)
+
+
+def test_llama_70b_on_64_h100_comes_near_the_published_run():
+    # NVIDIA's recipes of three releases print 1,113 to 1,121 tokens/s a GPU with TP 4, PP 4, CP 2 and VP 5.
+    published = search(dataclasses.replace(LLAMA_70B, tensor=4, pipeline=4, context=2, micro_batch=1), 20)
+    with_five_chunks = [one for one in published.answers if one.virtual == 5]
+    assert float(with_five_chunks[0].tokens_per_s.value) / 64 == pytest.approx(1117, rel=0.05)
+    best = search(LLAMA_70B).answers[0]
+    assert 1117 <= float(best.tokens_per_s.value) / 64 <= 1.25 * 1117
+
+
+def test_answers_divide_fit_and_come_fastest_first():
+    found = search(LLAMA_70B, 30)
+    rates = [float(one.tokens_per_s.value) for one in found.answers]
+    assert rates == sorted(rates, reverse=True)
+    for one in found.answers:
+        assert one.tensor * one.pipeline * one.context * one.data == 64
+        assert 128 % (one.data * one.micro_batch) == 0
+        assert 80 % (one.pipeline * one.virtual) == 0
+        assert one.probability_fits >= CERTAIN
+        assert float(one.memory_bytes.value) < 80 * GIB
+        # The terms of the step are those of the rate.
+        assert 128 * 8192 / sum(one.step_s.values()) == pytest.approx(float(one.tokens_per_s.value), rel=1e-6)
+
+
+def test_experts_are_divided_inside_the_rack():
+    question = LayoutQuestion("DeepSeek-V3", "GB300", 256, sequence=4096, batch=4096, precision="mxfp8")
+    found = search(question)
+    assert found.answers[0].expert > 1
+    # Megatron-Bridge prints 6,304 tokens/s a GPU for this model, batch and number of GPUs.
+    rate = found.answers[0].tokens_per_s
+    assert float(rate.low) / 256 < 6304 < float(rate.high) / 256
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"model": "Lama3-70B"}, "did you mean 'Llama3-70B'"),
+        ({"gpu": "TPU"}, "GPU 'TPU' is not in the catalogue"),
+        ({"gpus": 0}, "gpus is 0; allowed are 1 to"),
+        ({"gpus": 8}, "does not fit 8 x H100: the smallest layout takes"),
+        ({"batch": 3}, "no layout divides"),
+        ({"tensor": 3}, "no layout divides"),
+        ({"sequence": 1}, "sequence is 1; allowed are 128 to"),
+    ],
+)
+def test_a_question_without_an_answer_is_refused_in_one_sentence(change, says):
+    with pytest.raises(RequestError) as refused:
+        search(dataclasses.replace(LLAMA_70B, **change))
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@given(exponent=st.integers(3, 9), precision=st.sampled_from(["bf16", "fp8"]))
+def test_twice_the_gpus_are_never_slower(exponent, precision):
+    question = LayoutQuestion("Llama3-8B", "H100", 2**exponent, sequence=8192, batch=2048, precision=precision)
+    once, twice = (
+        search(dataclasses.replace(question, gpus=n), 1).answers[0] for n in (2**exponent, 2 ** (exponent + 1))
+    )
+    assert float(twice.tokens_per_s.value) >= float(once.tokens_per_s.value)
+
+
+def test_the_text_names_the_layout_and_what_a_step_is_spent_on():
+    text = layouts_text(search(LLAMA_70B))
+    assert "Llama3-70B on 64 x H100, bf16, NeMo" in text
+    assert "A step of the fastest takes" in text
+    assert "compute" in text
