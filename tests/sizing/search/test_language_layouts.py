@@ -59,7 +59,7 @@ def test_experts_are_divided_inside_the_rack():
         ({"gpu": "TPU"}, "GPU 'TPU' is not in the catalogue"),
         ({"gpus": 0}, "gpus is 0; allowed are 1 to"),
         ({"gpus": 8}, "does not fit 8 x H100: the smallest layout takes"),
-        ({"batch": 3}, "no layout divides"),
+        ({"batch": 3, "tensor": 1, "pipeline": 1, "context": 1}, "no layout divides"),
         ({"tensor": 3}, "no layout divides"),
         ({"sequence": 1}, "sequence is 1; allowed are 128 to"),
     ],
