@@ -19,7 +19,7 @@ from sizer.cli.diff import diff_command
 from sizer.cli.doctor import doctor_command
 from sizer.cli.evidence import calibrate_command, validate_command
 from sizer.cli.fabric import fabric_command
-from sizer.cli.failures import failures_command
+from sizer.cli.failures import failures_command, goodput_command
 from sizer.cli.grow import grow_command
 from sizer.cli.ingest import ingest_command
 from sizer.cli.options import print_error
@@ -53,6 +53,7 @@ app.command("grow")(grow_command)
 app.command("fabric")(fabric_command)
 app.command("layout")(layout_command)
 app.command("failures")(failures_command)
+app.command("goodput")(goodput_command)
 app.command("validate")(validate_command)
 app.command("calibrate")(calibrate_command)
 app.command("doctor")(doctor_command)

@@ -1,11 +1,11 @@
-"""``sizer failures``: effect of each single loss, and the cost of redundancy."""
+"""``sizer failures`` and ``sizer goodput``: effect of each single loss; what failures leave of a large job's time."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from sizer.cli.options import AsJson, CatalogDir, print_json
+from sizer.cli.options import AsJson, CatalogDir, print_document, print_json
 
 
 def failures_command(
@@ -43,3 +43,46 @@ def failures_command(
         print_json(failures_document(result, cases, cost))
     else:
         print(failures_text(result, cases, cost))
+
+
+def goodput_command(
+    gpus: Annotated[int, typer.Argument(help="GPUs of the job.", metavar="GPUS")],
+    parameters: Annotated[float, typer.Option(help="Parameters of the model, e.g. 70e9.")],
+    write_gb_per_s: Annotated[float, typer.Option(help="Write rate of the storage, all writers together, in GB/s.")],
+    read_gb_per_s: Annotated[float | None, typer.Option(help="Read rate. Default: the write rate.")] = None,
+    copy_s: Annotated[
+        float | None,
+        typer.Option(help="Seconds to copy the state into host memory, where training goes on while it is written."),
+    ] = None,
+    interval_min: Annotated[float | None, typer.Option(help="Minutes between checkpoints. Default: the best.")] = None,
+    bytes_per_parameter: Annotated[float, typer.Option(help="Size of a checkpoint.")] = 14.0,
+    restart_min: Annotated[
+        float | None, typer.Option(help="Minutes from a failure to loading. Default: as published, 9.")
+    ] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="Interruptions for 1,000 days of 8 GPUs. Default: 4, from 2 to 9.")
+    ] = None,
+    repair_hours: Annotated[float | None, typer.Option(help="Hours of a repair, to size spare servers.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """What failures, checkpoints and restarts leave of the time of a large job, and what faster storage is worth."""
+    from sizer.questions.failures.goodput import GoodputQuestion, goodput_answer
+    from sizer.questions.failures.goodput_text import goodput_text
+
+    question = GoodputQuestion(
+        gpus=gpus,
+        parameters=parameters,
+        write_bytes_per_s=write_gb_per_s * 1e9,
+        read_bytes_per_s=(write_gb_per_s if read_gb_per_s is None else read_gb_per_s) * 1e9,
+        copy_s=copy_s,
+        interval_s=None if interval_min is None else interval_min * 60,
+        bytes_per_parameter=bytes_per_parameter,
+        notice_s=None if restart_min is None else restart_min * 60,
+        rate=rate,
+        repair_s=None if repair_hours is None else repair_hours * 3600,
+    )
+    found = goodput_answer(question)
+    if as_json:
+        print_document("goodput", **vars(found))
+    else:
+        print(goodput_text(found))

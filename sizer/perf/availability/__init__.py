@@ -1,0 +1,1 @@
+"""Failures of large jobs, checkpoints and what they leave of the time."""

@@ -1,0 +1,206 @@
+"""Goodput: the share of its time that a synchronous job computes what it need not compute again.
+
+A job on many servers stops whenever one of them fails, goes back to its last checkpoint, and starts again. Failures are
+taken as a Poisson process (J. T. Daly, A higher order estimate of the optimum checkpoint interval, 2006).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sizer.base.arrays import Floats
+
+DAY_S = 86_400.0
+# Interruptions for 1,000 days of a server with 8 GPUs: median and 90 % interval. Published: 3.8 (Llama 3 405B, 16,384
+# H100), 3.0 (BLOOM, 384 A100), 2.2 (504 B200, GPUs only), 8.5 (about 1,600 H200); OPT-175B's 16 of 2021 lies outside.
+INTERRUPTIONS = (4.0, 2.0, 9.0)
+GPUS_OF_THE_RATE = 8
+# BF16 weights, FP32 master weights and two moments of Adam: BLOOM's 2.3 TB for 176 G parameters.
+CHECKPOINT_BYTES_PER_PARAMETER = 14.0
+# Until a failure is noticed (1 to 30 min without tooling) and servers are found anew (1 to 10 min): middles by ratio.
+NOTICE_S, RESCHEDULE_S = 330.0, 190.0
+# First step after the start: logs of MLPerf v5.0 on 64 and 1,024 GPUs, 328 and 400 s.
+WARM_UP_S = 365.0
+
+
+@dataclass(frozen=True)
+class StorageLevel:
+    """Rates that NVIDIA's DGX SuperPOD reference architecture asks of storage. [B/s]"""
+
+    name: str
+    one_server: tuple[float, float]  # read, write
+    scalable_unit: tuple[float, float]  # of 32 servers, and in proportion above
+
+
+STORAGE_LEVELS = (
+    StorageLevel("good", (4e9, 2e9), (15e9, 7e9)),
+    StorageLevel("better", (8e9, 4e9), (40e9, 20e9)),
+    StorageLevel("best", (40e9, 20e9), (125e9, 62e9)),
+)
+_UNIT_SERVERS = 32
+
+
+def time_between_interruptions(rate: ArrayLike, gpus: ArrayLike) -> Floats:
+    """Mean seconds between interruptions of a job.
+
+    Parameters
+    ----------
+    rate : array_like
+        Interruptions for 1,000 days of 8 GPUs.
+    gpus : array_like
+        GPUs of the job.
+    """
+    return np.asarray(1000 * DAY_S * GPUS_OF_THE_RATE / (np.asarray(rate, float) * np.asarray(gpus, float)))
+
+
+def goodput(interval_s: ArrayLike, blocked_s: ArrayLike, restart_s: ArrayLike, between_s: ArrayLike) -> Floats:
+    """Share of the time that is useful, between 0 and 1.
+
+    Parameters
+    ----------
+    interval_s : array_like
+        Computing between two checkpoints. [s]
+    blocked_s : array_like
+        Time for which one checkpoint stops the job. [s]
+    restart_s : array_like
+        From a failure to the first step after it; it can fail again. [s]
+    between_s : array_like
+        Mean time between interruptions. [s]
+
+    Notes
+    -----
+    A piece of ``interval_s`` with its checkpoint takes ``M exp(R / M) (exp((T + C) / M) - 1)`` on average, exactly so
+    for exponential times between failures.
+    """
+    t, c, r, m = (np.asarray(value, float) for value in (interval_s, blocked_s, restart_s, between_s))
+    # Above e^700 a job never gets through a piece.
+    takes = m * np.exp(np.minimum(r / m, 350)) * np.expm1(np.minimum((t + c) / m, 350))
+    return np.asarray(t / takes)
+
+
+def best_interval(blocked_s: ArrayLike, between_s: ArrayLike) -> Floats:
+    """Computing between checkpoints that loses least, by Daly's higher order estimate. [s]
+
+    Parameters
+    ----------
+    blocked_s : array_like
+        Time for which one checkpoint stops the job. [s]
+    between_s : array_like
+        Mean time between interruptions. [s]
+    """
+    c, m = np.asarray(blocked_s, float), np.asarray(between_s, float)
+    share = c / (2 * m)
+    short = np.sqrt(2 * c * m) * (1 + np.sqrt(share) / 3 + share / 9) - c
+    return np.asarray(np.where(c < 2 * m, short, m))
+
+
+def storage_level(read_bytes_per_s: float, write_bytes_per_s: float, servers: int) -> str | None:
+    """The highest published level that read and write rates meet for so many servers; None below all."""
+    met = None
+    for level in STORAGE_LEVELS:
+        units = servers / _UNIT_SERVERS
+        # Between one server and a unit the need grows in proportion from what one server asks.
+        needs = [
+            max(min(one, unit), unit * units) for one, unit in zip(level.one_server, level.scalable_unit, strict=True)
+        ]
+        if read_bytes_per_s >= needs[0] and write_bytes_per_s >= needs[1]:
+            met = level.name
+    return met
+
+
+@dataclass(frozen=True)
+class CheckpointPlan:
+    """How a job is checkpointed, and what that makes of its time. Rates in B/s, times in seconds."""
+
+    gpus: int
+    checkpoint_bytes: float
+    write_s: float  # until a checkpoint lies in storage
+    load_s: float
+    blocked_s: float
+    interval_s: float
+    restart_s: float
+    between_s: tuple[float, float, float]  # median, and at the high and the low end of the rate of interruptions
+    goodput: tuple[float, float, float]  # median, low, high
+
+    @property
+    def interruptions_per_day(self) -> float:
+        """Expected interruptions of a day."""
+        return DAY_S / self.between_s[0]
+
+    @property
+    def lost_hours_per_week(self) -> float:
+        """Hours of a week in which the job does nothing that lasts."""
+        return 7 * 24 * (1 - self.goodput[0])
+
+    @property
+    def write_share(self) -> float:
+        """Share of the time in which storage takes a checkpoint."""
+        return min(1.0, self.write_s / (self.interval_s + self.blocked_s))
+
+
+def checkpoint_plan(
+    gpus: int,
+    checkpoint_bytes: float,
+    write_bytes_per_s: float,
+    read_bytes_per_s: float,
+    copy_s: float | None = None,
+    interval_s: float | None = None,
+    rates: tuple[float, float, float] = INTERRUPTIONS,
+    notice_s: float = NOTICE_S + RESCHEDULE_S,
+    warm_up_s: float = WARM_UP_S,
+) -> CheckpointPlan:
+    """Goodput of a job with the best interval, or a given one.
+
+    Parameters
+    ----------
+    gpus : int
+    checkpoint_bytes : float
+        Size of a checkpoint. [B]
+    write_bytes_per_s, read_bytes_per_s : float
+        Rates of storage, all writers or readers together. [B/s]
+    copy_s : float, optional
+        Copying the state into host memory, for checkpoints that are written while the job goes on; without it the job
+        waits until the checkpoint is written. [s]
+    interval_s : float, optional
+        Computing between checkpoints; by default the best. [s]
+    rates : tuple of float
+        Interruptions for 1,000 days of 8 GPUs: median, low and high end of the 90 % interval.
+    notice_s : float
+        Until a failure is noticed and servers are found. [s]
+    warm_up_s : float
+        From loading to the first step. [s]
+    """
+    write_s, load_s = checkpoint_bytes / write_bytes_per_s, checkpoint_bytes / read_bytes_per_s
+    blocked = write_s if copy_s is None else copy_s
+    restart = notice_s + load_s + warm_up_s
+    median, low, high = (float(time_between_interruptions(rate, gpus)) for rate in rates)
+    # A checkpoint must be written before the next one starts.
+    interval = max(float(best_interval(blocked, median)), write_s - blocked) if interval_s is None else interval_s
+    shares = [float(goodput(interval, blocked, restart, between)) for between in (median, high, low)]
+    return CheckpointPlan(
+        gpus=gpus,
+        checkpoint_bytes=checkpoint_bytes,
+        write_s=write_s,
+        load_s=load_s,
+        blocked_s=blocked,
+        interval_s=interval,
+        restart_s=restart,
+        between_s=(median, high, low),
+        goodput=(shares[0], shares[1], shares[2]),
+    )
+
+
+def spares_that_suffice(servers: int, repair_s: float, share: float = 0.99, rate: float = INTERRUPTIONS[0]) -> int:
+    """Spare servers with which one is free at a failure in ``share`` of all cases.
+
+    Servers in repair at one time are Poisson distributed with mean ``servers x rate x repair time``.
+    """
+    mean = servers * rate / (1000 * DAY_S) * repair_s
+    term, below, spares = math.exp(-mean), 0.0, 0
+    while below + term < share:
+        below += term
+        spares += 1
+        term *= mean / spares
+    return spares
