@@ -44,6 +44,9 @@ class AccuracyMeasure(StrEnum):
     MODERN_COVERAGE_LEAST = "modern-least-coverage"  # of all six tests
     MODERN_COVERAGE_MOST = "modern-most-coverage"
     MODERN_BIAS = "modern-largest-bias"
+    # Emulated accelerators of MLPerf Storage.
+    STORAGE_MEDIAN = "storage-system-left-out-median"
+    STORAGE_COVERAGE = "storage-system-left-out-coverage"
 
 
 @dataclass(frozen=True)

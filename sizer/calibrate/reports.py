@@ -17,6 +17,12 @@ from sizer.calibrate.modern.rows import is_modern_file, load_modern
 from sizer.calibrate.modern.stored import stored_modern_calibration
 from sizer.calibrate.modern.validate import validated_rows
 from sizer.calibrate.observations import load_files, load_observations, observations_digest
+from sizer.calibrate.storage_emulation import (
+    emulation_accuracy,
+    is_emulation_file,
+    load_emulation,
+    validate_emulation,
+)
 from sizer.calibrate.validate import ValidationReport, report_of, validate
 from sizer.catalog.model import Catalog
 
@@ -36,7 +42,8 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
     if observations_digest(rows) != calibration.digest:
         raise CalibrationError("observations have changed since the calibration; run 'sizer calibrate'")
     report = validate(rows, catalog, calibration, load_cross_validation(calibration))
-    return replace(report, figures=report.figures + stored_accuracy() + accuracy_figures(stored_modern_calibration()))
+    others = (*stored_accuracy(), *accuracy_figures(stored_modern_calibration()), *emulation_accuracy())
+    return replace(report, figures=report.figures + others)
 
 
 def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport:
@@ -51,12 +58,15 @@ def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport
     """
     of_language = [path for path in paths if path.is_file() and is_language_file(_header(path))]
     of_mlperf = [path for path in paths if path.is_file() and is_modern_file(_header(path))]
-    others = [path for path in paths if path not in (*of_language, *of_mlperf)]
+    of_storage = [path for path in paths if path.is_file() and is_emulation_file(_header(path))]
+    others = [path for path in paths if path not in (*of_language, *of_mlperf, *of_storage)]
     found = list(validate(load_files(others), catalog, stored_calibration()).rows) if others else []
     for path in of_language:
         found += validate_language(load_language_rows(path), catalog, language_calibration())
     if of_mlperf:
         found += validated_rows(load_modern(of_mlperf), stored_modern_calibration())
+    for path in of_storage:
+        found += validate_emulation(load_emulation(path))
     return report_of(found)
 
 

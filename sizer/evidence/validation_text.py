@@ -48,6 +48,8 @@ MEASURES = {
     AccuracyMeasure.MODERN_COVERAGE_LEAST: "MLPerf v1.0 to v5.0: share inside the 90 % interval, lowest check",
     AccuracyMeasure.MODERN_COVERAGE_MOST: "MLPerf v1.0 to v5.0: share inside the 90 % interval, highest check",
     AccuracyMeasure.MODERN_BIAS: "MLPerf v1.0 to v5.0: bias, largest of all checks",
+    AccuracyMeasure.STORAGE_MEDIAN: "MLPerf Storage: rate of emulated accelerators with the system held out, median",
+    AccuracyMeasure.STORAGE_COVERAGE: "MLPerf Storage: share inside the 90 % interval, system held out",
 }
 
 

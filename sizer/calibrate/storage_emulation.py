@@ -1,0 +1,193 @@
+"""MLPerf Storage: hosts that read as fast as so many accelerators would train, and how fast that is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from sizer.base.arrays import Bools, Floats
+from sizer.base.errors import CalibrationError
+from sizer.base.estimate import Z90, Estimate
+from sizer.base.formats.csv_records import csv_records
+from sizer.base.resources import data_dir
+from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.notes import CALIBRATED, PREDICTED, FitNote, RowStatus, RowUse, note
+from sizer.calibrate.validate import ValidatedRow
+
+HEADER = frozenset({"id", "workload", "accelerator_emulated", "accelerators", "samples_per_s"})
+MAX_FILE_BYTES, MAX_ROWS, _MAX_CELL, _MAX_NUMBER = 5_000_000, 20_000, 500, 1e12
+_TASK, _QUANTITY = "storage benchmark", "samples_per_s"
+# The least spread of a prediction: repeats of one system.
+_LEAST_SD = 0.02
+
+
+@dataclass(frozen=True)
+class EmulationRow:
+    """One result: hosts emulate ``accelerators`` that wait for their data no longer than the rules allow."""
+
+    id: str
+    round: str
+    system: str
+    workload: str
+    accelerator: str
+    accelerators: float
+    samples_per_s: float
+
+    @property
+    def source(self) -> str:
+        """Key of the round in the list of sources."""
+        return f"mlperf-storage-{self.round}"
+
+    @property
+    def group(self) -> str:
+        """Results of one benchmark and accelerator ask the same of storage for each accelerator."""
+        return f"{self.workload}/{self.accelerator}"
+
+
+def is_emulation_file(header: Sequence[str]) -> bool:
+    """Whether a header has the columns of MLPerf Storage results."""
+    return set(header) >= HEADER
+
+
+def shipped_path() -> Path:
+    """The rows that ship with the program."""
+    return data_dir("catalog") / "benchmarks" / "storage_emulation" / "mlperf-storage.csv"
+
+
+def load_emulation(path: Path | None = None) -> tuple[EmulationRow, ...]:
+    """Rows of one file, by default of the shipped one.
+
+    Raises
+    ------
+    CalibrationError
+        Naming line and column of every cell that is no number in its range.
+    """
+    path = shipped_path() if path is None else path
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise CalibrationError(f"{path.name}: larger than {MAX_FILE_BYTES // 1_000_000} MB")
+    records = csv_records(path.read_text(encoding="utf-8-sig"))
+    header = [cell.strip() for cell in next(records).cells]
+    rows, faults = [], []
+    for record in records:
+        if record.is_blank:
+            continue
+        place = f"{path.name} line {record.line}"
+        cells = {name: cell.strip()[:_MAX_CELL] for name, cell in record.by_column(header).items()}
+        if record.fault:
+            faults.append(f"{place}: {record.fault}")
+            continue
+        try:
+            rows.append(_row(cells))
+        except ValueError as error:
+            faults.append(f"{place}, {error}")
+    if len(rows) > MAX_ROWS:
+        raise CalibrationError(f"{path.name}: more than {MAX_ROWS} rows")
+    if faults:
+        more = f"\nand {len(faults) - 20} more" if len(faults) > 20 else ""
+        raise CalibrationError("\n".join(faults[:20]) + more)
+    return tuple(rows)
+
+
+def _row(cells: dict[str, str]) -> EmulationRow:
+    for name in ("id", "workload", "accelerator_emulated"):
+        if not cells.get(name):
+            raise ValueError(f"{name} must be given")
+    return EmulationRow(
+        id=cells["id"],
+        round=cells.get("round") or "v1.0",
+        system=cells.get("system", ""),
+        workload=cells["workload"].lower(),
+        accelerator=cells["accelerator_emulated"].lower(),
+        accelerators=_number(cells, "accelerators"),
+        samples_per_s=_number(cells, "samples_per_s"),
+    )
+
+
+def _number(cells: dict[str, str], name: str) -> float:
+    text = cells.get(name, "")
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{name}: {text[:40]!r} is not a number") from None
+    if not 0 < value <= _MAX_NUMBER:
+        raise ValueError(f"{name}: {text[:40]} must be above 0 and at most {_MAX_NUMBER:g}")
+    return value
+
+
+@dataclass(frozen=True)
+class EmulationFit:
+    """Samples/s of one accelerator by benchmark and accelerator: logarithm of the median, and spread of systems."""
+
+    log_rate: dict[str, float]
+    log_sd: dict[str, float]
+
+    def rate(self, row: EmulationRow) -> Estimate | None:
+        """Samples/s of all accelerators of a row; None where no result of its benchmark and accelerator is known."""
+        if row.group not in self.log_rate:
+            return None
+        return Estimate.log_normal(np.exp(self.log_rate[row.group]) * row.accelerators, self.log_sd[row.group])
+
+
+def fit_emulation(rows: Sequence[EmulationRow]) -> EmulationFit:
+    """Medians over systems, so that a vendor with thirty results counts once for each system."""
+    groups: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        rate = float(np.log(row.samples_per_s / row.accelerators))
+        groups.setdefault(row.group, {}).setdefault(row.system, []).append(rate)
+    log_rate, log_sd = {}, {}
+    for group, systems in groups.items():
+        middles = np.array([np.median(rates) for rates in systems.values()])
+        every = np.array([rate for rates in systems.values() for rate in rates])
+        log_rate[group] = float(np.median(middles))
+        # Nine of ten results lie inside, as the interval says; tails are longer than those of a normal distribution.
+        spread = float(np.quantile(np.abs(every - log_rate[group]), 0.9)) / Z90
+        # Few systems tell little about the others.
+        log_sd[group] = max(_LEAST_SD, spread) * (1 + 1 / len(middles))
+    return EmulationFit(log_rate, log_sd)
+
+
+@lru_cache(maxsize=1)
+def shipped_fit() -> tuple[EmulationFit, frozenset[EmulationRow]]:
+    """The fit to the shipped rows, with the rows."""
+    rows = load_emulation()
+    return fit_emulation(rows), frozenset(rows)
+
+
+def validate_emulation(rows: Sequence[EmulationRow]) -> tuple[ValidatedRow, ...]:
+    """Predict the rate of every row."""
+    fit, known = shipped_fit()
+    found = []
+    for row in rows:
+        estimate = fit.rate(row)
+        status = CALIBRATED if row in known else PREDICTED
+        if estimate is None:
+            status = RowStatus(RowUse.OUTSIDE, note(FitNote.BENCHMARK_NOT_KNOWN, row.group))
+        value, low, high = (None, None, None) if estimate is None else tuple(estimate)
+        found.append(ValidatedRow(row.id, _TASK, _QUANTITY, row.source, row.samples_per_s, value, low, high, status))
+    return tuple(found)
+
+
+def emulation_accuracy() -> tuple[AccuracyTarget, ...]:
+    """Accuracy of the shipped rows with their system held out."""
+    rows = load_emulation()
+    errors, inside = systems_left_out(rows)
+    return (
+        AccuracyTarget(AccuracyMeasure.STORAGE_MEDIAN, float(np.median(np.abs(errors))), 0.0, 0.15, len(errors)),
+        AccuracyTarget(AccuracyMeasure.STORAGE_COVERAGE, float(np.mean(inside)), 0.85, 0.96, len(errors)),
+    )
+
+
+def systems_left_out(rows: Sequence[EmulationRow]) -> tuple[Floats, Bools]:
+    """Errors ln(predicted / published) of each row by a fit without its system, and whether the interval holds it."""
+    errors, inside = [], []
+    for system in sorted({row.system for row in rows}):
+        fit = fit_emulation([row for row in rows if row.system != system])
+        for row in rows:
+            estimate = fit.rate(row) if row.system == system else None
+            if estimate is not None:
+                error = float(np.log(estimate.value / row.samples_per_s))
+                errors.append(error)
+                inside.append(abs(error) <= Z90 * float(estimate.log_sd))
+    return np.array(errors), np.array(inside)
