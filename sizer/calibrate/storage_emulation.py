@@ -8,16 +8,15 @@ from pathlib import Path
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
-from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Z90, Estimate
-from sizer.base.formats.csv_records import csv_records
+from sizer.base.formats.csv_rows import rows_of_file
 from sizer.base.resources import data_dir
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import ValidatedRow
 
 HEADER = frozenset({"id", "workload", "accelerator_emulated", "accelerators", "samples_per_s"})
-MAX_FILE_BYTES, MAX_ROWS, _MAX_CELL, _MAX_NUMBER = 5_000_000, 20_000, 500, 1e12
+_MAX_NUMBER = 1e12
 _TASK, _QUANTITY = "storage benchmark", "samples_per_s"
 # The least spread of a prediction: repeats of one system.
 _LEAST_SD = 0.02
@@ -64,33 +63,10 @@ def load_emulation(path: Path | None = None) -> tuple[EmulationRow, ...]:
     CalibrationError
         Naming line and column of every cell that is no number in its range.
     """
-    path = shipped_path() if path is None else path
-    if path.stat().st_size > MAX_FILE_BYTES:
-        raise CalibrationError(f"{path.name}: larger than {MAX_FILE_BYTES // 1_000_000} MB")
-    records = csv_records(path.read_text(encoding="utf-8-sig"))
-    header = [cell.strip() for cell in next(records).cells]
-    rows, faults = [], []
-    for record in records:
-        if record.is_blank:
-            continue
-        place = f"{path.name} line {record.line}"
-        cells = {name: cell.strip()[:_MAX_CELL] for name, cell in record.by_column(header).items()}
-        if record.fault:
-            faults.append(f"{place}: {record.fault}")
-            continue
-        try:
-            rows.append(_row(cells))
-        except ValueError as error:
-            faults.append(f"{place}, {error}")
-    if len(rows) > MAX_ROWS:
-        raise CalibrationError(f"{path.name}: more than {MAX_ROWS} rows")
-    if faults:
-        more = f"\nand {len(faults) - 20} more" if len(faults) > 20 else ""
-        raise CalibrationError("\n".join(faults[:20]) + more)
-    return tuple(rows)
+    return tuple(rows_of_file(shipped_path() if path is None else path, "MLPerf Storage results", _row))
 
 
-def _row(cells: dict[str, str]) -> EmulationRow:
+def _row(cells: dict[str, str], _: str) -> EmulationRow:
     for name in ("id", "workload", "accelerator_emulated"):
         if not cells.get(name):
             raise ValueError(f"{name} must be given")

@@ -43,6 +43,6 @@ def test_a_result_of_a_stranger(tmp_path):
     ],
 )
 def test_a_bad_cell_is_named(tmp_path, line, says):
-    with pytest.raises(CalibrationError, match="line 2") as refused:
+    with pytest.raises(CalibrationError, match="csv:2: ") as refused:
         load_emulation(written(tmp_path, line))
     assert says in str(refused.value)

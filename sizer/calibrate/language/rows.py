@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from sizer.base.errors import CalibrationError
-from sizer.base.formats.csv_records import csv_records
+from sizer.base.formats.csv_rows import rows_of_file
 from sizer.base.resources import data_dir
 
 # Columns by which a file of this kind is known; all that it may have are the fields of :class:`LanguageRow`.
 NEEDED_COLUMNS = ("row_id", "source", "model", "gpu", "gpus", "precision")
-MAX_FILE_BYTES, MAX_ROWS, _MAX_CELL = 20_000_000, 50_000, 5_000
 # Numbers of a row and what is allowed: anything else is a fault of the file.
 _LIMITS = {"params_b": (1e-4, 1e6), "step_time_s": (1e-6, 1e6), "gpus": (1, 1e7)}
 _ANY_NUMBER = (0.0, 1e15)
@@ -115,44 +113,27 @@ def load_language_rows(path: Path | None = None) -> tuple[LanguageRow, ...]:
     CalibrationError
         Naming the line and the column of every cell that is no number in its range.
     """
-    path = shipped_path() if path is None else path
-    if path.stat().st_size > MAX_FILE_BYTES:
-        raise CalibrationError(f"{path.name}: larger than {MAX_FILE_BYTES // 1_000_000} MB")
-    records = csv_records(path.read_text(encoding="utf-8-sig"))
-    header = [cell.strip() for cell in next(records).cells]
-    if missing := [name for name in NEEDED_COLUMNS if name not in header]:
-        raise CalibrationError(f"{path.name}: columns {', '.join(missing)} are missing")
-    rows, faults = [], []
-    for record in records:
-        if record.is_blank:
-            continue
-        place = f"{path.name} line {record.line}"
-        if record.fault or len(record.cells) > len(header):
-            faults.append(f"{place}: {record.fault or 'more cells than the header'}")
-            continue
-        values: dict[str, object] = {}
-        for name, cell in zip(header, record.cells, strict=False):
-            if name in _COLUMNS and cell.strip():
-                try:
-                    values[name] = _cell(name, cell.strip())
-                except ValueError as error:
-                    faults.append(f"{place}, {name}: {error}")
-        if not set(NEEDED_COLUMNS) <= set(values):
-            faults.append(f"{place}: {', '.join(sorted(set(NEEDED_COLUMNS) - set(values)))} must be given")
-            continue
-        rows.append(LanguageRow(**values))  # type: ignore[arg-type]
-        if len(rows) > MAX_ROWS:
-            raise CalibrationError(f"{path.name}: more than {MAX_ROWS} rows")
+    return tuple(rows_of_file(shipped_path() if path is None else path, "language-model measurements", _row))
+
+
+def _row(cells: dict[str, str], _: str) -> LanguageRow:
+    values: dict[str, object] = {}
+    faults = []
+    for name, cell in cells.items():
+        if name in _COLUMNS and cell:
+            try:
+                values[name] = _cell(name, cell)
+            except ValueError as error:
+                faults.append(f"{name}: {error}")
+    if missing := [name for name in NEEDED_COLUMNS if name not in values and not cells.get(name)]:
+        faults.append(f"{', '.join(missing)} must be given")
     if faults:
-        more = f"\nand {len(faults) - 20} more" if len(faults) > 20 else ""
-        raise CalibrationError("\n".join(faults[:20]) + more)
-    return tuple(rows)
+        raise ValueError("\n".join(faults))
+    return LanguageRow(**values)  # type: ignore[arg-type]  # every value is of its column's kind
 
 
 def _cell(name: str, text: str) -> str | float | None:
     if name in _TEXTS:
-        if len(text) > _MAX_CELL:
-            raise ValueError(f"longer than {_MAX_CELL} characters")
         return text
     low, high = _LIMITS.get(name, _ANY_COUNT if name in _COUNTS else _ANY_NUMBER)
     try:

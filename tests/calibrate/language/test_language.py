@@ -52,7 +52,7 @@ def test_a_row_of_a_stranger_is_predicted(tmp_path):
     ],
 )
 def test_a_bad_cell_is_named_with_its_line(tmp_path, cell, by, says):
-    with pytest.raises(CalibrationError, match="line 2") as refused:
+    with pytest.raises(CalibrationError, match="csv:2: ") as refused:
         load_language_rows(written(tmp_path, HEADER + ROW.replace(cell, by, 1)))
     assert says in str(refused.value)
 

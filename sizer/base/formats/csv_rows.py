@@ -1,0 +1,58 @@
+"""Rows of a CSV file of measurements: each record made into something, with all that is wrong named at once."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from sizer.base.errors import CalibrationError
+from sizer.base.formats.csv_records import csv_records
+from sizer.base.resources import text_of_file
+
+MAX_FILE_BYTES = 20_000_000
+MAX_ROWS = 50_000
+MAX_CELL_CHARACTERS = 5_000
+# More faults than these help nobody to find the first.
+_MAX_FAULTS = 20
+
+T = TypeVar("T")
+
+
+def rows_of_file(path: Path, what: str, make: Callable[[dict[str, str], str], T]) -> list[T]:
+    """What ``make`` makes of the cells of each record, by their columns, and of its place ``file:line``.
+
+    Parameters
+    ----------
+    path : path-like
+    what : str
+        What the file holds, for messages.
+    make : callable
+        Raises ValueError for what is wrong with a record; a message of several lines names several faults.
+
+    Raises
+    ------
+    CalibrationError
+        If the file cannot be read or is too large, or naming the faults of its records: file, line, column, value.
+    """
+    records = csv_records(text_of_file(path, MAX_FILE_BYTES, what))
+    columns = [cell.strip() for cell in next(records).cells]
+    rows: list[T] = []
+    faults: list[str] = []
+    for record in records:
+        if record.is_blank:
+            continue
+        place = f"{path.name}:{record.line}"
+        cells = {name: cell.strip() for name, cell in record.by_column(columns).items()}
+        long = [name for name, cell in cells.items() if len(cell) > MAX_CELL_CHARACTERS]
+        if record.fault or long:
+            faults.append(f"{place}: {record.fault or f'{long[0]}: longer than {MAX_CELL_CHARACTERS} characters'}")
+            continue
+        if len(rows) >= MAX_ROWS:
+            raise CalibrationError(f"{path.name}: more than {MAX_ROWS} rows")
+        try:
+            rows.append(make(cells, place))
+        except ValueError as error:
+            faults += [f"{place}: {line}" for line in str(error).splitlines()]
+    if faults:
+        more = [f"and {len(faults) - _MAX_FAULTS} more"] if len(faults) > _MAX_FAULTS else []
+        raise CalibrationError("\n".join(faults[:_MAX_FAULTS] + more))
+    return rows
