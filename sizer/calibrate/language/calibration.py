@@ -18,7 +18,10 @@ from sizer.catalog.model import Catalog
 
 # Scatter of the logarithm of a run about its prediction, beyond what the effects know: about 3 % between repeats half a
 # year apart, more where routing, adapters or a guessed layout come in. Runs left out of the fit give these.
-_SCATTER, _MIXTURE, _LORA, _GUESSED = 0.06, 0.10, 0.10, 0.10
+_SCATTER, _MIXTURE, _LORA = 0.06, 0.10, 0.10
+# The same of a run of which something is guessed: runs that are not fitted, because that is missing, give the larger.
+_GUESSED = {"layers": 0.15, "shape": 0.15, "micro batch": 0.25}
+_GUESSED_OTHERWISE = 0.10
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def scatter(cases: Sequence[LanguageCase]) -> Floats:
             _SCATTER,
             _MIXTURE * bool(case.levels.mixture),
             _LORA * bool(case.levels.lora),
-            _GUESSED * bool(case.guessed),
+            max((_GUESSED.get(part, _GUESSED_OTHERWISE) for part in case.guessed), default=0.0),
         )
         for case in cases
     ]

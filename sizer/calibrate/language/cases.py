@@ -213,6 +213,9 @@ def _layout(row: LanguageRow, shape: dict[str, float], gpu: Gpu, guessed: list[s
         else:
             tensor = min(8.0, gpus)
     pipeline, context = pipeline or 1.0, context or 1.0
+    if micro is None and not is_lora:
+        # An adapter's step has one sequence a replica; elsewhere the micro batch is a choice that decides much.
+        guessed.append("micro batch")
     micro = micro or 1.0
     data = max(1.0, gpus / (tensor * pipeline * context))
     if batch is None:
