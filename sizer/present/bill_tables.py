@@ -12,7 +12,7 @@ from sizer.bom.overrides import REQUEST
 from sizer.catalog.labels import item_name, with_maker
 from sizer.catalog.model import Catalog
 from sizer.drawings.racks import at_least
-from sizer.physical.components import CATEGORIES
+from sizer.physical.components import CATEGORIES, Component
 from sizer.physical.racks.power import energy_kwh_per_year
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
@@ -53,10 +53,14 @@ def component_table(design: DesignAnswer, catalog: Catalog) -> Table:
         parts,
         [
             Field("Role", lambda part: words.capital(part.role), width=35),
-            Field("Device", lambda part: item_name(part.item, catalog), width=50),
+            Field("Device", lambda part: item_name(part.item, catalog) + _at_hand(part), width=50),
             Field("Number", lambda part: grouped(int(part.quantity[0])), "right", 15),
         ],
     )
+
+
+def _at_hand(part: Component) -> str:
+    return ", at hand" if part.status == "existing" else ""
 
 
 def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sizer import Catalog, SizingRequest, load_catalog, project, size
 from sizer.base.errors import InfeasibleError
 from sizer.physical.existing_use import ExistingUse
+from sizer.present.bill_tables import component_table
 from sizer.present.text.existing import existing_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.result import DesignAnswer
@@ -69,6 +70,9 @@ def test_two_dgx1_and_four_f800_are_extended_by_two_dgx1() -> None:
     assert "isilon-f800" not in added
     at_hand = {line.item: line.quantity for line in result.design.bill.lines if line.status == "existing"}
     assert (at_hand["dgx-1"], at_hand["isilon-f800"]) == (2, 4)
+    # The table of devices tells the two that are there from the two that are bought.
+    devices = [row.cells[1].text for row in component_table(result.design, catalog()).rows]
+    assert devices[:2] == ["NVIDIA DGX-1, at hand", "NVIDIA DGX-1"]
 
 
 def test_what_is_used_added_and_idle_of_a_given_cluster() -> None:
