@@ -22,7 +22,7 @@ CapacityBytes = Annotated[float, CAPACITY_BYTES]
 BytesPerS = Annotated[float, RATE_BYTES_PER_S]
 FlopPerS = Annotated[float, Field(ge=1e12, le=1e18)]
 Flop = Annotated[float, Field(ge=1e3, le=1e16)]
-Watts = Annotated[float, Field(ge=0, le=100_000)]
+Watts = Annotated[float, Field(ge=0, le=300_000)]  # a rack of 72 GPUs is one server
 Kilograms = Annotated[float, Field(gt=0, le=5_000)]
 Metres = Annotated[float, Field(gt=0, le=1_000)]
 RackUnits = Annotated[float, Field(ge=0, le=60)]

@@ -12,6 +12,7 @@ from sizer.catalog.schema import (
     Cable,
     Device,
     Gateway,
+    Gpu,
     MemoryOption,
     Recipe,
     Server,
@@ -25,7 +26,7 @@ from sizer.catalog.schema import (
 # Without these no rack can be drawn, so an orderable device carries them, assumed if need be.
 _BLOCKING = ("height_u", "depth_m", "power_inlets", "inlet_kind")
 # What no vendor sells, so that nobody can be asked.
-_NOT_SOLD = ("links", "gpu_links", "dnns", "datasets", "stacks", "recipes")
+_NOT_SOLD = ("links", "gpu_links", "generations", "dnns", "datasets", "stacks", "recipes")
 # What a line of a bill can hold: each category has a price band for every part.
 _SOLD = tuple(name for name in CATEGORIES if name not in (*_NOT_SOLD, "cpus"))
 # (low end, high end, both needed)
@@ -154,6 +155,8 @@ def _range_faults(item: Item) -> Iterator[str]:
 
 def _references(item: Item) -> Iterator[tuple[str, str, str]]:
     """``(field, folder, id)`` of every other item that an item names."""
+    if isinstance(item, Gpu) and item.generation is not None:
+        yield "generation", "generations", item.generation
     if isinstance(item, Server):
         yield from (("gpus", "gpus", name) for name in item.gpus)
         if item.cpu is not None:

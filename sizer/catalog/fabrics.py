@@ -7,13 +7,15 @@ from sizer.catalog.links import LinkType, fastest_first
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Port
 
+# Uses of ports that stay out of the compute fabric.
+_APART = ("management", "bmc", "in-band", "storage-network")
 # A slower link is for management.
 MIN_FABRIC_GBIT_PER_S = 10
 
 
 def joins_fabric(port: Port, kind: LinkType) -> bool:
     """Whether ports of a group can join a fabric of ``kind``; management and BMC ports stay out of it."""
-    return port.use not in ("management", "bmc") and (port.kind == kind or kind in port.also)
+    return port.use not in _APART and (port.kind == kind or kind in port.also)
 
 
 def fabric_ports(ports: Sequence[Port], kind: LinkType) -> int:

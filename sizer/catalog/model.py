@@ -23,6 +23,7 @@ from sizer.catalog.schema import (
     Device,
     Dnn,
     Gateway,
+    Generation,
     Gpu,
     MemoryOption,
     Nic,
@@ -146,8 +147,8 @@ class Catalog:
 
     Parameters
     ----------
-    links, gpu_links, gpus, cpus, servers, memory, storage, switches, gateways, nics, cables, racks, pdus, \
-accessories, software, support, dnns, datasets, stacks, recipes : Items
+    links, gpu_links, generations, gpus, cpus, servers, memory, storage, switches, gateways, nics, cables, racks, \
+pdus, accessories, software, support, dnns, datasets, stacks, recipes : Items
         One read-only mapping of id to item for each folder.
     sources : Items
         Cited documents by key; an alias finds the same document.
@@ -163,6 +164,7 @@ accessories, software, support, dnns, datasets, stacks, recipes : Items
 
     links: Items[LinkType]
     gpu_links: Items[GpuLink]
+    generations: Items[Generation]
     gpus: Items[Gpu]
     cpus: Items[Cpu]
     servers: Items[Server]

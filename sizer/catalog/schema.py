@@ -36,14 +36,31 @@ from sizer.catalog.items import Frozen, Item
 from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType
 from sizer.catalog.observed_as import ObservedAs
 
-PortUse = Literal["compute", "storage", "management", "bmc", "fabric", "back-end", "any"]
+# "storage-network" and "in-band": ports that stay out of the compute fabric whatever they can run.
+PortUse = Literal["compute", "storage", "storage-network", "in-band", "management", "bmc", "fabric", "back-end", "any"]
+# Form of a cage or plug that decides which module fits: "osfp-finned", "qsfp112".
+Connector = Annotated[str, Field(pattern=r"^[a-z0-9-]*$", max_length=20)]
 # Number format of a matrix product: "bf16", "fp8".
 Precision = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
 StorageTier = Literal["performance", "capacity", "local"]
+# Name of the years in which parts were sold together: "v100", "today".
+Era = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
+
+
+class Generation(Item):
+    """A generation of GPUs. Designs combine its servers with the storage, switches and head nodes of its era.
+
+    A request that names no server, GPU, generation, storage or fabric is sized over the generations ``is_default``.
+    """
+
+    era: Era
+    is_default: bool = False
 
 
 class Device(Item):
     """Something that takes rack units, watts and kilograms."""
+
+    era: Era | None = None  # absent: planned with servers of every era
 
     height_u: Sourced[RackUnits] | None = None
     depth_m: Sourced[Metres] | None = None
@@ -66,6 +83,7 @@ class Port(Frozen):
     use: PortUse
     also: tuple[LinkId, ...] = ()
     nic: ShortText | None = None  # id in nics/, where the port is an adapter that a bill lists
+    connector: Connector = ""  # of its cage; empty: what the module of its link usually plugs into
     basis: Literal["datasheet", "measured", "published", "derived", "assumed"]
     source: ShortText
     where: LongText
@@ -79,6 +97,7 @@ class Gpu(Item):
     matrix products were measured to reach ("bf16", "fp8").
     """
 
+    generation: ShortText | None = None  # id in generations/; absent: considered with those of every era
     form_factor: Sourced[FormFactor]
     memory_bytes: Sourced[MemoryBytes]
     peak_mixed_flop_per_s: Sourced[FlopPerS]
@@ -152,6 +171,8 @@ class Storage(Device):
     max_nodes: Sourced[Count] | None = None
     node_read_low_bytes_per_s: Sourced[BytesPerS] | None = None  # what one node reads for clients, as demonstrated
     node_read_high_bytes_per_s: Sourced[BytesPerS] | None = None  # the vendor's upper end; equal when one number
+    node_write_bytes_per_s: Sourced[BytesPerS] | None = None  # what one node writes for clients
+    node_iops: Sourced[Annotated[float, Field(ge=1, le=1e12)]] | None = None  # reads of one node a second
     test_write_bytes_per_s: Sourced[BytesPerS] | None = None  # what a published test wrote, all clients together
     mount_low_bytes_per_s: Sourced[BytesPerS] | None = None  # of one mount, or one client, of a server
     mount_high_bytes_per_s: Sourced[BytesPerS] | None = None
@@ -221,6 +242,9 @@ class Cable(Item):
     media: Literal["dac", "aoc", "copper", "transceiver", "fibre"]
     length_m: Sourced[Metres] | None = None
     power_end_w: Sourced[Watts] | None = None
+    # Of a transceiver: the cages that it fits (empty: any), and how many ports one module serves.
+    connectors: tuple[Connector, ...] = ()
+    ports_each: Annotated[int, Field(ge=1, le=8)] = 1
 
 
 class Rack(Item):
@@ -336,6 +360,7 @@ class Recipe(Item):
 CATEGORIES: dict[str, type[Item]] = {
     "links": LinkType,
     "gpu_links": GpuLink,
+    "generations": Generation,
     "gpus": Gpu,
     "cpus": Cpu,
     "servers": Server,

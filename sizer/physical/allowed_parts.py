@@ -6,6 +6,7 @@ from typing import TypeVar
 from sizer.base.errors import RequestError
 from sizer.base.faults import nearest
 from sizer.base.quantities import si
+from sizer.catalog.generations import default_eras, era_of, eras_of
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Server, Storage
@@ -26,10 +27,13 @@ def gpus_fitted(server: Server, asked: int | None) -> list[int]:
     return [n for n in choices if n >= asked][:1]
 
 
-def allowed_gpus(catalog: Catalog, server: Server, allowed: Sequence[str]) -> list[Gpu]:
+def allowed_gpus(
+    catalog: Catalog, server: Server, allowed: Sequence[str], generations: Sequence[str] = ()
+) -> list[Gpu]:
     """GPUs of a server that are allowed; an empty list allows all."""
     # A GPU that is not sold apart comes inside its server, so the server's list decides.
-    return [catalog.gpus[g] for g in server.gpus if not allowed or g in allowed]
+    known = [catalog.gpus[g] for g in server.gpus if not allowed or g in allowed]
+    return [gpu for gpu in known if not generations or gpu.generation in generations]
 
 
 def allowed_storage(catalog: Catalog, server: Server, asked: Platforms) -> list[Storage]:
@@ -37,6 +41,8 @@ def allowed_storage(catalog: Catalog, server: Server, asked: Platforms) -> list[
     found, allowed = [], asked.storage
     for storage in allowed_items(catalog.storage, allowed, asked.forbidden_storage):
         if asked.storage_tier is not None and storage.tier != asked.storage_tier:
+            continue
+        if storage.id not in allowed and not fits_era(storage.era, era_of(catalog, server)):
             continue
         if storage.kind == "local":
             # Local drives come with the server that lists them.
@@ -47,6 +53,29 @@ def allowed_storage(catalog: Catalog, server: Server, asked: Platforms) -> list[
         if fits:
             found.append(storage)
     return found
+
+
+def eras_asked(catalog: Catalog, request: SizingRequest) -> frozenset[str]:
+    """Eras of the servers that a request may get: those of what it names, else those of the default generations."""
+    asked, existing = request.platforms, request.existing
+    named = (*asked.servers, *asked.gpus, *asked.generations, *asked.storage, *asked.fabrics, *existing.servers)
+    return eras_of(catalog, named) or default_eras(catalog)
+
+
+def fits_era(era: str | None, of_server: str | None) -> bool:
+    """Whether equipment of an era is planned with servers of another one."""
+    return era is None or of_server is None or era == of_server
+
+
+def servers_asked(catalog: Catalog, request: SizingRequest) -> list[Server]:
+    """Servers that a request allows, of the eras that it may get."""
+    asked, eras = request.platforms, eras_asked(catalog, request)
+    allowed = allowed_items(catalog.servers, asked.servers, asked.forbidden_servers)
+    return [
+        server
+        for server in allowed
+        if server.id in asked.servers or (era := era_of(catalog, server)) is None or era in eras
+    ]
 
 
 def allowed_items(items: Mapping[str, T], allowed: Sequence[str], forbidden: Sequence[str]) -> list[T]:
@@ -79,6 +108,7 @@ def check_names(catalog: Catalog, request: SizingRequest) -> None:
         ("platforms.servers", asked.servers, catalog.servers, "servers"),
         ("platforms.forbidden_servers", asked.forbidden_servers, catalog.servers, "servers"),
         ("platforms.gpus", asked.gpus, catalog.gpus, "gpus"),
+        ("platforms.generations", asked.generations, catalog.generations, "generations"),
         ("platforms.fabrics", asked.fabrics, catalog.links, "links"),
         ("platforms.storage", asked.storage, catalog.storage, "storage"),
         ("platforms.forbidden_storage", asked.forbidden_storage, catalog.storage, "storage"),
@@ -127,10 +157,11 @@ def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Seque
         return (
             f"no platform: platforms.gpus_per_server = {asked.gpus_per_server}; the allowed servers take at most {most}"
         )
-    if not any(allowed_gpus(catalog, s, asked.gpus) for s in gpu_servers):
+    if not any(allowed_gpus(catalog, s, asked.gpus, asked.generations) for s in gpu_servers):
         fits = sorted({g for s in gpu_servers for g in s.gpus})
         return (
-            f"no platform: none of the GPUs asked for ({', '.join(asked.gpus)}) fits an allowed server "
+            f"no platform: none of the GPUs asked for ({', '.join((*asked.gpus, *asked.generations))}) fits an allowed "
+            "server "
             f"({', '.join(s.id for s in gpu_servers)}); these take {', '.join(fits)}"
         )
     gpu_servers, all_servers = [s for s in gpu_servers if _has_memory(s, catalog, asked)], gpu_servers

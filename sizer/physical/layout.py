@@ -1,7 +1,9 @@
 """Lays out one design: places every device, joins every port, measures every cable, hangs every inlet on a feed."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import accumulate, count
 from operator import attrgetter
 
@@ -256,7 +258,7 @@ def _racks(
 
 
 def _cable_run(run: LinkGroup, length_m: Floats, catalog: Catalog) -> CableRun:
-    choices, number = choose_cables(_cables(catalog), run.kind, length_m)
+    choices, number = choose_cables(_cables(catalog), run.kind, length_m, run.cages)
     return CableRun(run, length_m, tuple(choices), number)
 
 
@@ -267,15 +269,16 @@ def _cables(catalog: Catalog) -> tuple[Cable, ...]:
 
 def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) -> tuple[Component, ...]:
     """Components with the measured cables in the place of the planned ones."""
-    found: dict[tuple[Role, str, tuple[PlanNote, ...]], int] = {}
+    found: dict[tuple[Role, str, tuple[PlanNote, ...]], Fraction] = {}
     for cable in cables:
         counts = np.bincount(cable.choice, minlength=len(cable.choices))
         for choice, links in zip(cable.choices, counts.tolist(), strict=True):
             for item, pieces in choice.items:
                 key = (cable.run.role, item, choice.notes)
-                found[key] = found.get(key, 0) + links * pieces
+                found[key] = found.get(key, Fraction(0)) + links * pieces
     measured = [
-        Component(role, CABLE_CATEGORY, item, np.array([total]), notes) for (role, item, notes), total in found.items()
+        Component(role, CABLE_CATEGORY, item, np.array([math.ceil(total)]), notes)
+        for (role, item, notes), total in found.items()
     ]
     kept = [part for part in components if part.category != CABLE_CATEGORY]
     place = next((i for i, part in enumerate(kept) if part.category == "rack and power"), len(kept))

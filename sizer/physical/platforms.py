@@ -5,15 +5,17 @@ from collections.abc import Iterable
 from sizer.base.errors import InfeasibleError
 from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.fabrics import fabric_links, fabric_ports
+from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
 from sizer.physical.allowed_parts import (
     allowed_gpus,
-    allowed_items,
     allowed_storage,
     check_names,
+    fits_era,
     gpus_fitted,
+    servers_asked,
     site_item,
     why_none_error_text,
 )
@@ -23,12 +25,10 @@ from sizer.physical.platform import Attachment, Platform
 from sizer.physical.stated_storage import as_stated
 from sizer.workload.request import SizingRequest
 
-# Every design counts its 1 GbE ports on this switch, as the Dell guide does (dell-ready-ai-nvidia-2018).
-MANAGEMENT_SWITCH = "s3048-on"
-# Its uplink ports, which join several of them through a switch of that kind.
-MANAGEMENT_UPLINK = "10gbe"
+# Every design counts the 1 GbE ports of its devices on switches of this link (dell-ready-ai-nvidia-2018).
+MANAGEMENT_LINK = "1gbe"
 # A switch with more ports is a director: the one switch of a network, or a spine, never a leaf.
-MAX_LEAF_PORTS = 128
+MAX_LEAF_PORTS = 144
 # Ports of a leaf or spine. A switch with fewer of a kind has them as uplinks only.
 MIN_LEAF_PORTS = 24
 # An Ethernet port that serves a server as its way to the customer's storage. [Gbit/s] hitachi-dl-2019: 10 or 25 GbE.
@@ -64,7 +64,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
     """
     check_names(catalog, request)
     asked = request.platforms
-    servers = allowed_items(catalog.servers, asked.servers, asked.forbidden_servers)
+    servers = servers_asked(catalog, request)
     kinds = [link for link in fabric_links(catalog) if not asked.fabrics or link.id in asked.fabrics]
     with_directors = request.fabric.directors
     kept_without = request.resilience.keeps_targets_without
@@ -77,7 +77,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
         for server in servers
         if server.role == "gpu" and server.orderable
         for n_gpus in gpus_fitted(server, asked.gpus_per_server)
-        for gpu in allowed_gpus(catalog, server, asked.gpus)
+        for gpu in allowed_gpus(catalog, server, asked.gpus, asked.generations)
         for fitted in considered_sizes(memory_sizes(server, catalog), asked.host_memory_bytes, n_gpus, gpu, sets_bytes)
         for sold in allowed_storage(catalog, server, asked)
         for storage in (as_stated(catalog, sold, request),)
@@ -179,17 +179,21 @@ def _on_fabric(
     if fabric_ports(server.ports, kind) == 0:
         return ()
     head = _head_node(catalog, server, storage)
+    era = era_of(catalog, server)
     front = storage.front_end_kind.value if storage.front_end_kind is not None else None
-    switch = _switch_for(catalog, kind, front if storage.kind == "scale-out-nas" else None)
+    switch = _switch_for(catalog, era, kind, front if storage.kind == "scale-out-nas" else None)
     if switch is None:
         return ()
-    spine = _spine(catalog, switch, kind)
+    spine = _spine(catalog, era, switch, kind)
     storage_server = _storage_server(catalog, storage)
     joined = _attachment(catalog, server, storage, storage_server, head, kind, switch, spine)
     if joined is None:
         return ()
-    own = _switch_for(catalog, front) if joined == "own network" and front is not None else None
+    own = _switch_for(catalog, era, front) if joined == "own network" and front is not None else None
     back_end = storage.back_end_switch
+    management = _switch_for(catalog, era, catalog.links[MANAGEMENT_LINK])
+    if management is None:
+        return ()
     return tuple(
         Platform(
             server=server,
@@ -202,14 +206,14 @@ def _on_fabric(
             fabric_switch=switch,
             storage_switch=own,
             back_end_switch=catalog.switches[back_end.value] if back_end is not None else None,
-            gateway=_gateway(catalog, front) if joined == "gateway" and front is not None else None,
-            management_switch=catalog.switches[MANAGEMENT_SWITCH],
+            gateway=_gateway(catalog, front, era) if joined == "gateway" and front is not None else None,
+            management_switch=management,
             head_node=head,
             rack=rack,
             pdu=pdu,
             spine_switch=spine,
-            management_spine=_switch_for(catalog, catalog.links[MANAGEMENT_UPLINK]),
-            director=choose_director(catalog.switches.values(), kind) if with_directors else None,
+            management_spine=_spine(catalog, era, management, catalog.links[MANAGEMENT_LINK]),
+            director=choose_director(_of_era(catalog, era), kind) if with_directors else None,
             attachment=joined,
             host_memory=host_memory,
             has_spare_switches=with_spare_switches,
@@ -227,8 +231,12 @@ def _has_second_port(storage: Storage) -> bool:
 
 
 @cached_by_catalog
-def _switch_for(catalog: Catalog, kind: LinkType, also: LinkType | None = None) -> Switch | None:
-    return choose_switch(catalog.switches.values(), kind, also)
+def _switch_for(catalog: Catalog, era: str | None, kind: LinkType, also: LinkType | None = None) -> Switch | None:
+    return choose_switch(_of_era(catalog, era), kind, also)
+
+
+def _of_era(catalog: Catalog, era: str | None) -> list[Switch]:
+    return [switch for switch in catalog.switches.values() if fits_era(switch.era, era)]
 
 
 def _attachment(
@@ -244,7 +252,8 @@ def _attachment(
     """How storage joins a fabric; None where it cannot."""
     if storage.kind == "local":
         return "local"
-    if storage.kind == "parallel-file-system":
+    era = era_of(catalog, server)
+    if storage.kind == "parallel-file-system" and storage.server is not None:
         return "fabric" if storage_server is not None and fabric_ports(storage_server.ports, kind) else None
     front = storage.front_end_kind.value if storage.front_end_kind is not None else None
     if storage.server is not None:
@@ -253,31 +262,35 @@ def _attachment(
     if front is None:
         # An NFS server that the customer has: over the LAN, by the fabric's uplinks or by the servers' own ports.
         return "lan" if not kind.is_infiniband or lan_ports(server) else None
+    if any(port.use == "storage-network" and front in (port.kind, *port.also) for port in server.ports):
+        return "own network" if _switch_for(catalog, era, front) is not None else None
     if front == kind or (not kind.is_infiniband and _runs(switch, front)):
         return "fabric"
-    if kind.is_infiniband and _gateway(catalog, front) is not None:
+    if kind.is_infiniband and _gateway(catalog, front, era) is not None:
         return "gateway"
     if spine is not None and leaf_ports(spine, front):
         return "spine"
-    has_network = _switch_for(catalog, front) is not None
+    has_network = _switch_for(catalog, era, front) is not None
     return "own network" if has_network and own_network_ports(server, front, kind) else None
 
 
-def _spine(catalog: Catalog, leaf: Switch, kind: LinkType) -> Switch | None:
+def _spine(catalog: Catalog, era: str | None, leaf: Switch, kind: LinkType) -> Switch | None:
     """Spine for leaves with uplink ports of another, faster kind; None where leaf and spine are the same switch."""
     uplinks = [p for p in leaf.ports if p.use == "fabric" and p.kind != kind]
-    return _switch_for(catalog, uplinks[0].kind) if uplinks else None
+    return _switch_for(catalog, era, uplinks[0].kind) if uplinks else None
 
 
-def _gateway(catalog: Catalog, front: LinkType) -> Gateway | None:
-    return next((g for g in catalog.gateways.values() if g.orderable and g.front_end_kind.value == front), None)
+def _gateway(catalog: Catalog, front: LinkType, era: str | None) -> Gateway | None:
+    known = (g for g in catalog.gateways.values() if g.orderable and fits_era(g.era, era))
+    return next((g for g in known if g.front_end_kind.value == front), None)
 
 
 def _head_node(catalog: Catalog, server: Server, storage: Storage) -> Server:
     """Head node: the one that serves the files, else one of the server's vendor, else the Dell R740xd."""
     if storage.server is not None and catalog.servers[storage.server.value].role == "head":
         return catalog.servers[storage.server.value]
-    heads = [s for s in catalog.servers.values() if s.role == "head" and s.orderable]
+    era = era_of(catalog, server)
+    heads = [s for s in catalog.servers.values() if s.role == "head" and s.orderable and fits_era(s.era, era)]
     if not heads:
         raise InfeasibleError("catalogue: no orderable server has the role 'head'; a cluster needs a head node")
     # The Dell guide is the only source that describes a head node in full, so it stands in for other vendors.

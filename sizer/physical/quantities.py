@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Server
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, raw_bytes, usable_bytes
 from sizer.physical.components import Component, Network, Quantities
-from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M, choose_cable
+from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M, Cages, choose_cable, pieces_of
 from sizer.physical.networks.counts import AS_USUAL, wiring
 from sizer.physical.networks.members import CableCount, Shape, shape
 from sizer.physical.networks.storage_networks import storage_role
@@ -271,18 +272,18 @@ def _cables(catalog: Catalog, links: Sequence[CableCount], racks: Ints) -> list[
         for length_m, quantity in choices:
             if not np.count_nonzero(quantity):
                 continue
-            items, notes = _cable(catalog, link.kind, length_m)
+            items, notes = _cable(catalog, link.kind, length_m, link.cages)
             for item, pieces in items:
-                components.append(Component(link.role, "cable and optic", item, quantity * pieces, notes))
+                components.append(Component(link.role, "cable and optic", item, pieces_of(quantity, pieces), notes))
     return components
 
 
 @cached_by_catalog
 def _cable(
-    catalog: Catalog, kind: LinkType, length_m: float
-) -> tuple[tuple[tuple[str, int], ...], tuple[PlanNote, ...]]:
+    catalog: Catalog, kind: LinkType, length_m: float, cages: Cages
+) -> tuple[tuple[tuple[str, Fraction], ...], tuple[PlanNote, ...]]:
     """Items of one link with the pieces of each, and what a bill notes."""
-    choice = choose_cable(catalog.cables.values(), kind, length_m)
+    choice = choose_cable(catalog.cables.values(), kind, length_m, cages)
     return choice.items, tuple(dict.fromkeys((PlanNote(PlanNoteKind.PLANNED_LENGTH, (length_m,)), *choice.notes)))
 
 

@@ -243,7 +243,7 @@ def _fast_and_short_first(links: Sequence[Connection]) -> tuple[float, float]:
 
 
 def _cable_parts(link: Connection, catalog: Catalog) -> str | Cell:
-    parts = [f"{f'{pieces} × ' if pieces > 1 else ''}{catalog.item(item).name}" for item, pieces in link.cable.items]
+    parts = [f"{words.pieces(number)}{catalog.item(item).name}" for item, number in link.cable.items]
     return ", ".join(parts) if parts else Cell("none in the catalogue", is_muted=True)
 
 

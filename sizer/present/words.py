@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 
 from sizer.base.estimate import Estimate
 from sizer.base.locale import date_text
@@ -114,6 +115,13 @@ class EstimateText:
         if self.is_range:
             return f"{self.middle}{unit} ({self.spread})"
         return f"{self.middle} {self.spread}{unit}" if self.spread else self.middle + unit
+
+
+def pieces(number: Fraction) -> str:
+    """Number of a part of one link in front of its name: "2 × ", "½ × " of a module for two links, "" for one."""
+    if number == 1:
+        return ""
+    return "½ × " if number == Fraction(1, 2) else f"{number} × "
 
 
 def estimate_text(interval: Estimate, unit: str, like: float | None = None) -> EstimateText:

@@ -149,6 +149,7 @@ class Platforms(RequestTable):
     servers: ItemIds = ()
     forbidden_servers: ItemIds = ()
     gpus: ItemIds = ()
+    generations: ItemIds = ()  # of GPUs: ids in generations/
     storage: ItemIds = ()
     forbidden_storage: ItemIds = ()
     fabrics: ItemIds = ()  # ids in links/

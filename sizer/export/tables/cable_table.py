@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sizer.base.quantities import grouped
 from sizer.catalog.items import Item
@@ -31,7 +32,7 @@ class _Cable:
     """A cable with the parts that it consists of."""
 
     link: Connection
-    parts: tuple[tuple[Item, int], ...]  # and their quantities
+    parts: tuple[tuple[Item, Fraction], ...]  # and their quantities
 
     @property
     def skus(self) -> str:
@@ -137,12 +138,12 @@ def _end_columns(side: str, end: Callable[[_Cable], End], hosts: set[str]) -> tu
     )
 
 
-def _with_quantities(parts: Iterable[tuple[str, int]]) -> str:
+def _with_quantities(parts: Iterable[tuple[str, Fraction]]) -> str:
     """'EDR copper cable, 2 m', or '2 × transceiver + 1 × fibre'."""
     listed = list(parts)
     if len(listed) == 1 and listed[0][1] == 1:
         return listed[0][0]
-    return " + ".join(f"{quantity} × {name}" for name, quantity in listed)
+    return " + ".join(f"{'½' if quantity == Fraction(1, 2) else quantity} × {name}" for name, quantity in listed)
 
 
 def port_label(end: End) -> str:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Ints
 from sizer.base.identity_cache import cached_by_catalog
@@ -17,20 +19,34 @@ from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
 IN_RACK_M = 3.0
 BETWEEN_RACKS_M = 10.0
 
+_ONE = Fraction(1)
 # Lengths nearer than this are one length. [m]
 _EQUAL_M = 1e-9
 
 
 @dataclass(frozen=True)
 class CableChoice:
-    """Items of one link: ``(catalogue id, pieces per link)``, and what a reader must know."""
+    """Items of one link: ``(catalogue id, pieces per link)``, and what a reader must know.
 
-    items: tuple[tuple[str, int], ...]
+    Half a piece: a module serves the ports of two links.
+    """
+
+    items: tuple[tuple[str, Fraction], ...]
     notes: tuple[PlanNote, ...] = ()
     question: CableQuestion | None = None  # to ask the vendor
 
 
-def choose_cable(cables: Iterable[Cable], kind: LinkType, length_m: float) -> CableChoice:
+# Cages at the two ends of a link, the switch's last; "" where the catalogue does not say.
+Cages = tuple[str, str]
+ANY_CAGES: Cages = ("", "")
+
+
+def pieces_of(links: ArrayLike, each: Fraction) -> Ints:
+    """Whole pieces for some links."""
+    return np.asarray(-(-np.asarray(links, dtype=np.int64) * each.numerator // each.denominator))
+
+
+def choose_cable(cables: Iterable[Cable], kind: LinkType, length_m: float, cages: Cages = ANY_CAGES) -> CableChoice:
     """Shortest catalogue cable of a kind that reaches a length: copper while one reaches, else optics.
 
     Parameters
@@ -41,6 +57,8 @@ def choose_cable(cables: Iterable[Cable], kind: LinkType, length_m: float) -> Ca
         What the link runs.
     length_m : float
         Planning length. [m]
+    cages : tuple of str
+        Connectors of the ports at both ends, which decide the modules.
 
     Returns
     -------
@@ -49,17 +67,19 @@ def choose_cable(cables: Iterable[Cable], kind: LinkType, length_m: float) -> Ca
         the catalogue has nothing for the kind.
     """
     known = [cable for cable in cables if cable.orderable]
-    choice = _choose(known, kind, length_m)
+    choice = _choose(known, kind, length_m, cages)
     if choice is not None:
         return choice
     question = CableQuestion(kind, length_m)
     stand_in = _stand_in(known, kind)
-    if stand_in is not None and (choice := _choose(known, stand_in, length_m)) is not None:
+    if stand_in is not None and (choice := _choose(known, stand_in, length_m, cages)) is not None:
         return CableChoice(choice.items, (PlanNote(PlanNoteKind.OTHER_CABLE, (kind.name, stand_in.name)),), question)
     return CableChoice((), (), question)
 
 
-def choose_cables(cables: tuple[Cable, ...], kind: LinkType, lengths_m: Floats) -> tuple[list[CableChoice], Ints]:
+def choose_cables(
+    cables: tuple[Cable, ...], kind: LinkType, lengths_m: Floats, cages: Cages = ANY_CAGES
+) -> tuple[list[CableChoice], Ints]:
     """Choices for many links of a kind, and the number of each link's choice; see :func:`choose_cable`.
 
     Parameters
@@ -70,24 +90,26 @@ def choose_cables(cables: tuple[Cable, ...], kind: LinkType, lengths_m: Floats) 
         What the links run.
     lengths_m : ndarray, shape (links,)
         Length of each link. [m]
+    cages : tuple of str
+        Connectors of the ports at both ends of all of them.
     """
-    steps, choices = _steps(cables, kind)
+    steps, choices = _steps(cables, kind, cages)
     # Between two lengths of the catalogue the choice does not change; beyond the last one the longest link speaks.
     step = np.searchsorted(steps, lengths_m - _EQUAL_M)
     is_used = np.bincount(step) > 0
     longest = float(lengths_m.max(initial=0.0))
     used = np.flatnonzero(is_used).tolist()
-    found = [choices[i] if i < steps.size else choose_cable(cables, kind, longest) for i in used]
+    found = [choices[i] if i < steps.size else choose_cable(cables, kind, longest, cages) for i in used]
     return found, (np.cumsum(is_used) - 1)[step]
 
 
 @cached_by_catalog
-def _steps(cables: tuple[Cable, ...], kind: LinkType) -> tuple[Floats, tuple[CableChoice, ...]]:
+def _steps(cables: tuple[Cable, ...], kind: LinkType, cages: Cages) -> tuple[Floats, tuple[CableChoice, ...]]:
     """Lengths of the catalogue that a kind may come in, and the choice for each."""
     stand_in = _stand_in(cables, kind)
     of_kind = [c for c in cables if c.orderable and (kind in c.kinds or stand_in in c.kinds)]
     steps = np.unique([c.length_m.value for c in of_kind if c.length_m is not None])
-    return steps, tuple(choose_cable(of_kind, kind, length_m) for length_m in steps.tolist())
+    return steps, tuple(choose_cable(of_kind, kind, length_m, cages) for length_m in steps.tolist())
 
 
 def _stand_in(cables: Iterable[Cable], kind: LinkType) -> LinkType | None:
@@ -95,34 +117,44 @@ def _stand_in(cables: Iterable[Cable], kind: LinkType) -> LinkType | None:
     return next((other for cable in cables for other in cable.kinds if other.id == kind.cables_of), None)
 
 
-def _choose(cables: list[Cable], kind: LinkType, length_m: float) -> CableChoice | None:
+def _choose(cables: list[Cable], kind: LinkType, length_m: float, cages: Cages) -> CableChoice | None:
     of_kind = [cable for cable in cables if kind in cable.kinds]
     whole = [c for c in of_kind if c.media in ("dac", "copper", "aoc")]
     reaching = [c for c in whole if c.length_m is not None and _reaches(c, length_m)]
     if reaching:
         best = min(reaching, key=lambda c: (c.media == "aoc", c.length_m.value if c.length_m else 0.0, c.id))
-        return CableChoice(((best.id, 1),))
+        return CableChoice(((best.id, _ONE),))
     # Patch cable that is cut to any length: no length in the catalogue.
     cut = [c for c in whole if c.length_m is None]
     if cut:
         return CableChoice(
-            ((min(cut, key=lambda c: c.id).id, 1),), (PlanNote(PlanNoteKind.PLANNED_LENGTH, (length_m,)),)
+            ((min(cut, key=lambda c: c.id).id, _ONE),), (PlanNote(PlanNoteKind.PLANNED_LENGTH, (length_m,)),)
         )
     optics = [c for c in of_kind if c.media == "transceiver"]
     if optics:
-        pair = ((min(optics, key=lambda c: c.id).id, 2),)
+        pair = _modules(optics, cages)
         fibres = [
             c for c in of_kind if c.media == "fibre" and (c.length_m is None or c.length_m.value >= length_m - _EQUAL_M)
         ]
         if fibres:
             fibre = min(fibres, key=lambda c: (c.length_m.value if c.length_m else length_m, c.id))
-            return CableChoice((*pair, (fibre.id, 1)), (PlanNote(PlanNoteKind.TRANSCEIVERS_AND_FIBRE),))
+            return CableChoice((*pair, (fibre.id, _ONE)), (PlanNote(PlanNoteKind.TRANSCEIVERS_AND_FIBRE),))
         return CableChoice(pair, (PlanNote(PlanNoteKind.TRANSCEIVERS_ALONE, (length_m,)),))
     if whole:
         best = max(whole, key=lambda c: (c.length_m.value if c.length_m else 0.0, c.id))
         reach = best.length_m.value if best.length_m else 0.0
-        return CableChoice(((best.id, 1),), (PlanNote(PlanNoteKind.LONGEST_CABLE, (reach,)),))
+        return CableChoice(((best.id, _ONE),), (PlanNote(PlanNoteKind.LONGEST_CABLE, (reach,)),))
     return None
+
+
+def _modules(optics: list[Cable], cages: Cages) -> tuple[tuple[str, Fraction], ...]:
+    """Modules at both ends: of those that fit the cage the first; of those of any cage where none fits."""
+    found: dict[str, Fraction] = {}
+    for cage in cages:
+        fitting = [one for one in optics if not one.connectors or cage in one.connectors]
+        best = min(fitting or optics, key=lambda one: one.id)
+        found[best.id] = found.get(best.id, Fraction(0)) + Fraction(1, best.ports_each)
+    return tuple(found.items())
 
 
 def _reaches(cable: Cable, length_m: float) -> bool:

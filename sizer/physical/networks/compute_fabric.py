@@ -17,7 +17,7 @@ from sizer.physical.networks.members import (
     network_counts,
     uplink_kind,
 )
-from sizer.physical.networks.ports import fabric_numbers, largest_group, switch_numbers
+from sizer.physical.networks.ports import device_ports, fabric_numbers, largest_group, switch_numbers
 from sizer.physical.networks.storage_networks import (
     front_end_kind,
     front_end_ports,
@@ -48,6 +48,8 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
     others = _others_on_fabric(platform, rows)
     on_spine = platform.attachment == "spine"
     storage = [_fabric_storage(platform, rows)] if platform.attachment in ("fabric", "spine") else []
+    unit = _scalable_unit(platform, leaf_split(leaf_ports(switch, kind), asked.oversubscription)[0])
+    ports = device_ports(platform.server)
     planes = []
     for rail in range(rails):
         mine = numbers if rails == 1 else numbers[rail : rail + 1]
@@ -56,7 +58,17 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
         first = rail == 0
         # A rail that carries gradients alone may be lost whole: the servers have the others.
         spares_one = platform.has_spare_switches and (rails == 1 or (first and platform.attachment in _ON_FABRIC))
-        servers = Ends(Role.COMPUTE_CABLE, kind, there, Role.GPU_SERVER, mine, spare_ports=to_come, is_dealt=spares_one)
+        servers = Ends(
+            Role.COMPUTE_CABLE,
+            kind,
+            there,
+            Role.GPU_SERVER,
+            mine,
+            spare_ports=to_come,
+            is_dealt=spares_one,
+            cage=ports[int(mine[0])].connector if mine.size else "",
+            rail_servers=unit if rails == 1 else 0,
+        )
         ends = (servers, *(others if first else ()), *(storage if first and not on_spine else ()))
         ends = tuple(one for one in ends if np.count_nonzero(one.quantity))
         spine_ends = tuple(one for one in storage if first and on_spine and np.count_nonzero(one.quantity))
@@ -105,6 +117,12 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
         uplink_numbers=uplink_numbers,
         leaf_down=down,
     )
+
+
+def _scalable_unit(platform: Platform, leaf_down: int) -> int:
+    """Servers of a unit in which port n of every server joins leaf n; 0 where servers have no port for each GPU."""
+    has_rails = 1 < platform.gpus_per_server == fabric_numbers(platform.server, platform.fabric).size
+    return leaf_down if has_rails else 0
 
 
 def _others_on_fabric(platform: Platform, rows: Shape) -> list[Ends]:

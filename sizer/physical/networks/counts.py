@@ -83,11 +83,16 @@ def _links(part: NetworkMembers) -> Iterator[CableCount]:
         for ends in (*plane.ends, *plane.spine_ends):
             other = found.get(ends.role)
             count = ends.quantity if other is None else ends.quantity + other.quantity
-            found[ends.role] = CableCount(ends.role, ends.kind, count, ends.stays_in_rack)
+            cages = (ends.cage, part.leaf_cage)
+            found[ends.role] = CableCount(ends.role, ends.kind, count, ends.stays_in_rack, cages)
     yield from found.values()
     tree = part.tree
     yield CableCount(
-        part.uplink_role, part.uplink_kind, tree.leaf_spine_cables + tree.spine_core_cables, part.uplinks_stay_in_rack
+        part.uplink_role,
+        part.uplink_kind,
+        tree.leaf_spine_cables + tree.spine_core_cables,
+        part.uplinks_stay_in_rack,
+        part.uplink_cages,
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Ints
 from sizer.catalog.links import LinkType
+from sizer.physical.networks.cables import ANY_CAGES, Cages
 from sizer.physical.networks.fat_tree import leaf_split, pod_split
 from sizer.physical.networks.members import Ends, NetworkMembers, Plane, Wiring
 from sizer.physical.roles import NetworkPlane, Role
@@ -32,6 +33,7 @@ class LinkGroup:
     a_port: Ints
     b_device: Ints  # the switch
     b_port: Ints
+    cages: Cages = ANY_CAGES  # connectors at both ends
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def _plane(
     standing: PresentLinks,
 ) -> Iterator[LinkGroup]:
     def attach(ends: tuple[Ends, ...], switches: Ints, numbers: Ints, down: int) -> Iterator[LinkGroup]:
-        return _attach(plane.key, ends, _Free(switches, numbers, down), classes, standing)
+        return _attach(plane.key, ends, _Free(switches, numbers, down), classes, standing, part.leaf_cage)
 
     if leaves.size:
         is_tree = spines.size > 0
@@ -143,6 +145,7 @@ def _attach(
     free: _Free,
     classes: Mapping[Role, NumberRange],
     standing: PresentLinks,
+    switch_cage: str,
 ) -> Iterator[LinkGroup]:
     """Links from devices to switches: standing ones first, then those that are dealt out, then the others."""
     kept = []
@@ -158,7 +161,7 @@ def _attach(
         new = switch < 0
         place = free.deal if one.is_dealt else free.fill
         switch[new], port[new] = place(int(new.sum()))
-        yield LinkGroup(network, one.role, one.kind, device, number, switch, port)
+        yield LinkGroup(network, one.role, one.kind, device, number, switch, port, (one.cage, switch_cage))
 
 
 def _far_ends(ends: Ends, classes: Mapping[Role, NumberRange]) -> tuple[Ints, Ints]:
@@ -169,6 +172,10 @@ def _far_ends(ends: Ends, classes: Mapping[Role, NumberRange]) -> tuple[Ints, In
         return np.full(count, OUTSIDE), links
     group = classes[ends.device]
     if count == group.count * ends.numbers.size:
+        if ends.rail_servers:
+            device, place = np.divmod(links, ends.numbers.size)
+            order = np.lexsort((device, place, device // ends.rail_servers))
+            return group.first + device[order], ends.numbers[place[order]]
         # Port after port of one device, so that they stay together on a switch.
         return group.first + links // ends.numbers.size, ends.numbers[links % ends.numbers.size]
     device, number = group.first + links % group.count, ends.numbers[links // group.count]
@@ -181,33 +188,43 @@ def _uplinks(part: NetworkMembers, plane: Plane, leaves: Ints, spines: Ints, cor
     up = int(plane.tree.leaf_spine_cables[0]) // leaves.size
     own = part.uplink_numbers if part.uplink_numbers.size else part.leaf_numbers[part.leaf_down :]
     leaf, k = np.divmod(np.arange(leaves.size * up), max(up, 1))
+    cages = part.uplink_cages
     links = (plane.key, part.uplink_role, part.uplink_kind)
     above = part.spine_numbers
     if part.joins_above:
         down, joint_up = leaf_split(above.size) if cores.size else (above.size, 0)
         spine, place = np.divmod(np.arange(leaf.size), down)
-        yield LinkGroup(*links, leaves[leaf], own[k], spines[spine], above[place])
+        yield LinkGroup(*links, leaves[leaf], own[k], spines[spine], above[place], cages)
         if cores.size:
-            yield _level(links, spines, above[down:], joint_up, cores, above)
+            yield _level(links, spines, above[down:], joint_up, cores, above, (cages[1], cages[1]))
     elif not cores.size:
-        yield _level(links, leaves, own, up, spines, above)
+        yield _level(links, leaves, own, up, spines, above, cages)
     else:
         pod_leaves, pod_up = pod_split(above.size)
         pod, inside = np.divmod(leaf, pod_leaves)
-        yield LinkGroup(*links, leaves[leaf], own[k], spines[pod * up + k], above[inside])
+        yield LinkGroup(*links, leaves[leaf], own[k], spines[pod * up + k], above[inside], cages)
         # Spine k of every pod shares the k-th group of cores.
         spine, j = np.divmod(np.arange(spines.size * pod_up), pod_up)
         pod, group = np.divmod(spine, up)
         per_group = cores.size // up
         core = group * per_group + j % per_group
         place = pod * (pod_up // per_group) + j // per_group
-        yield LinkGroup(*links, spines[spine], above[pod_leaves + j], cores[core], part.leaf_numbers[place])
+        ports = above[pod_leaves + j], part.leaf_numbers[place]
+        yield LinkGroup(*links, spines[spine], ports[0], cores[core], ports[1], (cages[1], cages[1]))
 
 
 def _level(
-    links: tuple[NetworkPlane, Role, LinkType], lower: Ints, own: Ints, up: int, upper: Ints, above: Ints
+    links: tuple[NetworkPlane, Role, LinkType],
+    lower: Ints,
+    own: Ints,
+    up: int,
+    upper: Ints,
+    above: Ints,
+    cages: Cages,
 ) -> LinkGroup:
     """``up`` uplinks of each lower switch, spread evenly over the upper ones."""
     switch, k = np.divmod(np.arange(lower.size * up), up)
     each = up // upper.size
-    return LinkGroup(*links, lower[switch], own[k], upper[k % upper.size], above[switch * each + k // upper.size])
+    return LinkGroup(
+        *links, lower[switch], own[k], upper[k % upper.size], above[switch * each + k // upper.size], cages
+    )

@@ -15,7 +15,9 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.components import Network
+from sizer.physical.networks.cables import ANY_CAGES, Cages
 from sizer.physical.networks.fat_tree import Gateways, SwitchTree, leaf_split
+from sizer.physical.networks.ports import largest_group
 from sizer.physical.notes import PlanNote
 from sizer.physical.platform import Platform
 from sizer.physical.roles import NetworkPlane, NetworkRole, Role
@@ -55,6 +57,10 @@ class Ends:
     # All links of a device one after the other, so that dealing spreads them over the switches. Otherwise devices take
     # turns where they have more ports than links.
     is_by_device: bool = False
+    cage: str = ""  # connector of the ports; "" where the catalogue does not say
+    # Servers that a scalable unit holds, of a rail-optimised fabric: within it the first ports of all servers come
+    # before the second ones, so that each leaf takes one port of every server. 0: server after server.
+    rail_servers: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,16 @@ class NetworkMembers:
         return total(self.planes)
 
     @property
+    def leaf_cage(self) -> str:
+        """Connector of the ports for end points of a leaf."""
+        return _cage(self.leaf, self.network.kind)
+
+    @property
+    def uplink_cages(self) -> Cages:
+        """Connectors of the ports between leaf and spine."""
+        return _cage(self.leaf, self.uplink_kind), _cage(self.spine, self.uplink_kind)
+
+    @property
     def core(self) -> Switch:
         """Switch of the third level: the leaf's kind, and the aggregation's where leaves have uplinks of their own."""
         return self.spine if self.uplink_numbers.size else self.leaf
@@ -113,6 +129,7 @@ class CableCount:
     kind: LinkType
     quantity: Ints
     stays_in_rack: bool
+    cages: Cages = ANY_CAGES
 
 
 @dataclass(frozen=True)
@@ -226,6 +243,11 @@ def one_kind(
         leaf_down=leaf_split(numbers.size)[0] if leaf_down is None else leaf_down,
         uplinks_stay_in_rack=uplinks_stay_in_rack,
     )
+
+
+def _cage(switch: Switch, kind: LinkType) -> str:
+    group = largest_group(switch, kind, ("any", "fabric", "back-end"))
+    return "" if group is None else group.connector
 
 
 def count_links(ends: Sequence[Ends], none: Ints) -> Ints:

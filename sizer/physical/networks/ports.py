@@ -17,7 +17,14 @@ from sizer.catalog.schema import Device, Port, PortUse, Server, Storage, Switch
 from sizer.physical.capacity import nodes_per_unit
 
 # What a port of a server or a storage node is called by its use; a switch numbers its ports as they are printed.
-_NAMES: dict[PortUse, str] = {"management": "mgmt", "bmc": "bmc", "back-end": "int", "fabric": "uplink"}
+_NAMES: dict[PortUse, str] = {
+    "in-band": "in-band",
+    "storage-network": "storage",
+    "management": "mgmt",
+    "bmc": "bmc",
+    "back-end": "int",
+    "fabric": "uplink",
+}
 # The two internal networks of a scale-out NAS (h16346).
 _SIDES = ("a", "b")
 
@@ -29,6 +36,7 @@ class DevicePort:
     name: str
     kinds: tuple[LinkType, ...]  # what it can run, its own kind first
     use: PortUse
+    connector: str = ""  # of its cage; "" where the catalogue does not say
     node: int = 0  # of a chassis that holds several nodes, from 1; 0: the device is one node
 
 
@@ -49,7 +57,9 @@ def device_ports(device: Device) -> tuple[DevicePort, ...]:
                 number += 1
                 name = _name(device, groups, group, number)
             used.add(name)
-            found.append(DevicePort(name, (group.kind, *group.also), group.use, _node(device, group, number)))
+            found.append(
+                DevicePort(name, (group.kind, *group.also), group.use, group.connector, _node(device, group, number))
+            )
     return tuple(found)
 
 
@@ -64,7 +74,10 @@ def storage_network_numbers(server: Server, kind: LinkType, fabric: LinkType) ->
     """Numbers of a server's ports that join a storage network of its own: they run ``kind`` but not ``fabric``."""
     return _numbers(
         server,
-        lambda p: p.use in ("any", "storage") and kind in (p.kind, *p.also) and fabric not in (p.kind, *p.also),
+        lambda p: (
+            kind in (p.kind, *p.also)
+            and (p.use == "storage-network" or (p.use in ("any", "storage") and fabric not in (p.kind, *p.also)))
+        ),
     )
 
 
@@ -146,7 +159,7 @@ def _nodes(device: Device) -> int:
 def _in_group(group: Port, number: int, count: int) -> str:
     if group.use == "back-end" and count == len(_SIDES):
         return f"int-{_SIDES[number]}"
-    if group.use in ("management", "bmc", "back-end"):
+    if group.use in ("management", "bmc", "back-end", "in-band", "storage-network"):
         stem = _NAMES[group.use]
     elif group.use == "storage" and not group.kind.is_infiniband and count <= 2:
         stem = "ext"

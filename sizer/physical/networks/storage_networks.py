@@ -15,7 +15,13 @@ from sizer.physical.networks.members import (
     network_counts,
     one_kind,
 )
-from sizer.physical.networks.ports import fabric_numbers, storage_network_numbers, switch_numbers, unit_numbers
+from sizer.physical.networks.ports import (
+    device_ports,
+    fabric_numbers,
+    storage_network_numbers,
+    switch_numbers,
+    unit_numbers,
+)
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
@@ -69,6 +75,7 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
         numbers,
         spare_ports=rows.to_come * numbers.size,
         is_dealt=platform.has_spare_switches,
+        cage=device_ports(platform.server)[int(numbers[0])].connector if numbers.size else "",
     )
     storage = Ends(Role.STORAGE_CABLE, kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
     tree = fat_tree(

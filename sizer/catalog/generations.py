@@ -1,0 +1,50 @@
+"""Generations of GPUs and the eras of the equipment around them."""
+
+from collections.abc import Iterable
+
+from sizer.base.identity_cache import cached_by_catalog
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Device, Gpu, Server
+
+
+def era_of_gpu(catalog: Catalog, gpu: Gpu) -> str | None:
+    """Era of a GPU; None: considered with those of every era."""
+    return None if gpu.generation is None else catalog.generations[gpu.generation].era
+
+
+@cached_by_catalog
+def era_of(catalog: Catalog, device: Device) -> str | None:
+    """Era of a device: of a GPU server that of its GPUs."""
+    if isinstance(device, Server) and device.gpus:
+        return era_of_gpu(catalog, catalog.gpus[device.gpus[0]])
+    return device.era
+
+
+def default_eras(catalog: Catalog) -> frozenset[str]:
+    """Eras that answer a request which names no equipment."""
+    return frozenset(one.era for one in catalog.generations.values() if one.is_default)
+
+
+def eras_of(catalog: Catalog, names: Iterable[str]) -> frozenset[str]:
+    """Eras of named GPUs, servers, storage, generations and fabrics; those without one say nothing."""
+    found: set[str | None] = set()
+    for name in names:
+        if name in catalog.generations:
+            found.add(catalog.generations[name].era)
+        elif name in catalog.gpus:
+            found.add(era_of_gpu(catalog, catalog.gpus[name]))
+        elif name in catalog.servers or name in catalog.storage:
+            found.add(era_of(catalog, catalog.device(name)))
+        elif name in catalog.links:
+            found |= _eras_on(catalog, name)
+    return frozenset(era for era in found if era is not None)
+
+
+def _eras_on(catalog: Catalog, link: str) -> set[str | None]:
+    """Era of the GPU servers with ports made for a link, where all are of one."""
+    eras = {
+        era_of(catalog, server)
+        for server in catalog.servers.values()
+        if server.role == "gpu" and any(port.kind.id == link and port.use == "compute" for port in server.ports)
+    }
+    return eras if len(eras) == 1 else set()
