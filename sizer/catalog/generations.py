@@ -25,6 +25,11 @@ def default_eras(catalog: Catalog) -> frozenset[str]:
     return frozenset(one.era for one in catalog.generations.values() if one.is_default)
 
 
+def newer_eras(catalog: Catalog) -> frozenset[str]:
+    """All other eras."""
+    return frozenset(one.era for one in catalog.generations.values()) - default_eras(catalog)
+
+
 def eras_of(catalog: Catalog, names: Iterable[str]) -> frozenset[str]:
     """Eras of named GPUs, servers, storage, generations and fabrics; those without one say nothing."""
     found: set[str | None] = set()

@@ -161,7 +161,7 @@ _UNIT_OF_SUFFIX = (
 
 def sample_unit(dnn: Dnn) -> str:
     """Unit of throughput of a DNN."""
-    return "images/s" if dnn.sample == "image" else "samples/s"
+    return {"image": "images/s", "token": "tokens/s"}.get(dnn.sample, "samples/s")
 
 
 def sentence(text: str) -> str:

@@ -300,14 +300,37 @@ class Support(Item):
     purpose: Sourced[LongText]
 
 
+class Transformer(Frozen):
+    """Shape of a language model, from which work, parameters, memory and traffic follow.
+
+    One expert: a dense model. ``measured_as`` is its name in ``benchmarks/language/training.csv``.
+    """
+
+    layers: Annotated[int, Field(ge=1, le=10_000)]
+    hidden: Annotated[int, Field(ge=16, le=1_000_000)]
+    ffn: Annotated[int, Field(ge=16, le=10_000_000)]
+    heads: Annotated[int, Field(ge=1, le=10_000)]
+    kv_heads: Annotated[int, Field(ge=1, le=10_000)]
+    head_size: Annotated[int, Field(ge=8, le=10_000)]
+    vocabulary: Annotated[int, Field(ge=2, le=100_000_000)]
+    experts: Annotated[int, Field(ge=1, le=100_000)] = 1
+    active_experts: Annotated[int, Field(ge=1, le=10_000)] = 1
+    expert_ffn: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    measured_as: ShortText = ""
+    source: ShortText
+    where: LongText
+    note: LongText = ""
+
+
 class Dnn(Item):
     """A neural network. FLOP are 2 x multiply-accumulates of one forward pass of one sample."""
 
     forward_flop: Sourced[Flop]
     parameters: Sourced[Parameters]
     input_bytes: Sourced[InputBytes]  # one decoded uint8 sample as the GPU gets it
-    sample: Literal["image", "sentence pair", "sequence", "user-item pair", "volume", "sample"] = "image"
+    sample: Literal["image", "sentence pair", "sequence", "token", "user-item pair", "volume", "sample"] = "image"
     family: ShortText = ""  # name of the effect pool that an unseen DNN borrows from, e.g. "vgg"
+    transformer: Transformer | None = None  # of a language model, whose samples are tokens
 
 
 class Dataset(Item):
@@ -331,7 +354,8 @@ class Stack(Item):
     line: SoftwareLine = "upstream"
     xla: bool = False  # compiles with XLA
     released: Sourced[LongText]  # ISO date or its first part
-    precisions: tuple[Literal["mixed", "fp32"], ...]
+    precisions: tuple[Literal["mixed", "fp32", "fp8", "fp4"], ...]
+    trains_language: bool = False  # trains language models, and nothing else here
     loader: Literal["framework", "dali", "dali-cpu", "none"]
     task: Literal["training", "inference", "both"] = "training"
     observed_as: tuple[ObservedAs, ...] = ()

@@ -47,7 +47,7 @@ def project_command(
 
 
 def layout_command(
-    model: Annotated[str, typer.Argument(help="Model as measurements name it, e.g. Llama3-70B.", metavar="MODEL")],
+    model: Annotated[str, typer.Argument(help="Language model of the catalogue, e.g. 'Llama 3 70B'.", metavar="MODEL")],
     gpus: Annotated[int, typer.Argument(help="Number of GPUs.", metavar="GPUS")],
     gpu: Annotated[str, typer.Option(help="GPU by its id or name, e.g. H100, b200-sxm-180gb.")] = "H100",
     sequence: Annotated[int, typer.Option(help="Tokens of a sequence.")] = 8192,
@@ -68,10 +68,11 @@ def layout_command(
     from sizer.calibrate.language.calibration import language_calibration
     from sizer.catalog.loader import load_catalog
     from sizer.present.text.layouts import layouts_text
-    from sizer.sizing.search.language_layouts import LayoutQuestion, search_layouts
+    from sizer.sizing.stages.language_layouts import LayoutQuestion, language_model, search_layouts
 
+    catalog = load_catalog(overlay=catalog_dir)
     question = LayoutQuestion(
-        model=model,
+        model=language_model(catalog, model).id,
         gpu=gpu,
         gpus=gpus,
         sequence=sequence,
@@ -85,7 +86,7 @@ def layout_command(
         expert=expert,
         micro_batch=micro_batch,
     )
-    found = search_layouts(question, load_catalog(overlay=catalog_dir), language_calibration(), count)
+    found = search_layouts(question, catalog, language_calibration(), count)
     if as_json:
         print_document("layouts", **vars(found))
     else:

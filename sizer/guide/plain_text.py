@@ -9,6 +9,7 @@ from sizer.present.plain_table import table_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.existing import existing_text
+from sizer.present.text.layouts import layout_sentence, settings_text, step_sentence
 from sizer.present.text.memory import memory_text
 from sizer.present.text.money import quotes_text
 from sizer.present.text.result_text import cautions, power
@@ -119,7 +120,7 @@ def _workload_lines(answer: WorkloadAnswer) -> list[str]:
         f"{workload.name}: {answer.dnn.name} with {answer.stack.name}",
         f"  data         {size}, {si(answer.sample_bytes, 'B')} per sample",
         f"  access       {name(workload.access)}, {name(workload.cache)}",
-        f"  settings     batch {answer.batch_per_gpu} per GPU, {name(workload.precision)}",
+        f"  settings     {settings_text(answer)}",
         f"  GPU memory   {memory_text(answer.memory)}",
         f"  target       {target}; probability of meeting it: {probability}",
         f"  throughput   {at_most}{interval(answer.throughput, unit)}",
@@ -127,6 +128,11 @@ def _workload_lines(answer: WorkloadAnswer) -> list[str]:
         f"  utilization  host CPUs {percent(float(answer.cpu_utilization_fraction.value))}, "
         f"GPUs {percent(answer.gpu_busy_fraction)}",
     ]
+    if answer.language is not None:
+        lines += [
+            f"  layout       {layout_sentence(answer.language)}",
+            f"  step         {step_sentence(answer.language)}",
+        ]
     if answer.time is not None:
         value, low, high = answer.time.total_s
         lines.append(f"  to train     {duration(value)} (90 % interval {duration(low)} to {duration(high)})")

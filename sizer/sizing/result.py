@@ -33,6 +33,7 @@ from sizer.sizing.reasons import (
     VerdictReason,
 )
 from sizer.sizing.stages.gpu_memory import MemoryAnswer
+from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.workload.request import Loss, SizingRequest, Target, Workload
 from sizer.workload.sample_format import FormatBasis
 from sizer.workload.stack_choice import StackChoice, StackEvidence
@@ -155,6 +156,7 @@ class WorkloadAnswer:
     unmeasured: tuple[CalibrationNote, ...]  # what was never measured of this combination
     evidence: tuple[NearbyMeasurement, ...]
     warnings: tuple[str, ...]
+    language: LanguageAnswer | None = None  # how a language model is divided over the GPUs
     stack_choice: StackChoice | None = None  # why the stack is the default; None: the request names it
     stack_default: StackDefault | None = None  # what that is worth; of the described design only
 

@@ -16,6 +16,7 @@ from sizer.perf.storage import read_capacity
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.redundancy import AfterLoss, Known, LossTargets, after_losses
+from sizer.sizing.constraints.stored_data import asks_for_local_drives, lacks_shared_storage
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.design.evaluated_design import pinned
 from sizer.sizing.search.storage_units import StorageUnits
@@ -48,6 +49,7 @@ class Sizes:
     computes: tuple[Compute, ...]  # one a workload
     fits: Bools  # the batches of all workloads fit the GPUs
     team: TeamLimits | None = None  # arrays (1, sizes)
+    asks_for_local: bool = False  # the request names local drives as the storage
     losses: tuple[AfterLoss, ...] = ()  # that the request asks the designs to tolerate; arrays (1, sizes)
 
     @classmethod
@@ -76,7 +78,8 @@ class Sizes:
         losses = after_losses(
             request, works, [platform], servers, cols.shaped((1, most)), fewest[:1], team, catalog, calibration
         )
-        return cls(request, works, platform, calibration, cols, servers, computes, fits, team, tuple(losses))
+        local = asks_for_local_drives(request, catalog)
+        return cls(request, works, platform, calibration, cols, servers, computes, fits, team, local, tuple(losses))
 
     def fewest(self, pin: Pin | None = None) -> int | None:
         """Fewest servers that meet all targets at the confidence asked; None where none of the sizes does.
@@ -144,7 +147,8 @@ class Sizes:
         if after:
             spare = np.max([fewest, *(loss.nodes() for loss in after)], axis=0)
             nodes, _ = units.whole(spare, self.n_servers, self.cols.is_local)
-        return nodes[0], enough[0] & units.holds_data[0]
+        apart = lacks_shared_storage(self.works, self.asks_for_local, self.cols.is_local, self.n_servers)
+        return nodes[0], enough[0] & units.holds_data[0] & ~apart
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ Access = Literal["random", "sharded"]
 Cache = Literal["page-cache", "pinned", "none"]
 RankBy = Literal["cost", "ownership", "time", "gpus", "rack-units", "watts"]
 Loss = Literal["server", "storage-node", "switch", "gateway", "feed", "head-node"]
+Tokens = Annotated[float, Field(ge=1e3, le=1e15, allow_inf_nan=False)]
 # Keys of ``limits`` that bound the size of a cluster.
 SIZE_LIMITS = ("budget", "power_w", "racks", "rack_units", "servers")
 
@@ -88,9 +89,10 @@ class CustomDataset(RequestTable):
 
 
 class Target(RequestTable):
-    """Target of a workload. Exactly one of the four."""
+    """Target of a workload. Exactly one of the five."""
 
     samples_per_s: SamplesPerS | None = None
+    tokens_per_s: SamplesPerS | None = None  # of a language model
     time_to_train_s: Seconds | None = None
     gpus_busy: Count | None = None
     # The highest rate that the limits of the request allow.
@@ -101,7 +103,7 @@ class Target(RequestTable):
         given = [name for name in type(self).model_fields if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(
-                "needs exactly one of samples_per_s, time_to_train_s, gpus_busy or maximum, "
+                "needs exactly one of samples_per_s, tokens_per_s, time_to_train_s, gpus_busy or maximum, "
                 f"got {' and '.join(given) if given else 'none'}"
             )
         return self
@@ -114,7 +116,7 @@ class Workload(RequestTable):
     task: Annotated[Task, BeforeValidator(_in_scope)] = "training"
     dnn: ItemId | CustomDnn
     stack: ItemId | None = None
-    precision: Literal["mixed", "fp32"] = "mixed"
+    precision: Literal["mixed", "fp32", "fp8", "fp4"] = "mixed"
     batch_per_gpu: Annotated[int, Field(ge=1, le=65_536, strict=True)] | None = None
     dataset: ItemId | CustomDataset = "imagenet"
     # Size of the whole set on storage where it is not samples x sample_bytes, e.g. many copies of one set.
@@ -125,6 +127,12 @@ class Workload(RequestTable):
     access: Access = "random"
     cache: Cache = "page-cache"
     target: Target
+    # Of a language model: tokens to train on in all, tokens of a sequence, sequences of a step over all GPUs, and
+    # whether all of it is trained or adapters only.
+    tokens: Tokens | None = None
+    sequence_tokens: Annotated[int, Field(ge=128, le=1_048_576, strict=True)] | None = None
+    batch_sequences: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    method: Literal["full", "lora"] | None = None
     # Training length: a fixed number of epochs, or a recipe that derives them from the global batch.
     epochs: Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)] | None = None
     recipe: ItemId | None = None
@@ -138,8 +146,11 @@ class Workload(RequestTable):
                 raise ValueError(
                     "a target time_to_train_s needs task = 'training'; use samples_per_s or gpus_busy for inference"
                 )
-            if self.epochs is None and self.recipe is None:
-                raise ValueError("a target time_to_train_s needs the training length; add for example epochs = 90")
+            if self.epochs is None and self.recipe is None and self.tokens is None:
+                raise ValueError(
+                    "a target time_to_train_s needs the training length; add for example epochs = 90, or for a "
+                    "language model tokens = 1e12"
+                )
         return self
 
 

@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import NamedTuple, TypeVar
 
 from sizer.base.errors import RequestError
@@ -13,6 +12,7 @@ from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
+from sizer.workload.language import DEFAULT_LANGUAGE_STACK, DefaultKind, LanguageWork, in_tokens
 from sizer.workload.request import CustomDataset, CustomDnn, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
 from sizer.workload.stack_choice import MeasuredStacks, StackChoice, choose_stack
@@ -23,13 +23,6 @@ ItemT = TypeVar("ItemT", bound=Item)
 # (dell-ready-ai-nvidia-2018: TensorFlow 128; "fp16 doubles the batch").
 DEFAULT_BATCH = {"mixed": 128, "fp32": 64}
 CUSTOM = "request"  # source of values from the user
-
-
-class DefaultKind(Enum):
-    """Values that a request may leave to a default."""
-
-    BATCH_PER_GPU = "batch-per-gpu"
-    SAMPLES_PER_EPOCH = "samples-per-epoch"
 
 
 @dataclass(frozen=True)
@@ -62,6 +55,7 @@ class ResolvedWorkload:
     warnings: tuple[str, ...]
     stack_choice: StackChoice | None = None  # None: the request names its stack
     batches: Mapping[str, int] = field(default_factory=dict)  # GPU -> batch, where the request states none
+    language: LanguageWork | None = None  # of a language model; its samples are tokens
 
     def batch_on(self, gpu_id: str) -> int:
         """Samples of one step on one GPU of a kind."""
@@ -119,8 +113,11 @@ def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> It
 def _resolve_one(work: Workload, place: str, catalog: Catalog, measured: MeasuredStacks) -> ResolvedWorkload:
     defaults: list[WorkloadDefault] = []
     dnn, like = _dnn(work, place, catalog)
+    work, language = in_tokens(work, dnn, place)
+    if language is not None:
+        defaults += [WorkloadDefault(kind, value) for kind, value in language.defaults]
     dataset = dataset_of(work, place, catalog)
-    stack, choice = _stack(work, like or dnn.id, place, catalog, measured)
+    stack, choice = _stack(work, like or dnn.id, place, catalog, measured, language is not None)
     recipe = None
     if work.recipe is not None:
         recipe = look_up(catalog.recipes, work.recipe, f"{place}.recipe", "recipe")
@@ -130,7 +127,9 @@ def _resolve_one(work: Workload, place: str, catalog: Catalog, measured: Measure
                 "choose a recipe for it, or give epochs"
             )
     batch = work.batch_per_gpu
-    if batch is None:
+    if language is not None:
+        batch = 1
+    elif batch is None:
         batch = DEFAULT_BATCH[work.precision]
         defaults.append(WorkloadDefault(DefaultKind.BATCH_PER_GPU, batch))
     stored = stored_data(work, dataset)
@@ -169,6 +168,7 @@ def _resolve_one(work: Workload, place: str, catalog: Catalog, measured: Measure
         defaults=tuple(defaults),
         warnings=warnings,
         stack_choice=choice,
+        language=None if language is None else replace(language, software=stack.framework),
     )
 
 
@@ -237,10 +237,12 @@ def dataset_of(work: Workload, place: str, catalog: Catalog) -> Dataset:
 
 
 def _stack(
-    work: Workload, dnn_id: str, place: str, catalog: Catalog, measured: MeasuredStacks
+    work: Workload, dnn_id: str, place: str, catalog: Catalog, measured: MeasuredStacks, is_language: bool
 ) -> tuple[Stack, StackChoice | None]:
     """The stack that the request names, or the default with the reason for it."""
     task = "inference" if work.task == "validation-inference" else "training"
+    if work.stack is None and is_language:
+        return look_up(catalog.stacks, DEFAULT_LANGUAGE_STACK, f"{place}.stack", "software stack"), None
     if work.stack is None:
         choice = choose_stack(dnn_id, work.precision, task, catalog, measured)
         if choice is None:
@@ -249,6 +251,10 @@ def _stack(
             )
         return choice.stack, choice
     stack = look_up(catalog.stacks, work.stack, f"{place}.stack", "software stack")
+    if stack.trains_language is not is_language:
+        others = ", ".join(one.id for one in catalog.stacks.values() if one.trains_language is is_language)
+        what = "language models only" if stack.trains_language else "no language models"
+        raise RequestError(f"{place}.stack = {stack.id!r} trains {what}; choose one of {others}")
     if stack.task not in (task, "both"):
         raise RequestError(
             f"{place}.stack = {stack.id!r} is for {stack.task}, but the task is {work.task}; choose another stack"

@@ -82,7 +82,9 @@ def choose_stack(
     Among stacks of one release date, the one with more rates of the network, then of its family, leads.
     """
     candidates = [
-        stack for stack in catalog.stacks.values() if stack.task in (task, "both") and precision in stack.precisions
+        stack
+        for stack in catalog.stacks.values()
+        if stack.task in (task, "both") and precision in stack.precisions and not stack.trains_language
     ]
     rates = _rates(candidates, dnn_id, precision, task, catalog, measured)
 

@@ -26,6 +26,8 @@ def target_text(workload: Workload, dnn: Dnn, digits: int = 3) -> str:
         return "the highest rate within the limits"
     assert target.time_to_train_s is not None  # a target is one of the four
     time = duration(target.time_to_train_s)
+    if workload.tokens is not None and dnn.transformer is not None:
+        return f"{si(workload.tokens, 'tokens')} within {time}"
     if workload.epochs is None:
         return f"the target accuracy within {time}"
     return by_count(workload.epochs, "1 epoch", f"{plain(workload.epochs)} epochs") + f" within {time}"

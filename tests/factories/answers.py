@@ -50,7 +50,8 @@ from sizer.sizing.result import (
 )
 from sizer.sizing.stages.gpu_memory import MemoryAnswer, Sharding
 from sizer.workload.request import SizingRequest, Workload
-from sizer.workload.resolve import DefaultKind, WorkloadDefault
+from sizer.workload.language import DefaultKind
+from sizer.workload.resolve import WorkloadDefault
 from sizer.workload.sample_format import FormatBasis
 from tests.factories.catalogue import (
     BLOG,

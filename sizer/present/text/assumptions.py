@@ -20,7 +20,7 @@ from sizer.sizing.assumptions import (
     OpenPoint,
 )
 from sizer.sizing.result import SizingResult
-from sizer.workload.resolve import DefaultKind
+from sizer.workload.language import DefaultKind
 
 _BASIS = "assumed"
 # Units that a table prints as they are stored; others take a prefix.
@@ -29,6 +29,15 @@ _DEFAULTS = {
     DefaultKind.BATCH_PER_GPU: (
         "Batch per GPU",
         "the largest in the measured range that fits the GPU; state yours",
+    ),
+    DefaultKind.SEQUENCE_TOKENS: ("Tokens of a sequence", "as Llama 3 was trained; state yours with sequence_tokens"),
+    DefaultKind.STEP_TOKENS: (
+        "Tokens of a step",
+        "the usual start for models of this kind; state yours with batch_sequences",
+    ),
+    DefaultKind.TOKENS: (
+        "Tokens of the training",
+        "only their size on storage follows from it; state yours with tokens",
     ),
     DefaultKind.SAMPLES_PER_EPOCH: (
         "Samples of one epoch",

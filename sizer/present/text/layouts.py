@@ -1,9 +1,14 @@
 """Layouts of a language model's training as plain text."""
 
-from sizer.base.quantities import grouped, probability_text, significant
+from sizer.base.quantities import NARROW_SPACE, grouped, probability_text, si, significant
 from sizer.perf.language.memory import GIB
-from sizer.sizing.search.language_layouts import LayoutAnswer, LayoutSearch
+from sizer.present.words import name
+from sizer.sizing.result import WorkloadAnswer
+from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutSearch
+from sizer.sizing.stages.language_rates import LanguageAnswer
 
+# Number formats as the field writes them.
+FORMAT_NAMES = {"bf16": "BF16", "fp8": "FP8", "fp4": "FP4"}
 _RECOMPUTE = {0.0: "none", 1.0: "full"}
 # Terms of a step in the order that a reader asks for them.
 _TERMS = {
@@ -30,13 +35,59 @@ def layouts_text(found: LayoutSearch) -> str:
     ]
     lines += [_line(one, asked.gpus) for one in found.answers]
     first = found.answers[0]
-    step = sum(first.step_s.values())
-    shares = []
-    for name, parts in _TERMS.items():
-        seconds = sum(first.step_s[part] for part in parts)
-        shares.append(f"{name} {seconds / step:.0%}")
-    lines += ["", f"A step of the fastest takes {significant(step)} s: {', '.join(shares)}."]
+    lines += [
+        "",
+        f"A step of the fastest takes {significant(sum(first.step_s.values()))} s: {', '.join(_shares(first))}.",
+    ]
     return "\n".join(lines)
+
+
+def settings_text(answer: WorkloadAnswer) -> str:
+    """Batch, number format and sequence: 'batch 256 per GPU, mixed precision'."""
+    found = answer.language
+    if found is None:
+        return f"batch {answer.batch_per_gpu} per GPU, {name(answer.workload.precision)}"
+    work = found.work
+    trained = "adapters (LoRA)" if work.method == "lora" else "all parameters"
+    tokens = si(found.batch * work.sequence, "tokens")
+    return (
+        f"{trained}, {FORMAT_NAMES[work.precision]}, sequences of {grouped(work.sequence)} tokens, "
+        f"{grouped(found.batch)} sequences ({tokens}) a step"
+    )
+
+
+def layout_sentence(found: LanguageAnswer) -> str:
+    """The layout, and the next one: 'TP 4, PP 4 (5 chunks), CP 2, DP 12, optimizer state divided; next: ...'."""
+    text = f"{_degrees(found.layout)} on {grouped(found.gpus_used)} GPUs"
+    if found.runner_up is None:
+        return text
+    slower = 1 - float(found.runner_up.tokens_per_s.value) / float(found.layout.tokens_per_s.value)
+    return f"{text}; next: {_degrees(found.runner_up)}, {slower:.0%} slower".replace("%", f"{NARROW_SPACE}%")
+
+
+def step_sentence(found: LanguageAnswer) -> str:
+    """What a step is spent on: '14.2 s: compute 68 %, attention 9 %, ...'."""
+    return f"{significant(sum(found.layout.step_s.values()))} s: {', '.join(_shares(found.layout))}"
+
+
+def step_shares(layout: LayoutAnswer) -> dict[str, float]:
+    """Share of a step by what it is spent on, in the order that a reader asks for them. [-]"""
+    step = sum(layout.step_s.values())
+    return {name: sum(layout.step_s[part] for part in parts) / step for name, parts in _TERMS.items()}
+
+
+def _shares(layout: LayoutAnswer) -> list[str]:
+    return [f"{name} {share:.0%}".replace("%", f"{NARROW_SPACE}%") for name, share in step_shares(layout).items()]
+
+
+def _degrees(one: LayoutAnswer) -> str:
+    chunks = f" ({one.virtual} chunks)" if one.virtual > 1 else ""
+    parts = [f"TP {one.tensor}", f"PP {one.pipeline}{chunks}", f"CP {one.context}"]
+    if one.expert > 1:
+        parts.append(f"EP {one.expert}")
+    sharding = "all state divided (FSDP)" if one.is_fully_sharded else "optimizer state divided"
+    recompute = ", activations recomputed" if one.recompute else ""
+    return f"{', '.join(parts)}, DP {one.data}, {sharding}{recompute}"
 
 
 def _line(one: LayoutAnswer, gpus: int) -> str:

@@ -1,7 +1,7 @@
 """GPU memory of a workload, and memory of the servers, in words."""
 
 from sizer.base import units
-from sizer.base.quantities import grouped, probability_text, si
+from sizer.base.quantities import by_count, grouped, probability_text, si
 from sizer.physical.host_memory import page_cache_bytes
 from sizer.present.words import listed
 from sizer.sizing.result import DesignAnswer
@@ -11,12 +11,18 @@ _SHARDING = {
     Sharding.NONE: "",
     Sharding.OPTIMIZER: "; optimizer state divided over all GPUs, activations recomputed",
     Sharding.EMBEDDINGS: "; embedding tables divided over all GPUs",
+    Sharding.LAYOUT: "; divided as the parallel layout says",
 }
 
 
 def memory_text(memory: MemoryAnswer) -> str:
     """Need, memory and probability of a fit: "9.1 of 16 GiB per GPU; fits: 97 %; largest batch: 285"."""
     need, has = (value / units.GIB for value in (memory.need_bytes, memory.memory_bytes))
+    if memory.sharding is Sharding.LAYOUT:
+        return (
+            f"{need:.3g} of {has:.3g} GiB per GPU; probability that it fits: {probability_text(memory.probability)}; "
+            f"micro batches of {by_count(memory.largest_batch, 'one sequence', f'{memory.largest_batch} sequences')}"
+        )
     return (
         f"{need:.3g} of {has:.3g} GiB per GPU; probability that it fits: {probability_text(memory.probability)}; "
         f"largest batch that fits: {grouped(memory.largest_batch)}{_SHARDING[memory.sharding]}"

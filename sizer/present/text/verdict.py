@@ -212,6 +212,12 @@ def _in_memory_text(design: DesignAnswer, answer: WorkloadAnswer, memory_bytes: 
 
 
 def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: float) -> str:
+    if answer.language is not None:
+        each = significant(float(answer.throughput.value) / design.n_gpus)
+        return (
+            f"{answer.workload.name}: each {design.platform.gpu.name} delivers {each} {sample_unit(answer.dnn)}; the target "
+            f"is {target_text(answer.workload, answer.dnn)}."
+        )
     rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
     target = target_text(answer.workload, answer.dnn)
     first = f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; the target is {target}."

@@ -17,8 +17,8 @@ from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.questions.data.ingest import IngestPlan, ingest_plan
 from sizer.questions.data.local_copy import LocalCopy, local_copies, on_local_drives
 from sizer.sizing.constraints.stored_data import (
-    CHECKPOINT_BYTES_PER_PARAMETER,
     StorageDemand,
+    checkpoint_bytes_per_parameter,
     is_transformed,
     raw_sample_bytes,
     storage_demand,
@@ -170,14 +170,15 @@ def _checkpoints(result: SizingResult) -> Iterator[Checkpoint]:
     data, design = result.request.data, result.design
     if data.checkpoint_every_s is None:
         return
-    bytes_per_parameter = data.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER
     published = design.platform.storage.test_write_bytes_per_s
     ports = storage_nic_bytes_per_s(design.platform)
     rate = min(ports, published.value if published is not None else np.inf)
     for answer in design.workloads:
         if answer.is_inference:
             continue
-        size = bytes_per_parameter * answer.dnn.parameters.value
+        size = (
+            data.checkpoint_bytes_per_parameter or checkpoint_bytes_per_parameter(answer.dnn)
+        ) * answer.dnn.parameters.value
         write_s = float(fill_time_s(size, rate)) if np.isfinite(rate) else None
         yield Checkpoint(
             workload=answer.workload.name,

@@ -10,14 +10,19 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Floats
+from sizer.base.arrays import Bools, Floats
+from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dataset, Dnn
 from sizer.perf.data_transfer import needed_bytes
 from sizer.workload.data import DataRequest
+from sizer.workload.request import SizingRequest
 
 # A checkpoint holds the weights and, for a resumed run to go on as before, the momentum: two numbers of single
 # precision a parameter. Assumed: no published design of the catalogue states the size of a checkpoint.
 CHECKPOINT_BYTES_PER_PARAMETER = 8.0
+# Of a language model: weights of two bytes, master weights and two moments of Adam in single precision. BLOOM 176B
+# wrote 2.3 TB, 14 bytes a parameter (bigscience-bloom).
+LANGUAGE_CHECKPOINT_BYTES_PER_PARAMETER = 14.0
 
 
 class Reader(Protocol):
@@ -176,11 +181,34 @@ def needed_with_bytes(
 
 
 def checkpoint_bytes(readers: Sequence[Reader], data_request: DataRequest) -> float:
-    """One checkpoint of every training; 0 where none are asked for. [B]"""
-    if data_request.checkpoint_every_s is None:
-        return 0.0
-    each = data_request.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER
-    return sum(each * reader.dnn.parameters.value for reader in readers if not reader.is_inference)
+    """One checkpoint of every training that is asked to write them, and of every language model. [B]"""
+    return sum(
+        (data_request.checkpoint_bytes_per_parameter or checkpoint_bytes_per_parameter(reader.dnn))
+        * reader.dnn.parameters.value
+        for reader in readers
+        if not reader.is_inference
+        and (data_request.checkpoint_every_s is not None or reader.dnn.transformer is not None)
+    )
+
+
+def checkpoint_bytes_per_parameter(dnn: Dnn) -> float:
+    """Bytes of a checkpoint for each parameter, where the request states none. [B]"""
+    return CHECKPOINT_BYTES_PER_PARAMETER if dnn.transformer is None else LANGUAGE_CHECKPOINT_BYTES_PER_PARAMETER
+
+
+def asks_for_local_drives(request: SizingRequest, catalog: Catalog) -> bool:
+    """Whether a request names the servers' own drives as its storage."""
+    asked = request.platforms
+    return asked.storage_tier == "local" or any(catalog.storage[name].kind == "local" for name in asked.storage)
+
+
+def lacks_shared_storage(readers: Sequence[Reader], is_asked: bool, is_local: ArrayLike, n_servers: ArrayLike) -> Bools:
+    """Designs whose servers keep checkpoints of one model apart, which nobody can restart from after a loss.
+
+    A language model on several servers needs storage that all of them reach, unless the request asks for local drives.
+    """
+    trains = any(reader.dnn.transformer is not None for reader in readers) and not is_asked
+    return np.asarray((np.asarray(is_local) > 0) & (np.asarray(n_servers) > 1) & trains)
 
 
 def is_transformed(data_request: DataRequest) -> bool:

@@ -38,7 +38,8 @@ from sizer.sizing.reasons import (
 )
 from sizer.sizing.result import DesignAnswer, Scaling, Stage, TrainingTime, WorkloadAnswer
 from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.gpu_memory import memory_answer, memory_of
+from sizer.sizing.stages.gpu_memory import memory_answer, memory_of, memory_of_layout
+from sizer.sizing.stages.language_rates import language_answer
 from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.request import CustomDnn, SizingRequest
@@ -180,6 +181,9 @@ def _workload_answer(
     gpu, loader = platform.gpu, calibration.hosts.note(host_task_of(work.sample_format, work.stack))
     without_runs = unmeasured(calibration, work.stack, dnn, precision, gpu.id, gpu, task, n_servers)
     reach = extrapolations(calibration, work.stack, dnn, precision, task, int(n_gpus), work.batch_per_gpu)
+    language = language_answer(work, platform, int(n_gpus), catalog)
+    if language is not None:
+        without_runs, reach, loader = (), (), None
     core_load = run.comp.core_s_per_sample / (n_servers * float(run.cols.cores[0]))
     return WorkloadAnswer(
         workload=work.request,
@@ -188,7 +192,9 @@ def _workload_answer(
         stack=work.stack,
         recipe=work.recipe,
         batch_per_gpu=work.batch_per_gpu,
-        memory=memory_answer(work, memory_of(work, calibration), gpu, n_gpus),
+        memory=memory_answer(work, memory_of(work, calibration), gpu, n_gpus)
+        if language is None
+        else memory_of_layout(language, gpu),
         dataset_bytes=work.dataset_bytes,
         sample_bytes=work.sample_bytes,
         sample_format=work.sample_format,
@@ -200,6 +206,7 @@ def _workload_answer(
         gpu_busy_fraction=min(1.0, float(rate.value) / float(run.comp.gpu.median[0])),
         cache_hit_fraction=hits,
         scaling_efficiency=min(1.0, float(rate.value) / (n_gpus * one_gpu)),
+        language=language,
         stages=_stage_list(work, platform, run, storage_nodes, rate, bottleneck),
         bottleneck=bottleneck,
         next_bottleneck=following,

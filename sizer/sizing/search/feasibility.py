@@ -17,6 +17,7 @@ from sizer.catalog.model import Catalog
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.redundancy import after_losses
+from sizer.sizing.constraints.stored_data import asks_for_local_drives, lacks_shared_storage
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.limits import COMPUTE_LIMITS, LOSS_LIMITS, STAGE_LIMITS, AnyLimit, Limit
 from sizer.sizing.search.space import Space
@@ -150,7 +151,9 @@ def evaluate_space(
     for start in range(0, len(alike.first), step):
         _evaluate_block(slice(start, start + step), found, request, works, space, alike, servers, spare)
     passes: dict[AnyLimit, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
-    passes[Limit.STORAGE_CAPACITY] = np.broadcast_to(alike.units.holds_data[alike.first][:, None], shape)
+    is_local = alike.cols.take(alike.first).is_local
+    apart = lacks_shared_storage(works, asks_for_local_drives(request, catalog), is_local, space.sizes[None, :])
+    passes[Limit.STORAGE_CAPACITY] = np.broadcast_to(alike.units.holds_data[alike.first][:, None], shape) & ~apart
     passes[Limit.STORAGE_RATE] = found.enough
     if request.fabric.oversubscription > 1:
         # The columns were narrowed for the fewest storage nodes; more of them may call for another level.

@@ -15,6 +15,7 @@ from sizer.perf.step_terms import StepTerms
 from sizer.perf.training_step import TrainingRun
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.stages import compute_side, evaluate
+from sizer.sizing.stages.language_rates import LanguageRun
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
@@ -130,7 +131,7 @@ class _Ran:
     """One workload on one kind of servers at some sizes. Arrays (sizes, 1), (draws,) or (sizes, draws)."""
 
     target: Target
-    run: TrainingRun | InferenceRun
+    run: TrainingRun | InferenceRun | LanguageRun
     values: Floats  # (draws, k) terms of the step
     log_scatter: Floats  # of runs and sources
     core_s: Floats  # core time of a sample on the hosts [core s]
@@ -255,7 +256,8 @@ def log_scatter(work: ResolvedWorkload, terms: StepTerms, of: ComputeGroup, draw
 
 def core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
     """(draws,) core time that a sample costs the hosts. [core s]"""
-    return draws.core_seconds(work.sample_format, work.stack, work.sample_bytes)
+    each = 1 if work.language is None else work.language.sequence
+    return np.asarray(draws.core_seconds(work.sample_format, work.stack, compute_side.record_bytes(work)) / each)
 
 
 def host_link(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) -> Floats:

@@ -18,10 +18,11 @@ from sizer.catalog.schema import Dnn, Stack
 from sizer.perf import caches, pipeline
 from sizer.perf.inference_step import InferenceRun
 from sizer.perf.stage_capacity import Capacity
-from sizer.perf.step_terms import StepTerms
+from sizer.perf.step_terms import TERM_NAMES, StepTerms
 from sizer.perf.training_step import TrainingRun
 from sizer.physical.platform import Platform
-from sizer.sizing.stages import gpu_memory
+from sizer.sizing.stages import gpu_memory, language_rates
+from sizer.sizing.stages.language_rates import LanguageRun
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.sizing.stages.step_rates import GpuRates, gpu_rates
 from sizer.workload.request import CustomDnn
@@ -94,7 +95,7 @@ def compute(
     within = np.array([float(one.scatter_log_sd) for one in terms])[cols.compute]
     moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, platforms, cols, n_servers)
     host = calibration.host_work(work.sample_format, work.stack)
-    core_s, decode_sd = host.core_s(work.sample_bytes), host.log_sd(work.sample_bytes)
+    core_s, decode_sd = host_seconds(work, host), host.log_sd(record_bytes(work))
     decode = pipeline.decode_stage(n_servers, cols.cores, core_s, decode_sd)
     hits, misses = cache_hits(work, cols, n_servers, calibration)
     return Compute(
@@ -136,7 +137,7 @@ def host_link(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibratio
     )
 
 
-def gpu_samples_per_s(run: TrainingRun | InferenceRun, values: Floats) -> Floats:
+def gpu_samples_per_s(run: TrainingRun | InferenceRun | LanguageRun, values: Floats) -> Floats:
     """Rate of the GPUs at given terms, shape (..., k), without the links that feed them. [samples/s]"""
     return run.gpu_samples_per_s(values) if isinstance(run, InferenceRun) else run.samples_per_s(values)
 
@@ -145,6 +146,11 @@ def group_terms(
     work: ResolvedWorkload, platforms: Sequence[Platform], n_servers: Ints, calibration: Calibration, catalog: Catalog
 ) -> list[StepTerms]:
     """Terms of every compute group of some platforms, in the order of ``compute_groups``."""
+    if work.language is not None:
+        return [
+            _language_terms(language_rates.log_scatter(work, platforms, group, catalog))
+            for group in range(len(compute_groups(platforms)[0]))
+        ]
     task = "inference" if work.is_inference else "training"
     precision, many_servers = work.request.precision, bool((n_servers > 1).any())
     rest = (calibration, work.stack, precision, task, catalog)
@@ -158,8 +164,10 @@ def group_terms(
 
 def step_run(
     work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
-) -> TrainingRun | InferenceRun:
+) -> TrainingRun | InferenceRun | LanguageRun:
     """Counts and sizes of the steps of every row; arguments as of :func:`compute`."""
+    if work.language is not None:
+        return language_rates.language_run(work, platforms, cols, n_servers, catalog)
     groups, _ = compute_groups(platforms)
     precision = work.request.precision
     peak = np.array([peak_flop_per_s(catalog.gpus[group.gpu], precision) for group in groups])[cols.compute]
@@ -195,10 +203,19 @@ def batches(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns
 
 def exchanged_bytes(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints) -> Floats:
     """Bytes that a sample of a training costs a server's NICs in the exchange."""
+    if work.language is not None:
+        # Gradients have a network of their own next to the storage.
+        return np.zeros(np.broadcast_shapes(cols.compute.shape, n_servers.shape))
     batch = batches(work, platforms, cols)
     # Looked-up vectors cross the network like gradients: forward once, and their gradients back.
     moved = gpu_memory.gradient_bytes(work) + cols.gpus_per_server * batch * gpu_memory.looked_up_bytes(work)
     return pipeline.exchanged_bytes_per_sample(moved, n_servers, cols.gpus_per_server, batch)
+
+
+def _language_terms(log_sd: float) -> StepTerms:
+    """Terms of a rate that comes from a layout: its spread alone."""
+    k = len(TERM_NAMES)
+    return StepTerms(np.zeros(k), np.zeros((k, k)), np.array(log_sd))
 
 
 def _terms(
@@ -231,7 +248,17 @@ _known_terms = cached_by_identity(_terms)
 def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[float, float]:
     """Core time that a sample costs the host, and the spread of its logarithm. [s], [-]"""
     host = calibration.host_work(work.sample_format, work.stack)
-    return host.core_s(work.sample_bytes), host.log_sd(work.sample_bytes)
+    return host_seconds(work, host), host.log_sd(record_bytes(work))
+
+
+def record_bytes(work: ResolvedWorkload) -> float:
+    """What the host reads at once: a sample, or the sequence that its tokens lie in. [B]"""
+    return work.sample_bytes * (1 if work.language is None else work.language.sequence)
+
+
+def host_seconds(work: ResolvedWorkload, host: HostWork) -> float:
+    """Core time of a sample: of a token its share of the sequence. [s]"""
+    return host.core_s(record_bytes(work)) / (1 if work.language is None else work.language.sequence)
 
 
 def cache_hits(

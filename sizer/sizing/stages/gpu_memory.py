@@ -17,6 +17,7 @@ from sizer.catalog.schema import Gpu
 from sizer.perf import exchange, gpu_memory
 from sizer.perf.training_step import TRAINING_PASSES
 from sizer.physical.platform import Platform
+from sizer.sizing.stages.language_rates import LanguageAnswer, language_run
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
 from sizer.workload.request import CustomDnn, SizingRequest
 from sizer.workload.resolve import DEFAULT_BATCH, ResolvedWorkload, resolve
@@ -44,6 +45,7 @@ class Sharding(Enum):
     NONE = "none"
     OPTIMIZER = "optimizer-state"  # with activations computed again in the backward pass
     EMBEDDINGS = "embedding-tables"
+    LAYOUT = "layout"  # as the parallel layout of a language model says
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,20 @@ def memory_answer(work: ResolvedWorkload, found: MemoryOfWorkload, gpu: Gpu, n_g
     )
 
 
+def memory_of_layout(found: LanguageAnswer, gpu: Gpu) -> MemoryAnswer:
+    """GPU memory of the layout of a language model."""
+    need = float(found.layout.memory_bytes.value)
+    return MemoryAnswer(
+        need_bytes=need,
+        state_bytes=need,
+        memory_bytes=gpu.memory_bytes.value,
+        probability=found.layout.probability_fits,
+        largest_batch=found.layout.micro_batch,
+        sharding=Sharding.LAYOUT,
+        is_fitted=True,
+    )
+
+
 def all_fit(
     works: Sequence[ResolvedWorkload],
     platforms: Sequence[Platform],
@@ -199,6 +215,9 @@ def all_fit(
     memory = np.array([catalog.gpus[group.gpu].memory_bytes.value for group in groups])
     fits = np.ones(np.broadcast_shapes(cols.compute.shape, n_servers.shape), dtype=bool)
     for work in works:
+        if work.language is not None:
+            fits &= language_run(work, platforms, cols, n_servers, catalog).fits
+            continue
         found = memory_of(work, calibration)
         batch = np.array([float(work.batch_on(group.gpu)) for group in groups])
         if found.divided_bytes:
@@ -225,7 +244,9 @@ def resolved(request: SizingRequest, catalog: Catalog, calibration: Calibration)
             "give samples_per_s here, for example the rate that they answer"
         )
     return tuple(
-        work if work.request.batch_per_gpu is not None else _with_batches(work, catalog.gpus.values(), calibration)
+        work
+        if work.request.batch_per_gpu is not None or work.language is not None
+        else _with_batches(work, catalog.gpus.values(), calibration)
         for work in resolve(request, catalog, calibration.measured)
     )
 

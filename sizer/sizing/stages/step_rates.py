@@ -14,13 +14,14 @@ from sizer.perf.inference_step import InferenceRun
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import StepTerms
 from sizer.perf.training_step import TrainingRun
+from sizer.sizing.stages.language_rates import LanguageRun
 from sizer.sizing.stages.platform_columns import Columns
 
 # Sizes drawn at, by powers of this ratio. Halfway between two of them the interpolated probability is off by less than
 # half a hundredth.
 _RATIO = 2.0
 
-RunOf = Callable[[Columns, Ints], TrainingRun | InferenceRun]
+RunOf = Callable[[Columns, Ints], TrainingRun | InferenceRun | LanguageRun]
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,13 @@ def gpu_rates(run_of: RunOf, terms: StepTerms, cols: Columns, n_servers: Ints) -
     sizes, below, above, share = _grid(n_servers)
     own, values = terms[distinct.compute], terms.values[cols.compute]
     run = run_of(cols, n_servers)
+    if isinstance(run, LanguageRun):
+        gpu = Capacity.log_normal(run.tokens_per_s, run.log_sd)
+        return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))
     if isinstance(run, InferenceRun):
-        drawn = run_of(distinct, np.ones((1, 1), dtype=np.int64)).rate(own)
+        one_server = run_of(distinct, np.ones((1, 1), dtype=np.int64))
+        assert isinstance(one_server, InferenceRun)
+        drawn = one_server.rate(own)
         gpu = Capacity.of_estimate(drawn.compute).flat_rows(place).scaled(n_servers)
         return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))
     few = run_of(distinct, sizes[None, :])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sizer.base.errors import RequestError
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.present.text.layouts import layouts_text
-from sizer.sizing.search.language_layouts import CERTAIN, LayoutQuestion, search_layouts
+from sizer.sizing.stages.language_layouts import CERTAIN, LayoutQuestion, search_layouts
 from tests.factories import examples
 
 GIB = 2**30

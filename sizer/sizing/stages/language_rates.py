@@ -1,0 +1,184 @@
+"""Rates of language models on designs: at every number of GPUs those of the fastest layout that fits in memory."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.errors import RequestError
+from sizer.base.units import bytes_per_s_from_gbit_per_s
+from sizer.calibrate.language.calibration import language_calibration
+from sizer.catalog.links import LinkType
+from sizer.catalog.model import Catalog
+from sizer.physical.platform import Platform
+from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutQuestion, search_layouts
+from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
+from sizer.workload.language import LanguageWork
+from sizer.workload.resolve import ResolvedWorkload
+
+# Rate of what does not fit. [tokens/s] Not 0, because logarithms are taken.
+_NO_RATE = 1e-9
+# Layouts asked for: enough that the next one of other degrees is among them.
+_JUDGED = 24
+_LORA, _FULL = "lora", "pretrain"
+# Stacks of the vendors whose GPUs the default stack does not run on.
+_STACK_OF_VENDOR = {"AMD": "Primus"}
+
+
+@dataclass(frozen=True)
+class LanguageRun:
+    """Training of a language model on every row. Arrays over the rows."""
+
+    tokens_per_s: Floats
+    log_sd: Floats
+    fits: Bools
+
+    def samples_per_s(self, values: Floats) -> Floats:
+        """Rate under some draws: no term of a step moves it, its scatter alone does. [tokens/s]"""
+        return np.asarray(self.tokens_per_s + 0 * values[..., 0])
+
+
+@dataclass(frozen=True)
+class LanguageAnswer:
+    """How the training of a language model is divided over the GPUs of a design."""
+
+    work: LanguageWork
+    layout: LayoutAnswer
+    runner_up: LayoutAnswer | None  # the fastest layout of other degrees
+    gpus_used: int  # of the design; models divide well over powers of two and one and a half times them
+    batch: int  # sequences of a step
+
+
+@dataclass(frozen=True)
+class _Cluster:
+    """Servers that compute alike."""
+
+    gpu: str
+    vendor: str
+    gpus_per_server: int
+    nic_gbit_per_gpu: float
+
+
+def language_run(
+    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
+) -> LanguageRun:
+    """Rates of every row; arguments as of :func:`sizer.sizing.stages.compute_side.compute`.
+
+    Layouts are judged at powers of two and one and a half times them, where models divide well; a number of servers
+    between two of them has the rate of the lower one.
+    """
+    assert work.language is not None
+    shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
+    group, per_server = (np.broadcast_to(part, shape).reshape(-1) for part in (cols.compute, cols.gpus_per_server))
+    servers = np.broadcast_to(n_servers, shape).reshape(-1)
+    rate, sd, fits = np.full(group.size, _NO_RATE), np.full(group.size, 0.2), np.zeros(group.size, dtype=bool)
+    groups = compute_groups(platforms)[0]
+    busy = work.request.target.gpus_busy
+    for number, used in {(int(a), int(b)) for a, b in zip(group, per_server, strict=True)}:
+        rows = np.flatnonzero((group == number) & (per_server == used))
+        one = _cluster(catalog, groups[number].server, groups[number].gpu, used, groups[number].fabric)
+        exact = None if busy is None else math.ceil(busy / used)
+        steps, table = _table(work.language, one, servers[rows], exact, catalog)
+        place = np.searchsorted(steps, servers[rows], side="right") - 1
+        known = place >= 0
+        rate[rows[known]], sd[rows[known]] = table[0][place[known]], table[1][place[known]]
+        fits[rows[known]] = table[0][place[known]] > _NO_RATE
+    return LanguageRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape))
+
+
+def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog) -> LanguageAnswer | None:
+    """Layout of a workload on so many GPUs of a platform, with the next one; None of what is no language model."""
+    if work.language is None:
+        return None
+    used = min(platform.gpus_per_server, n_gpus)
+    busy = work.request.target.gpus_busy
+    one = _cluster(catalog, platform.server.id, platform.gpu.id, used, platform.fabric)
+    n_servers = np.array([math.ceil(n_gpus / used)])
+    exact = None if busy is None else math.ceil(busy / used)
+    for servers in reversed(list(_steps(n_servers, exact))):
+        found = _layouts(work.language, one, servers, catalog, _JUDGED)
+        if found:
+            degrees = _degrees(found[0])
+            others = (layout for layout in found if _degrees(layout) != degrees)
+            gpus = servers * used
+            return LanguageAnswer(work.language, found[0], next(others, None), gpus, work.language.batch(gpus))
+    return None
+
+
+def _degrees(layout: LayoutAnswer) -> tuple[int, ...]:
+    return layout.tensor, layout.pipeline, layout.context, layout.expert
+
+
+def log_scatter(work: ResolvedWorkload, platforms: Sequence[Platform], group: int, catalog: Catalog) -> float:
+    """Spread of the logarithm of the rate on one group of platforms, of the layout on eight servers or one."""
+    assert work.language is not None
+    of = compute_groups(platforms)[0][group]
+    platform = next(one for one in platforms if one.server.id == of.server and one.gpu.id == of.gpu)
+    one = _cluster(catalog, of.server, of.gpu, platform.gpus_per_server, of.fabric)
+    for servers in (8, 64, 512, 1):
+        found = _layout(work.language, one, servers, catalog)
+        if found is not None:
+            return float(found.tokens_per_s.log_sd)
+    return 0.2
+
+
+def _cluster(catalog: Catalog, server: str, gpu: str, used: int, fabric: LinkType) -> _Cluster:
+    rate = fabric_bytes_per_s(catalog.servers[server], fabric) / used / bytes_per_s_from_gbit_per_s(1.0)
+    return _Cluster(gpu, catalog.gpus[gpu].vendor, used, rate)
+
+
+def _steps(n_servers: Ints, exact: int | None) -> Iterator[int]:
+    """Numbers of servers to judge: from the largest usual one that is not above all of them to the largest of them."""
+    low, high = int(n_servers.min()), int(n_servers.max())
+    usual = [size for k in range(int(high).bit_length()) for size in ((2**k, 3 * 2**k // 2) if k else (1,))]
+    below = max((size for size in usual if size <= low), default=1)
+    steps = {size for size in usual if below <= size <= high}
+    if exact is not None and below <= exact <= high:
+        steps.add(exact)
+    yield from sorted(steps)
+
+
+def _table(
+    work: LanguageWork, one: _Cluster, n_servers: Ints, exact: int | None, catalog: Catalog
+) -> tuple[Ints, tuple[Floats, Floats]]:
+    """Numbers of servers judged; tokens/s and its spread at each. More servers never have less."""
+    steps = list(_steps(n_servers, exact))
+    found = [_layout(work, one, servers, catalog) for servers in steps]
+    rate = np.array([_NO_RATE if layout is None else float(layout.tokens_per_s.value) for layout in found])
+    sd = np.array([0.2 if layout is None else float(layout.tokens_per_s.log_sd) for layout in found])
+    best = np.maximum.accumulate(rate)
+    place = np.array([int(np.flatnonzero(rate[: i + 1] == best[i])[-1]) for i in range(len(rate))])
+    return np.array(steps), (best, sd[place])
+
+
+def _layout(work: LanguageWork, one: _Cluster, servers: int, catalog: Catalog) -> LayoutAnswer | None:
+    found = _layouts(work, one, servers, catalog, 1)
+    return found[0] if found else None
+
+
+def _layouts(work: LanguageWork, one: _Cluster, servers: int, catalog: Catalog, count: int) -> tuple[LayoutAnswer, ...]:
+    software = _STACK_OF_VENDOR.get(one.vendor, work.software) if work.software == "NeMo" else work.software
+    question = LayoutQuestion(
+        model=work.model,
+        gpu=one.gpu,
+        gpus=servers * one.gpus_per_server,
+        sequence=work.sequence,
+        batch=work.batch(servers * one.gpus_per_server),
+        precision=work.precision,
+        software=software,
+        kind=_LORA if work.method == "lora" else _FULL,
+        gpus_per_server=one.gpus_per_server,
+        nic_gbit_per_gpu=one.nic_gbit_per_gpu,
+    )
+    return _searched(question, catalog, count)
+
+
+@lru_cache(maxsize=4096)
+def _searched(question: LayoutQuestion, catalog: Catalog, count: int) -> tuple[LayoutAnswer, ...]:
+    try:
+        return search_layouts(question, catalog, language_calibration(), count).answers
+    except RequestError:
+        return ()

@@ -1,0 +1,125 @@
+"""Training of language models in requests: tokens are the samples, and what the request leaves open has a default."""
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal
+
+from sizer.base.errors import RequestError
+from sizer.base.quantities import grouped
+from sizer.catalog.schema import Dnn
+from sizer.workload.request import CustomDataset, Target, Workload
+
+# The stack with the most runs in the measurements, of the newest releases.
+DEFAULT_LANGUAGE_STACK = "nemo"
+# Llama 3 was trained at 8,192 tokens; a step of Llama 3 405B held 4 to 16 million (arXiv:2407.21783, section 3.4).
+_SEQUENCE = 8_192
+_STEP_TOKENS = 4_194_304
+# MLPerf's adapters of Llama 2 70B are trained with 8 sequences a step on few GPUs.
+_ADAPTER_SEQUENCES = 8
+# Tokens of a set of which only its size on storage matters.
+_TOKENS: dict[str, float] = {"full": 1e12, "lora": 1e8}
+# Token numbers of vocabularies above 65,536 take four bytes.
+_TOKEN_BYTES = 4.0
+_FORMATS: dict[str, Literal["bf16", "fp8", "fp4"]] = {"mixed": "bf16", "fp8": "fp8", "fp4": "fp4"}
+# What only language models have.
+_FIELDS = ("tokens", "sequence_tokens", "batch_sequences", "method")
+
+
+class DefaultKind(Enum):
+    """Values that a request may leave to a default."""
+
+    BATCH_PER_GPU = "batch-per-gpu"
+    SAMPLES_PER_EPOCH = "samples-per-epoch"
+    SEQUENCE_TOKENS = "sequence-tokens"
+    STEP_TOKENS = "step-tokens"
+    TOKENS = "tokens"
+
+
+@dataclass(frozen=True)
+class LanguageWork:
+    """Training of a language model of the catalogue."""
+
+    model: str
+    parameters: float
+    sequence: int  # tokens
+    step_sequences: int  # wanted of one step over all GPUs
+    has_fixed_batch: bool  # the request states it
+    precision: Literal["bf16", "fp8", "fp4"]
+    method: Literal["full", "lora"]
+    defaults: tuple[tuple[DefaultKind, float], ...]
+    software: str = ""
+
+    def batch(self, n_gpus: int) -> int:
+        """Sequences of a step on so many GPUs: as stated, else near the usual number, such that the GPUs divide it."""
+        if self.has_fixed_batch:
+            return self.step_sequences
+        share = n_gpus
+        while share > self.step_sequences and share % 2 == 0:
+            share //= 2
+        return math.ceil(self.step_sequences / share) * share
+
+
+def in_tokens(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, LanguageWork | None]:
+    """A workload with tokens as samples, and what its training is; other workloads as they are.
+
+    Raises
+    ------
+    RequestError
+        If a language model lacks its number format or is asked for inference, or if another network has what only
+        language models have.
+    """
+    given = [name for name in _FIELDS if getattr(work, name) is not None]
+    if work.target.tokens_per_s is not None:
+        given.append("target.tokens_per_s")
+    if dnn.transformer is None:
+        if given:
+            raise RequestError(
+                f"{place}.{given[0]}: {dnn.name} is no language model with a known shape; remove "
+                f"{' and '.join(given)}, or choose a language model of the catalogue"
+            )
+        if work.precision not in ("mixed", "fp32"):
+            raise RequestError(
+                f"{place}.precision = {work.precision!r} is for language models; write 'mixed' or 'fp32' for {dnn.name}"
+            )
+        return work, None
+    if work.task != "training":
+        raise RequestError(f"{place}.task = {work.task!r}: language models are sized for training only here")
+    if work.precision not in _FORMATS:
+        raise RequestError(
+            f"{place}.precision = {work.precision!r}: write 'mixed' (BF16), 'fp8' or 'fp4' for {dnn.name}"
+        )
+    if work.batch_per_gpu is not None:
+        raise RequestError(f"{place}.batch_per_gpu: write batch_sequences, the sequences of a step over all GPUs")
+    method = work.method or "full"
+    defaults: list[tuple[DefaultKind, float]] = []
+    sequence = work.sequence_tokens
+    if sequence is None:
+        sequence = _SEQUENCE
+        defaults.append((DefaultKind.SEQUENCE_TOKENS, sequence))
+    batch = work.batch_sequences
+    if batch is None:
+        batch = _ADAPTER_SEQUENCES if method == "lora" else max(_STEP_TOKENS // sequence, 1)
+        defaults.append((DefaultKind.STEP_TOKENS, batch * sequence))
+    tokens = work.tokens
+    if tokens is None:
+        tokens = _TOKENS[method]
+        defaults.append((DefaultKind.TOKENS, tokens))
+    found = LanguageWork(
+        dnn.id,
+        dnn.parameters.value,
+        sequence,
+        batch,
+        work.batch_sequences is not None,
+        _FORMATS[work.precision],
+        method,
+        tuple(defaults),
+    )
+    changed: dict[str, Any] = {
+        "dataset": CustomDataset(name=f"{grouped(tokens)} tokens", n_samples=tokens, sample_bytes=_TOKEN_BYTES),
+        "sample_format": "tokens",
+        "epochs": work.epochs or (1.0 if work.recipe is None else None),
+    }
+    if work.target.tokens_per_s is not None:
+        changed["target"] = Target(samples_per_s=work.target.tokens_per_s)
+    return work.model_copy(update=changed), found
