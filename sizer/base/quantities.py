@@ -297,3 +297,11 @@ def duration(seconds: float) -> str:
 def by_count(count: float, one: str, many: str) -> str:
     """The wording that fits a count: ``one`` for exactly 1."""
     return one if count == 1 else many
+
+
+def tokens_text(count: float) -> str:
+    """Tokens as the field counts them: '1 trillion tokens', '4.19 million tokens'."""
+    for size, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if count >= size:
+            return f"{significant(count / size)} {name} tokens"
+    return f"{grouped(count)} tokens"

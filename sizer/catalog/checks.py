@@ -12,6 +12,7 @@ from sizer.catalog.schema import (
     Cable,
     Device,
     Gateway,
+    Generation,
     Gpu,
     MemoryOption,
     Recipe,
@@ -157,6 +158,8 @@ def _references(item: Item) -> Iterator[tuple[str, str, str]]:
     """``(field, folder, id)`` of every other item that an item names."""
     if isinstance(item, Gpu) and item.generation is not None:
         yield "generation", "generations", item.generation
+    if isinstance(item, Generation) and item.pdu is not None:
+        yield "pdu", "pdus", item.pdu
     if isinstance(item, Server):
         yield from (("gpus", "gpus", name) for name in item.gpus)
         if item.cpu is not None:

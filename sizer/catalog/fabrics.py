@@ -15,7 +15,12 @@ MIN_FABRIC_GBIT_PER_S = 10
 
 def joins_fabric(port: Port, kind: LinkType) -> bool:
     """Whether ports of a group can join a fabric of ``kind``; management and BMC ports stay out of it."""
-    return port.use not in _APART and (port.kind == kind or kind in port.also)
+    return port.use not in _APART and (port.kind == kind or kind in port.also or kind in port.on_request)
+
+
+def plans_unasked(ports: Sequence[Port], kind: LinkType) -> bool:
+    """Whether a fabric of ``kind`` is planned with these ports where a request names none."""
+    return any(joins_fabric(port, kind) and kind not in port.on_request for port in ports)
 
 
 def fabric_ports(ports: Sequence[Port], kind: LinkType) -> int:

@@ -260,7 +260,7 @@ def with_vendor(item: Item) -> str:
 def with_maker(vendor: str, name: str) -> str:
     """Vendor before a name: 'Dell EMC Isilon' and 'Isilon F800' make 'Dell EMC Isilon F800'."""
     makers, parts = vendor.split(), name.split()
-    if not makers or not parts or vendor.lower() == "generic":
+    if not makers or not parts or vendor.lower() in ("generic", "any"):
         return name
     if makers[0].lower() == parts[0].lower():
         return name

@@ -55,6 +55,7 @@ class Generation(Item):
 
     era: Era
     is_default: bool = False
+    pdu: ShortText | None = None  # id in pdus/: planned for its servers where a request names none
 
 
 class Device(Item):
@@ -82,6 +83,7 @@ class Port(Frozen):
     count: Count
     use: PortUse
     also: tuple[LinkId, ...] = ()
+    on_request: tuple[LinkId, ...] = ()  # kinds that it can run and that are planned only where a request names them
     nic: ShortText | None = None  # id in nics/, where the port is an adapter that a bill lists
     connector: Connector = ""  # of its cage; empty: what the module of its link usually plugs into
     basis: Literal["datasheet", "measured", "published", "derived", "assumed"]

@@ -118,8 +118,7 @@ def _workload_lines(answer: WorkloadAnswer) -> list[str]:
     at_most = "at most " if answer.rate_is_upper_bound else ""
     lines = [
         f"{workload.name}: {answer.dnn.name} with {answer.stack.name}",
-        f"  data         {size}, {si(answer.sample_bytes, 'B')} per sample",
-        f"  access       {name(workload.access)}, {name(workload.cache)}",
+        *_data_lines(answer, size),
         f"  settings     {settings_text(answer)}",
         f"  GPU memory   {memory_text(answer.memory)}",
         f"  target       {target}; probability of meeting it: {probability}",
@@ -143,6 +142,14 @@ def _workload_lines(answer: WorkloadAnswer) -> list[str]:
         lines.append(f"    {mark} {STAGES[stage.key]:<20} {capacity:>22}  utilization {percent(stage.load_fraction)}")
     lines += [f"  note: {warning}" for warning in cautions(answer)]
     return lines
+
+
+def _data_lines(answer: WorkloadAnswer, size: str) -> list[str]:
+    each = si(answer.sample_bytes, "B")
+    if answer.language is not None:
+        return [f"  data         {answer.dataset.name}, {size}, {each} per token"]
+    access = f"{name(answer.workload.access)}, {name(answer.workload.cache)}"
+    return [f"  data         {size}, {each} per sample", f"  access       {access}"]
 
 
 def _capacity(capacity: Estimate, unit: str) -> str:

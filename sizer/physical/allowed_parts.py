@@ -9,13 +9,15 @@ from sizer.base.quantities import si
 from sizer.catalog.generations import default_eras, era_of, eras_of, newer_eras
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Gpu, Server, Storage
+from sizer.catalog.schema import Gpu, Pdu, Server, Storage
 from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.physical.host_memory import memory_sizes
 from sizer.physical.platform import Platform
 from sizer.workload.request import Platforms, SizingRequest
 
 T = TypeVar("T", bound=Item)
+# Of servers whose generation names none.
+DEFAULT_PDU = "ap8886"
 
 
 def gpus_fitted(server: Server, asked: int | None) -> list[int]:
@@ -126,7 +128,7 @@ def check_names(catalog: Catalog, request: SizingRequest) -> None:
         ("existing.switches", existing.switches, {**catalog.switches, **catalog.gateways}, "switches or gateways"),
         ("stated_storage", [one.storage for one in request.stated_storage], catalog.storage, "storage"),
         ("site.rack", [request.site.rack], catalog.racks, "racks"),
-        ("site.pdu", [request.site.pdu], catalog.pdus, "pdus"),
+        ("site.pdu", [] if request.site.pdu is None else [request.site.pdu], catalog.pdus, "pdus"),
     ]
     faults = [
         f"request: {place} names {name!r}, which is not among the catalogue's {folder}{nearest(name, list(known))}; "
@@ -152,6 +154,15 @@ def site_item(items: Mapping[str, T], name: str, place: str, folder: str) -> T:
     if not item.orderable:
         raise RequestError(f"request: {place} = {name!r} is a rule of the catalogue's {folder}, not an item to order")
     return item
+
+
+def site_pdu(catalog: Catalog, request: SizingRequest, server: Server) -> Pdu:
+    """PDU of the racks: the request's, else that of the generation of a server's GPUs."""
+    if request.site.pdu is not None:
+        return site_item(catalog.pdus, request.site.pdu, "site.pdu", "pdus")
+    generations = (catalog.gpus[name].generation for name in server.gpus)
+    usual = next((catalog.generations[name].pdu for name in generations if name is not None), None)
+    return catalog.pdus[usual or DEFAULT_PDU]
 
 
 def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Sequence[Server]) -> str:

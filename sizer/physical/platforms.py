@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from sizer.base.errors import InfeasibleError
 from sizer.base.identity_cache import cached_by_catalog
-from sizer.catalog.fabrics import fabric_links, fabric_ports
+from sizer.catalog.fabrics import fabric_links, fabric_ports, plans_unasked
 from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
@@ -17,6 +17,7 @@ from sizer.physical.allowed_parts import (
     gpus_fitted,
     servers_asked,
     site_item,
+    site_pdu,
     why_none_error_text,
 )
 from sizer.physical.host_memory import cached_sets_bytes, considered_sizes, memory_sizes
@@ -71,7 +72,6 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
     spares = "switch" in kept_without, "gateway" in kept_without, "head-node" in kept_without
     sets_bytes = cached_sets_bytes(request, catalog)
     rack = site_item(catalog.racks, request.site.rack, "site.rack", "racks")
-    pdu = site_item(catalog.pdus, request.site.pdu, "site.pdu", "pdus")
     found = [
         platform
         for server in servers
@@ -82,8 +82,19 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
         for sold in allowed_storage(catalog, server, asked)
         for storage in (as_stated(catalog, sold, request),)
         for kind in kinds
+        if kind.id in asked.fabrics or plans_unasked(server.ports, kind)
         for platform in _on_fabric(
-            catalog, fitted.server, gpu, n_gpus, storage, kind, rack, pdu, with_directors, *spares, fitted.option
+            catalog,
+            fitted.server,
+            gpu,
+            n_gpus,
+            storage,
+            kind,
+            rack,
+            site_pdu(catalog, request, server),
+            with_directors,
+            *spares,
+            fitted.option,
         )
     ]
     if not found:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sizer.base.quantities import duration, grouped, si
+from sizer.base.quantities import duration, grouped, probability_text, si, significant
 from sizer.drawings.datapath import is_limit
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
 from sizer.present.text import result_text
 from sizer.present.text.checks import missing_text
+from sizer.present.text.layouts import step_shares
 from sizer.present.text.stages import measurement_text, stage_text
 from sizer.present.text.verdict import limit_text
 from sizer.sizing.limits import AnyLimit, bound_of
@@ -71,9 +72,63 @@ def figures_table(answer: WorkloadAnswer, number: int) -> Table:
             ("Read from memory, warm", words.percent(answer.cache_hit_fraction)),
             ("GPU utilization", words.percent(answer.gpu_busy_fraction)),
             ("Processor utilization", words.estimate(answer.cpu_utilization_fraction, "%")),
-            ("Scaling efficiency compared with one GPU", words.percent(answer.scaling_efficiency)),
-            *_scaling_from_one_server(answer),
+            *_scaling(answer),
         ],
+    )
+
+
+def _scaling(answer: WorkloadAnswer) -> list[tuple[str, str]]:
+    share = words.percent(answer.scaling_efficiency)
+    if answer.language is not None:
+        each = float(answer.throughput.value) / answer.language.gpus_used
+        rate = f"{significant(each)} {words.sample_unit(answer.dnn)}"
+        return [("Rate of one GPU", rate), ("Rate of one GPU compared with the fewest GPUs that hold the model", share)]
+    return [("Scaling efficiency compared with one GPU", share), *_scaling_from_one_server(answer)]
+
+
+def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:
+    """Layout of a language model and the next one, and what a step is spent on; None of other workloads."""
+    found = answer.language
+    if found is None:
+        return None
+    unit = words.sample_unit(answer.dnn)
+    layouts = [("Chosen", found.layout), *([("Next", found.runner_up)] if found.runner_up is not None else [])]
+    return record_table(
+        f"layout-{number}",
+        f"Parallel layout on {grouped(found.gpus_used)} GPUs, {grouped(found.batch)} sequences a step",
+        layouts,
+        [
+            Field("Layout", lambda one: one[0], width=10),
+            Field("TP", lambda one: str(one[1].tensor), "right", 6),
+            Field("PP", lambda one: str(one[1].pipeline), "right", 6),
+            Field("CP", lambda one: str(one[1].context), "right", 6),
+            Field("EP", lambda one: str(one[1].expert), "right", 6),
+            Field("DP", lambda one: grouped(one[1].data), "right", 8),
+            Field("Micro batch", lambda one: str(one[1].micro_batch), "right", 10),
+            Field("Divided state", lambda one: "all (FSDP)" if one[1].is_fully_sharded else "optimizer", width=14),
+            Field(unit, lambda one: significant(float(one[1].tokens_per_s.value)), "right", 14),
+            Field("GPU memory", lambda one: si(float(one[1].memory_bytes.value), "B"), "right", 12),
+            Field("Fits", lambda one: probability_text(one[1].probability_fits), "right", 8),
+        ],
+    )
+
+
+def step_table(answer: WorkloadAnswer, number: int) -> Table | None:
+    """What a step of a language model is spent on; None of other workloads."""
+    found = answer.language
+    if found is None:
+        return None
+    step = sum(found.layout.step_s.values())
+    return record_table(
+        f"step-{number}",
+        "What a step is spent on",
+        list(step_shares(found.layout).items()),
+        [
+            Field("Part", lambda part: words.capital(part[0]), width=40),
+            Field("Seconds", lambda part: significant(part[1] * step, 2), "right", 30),
+            Field("Share", lambda part: words.percent(part[1]), "right", 30),
+        ],
+        totals=[row("Step", significant(step), words.percent(1.0), kind="total")],
     )
 
 

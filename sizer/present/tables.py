@@ -141,6 +141,8 @@ def _cell(value: str | Cell | None) -> Cell:
 _LAST = {"features", "introduced", "end_of_sale", "end_of_service"}
 _USES = {
     "compute": "gradients",
+    "storage-network": "storage network",
+    "in-band": "in-band network",
     "storage": "storage",
     "management": "management",
     "bmc": "BMC",

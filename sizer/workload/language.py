@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any, Literal
 
 from sizer.base.errors import RequestError
-from sizer.base.quantities import grouped
+from sizer.base.quantities import tokens_text
 from sizer.catalog.schema import Dnn
 from sizer.workload.request import CustomDataset, Target, Workload
 
@@ -48,7 +48,7 @@ class LanguageWork:
     precision: Literal["bf16", "fp8", "fp4"]
     method: Literal["full", "lora"]
     defaults: tuple[tuple[DefaultKind, float], ...]
-    software: str = ""
+    stack: str = DEFAULT_LANGUAGE_STACK  # id
 
     def batch(self, n_gpus: int) -> int:
         """Sequences of a step on so many GPUs: as stated, else near the usual number, such that the GPUs divide it."""
@@ -116,7 +116,7 @@ def in_tokens(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, LanguageW
         tuple(defaults),
     )
     changed: dict[str, Any] = {
-        "dataset": CustomDataset(name=f"{grouped(tokens)} tokens", n_samples=tokens, sample_bytes=_TOKEN_BYTES),
+        "dataset": CustomDataset(name=tokens_text(tokens), n_samples=tokens, sample_bytes=_TOKEN_BYTES),
         "sample_format": "tokens",
         "epochs": work.epochs or (1.0 if work.recipe is None else None),
     }

@@ -239,7 +239,7 @@ class Site(RequestTable):
     """The room."""
 
     rack: ItemId = "ar3300"
-    pdu: ItemId = "ap8886"
+    pdu: ItemId | None = None  # absent: the usual one of the servers' generation
     pue_ratio: Annotated[float, Field(ge=1, le=5, allow_inf_nan=False)] | None = None
     racks_per_row: Annotated[int, Field(ge=1, le=100, strict=True)] = 10
 

@@ -168,7 +168,7 @@ def _resolve_one(work: Workload, place: str, catalog: Catalog, measured: Measure
         defaults=tuple(defaults),
         warnings=warnings,
         stack_choice=choice,
-        language=None if language is None else replace(language, software=stack.framework),
+        language=None if language is None else replace(language, stack=stack.id),
     )
 
 

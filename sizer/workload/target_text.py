@@ -1,6 +1,6 @@
 """The target of a workload in words."""
 
-from sizer.base.quantities import by_count, duration, grouped, plain, si
+from sizer.base.quantities import by_count, duration, grouped, plain, si, tokens_text
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.schema import Dnn
 from sizer.workload.request import Workload
@@ -27,7 +27,7 @@ def target_text(workload: Workload, dnn: Dnn, digits: int = 3) -> str:
     assert target.time_to_train_s is not None  # a target is one of the four
     time = duration(target.time_to_train_s)
     if workload.tokens is not None and dnn.transformer is not None:
-        return f"{si(workload.tokens, 'tokens')} within {time}"
+        return f"{tokens_text(workload.tokens)} within {time}"
     if workload.epochs is None:
         return f"the target accuracy within {time}"
     return by_count(workload.epochs, "1 epoch", f"{plain(workload.epochs)} epochs") + f" within {time}"

@@ -1,8 +1,9 @@
 """The fit to the shipped rows and what it predicts: step time, tokens/s and time to train with 90 % intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from sizer.calibrate.language.time_to_train import Benchmark, benchmark_of, fit_
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 
+Kept = TypeVar("Kept")
 # Scatter of the logarithm of a run about its prediction, beyond what the effects know: about 3 % between repeats half a
 # year apart, more where routing, adapters or a guessed layout come in. Runs left out of the fit give these.
 _SCATTER, _MIXTURE, _LORA = 0.06, 0.10, 0.10
@@ -49,6 +51,17 @@ class LanguageCalibration:
         step = self.step_seconds(cases)
         tokens = np.array([c.layout["batch"] * c.layout["sequence"] / c.layout["gpus"] for c in cases])
         return Estimate(tokens / step.value, tokens / step.high, tokens / step.low)
+
+    def kept(self, key: Hashable, found: Callable[[], Kept]) -> Kept:
+        """What is the same for many layouts of one run, worked out once."""
+        if key not in self._kept:
+            self._kept[key] = found()
+        value: Kept = self._kept[key]
+        return value
+
+    @cached_property
+    def _kept(self) -> dict[Hashable, Any]:
+        return {}
 
     def time_to_train(self, case: LanguageCase) -> Estimate | None:
         """Seconds to the target of the case's benchmark; None where no run of it is known."""

@@ -33,7 +33,7 @@ def plan_sheets(result: SizingResult, catalog: Catalog) -> tuple[Sheet, ...]:
         )
     return (
         cable_sheet(plan, catalog),
-        power_sheet(plan, catalog, site),
+        power_sheet(plan, catalog),
         rack_sheet(plan),
         elevation_sheet(plan, catalog),
         facility_sheet(plan, catalog, site),

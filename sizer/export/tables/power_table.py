@@ -3,11 +3,9 @@
 from dataclasses import dataclass, replace
 
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Pdu
 from sizer.export.tables.table import Number, Row, Sheet, SheetColumn, record_sheet, semicolon_list
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 from sizer.physical.racks.power import Inlet, PowerFeed, feeds
-from sizer.workload.request import Site
 
 _CORDS = {"c13": "C13 to C14", "c19": "C19 to C20"}
 _UNKNOWN_INLETS = "number of inlets not known: ask the vendor; each side is planned for the full draw"
@@ -35,10 +33,9 @@ def pdu_name(rack: PlacedRack, feed: PowerFeed) -> str:
     return f"{rack.name}-{feed.name}"
 
 
-def power_links(plan: Plan, catalog: Catalog, site: Site) -> tuple[PowerLink, ...]:
+def power_links(plan: Plan, catalog: Catalog) -> tuple[PowerLink, ...]:
     """Every inlet of every device installed from the start, rack by rack, from the bottom up."""
-    pdu = catalog.item(site.pdu)
-    assert isinstance(pdu, Pdu)
+    pdu = plan.inputs.platform.pdu
     links: list[PowerLink] = []
     for rack in plan.racks:
         # An existing rack has feeds of its own; the same rule assigns inlets to them.
@@ -53,9 +50,9 @@ def power_links(plan: Plan, catalog: Catalog, site: Site) -> tuple[PowerLink, ..
     return tuple(sorted(links, key=lambda link: (link.device.rack, link.device.unit, link.inlet.inlet)))
 
 
-def power_sheet(plan: Plan, catalog: Catalog, site: Site) -> Sheet:
+def power_sheet(plan: Plan, catalog: Catalog) -> Sheet:
     """Inlet by inlet: its outlet, and its draw while the other side is lost."""
-    links = power_links(plan, catalog, site)
+    links = power_links(plan, catalog)
     columns: tuple[SheetColumn[PowerLink], ...] = (
         SheetColumn("Rack", lambda link: link.rack.name),
         Number("U", lambda link: link.device.unit),

@@ -6,7 +6,7 @@ from typing import Any
 from sizer.guide.context import GuideContext
 from sizer.present import charts
 from sizer.present.figures import PageFigure, charted
-from sizer.present.performance_tables import figures_table, time_table
+from sizer.present.performance_tables import figures_table, layout_table, step_table, time_table
 from sizer.present.reference_table import reference_table, reference_text, references_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
@@ -32,6 +32,8 @@ class WorkloadPerformance:
     scaling_chart: PageFigure | None
     accuracy_chart: PageFigure | None
     resembles: str
+    layout: Table | None  # of a language model, with the next one
+    step: Table | None
     reference: Table | None  # of the only workload; several are compared in one table
 
 
@@ -69,6 +71,8 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
             None if context.has_many_workloads else accuracy_chart(answer, n_gpus, palette),
             ACCURACY_CAPTION,
         ),
+        layout=layout_table(answer, number),
+        step=step_table(answer, number),
         resembles=reference_text(answer, context.design),
         reference=None if context.has_many_workloads else reference_table(answer, context.design, number),
     )

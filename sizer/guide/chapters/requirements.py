@@ -10,8 +10,9 @@ from sizer.catalog.sample_formats import FORMAT_NAMES
 from sizer.guide.chapters.compliance import compliance_table
 from sizer.guide.context import GuideContext
 from sizer.present import words
-from sizer.present.tables import Table, fact_table, row
+from sizer.present.tables import Row, Table, fact_table, row
 from sizer.present.text import result_text
+from sizer.present.text.layouts import layout_sentence, settings_text
 from sizer.present.text.memory import memory_text
 from sizer.present.text.verdict import reason_texts
 from sizer.questions.team.tables import requested_team_table
@@ -47,14 +48,14 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, is_max
     length = result_text.epochs_text(answer) if answer.time is not None else None
     stored = dict.fromkeys((words.name(answer.dataset.format), FORMAT_NAMES[answer.sample_format]))
     title = f"Workload {number}" if n_workloads > 1 else "Workload"
-    facts = (
-        ("Neural network", f"{answer.dnn.name}, {words.name(workload.task)} with {words.name(workload.precision)}"),
+    facts: tuple[Sequence[str | None] | Row, ...] = (
+        ("Neural network", result_text.network_text(answer)),
         ("Software", stack.name + loader),
-        ("Batch per GPU", grouped(answer.batch_per_gpu)),
+        *_batch(answer),
         ("GPU memory", memory_text(answer.memory)),
         ("Data set", result_text.dataset_text(answer)),
         ("Format and order", f"{', '.join(stored)}; {words.name(workload.access)}"),
-        ("Cache", words.name(workload.cache)),
+        ("Cache", words.name(workload.cache) if answer.language is None else None),
         ("Length", length),
         row(
             "Target",
@@ -63,6 +64,16 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, is_max
         ),
     )
     return fact_table(f"workload-{number}", f"{title}: {workload.name}", facts, widths=_WIDTHS, style="asked")
+
+
+def _batch(answer: WorkloadAnswer) -> list[tuple[str, str]]:
+    """Batch of a GPU, or of a language model batch and parallel layout."""
+    if answer.language is None:
+        return [("Batch per GPU", grouped(answer.batch_per_gpu))]
+    return [
+        ("Step", words.capital(settings_text(answer))),
+        ("Parallel layout", layout_sentence(answer.language)),
+    ]
 
 
 def conditions_table(result: SizingResult, catalog: Catalog, is_customer_copy: bool = False) -> Table:
@@ -112,6 +123,9 @@ def conditions_table(result: SizingResult, catalog: Catalog, is_customer_copy: b
             words.listed(f"{number} × {item_name(id_, catalog)}" for id_, number in existing.items()) or None,
         ),
         ("Ranked by", words.name(request.rank_by) if request.rank_by is not None else None),
-        ("Racks and PDUs", f"{item_name(request.site.rack, catalog)}, {item_name(request.site.pdu, catalog)}"),
+        (
+            "Racks and PDUs",
+            f"{item_name(request.site.rack, catalog)}, {item_name(result.design.platform.pdu.id, catalog)}",
+        ),
     )
     return fact_table("conditions", "Constraints", facts, widths=_WIDTHS, style="asked")

@@ -58,7 +58,13 @@ def device_ports(device: Device) -> tuple[DevicePort, ...]:
                 name = _name(device, groups, group, number)
             used.add(name)
             found.append(
-                DevicePort(name, (group.kind, *group.also), group.use, group.connector, _node(device, group, number))
+                DevicePort(
+                    name,
+                    (group.kind, *group.also, *group.on_request),
+                    group.use,
+                    group.connector,
+                    _node(device, group, number),
+                )
             )
     return tuple(found)
 

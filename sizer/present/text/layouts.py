@@ -1,14 +1,13 @@
 """Layouts of a language model's training as plain text."""
 
-from sizer.base.quantities import NARROW_SPACE, grouped, probability_text, si, significant
+from sizer.base.quantities import NARROW_SPACE, grouped, probability_text, significant, tokens_text
 from sizer.perf.language.memory import GIB
+from sizer.present.text.result_text import FORMATS
 from sizer.present.words import name
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutSearch
 from sizer.sizing.stages.language_rates import LanguageAnswer
 
-# Number formats as the field writes them.
-FORMAT_NAMES = {"bf16": "BF16", "fp8": "FP8", "fp4": "FP4"}
 _RECOMPUTE = {0.0: "none", 1.0: "full"}
 # Terms of a step in the order that a reader asks for them.
 _TERMS = {
@@ -49,10 +48,9 @@ def settings_text(answer: WorkloadAnswer) -> str:
         return f"batch {answer.batch_per_gpu} per GPU, {name(answer.workload.precision)}"
     work = found.work
     trained = "adapters (LoRA)" if work.method == "lora" else "all parameters"
-    tokens = si(found.batch * work.sequence, "tokens")
     return (
-        f"{trained}, {FORMAT_NAMES[work.precision]}, sequences of {grouped(work.sequence)} tokens, "
-        f"{grouped(found.batch)} sequences ({tokens}) a step"
+        f"{trained}, {FORMATS[work.precision]}, sequences of {grouped(work.sequence)} tokens, "
+        f"{grouped(found.batch)} sequences ({tokens_text(found.batch * work.sequence)}) a step"
     )
 
 

@@ -22,6 +22,9 @@ from sizer.present.text.warnings import design_warnings
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 
+# Number formats as the field writes them.
+FORMATS = {"bf16": "BF16", "fp8": "FP8", "fp4": "FP4"}
+
 
 def reason(design: DesignAnswer) -> list[str]:
     """Why the design is as large as it is: the bottleneck of each workload, and what a smaller design misses."""
@@ -263,8 +266,19 @@ def storage_name(design: DesignAnswer) -> str:
     return text
 
 
+def network_text(answer: WorkloadAnswer) -> str:
+    """Network, task and number format: 'ResNet-50, training with mixed precision'."""
+    if answer.language is None:
+        task, precision = words.name(answer.workload.task), words.name(answer.workload.precision)
+        return f"{answer.dnn.name}, {task} with {precision}"
+    trained = "adapters (LoRA)" if answer.language.work.method == "lora" else "all parameters"
+    return f"{answer.dnn.name}, training of {trained} in {FORMATS[answer.language.work.precision]}"
+
+
 def dataset_phrase(answer: WorkloadAnswer) -> str:
     """A data set inside a sentence: 'ImageNet, 145 GB in 1 280 000 images of 113 kB'."""
+    if answer.language is not None:
+        return f"{answer.dataset.name}, {si(answer.dataset_bytes, 'B')} at {si(answer.sample_bytes, 'B')} each"
     samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0
     return (
         f"{answer.dataset.name}, {si(answer.dataset_bytes, 'B')} in {significant(samples)} "
@@ -274,6 +288,8 @@ def dataset_phrase(answer: WorkloadAnswer) -> str:
 
 def dataset_text(answer: WorkloadAnswer) -> str:
     """Name, size and samples of a data set."""
+    if answer.language is not None:
+        return f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')} at {si(answer.sample_bytes, 'B')} each"
     samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0
     return (
         f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')}, {significant(samples)} "

@@ -215,8 +215,8 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
     if answer.language is not None:
         each = significant(float(answer.throughput.value) / design.n_gpus)
         return (
-            f"{answer.workload.name}: each {design.platform.gpu.name} delivers {each} {sample_unit(answer.dnn)}; the target "
-            f"is {target_text(answer.workload, answer.dnn)}."
+            f"{answer.workload.name}: each {design.platform.gpu.name} delivers {each} {sample_unit(answer.dnn)}; the "
+            f"target is {target_text(answer.workload, answer.dnn)}."
         )
     rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
     target = target_text(answer.workload, answer.dnn)

@@ -25,7 +25,7 @@ from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.checks import CheckResult, MissingFact
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
 from sizer.sizing.design.money import DesignMoney, design_money
-from sizer.sizing.design.nearest_measurements import nearest_measurements
+from sizer.sizing.design.nearest_measurements import nearest_language_runs, nearest_measurements
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
 from sizer.sizing.reasons import (
@@ -36,7 +36,7 @@ from sizer.sizing.reasons import (
     FewerGpusUsed,
     UnknownReadRate,
 )
-from sizer.sizing.result import DesignAnswer, Scaling, Stage, TrainingTime, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, NearbyMeasurement, Scaling, Stage, TrainingTime, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import memory_answer, memory_of, memory_of_layout
 from sizer.sizing.stages.language_rates import language_answer
@@ -189,7 +189,7 @@ def _workload_answer(
         workload=work.request,
         dnn=work.dnn,
         dataset=work.dataset,
-        stack=work.stack,
+        stack=work.stack if language is None else catalog.stacks[language.stack],
         recipe=work.recipe,
         batch_per_gpu=work.batch_per_gpu,
         memory=memory_answer(work, memory_of(work, calibration), gpu, n_gpus)
@@ -205,7 +205,9 @@ def _workload_answer(
         cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
         gpu_busy_fraction=min(1.0, float(rate.value) / float(run.comp.gpu.median[0])),
         cache_hit_fraction=hits,
-        scaling_efficiency=min(1.0, float(rate.value) / (n_gpus * one_gpu)),
+        scaling_efficiency=min(1.0, float(rate.value) / (n_gpus * one_gpu))
+        if language is None
+        else _of_fewest_gpus(rate, along),
         language=language,
         stages=_stage_list(work, platform, run, storage_nodes, rate, bottleneck),
         bottleneck=bottleneck,
@@ -224,10 +226,28 @@ def _workload_answer(
         gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
         extrapolations=reach,
         unmeasured=without_runs if loader is None else (*without_runs, loader),
-        evidence=nearest_measurements(work, int(n_gpus), catalog, calibration) if is_documented else (),
+        evidence=_evidence(work, platform, int(n_gpus), catalog, calibration) if is_documented else (),
         warnings=work.warnings,
         stack_choice=work.stack_choice,
     )
+
+
+def _of_fewest_gpus(rate: Estimate, along: WorkloadRun) -> float:
+    """Rate of one GPU over that of one GPU of the smallest cluster along which the model fits."""
+    gpus = along.servers * along.cols.gpus_per_server
+    each = along.comp.gpu.median / gpus
+    fitting = np.flatnonzero(along.comp.gpu.median > 1.0)
+    here = float(along.comp.gpu.median[-1] / gpus[-1]) if not fitting.size else float(each[fitting[0]])
+    n_gpus = float(gpus[np.argmin(np.abs(along.comp.gpu.median - float(rate.value)))])
+    return min(1.0, float(rate.value) / n_gpus / here)
+
+
+def _evidence(
+    work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog, calibration: Calibration
+) -> tuple[NearbyMeasurement, ...]:
+    if work.language is not None:
+        return nearest_language_runs(work, platform, n_gpus, catalog)
+    return nearest_measurements(work, n_gpus, catalog, calibration)
 
 
 def _reads(rate: Estimate, sample_bytes: float, hit_fraction: float) -> Estimate:

@@ -6,9 +6,13 @@ import numpy as np
 
 from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.language.calibration import language_calibration
+from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case, number_format, stack_named
+from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.predict import predict
 from sizer.catalog.model import Catalog
+from sizer.physical.platform import Platform
 from sizer.sizing.result import NearbyMeasurement
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -64,6 +68,60 @@ def nearest_measurements(
                 published=float(row.value),
                 predicted=predicted,
                 calibrates=calibration.calibrates(row.id),
+                is_same_stack=is_same_stack(row),
+            )
+        )
+    return tuple(nearest)
+
+
+def nearest_language_runs(
+    work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog
+) -> tuple[NearbyMeasurement, ...]:
+    """Published runs of the same language model and kind of training, nearest in GPU, format, stack and size."""
+    assert work.language is not None
+    shape = work.dnn.transformer
+    assert shape is not None
+    calibration, language = language_calibration(), work.language
+    kind = "lora" if language.method == "lora" else "pretrain"
+    rows = [
+        row
+        for row in calibration.rows
+        if row.model == shape.measured_as and row.kind == kind and row.tokens_per_s_per_gpu and row.gpus
+    ]
+    found = [
+        (row, case)
+        for row, case in zip(rows, cases_of(rows, catalog, calibration.rows), strict=True)
+        if isinstance(case, LanguageCase)
+    ]
+
+    def is_same_stack(row: LanguageRow) -> bool:
+        return stack_named(row) == work.stack.id
+
+    def distance(pair: tuple[LanguageRow, LanguageCase]) -> tuple[bool, bool, bool, float, str]:
+        row, case = pair
+        return (
+            gpu_of_case(case, catalog).id != platform.gpu.id,
+            number_format(row.precision) != language.precision,
+            not is_same_stack(row),
+            abs(float(np.log2(row.gpus / n_gpus))),
+            row.row_id,
+        )
+
+    nearest = []
+    for row, case in sorted(found, key=distance)[:MAX_ROWS]:
+        assert row.tokens_per_s_per_gpu is not None
+        nearest.append(
+            NearbyMeasurement(
+                id=row.row_id,
+                source=row.source,
+                where=row.place,
+                gpu=gpu_of_case(case, catalog).name,
+                server="",
+                software=row.software,
+                n_gpus=int(row.gpus),
+                published=row.tokens_per_s_per_gpu * row.gpus,
+                predicted=calibration.tokens_per_s_per_gpu([case])[0].scaled(row.gpus),
+                calibrates=row.role == "calibration",
                 is_same_stack=is_same_stack(row),
             )
         )

@@ -105,7 +105,11 @@ def _gpu(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> GpuRea
 
 
 def _exchange(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> ExchangeReason:
-    size = None if work.is_inference else float(gradient_bytes(work.dnn.parameters.value, work.request.precision))
+    size = (
+        None
+        if work.is_inference or work.language is not None
+        else float(gradient_bytes(work.dnn.parameters.value, work.request.precision))
+    )
     inside = platform.server.intra_link.value.family if platform.server.intra_link is not None else "PCIe"
     link = inside if run.servers[0] == 1 else None
     return ExchangeReason(size, link, float(run.cols.exchange_bytes_per_s[0]))

@@ -1,6 +1,7 @@
 """Which way to divide the training of a language model over GPUs: every layout that divides, by rate and memory."""
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -101,16 +102,22 @@ def search_layouts(
     RequestError
         If the model or GPU is not known, a count is out of its range, nothing divides, or nothing fits.
     """
-    case = _case(question, catalog, calibration)
-    if question.is_fully_sharded is None:
-        usual = stack_named(case.row) in _FULLY_SHARDED
-        try:
-            return search_layouts(replace(question, is_fully_sharded=usual), catalog, calibration, count)
-        except RequestError:
-            if usual:
-                raise
-        # What no layout of the stack holds, dividing everything may.
-        return search_layouts(replace(question, is_fully_sharded=True), catalog, calibration, count)
+    case = _case(question, catalog)
+    if question.is_fully_sharded is not None:
+        return _judge(question, case, catalog, calibration, count)
+    usual = stack_named(case.row) in _FULLY_SHARDED
+    try:
+        return _judge(replace(question, is_fully_sharded=usual), case, catalog, calibration, count)
+    except RequestError:
+        if usual:
+            raise
+    # What no layout of the stack holds, dividing everything may.
+    return _judge(replace(question, is_fully_sharded=True), case, catalog, calibration, count)
+
+
+def _judge(
+    question: LayoutQuestion, case: LanguageCase, catalog: Catalog, calibration: LanguageCalibration, count: int
+) -> LayoutSearch:
     memory_bytes = _memory_of(case, catalog)
     ways = _layouts(question, case)
     if not len(ways.gpus):
@@ -166,7 +173,7 @@ def language_model(catalog: Catalog, text: str) -> Dnn:
     return names[text.strip().lower()]
 
 
-def _case(question: LayoutQuestion, catalog: Catalog, calibration: LanguageCalibration) -> LanguageCase:
+def _case(question: LayoutQuestion, catalog: Catalog) -> LanguageCase:
     dnn = language_model(catalog, question.model)
     shape = dnn.transformer
     assert shape is not None
@@ -202,7 +209,7 @@ def _case(question: LayoutQuestion, catalog: Catalog, calibration: LanguageCalib
         gpus_per_node=None if question.gpus_per_server is None else float(question.gpus_per_server),
         network="" if question.nic_gbit_per_gpu is None else f"{question.nic_gbit_per_gpu:.0f} gb/s per gpu",
     )
-    found = cases_of([row], catalog, calibration.rows)[0]
+    found = cases_of([row], catalog)[0]
     if not isinstance(found, LanguageCase):
         raise RequestError(f"GPU {question.gpu[:60]!r} is not in the catalogue; known are {', '.join(catalog.gpus)}")
     return found
@@ -270,7 +277,7 @@ def _peaks(case: LanguageCase, ways: Layouts, shapes: Shapes, calibration: Langu
     stacks = fit.model.stacks
     stack = memory_stack(case)
     level = fit.values[n + stacks.index(stack)] if stack in stacks else 0.0
-    sd = float(fit.bytes_of([case]).log_sd[0])
+    sd = calibration.kept(("memory", case.levels), lambda: float(fit.bytes_of([case]).log_sd[0]))
     return Estimate.log_normal(use.total * np.exp(level), np.full(len(no), sd))
 
 
@@ -285,14 +292,18 @@ def _answer(
     calibration: LanguageCalibration,
 ) -> LayoutAnswer:
     here = {one.name: float(getattr(ways, one.name)[i]) for one in fields(Layouts)}
-    # The layout is known, so that nothing of it is a guess.
-    chosen = replace(case, layout=case.layout | here, guessed=())
-    rate = calibration.tokens_per_s_per_gpu([chosen])[0].scaled(here["gpus"])
+    work = here["batch"] * here["sequence"]
+
+    def known() -> tuple[float, float]:
+        # The layout is known, so that nothing of it is a guess.
+        chosen = replace(case, layout=case.layout | here, guessed=())
+        rate = calibration.tokens_per_s_per_gpu([chosen])[0].scaled(here["gpus"])
+        return float(rate.value) * float(times.total[i]) / work, float(rate.log_sd)
+
+    # The effects of stack, GPU and model scale every term alike, and their spread changes little with the layout.
+    factor, log_sd = calibration.kept(("rate", case.levels), known)
     if question.is_chosen:
-        spread = np.hypot(rate.log_sd, _SELECTION_SD)
-        rate = Estimate.log_normal(rate.value * np.exp(_SELECTION_LOG), spread)
-    # The effects of stack, GPU and model scale every term alike.
-    scale = here["batch"] * here["sequence"] / float(rate.value) / float(times.total[i])
+        factor, log_sd = factor * math.exp(_SELECTION_LOG), math.hypot(log_sd, _SELECTION_SD)
     return LayoutAnswer(
         tensor=int(here["tensor"]),
         pipeline=int(here["pipeline"]),
@@ -304,10 +315,10 @@ def _answer(
         is_fully_sharded=here["is_fully_sharded"] > 0,
         recompute=here["recompute"],
         step_s={
-            one.name: float(np.broadcast_to(getattr(times, one.name), times.total.shape)[i]) * scale
+            one.name: float(np.broadcast_to(getattr(times, one.name), times.total.shape)[i]) / factor
             for one in fields(StepTime)
         },
-        tokens_per_s=rate,
+        tokens_per_s=Estimate.log_normal(factor * work / float(times.total[i]), log_sd),
         memory_bytes=peaks[i],
         probability_fits=float(fits[i]),
     )

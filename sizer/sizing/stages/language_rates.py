@@ -16,7 +16,7 @@ from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutQuestion, search_layouts
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
-from sizer.workload.language import LanguageWork
+from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
 from sizer.workload.resolve import ResolvedWorkload
 
 # Rate of what does not fit. [tokens/s] Not 0, because logarithms are taken.
@@ -24,8 +24,8 @@ _NO_RATE = 1e-9
 # Layouts asked for: enough that the next one of other degrees is among them.
 _JUDGED = 24
 _LORA, _FULL = "lora", "pretrain"
-# Stacks of the vendors whose GPUs the default stack does not run on.
-_STACK_OF_VENDOR = {"AMD": "Primus"}
+# Stacks (ids) for the vendors whose GPUs the default stack does not run on.
+_STACK_OF_VENDOR = {"AMD": "primus"}
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,9 @@ class LanguageAnswer:
     work: LanguageWork
     layout: LayoutAnswer
     runner_up: LayoutAnswer | None  # the fastest layout of other degrees
-    gpus_used: int  # of the design; models divide well over powers of two and one and a half times them
+    gpus_used: int  # of the design: models divide well over some numbers of servers only
     batch: int  # sequences of a step
+    stack: str  # id of the software that runs on these GPUs
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,8 @@ def language_run(
 ) -> LanguageRun:
     """Rates of every row; arguments as of :func:`sizer.sizing.stages.compute_side.compute`.
 
-    Layouts are judged at powers of two and one and a half times them, where models divide well; a number of servers
-    between two of them has the rate of the lower one.
+    Layouts are judged at 4, 5, 6 and 7 times powers of two, where models divide well; a number of servers between two
+    of them has the rate of the lower one.
     """
     assert work.language is not None
     shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
@@ -104,7 +105,14 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
             degrees = _degrees(found[0])
             others = (layout for layout in found if _degrees(layout) != degrees)
             gpus = servers * used
-            return LanguageAnswer(work.language, found[0], next(others, None), gpus, work.language.batch(gpus))
+            return LanguageAnswer(
+                work.language,
+                found[0],
+                next(others, None),
+                gpus,
+                work.language.batch(gpus),
+                _stack(work.language, one.vendor),
+            )
     return None
 
 
@@ -133,7 +141,9 @@ def _cluster(catalog: Catalog, server: str, gpu: str, used: int, fabric: LinkTyp
 def _steps(n_servers: Ints, exact: int | None) -> Iterator[int]:
     """Numbers of servers to judge: from the largest usual one that is not above all of them to the largest of them."""
     low, high = int(n_servers.min()), int(n_servers.max())
-    usual = [size for k in range(int(high).bit_length()) for size in ((2**k, 3 * 2**k // 2) if k else (1,))]
+    usual = {
+        part * 2**k // 4 for k in range(int(high).bit_length() + 1) for part in (4, 5, 6, 7) if not part * 2**k % 4
+    }
     below = max((size for size in usual if size <= low), default=1)
     steps = {size for size in usual if below <= size <= high}
     if exact is not None and below <= exact <= high:
@@ -160,7 +170,7 @@ def _layout(work: LanguageWork, one: _Cluster, servers: int, catalog: Catalog) -
 
 
 def _layouts(work: LanguageWork, one: _Cluster, servers: int, catalog: Catalog, count: int) -> tuple[LayoutAnswer, ...]:
-    software = _STACK_OF_VENDOR.get(one.vendor, work.software) if work.software == "NeMo" else work.software
+    software = catalog.stacks[_stack(work, one.vendor)].framework
     question = LayoutQuestion(
         model=work.model,
         gpu=one.gpu,
@@ -174,6 +184,11 @@ def _layouts(work: LanguageWork, one: _Cluster, servers: int, catalog: Catalog, 
         nic_gbit_per_gpu=one.nic_gbit_per_gpu,
     )
     return _searched(question, catalog, count)
+
+
+def _stack(work: LanguageWork, vendor: str) -> str:
+    """Software on the GPUs of a vendor: as asked, or where that is the default, the vendor's own."""
+    return _STACK_OF_VENDOR.get(vendor, work.stack) if work.stack == DEFAULT_LANGUAGE_STACK else work.stack
 
 
 @lru_cache(maxsize=4096)

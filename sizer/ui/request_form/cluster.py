@@ -258,7 +258,7 @@ FABRIC_AND_ROOM: Columns = (
             ("site", "pdu"),
             "Power distribution unit",
             "One or more on each of the two feeds of a rack.",
-            Dropdown(lambda: names_by_id(catalog().pdus), Site().pdu),
+            Dropdown(lambda: {"": "usual for the servers", **names_by_id(catalog().pdus)}),
         ),
         FormField(
             ("site", "pue_ratio"),

@@ -55,7 +55,7 @@ def test_experts_are_divided_inside_the_rack():
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"model": "Lama3-70B"}, "did you mean 'Llama3-70B'"),
+        ({"model": "Lama3-70B"}, "did you mean 'Llama 3 70B'"),
         ({"gpu": "TPU"}, "GPU 'TPU' is not in the catalogue"),
         ({"gpus": 0}, "gpus is 0; allowed are 1 to"),
         ({"gpus": 8}, "does not fit 8 x H100: the smallest layout takes"),
