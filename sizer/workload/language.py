@@ -118,7 +118,8 @@ def in_tokens(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, LanguageW
     changed: dict[str, Any] = {
         "dataset": CustomDataset(name=tokens_text(tokens), n_samples=tokens, sample_bytes=_TOKEN_BYTES),
         "sample_format": "tokens",
-        "epochs": work.epochs or (1.0 if work.recipe is None else None),
+        # Without a stated length no time to train is shown.
+        "epochs": work.epochs or (1.0 if work.tokens is not None else None),
     }
     if work.target.tokens_per_s is not None:
         changed["target"] = Target(samples_per_s=work.target.tokens_per_s)

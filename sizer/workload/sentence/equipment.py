@@ -146,12 +146,31 @@ def read_gpus(notes: Notes, has_target: bool) -> None:
             notes.unusable.append(notes.text.sentence[start : match.end()].strip())
             notes.text.mark(start, match.end())
             continue
-        notes.work["target"] = {"gpus_busy": round(high)}
+        count = round(high) * _gpus_of_server(notes, match)
+        notes.work["target"] = {"gpus_busy": count}
         ranged = " (upper end of the range)" if low < high else ""
-        notes.text.record(match, f"{round(high)} GPUs at full utilization{ranged}")
+        notes.text.record(match, f"{count} GPUs at full utilization{ranged}")
     for match in list(_GPU_ALONE.finditer(notes.text.left)):
         if _are_held(notes, match):
             notes.text.record(match, "allowed GPUs")
+
+
+_SERVERS_OF = re.compile(r" ?(?:gpu )?(?:servers?|nodes?|boxes|box|machines?|systems?)\b", re.I)
+
+
+def _gpus_of_server(notes: Notes, match: re.Match[str]) -> int:
+    """GPUs that a counted thing has: of "4 MI300X servers" those of the usual server; 1 where GPUs are counted."""
+    words = _SERVERS_OF.match(notes.text.left, match.end()) or _SERVERS_OF.search(match[0])
+    mentions = notes.mentions_in(match.start(), match.end(), GPU)
+    if words is None or not mentions:
+        return 1
+    named = {key for one in mentions for key in one.ids}
+    fitted = [
+        server.n_gpus.value
+        for server in notes.catalog.servers.values()
+        if server.role == "gpu" and server.orderable and server.n_gpus is not None and named & set(server.gpus)
+    ]
+    return max(set(fitted), key=fitted.count, default=1)
 
 
 def _are_held(notes: Notes, match: re.Match[str]) -> bool:

@@ -6,7 +6,7 @@ FILLERS = frozenset(
     re.findall(
         r"[\w']+",
         """
-        capped cap mostly mainly kit dl vendor vendors prospect electricity
+        continue continued continual capped cap mostly mainly kit dl vendor vendors prospect electricity
         a about above actually after again ai aim aiming aims all already also always am amount an and any anybody
         anything application applications appreciate approx approximately are around array as asap ask asked asking
         asks at automotive autonomous available average avg back background based basically be because been before

@@ -17,6 +17,7 @@ from sizer.workload.sentence.equipment import (
     read_tier,
 )
 from sizer.workload.sentence.fillers import FILLERS
+from sizer.workload.sentence.language import read_format, read_language
 from sizer.workload.sentence.limits import RANKED, asks_for_most, limit_in, ranking_in
 from sizer.workload.sentence.names import DATASET, DNN, names_of, short_name
 from sizer.workload.sentence.notes import Notes
@@ -104,10 +105,12 @@ def _read(notes: Notes) -> None:
     read_fabrics(notes)
     read_capacity(notes)
     read_tier(notes)
+    number_format = read_format(notes)
     notes.mentions = names_of(notes.catalog).mark(text)
     qualify_gpus(notes)
     read_outside(notes)
     _networks(notes)
+    read_language(notes, number_format)
     read_growth(notes)
     _ownership(notes)
     read_team(notes)
@@ -320,10 +323,13 @@ def _target_answers(notes: Notes) -> tuple[Answer, ...]:
         *([f"{people} GPUs"] if people else []),
         *([] if people in (8, 32) else ["8 GPUs", "32 GPUs"]),
         *(["in a day", "overnight"] if is_training else []),
-        *(["10,000 images/s"] if dnn is None or dnn.sample == "image" else ["1,000 samples/s"]),
+        *(_RATES.get("image" if dnn is None else dnn.sample, ["1,000 samples/s"])),
         *(["as fast as possible"] if set(SIZE_LIMITS) & notes.request.get("limits", {}).keys() and not people else []),
     ]
     return tuple(notes.answer(text) for text in texts)
+
+
+_RATES = {"image": ["10,000 images/s"], "token": ["100,000 tokens/s"]}
 
 
 def _unread(notes: Notes) -> tuple[str, ...]:

@@ -173,7 +173,13 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
         work["recipe"] = best.id
         notes.text.default(f"training length not given: {best.name}")
         return
-    name = notes.catalog.dnns[work["dnn"]].name
+    dnn = notes.catalog.dnns[work["dnn"]]
+    if dnn.transformer is not None:
+        if "tokens" not in work:
+            counts = ("10 billion tokens", "100 billion tokens", "1 trillion tokens", "15 trillion tokens")
+            notes.ask(Question("length", reason=dnn.name, answers=tuple(notes.answer(count) for count in counts)))
+        return
+    name = dnn.name
     answers = tuple(notes.answer(f"{count} epochs") for count in (30, 90, 300, 1000))
     notes.ask(Question("length", reason=name, answers=answers))
 
