@@ -34,11 +34,11 @@ from sizer.catalog.bounds import (
 )
 from sizer.catalog.items import Frozen, Item
 from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType
-from sizer.catalog.observed_as import ObservedAs
+from sizer.catalog.networks import ObservedAs, Transformer
 
 # "storage-network" and "in-band": ports that stay out of the compute fabric whatever they can run.
 PortUse = Literal["compute", "storage", "storage-network", "in-band", "management", "bmc", "fabric", "back-end", "any"]
-# Form of a cage or plug that decides which module fits: "osfp-finned", "qsfp112".
+# Form of a cage, which decides what module fits: "osfp-finned", "qsfp112".
 Connector = Annotated[str, Field(pattern=r"^[a-z0-9-]*$", max_length=20)]
 # Number format of a matrix product: "bf16", "fp8".
 Precision = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
@@ -48,10 +48,7 @@ Era = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
 
 
 class Generation(Item):
-    """A generation of GPUs. Designs combine its servers with the storage, switches and head nodes of its era.
-
-    A request that names no server, GPU, generation, storage or fabric is sized over the generations ``is_default``.
-    """
+    """A generation of GPUs: its servers go with the equipment of its era; ``is_default``: also where nobody asks."""
 
     era: Era
     is_default: bool = False
@@ -300,28 +297,6 @@ class Support(Item):
     requires: tuple[ShortText, ...] = ()
     optional: bool = False
     purpose: Sourced[LongText]
-
-
-class Transformer(Frozen):
-    """Shape of a language model, from which work, parameters, memory and traffic follow.
-
-    One expert: a dense model. ``measured_as`` is its name in ``benchmarks/language/training.csv``.
-    """
-
-    layers: Annotated[int, Field(ge=1, le=10_000)]
-    hidden: Annotated[int, Field(ge=16, le=1_000_000)]
-    ffn: Annotated[int, Field(ge=16, le=10_000_000)]
-    heads: Annotated[int, Field(ge=1, le=10_000)]
-    kv_heads: Annotated[int, Field(ge=1, le=10_000)]
-    head_size: Annotated[int, Field(ge=8, le=10_000)]
-    vocabulary: Annotated[int, Field(ge=2, le=100_000_000)]
-    experts: Annotated[int, Field(ge=1, le=100_000)] = 1
-    active_experts: Annotated[int, Field(ge=1, le=10_000)] = 1
-    expert_ffn: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
-    measured_as: ShortText = ""
-    source: ShortText
-    where: LongText
-    note: LongText = ""
 
 
 class Dnn(Item):

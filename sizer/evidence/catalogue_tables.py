@@ -10,7 +10,7 @@ from sizer.catalog.items import Item, Sku
 from sizer.catalog.labels import capital, fact_label, fact_text, fact_value, item_name, name, with_vendor
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.observed_as import ObservedAs
+from sizer.catalog.networks import ObservedAs
 from sizer.catalog.schema import Cable, CapacityOption, EpochPoint, Overhead, Port
 from sizer.present.tables import Align, Cell, Row, Table, columns, port_text, row
 from sizer.present.words import NOT_PUBLISHED, listed, money, percent, plural

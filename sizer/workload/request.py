@@ -20,7 +20,7 @@ from sizer.catalog.bounds import INPUT_BYTES, MEMORY_BYTES, SAMPLE_BYTES, Parame
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import StorageTier
 from sizer.workload.data import DataRequest
-from sizer.workload.earlier_files import empty_as_none, with_one_customer
+from sizer.workload.earlier_files import empty_as_none, in_scope, with_one_customer
 from sizer.workload.growth import Growth
 from sizer.workload.ownership import Ownership
 from sizer.workload.quote import Quote
@@ -45,15 +45,6 @@ SIZE_LIMITS = ("budget", "power_w", "racks", "rack_units", "servers")
 def ranks_by_cost(rank_by: str | None) -> bool:
     """Whether an amount of money orders designs: what they cost to buy or to own."""
     return rank_by in (None, "cost", "ownership")
-
-
-def _in_scope(task: object) -> object:
-    if task in ("inference", "production-inference", "production inference", "serving"):
-        raise ValueError(
-            f"{task!r}: production inference is out of scope; write 'training', or 'validation-inference' for batch "
-            "inference on a test set"
-        )
-    return task
 
 
 class CustomDnn(RequestTable):
@@ -113,7 +104,7 @@ class Workload(RequestTable):
     """One thing to run."""
 
     name: Name = "workload"
-    task: Annotated[Task, BeforeValidator(_in_scope)] = "training"
+    task: Annotated[Task, BeforeValidator(in_scope)] = "training"
     dnn: ItemId | CustomDnn
     stack: ItemId | None = None
     precision: Literal["mixed", "fp32", "fp8", "fp4"] = "mixed"
@@ -127,8 +118,7 @@ class Workload(RequestTable):
     access: Access = "random"
     cache: Cache = "page-cache"
     target: Target
-    # Of a language model: tokens to train on in all, tokens of a sequence, sequences of a step over all GPUs, and
-    # whether all of it is trained or adapters only.
+    # Of a language model: tokens in all and of a sequence, sequences of a step over all GPUs, all or adapters only.
     tokens: Tokens | None = None
     sequence_tokens: Annotated[int, Field(ge=128, le=1_048_576, strict=True)] | None = None
     batch_sequences: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
@@ -147,10 +137,7 @@ class Workload(RequestTable):
                     "a target time_to_train_s needs task = 'training'; use samples_per_s or gpus_busy for inference"
                 )
             if self.epochs is None and self.recipe is None and self.tokens is None:
-                raise ValueError(
-                    "a target time_to_train_s needs the training length; add for example epochs = 90, or for a "
-                    "language model tokens = 1e12"
-                )
+                raise ValueError("a target time_to_train_s needs the training length; add epochs = 90 or tokens = 1e12")
         return self
 
 

@@ -165,7 +165,10 @@ def test_stack_of_rows_that_print_no_release(row_id, stack):
 
 
 def test_every_stack_was_observed():
-    assert set(STACKS) <= {row["stack"] for row in RUNS}
+    """Those of language models have runs of their own."""
+    assert {name for name in STACKS if not load_catalog().stacks[name].trains_language} <= {
+        row["stack"] for row in RUNS
+    }
 
 
 @pytest.mark.parametrize(

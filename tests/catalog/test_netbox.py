@@ -168,10 +168,10 @@ def test_what_a_file_does_not_say_is_absent_and_asked_for():
     assert "PSU 0, PSU 1" in result.toml  # also beside the facts, as a comment
     assert data["skus"] == [{"value": "DCS-7050CX3-32S-F", "source": "nbx", "where": "a.yaml, part_number"}]
     odd = import_device_type(
-        device("A", "B", interfaces("x", 4, "400gbase-x-osfp"), interfaces("v", 1, "virtual")), "f"
+        device("A", "B", interfaces("x", 4, "1.6tbase-cr8-osfp-xd"), interfaces("v", 1, "virtual")), "f"
     )
     assert ports(tomllib.loads(odd.toml)) == []
-    assert any("4 × 400gbase-x-osfp (x1 to x4)" in question for question in odd.questions)
+    assert any("4 × 1.6tbase-cr8-osfp-xd (x1 to x4)" in question for question in odd.questions)
     mixed = device("A", "B", MGMT, **{"power-ports": power(1) + power(1, "iec-60320-c13")})
     assert "inlet_kind" in asked(import_device_type(mixed, "f"))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sizer.catalog.generations import era_of
 from sizer.drawings.layers import layers
 from sizer.drawings.node import node, node_caption
 from sizer.drawings.parts import box_labels, text_area
@@ -54,7 +55,8 @@ def all_designs() -> dict[str, DesignAnswer]:
     """Examples, every server of the catalogue, and both ends of the size."""
     found = {path.stem: sized(path) for path in EXAMPLES}
     servers = [item.id for item in shipped_catalog().servers.values() if item.role == "gpu"]
-    found |= {name: built(name, 2) for name in servers}
+    older = [name for name in servers if era_of(shipped_catalog(), shipped_catalog().servers[name]) == "v100"]
+    found |= {name: built(name, 2) if name in older else built(name, 2, "powerscale-f710") for name in servers}
     found |= {
         "one GPU": with_gpus(built("c4140-pcie", 1), 1),
         "two GPUs": with_gpus(built("c4140", 1), 2),

@@ -49,8 +49,8 @@ from sizer.sizing.result import (
     WorkloadAnswer,
 )
 from sizer.sizing.stages.gpu_memory import MemoryAnswer, Sharding
-from sizer.workload.request import SizingRequest, Workload
 from sizer.workload.language import DefaultKind
+from sizer.workload.request import SizingRequest, Workload
 from sizer.workload.resolve import WorkloadDefault
 from sizer.workload.sample_format import FormatBasis
 from tests.factories.catalogue import (

@@ -32,7 +32,7 @@ def one_of(rng, names):
 def random_workload(rng):
     """Any network, stack, batch, data set, cache and kind of target; some combinations no request allows."""
     is_inference = rng.random() < 0.2
-    dnn = catalog().dnns[one_of(rng, catalog().dnns)]
+    dnn = catalog().dnns[one_of(rng, [dnn.id for dnn in catalog().dnns.values() if dnn.transformer is None])]
     kinds = ["samples_per_s", "gpus_busy"] + ([] if is_inference else ["time_to_train_s"])
     kind = one_of(rng, kinds)
     work = {
@@ -43,7 +43,7 @@ def random_workload(rng):
         "cache": one_of(rng, ["page-cache", "pinned", "none"]),
     }
     if rng.random() < 0.5:
-        work["stack"] = one_of(rng, catalog().stacks)
+        work["stack"] = one_of(rng, [stack.id for stack in catalog().stacks.values() if not stack.trains_language])
     if rng.random() < 0.5:
         work["batch_per_gpu"] = int(2 ** rng.integers(0, 8))
     if rng.random() < 0.6:

@@ -18,7 +18,7 @@ from sizer.calibrate.free_wording.wording import (
 from sizer.calibrate.ids import UNDATED, release_years
 from sizer.calibrate.observations import Observation
 from sizer.catalog.model import Catalog
-from sizer.catalog.observed_as import ObservedAs
+from sizer.catalog.networks import ObservedAs
 from sizer.catalog.schema import Stack
 
 _NO_FRAMEWORK = frozenset(("", "n-a", "na", "nan", "none", "null", "unknown", "not-stated", "other", "various"))

@@ -17,7 +17,7 @@ from sizer.calibrate.language.time_to_train import Benchmark, benchmark_of, fit_
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 
-Kept = TypeVar("Kept")
+Value = TypeVar("Value")
 # Scatter of the logarithm of a run about its prediction, beyond what the effects know: about 3 % between repeats half a
 # year apart, more where routing, adapters or a guessed layout come in. Runs left out of the fit give these.
 _SCATTER, _MIXTURE, _LORA = 0.06, 0.10, 0.10
@@ -52,15 +52,15 @@ class LanguageCalibration:
         tokens = np.array([c.layout["batch"] * c.layout["sequence"] / c.layout["gpus"] for c in cases])
         return Estimate(tokens / step.value, tokens / step.high, tokens / step.low)
 
-    def kept(self, key: Hashable, found: Callable[[], Kept]) -> Kept:
+    def once(self, key: Hashable, found: Callable[[], Value]) -> Value:
         """What is the same for many layouts of one run, worked out once."""
-        if key not in self._kept:
-            self._kept[key] = found()
-        value: Kept = self._kept[key]
-        return value
+        if key not in self._found:
+            self._found[key] = found()
+        found_value: Value = self._found[key]
+        return found_value
 
     @cached_property
-    def _kept(self) -> dict[Hashable, Any]:
+    def _found(self) -> dict[Hashable, Any]:
         return {}
 
     def time_to_train(self, case: LanguageCase) -> Estimate | None:

@@ -37,7 +37,7 @@ _DEFAULTS = {
     ),
     DefaultKind.TOKENS: (
         "Tokens of the training",
-        "only their size on storage follows from it; state yours with tokens",
+        "only their size on storage is derived from it; state yours with tokens",
     ),
     DefaultKind.SAMPLES_PER_EPOCH: (
         "Samples of one epoch",

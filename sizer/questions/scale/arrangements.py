@@ -7,8 +7,10 @@ from typing import Literal
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.quantities import grouped
+from sizer.catalog.generations import era_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Server
+from sizer.physical.allowed_parts import fits_era
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.sizing.recommend import MAX_SERVERS
@@ -115,8 +117,11 @@ def arrangements(
             break
         used //= 2
         found.append(_sized(Arrangement("spread", own, n_gpus // used, used, is_allowed=True)))
+    era = era_of(catalog, own.server)
     for server in catalog.servers.values():
-        if server.role == "gpu" and server.orderable and server.id != own.server.id:
+        if server.role != "gpu" or not server.orderable or not fits_era(era_of(catalog, server), era):
+            continue
+        if server.id != own.server.id:
             others = _others(request, own, server, n_gpus, catalog)
             if design.bill.is_customer_copy:
                 # A customer reads of no parts that the request excludes.

@@ -25,7 +25,7 @@ from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.checks import CheckResult, MissingFact
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
 from sizer.sizing.design.money import DesignMoney, design_money
-from sizer.sizing.design.nearest_measurements import nearest_language_runs, nearest_measurements
+from sizer.sizing.design.nearest_measurements import nearest_language_runs, nearest_measurements, unmeasured_language
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
 from sizer.sizing.reasons import (
@@ -183,7 +183,7 @@ def _workload_answer(
     reach = extrapolations(calibration, work.stack, dnn, precision, task, int(n_gpus), work.batch_per_gpu)
     language = language_answer(work, platform, int(n_gpus), catalog)
     if language is not None:
-        without_runs, reach, loader = (), (), None
+        without_runs, reach, loader = unmeasured_language(work, platform), (), None
     core_load = run.comp.core_s_per_sample / (n_servers * float(run.cols.cores[0]))
     return WorkloadAnswer(
         workload=work.request,

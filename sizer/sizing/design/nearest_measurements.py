@@ -9,8 +9,10 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case, number_format, stack_named
 from sizer.calibrate.language.rows import LanguageRow
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.predict import predict
+from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.sizing.result import NearbyMeasurement
@@ -126,3 +128,27 @@ def nearest_language_runs(
             )
         )
     return tuple(nearest)
+
+
+def unmeasured_language(work: ResolvedWorkload, platform: Platform) -> tuple[CalibrationNote, ...]:
+    """What no run of the measurements has of a language model on a platform."""
+    assert work.language is not None
+    shape, notes = work.dnn.transformer, []
+    models, gpus = _measured()
+    if shape is None or shape.measured_as not in models:
+        notes.append(note(FitNote.DNN_FROM_FAMILY, work.dnn.name, work.request.precision))
+    if platform.gpu.id not in gpus:
+        notes.append(note(FitNote.GPU_FROM_GENERATION, platform.gpu.name))
+    return tuple(notes)
+
+
+@lru_cache(maxsize=1)
+def _measured() -> tuple[frozenset[str], frozenset[str]]:
+    """Models and GPUs of the runs that the calibration is fitted to."""
+    calibration, catalog = language_calibration(), load_catalog()
+    cases = [
+        case
+        for case in cases_of(calibration.rows, catalog, calibration.rows)
+        if isinstance(case, LanguageCase) and case.row.role == "calibration"
+    ]
+    return frozenset(case.row.model for case in cases), frozenset(gpu_of_case(case, catalog).id for case in cases)

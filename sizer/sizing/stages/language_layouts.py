@@ -277,7 +277,7 @@ def _peaks(case: LanguageCase, ways: Layouts, shapes: Shapes, calibration: Langu
     stacks = fit.model.stacks
     stack = memory_stack(case)
     level = fit.values[n + stacks.index(stack)] if stack in stacks else 0.0
-    sd = calibration.kept(("memory", case.levels), lambda: float(fit.bytes_of([case]).log_sd[0]))
+    sd = calibration.once(("memory", case.levels), lambda: float(fit.bytes_of([case]).log_sd[0]))
     return Estimate.log_normal(use.total * np.exp(level), np.full(len(no), sd))
 
 
@@ -301,7 +301,7 @@ def _answer(
         return float(rate.value) * float(times.total[i]) / work, float(rate.log_sd)
 
     # The effects of stack, GPU and model scale every term alike, and their spread changes little with the layout.
-    factor, log_sd = calibration.kept(("rate", case.levels), known)
+    factor, log_sd = calibration.once(("rate", case.levels), known)
     if question.is_chosen:
         factor, log_sd = factor * math.exp(_SELECTION_LOG), math.hypot(log_sd, _SELECTION_SD)
     return LayoutAnswer(

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from sizer.base.identity_cache import cached_by_catalog
-from sizer.catalog.fabrics import fabric_links
+from sizer.catalog.fabrics import fabric_links, fabric_ports
+from sizer.catalog.generations import default_eras, era_of, eras_of, newer_eras
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.catalog.vendors import is_of_vendor
@@ -79,7 +80,8 @@ def read_fabrics(notes: Notes) -> None:
             _take_negation(notes, match.start())
         platforms = notes.table("platforms")
         platforms["fabrics"] = list(dict.fromkeys([*platforms.get("fabrics", []), *kinds]))
-        names = ", ".join(notes.catalog.links[kind].name for kind in kinds)
+        is_kind = len(kinds) > 1 and (match["infiniband"] or match["ethernet"])
+        names = match[0].strip() if is_kind else ", ".join(notes.catalog.links[kind].name for kind in kinds)
         notes.text.record(match, f"fabric {names}")
 
 
@@ -336,13 +338,41 @@ def _orderable(notes: Notes, kind: str, keys: Iterable[str]) -> list[str]:
 
 def _of_vendors(notes: Notes, kind: str, vendors: list[str]) -> list[str]:
     items: Any = notes.catalog.servers if kind == SERVER else notes.catalog.storage
+    eras = eras_meant(notes)
     return [
         key
         for key, item in items.items()
         if item.orderable
+        and ((era := era_of(notes.catalog, item)) is None or era in eras)
         and (kind != SERVER or item.role == "gpu")
         and any(is_of_vendor(item.vendor, vendor) for vendor in vendors)
     ]
+
+
+def eras_meant(notes: Notes) -> frozenset[str]:
+    """Eras of the parts that a sentence means where it names vendors or kinds of fabric only."""
+    catalog = notes.catalog
+    named = [key for one in notes.mentions if one.kind in (GPU, SERVER) for key in one.ids]
+    trains_language = any(catalog.dnns[key].transformer is not None for key in notes.dnns)
+    return eras_of(catalog, named) or (newer_eras(catalog) if trains_language else default_eras(catalog))
+
+
+def settle_fabrics(notes: Notes) -> None:
+    """Of the fabrics that a sentence names by kind, those of the servers that it means."""
+    platforms = notes.request.get("platforms", {})
+    catalog, eras = notes.catalog, eras_meant(notes)
+    servers = [
+        server
+        for server in catalog.servers.values()
+        if server.role == "gpu" and ((era := era_of(catalog, server)) is None or era in eras)
+    ]
+    meant = [
+        name
+        for name in platforms.get("fabrics", [])
+        if any(fabric_ports(server.ports, catalog.links[name]) for server in servers)
+    ]
+    if meant:
+        platforms["fabrics"] = meant
 
 
 def _names(notes: Notes, keys: Iterable[str]) -> str:

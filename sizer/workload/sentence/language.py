@@ -8,7 +8,10 @@ from sizer.workload.sentence.numbers import DIGITS, number_of_digits
 from sizer.workload.sentence.unavailable import ask_unavailable
 
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
-_NUMBER = rf"(?<![\w.,])(?:(?P<number>{DIGITS})|(?:a|one)(?= )) ?(?P<scale>thousand|millions?|billions?|trillions?|bn|tn|[kmbt])?"
+_NUMBER = (
+    rf"(?<![\w.,])(?:(?P<number>{DIGITS})|(?:a|one)(?= )) ?"
+    r"(?P<scale>thousand|millions?|billions?|trillions?|bn|tn|[kmbt])?"
+)
 _PER_S = re.compile(rf"{_NUMBER} ?tok(?:en)?s?(?: ?/ ?| per | a )s(?:ec|econd)?\b", re.I)
 _TOKENS = re.compile(rf"{_NUMBER}[ -]?tokens?\b", re.I)
 _COUNT = r"(?P<number>\d{1,3}(?:[ ,]?\d{3})?) ?(?P<scale>k)?"

@@ -15,6 +15,7 @@ from sizer.workload.sentence.equipment import (
     read_named,
     read_part_counts,
     read_tier,
+    settle_fabrics,
 )
 from sizer.workload.sentence.fillers import FILLERS
 from sizer.workload.sentence.language import read_format, read_language
@@ -129,6 +130,7 @@ def _read(notes: Notes) -> None:
     read_part_counts(notes, has_target)
     read_gpus(notes, has_target)
     read_named(notes)
+    settle_fabrics(notes)
     _precision(notes)
     _batch(notes)
     _most(notes)

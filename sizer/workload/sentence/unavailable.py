@@ -24,11 +24,11 @@ _COUNT_BEFORE = re.compile(rf"{COUNT} ?(?:x |x)?(?:[\ue005]+ )?$", re.I)
 
 
 def usable_gpus(catalog: Catalog) -> list[str]:
-    """GPUs that can be ordered in a server that can be ordered."""
+    """GPUs of the servers that can be ordered; some are sold inside their server only."""
     taken = {
         key for server in catalog.servers.values() if server.role == "gpu" and server.orderable for key in server.gpus
     }
-    return [key for key, gpu in catalog.gpus.items() if gpu.orderable and key in taken]
+    return [key for key in catalog.gpus if key in taken]
 
 
 def read_outside(notes: Notes) -> None:

@@ -43,6 +43,11 @@ def job(people: int) -> dict[str, Any]:
 
 
 MOST = {"w.target.maximum": "rate"}
+V100 = {
+    "platforms.gpus": [
+        *("v100-pcie-16gb", "v100-pcie-32gb", "v100-sxm2-16gb", "v100-sxm2-32gb", "v100-sxm3-32gb", "v100s-pcie-32gb"),
+    ]
+}
 
 SENTENCES = (
     # Rates
@@ -86,15 +91,15 @@ SENTENCES = (
         "AlexNet, 60 epochs, 30 mins", {"w.dnn": "alexnet", "w.epochs": 60.0, "w.target.time_to_train_s": "30 min"}
     ),
     # GPUs
-    Expected("16 V100 for ResNet-50", R50 | gpus(16)),
-    Expected("Quote for 64x V100 running resnet50", R50 | gpus(64)),
-    Expected("ResNet-50 on sixteen V100s", R50 | gpus(16)),
+    Expected("16 V100 for ResNet-50", R50 | gpus(16) | V100),
+    Expected("Quote for 64x V100 running resnet50", R50 | gpus(64) | V100),
+    Expected("ResNet-50 on sixteen V100s", R50 | gpus(16) | V100),
     Expected(
         "8 x V100 32GB, 3D UNet",
         {
             "w.dnn": "unet3d",
             "w.dataset": "kits19",
-            "platforms.gpus": ["v100-pcie-32gb", "v100-sxm2-32gb", "v100s-pcie-32gb"],
+            "platforms.gpus": ["v100-pcie-32gb", "v100-sxm2-32gb", "v100-sxm3-32gb", "v100s-pcie-32gb"],
         }
         | gpus(8),
     ),
@@ -246,7 +251,7 @@ SENTENCES = (
     ),
     # People
     Expected("10 data scientists, ResNet-50, 16 GPUs", R50 | gpus(16) | job(10)),
-    Expected("A team of 25 researchers sharing 32 V100s for ResNet-50 work", R50 | gpus(32) | job(25)),
+    Expected("A team of 25 researchers sharing 32 V100s for ResNet-50 work", R50 | gpus(32) | V100 | job(25)),
     Expected(
         "lab with 40 PhD students, each two training jobs a day, ResNet-50 on 64 GPUs",
         R50 | gpus(64) | job(40) | {"team.job.0.jobs_a_day_each": 2},
@@ -292,11 +297,17 @@ SENTENCES = (
         R50
         | {"w.epochs": 90.0, "w.target.time_to_train_s": "2.5 h", "w.precision": "mixed", "platforms.fabrics": ["edr"]},
     ),
+    # Today's systems
+    Expected("64 H100 for ResNet-50", R50 | gpus(64) | {"platforms.gpus": ["h100-sxm-80gb"]}),
+    Expected("fine-tune Llama 70B on 16 V100", {"w.dnn": "llama-3-70b"} | gpus(16) | V100),
+    Expected(
+        "ResNet-50 at 20000 images/s on Dell PowerEdge XE9680",
+        R50 | rate(20000) | {"platforms.servers": ["xe9680"]},
+    ),
     # Something to ask back
     Expected("ResNet-50 for 10 data scientists", R50 | job(10), asks="target"),
     Expected("We want to train a ResNet in a day", DAY, asks="network"),
-    Expected("64 H100 for ResNet-50", R50, asks="unavailable"),
-    Expected("fine-tune Llama 70B on 16 V100", gpus(16), asks="unavailable"),
+    Expected("64 GB200 for ResNet-50", R50, asks="unavailable"),
     Expected("3D U-Net in a day", {"w.dnn": "unet3d", "w.dataset": "kits19"} | DAY, asks="length"),
     Expected("as cheap as possible, ResNet-50", R50 | {"rank_by": "cost"}, asks="target"),
     Expected("ResNet-50 at 40.000 images/s", R50, asks="number"),
@@ -304,7 +315,7 @@ SENTENCES = (
     Expected(
         "training and inference of GoogLeNet at 10000 images/s", {"w.dnn": "googlenet"} | rate(10000), asks="task"
     ),
-    Expected("ResNet-50 at 20000 images/s on Dell PowerEdge XE9680", R50 | rate(20000), asks="unavailable"),
+    Expected("ResNet-50 at 20000 images/s on Dell PowerEdge XE8545", R50 | rate(20000), asks="unavailable"),
     # What is no part of a request is named, not swallowed
     Expected(
         "ResNet-50, 16 GPUs, in Frankfurt with liquid cooling",
