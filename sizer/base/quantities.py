@@ -99,6 +99,19 @@ SAMPLES_PER_S = QuantityKind(
     1e12,
     "52274 images/s",
 )
+_COUNTS = {"": 1.0, "k": 1e3, "M": 1e6, "million": 1e6, "B": 1e9, "billion": 1e9, "T": 1e12, "trillion": 1e12}
+TOKENS = QuantityKind(
+    "a number of tokens",
+    "tokens",
+    {
+        **{name: factor for name, factor in _COUNTS.items() if name},
+        **{f"{name} tokens".strip(): factor for name, factor in _COUNTS.items()},
+    },
+    1e3,
+    1e15,
+    "1 trillion tokens",
+)
+TOKENS_PER_S = QuantityKind("a rate of tokens", "tokens/s", _prefixed("tokens/s"), 1e-3, 1e12, "400000 tokens/s")
 AMOUNT = QuantityKind("an amount", "", {"": 1.0}, 1, 1e12, "500,000")
 FLOP = QuantityKind("a count of operations", "FLOP", _prefixed("FLOP"), 1e3, 1e16, "8.2 GFLOP")
 
@@ -157,7 +170,9 @@ def _shown(written: object) -> str:
 
 def _parse_text(kind: QuantityKind, text: str) -> float:
     scales = r"(?:([kM])(?:\s+|$))?" if kind is SAMPLES_PER_S or not kind.unit else "()"
-    match = re.fullmatch(rf"\s*{_NUMBER}{scales}\s*([A-Za-z/]*)\s*", text) if len(text) <= _MAX_TEXT else None
+    match = (
+        re.fullmatch(rf"\s*{_NUMBER}{scales}\s*([A-Za-z/]*(?: tokens)?)\s*", text) if len(text) <= _MAX_TEXT else None
+    )
     if match is None:
         raise ValueError(f"expected {kind.name} such as '{kind.example}', got {_shown(text)}")
     number, scale, unit = match[1], match[2] or "", match[3]
@@ -212,6 +227,8 @@ def validator(kind: QuantityKind) -> Callable[[Any], float]:
 Bytes = Annotated[float, BeforeValidator(validator(BYTES))]
 BytesPerS = Annotated[float, BeforeValidator(validator(BYTES_PER_S))]
 Seconds = Annotated[float, BeforeValidator(validator(SECONDS))]
+Tokens = Annotated[float, BeforeValidator(validator(TOKENS))]
+TokensPerS = Annotated[float, BeforeValidator(validator(TOKENS_PER_S))]
 Watts = Annotated[float, BeforeValidator(validator(WATTS))]
 SamplesPerS = Annotated[float, BeforeValidator(validator(SAMPLES_PER_S))]
 Flop = Annotated[float, BeforeValidator(validator(FLOP))]

@@ -13,7 +13,7 @@ from sizer.base.faults import in_words
 from sizer.base.formats.json_document import parse_json
 from sizer.base.formats.toml_text import parse_toml
 from sizer.base.input_size import check_size
-from sizer.base.quantities import Bytes, Flop, SamplesPerS, Seconds, Watts
+from sizer.base.quantities import Bytes, Flop, SamplesPerS, Seconds, Tokens, TokensPerS, Watts
 from sizer.base.resources import text_of_file
 from sizer.base.texts import Name, ShortText, line
 from sizer.catalog.bounds import INPUT_BYTES, MEMORY_BYTES, SAMPLE_BYTES, Parameters, Samples, SamplesOrZero
@@ -37,7 +37,6 @@ Access = Literal["random", "sharded"]
 Cache = Literal["page-cache", "pinned", "none"]
 RankBy = Literal["cost", "ownership", "time", "gpus", "rack-units", "watts"]
 Loss = Literal["server", "storage-node", "switch", "gateway", "feed", "head-node"]
-Tokens = Annotated[float, Field(ge=1e3, le=1e15, allow_inf_nan=False)]
 # Keys of ``limits`` that bound the size of a cluster.
 SIZE_LIMITS = ("budget", "power_w", "racks", "rack_units", "servers")
 
@@ -83,7 +82,7 @@ class Target(RequestTable):
     """Target of a workload. Exactly one of the five."""
 
     samples_per_s: SamplesPerS | None = None
-    tokens_per_s: SamplesPerS | None = None  # of a language model
+    tokens_per_s: TokensPerS | None = None  # of a language model
     time_to_train_s: Seconds | None = None
     gpus_busy: Count | None = None
     # The highest rate that the limits of the request allow.

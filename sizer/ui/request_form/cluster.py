@@ -49,6 +49,13 @@ PLATFORMS: Columns = (
         FormField(
             ("platforms", "gpus"), "GPUs", "GPU models allowed in the servers.", MultiSelect(orderable_gpus), _ALL
         ),
+        FormField(
+            ("platforms", "generations"),
+            "GPU generations",
+            "Generations of the GPUs allowed. Default: those of the V100 systems, or today's for a language model.",
+            MultiSelect(lambda: names_by_id(catalog().generations)),
+            _ALL,
+        ),
         FormField(("platforms", "gpus_per_server"), "GPUs used per server", "Default: all of them.", Count(64), "all"),
         FormField(
             ("platforms", "host_memory_bytes"),

@@ -2,7 +2,8 @@
 
 from typing import get_args
 
-from sizer.base.quantities import BYTES, FLOP, SAMPLES_PER_S, SECONDS
+from sizer.base import quantities
+from sizer.base.quantities import BYTES, FLOP, SAMPLES_PER_S, SECONDS, TOKENS_PER_S
 from sizer.catalog.labels import capital
 from sizer.catalog.sample_formats import FORMAT_NAMES
 from sizer.ui.request_form.field import (
@@ -75,6 +76,7 @@ CONFIDENCE = FormField(
 
 TARGETS = {
     "samples_per_s": "Throughput",
+    "tokens_per_s": "Throughput in tokens",
     "time_to_train_s": "Time to train",
     "gpus_busy": "GPUs at full utilization",
     "maximum": "The most that the limits give",
@@ -86,6 +88,13 @@ TARGET_FIELDS = {
         "Samples per second of the whole cluster, after the first epoch. Default: none; one target is required.",
         Quantity(SAMPLES_PER_S),
         name="Rate",
+    ),
+    "tokens_per_s": FormField(
+        ("workload", "target", "tokens_per_s"),
+        "Minimum rate",
+        "Tokens per second of the whole cluster. Default: none; one target is required.",
+        Quantity(TOKENS_PER_S),
+        name="Rate in tokens",
     ),
     "time_to_train_s": FormField(
         ("workload", "target", "time_to_train_s"),
@@ -111,12 +120,50 @@ TARGET_FIELDS = {
 }
 EPOCHS = FormField(("workload", "epochs"), "Epochs", "Passes over the data set.", PlainNumber(0.1, 100_000.0))
 
+TOKENS = FormField(
+    ("workload", "tokens"),
+    "Tokens",
+    "Tokens that the model is trained on in all, with or without a unit: 1 trillion tokens, 200 B. A time to train "
+    "needs them. Default: not given.",
+    Quantity(quantities.TOKENS),
+    "not given",
+)
+SEQUENCE_TOKENS = FormField(
+    ("workload", "sequence_tokens"),
+    "Tokens of a sequence",
+    "Length that the model is trained with. Default: 8192.",
+    Count(1_048_576),
+    "8192",
+    name="Sequence",
+)
+BATCH_SEQUENCES = FormField(
+    ("workload", "batch_sequences"),
+    "Sequences of a step",
+    "Global batch over all GPUs. Default: about 4 million tokens, or 8 sequences where adapters are trained.",
+    Count(1_000_000),
+    "usual",
+    name="Global batch",
+)
+METHOD = FormField(
+    ("workload", "method"),
+    "What is trained",
+    "All parameters, or adapters (LoRA) next to the frozen model. Default: all parameters.",
+    Segments({"full": "All parameters", "lora": "Adapters (LoRA)"}, "full"),
+)
+LANGUAGE = (TOKENS, SEQUENCE_TOKENS, BATCH_SEQUENCES, METHOD)
+
 STACK = FormField(
     ("workload", "stack"),
     "Software stack",
     "Framework, release and input pipeline. Newer software has nearly doubled the rate on the same GPU. "
     "Default: the newest well-measured stack.",
     Dropdown({}),
+)
+NUMBER_FORMAT = FormField(
+    ("workload", "precision"),
+    "Number format",
+    "Of the matrix products of a language model. Default: BF16.",
+    Segments({"mixed": "BF16", "fp8": "FP8", "fp4": "FP4"}, "mixed"),
 )
 PRECISION = FormField(
     ("workload", "precision"),

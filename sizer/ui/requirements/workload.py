@@ -10,12 +10,13 @@ import streamlit as st
 from sizer.base.quantities import SAMPLES_PER_S, si
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Dataset, Dnn
+from sizer.catalog.schema import Dataset
 from sizer.present.words import plural, sample_unit
 from sizer.ui import fields, look, state
 from sizer.ui.request_form import workload as form
 from sizer.ui.request_form.field import FormField, RequestPath
 from sizer.ui.request_form.options import capitalized_name, names_by_id
+from sizer.ui.requirements.language import DEFAULT_TOKENS, chosen_dnn, switch_kind, trains_language
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
 from sizer.workload.request import SIZE_LIMITS
@@ -90,12 +91,19 @@ def draw(view: View, number: int) -> None:
         fields.draw(form.TASK, number, after=lambda: _after_task(view, path))
         _dnn_fields(parts, number, path)
     with middle:
-        _dataset_fields(parts, number, path)
-        fields.draw(form.DATASET_BYTES, number)
+        if trains_language(parts, path):
+            for field in form.LANGUAGE:
+                fields.draw(field, number)
+        else:
+            _dataset_fields(parts, number, path)
+            fields.draw(form.DATASET_BYTES, number)
     with right:
         _target_fields(view, number, path)
         fields.draw(form.CONFIDENCE)
     _expert_fields(parts, number, path)
+
+
+_PRECISIONS = {"fp32": "single precision", "fp8": "FP8", "fp4": "FP4"}
 
 
 def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
@@ -103,7 +111,7 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
     stack, batch = state.get((*path, "stack")), state.get((*path, "batch_per_gpu"))
     summary = [
         parts.stacks[stack].name if stack in parts.stacks else "default software stack",
-        "single precision" if state.get((*path, "precision")) == "fp32" else "mixed precision",
+        _PRECISIONS.get(str(state.get((*path, "precision"))), "mixed precision"),
         f"batch {batch}" if batch else "default batch",
         capitalized_name(state.get((*path, "access")) or "random").lower(),
         capitalized_name(state.get((*path, "cache")) or "page-cache").lower(),
@@ -115,8 +123,11 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
         left, middle, right = st.columns(3, gap="large")
         with left:
             fields.draw(form.STACK, number, options=_stack_options(parts, path))
-            fields.draw(form.PRECISION, number, after=lambda: _remove_unsuitable(parts, path))
-            fields.draw(form.BATCH, number)
+            is_language = trains_language(parts, path)
+            precision = form.NUMBER_FORMAT if is_language else form.PRECISION
+            fields.draw(precision, number, after=lambda: _remove_unsuitable(parts, path))
+            if not is_language:
+                fields.draw(form.BATCH, number)
         with middle:
             dataset = _dataset(parts, path)
             size = f"{si(dataset.sample_bytes.value, 'B')}, from the data set" if dataset is not None else ""
@@ -132,11 +143,6 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
 # --- neural network and data set
 
 
-def _dnn(parts: Catalog, path: RequestPath) -> Dnn | None:
-    chosen = state.get((*path, "dnn"))
-    return parts.dnns[chosen] if isinstance(chosen, str) and chosen in parts.dnns else None
-
-
 def _dataset(parts: Catalog, path: RequestPath) -> Dataset | None:
     chosen = state.get((*path, "dataset")) or "imagenet"
     return parts.datasets[chosen] if isinstance(chosen, str) and chosen in parts.datasets else None
@@ -146,7 +152,7 @@ def _dnn_fields(parts: Catalog, number: int, path: RequestPath) -> None:
     here = (*path, "dnn")
 
     def changed(chosen: str) -> None:
-        before = _dnn(parts, path)
+        before = chosen_dnn(parts, path)
         # A batch that fits the memory with one network may not fit with the next.
         batch = state.get((*path, "batch_per_gpu"))
         if batch is not None:
@@ -154,6 +160,7 @@ def _dnn_fields(parts: Catalog, number: int, path: RequestPath) -> None:
             st.session_state.notice = f"The batch of {batch} was set for another network; the default applies."
         if chosen != CUSTOM:
             state.put(here, chosen)
+            switch_kind(parts, path)
             _remove_unsuitable(parts, path)
             return
         like = before or next(iter(parts.dnns.values()))
@@ -236,6 +243,8 @@ def _stack_options(parts: Catalog, path: RequestPath) -> dict[str, str]:
 def _stack_fits(parts: Catalog, stack: str, path: RequestPath) -> bool:
     item = parts.stacks[stack]
     task = "inference" if state.get((*path, "task")) == "validation-inference" else "training"
+    if item.trains_language is not trains_language(parts, path):
+        return False
     return item.task in (task, "both") and (state.get((*path, "precision")) or "mixed") in item.precisions
 
 
@@ -275,9 +284,17 @@ def _after_task(view: View, path: RequestPath) -> None:
 
 def _target_fields(view: View, number: int, path: RequestPath) -> None:
     is_training = state.get((*path, "task")) != "validation-inference"
-    kinds = {kind: text for kind, text in form.TARGETS.items() if is_training or kind != "time_to_train_s"}
+    is_language = trains_language(view.catalog, path)
+    other_rate = "samples_per_s" if is_language else "tokens_per_s"
+    kinds = {
+        kind: text
+        for kind, text in form.TARGETS.items()
+        if kind != other_rate and (is_training or kind != "time_to_train_s")
+    }
     present = next((kind for kind in form.TARGETS if state.get((*path, "target", kind)) is not None), None)
     kind = present or st.session_state.get("target_kind", "samples_per_s")
+    if kind not in kinds:
+        kind = "tokens_per_s" if is_language else "samples_per_s"
     fields.selector(
         "Target",
         kinds,
@@ -286,13 +303,13 @@ def _target_fields(view: View, number: int, path: RequestPath) -> None:
         lambda chosen: _start_target(view, path, chosen),
         "Exactly one of the four.",
     )
-    dnn = _dnn(view.catalog, path)
+    dnn = chosen_dnn(view.catalog, path)
     unit = sample_unit(dnn) if dnn is not None else "samples/s"
     if kind == "maximum":
         look.note(form.TARGET_FIELDS[kind].help)
     else:
         fields.draw(form.TARGET_FIELDS[kind], number, empty=f"10000 {unit}" if kind == "samples_per_s" else "")
-    if is_training:
+    if is_training and not is_language:
         _training_length_fields(view.catalog, number, path)
 
 
@@ -303,7 +320,10 @@ def _start_target(view: View, path: RequestPath, kind: str) -> None:
     answers = view.result.design.workloads if view.result is not None else ()
     design = view.result.design if view.result is not None else None
     value: Any = None
-    if kind == "samples_per_s":
+    if kind == "tokens_per_s":
+        rate = float(answers[number].throughput.value) if isinstance(number, int) and number < len(answers) else 1e5
+        value = float(f"{rate:.3g}")
+    elif kind == "samples_per_s":
         rate = float(answers[number].throughput.value) if isinstance(number, int) and number < len(answers) else 1000.0
         value = written(SAMPLES_PER_S, float(f"{rate:.3g}")).replace("samples", "images")
     elif kind == "gpus_busy":
@@ -313,7 +333,10 @@ def _start_target(view: View, path: RequestPath, kind: str) -> None:
         _bound_size(design.n_servers if design is not None else 8)
     else:
         value = "24 h"
-        if state.get((*path, "epochs")) is None and state.get((*path, "recipe")) is None:
+        if trains_language(view.catalog, path):
+            if state.get((*path, "tokens")) is None:
+                state.put((*path, "tokens"), DEFAULT_TOKENS)
+        elif state.get((*path, "epochs")) is None and state.get((*path, "recipe")) is None:
             state.put((*path, "epochs"), _DEFAULT_EPOCHS)
     state.put((*path, "target"), {kind: value})
     state.refresh()
