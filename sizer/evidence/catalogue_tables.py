@@ -10,7 +10,7 @@ from sizer.catalog.items import Item, Sku
 from sizer.catalog.labels import capital, fact_label, fact_text, fact_value, item_name, name, with_vendor
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.networks import ObservedAs
+from sizer.catalog.networks import ObservedAs, Transformer
 from sizer.catalog.schema import Cable, CapacityOption, EpochPoint, Overhead, Port
 from sizer.present.tables import Align, Cell, Row, Table, columns, port_text, row
 from sizer.present.words import NOT_PUBLISHED, listed, money, percent, plural
@@ -34,17 +34,20 @@ KINDS = {
     "support": "Support",
     "links": "Network links",
     "gpu_links": "Links between GPUs",
+    "generations": "GPU generations",
     "dnns": "Neural networks",
     "datasets": "Data sets",
     "stacks": "Software stacks",
     "recipes": "Training recipes",
 }
-NOT_SOLD = ("links", "gpu_links", "dnns", "datasets", "stacks", "recipes")
+NOT_SOLD = ("links", "gpu_links", "generations", "dnns", "datasets", "stacks", "recipes")
 # Folder -> facts by which its parts are compared. A tuple: the first of them that is known.
 _KEY_FACTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "links": (("technology",), ("gbit_per_s",)),
     "gpu_links": (("topology",), ("form_factors",)),
+    "generations": (("era",), ("pdu",)),
     "gpus": (
+        ("generation",),
         ("form_factor",),
         ("memory_bytes",),
         ("memory_bytes_per_s",),
@@ -90,6 +93,14 @@ _LABELS = {
     "applies_to": "Goes with",
     "capacity_options": "Capacity of a unit",
     "description": "Description",
+    "era": "Sold with parts of the era",
+    "connectors": "Cages that it fits",
+    "is_default": "Planned unasked",
+    "measured_as": "Name in measurements",
+    "pdu": "Usual PDU",
+    "ports_each": "Ports of one module",
+    "transformer": "Shape",
+    "trains_language": "Trains language models",
     "dnn": "Neural network",
     "evaluate_every_epochs": "Epochs between evaluations",
     "features": "Other facts",
@@ -118,7 +129,7 @@ _LABELS = {
     "usable_bytes_per_s": "Usable data rate",
     "vendor": "Vendor",
 }
-_ITEM_FIELDS = {"gpus", "local_storage", "software", "dnn", "applies_to"}
+_ITEM_FIELDS = {"pdu", "generation", "gpus", "local_storage", "software", "dnn", "applies_to"}
 # Entries of ``applies_to`` that are no parts.
 _SCOPES = {"any": "every design", "cluster": "every design with more than one GPU server"}
 _WORDS = {
@@ -273,6 +284,8 @@ def _fact_rows(field: str, value: object, catalog: Catalog) -> Iterator[Row]:
     elif isinstance(value, dict):
         for key, fact in value.items():
             yield _sourced_row(capital(str(key)), "", fact, catalog)
+    elif isinstance(value, Transformer):
+        yield row(label, _shape_text(value), _NONE, _cited(value.source, value.where), value.note or _NONE)
     elif isinstance(value, tuple) and value and hasattr(value[0], "model_dump") and not isinstance(value[0], LinkType):
         for part in value:
             yield _row_of_part(label, part, catalog)
@@ -329,6 +342,15 @@ def _text(field: str, value: object, catalog: Catalog) -> str:
     if isinstance(value, str):
         return _shortened(_WORDS.get(value) or (fact_text(field, value, catalog) if field else name(value)))
     return fact_text(field, value, catalog)
+
+
+def _shape_text(shape: Transformer) -> str:
+    heads = f"{shape.heads} heads of {shape.head_size} ({shape.kv_heads} for keys and values)"
+    experts = f", {shape.active_experts} of {shape.experts} experts" if shape.experts > 1 else ""
+    return (
+        f"{shape.layers} layers, {grouped(shape.hidden)} wide, {heads}, feed-forward {grouped(shape.ffn)}{experts}, "
+        f"vocabulary {grouped(shape.vocabulary)}"
+    )
 
 
 def _shortened(text: str) -> str:
