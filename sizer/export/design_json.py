@@ -37,6 +37,7 @@ from sizer.sizing.limits import bound_of
 from sizer.sizing.reasons import StorageNeed
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 from sizer.sizing.stages.gpu_memory import Sharding
+from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.workload.target_text import target_text
 
 # Keys of the request that a customer's copy omits: "no discount" would be an answer too, and so is what was excluded.
@@ -251,7 +252,22 @@ def _workload(answer: WorkloadAnswer) -> dict[str, object]:
             for run in answer.evidence
         ],
         gpu_log_sd=answer.gpu_spread,
+        language=None if answer.language is None else _language(answer.language),
     )
+
+
+def _language(found: LanguageAnswer) -> dict[str, object]:
+    """Layout of a language model, the next one, and the time of a step by what it is spent on. [s]"""
+    work = found.work
+    return {
+        "sequence_tokens": work.sequence,
+        "batch_sequences": found.batch,
+        "number_format": work.precision,
+        "method": work.method,
+        "gpus_used": found.gpus_used,
+        "layout": found.layout,
+        "runner_up": found.runner_up,
+    }
 
 
 def _stack_default(answer: WorkloadAnswer) -> dict[str, object] | None:
