@@ -90,7 +90,13 @@ def _happening(key: str, design: DesignAnswer, answer: WorkloadAnswer) -> tuple[
         return f"to {design.n_gpus} GPUs", "as 4-byte values"
     if key == "gpu":
         gpus = by_count(design.n_gpus, f"on {design.n_gpus} GPU", f"on {design.n_gpus} GPUs")
-        return f"batch {answer.batch_per_gpu} per GPU", gpus
+        found = answer.language
+        batch = f"batch {answer.batch_per_gpu} per GPU" if found is None else f"micro batch {found.layout.micro_batch}"
+        return batch, gpus
+    if answer.language is not None:
+        layout = answer.language.layout
+        exposed = significant(100 * layout.step_shares["exposed traffic"], 2)
+        return f"TP {layout.tensor}, PP {layout.pipeline}, DP {layout.data}", f"{exposed} % of a step"
     gradient = answer.dnn.parameters.value * _FLOAT_BYTES[answer.workload.precision]
     return f"{si(gradient, 'B')} of gradient", "a step"
 

@@ -10,7 +10,6 @@ from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
 from sizer.present.text import result_text
 from sizer.present.text.checks import missing_text
-from sizer.present.text.layouts import step_shares
 from sizer.present.text.stages import measurement_text, stage_text
 from sizer.present.text.verdict import limit_text
 from sizer.sizing.limits import AnyLimit, bound_of
@@ -122,7 +121,7 @@ def step_table(answer: WorkloadAnswer, number: int) -> Table | None:
     return record_table(
         f"step-{number}",
         "What a step is spent on",
-        list(step_shares(found.layout).items()),
+        list(found.layout.step_shares.items()),
         [
             Field("Part", lambda part: words.capital(part[0]), width=40),
             Field("Seconds", lambda part: significant(part[1] * step, 2), "right", 30),

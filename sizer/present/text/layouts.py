@@ -9,15 +9,6 @@ from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutSearch
 from sizer.sizing.stages.language_rates import LanguageAnswer
 
 _RECOMPUTE = {0.0: "none", 1.0: "full"}
-# Terms of a step in the order that a reader asks for them.
-_TERMS = {
-    "compute": ("linear", "elementwise"),
-    "attention": ("attention",),
-    "exposed traffic": ("tensor", "expert", "context", "data"),
-    "pipeline bubble": ("bubble",),
-    "optimizer": ("optimizer",),
-    "fixed": ("fixed",),
-}
 
 
 def layouts_text(found: LayoutSearch) -> str:
@@ -68,14 +59,8 @@ def step_sentence(found: LanguageAnswer) -> str:
     return f"{significant(sum(found.layout.step_s.values()))} s: {', '.join(_shares(found.layout))}"
 
 
-def step_shares(layout: LayoutAnswer) -> dict[str, float]:
-    """Share of a step by what it is spent on, in the order that a reader asks for them. [-]"""
-    step = sum(layout.step_s.values())
-    return {name: sum(layout.step_s[part] for part in parts) / step for name, parts in _TERMS.items()}
-
-
 def _shares(layout: LayoutAnswer) -> list[str]:
-    return [f"{name} {share:.0%}".replace("%", f"{NARROW_SPACE}%") for name, share in step_shares(layout).items()]
+    return [f"{name} {share:.0%}".replace("%", f"{NARROW_SPACE}%") for name, share in layout.step_shares.items()]
 
 
 def _degrees(one: LayoutAnswer) -> str:

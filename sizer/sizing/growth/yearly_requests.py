@@ -78,15 +78,40 @@ def _grown(request: SizingRequest, growth: Growth, year: int, catalog: Catalog) 
 
 def _workload(work: Workload, data: dict[str, Any], growth: Growth, times: int, catalog: Catalog) -> dict[str, Any]:
     size, samples = growth.sample_size**times, growth.data**times
-    if size != 1 or samples != 1:
+    if _is_language_model(work, catalog):
+        data = {**data, **_more_tokens(work, growth, samples)}
+    elif size != 1 or samples != 1:
         stored = stored_data(work, dataset_of(work, f"workload {work.name}", catalog))
         sizes = {"sample_bytes": stored.sample_bytes * size, "dataset_bytes": stored.dataset_bytes * size * samples}
         data = {**data, **sizes}
     if growth.dnn_size != 1:
         data = {**data, "dnn": _dnn(work, growth.dnn_size**times, catalog)}
     if growth.target != 1:
-        data = {**data, "target": _target(work, growth.target**times)}
+        data = {**data, "target": _target(work, growth, times)}
     return data
+
+
+def _is_language_model(work: Workload, catalog: Catalog) -> bool:
+    known = catalog.dnns.get(work.dnn) if isinstance(work.dnn, str) else None
+    return known is not None and known.transformer is not None
+
+
+def _more_tokens(work: Workload, growth: Growth, samples: float) -> dict[str, float]:
+    """The tokens of a year. A language model keeps its shape and its tokens their size."""
+    for factor in ("sample_size", "dnn_size"):
+        if getattr(growth, factor) != 1:
+            raise RequestError(
+                f"request: growth.{factor} = {getattr(growth, factor):g}: {work.name!r} trains a language model, whose "
+                f"shape and bytes a token do not grow; remove growth.{factor}, or ask for a larger model in a request "
+                "of its own"
+            )
+    if samples == 1:
+        return {}
+    if work.tokens is None:
+        raise RequestError(
+            f"request: growth.data = {growth.data:g}: {work.name!r} does not state its tokens; add tokens to it"
+        )
+    return {"tokens": work.tokens * samples}
 
 
 def _dnn(work: Workload, factor: float, catalog: Catalog) -> dict[str, Any]:
@@ -111,13 +136,15 @@ def _dnn(work: Workload, factor: float, catalog: Catalog) -> dict[str, Any]:
     }
 
 
-def _target(work: Workload, factor: float) -> dict[str, Any]:
-    target = work.target
+def _target(work: Workload, growth: Growth, times: int) -> dict[str, Any]:
+    target, factor = work.target, growth.target**times
     if target.samples_per_s is not None:
         return {"samples_per_s": target.samples_per_s * factor}
+    if target.tokens_per_s is not None:
+        return {"tokens_per_s": target.tokens_per_s * factor}
     if target.gpus_busy is not None:
         return {"gpus_busy": _whole(target.gpus_busy * factor)}
-    assert target.time_to_train_s is not None  # a target is one of the three
+    assert target.time_to_train_s is not None  # the highest rate is refused together with [growth]
     return {"time_to_train_s": target.time_to_train_s / factor}
 
 

@@ -63,6 +63,17 @@ class LayoutQuestion:
         return None in (self.tensor, self.pipeline, self.context)
 
 
+# Terms of a step in the order that a reader asks for them.
+_STEP_PARTS = {
+    "compute": ("linear", "elementwise"),
+    "attention": ("attention",),
+    "exposed traffic": ("tensor", "expert", "context", "data"),
+    "pipeline bubble": ("bubble",),
+    "optimizer": ("optimizer",),
+    "fixed": ("fixed",),
+}
+
+
 @dataclass(frozen=True)
 class LayoutAnswer:
     """One layout. Times in seconds of a step, memory in bytes of one GPU."""
@@ -80,6 +91,12 @@ class LayoutAnswer:
     tokens_per_s: Estimate  # of the whole system
     memory_bytes: Estimate
     probability_fits: float
+
+    @property
+    def step_shares(self) -> dict[str, float]:
+        """Share of a step by what it is spent on, in the order that a reader asks for them. [-]"""
+        step = sum(self.step_s.values())
+        return {name: sum(self.step_s[part] for part in parts) / step for name, parts in _STEP_PARTS.items()}
 
 
 @dataclass(frozen=True)
