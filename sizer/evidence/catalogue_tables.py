@@ -1,7 +1,6 @@
 """The catalogue to be browsed: parts of a kind side by side, one part in full, prices, sources."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from sizer.base.provenance import Sourced
@@ -13,8 +12,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.networks import ObservedAs, Transformer
 from sizer.catalog.schema import Cable, CapacityOption, EpochPoint, Overhead, Port
 from sizer.present.tables import Align, Cell, Row, Table, columns, port_text, row
-from sizer.present.words import NOT_PUBLISHED, listed, money, percent, plural
-from sizer.sizing.result import DesignAnswer
+from sizer.present.words import NOT_PUBLISHED, listed, percent, plural
 
 # Folder of the catalogue -> its name on a page.
 KINDS = {
@@ -285,7 +283,7 @@ def _fact_rows(field: str, value: object, catalog: Catalog) -> Iterator[Row]:
         for key, fact in value.items():
             yield _sourced_row(capital(str(key)), "", fact, catalog)
     elif isinstance(value, Transformer):
-        yield row(label, _shape_text(value), _NONE, _cited(value.source, value.where), value.note or _NONE)
+        yield row(label, _shape_text(value), _NONE, cited_cell(value.source, value.where), value.note or _NONE)
     elif isinstance(value, tuple) and value and hasattr(value[0], "model_dump") and not isinstance(value[0], LinkType):
         for part in value:
             yield _row_of_part(label, part, catalog)
@@ -300,33 +298,33 @@ def _sourced_row(label: str, field: str, fact: Sourced[object], catalog: Catalog
     different = [other for other in dict.fromkeys(others) if other != text]
     if different:
         text += f" (other sources: {listed(different)})"
-    return row(label, text, name(fact.basis), _cited(fact.source, fact.where), fact.note or _NONE)
+    return row(label, text, name(fact.basis), cited_cell(fact.source, fact.where), fact.note or _NONE)
 
 
 def _row_of_part(label: str, part: object, catalog: Catalog) -> Row:
     if isinstance(part, Port):
         nic = f", on {item_name(part.nic, catalog)}" if part.nic else ""
         text = port_text(part).removesuffix(", assumed") + nic
-        return row(label, text, name(part.basis), _cited(part.source, part.where), part.note or _NONE)
+        return row(label, text, name(part.basis), cited_cell(part.source, part.where), part.note or _NONE)
     if isinstance(part, CapacityOption):
         fact = part.raw_bytes
         text = f"{fact_value(fact.value, 'B')} raw ({part.name})"
-        return row(label, text, name(fact.basis), _cited(fact.source, fact.where), fact.note or _NONE)
+        return row(label, text, name(fact.basis), cited_cell(fact.source, fact.where), fact.note or _NONE)
     if isinstance(part, Sku):
-        return row(label, part.value, "published", _cited(part.source, part.where), part.note or _NONE)
+        return row(label, part.value, "published", cited_cell(part.source, part.where), part.note or _NONE)
     if isinstance(part, Overhead):
         text = f"{percent(part.overhead)} from {plural(part.nodes, 'node')} on"
-        return row(label, text, name(part.basis), _cited(part.source, part.where), _NONE)
+        return row(label, text, name(part.basis), cited_cell(part.source, part.where), _NONE)
     if isinstance(part, EpochPoint):
         text = f"{part.epochs:g} epochs at a global batch of {grouped(part.global_batch)}"
-        return row(label, text, "published", _cited(part.source, part.where), part.note or _NONE)
+        return row(label, text, "published", cited_cell(part.source, part.where), part.note or _NONE)
     assert isinstance(part, ObservedAs), part
     return row(
-        label, part.software or "no software named", _NONE, _cited(part.source, "") if part.source else _NONE, _NONE
+        label, part.software or "no software named", _NONE, cited_cell(part.source, "") if part.source else _NONE, _NONE
     )
 
 
-def _cited(source: str, where: str) -> Cell:
+def cited_cell(source: str, where: str) -> Cell:
     return Cell("", cites=(source,), where=where)
 
 
@@ -355,62 +353,3 @@ def _shape_text(shape: Transformer) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= _TEXT_MOST else text[: _TEXT_MOST - 1].rstrip() + "…"
-
-
-def price_table(item_id: str, catalog: Catalog, *, shows_own: bool) -> Table | None:
-    """Prices of a part; None where there is none to show.
-
-    Parameters
-    ----------
-    item_id : str
-        Part.
-    catalog : Catalog
-        Where its prices lie.
-    shows_own : bool
-        Whether prices of the user's own book, their discounts and their notes may be shown.
-    """
-    is_own = item_id in catalog.own_prices
-    if is_own and not shows_own:
-        return None
-    rows = [
-        row(
-            money(price.amount, price.currency),
-            str(price.date),
-            f"{price.discount_percent:f} %" if price.discount_percent else _NONE,
-            Cell(price.source, is_muted=True) if is_own else _cited(price.source, price.where),
-            price.note or _NONE,
-        )
-        for price in catalog.prices
-        if price.item == item_id
-    ]
-    heads = columns(("List price", "right"), "Date", ("Discount", "right"), "Source and place", "Remark")
-    return Table(f"prices-{item_id}", "Prices", heads, tuple(rows)) if rows else None
-
-
-def uses_of(item_id: str, design: DesignAnswer) -> list[str]:
-    """Sentences: where a part stands in a design; empty where it does not."""
-    quantities: Counter[str] = Counter()
-    for part in design.quantities.components:
-        if part.item == item_id:
-            quantities[part.role] += int(part.quantity[0])
-    found = [f"{grouped(count)} × {role}" for role, count in quantities.items() if count]
-    platform = design.platform
-    if item_id == platform.gpu.id:
-        found.append(f"{plural(design.n_gpus, 'GPU')} in {plural(design.n_servers, 'server')}")
-    if platform.server.cpu is not None and item_id == platform.server.cpu.value:
-        found.append("processor of the GPU servers")
-    if item_id == platform.storage.id and not quantities:
-        found.append("storage of the design")
-    for answer in design.workloads:
-        parts = {
-            "neural network": answer.dnn,
-            "data set": answer.dataset,
-            "software stack": answer.stack,
-            "training recipe": answer.recipe,
-        }
-        found += [
-            f"{role} of the workload {answer.workload.name}"
-            for role, used in parts.items()
-            if used is not None and used.id == item_id
-        ]
-    return found

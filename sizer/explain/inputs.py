@@ -35,6 +35,27 @@ class Explanation:
         return tuple(dict.fromkeys(key for one in self.inputs.rows for cell in one.cells for key in cell.cites))
 
 
+@dataclass(frozen=True)
+class StageInput:
+    """One input of a formula; a fact of the catalogue has its source, another one a note on where it comes from."""
+
+    name: str
+    value: str
+    fact: Sourced[Any] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class StageInputs:
+    """Formula of the capacity of a stage, its inputs and cautions."""
+
+    formula: str
+    inputs: tuple[StageInput, ...]
+    cautions: tuple[str, ...]
+    parts: tuple[str, ...] = ()  # names of the parts whose facts are used
+    fields: tuple[str, ...] = ()  # words in the names of these facts
+
+
 def input_row(name: str, value: str, fact: Sourced[Any] | None = None, note: str = "") -> Row:
     """One input with the document and the place in it; ``note`` says where it comes from instead."""
     if fact is None:

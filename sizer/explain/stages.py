@@ -1,15 +1,13 @@
 """Formula and inputs of the capacity of one stage, from the same models as the answer."""
 
 import math
-from dataclasses import dataclass
-from typing import Any
 
-from sizer.base.provenance import Sourced
 from sizer.base.quantities import NARROW_SPACE, grouped
 from sizer.calibrate.calibration import host_task_of
 from sizer.calibrate.cases import peak_fact
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS
-from sizer.explain.inputs import in_unit, number
+from sizer.explain.inputs import StageInput, StageInputs, in_unit, number
+from sizer.explain.language_stages import FORMULA, step_terms
 from sizer.perf.step_draws import N_DRAWS
 from sizer.perf.step_terms import (
     EFFICIENCY,
@@ -30,27 +28,6 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesi
 from sizer.sizing.stages import compute_side, gpu_memory
 from sizer.sizing.stages.storage_rates import node_read_rate
 from sizer.workload.request import CustomDnn
-
-
-@dataclass(frozen=True)
-class StageInput:
-    """One input of a formula; a fact of the catalogue has its source, another one a note on where it comes from."""
-
-    name: str
-    value: str
-    fact: Sourced[Any] | None = None
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class StageInputs:
-    """Formula of the capacity of a stage, its inputs and cautions."""
-
-    formula: str
-    inputs: tuple[StageInput, ...]
-    cautions: tuple[str, ...]
-    parts: tuple[str, ...] = ()  # names of the parts whose facts are used
-    fields: tuple[str, ...] = ()  # words in the names of these facts
 
 
 def stage_inputs(evaluated: EvaluatedDesign, workload: int, stage: str) -> StageInputs:
@@ -286,6 +263,9 @@ _STEP = "t GPU = (t launch^q + (p · F · (b + f) / (P · η))^q)^(1/q)"
 
 
 def _gpu(model: WorkloadOnDesign) -> StageInputs:
+    if model.work.language is not None:
+        parts_of_step, layout = step_terms(model)
+        return StageInputs(FORMULA, parts_of_step, (f"Layout: {layout}.",))
     terms = _terms(model)
     v = terms.values
     parts = (model.platform.server.name, model.platform.gpu.name, model.work.dnn.name)
@@ -336,6 +316,9 @@ def _looked_up(vectors_bytes: float) -> list[StageInput]:
 def _exchange(model: WorkloadOnDesign) -> StageInputs:
     if model.work.is_inference:
         return StageInputs("C is not limited", (), ("Inference exchanges no gradients.",))
+    if model.work.language is not None:
+        caution = "The exposed traffic between GPUs is part of a step: see GPU compute."
+        return StageInputs("C is not limited", (), (caution,))
     run, v = model.run, _terms(model).values
     server = model.platform.server
     gradient, looked_up = gpu_memory.gradient_bytes(model.work), gpu_memory.looked_up_bytes(model.work)

@@ -42,6 +42,7 @@ def value(text: str) -> float:
         "µs": 1e-6,
         "images": 1.0,
         "sentences": 1.0,
+        "tokens": 1.0,
         "W": 1.0,
         "kW": 1e3,
         "MW": 1e6,
@@ -181,6 +182,8 @@ def _gpu_s(x: dict[str, float]) -> float:
 
 
 def _gpu(x: dict[str, float]) -> float:
+    if "S" in x:  # a language model
+        return x["B"] * x["S"] / sum(time_s for name, time_s in x.items() if name.startswith("t "))
     samples = x["d"] * x["m"] * x["g"] * x["b"]
     if x["p"] == 1:
         return samples / _gpu_s(x)

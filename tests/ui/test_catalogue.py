@@ -16,6 +16,7 @@ from sizer.catalog.schema import CATEGORIES, Source
 from sizer.evidence import catalogue_gaps as gap_rows
 from sizer.evidence import catalogue_sources as documents
 from sizer.evidence import catalogue_tables as tables
+from sizer.evidence.catalogue_part import uses_of
 from sizer.ui.evidence import catalogue
 from sizer.ui.session_catalog import CATALOG_FOLDER
 from tests.factories.examples import ROOT, catalog, sized
@@ -76,9 +77,9 @@ def test_a_part_of_the_design_says_what_it_does_there():
     app = opened("catalogue", part="dgx-1")
     assert "In the present design: 9 × GPU server" in written(app)
     design = sized("dgx1-f800-resnet50").design
-    assert tables.uses_of("dgx-2", design) == []
-    assert any("neural network" in use for use in tables.uses_of("resnet50", design))
-    assert any("72" in use for use in tables.uses_of(design.platform.gpu.id, design))
+    assert uses_of("dgx-2", design) == []
+    assert any("neural network" in use for use in uses_of("resnet50", design))
+    assert any("72" in use for use in uses_of(design.platform.gpu.id, design))
 
 
 def test_a_search_goes_through_all_kinds():

@@ -8,6 +8,7 @@ from sizer.base.estimate import Z90
 from sizer.base.quantities import NARROW_SPACE, duration, si, significant
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
+from sizer.explain.language_stages import fitted_values
 from sizer.perf.step_terms import EFFICIENCY, FILL, HOST_LINK, INTER, INTRA, LAUNCH, OVERLAP, SCALE_OUT, STRAGGLER
 from sizer.present import words
 from sizer.present.tables import Row, Table, fact_table, row
@@ -34,6 +35,10 @@ def calibration_table(evaluated: EvaluatedDesign, number: int) -> Table:
 
 
 def _rows(design: DesignAnswer, answer: WorkloadAnswer, catalog: Catalog, calibration: Calibration) -> Iterator[Row]:
+    if answer.language is not None:
+        for label, median, interval in fitted_values():
+            yield row(label, median, interval, "–")
+        return
     group = compute_groups([design.platform])[0][0]
     is_inference = answer.workload.task != "training"
     terms = calibration.step_terms(

@@ -17,7 +17,14 @@ from sizer.present.words import capital, percent, plural_noun, sample_unit, stag
 from sizer.questions.what_if.along_input import spans
 from sizer.questions.what_if.input_grid import fixed_design_rates
 from sizer.questions.what_if.map_charts import axis_title
-from sizer.questions.what_if.varied_input import CACHED_READS, GPU_SPEED, SAMPLE_SIZE, VariedInput, fixed_design_inputs
+from sizer.questions.what_if.varied_input import (
+    CACHED_READS,
+    GPU_SPEED,
+    SAMPLE_SIZE,
+    SERVERS,
+    VariedInput,
+    fixed_design_inputs,
+)
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 
 # A cache that serves less of the reads than this is none: without it the rate is the same.
@@ -186,15 +193,21 @@ def _inside(key: str) -> str:
 
 
 def change_charts(model: WorkloadOnDesign, palette: Palette = LIGHT) -> tuple[Chart, ...]:
-    """Charts of a fixed design when samples get larger, GPUs faster, and the caches of the servers colder."""
+    """Charts of a fixed design with larger samples, faster GPUs and colder caches; of language models with servers."""
     known = {one.key: one for one in fixed_design_inputs(model)}
-    size, speed, cached = known[SAMPLE_SIZE], known[GPU_SPEED], known[CACHED_READS]
     samples = plural_noun(model.work.dnn.sample)
+    ends = {
+        SAMPLE_SIZE: f"{capital(samples)} of {{}}",
+        GPU_SPEED: "GPUs {} as fast",
+        **({SERVERS: "{}"} if model.work.language is not None else {}),
+    }
     looks = [
-        (size.part(size.base, len(size.values) - 1), f"{capital(samples)} of {size.texts[-1]}"),
-        (speed.part(speed.base, len(speed.values) - 1), f"GPUs {speed.texts[-1]} as fast"),
+        (x.part(x.base, len(x.values) - 1), end.format(x.texts[-1]))
+        for key, end in ends.items()
+        if (x := known.get(key)) is not None
     ]
     if has_cache(model):
+        cached = known[CACHED_READS]
         looks.append((cached.part(0, cached.base), "Cold caches"))
     unit = sample_unit(model.work.dnn)
     charts = []

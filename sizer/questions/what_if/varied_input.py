@@ -61,7 +61,7 @@ class VariedInput:
 def fixed_design_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
     """Inputs that a fixed design can be run with, the most important first."""
     return (
-        _sample_size(model),
+        *_sample_size(model),
         _servers(model),
         *_storage_nodes(model),
         *_shared(model),
@@ -74,7 +74,7 @@ def fixed_design_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
 def resize_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
     """Inputs that a request can be resized with, the most important first."""
     target, *others = _shared(model)
-    return (target, _sample_size(model), *others, _dataset_size(model), _confidence(model), _cache(model))
+    return (target, *_sample_size(model), *others, _dataset_size(model), _confidence(model), _cache(model))
 
 
 def request_changes(
@@ -152,11 +152,15 @@ def _counts(least: int, base: int, most: int, unit: int = 1) -> list[float]:
     return [float(count) for count in selected if least <= count <= most]
 
 
-def _sample_size(model: WorkloadOnDesign) -> VariedInput:
+def _sample_size(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
+    """Bytes of a sample; tokens keep theirs."""
+    if model.work.language is not None:
+        return ()
     noun = model.work.dnn.sample
     note = "The data set keeps its number of samples and grows with them, unless its size is set as well."
     size = model.work.sample_bytes
-    return _input(SAMPLE_SIZE, f"{noun[:1].upper()}{noun[1:]} size", _scaled(size), size, lambda v: si(v, "B"), note)
+    title = f"{noun[:1].upper()}{noun[1:]} size"
+    return (_input(SAMPLE_SIZE, title, _scaled(size), size, lambda v: si(v, "B"), note),)
 
 
 def _dataset_size(model: WorkloadOnDesign) -> VariedInput:
@@ -186,8 +190,10 @@ def _storage_nodes(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
     return (_input(STORAGE_NODES, "Storage nodes", values, float(base), _count_text("node"), note, is_asked=False),)
 
 
-def _shared(model: WorkloadOnDesign) -> tuple[VariedInput, VariedInput, VariedInput]:
-    """Target, GPU speed and batch, which both kinds of question vary."""
+def _shared(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
+    """Target, GPU speed and batch, which both kinds of question vary; of language models the target alone."""
+    if model.work.language is not None:  # their layouts are judged by the GPU's measured rates, not by factors
+        return (_target(model),)
     batch = model.work.batch_per_gpu
     halves = (factor * scale for scale in (0.125, 0.25, 0.5, 1, 2, 4) for factor in (1, 1.5))
     batches = {int(batch * half) for half in (*halves, 8)}

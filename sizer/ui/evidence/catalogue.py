@@ -11,6 +11,7 @@ from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Source
 from sizer.evidence.catalogue_gaps import Gap, counts_table, fact_counts, gaps, gaps_table
+from sizer.evidence.catalogue_part import price_table, uses_of
 from sizer.evidence.catalogue_sources import cited_sources, https_address, sources_table
 from sizer.evidence.catalogue_tables import (
     KINDS,
@@ -19,8 +20,6 @@ from sizer.evidence.catalogue_tables import (
     matching,
     part_name,
     part_table,
-    price_table,
-    uses_of,
 )
 from sizer.present.tables import Table
 from sizer.present.words import listed, plural

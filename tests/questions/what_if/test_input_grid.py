@@ -96,7 +96,9 @@ def test_more_gpus_never_lower_the_compute_capacity(name):
         found = fixed_design_rates(model, {SERVERS: np.arange(1, 3 * model.n_servers + 4)})
         decode = found.stages["decode"]  # inf where samples are decoded already
         assert (decode[1:] >= decode[:-1]).all()
-        assert (np.diff(found.stages["gpu"]) > 0).all()
+        more = np.diff(found.stages["gpu"])
+        # Language models divide well over some numbers of servers only; between them the rate stands still.
+        assert (more > 0).all() if model.work.language is None else (more >= 0).all()
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -108,7 +110,7 @@ def test_the_rate_moves_one_way_only(name, key, direction):
     for model in workloads(name):
         one = next((one for one in fixed_design_inputs(model) if one.key == key), None)
         if one is None:
-            assert key == STORAGE_NODES
+            assert key == STORAGE_NODES or model.work.language is not None
             continue
         rate = np.asarray(fixed_design_rates(model, {key: np.array(one.values)}).rate.value)
         # The rate of a faster GPU is known less well, which costs the median of the slowest stage up to 1 in 1,000.
