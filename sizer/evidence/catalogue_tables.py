@@ -325,6 +325,7 @@ def _row_of_part(label: str, part: object, catalog: Catalog) -> Row:
 
 
 def cited_cell(source: str, where: str) -> Cell:
+    """A cell that holds nothing but the mark of a source and the place in it."""
     return Cell("", cites=(source,), where=where)
 
 

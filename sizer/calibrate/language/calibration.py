@@ -34,6 +34,7 @@ class LanguageCalibration:
     memory: PeakMemoryFit
     benchmarks: dict[str, Benchmark]
     rows: tuple[LanguageRow, ...]
+    cases: tuple[LanguageCase, ...]  # that the step times are fitted to
 
     def step_seconds(self, cases: Sequence[LanguageCase]) -> Estimate:
         """Seconds of a step of each case, shape (cases,)."""
@@ -111,7 +112,7 @@ def calibrate(rows: Sequence[LanguageRow], catalog: Catalog) -> LanguageCalibrat
     cases = cases_of(rows, catalog, rows)
     known = [case for case in cases if isinstance(case, LanguageCase)]
     used = fitted(rows, cases)
-    return LanguageCalibration(fit_steps(used), fit_memory(known), fit_benchmarks(used), tuple(rows))
+    return LanguageCalibration(fit_steps(used), fit_memory(known), fit_benchmarks(used), tuple(rows), tuple(used))
 
 
 @lru_cache(maxsize=1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from sizer.base.arrays import Floats
+from sizer.base.identity_cache import cached_by_catalog
 from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
@@ -102,6 +103,7 @@ def _case(row: LanguageRow, gpus: dict[str, Gpu], shapes: dict[str, LanguageRow]
     return LanguageCase(row, shape, layout, machine, _levels(row, gpu.id, precision), tuple(guessed))
 
 
+@cached_by_catalog
 def _gpus_by_name(catalog: Catalog) -> dict[str, Gpu]:
     found = {}
     for gpu in catalog.gpus.values():

@@ -12,7 +12,6 @@ from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.predict import predict
-from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.sizing.result import NearbyMeasurement
@@ -134,21 +133,9 @@ def unmeasured_language(work: ResolvedWorkload, platform: Platform) -> tuple[Cal
     """What no run of the measurements has of a language model on a platform."""
     assert work.language is not None
     shape, notes = work.dnn.transformer, []
-    models, gpus = _measured()
-    if shape is None or shape.measured_as not in models:
+    measured = language_calibration().cases
+    if shape is None or shape.measured_as not in {case.row.model for case in measured}:
         notes.append(note(FitNote.DNN_FROM_FAMILY, work.dnn.name, work.request.precision))
-    if platform.gpu.id not in gpus:
+    if platform.gpu.id not in {case.levels.gpu_precision.split("/")[0] for case in measured}:
         notes.append(note(FitNote.GPU_FROM_GENERATION, platform.gpu.name))
     return tuple(notes)
-
-
-@lru_cache(maxsize=1)
-def _measured() -> tuple[frozenset[str], frozenset[str]]:
-    """Models and GPUs of the runs that the calibration is fitted to."""
-    calibration, catalog = language_calibration(), load_catalog()
-    cases = [
-        case
-        for case in cases_of(calibration.rows, catalog, calibration.rows)
-        if isinstance(case, LanguageCase) and case.row.role == "calibration"
-    ]
-    return frozenset(case.row.model for case in cases), frozenset(gpu_of_case(case, catalog).id for case in cases)

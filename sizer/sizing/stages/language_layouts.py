@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -256,15 +257,14 @@ def _layouts(question: LayoutQuestion, case: LanguageCase) -> Layouts:
     contexts = asked("context", [c for c in _powers(_MOST_CONTEXT) if question.sequence / c >= _LEAST_TOKENS or c == 1])
     experts = asked("expert", [e for e in _powers(domain) if not shape["experts"] % e] if mixture else [1])
     micro = asked("micro_batch", _MICRO_BATCHES)
-    found = []
-    for t, p, c, e, b in itertools.product(tensors, pipelines, contexts, experts, micro):
-        if n % (t * p * c) or question.batch % (n // (t * p * c) * b) or (n // p) % e:
-            continue
-        chunks = [v for v in range(1, _MOST_VIRTUAL + 1) if not shape["layers"] % (p * v)] if p > 1 else [1]
-        for v, recompute in itertools.product(chunks, (0.0, 1.0)):
-            if p == 1 or not question.is_fully_sharded:
-                found.append((t, p, v, c, e, b, recompute, float(bool(question.is_fully_sharded))))
-    table = np.array(found, dtype=float).reshape(-1, 8).T
+    degrees = np.array(list(itertools.product(tensors, pipelines, contexts, experts, micro)), dtype=int).reshape(-1, 5)
+    t, p, c, e, b = degrees.T
+    divides = (n % (t * p * c) == 0) & (question.batch % (np.maximum(n // (t * p * c), 1) * b) == 0)
+    divides &= (n // p % e == 0) & ((p == 1) | (not question.is_fully_sharded))
+    degrees = degrees[divides]
+    chunks = [_chunks_and_recomputing(pipeline, int(shape["layers"])) for pipeline in degrees[:, 1].tolist()]
+    repeated = np.repeat(degrees, [len(ways) for ways in chunks], axis=0)
+    table = np.concatenate([repeated, np.concatenate([np.zeros((0, 2)), *chunks])], axis=1).T
     every = np.ones(table.shape[1])
     return Layouts(
         gpus=n * every,
@@ -272,16 +272,23 @@ def _layouts(question: LayoutQuestion, case: LanguageCase) -> Layouts:
         sequence=question.sequence * every,
         tensor=table[0],
         pipeline=table[1],
-        virtual=table[2],
-        context=table[3],
-        expert=table[4],
-        micro_batch=table[5],
+        context=table[2],
+        expert=table[3],
+        micro_batch=table[4],
+        virtual=table[5],
         recompute=table[6],
-        is_fully_sharded=table[7] > 0,
-        is_optimizer_sharded=table[7] == 0,
+        is_fully_sharded=every > 0 if question.is_fully_sharded else every < 0,
+        is_optimizer_sharded=every < 0 if question.is_fully_sharded else every > 0,
         is_lora=np.full(len(every), case.layout["is_lora"] > 0),
         is_tuned=np.full(len(every), case.layout["is_tuned"] > 0),
     )
+
+
+@lru_cache(maxsize=1024)
+def _chunks_and_recomputing(stages: int, layers: int) -> Floats:
+    """Chunks of a pipeline stage and share of the forward pass computed again, shape (ways, 2)."""
+    chunks = [v for v in range(1, _MOST_VIRTUAL + 1) if not layers % (stages * v)] if stages > 1 else [1]
+    return np.array(list(itertools.product(chunks, (0.0, 1.0))))
 
 
 def _peaks(case: LanguageCase, ways: Layouts, shapes: Shapes, calibration: LanguageCalibration) -> Estimate:
