@@ -1,7 +1,7 @@
 """Rates of language models on designs: at every number of GPUs those of the fastest layout that fits in memory."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -68,8 +68,8 @@ def language_run(
 ) -> LanguageRun:
     """Rates of every row; arguments as of :func:`sizer.sizing.stages.compute_side.compute`.
 
-    Layouts are judged at 4, 5, 6 and 7 times powers of two, where models divide well; a number of servers between two
-    of them has the rate of the lower one.
+    Layouts are judged at 4, 5, 6 and 7 times powers of two, where models divide well; any other number of servers has
+    the rate of the fastest one below it.
     """
     assert work.language is not None
     shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
@@ -82,11 +82,9 @@ def language_run(
         rows = np.flatnonzero((group == number) & (per_server == used))
         one = _cluster(catalog, groups[number].server, groups[number].gpu, used, groups[number].fabric)
         exact = None if busy is None else math.ceil(busy / used)
-        steps, table = _table(work.language, one, servers[rows], exact, catalog)
-        place = np.searchsorted(steps, servers[rows], side="right") - 1
-        known = place >= 0
-        rate[rows[known]], sd[rows[known]] = table[0][place[known]], table[1][place[known]]
-        fits[rows[known]] = table[0][place[known]] > _NO_RATE
+        steps, _, (best, spread) = _table(work.language, one, servers[rows], exact, catalog)
+        at = np.searchsorted(steps, servers[rows], side="right") - 1
+        rate[rows], sd[rows], fits[rows] = best[at], spread[at], best[at] > _NO_RATE
     return LanguageRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape))
 
 
@@ -97,23 +95,15 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     used = min(platform.gpus_per_server, n_gpus)
     busy = work.request.target.gpus_busy
     one = _cluster(catalog, platform.server.id, platform.gpu.id, used, platform.fabric)
-    n_servers = np.array([math.ceil(n_gpus / used)])
-    exact = None if busy is None else math.ceil(busy / used)
-    for servers in reversed(list(_steps(n_servers, exact))):
-        found = _layouts(work.language, one, servers, catalog, _JUDGED)
-        if found:
-            degrees = _degrees(found[0])
-            others = (layout for layout in found if _degrees(layout) != degrees)
-            gpus = servers * used
-            return LanguageAnswer(
-                work.language,
-                found[0],
-                next(others, None),
-                gpus,
-                work.language.batch(gpus),
-                _stack(work.language, one.vendor),
-            )
-    return None
+    most, exact = np.array([math.ceil(n_gpus / used)]), None if busy is None else math.ceil(busy / used)
+    steps, places, (rate, _) = _table(work.language, one, most, exact, catalog)
+    if rate[-1] <= _NO_RATE:
+        return None
+    gpus = int(steps[places[-1]]) * used
+    found = _layouts(work.language, one, gpus // used, catalog, _JUDGED)
+    others = (layout for layout in found if _degrees(layout) != _degrees(found[0]))
+    batch, stack = work.language.batch(gpus), _stack(work.language, one.vendor)
+    return LanguageAnswer(work.language, found[0], next(others, None), gpus, batch, stack)
 
 
 def _degrees(layout: LayoutAnswer) -> tuple[int, ...]:
@@ -138,30 +128,26 @@ def _cluster(catalog: Catalog, server: str, gpu: str, used: int, fabric: LinkTyp
     return _Cluster(gpu, catalog.gpus[gpu].vendor, used, rate)
 
 
-def _steps(n_servers: Ints, exact: int | None) -> Iterator[int]:
-    """Numbers of servers to judge: from the largest usual one that is not above all of them to the largest of them."""
-    low, high = int(n_servers.min()), int(n_servers.max())
-    usual = {
-        part * 2**k // 4 for k in range(int(high).bit_length() + 1) for part in (4, 5, 6, 7) if not part * 2**k % 4
-    }
-    below = max((size for size in usual if size <= low), default=1)
-    steps = {size for size in usual if below <= size <= high}
-    if exact is not None and below <= exact <= high:
-        steps.add(exact)
-    yield from sorted(steps)
+def _steps(high: int, exact: int | None) -> list[int]:
+    """Numbers of servers to judge: the usual ones up to a number, and one that the request names."""
+    usual = {part * 2**k // 4 for k in range(high.bit_length() + 1) for part in (4, 5, 6, 7) if not part * 2**k % 4}
+    return sorted(step for step in usual | {exact or 1} if step <= high)
 
 
 def _table(
     work: LanguageWork, one: _Cluster, n_servers: Ints, exact: int | None, catalog: Catalog
-) -> tuple[Ints, tuple[Floats, Floats]]:
-    """Numbers of servers judged; tokens/s and its spread at each. More servers never have less."""
-    steps = list(_steps(n_servers, exact))
+) -> tuple[Ints, Ints, tuple[Floats, Floats]]:
+    """Numbers of servers judged; for each the place of the fastest one up to it, with its tokens/s and their spread.
+
+    More servers never have less: a batch that divides badly over them is trained on some of them.
+    """
+    steps = _steps(int(n_servers.max()), exact)
     found = [_layout(work, one, servers, catalog) for servers in steps]
     rate = np.array([_NO_RATE if layout is None else float(layout.tokens_per_s.value) for layout in found])
     sd = np.array([0.2 if layout is None else float(layout.tokens_per_s.log_sd) for layout in found])
     best = np.maximum.accumulate(rate)
-    place = np.array([int(np.flatnonzero(rate[: i + 1] == best[i])[-1]) for i in range(len(rate))])
-    return np.array(steps), (best, sd[place])
+    places = np.maximum.accumulate(np.where(rate >= best, np.arange(len(rate)), 0))
+    return np.array(steps), places, (best, sd[places])
 
 
 def _layout(work: LanguageWork, one: _Cluster, servers: int, catalog: Catalog) -> LayoutAnswer | None:
