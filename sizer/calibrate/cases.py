@@ -26,9 +26,9 @@ INTRA_LINKS = ("nvlink1", "nvlink2", "nvswitch", "pcie3")
 _ONE_SERVER_GPUS = 16
 # Link of most published clusters, for rows that name none.
 _USUAL_INTER_LINK = "edr"
-# How traffic crosses a link whose name does not say it: InfiniBand by RDMA; 100 Gbit/s Ethernet by RoCE, which every
-# adapter of that speed in the catalogue can; slower Ethernet by TCP, as in the clouds that were measured.
-_USUAL_PROTOCOL = {"edr": "rdma", "hdr": "rdma", "fdr": "rdma", "qdr": "rdma", "100gbe": "rdma"}
+# Links that traffic crosses by TCP where their name does not say it, as in the clouds that were measured. InfiniBand is
+# crossed by RDMA, and Ethernet from 100 Gbit/s on by RoCE, which every adapter of that speed in the catalogue can.
+_TCP_LINKS = ("1gbe", "10gbe", "25gbe", "40gbe", "50gbe", "56gbe")
 
 
 def is_known_link(link: str, links: Mapping[str, LinkType]) -> bool:
@@ -56,7 +56,9 @@ def link_protocol(link: str) -> str:
     kind, _, said = link.partition("-")
     if said in ("roce", "rdma"):
         return "rdma"
-    return said if said in ("tcp", "efa") else _USUAL_PROTOCOL.get(kind, "tcp")
+    if said in ("tcp", "efa"):
+        return said
+    return "tcp" if kind in _TCP_LINKS else "rdma"
 
 
 def link_level(link: str) -> str:

@@ -147,6 +147,16 @@ def time_table(answer: WorkloadAnswer, number: int) -> Table | None:
     time = answer.time
     if time is None:
         return None
+    if answer.language is not None:
+        return fact_table(
+            f"time-{number}",
+            "Time to train",
+            [
+                ("Length", result_text.epochs_text(answer)),
+                ("Rate", words.estimate(answer.throughput, words.sample_unit(answer.dnn))),
+                row("Time to train", words.estimate(time.total_s, "s"), kind="total"),
+            ],
+        )
     return fact_table(
         f"time-{number}",
         "Time to train and its parts",

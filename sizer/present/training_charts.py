@@ -97,9 +97,11 @@ def epoch_finding(answer: WorkloadAnswer) -> str:
     )
 
 
-ACCURACY_CAPTION = (
-    "More GPUs shorten an epoch, but a larger global batch may need more epochs. The band is the 90 % interval."
-)
+def accuracy_caption(answer: WorkloadAnswer) -> str:
+    """What bounds the gain of more GPUs."""
+    if answer.language is not None:
+        return "More GPUs take more sequences a step unless the request fixes the batch. The band is the 90 % interval."
+    return "More GPUs shorten an epoch, but a larger global batch may need more epochs. The band is the 90 % interval."
 
 
 def accuracy_chart(

@@ -25,8 +25,10 @@ def test_every_example_shows_its_charts(name):
     found = charts(app)
     assert all(found)
     noun = answer.dnn.sample.capitalize()
-    assert any(text.startswith(f"{noun}s of ") for text in found)
-    assert any(text.startswith("GPUs 4\u202f× as fast") for text in found)
+    # Tokens have one size, and the layouts of a language model are judged by the rates measured on its GPUs.
+    varies = answer.language is None
+    assert varies == any(text.startswith(f"{noun}s of ") for text in found)
+    assert varies == any(text.startswith("GPUs 4\u202f× as fast") for text in found)
     has_cache = answer.cache_hit_fraction >= 0.01
     assert has_cache == any(text.startswith("Cold caches") for text in found)
     assert has_cache != ("colder caches would change nothing" in page_text(app))

@@ -14,10 +14,12 @@ from sizer.catalog.links import LinkType
 from sizer.guide.acceptance.all_reduce import MESSAGE_BYTES, all_reduce_bytes_per_s
 from sizer.guide.acceptance.limits import AcceptanceTest, at_least, interval
 from sizer.physical.capacity import capacity_ladder, counts_nodes
+from sizer.physical.platform import Platform
 from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer
+from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
 from sizer.sizing.stages.storage_rates import node_read_rate, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun, sequential_bytes_per_s
 from sizer.workload.data import DataRequest
@@ -111,16 +113,38 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
         bandwidth = all_reduce_bytes_per_s(platform, servers, platform.gpus_per_server, calibration, fabric_share=share)
         if bandwidth is None or (key == "all-reduce" and servers == 1):
             continue
+        run = (
+            f"Run nccl-tests all_reduce_perf on {grouped(gpus)} GPUs of {_servers(servers)} "
+            f"with messages of {MESSAGE_BYTES / units.GIB:.0f}{NARROW_SPACE}GiB; read busbw."
+        )
+        if f"intra:{platform.intra_link}" not in calibration.index:
+            yield _unmeasured_all_reduce(key, run, platform, servers, share)
+            continue
         yield AcceptanceTest(
             key,
             "network",
-            f"Run nccl-tests all_reduce_perf on {grouped(gpus)} GPUs of {_servers(servers)} "
-            f"with messages of {MESSAGE_BYTES / units.GIB:.0f}{NARROW_SPACE}GiB; read busbw.",
+            run,
             interval(bandwidth, "B/s"),
             at_least(float(bandwidth.low), "B/s"),
             inside if servers == 1 else between,
             _ALL_REDUCE_SOURCES,
         )
+
+
+def _unmeasured_all_reduce(key: str, run: str, platform: Platform, servers: int, share: float) -> AcceptanceTest:
+    """An all-reduce over links between GPUs that no measurement of the calibration is about: line rates alone."""
+    gpu_link = platform.gpu.nvlink_bytes_per_s
+    lines = [] if gpu_link is None else [gpu_link.value]
+    if servers > 1:
+        lines.append(share * fabric_bytes_per_s(platform.server, platform.fabric))
+    return AcceptanceTest(
+        key,
+        "network",
+        run,
+        f"line rate {si(min(lines), 'B/s')}" if lines else "no published rate",
+        "recorded only: no published test of these links is in the calibration",
+        "line rate of a GPU" if servers == 1 else "line rate of a GPU or of the ports of a server, the lower one",
+    )
 
 
 def _fabric_share(design: DesignAnswer) -> float:

@@ -7,11 +7,13 @@ import numpy as np
 
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
-from sizer.catalog.labels import name, sample_unit
+from sizer.catalog.labels import sample_unit
 from sizer.guide.acceptance.limits import AcceptanceTest, at_least, at_most, in_interval, interval
+from sizer.present.text.layouts import settings_text
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages import compute_side
+from sizer.sizing.stages.language_rates import language_run
 
 # A limit cites the sources that weigh most; the engineer's file has all of them.
 _MOST_SOURCES = 3
@@ -38,6 +40,8 @@ def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[A
         if key == "one-server" and gpus == 1:
             continue
         rate = _synthetic(model, count)
+        if rate is None:
+            continue
         unit = sample_unit(answer.dnn)
         yield AcceptanceTest(
             key,
@@ -50,10 +54,15 @@ def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[A
         )
 
 
-def _synthetic(model: WorkloadOnDesign, gpus: int) -> Estimate:
-    """Rate of some GPUs of one server. [samples/s]"""
+def _synthetic(model: WorkloadOnDesign, gpus: int) -> Estimate | None:
+    """Rate of some GPUs of one server. [samples/s] None where they do not hold a language model."""
     cols = replace(model.run.cols, gpus_per_server=np.array([float(gpus)]))
     one = np.array([1])
+    if (
+        model.work.language is not None
+        and not language_run(model.work, [model.platform], cols, one, model.catalog).fits.all()
+    ):
+        return None
     comp = compute_side.compute(model.work, [model.platform], cols, one, model.calibration, model.catalog)
     return comp.gpu.estimate()[0]
 
@@ -77,7 +86,7 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
             key, "training", text, interval(rate, unit), at_least(float(rate.low), unit), basis, sources
         )
     load = answer.cpu_utilization_fraction
-    if float(load.value) > 0:
+    if answer.language is None and float(load.value) > 0:
         yield AcceptanceTest(
             "cpu-load",
             "training",
@@ -107,9 +116,7 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
 
 def _about(answer: WorkloadAnswer) -> str:
     """Workload, software and settings of its runs."""
-    batch = answer.batch_per_gpu
-    samples = by_count(batch, "1 sample per GPU", f"{grouped(batch)} samples per GPU")
-    return f"{answer.workload.name}: {answer.stack.name}, {name(answer.workload.precision)}, {samples}"
+    return f"{answer.workload.name}: {answer.stack.name}, {settings_text(answer)}"
 
 
 def _gpus(count: int) -> str:

@@ -84,10 +84,10 @@ def building_block(context: GuideContext) -> list[str]:
         count = words.capital(words.spelled(design.n_servers))
         is_training = any(answer.workload.task == "training" for answer in context.answers)
         exchange = ", and after every step they exchange gradients over the fabric" if is_training else ""
-        text = (
-            f"The building block is a {server} with {gpus}. "
-            f"{count} of them run one job together: each processes its share of the samples{exchange}."
-        )
+        work = f"each processes its share of the samples{exchange}"
+        if all(answer.language is not None for answer in context.answers):
+            work = "model and batch are divided over their GPUs, which exchange results over the fabric"
+        text = f"The building block is a {server} with {gpus}. {count} of them run one job together: {work}."
     return [text, _data_text(context)]
 
 

@@ -12,7 +12,7 @@ from sizer.present.tables import Table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.verdict import meets_text
-from sizer.present.training_charts import ACCURACY_CAPTION, accuracy_chart
+from sizer.present.training_charts import accuracy_caption, accuracy_chart
 from sizer.questions.scale.comparison_text import arrangements_text
 from sizer.questions.scale.tables import short_table
 from sizer.sizing.result import WorkloadAnswer
@@ -69,7 +69,7 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
         accuracy_chart=charted(
             f"accuracy-chart-{number}",
             None if context.has_many_workloads else accuracy_chart(answer, n_gpus, palette),
-            ACCURACY_CAPTION,
+            accuracy_caption(answer),
         ),
         layout=layout_table(answer, number),
         step=step_table(answer, number),

@@ -72,8 +72,10 @@ def needs(context: GuideContext) -> list[str]:
         task = "training" if workload.task == "training" else "batch inference on a test set"
         name = f"{workload.name}: " if context.has_many_workloads else ""
         precision, data = words.name(workload.precision), result_text.dataset_phrase(answer)
-        target = target_text(workload, answer.dnn)
-        sentences.append(f"{name}{answer.dnn.name} {task} in {precision} on {data}. Target: {target}.")
+        what = f"{answer.dnn.name} {task} in {precision}"
+        if answer.language is not None:
+            what = result_text.network_text(answer)
+        sentences.append(f"{name}{what} on {data}. Target: {target_text(workload, answer.dnn)}.")
     team = context.result.request.team
     if team is not None:
         kinds = words.plural(len(team.job), "job type")

@@ -9,7 +9,7 @@ from sizer.present.figures import PageFigure, charted
 from sizer.present.performance_tables import neighbours_table, stage_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
-from sizer.present.training_charts import ACCURACY_CAPTION, accuracy_chart, epoch_chart
+from sizer.present.training_charts import accuracy_caption, accuracy_chart, epoch_chart
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
 from sizer.questions.scale.charts import rates_chart, steps_chart
 from sizer.questions.scale.comparison_text import arrangements_text, difference
@@ -59,7 +59,7 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
             f"accuracy-chart-{number}",
             # The guide draws the one of a single workload.
             accuracy_chart(answer, context.design.n_gpus, palette) if context.has_many_workloads else None,
-            ACCURACY_CAPTION,
+            accuracy_caption(answer),
         ),
         cautions=[words.sentence(text) for text in result_text.cautions(answer)],
     )

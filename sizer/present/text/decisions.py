@@ -87,6 +87,9 @@ def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
     if choice.scaling_efficiency is None:
         return lost
     efficiency = words.percent(choice.scaling_efficiency)
+    if any(answer.language is not None for answer in design.workloads):
+        gpus = words.plural(design.n_gpus, "GPU")
+        return f"Each of {gpus} delivers {efficiency} of its rate in the smallest cluster that holds the model. {lost}"
     trains = any(answer.workload.task == "training" for answer in design.workloads)
     cause = "the exchange of gradients and the wait for the slowest cost the rest" if trains else "the links the rest"
     return (
@@ -147,10 +150,14 @@ def fabric_texts(choice: FabricChoice) -> list[str]:
         texts.append(f"Each server reads up to {reads} over its {ports} of {choice.kind.name}, {link} each.")
     else:
         texts.append(f"Each server has {ports} of {choice.kind.name}, {link} each.")
-    if choice.gradient_bytes is None:
+    if choice.gradient_bytes is None and choice.exposed_share is None:
         texts.append("Inference exchanges no gradients, so the reads alone decide.")
         return texts
-    texts.append(f"In every step the servers exchange {si(choice.gradient_bytes, 'B')} of gradients.")
+    if choice.gradient_bytes is not None:
+        texts.append(f"In every step the servers exchange {si(choice.gradient_bytes, 'B')} of gradients.")
+    if choice.exposed_share is not None:
+        waits = words.percent(choice.exposed_share)
+        texts.append(f"A step of the language model waits {waits} of its time for traffic between GPUs.")
     waiting = [option for option in choice.slower if option.misses_target or option.lost_fraction >= LEAST_FABRIC_LOSS]
     if waiting:
         worst = waiting[-1]

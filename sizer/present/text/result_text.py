@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sizer.base.quantities import by_count, grouped, si, significant
+from sizer.base.quantities import by_count, grouped, si, significant, tokens_text
 from sizer.base.units import gbit_per_s_from_bytes_per_s
 from sizer.bom.bill import Bill
 from sizer.catalog.labels import fact_value, item_name
@@ -183,6 +183,8 @@ def gateway_arithmetic(design: DesignAnswer) -> str:
 def cold_epoch(answer: WorkloadAnswer) -> str:
     """Storage reads of the first epoch, and of the later ones."""
     assert answer.time is not None
+    if answer.language is not None:
+        return "Evaluations, checkpoints, restarts and interruptions are not part of the time."
     first, later = words.rounded(answer.time.first_epoch_s, "s"), words.rounded(answer.time.epoch_s, "s")
     cold, hits = words.estimate(answer.cold_storage_bytes_per_s, "B/s"), answer.cache_hit_fraction
     text = f"The first epoch reads every sample from storage: {cold} for {first}."
@@ -250,6 +252,8 @@ def epochs_text(answer: WorkloadAnswer) -> str:
     """Length of a training."""
     if answer.time is None:
         return "not requested"
+    if answer.language is not None:
+        return tokens_text(float(answer.time.epochs.value) * answer.dataset_bytes / answer.sample_bytes)
     count = words.estimate(answer.time.epochs, "epochs")
     return f"{count} ({answer.recipe.name})" if answer.recipe is not None else count
 
@@ -278,7 +282,7 @@ def network_text(answer: WorkloadAnswer) -> str:
 def dataset_phrase(answer: WorkloadAnswer) -> str:
     """A data set inside a sentence: 'ImageNet, 145 GB in 1 280 000 images of 113 kB'."""
     if answer.language is not None:
-        return f"{answer.dataset.name}, {si(answer.dataset_bytes, 'B')} at {si(answer.sample_bytes, 'B')} each"
+        return f"{answer.dataset.name} ({si(answer.dataset_bytes, 'B')})"
     samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0
     return (
         f"{answer.dataset.name}, {si(answer.dataset_bytes, 'B')} in {significant(samples)} "
@@ -289,7 +293,7 @@ def dataset_phrase(answer: WorkloadAnswer) -> str:
 def dataset_text(answer: WorkloadAnswer) -> str:
     """Name, size and samples of a data set."""
     if answer.language is not None:
-        return f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')} at {si(answer.sample_bytes, 'B')} each"
+        return f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')}, {si(answer.sample_bytes, 'B')} per token"
     samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0
     return (
         f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')}, {significant(samples)} "

@@ -15,6 +15,7 @@ from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, usual_l
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import Binding, SelectionKind, StorageNeed, StorageReason
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.stages.language_layouts import EXPOSED
 
 
 class RejectionKind(Enum):
@@ -100,7 +101,8 @@ class FabricChoice:
     kind: LinkType
     n_ports: int  # of each server
     read_bytes_per_s: float  # of each server, the highest of all workloads
-    gradient_bytes: float | None  # of a step, the most of all workloads; None: nothing is exchanged between servers
+    gradient_bytes: float | None  # of a step, the most of the other workloads; None: none of them trains
+    exposed_share: float | None  # of a step that language models wait for traffic; None: none is trained
     network_fraction: float  # utilization of the network, the highest of all workloads
     n_switches: int
     oversubscription: float  # 1: non-blocking
@@ -256,6 +258,7 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
         return None
     is_shared = platform.storage.kind != "local"
     reads = _read_bytes_per_s(design) / design.n_servers if is_shared else 0.0
+    # The terms of a language model are fitted to fast networks: what a slow one would hide is not known.
     training = [model for model in models if not model.work.is_inference and model.work.language is None]
     slower = [
         kind for kind in usual_links(evaluated.catalog) if kind.gbit_per_s.value < platform.fabric.gbit_per_s.value
@@ -267,6 +270,10 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
         read_bytes_per_s=reads,
         gradient_bytes=max(
             (float(gradient_bytes(one.work.dnn.parameters.value, one.work.request.precision)) for one in training),
+            default=None,
+        ),
+        exposed_share=max(
+            (one.language.layout.step_shares[EXPOSED] for one in design.workloads if one.language is not None),
             default=None,
         ),
         network_fraction=max(

@@ -64,11 +64,12 @@ class LayoutQuestion:
         return None in (self.tensor, self.pipeline, self.context)
 
 
+EXPOSED = "exposed traffic"
 # Terms of a step in the order that a reader asks for them.
 _STEP_PARTS = {
     "compute": ("linear", "elementwise"),
     "attention": ("attention",),
-    "exposed traffic": ("tensor", "expert", "context", "data"),
+    EXPOSED: ("tensor", "expert", "context", "data"),
     "pipeline bubble": ("bubble",),
     "optimizer": ("optimizer",),
     "fixed": ("fixed",),
