@@ -21,6 +21,8 @@ from sizer.workload.resolve import ResolvedWorkload
 
 # Rate of what does not fit. [tokens/s] Not 0, because logarithms are taken.
 _NO_RATE = 1e-9
+# Numbers of servers that are judged between one and twice as many: an eighth more at least, as clusters are bought.
+_STEPS_TO_DOUBLE = 8
 # Layouts asked for: enough that the next one of other degrees is among them.
 _JUDGED = 24
 _LORA, _FULL = "lora", "pretrain"
@@ -68,7 +70,7 @@ def language_run(
 ) -> LanguageRun:
     """Rates of every row; arguments as of :func:`sizer.sizing.stages.compute_side.compute`.
 
-    Layouts are judged at 4, 5, 6 and 7 times powers of two, where models divide well; any other number of servers has
+    Layouts are judged at every number of servers up to 16, at every second one up to 32 and so on; one between them has
     the rate of the fastest one below it.
     """
     assert work.language is not None
@@ -130,7 +132,8 @@ def _cluster(catalog: Catalog, server: str, gpu: str, used: int, fabric: LinkTyp
 
 def _steps(high: int, exact: int | None) -> list[int]:
     """Numbers of servers to judge: the usual ones up to a number, and one that the request names."""
-    usual = {part * 2**k // 4 for k in range(high.bit_length() + 1) for part in (4, 5, 6, 7) if not part * 2**k % 4}
+    parts = range(_STEPS_TO_DOUBLE, 2 * _STEPS_TO_DOUBLE)
+    usual = {part * 2**k // _STEPS_TO_DOUBLE for k in range(high.bit_length() + 1) for part in parts}
     return sorted(step for step in usual | {exact or 1} if step <= high)
 
 
