@@ -104,7 +104,7 @@ class _Layout:
         lower, upper = boxes[bundle.a], boxes[bundle.z]
         x = min(max(lower.x + 24, upper.x + 24), upper.right - 8)
         labels = [Label(x + 7, lower.y - 25, links.link_text(bundle.count, bundle.kind), _LABEL, semibold=True)]
-        each = self._each(bundle)
+        each = self._each(bundle, is_narrow=len(boxes) > _MANY)
         if each:
             labels.append(Label(x + 7, lower.y - 14, each, _SMALL, "muted"))
         is_management = self.role is NetworkRole.MANAGEMENT
@@ -120,12 +120,12 @@ class _Layout:
             count=bundle.count,
         )
 
-    def _each(self, bundle: Bundle) -> str:
+    def _each(self, bundle: Bundle, *, is_narrow: bool) -> str:
         count = self.cluster.design.storage_nodes if bundle.a == "storage" else self.cluster.count(bundle.a)
         if count < 2 or bundle.count % count:
             return ""
         each = f"{bundle.count // count} from each"
-        return f"{each} node" if bundle.a == "storage" else each
+        return f"{each} node" if bundle.a == "storage" and not is_narrow else each
 
     def _title(self) -> str:
         net = self.cluster.network(self.role)

@@ -117,11 +117,12 @@ def random_designs(n, seed):
 
 @pytest.mark.parametrize(("designs", "seed"), [(12, 4), pytest.param(200, 2, marks=pytest.mark.laws)])
 def test_probability_and_median_are_those_of_draws(designs, seed):
-    """At most three hundredths apart in every design, less than one on average. In a distribution with a standard
-    deviation of a tenth, one hundredth of a probability is 0.25 % of the median."""
+    """At most four hundredths apart in every design, less than one on average. In a distribution with a standard
+    deviation of a tenth, one hundredth of a probability is 0.25 % of the median; on machines of which no run of a
+    network is measured the distribution is several times as wide, and the median is as far off."""
     found = random_designs(designs, seed)
     apart = np.abs(found[:, 0] - found[:, 1])
-    assert apart.max() <= 0.03, found[apart.argmax()]
+    assert apart.max() <= 0.04, found[apart.argmax()]
     assert apart.mean() <= 0.01
     assert np.abs(found[:, 2]).mean() <= 0.01
-    assert np.abs(found[:, 2]).max() <= 0.05
+    assert np.abs(found[:, 2]).max() <= 0.06

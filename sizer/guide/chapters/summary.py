@@ -23,6 +23,8 @@ from sizer.workload.target_text import target_text
 
 # Three rows for each further workload, or for a team as well, would not fit on one page.
 _MOST_DETAILED = 2
+# Of a drawing below the key figures: a higher one is set too small to read; its management network is left out.
+_MOST_HEIGHT_PX = 480
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -88,7 +90,11 @@ def needs(context: GuideContext) -> list[str]:
 def picture(design: DesignAnswer) -> PageFigure:
     """The cluster in the width of the text column; a large one grouped by device type."""
     drawing = topology(design)
-    return drawn("at-a-glance", drawing if drawing.width <= COLUMN_PX else grouped_topology(Cluster(design)))
+    if drawing.width > COLUMN_PX:
+        drawing = grouped_topology(Cluster(design))
+    if drawing.height > _MOST_HEIGHT_PX:
+        drawing = grouped_topology(Cluster(design), is_low=True)
+    return drawn("at-a-glance", drawing)
 
 
 def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:

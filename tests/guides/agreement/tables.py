@@ -67,7 +67,7 @@ def _whole(document: dict[str, Any]) -> Iterator[Fact]:
     yield "racks", "design.new_racks and existing ones", design["new_racks"] + there, ""
     for figure, key in (("maximum power", "power_max_w"), ("typical power", "power_typical_w")):
         yield figure, f"plan.racks[].{key}", sum(rack[key] for rack in plan["racks"]), ""
-    yield "cables", "plan.cable_items", sum(plan["cable_items"].values()), ""
+    yield "cables", "plan.links", sum(plan["links"].values()), ""
     for item, number in plan["cable_items"].items():
         yield "cables of a kind", f"plan.cable_items.{item}", number, item
     for item in plan["cable_items"]:

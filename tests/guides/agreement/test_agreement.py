@@ -119,7 +119,7 @@ FAULTS = {
     ),
     "ports": Planted(text("guide.pdf", r"11 ports in use; 25", "13 ports in use; 25"), "ports_used", "13 ports in use"),
     "free ports": Planted(cell("Networks", "Compute fabric", 11, 2), "ports_free", "sheet Networks, row"),
-    "cables": Planted(drop_row("cables.csv"), "plan.cable_items", "cables.csv, all rows"),
+    "cables": Planted(drop_row("cables.csv"), "plan.links", "cables.csv, all rows"),
     "cables of a kind": Planted(
         key("plan.cable_items", lambda items: {name: count + 1 for name, count in items.items()}),
         "plan.cable_items",
