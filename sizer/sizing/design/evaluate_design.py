@@ -284,11 +284,10 @@ def _time(
     count = float(length.value)
     remaining_s = max(count - 1, 0.0) * float(epoch.value)
     evaluations_s = count * share * float(epoch.value)
-    start_up_s = 0.0 if work.language is not None else calibration.start_up_s  # measured on image networks
-    total = start_up_s + min(count, 1.0) * float(first.value) + remaining_s + evaluations_s
+    total = calibration.start_up_s + min(count, 1.0) * float(first.value) + remaining_s + evaluations_s
     return TrainingTime(
         epochs=length,
-        start_up_s=start_up_s,
+        start_up_s=calibration.start_up_s,
         first_epoch_s=first,
         epoch_s=epoch,
         evaluations_s=Estimate.log_normal(evaluations_s, spread) if evaluations_s else Estimate.exact(0.0),
