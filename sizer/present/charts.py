@@ -227,8 +227,8 @@ def scaling_finding(answer: WorkloadAnswer, n_gpus: int) -> str:
 
 
 def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """Where the time of a training goes, one part after the other. None where no length is requested."""
-    if answer.time is None:
+    """Where the time of a training goes, one part after the other. None without a length, and of language models."""
+    if answer.time is None or answer.language is not None:
         return None
     time = answer.time
     first, evaluations = float(time.first_epoch_s.value), float(time.evaluations_s.value)

@@ -287,15 +287,17 @@ class GpuReason:
     batch_per_gpu: int
     stack: str  # name; published rates of it were fitted
     is_inference: bool
+    has_layout: bool = False  # a language model, divided over all GPUs
 
 
 @dataclass(frozen=True)
 class ExchangeReason:
     """What the gradient exchange consists of."""
 
-    gradient_bytes: float | None  # of a step; None: nothing is trained
+    gradient_bytes: float | None  # of a step; None: nothing is trained, or a language model by its layout
     intra_link: str | None  # family of the link inside the one server; None on several servers
     server_bytes_per_s: float  # of the ports of each server
+    is_in_step: bool = False  # what is exposed of it is counted with the GPUs: language models
 
 
 class StorageDecision(Enum):

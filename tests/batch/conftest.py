@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture
 def dask_client() -> Iterator[Any]:
-    """Client of two worker processes, reached on the loopback address alone; they end with the tests."""
+    """Client of two worker processes, reached on the loopback address alone; they end with the test.
+
+    Each test has its own: in minutes of other tests between two of them, the event loop of one has ended.
+    """
     from distributed import Client, LocalCluster
 
     with (

@@ -1,6 +1,6 @@
 """What the capacity of a stage consists of, and what published measurements ran on, in words."""
 
-from sizer.base.quantities import NARROW_SPACE, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, si, significant
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS, SampleFormat
 from sizer.sizing.reasons import (
     DecodeReason,
@@ -42,10 +42,12 @@ def stage_text(reason: StageReason) -> str:
                 f"{reason.n_links} x16 links per server at {si(reason.link_bytes_per_s, 'B/s')}; "
                 f"{si(reason.sample_bytes, 'B')} per sample as the GPU takes it"
             )
+        case GpuReason(has_layout=True):
+            return f"the fastest layout on {reason.n_gpus} × {reason.gpu} per server, fitted to published rates"
         case GpuReason():
             return (
-                f"{reason.batch_per_gpu} samples a step on each {reason.gpu}, {reason.n_gpus} GPUs per server, fitted "
-                f"to published rates of {reason.stack}"
+                f"{by_count(reason.batch_per_gpu, 'one sample', f'{reason.batch_per_gpu} samples')} a step on each "
+                f"{reason.gpu}, {reason.n_gpus} GPUs per server, fitted to published rates of {reason.stack}"
             )
         case ExchangeReason():
             return _exchange(reason)
@@ -120,6 +122,8 @@ def core_time(core_s: float) -> str:
 
 
 def _exchange(reason: ExchangeReason) -> str:
+    if reason.is_in_step:
+        return "traffic between GPUs is part of their step"
     if reason.gradient_bytes is None:
         return "inference exchanges no gradients"
     size = f"{si(reason.gradient_bytes, 'B')} of gradients per step"

@@ -188,9 +188,13 @@ def _simple_storage(result: SizingResult, resized: ResizedRequests) -> ClaimDraf
             return None
         # Where the described kind of storage meets the request with no number of servers, any number will do.
         servers = MAX_SERVERS if models is None else models[0].n_servers
-        return storage_meets(request, server.id, SIMPLE_KINDS, servers, resized)
+        return storage_meets(request, server.id, simple, servers, resized)
 
-    meets = (kind for kind in STORAGE_ORDER if storage_meets(result.request, server.id, (kind,), most, resized))
+    # Servers that train one language model need storage that all of them reach, for its checkpoints.
+    apart = most > 1 and any(model.work.language is not None for model in resized.models)
+    simple = tuple(kind for kind in SIMPLE_KINDS if not (apart and kind == "local"))
+    order = [kind for kind in STORAGE_ORDER if kind in simple or kind not in SIMPLE_KINDS]
+    meets = (kind for kind in order if storage_meets(result.request, server.id, (kind,), most, resized))
     kind = next(meets, platform.storage.kind)
     holds = kind in SIMPLE_KINDS
     facts = SimpleStorageFacts(

@@ -101,7 +101,8 @@ def _host_link(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> 
 
 def _gpu(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> GpuReason:
     n_gpus = int(run.cols.gpus_per_server[0])
-    return GpuReason(platform.gpu.name, n_gpus, work.batch_per_gpu, work.stack.name, work.is_inference)
+    has_layout = work.language is not None
+    return GpuReason(platform.gpu.name, n_gpus, work.batch_per_gpu, work.stack.name, work.is_inference, has_layout)
 
 
 def _exchange(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> ExchangeReason:
@@ -112,4 +113,4 @@ def _exchange(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> E
     )
     inside = platform.server.intra_link.value.family if platform.server.intra_link is not None else "PCIe"
     link = inside if run.servers[0] == 1 else None
-    return ExchangeReason(size, link, float(run.cols.exchange_bytes_per_s[0]))
+    return ExchangeReason(size, link, float(run.cols.exchange_bytes_per_s[0]), work.language is not None)
