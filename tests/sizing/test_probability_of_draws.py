@@ -119,10 +119,10 @@ def random_designs(n, seed):
 def test_probability_and_median_are_those_of_draws(designs, seed):
     """At most four hundredths apart in every design, less than one on average. In a distribution with a standard
     deviation of a tenth, one hundredth of a probability is 0.25 % of the median; on machines of which no run of a
-    network is measured the distribution is several times as wide, and the median is as far off."""
+    network is measured the distribution is several times as wide."""
     found = random_designs(designs, seed)
     apart = np.abs(found[:, 0] - found[:, 1])
     assert apart.max() <= 0.04, found[apart.argmax()]
     assert apart.mean() <= 0.01
     assert np.abs(found[:, 2]).mean() <= 0.01
-    assert np.abs(found[:, 2]).max() <= 0.06
+    assert np.abs(found[:, 2]).max() <= 0.05
