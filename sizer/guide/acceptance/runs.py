@@ -13,7 +13,7 @@ from sizer.present.text.layouts import settings_text
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages import compute_side
-from sizer.sizing.stages.language_rates import language_run
+from sizer.sizing.stages.gpu_memory import all_fit
 
 # A limit cites the sources that weigh most; the engineer's file has all of them.
 _MOST_SOURCES = 3
@@ -55,13 +55,10 @@ def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[A
 
 
 def _synthetic(model: WorkloadOnDesign, gpus: int) -> Estimate | None:
-    """Rate of some GPUs of one server. [samples/s] None where they do not hold a language model."""
+    """Rate of some GPUs of one server. [samples/s] None where they do not hold the network."""
     cols = replace(model.run.cols, gpus_per_server=np.array([float(gpus)]))
     one = np.array([1])
-    if (
-        model.work.language is not None
-        and not language_run(model.work, [model.platform], cols, one, model.catalog).fits.all()
-    ):
+    if not all_fit([model.work], [model.platform], cols, one, model.calibration, model.catalog).all():
         return None
     comp = compute_side.compute(model.work, [model.platform], cols, one, model.calibration, model.catalog)
     return comp.gpu.estimate()[0]

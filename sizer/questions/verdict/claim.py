@@ -35,6 +35,7 @@ class SingleServerRun:
     target: Target
     dnn: Dnn
     n_gpus: int
+    fits: bool  # in the memory of its GPUs
     samples_per_s: float  # median
     time_to_train_s: float | None  # median; None where the target is no time
 

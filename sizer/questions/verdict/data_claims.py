@@ -27,6 +27,7 @@ from sizer.questions.verdict.claim import (
 from sizer.questions.verdict.reversal import RequestInput, ResizedRequests
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, rows_of_known_rate
 from sizer.questions.what_if.varied_input import DATASET_SIZE, SAMPLE_SIZE, TARGET
+from sizer.sizing.constraints.stored_data import asks_for_local_drives, lacks_shared_storage
 from sizer.sizing.design.cluster_need import (
     consumption,
     first_read_s,
@@ -190,10 +191,12 @@ def _simple_storage(result: SizingResult, resized: ResizedRequests) -> ClaimDraf
         servers = MAX_SERVERS if models is None else models[0].n_servers
         return storage_meets(request, server.id, simple, servers, resized)
 
-    # Servers that train one language model need storage that all of them reach, for its checkpoints.
-    apart = most > 1 and any(model.work.language is not None for model in resized.models)
-    simple = tuple(kind for kind in SIMPLE_KINDS if not (apart and kind == "local"))
-    order = [kind for kind in STORAGE_ORDER if kind in simple or kind not in SIMPLE_KINDS]
+    # The trial requests below name their storage; whether local drives are asked for is what the real one says.
+    is_asked = asks_for_local_drives(result.request, resized.catalog)
+    apart = lacks_shared_storage([model.work for model in resized.models], is_asked, True, most)
+    ruled_out = {"local"} if apart else set()
+    simple = [kind for kind in SIMPLE_KINDS if kind not in ruled_out]
+    order = [kind for kind in STORAGE_ORDER if kind not in ruled_out]
     meets = (kind for kind in order if storage_meets(result.request, server.id, (kind,), most, resized))
     kind = next(meets, platform.storage.kind)
     holds = kind in SIMPLE_KINDS

@@ -34,6 +34,7 @@ from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
 from sizer.workload.request import SizingRequest
 
@@ -107,7 +108,8 @@ def _single_server_run(model: WorkloadOnDesign) -> SingleServerRun:
     if target.time_to_train_s is not None:
         epochs = evaluate.epochs(model.work, run.cols, run.servers, model.calibration)
         time_s = model.metric(rate, cold, None if epochs is None else float(epochs.value[0]))
-    return SingleServerRun(target, model.work.dnn, int(run.cols.gpus_per_server[0]), rate, time_s)
+    fits = all_fit([model.work], [model.platform], run.cols, run.servers, model.calibration, model.catalog)
+    return SingleServerRun(target, model.work.dnn, int(run.cols.gpus_per_server[0]), bool(fits.all()), rate, time_s)
 
 
 def _compared_links(model: WorkloadOnDesign) -> tuple[LinkType, LinkType]:

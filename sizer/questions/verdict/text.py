@@ -164,7 +164,7 @@ def _single_run_text(run: SingleServerRun) -> str:
     target = run.target
     if target.gpus_busy is not None:
         return f"it has {plural(run.n_gpus, 'GPU')} of the {grouped(target.gpus_busy)} to keep fully utilized"
-    if run.dnn.transformer is not None and run.samples_per_s < 1:
+    if not run.fits:
         return f"its GPUs do not hold {run.dnn.name}"
     if target.samples_per_s is not None:
         unit = sample_unit(run.dnn)
