@@ -28,7 +28,7 @@ _ONE_SERVER_GPUS = 16
 _USUAL_INTER_LINK = "edr"
 # Links that traffic crosses by TCP where their name does not say it, as in the clouds that were measured. InfiniBand is
 # crossed by RDMA, and Ethernet from 100 Gbit/s on by RoCE, which every adapter of that speed in the catalogue can.
-_TCP_LINKS = ("1gbe", "10gbe", "25gbe", "40gbe", "50gbe", "56gbe")
+_TCP_LINKS = ("1gbe", "10gbe", "25gbe", "40gbe")
 
 
 def is_known_link(link: str, links: Mapping[str, LinkType]) -> bool:

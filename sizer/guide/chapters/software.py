@@ -12,7 +12,7 @@ from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.figures import drawn
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row, source_cell
-from sizer.present.text.result_text import FORMATS
+from sizer.present.text.result_text import precision_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 
@@ -66,15 +66,11 @@ def stacks_table(design: DesignAnswer) -> Table:
             return f"reads {FORMAT_NAMES[answer.sample_format]}"
         return words.name(answer.stack.loader) if answer.stack.loader != "none" else "assumed"
 
-    def precision(answer: WorkloadAnswer) -> str:
-        found = answer.language
-        return words.name(answer.workload.precision) if found is None else FORMATS[found.work.precision]
-
     fields = (
         Field[WorkloadAnswer]("Workload", lambda a: a.workload.name, "left", 24),
         Field[WorkloadAnswer]("Stack", lambda a: a.stack.name, "left", 26),
         Field[WorkloadAnswer]("Released", released, "left", 15),
         Field[WorkloadAnswer]("Loader", loader, "left", 20),
-        Field[WorkloadAnswer]("Precision", precision, "left", 15),
+        Field[WorkloadAnswer]("Precision", precision_text, "left", 15),
     )
     return record_table("stacks", "Software stack of each workload", design.workloads, fields)

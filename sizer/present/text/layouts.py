@@ -2,8 +2,7 @@
 
 from sizer.base.quantities import NARROW_SPACE, grouped, probability_text, significant, tokens_text
 from sizer.perf.language.memory import GIB
-from sizer.present.text.result_text import FORMATS
-from sizer.present.words import name
+from sizer.present.text.result_text import precision_text, trained_text
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutSearch
 from sizer.sizing.stages.language_rates import LanguageAnswer
@@ -36,11 +35,10 @@ def settings_text(answer: WorkloadAnswer) -> str:
     """Batch, number format and sequence: 'batch 256 per GPU, mixed precision'."""
     found = answer.language
     if found is None:
-        return f"batch {answer.batch_per_gpu} per GPU, {name(answer.workload.precision)}"
+        return f"batch {answer.batch_per_gpu} per GPU, {precision_text(answer)}"
     work = found.work
-    trained = "adapters (LoRA)" if work.method == "lora" else "all parameters"
     return (
-        f"{trained}, {FORMATS[work.precision]}, sequences of {grouped(work.sequence)} tokens, "
+        f"{trained_text(work)}, {precision_text(answer)}, sequences of {grouped(work.sequence)} tokens, "
         f"{grouped(found.batch)} sequences ({tokens_text(found.batch * work.sequence)}) a step"
     )
 

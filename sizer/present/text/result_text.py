@@ -21,9 +21,10 @@ from sizer.present.text.verdict import binding_text, runner_up_text
 from sizer.present.text.warnings import design_warnings
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.workload.language import LanguageWork
 
-# Number formats as the field writes them.
-FORMATS = {"bf16": "BF16", "fp8": "FP8", "fp4": "FP4"}
+# Number formats of language models as the field writes them.
+_FORMATS = {"bf16": "BF16", "fp8": "FP8", "fp4": "FP4"}
 
 
 def reason(design: DesignAnswer) -> list[str]:
@@ -273,10 +274,19 @@ def storage_name(design: DesignAnswer) -> str:
 def network_text(answer: WorkloadAnswer) -> str:
     """Network, task and number format: 'ResNet-50, training with mixed precision'."""
     if answer.language is None:
-        task, precision = words.name(answer.workload.task), words.name(answer.workload.precision)
-        return f"{answer.dnn.name}, {task} with {precision}"
-    trained = "adapters (LoRA)" if answer.language.work.method == "lora" else "all parameters"
-    return f"{answer.dnn.name}, training of {trained} in {FORMATS[answer.language.work.precision]}"
+        return f"{answer.dnn.name}, {words.name(answer.workload.task)} with {precision_text(answer)}"
+    return f"{answer.dnn.name}, training of {trained_text(answer.language.work)} in {precision_text(answer)}"
+
+
+def precision_text(answer: WorkloadAnswer) -> str:
+    """Number format of the training: 'mixed precision', 'BF16'."""
+    found = answer.language
+    return words.name(answer.workload.precision) if found is None else _FORMATS[found.work.precision]
+
+
+def trained_text(work: LanguageWork) -> str:
+    """What of a language model is trained."""
+    return "adapters (LoRA)" if work.method == "lora" else "all parameters"
 
 
 def dataset_phrase(answer: WorkloadAnswer) -> str:

@@ -183,7 +183,7 @@ def _workload_answer(
     reach = extrapolations(calibration, work.stack, dnn, precision, task, int(n_gpus), work.batch_per_gpu)
     language = language_answer(work, platform, int(n_gpus), catalog)
     if language is not None:
-        without_runs, reach, loader = unmeasured_language(work, platform), (), None
+        without_runs, reach, loader = unmeasured_language(work, platform, catalog), (), None
     core_load = run.comp.core_s_per_sample / (n_servers * float(run.cols.cores[0]))
     return WorkloadAnswer(
         workload=work.request,

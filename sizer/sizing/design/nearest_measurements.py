@@ -129,13 +129,13 @@ def nearest_language_runs(
     return tuple(nearest)
 
 
-def unmeasured_language(work: ResolvedWorkload, platform: Platform) -> tuple[CalibrationNote, ...]:
+def unmeasured_language(work: ResolvedWorkload, platform: Platform, catalog: Catalog) -> tuple[CalibrationNote, ...]:
     """What no run of the measurements has of a language model on a platform."""
     assert work.language is not None
     shape, notes = work.dnn.transformer, []
     measured = language_calibration().cases
-    if shape is None or shape.measured_as not in {case.row.model for case in measured}:
+    if shape is None or all(case.row.model != shape.measured_as for case in measured):
         notes.append(note(FitNote.DNN_FROM_FAMILY, work.dnn.name, work.request.precision))
-    if platform.gpu.id not in {case.levels.gpu_precision.split("/")[0] for case in measured}:
+    if all(gpu_of_case(case, catalog).id != platform.gpu.id for case in measured):
         notes.append(note(FitNote.GPU_FROM_GENERATION, platform.gpu.name))
     return tuple(notes)

@@ -278,8 +278,8 @@ def _layouts(question: LayoutQuestion, case: LanguageCase) -> Layouts:
         micro_batch=table[4],
         virtual=table[5],
         recompute=table[6],
-        is_fully_sharded=every > 0 if question.is_fully_sharded else every < 0,
-        is_optimizer_sharded=every < 0 if question.is_fully_sharded else every > 0,
+        is_fully_sharded=np.full(len(every), bool(question.is_fully_sharded)),
+        is_optimizer_sharded=np.full(len(every), not question.is_fully_sharded),
         is_lora=np.full(len(every), case.layout["is_lora"] > 0),
         is_tuned=np.full(len(every), case.layout["is_tuned"] > 0),
     )

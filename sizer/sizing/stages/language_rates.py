@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -83,10 +84,9 @@ def language_run(
     for number, used in {(int(a), int(b)) for a, b in zip(group, per_server, strict=True)}:
         rows = np.flatnonzero((group == number) & (per_server == used))
         one = _cluster(catalog, groups[number].server, groups[number].gpu, used, groups[number].fabric)
-        exact = None if busy is None else math.ceil(busy / used)
-        steps, _, (best, spread) = _table(work.language, one, servers[rows], exact, catalog)
-        at = np.searchsorted(steps, servers[rows], side="right") - 1
-        rate[rows], sd[rows], fits[rows] = best[at], spread[at], best[at] > _NO_RATE
+        table = _table(work.language, one, int(servers[rows].max()), busy, catalog)
+        at = np.searchsorted(table.servers, servers[rows], side="right") - 1
+        rate[rows], sd[rows], fits[rows] = table.tokens_per_s[at], table.log_sd[at], table.tokens_per_s[at] > _NO_RATE
     return LanguageRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape))
 
 
@@ -95,14 +95,12 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     if work.language is None:
         return None
     used = min(platform.gpus_per_server, n_gpus)
-    busy = work.request.target.gpus_busy
     one = _cluster(catalog, platform.server.id, platform.gpu.id, used, platform.fabric)
-    most, exact = np.array([math.ceil(n_gpus / used)]), None if busy is None else math.ceil(busy / used)
-    steps, places, (rate, _) = _table(work.language, one, most, exact, catalog)
-    if rate[-1] <= _NO_RATE:
+    table = _table(work.language, one, math.ceil(n_gpus / used), work.request.target.gpus_busy, catalog)
+    if table.tokens_per_s[-1] <= _NO_RATE:
         return None
-    gpus = int(steps[places[-1]]) * used
-    found = _layouts(work.language, one, gpus // used, catalog, _JUDGED)
+    servers = int(table.fastest[-1])
+    gpus, found = servers * used, _layouts(work.language, one, servers, catalog, _JUDGED)
     others = (layout for layout in found if _degrees(layout) != _degrees(found[0]))
     batch, stack = work.language.batch(gpus), _stack(work.language, one.vendor)
     return LanguageAnswer(work.language, found[0], next(others, None), gpus, batch, stack)
@@ -130,27 +128,35 @@ def _cluster(catalog: Catalog, server: str, gpu: str, used: int, fabric: LinkTyp
     return _Cluster(gpu, catalog.gpus[gpu].vendor, used, rate)
 
 
-def _steps(high: int, exact: int | None) -> list[int]:
-    """Numbers of servers to judge: the usual ones up to a number, and one that the request names."""
+def _steps(most: int, asked: int) -> list[int]:
+    """Numbers of servers to judge: the usual ones up to a number, and one that the request asks for."""
     parts = range(_STEPS_TO_DOUBLE, 2 * _STEPS_TO_DOUBLE)
-    usual = {part * 2**k // _STEPS_TO_DOUBLE for k in range(high.bit_length() + 1) for part in parts}
-    return sorted(step for step in usual | {exact or 1} if step <= high)
+    usual = {part * 2**k // _STEPS_TO_DOUBLE for k in range(most.bit_length() + 1) for part in parts}
+    return sorted(step for step in usual | {asked} if step <= most)
 
 
-def _table(
-    work: LanguageWork, one: _Cluster, n_servers: Ints, exact: int | None, catalog: Catalog
-) -> tuple[Ints, Ints, tuple[Floats, Floats]]:
-    """Numbers of servers judged; for each the place of the fastest one up to it, with its tokens/s and their spread.
+class _Table(NamedTuple):
+    """Numbers of servers that were judged, and for each the fastest up to it. Arrays of one length."""
+
+    servers: Ints
+    fastest: Ints  # servers that are used
+    tokens_per_s: Floats
+    log_sd: Floats
+
+
+def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catalog: Catalog) -> _Table:
+    """Rates on up to so many servers, ``busy`` GPUs of them asked for.
 
     More servers never have less: a batch that divides badly over them is trained on some of them.
     """
-    steps = _steps(int(n_servers.max()), exact)
+    steps = _steps(most, 1 if busy is None else math.ceil(busy / one.gpus_per_server))
     found = [_layout(work, one, servers, catalog) for servers in steps]
     rate = np.array([_NO_RATE if layout is None else float(layout.tokens_per_s.value) for layout in found])
     sd = np.array([0.2 if layout is None else float(layout.tokens_per_s.log_sd) for layout in found])
     best = np.maximum.accumulate(rate)
     places = np.maximum.accumulate(np.where(rate >= best, np.arange(len(rate)), 0))
-    return np.array(steps), places, (best, sd[places])
+    servers = np.array(steps)
+    return _Table(servers, servers[places], best, sd[places])
 
 
 def _layout(work: LanguageWork, one: _Cluster, servers: int, catalog: Catalog) -> LayoutAnswer | None:
