@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sizer.base.estimate import Z90
-from sizer.base.quantities import grouped, significant
+from sizer.base.quantities import duration, grouped, significant
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.explain.inputs import StageInput, number
 from sizer.perf.language.step import COEFFICIENTS
@@ -15,8 +15,8 @@ from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages.language_rates import language_answer
 
 FORMULA = (
-    "C = B · S / t, t = t linear + t attention + t elementwise + t tensor + t expert + t context + t data + t bubble + "
-    "t optimizer + t fixed"
+    "C = a · B · S / t, t = t linear + t attention + t elementwise + t tensor + t expert + t context + t data + "
+    "t bubble + t optimizer + t fixed"
 )
 _TERMS = {
     "linear": "t linear, products of matrices",
@@ -49,7 +49,13 @@ def step_terms(model: WorkloadOnDesign) -> tuple[tuple[StageInput, ...], str]:
     n_gpus = model.n_servers * int(model.run.cols.gpus_per_server[0])
     found = language_answer(model.work, model.platform, n_gpus, model.catalog)
     assert found is not None  # a design of a language model holds it
+    plan = found.plan
     terms = [
+        StageInput(
+            "a, goodput",
+            number(plan.goodput[0]),
+            note=f"an interruption every {duration(plan.between_s[0])}, a checkpoint every {duration(plan.interval_s)}",
+        ),
         StageInput("B, sequences of a step", grouped(found.batch), note="request, or usual"),
         StageInput("S, tokens of a sequence", grouped(found.work.sequence), note="request, or usual"),
     ]

@@ -33,6 +33,7 @@ from sizer.questions.maximum.export import maximum_content
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.export import ownership_content
 from sizer.sizing.checks import DesignCheck, MissingFact
+from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.limits import bound_of
 from sizer.sizing.reasons import StorageNeed
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
@@ -114,7 +115,7 @@ def projection_document(design: DesignAnswer) -> dict[str, Any]:
 
     What the first workload reaches stands at the top as well, where a program looks first.
     """
-    first = _workload(design.workloads[0])
+    first = _workload(design, design.workloads[0])
     shown = ("samples_per_s", "storage_bytes_per_s", "cpu_utilization_fraction", "bottleneck", "stages")
     return json_document(
         "projection", design=_design(design), bill=_bill(design.bill), **{key: first[key] for key in shown}
@@ -140,7 +141,7 @@ def _design(design: DesignAnswer) -> dict[str, object]:
         **fields_of(platform, "gpus_per_server", "fabric"),
         **_quantities(counts),
         "existing": None if design.existing is None else _existing(design.existing),
-        "workloads": [_workload(answer) for answer in design.workloads],
+        "workloads": [_workload(design, answer) for answer in design.workloads],
     }
 
 
@@ -153,6 +154,7 @@ def _need(need: StorageNeed) -> dict[str, object]:
     return {
         "decided_by": need.decision.value,
         **fields_of(need, "nodes", "nodes_for_capacity", "nodes_for_rate", "load_fraction", "fill_fraction"),
+        "rate_need": need.rate_need.value,
         "larger_drives": None if drives is None else fields_of(drives, "drives", "nodes"),
         "capacity_tier": None
         if tier is None
@@ -216,7 +218,7 @@ def _network(network: Network) -> dict[str, object]:
     }
 
 
-def _workload(answer: WorkloadAnswer) -> dict[str, object]:
+def _workload(design: DesignAnswer, answer: WorkloadAnswer) -> dict[str, object]:
     return fields_of(
         answer,
         *("batch_per_gpu", "dataset_bytes", "sample_bytes", "sample_format", "probability"),
@@ -252,12 +254,12 @@ def _workload(answer: WorkloadAnswer) -> dict[str, object]:
             for run in answer.evidence
         ],
         gpu_log_sd=answer.gpu_spread,
-        language=None if answer.language is None else _language(answer.language),
+        language=None if answer.language is None else _language(design, answer.language),
     )
 
 
-def _language(found: LanguageAnswer) -> dict[str, object]:
-    """Layout of a language model, the next one, and the time of a step by what it is spent on. [s]"""
+def _language(design: DesignAnswer, found: LanguageAnswer) -> dict[str, object]:
+    """Layout of a language model, the next one, the time of a step, and checkpoints with what storage does for them."""
     work = found.work
     return {
         "sequence_tokens": work.sequence,
@@ -267,6 +269,14 @@ def _language(found: LanguageAnswer) -> dict[str, object]:
         "gpus_used": found.gpus_used,
         "layout": found.layout,
         "runner_up": found.runner_up,
+        "checkpoints": {
+            **fields_of(
+                found.plan,
+                *("interval_s", "blocked_s", "write_s", "load_s", "restart_s", "between_s", "goodput"),
+                *("interruptions_per_day", "lost_hours_per_week"),
+            ),
+            "storage": checkpoint_storage(design, found),
+        },
     }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.base.units import TIB
+from sizer.present.availability import checkpoint_sentence, goodput_sentence
 from sizer.present.plain_table import table_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
 from sizer.present.text.checks import check_label, open_text
@@ -93,7 +94,7 @@ def _design_lines(design: DesignAnswer) -> list[str]:
         f"Price:  {_price(design)}",
     ]
     for answer in design.workloads:
-        lines += ["", *_workload_lines(answer)]
+        lines += ["", *_workload_lines(design, answer)]
     if {fact.kind for fact in design.conditional_on} & {FactKind.READ_RATE, FactKind.USABLE_CAPACITY}:
         lines.append("Open:   state the missing value of the storage in the request, with [[stated_storage]]")
     lines += [f"Open:   {check_label(check)}: {open_text(check)}" for check in design.checks if open_text(check)]
@@ -109,12 +110,15 @@ def _price(design: DesignAnswer) -> str:
     return amount if bill.is_complete else f"at least {amount} ({bill.n_unpriced} items to be quoted)"
 
 
-def _workload_lines(answer: WorkloadAnswer) -> list[str]:
+def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     unit = sample_unit(answer.dnn)
     workload = answer.workload
     size = f"{si(answer.dataset_bytes, 'B')} ({answer.dataset_bytes / TIB:.3g} TiB)"
     warm, cold = (float(rate.value) for rate in (answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s))
     target, probability = target_text(workload, answer.dnn), percent(answer.probability)
+    reads = f"{si(cold, 'B/s')} in the first epoch, then {si(warm, 'B/s')}"
+    if answer.language is not None:
+        reads = f"{si(cold, 'B/s')} of tokens, each read once"
     at_most = "at most " if answer.rate_is_upper_bound else ""
     lines = [
         f"{workload.name}: {answer.dnn.name} with {answer.stack.name}",
@@ -123,7 +127,7 @@ def _workload_lines(answer: WorkloadAnswer) -> list[str]:
         f"  GPU memory   {memory_text(answer.memory)}",
         f"  target       {target}; probability of meeting it: {probability}",
         f"  throughput   {at_most}{interval(answer.throughput, unit)}",
-        f"  storage      {si(cold, 'B/s')} in the first epoch, then {si(warm, 'B/s')}",
+        f"  storage      {reads}",
         f"  utilization  host CPUs {percent(float(answer.cpu_utilization_fraction.value))}, "
         f"GPUs {percent(answer.gpu_busy_fraction)}",
     ]
@@ -131,6 +135,8 @@ def _workload_lines(answer: WorkloadAnswer) -> list[str]:
         lines += [
             f"  layout       {layout_sentence(answer.language)}",
             f"  step         {step_sentence(answer.language)}",
+            f"  checkpoints  {checkpoint_sentence(design, answer)}",
+            f"  goodput      {goodput_sentence(answer)}",
         ]
     if answer.time is not None:
         value, low, high = answer.time.total_s

@@ -57,23 +57,31 @@ def stage_table(answer: WorkloadAnswer, number: int) -> Table:
 
 def figures_table(answer: WorkloadAnswer, number: int) -> Table:
     """Rates and utilization of a workload on the design."""
-    warm = answer.storage_bytes_per_s
     return fact_table(
         f"figures-{number}",
         "Expected rates in steady state",
         [
             row("Throughput", words.estimate(answer.throughput, words.sample_unit(answer.dnn)), kind="strong"),
-            (
-                "Read from storage, warm",
-                words.estimate(warm, "B/s") if warm.value > 0 else "nothing: the caches hold the data set",
-            ),
-            ("Read from storage, first epoch", words.estimate(answer.cold_storage_bytes_per_s, "B/s")),
-            ("Read from memory, warm", words.percent(answer.cache_hit_fraction)),
+            *_reads(answer),
             ("GPU utilization", words.percent(answer.gpu_busy_fraction)),
             ("Processor utilization", words.estimate(answer.cpu_utilization_fraction, "%")),
             *_scaling(answer),
         ],
     )
+
+
+def _reads(answer: WorkloadAnswer) -> list[tuple[str, str]]:
+    cold, warm = answer.cold_storage_bytes_per_s, answer.storage_bytes_per_s
+    if answer.language is not None:
+        return [("Tokens read from storage", words.estimate(cold, "B/s"))]
+    return [
+        (
+            "Read from storage, warm",
+            words.estimate(warm, "B/s") if warm.value > 0 else "nothing: the caches hold the data set",
+        ),
+        ("Read from storage, first epoch", words.estimate(cold, "B/s")),
+        ("Read from memory, warm", words.percent(answer.cache_hit_fraction)),
+    ]
 
 
 def _scaling(answer: WorkloadAnswer) -> list[tuple[str, str]]:

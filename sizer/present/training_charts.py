@@ -245,6 +245,8 @@ def _mark(
 
 def _how(answer: WorkloadAnswer) -> str:
     """How to read the chart."""
+    if answer.language is not None:
+        return "Line and band: with checkpoints and interruptions, with the 90 % interval; dot: this design"
     if answer.recipe is None or answer.workload.epochs is not None:
         return "Line and band: warm epochs, with the 90 % interval; dot: with a cold first epoch"
     return (

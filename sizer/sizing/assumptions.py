@@ -62,7 +62,71 @@ class AssumedFact:
         return self.fact.source
 
 
-DesignAssumption = DefaultTaken | CacheReserve | CableRoute | AssumedFact
+@dataclass(frozen=True)
+class InterruptionRate:
+    """How often something stops a job, where the request states nothing: in 1,000 days of a server with 8 GPUs."""
+
+    median: float
+    low: float
+    high: float
+
+    @property
+    def source(self) -> str:
+        """Key of the document with the rates of large jobs."""
+        return "klockwood-reliability"
+
+
+@dataclass(frozen=True)
+class RestartTimes:
+    """From a failure to the first step after it, without loading. [s]"""
+
+    notice_s: float
+    replace_s: float
+    warm_up_s: float
+
+    @property
+    def source(self) -> str:
+        """No one document: middles of published times."""
+        return ""
+
+
+@dataclass(frozen=True)
+class CheckpointTimes:
+    """What storage is sized for, and how long training stops for a checkpoint. [s]"""
+
+    transfer_s: float
+    blocked_s: float
+
+    @property
+    def source(self) -> str:
+        """No document: the rule is ours."""
+        return ""
+
+
+@dataclass(frozen=True)
+class AssumedWriteRate:
+    """A write rate as shares of the read rate, where no source gives one."""
+
+    storage: Item
+    low_share: float
+    high_share: float
+
+    @property
+    def source(self) -> str:
+        """No document: the rule is ours."""
+        return ""
+
+
+DesignAssumption = (
+    DefaultTaken
+    | InterruptionRate
+    | RestartTimes
+    | CheckpointTimes
+    | AssumedWriteRate
+    | CacheReserve
+    | CableRoute
+    | AssumedFact
+)
 
 
 @dataclass(frozen=True)

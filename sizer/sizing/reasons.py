@@ -308,6 +308,14 @@ class StorageDecision(Enum):
     SEVERAL = "several"  # both alike, the smallest system, or a team, growth or losses
 
 
+class RateNeed(Enum):
+    """What of the rates of the storage takes the most nodes."""
+
+    READS = "reads"
+    CHECKPOINTS = "checkpoints"  # written
+    RESTARTS = "restarts"  # read
+
+
 @dataclass(frozen=True)
 class LargerDrives:
     """Drives with which fewer nodes of the same system hold the data."""
@@ -345,6 +353,7 @@ class StorageNeed:
     nodes: int  # of the design
     nodes_for_capacity: int
     nodes_for_rate: int | None  # None: no number is enough
+    rate_need: RateNeed
     load_fraction: float  # rate that the targets call for over the median rate of the nodes
     fill_fraction: float  # what is stored, with the reserve of the request, over usable bytes
     larger_drives: LargerDrives | None

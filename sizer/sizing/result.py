@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate, Spread
+from sizer.base.quantities import by_count
 from sizer.bom.bill import Bill
 from sizer.bom.cost import CostInterval
 from sizer.calibrate.notes import CalibrationNote
@@ -172,6 +173,11 @@ class WorkloadAnswer:
         """Whether nothing is trained: forward passes only."""
         return self.workload.task == "validation-inference"
 
+    @property
+    def restart_bytes(self) -> float | None:
+        """State of a language model that a restart loads; None of other networks. [B]"""
+        return None if self.language is None else self.language.work.checkpoints.restart_bytes
+
 
 @dataclass(frozen=True)
 class DesignAnswer:
@@ -204,7 +210,7 @@ class DesignAnswer:
         storage = self.platform.storage.name
         if not self.storage_nodes:
             return f"{servers} + {storage}"
-        return f"{servers} + {self.storage_nodes} × {storage} nodes"
+        return f"{servers} + {self.storage_nodes} × {storage} {by_count(self.storage_nodes, 'node', 'nodes')}"
 
     @property
     def target_check(self) -> CheckResult:

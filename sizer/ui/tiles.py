@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sizer.base.quantities import grouped, si
+from sizer.base.quantities import by_count, grouped, si
 from sizer.drawings.racks import at_least
 from sizer.explain.figure import GPUS
 from sizer.present.text.checks import amount_text, check_label, missing_text, open_text
@@ -48,7 +48,8 @@ def _purchase(design: DesignAnswer) -> Tile:
     units, racks = float(parts.rack_units[0]), parts.n_racks
     power = at_least(bool(parts.unknown_power), si(float(parts.power_max_w[0]), "W"))
     storage = design.platform.storage.name
-    nodes = f"{design.storage_nodes} × {storage} nodes" if design.storage_nodes else storage
+    count = design.storage_nodes
+    nodes = f"{count} × {storage} {by_count(count, 'node', 'nodes')}" if count else storage
     size = f"{plural(design.n_gpus, 'GPU')}, {grouped(units)} rack units in {plural(racks, 'rack')}, {power}"
     value = f"{design.n_servers} × {design.platform.server.name}"
     return Tile("What to buy", HeadlineItem(GPUS, f"with {nodes}", value, size), None)

@@ -26,6 +26,8 @@ class DataRequest(RequestTable):
     checkpoint_every_s: Seconds | None = None
     checkpoints_kept: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 1
     checkpoint_bytes_per_parameter: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False)] | None = None
+    # Of a language model: training waits until a checkpoint is written, instead of for its copy into host memory only.
+    checkpoint_waits: Annotated[bool, Field(strict=True)] = False
     # Transformation of the whole set ahead of training: core-seconds of one sample, and the size it comes in.
     transform_core_s: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
     raw_sample_bytes: Annotated[Bytes, SAMPLE_BYTES] | None = None

@@ -6,9 +6,9 @@ from enum import Enum
 from typing import Any, Literal
 
 from sizer.base.errors import RequestError
-from sizer.base.quantities import tokens_text
+from sizer.base.quantities import duration, tokens_text
 from sizer.catalog.schema import Dnn
-from sizer.workload.request import CustomDataset, Target, Workload
+from sizer.workload.request import CustomDataset, SizingRequest, Target, Workload
 
 # The stack with the most runs in the measurements, of the newest releases.
 DEFAULT_LANGUAGE_STACK = "nemo"
@@ -22,6 +22,13 @@ _TOKENS: dict[str, float] = {"full": 1e12, "lora": 1e8}
 # Token numbers of vocabularies above 65,536 take four bytes.
 _TOKEN_BYTES = 4.0
 _FORMATS: dict[str, Literal["bf16", "fp8", "fp4"]] = {"mixed": "bf16", "fp8": "fp8", "fp4": "fp4"}
+# A checkpoint holds weights of two bytes, master weights and two moments of Adam in single precision: BLOOM 176B wrote
+# 2.3 TB (bigscience-bloom).
+CHECKPOINT_BYTES_PER_PARAMETER = 14.0
+# Time in which a checkpoint is written while training waits for it, and the shortest interval. A choice of ours.
+CHECKPOINT_WAIT_S = 60.0
+# Of adapters: weights of the model, which a restart loads, and the share of its parameters that is trained, at most.
+_WEIGHT_BYTES, _ADAPTER_SHARE = 2.0, 0.01
 # What only language models have.
 _FIELDS = ("tokens", "sequence_tokens", "batch_sequences", "method")
 
@@ -37,6 +44,17 @@ class DefaultKind(Enum):
 
 
 @dataclass(frozen=True)
+class Checkpoints:
+    """What a training keeps of its state, how, and how often something stops it."""
+
+    written_bytes: float  # each time
+    restart_bytes: float  # that a restart loads
+    every_s: float | None  # None: the interval that loses least
+    waits: bool  # until a checkpoint is written
+    interruptions: float | None  # in 1,000 days of 8 GPUs; None: as published
+
+
+@dataclass(frozen=True)
 class LanguageWork:
     """Training of a language model of the catalogue."""
 
@@ -48,6 +66,7 @@ class LanguageWork:
     precision: Literal["bf16", "fp8", "fp4"]
     method: Literal["full", "lora"]
     defaults: tuple[tuple[DefaultKind, float], ...]
+    checkpoints: Checkpoints
     stack: str = DEFAULT_LANGUAGE_STACK  # id
 
     def batch(self, n_gpus: int) -> int:
@@ -60,7 +79,7 @@ class LanguageWork:
         return math.ceil(self.step_sequences / share) * share
 
 
-def in_tokens(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, LanguageWork | None]:
+def in_tokens(work: Workload, dnn: Dnn, place: str, request: SizingRequest) -> tuple[Workload, LanguageWork | None]:
     """A workload with tokens as samples, and what its training is; other workloads as they are.
 
     Raises
@@ -114,6 +133,7 @@ def in_tokens(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, LanguageW
         _FORMATS[work.precision],
         method,
         tuple(defaults),
+        _checkpoints(dnn.parameters.value, method, request),
     )
     changed: dict[str, Any] = {
         "dataset": CustomDataset(name=tokens_text(tokens), n_samples=tokens, sample_bytes=_TOKEN_BYTES),
@@ -124,3 +144,22 @@ def in_tokens(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, LanguageW
     if work.target.tokens_per_s is not None:
         changed["target"] = Target(samples_per_s=work.target.tokens_per_s)
     return work.model_copy(update=changed), found
+
+
+def _checkpoints(parameters: float, method: Literal["full", "lora"], request: SizingRequest) -> Checkpoints:
+    data = request.data
+    if data.checkpoint_every_s is not None and data.checkpoint_every_s < CHECKPOINT_WAIT_S:
+        raise RequestError(
+            f"data.checkpoint_every_s = {duration(data.checkpoint_every_s)} is shorter than a checkpoint of a language "
+            f"model may take; write {duration(CHECKPOINT_WAIT_S)} or more; without the key the best interval is taken"
+        )
+    state = (data.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER) * parameters
+    if method == "lora":
+        state *= _ADAPTER_SHARE
+    return Checkpoints(
+        written_bytes=state,
+        restart_bytes=state + (_WEIGHT_BYTES * parameters if method == "lora" else 0.0),
+        every_s=data.checkpoint_every_s,
+        waits=data.checkpoint_waits,
+        interruptions=request.resilience.interruptions,
+    )

@@ -77,6 +77,11 @@ class ResolvedWorkload:
         """Whether the workload is batch inference (forward passes only)."""
         return self.request.task == "validation-inference"
 
+    @property
+    def restart_bytes(self) -> float | None:
+        """State of a language model that a restart loads; None of other networks. [B]"""
+        return None if self.language is None else self.language.checkpoints.restart_bytes
+
 
 def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) -> tuple[ResolvedWorkload, ...]:
     """All workloads of a request, looked up.
@@ -95,7 +100,8 @@ def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) 
         With the key, the unknown name and the nearest known one, or an impossible combination.
     """
     return tuple(
-        _resolve_one(work, f"workload.{index}", catalog, measured) for index, work in enumerate(request.workload)
+        _resolve_one(work, f"workload.{index}", request, catalog, measured)
+        for index, work in enumerate(request.workload)
     )
 
 
@@ -110,10 +116,12 @@ def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> It
     )
 
 
-def _resolve_one(work: Workload, place: str, catalog: Catalog, measured: MeasuredStacks) -> ResolvedWorkload:
+def _resolve_one(
+    work: Workload, place: str, request: SizingRequest, catalog: Catalog, measured: MeasuredStacks
+) -> ResolvedWorkload:
     defaults: list[WorkloadDefault] = []
     dnn, like = _dnn(work, place, catalog)
-    work, language = in_tokens(work, dnn, place)
+    work, language = in_tokens(work, dnn, place, request)
     if language is not None:
         defaults += [WorkloadDefault(kind, value) for kind, value in language.defaults]
     dataset = dataset_of(work, place, catalog)

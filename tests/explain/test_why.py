@@ -183,7 +183,7 @@ def _gpu_s(x: dict[str, float]) -> float:
 
 def _gpu(x: dict[str, float]) -> float:
     if "S" in x:  # a language model
-        return x["B"] * x["S"] / sum(time_s for name, time_s in x.items() if name.startswith("t "))
+        return x["a"] * x["B"] * x["S"] / sum(time_s for name, time_s in x.items() if name.startswith("t "))
     samples = x["d"] * x["m"] * x["g"] * x["b"]
     if x["p"] == 1:
         return samples / _gpu_s(x)

@@ -5,6 +5,7 @@ from typing import Any
 
 from sizer.guide.context import GuideContext
 from sizer.present import charts
+from sizer.present.availability import availability_table, cycle_chart
 from sizer.present.figures import PageFigure, charted
 from sizer.present.performance_tables import figures_table, layout_table, step_table, time_table
 from sizer.present.reference_table import reference_table, reference_text, references_table
@@ -34,6 +35,8 @@ class WorkloadPerformance:
     resembles: str
     layout: Table | None  # of a language model, with the next one
     step: Table | None
+    availability: Table | None  # of a language model: interruptions and goodput
+    cycle_chart: PageFigure | None
     reference: Table | None  # of the only workload; several are compared in one table
 
 
@@ -73,6 +76,13 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
         ),
         layout=layout_table(answer, number),
         step=step_table(answer, number),
+        availability=availability_table(answer, number),
+        cycle_chart=charted(
+            f"cycle-chart-{number}",
+            cycle_chart(answer, palette),
+            "One interval with its checkpoint, and an average interruption after it. Failures come at random: the "
+            "intervals hold whatever their order.",
+        ),
         resembles=reference_text(answer, context.design),
         reference=None if context.has_many_workloads else reference_table(answer, context.design, number),
     )

@@ -9,6 +9,7 @@ from sizer.catalog.model import Catalog
 from sizer.guide.context import GuideContext
 from sizer.physical.capacity import CapacityStep, capacity_ladder, is_extrapolated
 from sizer.present import words
+from sizer.present.availability import checkpoint_table, checkpoint_text
 from sizer.present.figures import charted
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.text import result_text
@@ -40,6 +41,11 @@ def content(context: GuideContext) -> dict[str, Any]:
         "capacity": capacity_table(steps) if len(steps) > 1 else None,
         "is_extrapolated": is_extrapolated(storage, design.storage_nodes),
         "supply": supply_table(design, context.catalog),
+        "checkpoints": [
+            (checkpoint_text(design, answer), table)
+            for number, answer in enumerate(context.answers, 1)
+            if (table := checkpoint_table(design, answer, number)) is not None
+        ],
         "data": _data(context),
         "mounts": _mounts(context),
         "has_front_end": platform.attachment in ("gateway", "own network", "spine", "fabric")
@@ -187,6 +193,9 @@ def _mounted(design: DesignAnswer, catalog: Catalog) -> Iterator[Row]:
 def _required(answer: WorkloadAnswer, is_named: bool) -> Iterator[Row]:
     name = f"{answer.workload.name}: " if is_named else ""
     warm, cold = answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s
+    if answer.language is not None:
+        yield row(words.capital(f"{name}tokens"), "", words.rounded(cold, "B/s"), "")
+        return
     later = words.estimate(warm, "B/s") if float(warm.value) > 0 else "none"
     yield row(words.capital(f"{name}later epochs"), "", later, "")
     yield row(words.capital(f"{name}first epoch"), "", words.estimate(cold, "B/s"), "")

@@ -17,8 +17,6 @@ DAY_S = 86_400.0
 # H100), 3.0 (BLOOM, 384 A100), 2.2 (504 B200, GPUs only), 8.5 (about 1,600 H200); OPT-175B's 16 of 2021 lies outside.
 INTERRUPTIONS = (4.0, 2.0, 9.0)
 GPUS_OF_THE_RATE = 8
-# BF16 weights, FP32 master weights and two moments of Adam: BLOOM's 2.3 TB for 176 G parameters.
-CHECKPOINT_BYTES_PER_PARAMETER = 14.0
 # Until a failure is noticed (1 to 30 min without tooling) and servers are found anew (1 to 10 min): middles by ratio.
 NOTICE_S, RESCHEDULE_S = 330.0, 190.0
 # First step after the start: logs of MLPerf v5.0 on 64 and 1,024 GPUs, 328 and 400 s.
@@ -75,9 +73,10 @@ def goodput(interval_s: ArrayLike, blocked_s: ArrayLike, restart_s: ArrayLike, b
     for exponential times between failures.
     """
     t, c, r, m = (np.asarray(value, float) for value in (interval_s, blocked_s, restart_s, between_s))
-    # Above e^700 a job never gets through a piece.
-    takes = m * np.exp(np.minimum(r / m, 350)) * np.expm1(np.minimum((t + c) / m, 350))
-    return np.asarray(t / takes)
+    piece = (t + c) / m
+    # In logarithms: a piece that is many times as long as the time between failures is never got through.
+    log_takes = np.log(m) + r / m + piece + np.log(-np.expm1(-piece))
+    return np.asarray(np.exp(np.log(t) - log_takes))
 
 
 def best_interval(blocked_s: ArrayLike, between_s: ArrayLike) -> Floats:
@@ -120,7 +119,7 @@ class CheckpointPlan:
     load_s: float
     blocked_s: float
     interval_s: float
-    restart_s: float
+    restart_s: float  # from a failure to the first step after it, with what is lost while a checkpoint is written
     between_s: tuple[float, float, float]  # median, and at the high and the low end of the rate of interruptions
     goodput: tuple[float, float, float]  # median, low, high
 
@@ -175,6 +174,9 @@ def checkpoint_plan(
     write_s, load_s = checkpoint_bytes / write_bytes_per_s, checkpoint_bytes / read_bytes_per_s
     blocked = write_s if copy_s is None else copy_s
     restart = notice_s + load_s + warm_up_s
+    if copy_s is not None:
+        # A failure before a checkpoint is written sends the job back to the one before: on average so much more work.
+        restart += write_s
     median, low, high = (float(time_between_interruptions(rate, gpus)) for rate in rates)
     # A checkpoint must be written before the next one starts.
     interval = max(float(best_interval(blocked, median)), write_s - blocked) if interval_s is None else interval_s

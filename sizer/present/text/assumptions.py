@@ -3,21 +3,25 @@
 from dataclasses import dataclass
 
 from sizer.base import units
-from sizer.base.quantities import NARROW_SPACE, plain
+from sizer.base.quantities import NARROW_SPACE, duration, plain
 from sizer.catalog.labels import capital, fact_label, fact_value_text, unit_of_field, with_vendor
 from sizer.catalog.schema import Port
 from sizer.physical.notes import CableQuestion
 from sizer.present.text.plan import question_text
 from sizer.sizing.assumptions import (
     AssumedFact,
+    AssumedWriteRate,
     CableRoute,
     CacheReserve,
+    CheckpointTimes,
     DefaultTaken,
     DesignAssumption,
+    InterruptionRate,
     MissingFacts,
     MissingPrices,
     MissingReadRate,
     OpenPoint,
+    RestartTimes,
 )
 from sizer.sizing.result import SizingResult
 from sizer.workload.language import DefaultKind
@@ -92,6 +96,40 @@ def _row(assumption: DesignAssumption) -> AssumptionRow:
             )
         case AssumedFact():
             return _fact_row(assumption)
+        case InterruptionRate(median, low, high):
+            return AssumptionRow(
+                "Interruptions of a job",
+                f"{plain(median)} in 1,000 days of a server with 8 GPUs (90{NARROW_SPACE}% interval {plain(low)} to "
+                f"{plain(high)})",
+                _BASIS,
+                assumption.source,
+                "between published jobs of 384 to 16,384 GPUs; state yours with interruptions",
+            )
+        case RestartTimes(notice_s, replace_s, warm_up_s):
+            return AssumptionRow(
+                "Restart after an interruption",
+                f"{duration(notice_s)} until it is noticed, {duration(replace_s)} to replace servers, "
+                f"{duration(warm_up_s)} to the first step",
+                _BASIS,
+                assumption.source,
+                "middles of published ranges; the last one from MLPerf Training v5.0 on 64 and 1,024 GPUs",
+            )
+        case CheckpointTimes(transfer_s, blocked_s):
+            return AssumptionRow(
+                "Checkpoint",
+                f"training stops for {duration(blocked_s)}; written and read back in {duration(transfer_s)} at most",
+                _BASIS,
+                assumption.source,
+                "the storage is sized for it; copies into host memory take 0.5 to 5 s in publications",
+            )
+        case AssumedWriteRate(storage, low_share, high_share):
+            return AssumptionRow(
+                f"{storage.name}: write rate",
+                f"{plain(low_share)} to {plain(high_share)} of the read rate",
+                _BASIS,
+                assumption.source,
+                "no source gives one",
+            )
 
 
 def _fact_row(assumption: AssumedFact) -> AssumptionRow:

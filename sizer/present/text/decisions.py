@@ -18,7 +18,7 @@ from sizer.sizing.design.decisions import (
     ServerChoice,
     StorageChoice,
 )
-from sizer.sizing.reasons import BindingKind, StorageDecision
+from sizer.sizing.reasons import BindingKind, RateNeed, StorageDecision
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.target_text import target_text
 
@@ -40,6 +40,12 @@ _STORAGE_TRADE_OFFS = {
     "parallel-file-system": (
         "Every server runs the client of the file system, which has to be updated with the operating system."
     ),
+}
+
+_RATE_NEEDS = {
+    RateNeed.READS: "The read rate",
+    RateNeed.CHECKPOINTS: "The rate of writing checkpoints",
+    RateNeed.RESTARTS: "The rate of loading a checkpoint at a restart",
 }
 
 
@@ -124,7 +130,7 @@ def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
         nodes = words.plural(need.nodes, "node")
         if need.decision is StorageDecision.RATE:
             for_capacity = words.plural(need.nodes_for_capacity, "node")
-            texts.append(f"The read rate decides: it takes {nodes}, the capacity {for_capacity}.")
+            texts.append(f"{_RATE_NEEDS[need.rate_need]} decides: it takes {nodes}, the capacity {for_capacity}.")
         elif need.decision is StorageDecision.CAPACITY:
             texts += storage_need_sentences(design)
         elif need.nodes_for_rate == need.nodes_for_capacity == need.nodes:

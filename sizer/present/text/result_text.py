@@ -185,7 +185,7 @@ def cold_epoch(answer: WorkloadAnswer) -> str:
     """Storage reads of the first epoch, and of the later ones."""
     assert answer.time is not None
     if answer.language is not None:
-        return "Evaluations, checkpoints, restarts and interruptions are not part of the time."
+        return "The time counts checkpoints, interruptions and restarts; evaluations are not part of it."
     first, later = words.rounded(answer.time.first_epoch_s, "s"), words.rounded(answer.time.epoch_s, "s")
     cold, hits = words.estimate(answer.cold_storage_bytes_per_s, "B/s"), answer.cache_hit_fraction
     text = f"The first epoch reads every sample from storage: {cold} for {first}."
@@ -265,7 +265,7 @@ def storage_name(design: DesignAnswer) -> str:
     nodes, per_unit = design.storage_nodes, design.platform.storage.nodes_per_unit
     if not nodes:
         return name
-    text = f"{grouped(nodes)} {name} nodes"
+    text = f"{grouped(nodes)} {name} {by_count(nodes, 'node', 'nodes')}"
     if per_unit is not None and per_unit.value > 1:
         text += f" in {grouped(-(-nodes // per_unit.value))} chassis"
     return text

@@ -141,7 +141,8 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) 
 
 def _storage_text(design: DesignAnswer) -> str:
     storage = design.platform.storage.name
-    return f"{design.storage_nodes} {storage} nodes" if design.storage_nodes else storage
+    count = design.storage_nodes
+    return f"{count} {storage} {by_count(count, 'node', 'nodes')}" if count else storage
 
 
 def _rate(answer: WorkloadAnswer) -> str:

@@ -17,8 +17,8 @@ from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.questions.data.ingest import IngestPlan, ingest_plan
 from sizer.questions.data.local_copy import LocalCopy, local_copies, on_local_drives
 from sizer.sizing.constraints.stored_data import (
+    CHECKPOINT_BYTES_PER_PARAMETER,
     StorageDemand,
-    checkpoint_bytes_per_parameter,
     is_transformed,
     raw_sample_bytes,
     storage_demand,
@@ -166,7 +166,7 @@ def data_plan(evaluated: EvaluatedDesign) -> DataPlan:
 
 
 def _checkpoints(result: SizingResult) -> Iterator[Checkpoint]:
-    """One process writes through the ports of one server to the storage."""
+    """One process writes through the ports of one server to the storage; language models have a plan of their own."""
     data, design = result.request.data, result.design
     if data.checkpoint_every_s is None:
         return
@@ -174,11 +174,10 @@ def _checkpoints(result: SizingResult) -> Iterator[Checkpoint]:
     ports = storage_nic_bytes_per_s(design.platform)
     rate = min(ports, published.value if published is not None else np.inf)
     for answer in design.workloads:
-        if answer.is_inference:
+        if answer.is_inference or answer.language is not None:
             continue
-        size = (
-            data.checkpoint_bytes_per_parameter or checkpoint_bytes_per_parameter(answer.dnn)
-        ) * answer.dnn.parameters.value
+        each = data.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER
+        size = each * answer.dnn.parameters.value
         write_s = float(fill_time_s(size, rate)) if np.isfinite(rate) else None
         yield Checkpoint(
             workload=answer.workload.name,

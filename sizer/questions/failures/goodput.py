@@ -14,6 +14,8 @@ from sizer.perf.availability.goodput import (
     spares_that_suffice,
     storage_level,
 )
+from sizer.sizing.design.checkpoint_storage import checkpoint_storage
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 # Write rates compared with the one asked about.
 _WRITE_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -48,7 +50,7 @@ class GoodputQuestion:
 
 
 @dataclass(frozen=True)
-class WriteRate:
+class OtherWriteRate:
     """Another write rate, everything else as asked."""
 
     write_bytes_per_s: float
@@ -63,9 +65,33 @@ class GoodputAnswer:
 
     question: GoodputQuestion
     plan: CheckpointPlan
-    others: tuple[WriteRate, ...]
+    others: tuple[OtherWriteRate, ...]
     level: str | None  # of NVIDIA's published storage levels
     spare_servers: int | None  # None: no time of repair given
+
+
+def question_of(design: DesignAnswer, answer: WorkloadAnswer) -> GoodputQuestion | None:
+    """The job of a workload on the storage of its design; None where the rates are not known or little is written.
+
+    Adapters are written so fast that no storage or interval changes anything.
+    """
+    found = answer.language
+    if found is None or found.work.method != "full":
+        return None
+    kept = checkpoint_storage(design, found)
+    write, read = kept.write_bytes_per_s[0], kept.read_bytes_per_s[0]
+    if not (math.isfinite(write) and math.isfinite(read)):
+        return None
+    return GoodputQuestion(
+        gpus=found.gpus_used,
+        parameters=found.work.parameters,
+        write_bytes_per_s=write,
+        read_bytes_per_s=read,
+        copy_s=None if found.work.checkpoints.waits else found.plan.blocked_s,
+        interval_s=found.work.checkpoints.every_s,
+        bytes_per_parameter=found.work.checkpoints.written_bytes / found.work.parameters,
+        rate=found.work.checkpoints.interruptions,
+    )
 
 
 def goodput_answer(question: GoodputQuestion) -> GoodputAnswer:
@@ -90,7 +116,7 @@ def goodput_answer(question: GoodputQuestion) -> GoodputAnswer:
     for factor in _WRITE_FACTORS:
         other = _plan(question, factor)
         gained = (other.goodput[0] - plan.goodput[0]) * question.gpus * 7 * 24
-        others.append(WriteRate(question.write_bytes_per_s * factor, other.goodput[0], other.interval_s, gained))
+        others.append(OtherWriteRate(question.write_bytes_per_s * factor, other.goodput[0], other.interval_s, gained))
     servers = max(1, round(question.gpus / GPUS_OF_THE_RATE))
     spares = None
     if question.repair_s is not None:

@@ -1,11 +1,14 @@
 """Goodput of a job as plain text."""
 
-from sizer.base.quantities import duration, grouped, significant
-from sizer.questions.failures.goodput import GoodputAnswer
+from sizer.base.quantities import duration, grouped, si, significant
+from sizer.present.availability import share_text
+from sizer.present.plain_table import table_text
+from sizer.present.tables import Field, Table, record_table
+from sizer.questions.failures.goodput import GoodputAnswer, OtherWriteRate
 
 
 def goodput_text(found: GoodputAnswer) -> str:
-    """The plan in sentences, and a table of write rates."""
+    """The plan in lines, and a table of write rates."""
     asked, plan = found.question, found.plan
     how = "while training goes on" if asked.copy_s is not None else "while training waits"
     best = "best interval" if asked.interval_s is None else "interval"
@@ -25,11 +28,27 @@ def goodput_text(found: GoodputAnswer) -> str:
     ]
     if found.spare_servers is not None:
         lines.append(f"spare servers       {found.spare_servers}: one is free at 99 % of all failures")
-    lines += ["", f"{'write GB/s':>12} {'goodput':>8} {'interval':>10} {'GPU-hours a week':>17}"]
-    for one in found.others:
-        gained = f"{one.gpu_hours_per_week:+,.0f}".replace(",", " ")
-        lines.append(
-            f"{significant(one.write_bytes_per_s / 1e9):>12} {one.goodput:8.1%} {duration(one.interval_s):>10} "
-            f"{gained if one.gpu_hours_per_week else 'as asked':>17}"
-        )
-    return "\n".join(lines)
+    return "\n".join([*lines, "", table_text(write_rates_table(found))])
+
+
+def write_rates_table(found: GoodputAnswer) -> Table:
+    """Goodput at other write rates of the storage."""
+
+    def gained(one: OtherWriteRate) -> str:
+        if one.write_bytes_per_s == found.question.write_bytes_per_s:
+            return "as asked"
+        hours = round(one.gpu_hours_per_week)
+        sign = "+" if hours > 0 else "\u2212" if hours < 0 else ""
+        return f"{sign}{grouped(abs(hours))}"
+
+    return record_table(
+        "write-rates",
+        "Other write rates of the storage",
+        found.others,
+        [
+            Field("Write rate", lambda one: si(one.write_bytes_per_s, "B/s"), "right", 25),
+            Field("Checkpoint interval", lambda one: duration(one.interval_s), "right", 25),
+            Field("Goodput", lambda one: share_text(one.goodput), "right", 20),
+            Field("GPU-hours a week", gained, "right", 30),
+        ],
+    )

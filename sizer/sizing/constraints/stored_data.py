@@ -20,9 +20,6 @@ from sizer.workload.request import SizingRequest
 # A checkpoint holds the weights and, for a resumed run to go on as before, the momentum: two numbers of single
 # precision a parameter. Assumed: no published design of the catalogue states the size of a checkpoint.
 CHECKPOINT_BYTES_PER_PARAMETER = 8.0
-# Of a language model: weights of two bytes, master weights and two moments of Adam in single precision. BLOOM 176B
-# wrote 2.3 TB, 14 bytes a parameter (bigscience-bloom).
-LANGUAGE_CHECKPOINT_BYTES_PER_PARAMETER = 14.0
 
 
 class Reader(Protocol):
@@ -47,6 +44,10 @@ class Reader(Protocol):
     @property
     def is_inference(self) -> bool:
         """Whether it only reads: nothing is trained, so nothing is kept."""
+
+    @property
+    def restart_bytes(self) -> float | None:
+        """State of a language model that a restart loads; None of other networks. [B]"""
 
 
 @dataclass(frozen=True)
@@ -182,18 +183,14 @@ def needed_with_bytes(
 
 def checkpoint_bytes(readers: Sequence[Reader], data_request: DataRequest) -> float:
     """One checkpoint of every training that is asked to write them, and of every language model. [B]"""
-    return sum(
-        (data_request.checkpoint_bytes_per_parameter or checkpoint_bytes_per_parameter(reader.dnn))
-        * reader.dnn.parameters.value
-        for reader in readers
-        if not reader.is_inference
-        and (data_request.checkpoint_every_s is not None or reader.dnn.transformer is not None)
-    )
-
-
-def checkpoint_bytes_per_parameter(dnn: Dnn) -> float:
-    """Bytes of a checkpoint for each parameter, where the request states none. [B]"""
-    return CHECKPOINT_BYTES_PER_PARAMETER if dnn.transformer is None else LANGUAGE_CHECKPOINT_BYTES_PER_PARAMETER
+    each = data_request.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER
+    found = 0.0
+    for reader in readers:
+        if reader.restart_bytes is not None:
+            found += reader.restart_bytes
+        elif data_request.checkpoint_every_s is not None and not reader.is_inference:
+            found += each * reader.dnn.parameters.value
+    return found
 
 
 def asks_for_local_drives(request: SizingRequest, catalog: Catalog) -> bool:

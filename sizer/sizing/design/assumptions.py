@@ -1,27 +1,32 @@
 """Assumptions of an answer, points that vendors must confirm, and every document that a number comes from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from sizer.catalog.checks import unknown_facts
 from sizer.catalog.items import Item
 from sizer.catalog.labels import names_item
 from sizer.catalog.model import Catalog, last_field, statements
+from sizer.perf.availability.goodput import INTERRUPTIONS, NOTICE_S, RESCHEDULE_S, WARM_UP_S
 from sizer.physical.host_memory import OS_RESERVE_BYTES
 from sizer.physical.racks.positions import AISLE_M, LEAD_M, SLACK_FRACTION, TRAY_M
 from sizer.sizing.assumptions import (
     AssumedFact,
+    AssumedWriteRate,
     CableRoute,
     CacheReserve,
+    CheckpointTimes,
     DefaultTaken,
     DesignAssumption,
+    InterruptionRate,
     MissingFacts,
     MissingPrices,
     MissingReadRate,
     OpenPoint,
+    RestartTimes,
 )
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages.storage_rates import rate_is_unknown
+from sizer.sizing.stages.storage_rates import WRITE_SHARES, rate_is_unknown
 from sizer.workload.resolve import CUSTOM, ResolvedWorkload
 
 # Folders of the catalogue whose assumed facts are choices of the plan.
@@ -48,6 +53,7 @@ def design_assumptions(
     on_gpu = [work.on(design.platform.gpu.id) for work in works]
     return (
         *(DefaultTaken(work.request.name, default) for work in on_gpu for default in work.defaults),
+        *_of_checkpoints(design),
         CacheReserve(OS_RESERVE_BYTES),
         CableRoute(LEAD_M, TRAY_M, AISLE_M, SLACK_FRACTION),
         *(
@@ -57,6 +63,25 @@ def design_assumptions(
             if fact.basis == "assumed" and fact.source != CUSTOM and not _is_replaced(design, item, fact.field)
         ),
     )
+
+
+def _of_checkpoints(design: DesignAnswer) -> Iterator[DesignAssumption]:
+    """What the goodput of language models and the storage for their checkpoints rest on, each once."""
+    found = [answer.language for answer in design.workloads if answer.language is not None]
+    if not found:
+        return
+    if any(one.work.checkpoints.interruptions is None for one in found):
+        yield InterruptionRate(*INTERRUPTIONS)
+    yield RestartTimes(NOTICE_S, RESCHEDULE_S, WARM_UP_S)
+    for one in {one.plan.blocked_s: one for one in found}.values():
+        yield CheckpointTimes(one.plan.write_s, one.plan.blocked_s)
+    if _write_rate_is_unknown(design):
+        yield AssumedWriteRate(design.platform.storage, *WRITE_SHARES)
+
+
+def _write_rate_is_unknown(design: DesignAnswer) -> bool:
+    storage = design.platform.storage
+    return storage.kind != "local" and storage.node_write_bytes_per_s is None
 
 
 def _is_replaced(design: DesignAnswer, item: Item, field: str) -> bool:
@@ -84,6 +109,8 @@ def open_points(design: DesignAnswer, catalog: Catalog) -> tuple[OpenPoint, ...]
     ]
     if rate_is_unknown(design.platform.storage):
         points.append(MissingReadRate(design.platform.storage))
+    if _write_rate_is_unknown(design) and any(answer.language is not None for answer in design.workloads):
+        points.append(MissingFacts(design.platform.storage, ("node_write_bytes_per_s",)))
     points += design.plan.questions
     if design.bill.unpriced:
         points.append(MissingPrices(tuple(catalog.item(item_id) for item_id in design.bill.unpriced)))

@@ -9,7 +9,7 @@ from sizer.catalog.schema import Storage
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
-from sizer.sizing.reasons import CapacityTier, LargerDrives, MinimumCapacity, StorageDecision, StorageNeed
+from sizer.sizing.reasons import CapacityTier, LargerDrives, MinimumCapacity, RateNeed, StorageDecision, StorageNeed
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
@@ -59,6 +59,7 @@ def storage_need(
         nodes=storage_nodes,
         nodes_for_capacity=for_capacity,
         nodes_for_rate=for_rate,
+        rate_need=_rate_need(works, runs),
         load_fraction=max(loads),
         fill_fraction=demand.stored_bytes / float(capacity.usable_bytes(storage, option, storage_nodes)),
         larger_drives=_larger_drives(storage, data, storage_nodes) if is_capacity else None,
@@ -80,6 +81,12 @@ def _nodes_for_rate(request: SizingRequest, works: Sequence[ResolvedWorkload], r
         float(evaluate.storage_nodes(work, run.comp, run.cols, run.need, confidence)[0])
         for work, run in zip(works, runs, strict=True)
     )
+
+
+def _rate_need(works: Sequence[ResolvedWorkload], runs: Sequence[WorkloadRun]) -> RateNeed:
+    """What takes the most nodes of all workloads."""
+    each = [evaluate.rate_need(work, run.comp, run.cols, run.need) for work, run in zip(works, runs, strict=True)]
+    return max(((nodes, need) for one in each for need, nodes in one.items()), key=lambda pair: pair[0])[1]
 
 
 def _whole(storage: Storage, nodes: float) -> int | None:

@@ -268,6 +268,8 @@ def host_link(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws
 
 
 def _hits(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) -> Floats:
+    if work.language is not None:  # every token is read once
+        return np.zeros((1, 1))
     position = draws.cache_position(work.request.access, work.request.cache)
     share, exponent = caches.share_and_exponent(
         caches.cached_fraction(cols.cache_bytes, work.dataset_bytes), servers, work.request.access

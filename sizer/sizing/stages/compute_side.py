@@ -268,6 +268,9 @@ def cache_hits(
 
     The second is the standard deviation of the logarithm of the share that is read from storage. [-]
     """
+    if work.language is not None:  # every token is read once
+        nothing = np.zeros(np.broadcast_shapes(cols.cache_bytes.shape, n_servers.shape))
+        return nothing, nothing
     access = work.request.access
     position, of_rows = calibration.cache_position(access, work.request.cache)
     # Few servers differ in memory, and the law is a long sum: each pair of memory and servers is computed once.

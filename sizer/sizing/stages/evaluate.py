@@ -4,7 +4,7 @@ Arrays may have any shape: one axis of rows, or platforms x numbers of servers, 
 has shape (platforms, 1).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
 from sizer.perf import pipeline, storage
 from sizer.perf.stage_capacity import Capacity
+from sizer.sizing.reasons import RateNeed
+from sizer.sizing.stages.checkpoints import CheckpointRates, checkpoint_rates
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.outcomes import Outcomes, of_busy_gpus, of_rate, of_time
 from sizer.sizing.stages.platform_columns import Columns
@@ -37,6 +39,7 @@ class Need:
     counts_gpu: bool  # False: the GPUs set the need themselves (a number of GPUs kept busy)
     outcomes: Outcomes  # of the servers, with what each asks of storage and network
     has_gpus: Bools | None = None  # whether there are so many; None: no number of GPUs is asked for
+    checkpoints: CheckpointRates | None = None  # of a language model
 
     def take(self, rows: Ints) -> "Need":
         """Need of some rows of the first axis."""
@@ -48,6 +51,7 @@ class Need:
             counts_gpu=self.counts_gpu,
             outcomes=self.outcomes.take(rows),
             has_gpus=None if self.has_gpus is None else self.has_gpus[rows],
+            checkpoints=None if self.checkpoints is None else self.checkpoints.take(rows),
         )
 
 
@@ -140,6 +144,19 @@ def need(
     InfeasibleError
         If starting a run takes longer than the whole training may.
     """
+    gpus = np.broadcast_to(n_servers * cols.gpus_per_server, comp.gpu.median.shape)
+    wanted = _need_of_target(work, comp, cols, n_servers, confidence, calibration)
+    return replace(wanted, checkpoints=checkpoint_rates(work.language, gpus))
+
+
+def _need_of_target(
+    work: ResolvedWorkload,
+    comp: Compute,
+    cols: Columns,
+    n_servers: Ints,
+    confidence: float,
+    calibration: Calibration,
+) -> Need:
     zero = np.zeros(comp.gpu.median.shape)
     target = work.request.target
     if target.samples_per_s is not None:
@@ -195,7 +212,7 @@ def nic_bytes_per_s(work: ResolvedWorkload, comp: Compute, wanted: Need) -> Floa
 
 
 def storage_nodes(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: float) -> Floats:
-    """Smallest node count whose reads meet the target at the joint confidence; inf where none does."""
+    """Smallest node count whose rates meet the target at the joint confidence; inf where none does."""
     return nodes_given_compute(compute_probability(comp, wanted), work, comp, cols, wanted, confidence)
 
 
@@ -209,7 +226,25 @@ def nodes_given_compute(
     asked = least_chance(confidence)
     # A row that the other stages rule out fails for their sake; its storage is planned as if they met the target.
     level = np.where(already >= asked, asked / np.where(already >= asked, already, 1.0), asked)
-    return _nodes_reading(read_bytes_per_s(work, comp, wanted), cols, level)
+    reads, checkpoints = read_bytes_per_s(work, comp, wanted), wanted.checkpoints
+    if checkpoints is None:
+        return _nodes_reading(reads, cols, level)
+    # A restart reads while nothing else does; the tokens that are read beside the writing are some MB/s.
+    return np.maximum(
+        _nodes_reading(np.maximum(reads, checkpoints.restart_bytes_per_s), cols, level),
+        _nodes_writing(checkpoints.written_bytes_per_s, cols, level),
+    )
+
+
+def rate_need(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need) -> dict[RateNeed, float]:
+    """Nodes that each of the rates takes at their low ends, of the first row; not rounded."""
+    read_low = float(cols.node_low_bytes_per_s.flat[0])
+    found = {RateNeed.READS: float(read_bytes_per_s(work, comp, wanted).flat[0]) / read_low}
+    if wanted.checkpoints is not None:
+        write_low = float(cols.node_write_low_bytes_per_s.flat[0])
+        found[RateNeed.CHECKPOINTS] = float(wanted.checkpoints.written_bytes_per_s.flat[0]) / write_low
+        found[RateNeed.RESTARTS] = float(wanted.checkpoints.restart_bytes_per_s.flat[0]) / read_low
+    return found
 
 
 def nodes_for(bytes_per_s: Floats, cols: Columns, confidence: float) -> Floats:
@@ -223,6 +258,16 @@ def _nodes_reading(bytes_per_s: Floats, cols: Columns, probability: Floats | flo
         probability,
         cols.node_low_bytes_per_s,
         cols.node_high_bytes_per_s,
+        cols.node_line_bytes_per_s,
+    )
+
+
+def _nodes_writing(bytes_per_s: Floats, cols: Columns, probability: Floats | float) -> Floats:
+    return storage.nodes_needed(
+        bytes_per_s,
+        probability,
+        cols.node_write_low_bytes_per_s,
+        cols.node_write_high_bytes_per_s,
         cols.node_line_bytes_per_s,
     )
 

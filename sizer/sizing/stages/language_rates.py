@@ -1,4 +1,7 @@
-"""Rates of language models on designs: at every number of GPUs those of the fastest layout that fits in memory."""
+"""Rates of language models on designs: at every number of GPUs those of the fastest layout that fits in memory.
+
+Over days, with what interruptions and checkpoints leave of the time: the rate that a target asks for is sustained.
+"""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +17,9 @@ from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
+from sizer.perf.availability.goodput import CheckpointPlan
 from sizer.physical.platform import Platform
+from sizer.sizing.stages.checkpoints import goodput_of, plan_of
 from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutQuestion, search_layouts
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
@@ -35,7 +40,7 @@ _STACK_OF_VENDOR = {"AMD": "primus"}
 class LanguageRun:
     """Training of a language model on every row. Arrays over the rows."""
 
-    tokens_per_s: Floats
+    tokens_per_s: Floats  # over days, with interruptions
     log_sd: Floats
     fits: Bools
 
@@ -54,6 +59,7 @@ class LanguageAnswer:
     gpus_used: int  # of the design: models divide well over some numbers of servers only
     batch: int  # sequences of a step
     stack: str  # id of the software that runs on these GPUs
+    plan: CheckpointPlan  # checkpoints and interruptions, on storage that is sized for them
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,8 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     gpus, found = servers * used, _layouts(work.language, one, servers, catalog, _JUDGED)
     others = (layout for layout in found if _degrees(layout) != _degrees(found[0]))
     batch, stack = work.language.batch(gpus), _stack(work.language, one.vendor)
-    return LanguageAnswer(work.language, found[0], next(others, None), gpus, batch, stack)
+    plan = plan_of(work.language.checkpoints, gpus)
+    return LanguageAnswer(work.language, found[0], next(others, None), gpus, batch, stack, plan)
 
 
 def _degrees(layout: LayoutAnswer) -> tuple[int, ...]:
@@ -151,8 +158,10 @@ def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catal
     """
     steps = _steps(most, 1 if busy is None else math.ceil(busy / one.gpus_per_server))
     found = [_layout(work, one, servers, catalog) for servers in steps]
-    rate = np.array([_NO_RATE if layout is None else float(layout.tokens_per_s.value) for layout in found])
-    sd = np.array([0.2 if layout is None else float(layout.tokens_per_s.log_sd) for layout in found])
+    shares = [goodput_of(work.checkpoints, servers * one.gpus_per_server) for servers in steps]
+    each = list(zip(found, shares, strict=True))
+    rate = np.array([_NO_RATE if part is None else float(part.tokens_per_s.value) * share for part, (share, _) in each])
+    sd = np.array([0.2 if part is None else math.hypot(float(part.tokens_per_s.log_sd), sd) for part, (_, sd) in each])
     best = np.maximum.accumulate(rate)
     places = np.maximum.accumulate(np.where(rate >= best, np.arange(len(rate)), 0))
     servers = np.array(steps)

@@ -17,7 +17,7 @@ from sizer.physical.host_memory import page_cache_bytes
 from sizer.physical.networks.counts import fabric_share
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import MIN_LAN_GBIT_PER_S, lan_ports, own_network_ports
-from sizer.sizing.stages.storage_rates import mount_rates, node_rates
+from sizer.sizing.stages.storage_rates import mount_rates, node_rates, node_write_rates
 from sizer.workload.request import Fabric
 
 _USUAL_HOST_LINKS = 2.0
@@ -36,6 +36,8 @@ class Columns:
     node_low_bytes_per_s: Floats
     node_high_bytes_per_s: Floats
     node_line_bytes_per_s: Floats  # line rate of a storage node's front end
+    node_write_low_bytes_per_s: Floats
+    node_write_high_bytes_per_s: Floats
     mounts: Floats  # fixed mounts of a server
     mounts_per_node: Floats  # further mounts for every storage node
     mount_low_bytes_per_s: Floats
@@ -152,6 +154,7 @@ def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple
         fabric_bytes_per_s(server, platform.fabric),
         storage_nic_bytes_per_s(platform),
         *node_rates(platform),
+        *node_write_rates(platform),
         *mount_rates(storage, catalog),
         float(storage.kind == "local"),
     )

@@ -10,6 +10,10 @@ from sizer.catalog.schema import Storage
 from sizer.physical.capacity import node_limits, usable_bytes
 from sizer.physical.platform import Platform
 
+# Write rate over read rate where no write rate is published: assumed, from 0.26 of WEKApod Nitro (186 of 720 GB/s of
+# eight servers) to the half that NVIDIA asks of storage at each of its levels.
+WRITE_SHARES = (0.25, 0.5)
+
 
 class ReadRate(NamedTuple):
     """Facts on the sustained read rate of one storage node; the same one twice where a source gives one end only."""
@@ -58,6 +62,15 @@ def node_rates(platform: Platform) -> tuple[float, float, float]:
         line = used * kind.bytes_per_s
     rate = node_read_rate(storage)
     return (line, line, line) if rate is None else (rate.low.value, rate.high.value, line)
+
+
+def node_write_rates(platform: Platform) -> tuple[float, float]:
+    """Lower and upper write rate of one storage node, or of a server's own drives. [B/s]"""
+    published = platform.storage.node_write_bytes_per_s
+    if published is not None:
+        return published.value, published.value
+    low, high, _ = node_rates(platform)
+    return WRITE_SHARES[0] * low, WRITE_SHARES[1] * high
 
 
 def mount_rate(storage: Storage, catalog: Catalog) -> ReadRate:

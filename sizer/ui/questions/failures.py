@@ -18,6 +18,7 @@ from sizer.sizing.result import SizingResult, SpareCost
 from sizer.ui import look, state
 from sizer.ui.look import Spec
 from sizer.ui.performance.page import chosen_workload
+from sizer.ui.questions import checkpoints
 from sizer.ui.request_form.field import RequestPath
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -39,6 +40,7 @@ def show(view: View) -> None:
     _reserve(view, case)
     unit = sample_unit(design.workloads[number].dnn)
     look.chart(_chart(view.key, number, look.palette().name, unit, cases))
+    checkpoints.show(view, number)
     sources = view.catalog.sources
     for table in (failures_table(cases, design.workloads), maintenance_table(cases)):
         if table is not None:

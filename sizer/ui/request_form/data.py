@@ -69,7 +69,7 @@ DATA: Columns = (
         FormField(
             ("data", "checkpoint_every_s"),
             "Checkpoint interval",
-            "Default: no checkpoints are included.",
+            "Default: none; for a language model the interval that loses the least time.",
             Quantity(SECONDS),
             "none",
         ),
@@ -77,9 +77,15 @@ DATA: Columns = (
         FormField(
             ("data", "checkpoint_bytes_per_parameter"),
             "Checkpoint bytes per parameter",
-            "Default: 8, weights and momentum in single precision.",
+            "Default: 8, weights and momentum in single precision; 14 for a language model.",
             PlainNumber(1.0, 64.0),
-            "8",
+            "8, or 14",
+        ),
+        FormField(
+            ("data", "checkpoint_waits"),
+            "Training waits for the checkpoint",
+            "Of a language model: until it is written, instead of for its copy into host memory only.",
+            Checkbox(),
         ),
     ),
 )

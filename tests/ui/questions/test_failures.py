@@ -67,3 +67,25 @@ def test_the_share_of_jobs_within_the_wait_is_shown() -> None:
     share, under = figure(app, "Jobs that start within their wait")
     assert plain(share) == "89 %"  # of six servers; see the table of sizes of the team
     assert plain(under).startswith("90 %")
+
+
+def test_the_checkpoints_of_a_language_model() -> None:
+    """Worse hardware, a longer repair and a fixed interval change the goodput, and an impossible interval says why."""
+    app = asked("llama-70b-dgx-h100")
+    best = plain(figure(app, "Goodput")[0])
+    assert best == "99.3 %"  # the storage writes and reads faster than what the design is sized for
+    assert figure(app, "Storage level")[0] == "good"
+    slider = widget(app.select_slider, "Interruptions in 1,000 days of a server")
+    slider.set_value(16.0).run()
+    assert_well(app)
+    assert float(plain(figure(app, "Goodput")[0]).split()[0]) < 99
+    widget(app.select_slider, "Checkpoint interval").set_value(8 * 3600.0).run()
+    assert_well(app)
+    assert plain(figure(app, "A checkpoint every")[0]) == "8.00 h"
+    # The request is as it was: these are questions.
+    assert "data" not in app.session_state.draft
+
+
+def test_other_networks_have_no_such_part() -> None:
+    app = asked("dgx1-f800-resnet50")
+    assert not [one for one in app.select_slider if one.label == "Checkpoint interval"]

@@ -1,0 +1,246 @@
+"""Checkpoints, interruptions and goodput of language models: tables, a chart of one cycle, and sentences."""
+
+import math
+
+from sizer.base.quantities import NARROW_SPACE, duration, si, significant
+from sizer.perf.availability.goodput import (
+    GPUS_OF_THE_RATE,
+    INTERRUPTIONS,
+    NOTICE_S,
+    RESCHEDULE_S,
+    WARM_UP_S,
+    CheckpointPlan,
+    spares_that_suffice,
+)
+from sizer.present import words
+from sizer.present.charting import COLUMN_PX, LIGHT, QUIET_OPACITY, Chart, ChartBar, Palette, bar_chart, time_unit
+from sizer.present.tables import Row, Table, fact_table, row
+from sizer.sizing.design.checkpoint_storage import CheckpointStorage, checkpoint_storage
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.stages.language_rates import LanguageAnswer
+
+# Time of a repair for which spare servers are counted. An example: it depends on the contract.
+_REPAIR_S = 86_400.0
+
+
+def checkpoint_table(design: DesignAnswer, answer: WorkloadAnswer, number: int) -> Table | None:
+    """What checkpoints ask of the storage and what it delivers; None of other workloads."""
+    found = answer.language
+    if found is None:
+        return None
+    kept = checkpoint_storage(design, found)
+    rows = [
+        _moved(
+            "Checkpoint, written",
+            kept.written_bytes,
+            kept.write_allowed_s,
+            kept.write_need_bytes_per_s,
+            kept.write_bytes_per_s,
+        ),
+        _moved(
+            "Checkpoint, read at a restart",
+            kept.restart_bytes,
+            kept.restart_allowed_s,
+            kept.restart_need_bytes_per_s,
+            kept.read_bytes_per_s,
+        ),
+    ]
+    if found.layout.data > 1:
+        rows.append(
+            _moved("The same, each replica reading for itself", kept.storm_bytes, None, None, kept.read_bytes_per_s)
+        )
+    return fact_table(
+        f"checkpoints-{number}",
+        "Checkpoints and restarts",
+        [row(*cells) for cells in rows],
+        titles=("What", "Size", "Allowed", "Needed", "Delivered", "Takes"),
+        widths=(30, 13, 12, 14, 19, 12),
+        aligns=("left", "right", "right", "right", "right", "right"),
+        style="",
+    )
+
+
+def _moved(
+    what: str, size: float, allowed_s: float | None, need: float | None, rate: tuple[float, float]
+) -> tuple[str, ...]:
+    low, high = rate
+    is_known = math.isfinite(low)
+    delivered = si(low, "B/s") if low == high else f"{si(low, 'B/s')} to {si(high, 'B/s')}"
+    return (
+        what,
+        si(size, "B"),
+        "" if allowed_s is None else duration(allowed_s),
+        "" if need is None else si(need, "B/s"),
+        delivered if is_known else "not published",
+        duration(size / low) if is_known else "not known",
+    )
+
+
+def checkpoint_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
+    """Peak and average of the writing, the published level, and what the write rate rests on; "" of other workloads."""
+    found = answer.language
+    if found is None:
+        return ""
+    kept, plan = checkpoint_storage(design, found), found.plan
+    average = kept.written_bytes / (plan.interval_s + plan.blocked_s)
+    if _is_short(answer):
+        parts = [f"A checkpoint of {si(kept.written_bytes, 'B')} is written at the end of the run."]
+    else:
+        first = (
+            f"A checkpoint of {si(kept.written_bytes, 'B')} is written every {duration(plan.interval_s)}: "
+            f"{si(average, 'B/s')} on average"
+        )
+        if math.isfinite(kept.write_s):
+            share = words.percent(min(1.0, kept.write_s / (plan.interval_s + plan.blocked_s)))
+            first += f", {si(kept.write_bytes_per_s[0], 'B/s')} while the storage writes, {share} of the time"
+        parts = [f"{first}."]
+    name = design.platform.storage.name
+    if not kept.write_is_published:
+        parts.append(
+            f"No source gives a write rate of {name}: a quarter to a half of its read rate is assumed, to be confirmed."
+        )
+    if design.platform.storage.kind != "local":
+        parts.append(f"{level_text(kept, design.n_servers)}.")
+    return " ".join(parts)
+
+
+def level_text(kept: CheckpointStorage, servers: int) -> str:
+    """The published storage level that the low ends of the rates meet."""
+    met = f"meets the level \u201c{kept.level}\u201d" if kept.level else "is below the level \u201cgood\u201d"
+    return (
+        f"For {words.plural(servers, 'server')} the storage {met} of NVIDIA\u2019s DGX SuperPOD reference architecture "
+        "(read and write rate, low ends)"
+    )
+
+
+def availability_table(answer: WorkloadAnswer, number: int) -> Table | None:
+    """Interruptions, checkpoints and what they leave of the time; None of other workloads."""
+    found = answer.language
+    if found is None:
+        return None
+    plan = found.plan
+    share, low, high = plan.goodput
+    servers = max(1, round(plan.gpus / GPUS_OF_THE_RATE))
+    stated = found.work.checkpoints.interruptions
+    spares = spares_that_suffice(servers, _REPAIR_S, rate=INTERRUPTIONS[0] if stated is None else stated)
+    unit = words.sample_unit(answer.dnn)
+    lost = words.percent(1 - share)
+    each: list[tuple[str, str] | Row] = [
+        ("Interruptions", _between(plan)),
+        ("Checkpoint interval", _interval(answer, found)),
+        ("Training stops for a checkpoint", duration(plan.blocked_s)),
+        ("Work lost at an interruption, on average", duration(_lost_work_s(plan, found))),
+        ("Until a failure is noticed and servers are replaced", duration(NOTICE_S + RESCHEDULE_S)),
+        ("Loading the checkpoint, at most", duration(plan.load_s)),
+        ("Warm-up to the first step", duration(WARM_UP_S)),
+        ("Rate while training runs", words.rounded(found.layout.tokens_per_s, unit)),
+        ("Rate over days", words.rounded(answer.throughput, unit)),
+        ("Lost", f"{lost} of the time, {_gpu_hours(plan)} a week"),
+        ("Spare servers, if a repair takes a day", f"{spares} keep one free at 99{NARROW_SPACE}% of all failures"),
+        row("Goodput", f"{share_text(share)} (90 % interval {share_text(low)} to {share_text(high)})", kind="total"),
+    ]
+    return fact_table(f"availability-{number}", "Availability and goodput", each)
+
+
+def goodput_sentence(answer: WorkloadAnswer) -> str:
+    """'99.2 % (98.3 to 99.6): an interruption every 4.8 d, a checkpoint every 34 min'; "" of other workloads."""
+    found = answer.language
+    if found is None:
+        return ""
+    share, low, high = found.plan.goodput
+    kept = (
+        "one checkpoint, at the end" if _is_short(answer) else f"a checkpoint every {duration(found.plan.interval_s)}"
+    )
+    return (
+        f"{share_text(share)} (90 % interval {share_text(low)} to {share_text(high)}): an interruption every "
+        f"{duration(found.plan.between_s[0])}, {kept}"
+    )
+
+
+def checkpoint_sentence(design: DesignAnswer, answer: WorkloadAnswer) -> str:
+    """'988 GB, written in 15 s, read in 22 s (at most 5 min each)'; "" of other workloads."""
+    found = answer.language
+    if found is None:
+        return ""
+    kept = checkpoint_storage(design, found)
+    if not (math.isfinite(kept.write_s) and math.isfinite(kept.restart_s)):
+        return f"{si(kept.written_bytes, 'B')}; no source gives the rates of the storage"
+    return (
+        f"{si(kept.written_bytes, 'B')}, written in {duration(kept.write_s)} (allowed "
+        f"{duration(kept.write_allowed_s)}); a restart reads {si(kept.restart_bytes, 'B')} in "
+        f"{duration(kept.restart_s)} (allowed {duration(kept.restart_allowed_s)})"
+    )
+
+
+def cycle_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
+    """One interval with its checkpoint, and a failure in the middle of the next one; None of other workloads."""
+    found = answer.language
+    if found is None:
+        return None
+    plan, colours = found.plan, palette.stages
+    done = plan.interval_s + plan.blocked_s
+    fails = done + plan.interval_s / 2
+    waits = found.work.checkpoints.waits
+    written = done if waits else done + plan.write_s
+    parts = [
+        ("Training", 0.0, plan.interval_s, colours["gpu"], 1.0),
+        ("Training waits for its copy", plan.interval_s, done, palette.other, 1.0),
+        ("Storage writes the checkpoint", plan.interval_s if waits else done, written, colours["storage"], 1.0),
+        ("Work that a failure undoes", done, fails, colours["gpu"], QUIET_OPACITY),
+    ]
+    now = fails
+    for name, length, colour in (
+        ("Notice and replace", NOTICE_S + RESCHEDULE_S, palette.other),
+        ("Load the checkpoint", plan.load_s, colours["storage"]),
+        ("Warm-up", WARM_UP_S, palette.other),
+    ):
+        parts.append((name, now, now + length, colour, 1.0))
+        now += length
+    factor, unit = time_unit(now)
+    bars = [
+        ChartBar(name, end / factor, duration(end - start), colour, start=start / factor, fill=fill)
+        for name, start, end, colour, fill in parts
+    ]
+    return bar_chart(bars, cycle_finding(plan), f"time since the last checkpoint, {unit}", palette, width)
+
+
+def cycle_finding(plan: CheckpointPlan) -> str:
+    """Title of the chart of one cycle."""
+    cost = plan.interval_s / 2 + plan.restart_s
+    return (
+        f"A checkpoint every {duration(plan.interval_s)}; an interruption costs {duration(cost)}, once in "
+        f"{duration(plan.between_s[0])}"
+    )
+
+
+def _lost_work_s(plan: CheckpointPlan, found: LanguageAnswer) -> float:
+    """Half of the interval, and what was done while the last checkpoint was written."""
+    return plan.interval_s / 2 + (0.0 if found.work.checkpoints.waits else plan.write_s)
+
+
+def _between(plan: CheckpointPlan) -> str:
+    value, low, high = plan.between_s
+    text = f"one every {duration(value)}"
+    return text if low == high else f"{text} ({duration(low)} to {duration(high)})"
+
+
+def _is_short(answer: WorkloadAnswer) -> bool:
+    """Whether a run ends before its first checkpoint is due."""
+    assert answer.language is not None
+    return answer.time is not None and float(answer.time.total_s.value) < answer.language.plan.interval_s
+
+
+def _interval(answer: WorkloadAnswer, found: LanguageAnswer) -> str:
+    every = duration(found.plan.interval_s)
+    if _is_short(answer):
+        return f"one, at the end: the run is shorter than {every}"
+    return f"{every}, {'the one that loses least' if found.work.checkpoints.every_s is None else 'as requested'}"
+
+
+def _gpu_hours(plan: CheckpointPlan) -> str:
+    return f"{significant(plan.lost_hours_per_week * plan.gpus, 2)} GPU-hours"
+
+
+def share_text(share: float) -> str:
+    """A share of the time at three digits: '99.2 %'."""
+    return f"{significant(100 * share)}{NARROW_SPACE}%"

@@ -1,0 +1,98 @@
+"""Part of the question on failures: checkpoints, interruptions and goodput of a language model's training."""
+
+import dataclasses
+
+import streamlit as st
+
+from sizer.base.errors import SizerError
+from sizer.base.quantities import duration, grouped
+from sizer.present.availability import cycle_chart, share_text
+from sizer.questions.failures.goodput import GoodputAnswer, GoodputQuestion, goodput_answer, question_of
+from sizer.questions.failures.goodput_text import write_rates_table
+from sizer.ui import look
+from sizer.ui.error_messages import sentences
+from sizer.ui.state import View
+from sizer.ui.typed import plain
+
+_MINUTE_S, _HOUR_S = 60.0, 3600.0
+_BEST = 0.0
+_INTERVALS_S = (_BEST, *(minutes * _MINUTE_S for minutes in (2, 5, 10, 15, 20, 30, 45, 60, 120, 240, 480)))
+_RATES = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 9.0, 16.0)
+_REPAIRS_S = tuple(hours * _HOUR_S for hours in (4, 12, 24, 48, 72, 168))
+_USUAL_RATE, _USUAL_REPAIR_S = 4.0, 24 * _HOUR_S
+
+
+def show(view: View, number: int) -> None:
+    """Draw what another interval, other interruptions and faster storage would change; nothing of other networks."""
+    assert view.result is not None
+    design = view.result.design
+    answer = design.workloads[number]
+    question = question_of(design, answer)
+    if question is None:
+        return
+    st.subheader("Checkpoints and interruptions", anchor=False)
+    look.note(
+        f"What the storage of the design can do: it writes {grouped(question.write_bytes_per_s / 1e9)} GB/s and reads "
+        f"{grouped(question.read_bytes_per_s / 1e9)} GB/s at least. The design itself counts with the times that it is "
+        "sized for."
+    )
+    asked = _asked(question, f"{st.session_state.generation}/{number}")
+    try:
+        found = goodput_answer(asked)
+    except SizerError as error:
+        st.warning(plain(sentences(str(error))), icon=":material/block:")
+        return
+    _figures(found)
+    drawn = cycle_chart(answer, look.palette(), "container")
+    look.chart(None if drawn is None else drawn.to_dict(validate=False))
+    table = write_rates_table(found)
+    st.subheader(plain(table.caption), anchor=False)
+    look.table(table, view.catalog.sources)
+
+
+def _asked(question: GoodputQuestion, about: str) -> GoodputQuestion:
+    with st.container(horizontal=True, gap="large"):
+        every = st.select_slider(
+            "Checkpoint interval",
+            sorted({*_INTERVALS_S, question.interval_s or _BEST}),
+            value=question.interval_s or _BEST,
+            format_func=lambda seconds: duration(seconds) if seconds else "best",
+            key=f"checkpoint-interval/{about}",
+            width=260,
+        )
+        stated = question.rate or _USUAL_RATE
+        rate = st.select_slider(
+            "Interruptions in 1,000 days of a server",
+            sorted({*_RATES, stated}),
+            value=stated,
+            format_func=lambda count: f"{count:g}",
+            key=f"interruptions/{about}",
+            width=260,
+        )
+        repair_s = st.select_slider(
+            "Time of a repair",
+            _REPAIRS_S,
+            value=_USUAL_REPAIR_S,
+            format_func=duration,
+            key=f"repair/{about}",
+            width=260,
+        )
+    is_usual = question.rate is None and rate == _USUAL_RATE
+    return dataclasses.replace(question, interval_s=every or None, rate=None if is_usual else rate, repair_s=repair_s)
+
+
+def _figures(found: GoodputAnswer) -> None:
+    plan = found.plan
+    value, low, high = plan.goodput
+    interval = "" if low == high else f"{share_text(low)} to {share_text(high)}"
+    shown = (
+        ("Goodput", share_text(value), interval),
+        ("An interruption every", duration(plan.between_s[0]), ""),
+        ("A checkpoint every", duration(plan.interval_s), f"written in {duration(plan.write_s)}"),
+        ("Lost", f"{grouped(round(plan.lost_hours_per_week * plan.gpus))} GPU-hours", "a week"),
+        ("Spare servers", str(found.spare_servers or 0), "one is free at 99\u202f% of all failures"),
+        ("Storage level", found.level or "below good", "NVIDIA DGX SuperPOD"),
+    )
+    with st.container(horizontal=True, gap="medium", key="goodput-figures"):
+        for label, text, under in shown:
+            st.metric(label, text, under or None, delta_color="off", delta_arrow="off", width="content")
