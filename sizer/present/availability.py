@@ -172,15 +172,24 @@ def checkpoint_sentence(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     )
 
 
-def cycle_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """One interval with its checkpoint, and a failure in the middle of the next one; None of other workloads."""
-    found = answer.language
-    if found is None:
-        return None
-    plan, colours = found.plan, palette.stages
+def cycle_chart(
+    plan: CheckpointPlan, palette: Palette = LIGHT, width: int | str = COLUMN_PX, *, waits: bool = False
+) -> Chart:
+    """One interval with its checkpoint, and a failure in the middle of the next one.
+
+    Parameters
+    ----------
+    plan : CheckpointPlan
+    palette : Palette
+        Colours.
+    width : int or str
+        Pixels, or ``container``.
+    waits : bool
+        Whether training waits until a checkpoint is written.
+    """
+    colours = palette.stages
     done = plan.interval_s + plan.blocked_s
     fails = done + plan.interval_s / 2
-    waits = found.work.checkpoints.waits
     written = done if waits else done + plan.write_s
     parts = [
         ("Training", 0.0, plan.interval_s, colours["gpu"], 1.0),

@@ -79,7 +79,9 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
         availability=availability_table(answer, number),
         cycle_chart=charted(
             f"cycle-chart-{number}",
-            cycle_chart(answer, palette),
+            None
+            if answer.language is None
+            else cycle_chart(answer.language.plan, palette, waits=answer.language.work.checkpoints.waits),
             "One interval with its checkpoint, and an average interruption after it. Failures come at random: the "
             "intervals hold whatever their order.",
         ),

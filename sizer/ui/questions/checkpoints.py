@@ -26,8 +26,7 @@ def show(view: View, number: int) -> None:
     """Draw what another interval, other interruptions and faster storage would change; nothing of other networks."""
     assert view.result is not None
     design = view.result.design
-    answer = design.workloads[number]
-    question = question_of(design, answer)
+    question = question_of(design, design.workloads[number])
     if question is None:
         return
     st.subheader("Checkpoints and interruptions", anchor=False)
@@ -43,8 +42,8 @@ def show(view: View, number: int) -> None:
         st.warning(plain(sentences(str(error))), icon=":material/block:")
         return
     _figures(found)
-    drawn = cycle_chart(answer, look.palette(), "container")
-    look.chart(None if drawn is None else drawn.to_dict(validate=False))
+    drawn = cycle_chart(found.plan, look.palette(), "container", waits=question.copy_s is None)
+    look.chart(drawn.to_dict(validate=False))
     table = write_rates_table(found)
     st.subheader(plain(table.caption), anchor=False)
     look.table(table, view.catalog.sources)
