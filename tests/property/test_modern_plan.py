@@ -187,4 +187,8 @@ def test_counts_of_many_sizes_are_those_of_one(n):
         alone = quantities(platform, [n], [4], catalog=CATALOG, fabric=fabric)
         for net, other in zip(together.networks, alone.networks, strict=True):
             for count in ("leaves", "spines", "cores", "end_points", "leaf_spine_cables", "peer_cables", "ports_free"):
-                assert int(getattr(net, count)[2]) == int(getattr(other, count)[0]), (platform.server.id, net.role, count)
+                assert int(getattr(net, count)[2]) == int(getattr(other, count)[0]), (
+                    platform.server.id,
+                    net.role,
+                    count,
+                )
