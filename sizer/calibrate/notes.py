@@ -73,6 +73,7 @@ class FitNote(StrEnum):
     DNN_FROM_FAMILY = "dnn-from-family"  # neural network, precision
     DNN_WITH_STACK = "dnn-with-stack"  # neural network, stack, precision, task
     GPU_FROM_GENERATION = "gpu-from-generation"  # GPU
+    GENERATION_NOT_MEASURED = "generation-not-measured"  # GPU: its rates are no predictions
     EXCHANGE_FROM_POOL = "exchange-from-pool"  # stack
     MORE_GPUS = "more-gpus"  # stack, most published, GPUs
     BATCH_OUTSIDE = "batch-outside"  # neural network, least and most published batch, precision, batch

@@ -243,9 +243,7 @@ class Plan:
         """Network port of every rack PDU, rack by rack."""
         item = self.inputs.platform.pdu.id
         return tuple(
-            End(f"{rack.name}-PDU-{feed.name}", "network", rack.name, 0, item)
-            for rack in self.racks
-            for feed in rack.feeds
+            End(f"{rack.name}-{feed.name}", "network", rack.name, 0, item) for rack in self.racks for feed in rack.feeds
         )
 
     def _end(self, device: int, port: int) -> End:

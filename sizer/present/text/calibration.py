@@ -82,6 +82,10 @@ _TEXTS = {
     FitNote.DNN_FROM_POOL: "{0} was not measured: it takes the efficiency of the pool of all neural networks",
     FitNote.DNN_FROM_FAMILY: "{0} was not measured in {1} precision: the rates are those of its family's pool",
     FitNote.DNN_WITH_STACK: "{0} was not measured with {1} in {2} precision ({3})",
+    FitNote.GENERATION_NOT_MEASURED: (
+        "no GPU of the generation of the {0} was measured: rates are not predicted; figures are extrapolated from "
+        "other GPUs by their peak"
+    ),
     FitNote.GPU_FROM_GENERATION: "{0} was not measured: it takes the efficiency of its generation",
     FitNote.EXCHANGE_FROM_POOL: (
         "{0} was measured on one server only: the exchange between servers is that of the pool"
