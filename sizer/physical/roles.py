@@ -41,6 +41,7 @@ class Role(StrEnum):
     BACK_END_UPLINK = "back-end inter-switch cable"
     MANAGEMENT_CABLE = "management cable"
     MANAGEMENT_UPLINK = "management inter-switch cable"
+    COOLANT_UNIT = "coolant distribution unit"
     RACK = "rack"
     RACK_PDU = "rack PDU"
     BLANKING_PANEL = "blanking panel"

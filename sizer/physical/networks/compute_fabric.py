@@ -17,7 +17,13 @@ from sizer.physical.networks.members import (
     network_counts,
     uplink_kind,
 )
-from sizer.physical.networks.ports import device_ports, fabric_numbers, largest_group, switch_numbers
+from sizer.physical.networks.ports import (
+    device_ports,
+    fabric_numbers,
+    largest_group,
+    rail_numbers,
+    switch_numbers,
+)
 from sizer.physical.networks.storage_networks import (
     front_end_kind,
     front_end_ports,
@@ -43,8 +49,9 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
     kind, switch = platform.fabric, platform.fabric_switch
     assert switch is not None
     on = rows.has_fabric
-    numbers = fabric_numbers(platform.server, kind)
-    rails = numbers.size if asked.rails_apart else 1
+    by_rail = rail_numbers(platform.server, kind)
+    numbers = np.concatenate(by_rail) if by_rail else NO_NUMBERS
+    rails = len(by_rail) if asked.rails_apart else 1
     others = _others_on_fabric(platform, rows)
     on_spine = platform.attachment == "spine"
     storage = [_fabric_storage(platform, rows)] if platform.attachment in ("fabric", "spine") else []
@@ -52,7 +59,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
     ports = device_ports(platform.server)
     planes = []
     for rail in range(rails):
-        mine = numbers if rails == 1 else numbers[rail : rail + 1]
+        mine = numbers if rails == 1 else by_rail[rail]
         there, to_come = rows.n_servers * mine.size * on, rows.to_come * mine.size
         # Everything else joins the first rail: head node, storage and gateways have ports for one.
         first = rail == 0

@@ -148,7 +148,8 @@ def _name(device: Device, groups: tuple[Port, ...], group: Port, number: int) ->
     node = _node(device, group, number)
     if node:
         each = group.count // _nodes(device)
-        return f"node-{node}/{_in_group(group, number % each, each)}"
+        stem = "node" if device.delivered is None else "tray"
+        return f"{stem}-{node}/{_in_group(group, number % each, each)}"
     return _in_group(group, number, group.count)
 
 
@@ -159,7 +160,20 @@ def _node(device: Device, group: Port, number: int) -> int:
 
 
 def _nodes(device: Device) -> int:
-    return nodes_per_unit(device) if isinstance(device, Storage) else 1
+    """Nodes of a storage chassis, trays of a system that arrives as a rack; 1 for any other device."""
+    if isinstance(device, Storage):
+        return nodes_per_unit(device)
+    return 1 if device.delivered is None else max(device.delivered.n_nodes, 1)
+
+
+@cached_by_identity
+def rail_numbers(server: Server, kind: LinkType) -> tuple[Ints, ...]:
+    """Fabric ports of a server by rail: one port each, or the ports of that place on all trays of a rack."""
+    numbers = fabric_numbers(server, kind)
+    trays = _nodes(server)
+    if trays == 1 or numbers.size % trays:
+        return tuple(numbers[rail : rail + 1] for rail in range(numbers.size))
+    return tuple(numbers.reshape(trays, -1).T)
 
 
 def _in_group(group: Port, number: int, count: int) -> str:

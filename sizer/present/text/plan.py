@@ -76,6 +76,8 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.PER_UNIT: lambda metric: f"per {labels.name(metric)}",
     PlanNoteKind.END_OF_SALE: lambda day: f"end of sale {day}",
     PlanNoteKind.BOTH_FEEDS: lambda: "feeds A and B; each carries the rack",
+    PlanNoteKind.ONE_FEED_SPARE: lambda: "N+1 feeds; the rack tolerates the loss of one",
+    PlanNoteKind.NO_FEED_SPARE: lambda: "no spare feed; the rack stops when one is lost",
     PlanNoteKind.PLANNED_LENGTH: lambda length_m: f"planned {plain(length_m)} m",
     PlanNoteKind.TRANSCEIVERS_AND_FIBRE: lambda: "a transceiver at each end and a fibre",
     PlanNoteKind.TRANSCEIVERS_ALONE: lambda length_m: (

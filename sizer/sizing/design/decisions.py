@@ -321,7 +321,7 @@ def rack_choice(design: DesignAnswer) -> RackChoice:
     must carry the whole rack; for the units it is those in use over those of a rack.
     """
     racks = design.plan.racks
-    feed_w = min((sum(feed.capacity_w for feed in rack.feeds if feed.side == "A") for rack in racks), default=0.0)
+    feed_w = min((rack.feed_capacity_w for rack in racks), default=0.0)
     power_w = sum(rack.max_w for rack in racks)
     used = sum(device.height_u for rack in racks for device in rack.present)
     units = max(rack.height_u for rack in racks)
