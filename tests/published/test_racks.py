@@ -111,7 +111,7 @@ def test_eight_nvl72_are_a_scalable_unit():
     row, plan = plan_of(nvl72(), 8)
     assert sum(rack.item == "mgx-nvl72" for rack in plan.racks) == 8
     fabric = row.networks[0]
-    assert int(fabric.end_points[0]) == 576 + 1  # and the head node
+    assert int(fabric.end_points[0]) == 576
     names = plan.port_names("gb200-nvl72")
     assert (names[0], names[71]) == ("tray-1/ndr-1", "tray-18/ndr-4")
 
