@@ -33,7 +33,7 @@ def racks_table(plan: Plan) -> Table:
     else:
         kinds = [RackKind((rack,)) for rack in plan.racks]
     notes = ["Heat is that of the maximum draw. PDUs and cables have no published weight and are not included."]
-    if plan.rack.width_m is not None and plan.rack.depth_m is not None:
+    if any(plan.floor_tile_kg(rack) is not None for rack in plan.racks):
         notes.append("A floor tile is 600 mm square; the weight is spread over the footprint of the rack.")
     if any(rack.is_existing for rack in plan.racks):
         notes.append("For an existing rack, only the devices that this design adds are counted.")
@@ -54,7 +54,7 @@ def racks_table(plan: Plan) -> Table:
     ]
     return record_table(
         "racks",
-        f"The racks, {plan.rack.name}",
+        f"The racks, {words.listed(dict.fromkeys(plan.catalog.racks[rack.item].name for rack in plan.racks))}",
         kinds,
         fields,
         totals=[_all_racks(plan)] if len(plan.racks) > 1 else [],
@@ -141,6 +141,7 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
             ("Maximum draw", f"{racks.watts(maximum, some_power)}; the basis for feeds, racks and cooling"),
             ("Typical draw", f"{racks.watts(typical, some_power)}; the basis for energy"),
             ("Maximum heat", f"{_heat(maximum, some_power)}{NARROW_SPACE}BTU/h"),
+            ("Liquid cooling", _liquid_text(result, maximum)),
             ("Energy per year", f"{racks.at_least(some_power, _energy(energy))}, {pue}"),
             ("Heaviest load of a rack", _heaviest_load(plan)),
             ("Weight", racks.at_least(some_weight, racks.kilograms(sum(r.weight_kg for r in plan.racks)))),
@@ -149,6 +150,21 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
         ],
         widths=(24, 76),
         style="",
+    )
+
+
+def _liquid_text(result: SizingResult, maximum_w: float) -> str | None:
+    """Heat to coolant and to air, and what takes it; None where nothing is liquid-cooled."""
+    liquid_w = float(result.design.quantities.liquid_heat_w[0])
+    if not liquid_w:
+        return None
+    units = [part for part in result.design.quantities.components if part.role is Role.COOLANT_UNIT]
+    catalog = result.design.plan.catalog
+    names = words.listed(f"{int(part.quantity[0])} × {catalog.item(part.item).name}" for part in units)
+    capacity_w = sum(int(p.quantity[0]) * catalog.cooling[p.item].capacity_w.value for p in units)
+    return (
+        f"{si(liquid_w, 'W')} to the coolant, {si(maximum_w - liquid_w, 'W')} to the air; {names} takes "
+        f"{si(capacity_w, 'W')} into the water of the building"
     )
 
 
@@ -193,7 +209,8 @@ def _outlets_field(plan: Plan, kind: str) -> Field[tuple[RackKind, PowerFeed]]:
 
 def _rack_count(plan: Plan) -> str:
     there = sum(rack.is_existing for rack in plan.racks)
-    text = f"{words.plural(len(plan.racks), 'rack')}, {plan.rack.name}"
+    names = words.listed(dict.fromkeys(plan.catalog.racks[rack.item].name for rack in plan.racks))
+    text = f"{words.plural(len(plan.racks), 'rack')}, {names}"
     used = sum(map(_used_u, plan.racks))
     if there:
         text += f", {there} of them existing"

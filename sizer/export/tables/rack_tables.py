@@ -11,6 +11,7 @@ from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 from sizer.physical.racks.feeds import PowerFeed
 from sizer.physical.racks.positions import unit_runs
 from sizer.physical.racks.power import energy_kwh_per_year, heat_btu_per_h
+from sizer.physical.racks.site_rules import liquid_heat_w
 from sizer.workload.request import Site
 
 
@@ -203,7 +204,7 @@ def facility_sheet(plan: Plan, catalog: Catalog, site: Site) -> Sheet:
         for quantity, names in (("Draw", open_w), ("Weight", open_kg))
         if names
     )
-    totals = (*_power_totals(plan, site, bool(open_w)), *_room_totals(plan, bool(open_kg)))
+    totals = (*_power_totals(plan, site, bool(open_w)), *_heat_totals(plan), *_room_totals(plan, bool(open_kg)))
     return record_sheet("Facility", totals, _FACILITY_COLUMNS, notes)
 
 
@@ -220,6 +221,16 @@ def _power_totals(plan: Plan, site: Site, is_partial: bool) -> Iterator[_Total]:
     yield _Total("Draw, maximum", round(max_w, 1), "W", "stated, or the upper end of a bracket", is_partial)
     yield _Total("Heat at the maximum", round(heat_btu_per_h(max_w)), "BTU/h", "", is_partial)
     yield _Total("Energy per year", round(energy), "kWh", energy_note, is_partial)
+
+
+def _heat_totals(plan: Plan) -> Iterator[_Total]:
+    """Heat by what carries it away, where anything is liquid-cooled."""
+    present = [device for rack in plan.racks for device in rack.present]
+    liquid_w = sum(liquid_heat_w(plan.catalog.device(device.item)) for device in present)
+    if liquid_w:
+        air_w = sum(device.power.max_w for device in present) - liquid_w
+        yield _Total("Heat to the coolant at the maximum", round(liquid_w, 1), "W")
+        yield _Total("Heat to the air at the maximum", round(air_w, 1), "W")
 
 
 def _room_totals(plan: Plan, is_partial: bool) -> Iterator[_Total]:

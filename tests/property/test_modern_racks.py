@@ -1,0 +1,124 @@
+"""Laws of racks, feeds and cooling over random designs of today's systems: DGX, HGX, PCIe servers, NVL72 racks."""
+
+from collections import defaultdict
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from sizer.catalog.generations import era_of
+from sizer.catalog.loader import load_catalog
+from sizer.physical.layout import building_plan
+from sizer.physical.platforms import platforms
+from sizer.physical.quantities import quantities, slice_row
+from sizer.physical.racks.site_rules import liquid_heat_w
+from sizer.workload.request import Fabric, Limits, SizingRequest
+from tests.property.test_plan import (
+    every_link_has_two_ends_of_the_right_kind_and_no_port_two_links,
+    the_search_counts_what_the_plan_builds_but_for_cable_lengths,
+)
+
+CATALOG = load_catalog()
+SERVERS = sorted(s.id for s in CATALOG.servers.values() if s.role == "gpu" and era_of(CATALOG, s) == "today")
+SITES = [
+    {"feeds": feeds, "network_racks": apart, "rack": rack}
+    for feeds in ("2N", "N+1", "N")
+    for apart in (False, True)
+    for rack in ("ar3300", "ar3357")
+]
+
+
+def platforms_of(site):
+    asked = {
+        "workload": [{"dnn": "llama-3-70b", "tokens": 1e10, "target": {"gpus_busy": 8}}],
+        "platforms": {"servers": SERVERS},
+        "site": site,
+    }
+    return platforms(CATALOG, SizingRequest.from_dict(asked))
+
+
+PLATFORMS = [platforms_of(site) for site in SITES]
+
+
+@st.composite
+def designs(draw):
+    """A plan and its counts; what cannot be built is left out."""
+    some = PLATFORMS[draw(st.integers(0, len(SITES) - 1))]
+    platform = some[draw(st.integers(0, len(some) - 1))]
+    n = draw(st.one_of(st.integers(1, 12), st.integers(1, 70)))
+    nodes = draw(st.integers(1, 12)) * 4
+    limits = Limits(rack_power_w=draw(st.sampled_from([None, 20e3, 41e3, 60e3, 140e3])))
+    fabric = Fabric(spare_servers=draw(st.sampled_from([0, 0, 0, 2])))
+    counted = quantities(platform, [n], [nodes], catalog=CATALOG, limits=limits, fabric=fabric)
+    assume(not counted.violations)
+    row = slice_row(counted, 0)
+    return platform, limits, row, building_plan(platform, row, n, nodes, catalog=CATALOG, limits=limits, fabric=fabric)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@given(design=designs())
+def test_designs_of_today_keep_the_laws(design):
+    platform, limits, row, plan = design
+    every_link_has_two_ends_of_the_right_kind_and_no_port_two_links(row, plan)
+    everything_stands_once_in_a_rack_that_takes_it(limits, row, plan)
+    no_feed_is_over_its_rating_after_a_loss(platform, plan)
+    coolant_units_take_the_liquid_heat(row, plan)
+    the_search_counts_what_the_plan_builds_but_for_cable_lengths(row, plan)
+
+
+def everything_stands_once_in_a_rack_that_takes_it(limits, row, plan):
+    assert len({device.name for device in plan.devices}) == len(plan.devices)
+    assert sum(len(rack.devices) for rack in plan.racks) == len(plan.devices)
+    assert len(plan.racks) == int(row.racks[0])
+    assert len({(rack.row, rack.column) for rack in plan.racks}) == len(plan.racks)
+    for rack in plan.racks:
+        units = [unit for device in rack.devices for unit in range(device.unit, device.unit + device.height_u)]
+        assert len(units) == len(set(units))
+        assert 1 <= min(units) <= max(units) <= rack.height_u
+        if limits.rack_power_w is not None:
+            assert rack.max_w <= limits.rack_power_w + 1e-6
+        whole = {device.item for device in rack.devices if CATALOG.device(device.item).delivered is not None}
+        assert rack.is_delivered == bool(whole)
+        assert not whole or len(rack.devices) == 1
+    bought = sum(int(part.quantity[0]) for part in row.components if part.role == "rack")
+    assert bought == sum(not rack.is_delivered for rack in plan.racks)
+    pdus = sum(int(part.quantity[0]) for part in row.components if part.role == "rack PDU")
+    assert pdus == sum(len(rack.feeds) for rack in plan.racks if not rack.is_delivered)
+
+
+def no_feed_is_over_its_rating_after_a_loss(platform, plan):
+    """Each loss is played through by itself: what a device draws spreads over the inlets that stay live."""
+    for rack in plan.racks:
+        sides = {feed.side for feed in rack.feeds}
+        redundancy = "2N" if rack.is_delivered else platform.site.feeds
+        losses = [None, *(sides if redundancy != "N" and len(sides) > 1 else ())]
+        worst = defaultdict(float)
+        for lost in losses:
+            live = [feed for feed in rack.feeds if feed.side != lost]
+            draws = {device.number: device.power.max_w for device in rack.present}
+            n_live = defaultdict(int)
+            for feed in live:
+                for inlet in feed.inlets:
+                    n_live[inlet.device] += 1
+            for feed in live:
+                unknown = sum(one.live_w for one in feed.hung if not one.inlet)
+                load = unknown + sum(draws[inlet.device] / n_live[inlet.device] for inlet in feed.inlets)
+                worst[feed.name] = max(worst[feed.name], load)
+        for feed in rack.feeds:
+            assert worst[feed.name] == pytest.approx(feed.alone_w, abs=1e-6)
+            assert feed.alone_w <= feed.capacity_w + 1e-6
+            assert all(feed.used(kind) <= count for kind, count in feed.outlets)
+        # Every inlet of every device is on one outlet.
+        inlets = [(inlet.device, inlet.inlet) for feed in rack.feeds for inlet in feed.inlets]
+        assert len(inlets) == len(set(inlets))
+        known = [CATALOG.device(device.item).power_inlets for device in rack.present]
+        assert len(inlets) == sum(count.value for count in known if count is not None)
+
+
+def coolant_units_take_the_liquid_heat(row, plan):
+    heat_w = sum(liquid_heat_w(CATALOG.device(device.item)) for device in plan.devices if device.status != "reserved")
+    assert float(row.liquid_heat_w[0]) == pytest.approx(heat_w)
+    units = [part for part in row.components if part.role == "coolant distribution unit"]
+    capacity_w = sum(int(part.quantity[0]) * CATALOG.cooling[part.item].capacity_w.value for part in units)
+    assert capacity_w >= heat_w
+    assert bool(units) == bool(heat_w)
