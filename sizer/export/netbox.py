@@ -112,9 +112,15 @@ class _Export:
         self.made_with = f", planned with catalogue {result.catalog_digest[:16]}" if is_told else ""
         self.site = _text(request.customer) or _text(request.title) or "Planned cluster"
         self.racks = _rack_names(self.plan.racks)
-        self.links = power_links(self.plan, catalog)
+        # Power shelves are part of the systems that arrive as racks, so no outlet of the export feeds these.
+        self.links = [link for link in power_links(self.plan, catalog) if not link.rack.is_delivered]
         self.pdu = self.plan.inputs.platform.pdu
-        self.strips = [_Strip(pdu_name(rack, feed), rack) for rack in self.plan.racks for feed in rack.feeds]
+        self.strips = [
+            _Strip(pdu_name(rack, feed), rack)
+            for rack in self.plan.racks
+            if not rack.is_delivered
+            for feed in rack.feeds
+        ]
         self.devices = [device for rack in self.plan.racks for device in rack.present]
         self.types = self._types()
 

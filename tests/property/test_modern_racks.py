@@ -1,6 +1,6 @@
 """Laws of racks, feeds and cooling over random designs of today's systems: DGX, HGX, PCIe servers, NVL72 racks."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -9,14 +9,12 @@ from hypothesis import strategies as st
 from sizer.catalog.generations import era_of
 from sizer.catalog.loader import load_catalog
 from sizer.physical.layout import building_plan
+from sizer.physical.networks.ports import device_ports
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.racks.site_rules import liquid_heat_w
 from sizer.workload.request import Fabric, Limits, SizingRequest
-from tests.property.test_plan import (
-    every_link_has_two_ends_of_the_right_kind_and_no_port_two_links,
-    the_search_counts_what_the_plan_builds_but_for_cable_lengths,
-)
+from tests.property.test_plan import the_search_counts_what_the_plan_builds_but_for_cable_lengths
 
 CATALOG = load_catalog()
 SERVERS = sorted(s.id for s in CATALOG.servers.values() if s.role == "gpu" and era_of(CATALOG, s) == "today")
@@ -40,30 +38,44 @@ def platforms_of(site):
 PLATFORMS = [platforms_of(site) for site in SITES]
 
 
-@st.composite
-def designs(draw):
-    """A plan and its counts; what cannot be built is left out."""
-    some = PLATFORMS[draw(st.integers(0, len(SITES) - 1))]
-    platform = some[draw(st.integers(0, len(some) - 1))]
-    n = draw(st.one_of(st.integers(1, 12), st.integers(1, 70)))
-    nodes = draw(st.integers(1, 12)) * 4
-    limits = Limits(rack_power_w=draw(st.sampled_from([None, 20e3, 41e3, 60e3, 140e3])))
-    fabric = Fabric(spare_servers=draw(st.sampled_from([0, 0, 0, 2])))
-    counted = quantities(platform, [n], [nodes], catalog=CATALOG, limits=limits, fabric=fabric)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@given(
+    site=st.integers(0, len(SITES) - 1),
+    number=st.integers(0, 10_000),
+    n=st.one_of(st.integers(1, 12), st.integers(1, 70)),
+    units=st.integers(1, 12),
+    rack_power_w=st.sampled_from([None, 20e3, 41e3, 60e3, 140e3]),
+    spare=st.sampled_from([0, 0, 0, 2]),
+)
+def test_designs_of_today_keep_the_laws(site, number, n, units, rack_power_w, spare):
+    platform = PLATFORMS[site][number % len(PLATFORMS[site])]
+    more = {
+        "catalog": CATALOG, "limits": Limits(rack_power_w=rack_power_w), "fabric": Fabric(spare_servers=spare)
+    }  # fmt: skip
+    counted = quantities(platform, [n], [4 * units], **more)
     assume(not counted.violations)
     row = slice_row(counted, 0)
-    return platform, limits, row, building_plan(platform, row, n, nodes, catalog=CATALOG, limits=limits, fabric=fabric)
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
-@given(design=designs())
-def test_designs_of_today_keep_the_laws(design):
-    platform, limits, row, plan = design
-    every_link_has_two_ends_of_the_right_kind_and_no_port_two_links(row, plan)
-    everything_stands_once_in_a_rack_that_takes_it(limits, row, plan)
+    plan = building_plan(platform, row, n, 4 * units, **more)
+    every_link_has_two_ends_of_the_right_kind_and_no_port_two_links(plan)
+    everything_stands_once_in_a_rack_that_takes_it(more["limits"], row, plan)
     no_feed_is_over_its_rating_after_a_loss(platform, plan)
     coolant_units_take_the_liquid_heat(row, plan)
     the_search_counts_what_the_plan_builds_but_for_cable_lengths(row, plan)
+
+
+def every_link_has_two_ends_of_the_right_kind_and_no_port_two_links(plan):
+    ports = {item: device_ports(CATALOG.item(item)) for item in {device.item for device in plan.devices}}
+    used = Counter()
+    for cable in plan.cables:
+        run = cable.run
+        ends = [*zip(run.a_device, run.a_port, strict=True), *zip(run.b_device, run.b_port, strict=True)]
+        for device, port in ends:
+            used[int(device), int(port)] += device >= 0  # others are outside, or a rack PDU
+            if device >= 0:
+                assert plan.devices[device].status != "reserved"
+                assert run.kind in ports[plan.devices[device].item][port].kinds
+    assert max(used.values(), default=1) == 1
+    assert len(plan.connections) == plan.n_links
 
 
 def everything_stands_once_in_a_rack_that_takes_it(limits, row, plan):

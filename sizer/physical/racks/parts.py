@@ -53,6 +53,11 @@ class RackTotals:
         return np.asarray(np.sum([count.racks for count in self.by_group], axis=0))
 
     @property
+    def pdus(self) -> Ints:
+        """PDUs in all new racks."""
+        return np.asarray(np.sum([count.racks * count.pdus_per_rack for count in self.by_group], axis=0))
+
+    @property
     def existing(self) -> Ints:
         """Racks of those that are there that take something."""
         return np.asarray(np.sum([count.existing for count in self.by_group], axis=0))
