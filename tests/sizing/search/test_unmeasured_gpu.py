@@ -30,7 +30,8 @@ def test_a_made_up_gpu_is_sized_by_its_number_and_no_rate_is_claimed(catalog, wo
     """32 GPUs of eight a server are four servers, with racks, cables and a bill."""
     asked = {
         "workload": [{**workload, "target": {"gpus_busy": 32}}],
-        "platforms": {"servers": ["zbox"], "fabrics": ["zdr"]},
+        "platforms": {"servers": ["zbox"], "fabrics": ["zdr"], "storage": ["local-nvme"]},
+        "stated_storage": [{"storage": "local-nvme", "usable_bytes": "400 TB"}],
     }
     result = size(SizingRequest.from_dict(asked), catalog)
     design, answer = result.design, result.design.workloads[0]
