@@ -197,14 +197,14 @@ def matching(catalog: Catalog, text: str) -> list[Item]:
     ]
 
 
-def kind_table(folder: str, catalog: Catalog) -> Table:
-    """Parts of one kind, a row each, with the facts by which they are compared."""
+def kind_table(folder: str, catalog: Catalog, items: Sequence[Item] | None = None) -> Table:
+    """Parts of one kind, or some of them, a row each, with the facts by which they are compared."""
     facts = _KEY_FACTS[folder]
     titles: list[tuple[str, Align]] = [("Part", "left")]
     titles += [(label_of(fields[0]), _align(fields[0])) for fields in facts]
     rows = [
         row(part_name(item, catalog), *(_key_cell(item, fields, catalog) for fields in facts))
-        for item in catalog.folder(folder).values()
+        for item in (catalog.folder(folder).values() if items is None else items)
     ]
     return Table(f"kind-{folder}", KINDS[folder], columns(*titles), tuple(rows))
 
