@@ -23,6 +23,7 @@ from sizer.physical.networks.ports import (
     device_ports,
     fabric_numbers,
     largest_group,
+    nodes_of,
     rail_numbers,
     switch_numbers,
 )
@@ -53,7 +54,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
     assert switch is not None
     on = rows.has_fabric
     by_rail = rail_numbers(platform.server, kind)
-    numbers = np.concatenate(by_rail) if by_rail else NO_NUMBERS
+    numbers = fabric_numbers(platform.server, kind)
     rails = len(by_rail) if asked.rails_apart else 1
     others = _others_on_fabric(platform, rows)
     on_spine = platform.attachment == "spine"
@@ -154,7 +155,9 @@ def rail_rule(platform: Platform, asked: FabricAsked) -> RailRule | None:
         asked.oversubscription,
         _uplink_ratio(platform, platform.fabric_switch),
     )[0]
-    return RailRule.of(links, down, most_on_leaf=links // 2 if platform.has_spare_switches else None)
+    trays = nodes_of(platform.server)
+    links //= trays
+    return RailRule.of(links, down, most_on_leaf=links // 2 if platform.has_spare_switches else None, trays=trays)
 
 
 def _managers(platform: Platform, switch: Switch, rows: Shape) -> tuple[Ends, ...]:
