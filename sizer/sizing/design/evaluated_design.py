@@ -36,8 +36,10 @@ class WorkloadOnDesign:
 
     @property
     def work(self) -> ResolvedWorkload:
-        """The workload."""
-        return self.works[self.index].on(self.platform.gpu.id)
+        """The workload, with its batch on the GPUs of the design."""
+        used = self.request.platforms.gpus_per_server or self.platform.gpus_per_server
+        n_gpus = self.n_servers * min(used, self.platform.gpus_per_server)
+        return self.works[self.index].on(self.platform.gpu.id, n_gpus)
 
     @property
     def is_timed(self) -> bool:
@@ -58,7 +60,7 @@ class WorkloadOnDesign:
         """The workload on so many servers, storage and gateway held fixed."""
         return run_on(
             self.request,
-            self.work,
+            self.works[self.index],
             self.platform,
             [n_servers],
             self.storage_nodes,
