@@ -83,22 +83,26 @@ class ResolvedWorkload:
     def batch_on(self, gpu_id: str, n_gpus: float = 1.0) -> int:
         """Samples of one step on one of so many GPUs of a kind."""
         if gpu_id in self.batch_sizes:
-            return int(self.batch_sizes[gpu_id].at(n_gpus))
+            return int(self.batch_sizes[gpu_id].at(self.gpus_of_job(n_gpus)))
         return self.batches.get(gpu_id, self.batch_per_gpu)
+
+    def gpus_of_job(self, n_gpus: ArrayLike) -> ArrayLike:
+        """GPUs that the batch is divided over: as many as are to be fully utilized, else all of a design."""
+        return n_gpus if self.request.target.gpus_busy is None else float(self.request.target.gpus_busy)
 
     def on(self, gpu_id: str, n_gpus: float | None = None) -> "ResolvedWorkload":
         """The workload with the batch that it has on a kind of GPU, or on so many of them."""
         if gpu_id in self.batch_sizes:
             if n_gpus is None:
                 return replace(self, batches={}, batch_sizes={gpu_id: self.batch_sizes[gpu_id]})
-            return self._with_batch(self.batch_on(gpu_id, n_gpus))
+            return self._with_batch(self.batch_on(gpu_id, n_gpus), DefaultKind.BATCH_OF_RUNS)
         if gpu_id not in self.batches:
             return self
-        return self._with_batch(self.batches[gpu_id])
+        return self._with_batch(self.batches[gpu_id], DefaultKind.BATCH_PER_GPU)
 
-    def _with_batch(self, batch: int) -> "ResolvedWorkload":
+    def _with_batch(self, batch: int, kind: DefaultKind) -> "ResolvedWorkload":
         defaults = tuple(
-            replace(default, value=batch) if default.kind is DefaultKind.BATCH_PER_GPU else default
+            WorkloadDefault(kind, batch) if default.kind is DefaultKind.BATCH_PER_GPU else default
             for default in self.defaults
         )
         return replace(self, batch_per_gpu=batch, batches={}, batch_sizes={}, defaults=defaults)

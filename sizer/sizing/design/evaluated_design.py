@@ -15,6 +15,7 @@ from sizer.sizing.design.design_checks import missing_for_rate
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import resolved
+from sizer.sizing.stages.measured_rates import is_measured
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -40,6 +41,11 @@ class WorkloadOnDesign:
         used = self.request.platforms.gpus_per_server or self.platform.gpus_per_server
         n_gpus = self.n_servers * min(used, self.platform.gpus_per_server)
         return self.works[self.index].on(self.platform.gpu.id, n_gpus)
+
+    @property
+    def exchange_is_in_step(self) -> bool:
+        """Whether what is exposed of the exchange is part of a fitted step: known for the fast networks of its runs."""
+        return self.work.language is not None or is_measured(self.work, self.platform.gpu.id)
 
     @property
     def is_timed(self) -> bool:

@@ -271,7 +271,7 @@ def core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
     drawn = draws.core_seconds(work.sample_format, work.stack, compute_side.record_bytes(work)) / each
     host = draws.calibration.host_work(work.sample_format, work.stack)
     bound = host_bound(work, host)
-    if bound.spread < 1:
+    if bound.spread != 1 or bound.median != 1:
         median = compute_side.host_seconds(work, host)
         drawn = median * bound.median * (drawn / median) ** bound.spread
     return np.asarray(drawn)

@@ -103,7 +103,7 @@ def compute(
     return Compute(
         gpu=rates.gpu,
         gpu_alone=rates.alone,
-        exchange=rates.exchange,
+        exchange=np.where(measured_rates.measured_rows(work, platforms, cols), np.inf, rates.exchange),
         decode=decode,
         host_link=host_link(work, cols, n_servers, calibration),
         core_s_per_sample=core_s,

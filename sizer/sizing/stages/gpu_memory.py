@@ -227,7 +227,7 @@ def batches(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns
     for number, group in enumerate(groups):
         sizes = work.batch_sizes.get(group.gpu)
         if sizes is not None:
-            found = np.where(compute == number, sizes.at(n_gpus), found)
+            found = np.where(compute == number, sizes.at(work.gpus_of_job(n_gpus)), found)
     return found
 
 

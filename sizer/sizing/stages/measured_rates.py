@@ -98,6 +98,11 @@ def is_measured(work: ResolvedWorkload, gpu_id: str) -> bool:
     return bool(work.mlperf) and gpu_id in accelerator_names()
 
 
+def measured_rows(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns) -> Bools:
+    """Rows whose rate comes from the fit of MLPerf runs: what is exposed of their exchange is part of a step."""
+    return np.array([is_measured(work, group.gpu) for group in compute_groups(platforms)[0]])[cols.compute]
+
+
 def system_on(benchmark: str, group: ComputeGroup, used: int, nic_bytes_per_s: float, catalog: Catalog) -> SystemRates:
     """Fitted rates of a network of MLPerf on servers of a compute group, of which ``used`` GPUs each run the job."""
     server = catalog.servers[group.server]
@@ -197,10 +202,12 @@ def at_measured_rates(
     ----------
     run, nominal : TrainingRun
         Runs by the model of a step, at the peaks of ``catalog`` and at the published ones.
-    work, platforms, cols, n_servers, catalog
+    work, platforms, cols, n_servers : ResolvedWorkload, sequence of Platform, Columns, ndarray of int
         As of :func:`sizer.sizing.stages.compute_side.compute`.
-    batch : ndarray
+    batch : ndarray, shape (rows,)
         Samples of one step on one GPU of every row. [-]
+    catalog : Catalog
+        Parts of the platforms.
     """
     groups = compute_groups(platforms)[0]
     if not any(is_measured(work, group.gpu) for group in groups):
@@ -296,6 +303,7 @@ def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, 
 
 
 def gpus_of(catalog: Catalog, group: ComputeGroup) -> int:
+    """GPUs of a server of a compute group, eight where no source gives them."""
     count = catalog.servers[group.server].n_gpus
     return 8 if count is None else int(count.value)
 
