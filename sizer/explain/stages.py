@@ -179,7 +179,7 @@ def _host_link(model: WorkloadOnDesign) -> StageInputs:
             server.host_links,
             "not published: one of each of two processors",
         ),
-        StageInput("B host, rate of one link", _rate(rate), note=_FITTED),
+        StageInput("B host, rate of one link", _rate(rate * float(cols.host_link_gain[0])), note=_FITTED),
         StageInput(
             "d, values of a decoded sample",
             grouped(work.dnn.input_bytes.value),

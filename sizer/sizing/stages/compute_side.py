@@ -134,9 +134,10 @@ def step_rates(
 def host_link(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Capacity:
     """What the links between host and GPUs carry of a workload."""
     rate, log_sd = calibration.host_link
-    return pipeline.host_link_stage(
+    found = pipeline.host_link_stage(
         n_servers, cols.gpus_per_server, cols.host_links, work.dnn.input_bytes.value, rate, log_sd
     )
+    return found.scaled(cols.host_link_gain)
 
 
 def gpu_samples_per_s(run: TrainingRun | InferenceRun | LanguageRun, values: Floats) -> Floats:
