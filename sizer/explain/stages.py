@@ -27,7 +27,7 @@ from sizer.present.text.calibration import note_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.stages import compute_side, gpu_memory
 from sizer.sizing.stages.storage_rates import node_read_rate
-from sizer.workload.request import CustomDnn
+from sizer.workload.custom_network import CustomDnn
 
 
 def stage_inputs(evaluated: EvaluatedDesign, workload: int, stage: str) -> StageInputs:

@@ -13,6 +13,7 @@ from sizer.catalog.schema import Gpu, Pdu, Server, Storage
 from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.physical.host_memory import memory_sizes
 from sizer.physical.platform import Platform
+from sizer.workload.language import trains_language
 from sizer.workload.request import Platforms, SizingRequest
 
 T = TypeVar("T", bound=Item)
@@ -64,13 +65,8 @@ def eras_asked(catalog: Catalog, request: SizingRequest) -> frozenset[str]:
     """
     asked, existing = request.platforms, request.existing
     named = (*asked.servers, *asked.gpus, *asked.generations, *asked.storage, *asked.fabrics, *existing.servers)
-    usual = newer_eras if _trains_language(catalog, request) else default_eras
+    usual = newer_eras if any(trains_language(work, catalog) for work in request.workload) else default_eras
     return eras_of(catalog, named) or usual(catalog)
-
-
-def _trains_language(catalog: Catalog, request: SizingRequest) -> bool:
-    names = (work.dnn for work in request.workload if isinstance(work.dnn, str))
-    return any(name in catalog.dnns and catalog.dnns[name].transformer is not None for name in names)
 
 
 def fits_era(era: str | None, of_server: str | None) -> bool:

@@ -15,7 +15,7 @@ from sizer.present.tables import Row, Table, fact_table, row
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import compute_groups
-from sizer.workload.request import CustomDnn
+from sizer.workload.custom_network import CustomDnn
 
 
 def calibration_table(evaluated: EvaluatedDesign, number: int) -> Table:

@@ -19,7 +19,8 @@ from sizer.perf.training_step import TRAINING_PASSES
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.language_rates import LanguageAnswer, language_run
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
-from sizer.workload.request import CustomDnn, SizingRequest
+from sizer.workload.custom_network import CustomDnn
+from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import DEFAULT_BATCH, ResolvedWorkload, resolve
 
 # From so many parameters on, networks are trained with their state divided over the GPUs: the first one, GPT-2 with
