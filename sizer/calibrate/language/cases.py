@@ -9,6 +9,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.identity_cache import cached_by_catalog
+from sizer.calibrate.language.degrees import usual_degrees
 from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.language.runtime import runtime_values
 from sizer.calibrate.language.shapes import plain_name, shape_named, shape_of_row, shapes_by_name
@@ -29,6 +30,12 @@ GBIT = 1e9 / 8
 # Logarithm of the ratio of two sizes of memory, below which they are one rounded differently.
 _SAME_SIZE = 0.12
 _USUAL_NIC_GBIT = 400.0
+# Of a run that does not state its sequence, and no other run of its model does.
+_USUAL_SEQUENCE = 4096.0
+# Of a micro batch on one GPU that a source does not state.
+_USUAL_TOKENS = 16_384
+# GPUs that compute as another one and have slower links only, for export.
+_SAME_CHIP = {"h800": "h100", "a800": "a100"}
 
 
 @dataclass(frozen=True)
@@ -121,13 +128,18 @@ def _case(
     gpu = gpu_named(row.gpu, gpus)
     if gpu is None:
         return note(FitNote.GPU_NOT_IN_CATALOGUE, row.gpu)
-    if not row.seq:
-        return note(FitNote.SEQUENCE_NOT_STATED)
     guessed: list[str] = []
-    shape = shape_of_row(row, shapes.get(row.model.lower()), shape_named(row.model, models), guessed)
+    like = shapes.get(row.model.lower())
+    sequence = row.seq
+    if sequence is None:
+        if not row.tokens_s_gpu and not row.tokens_s_gpu_adj and not row.mem_gib:
+            return note(FitNote.SEQUENCE_NOT_STATED)
+        sequence = like.seq if like is not None and like.seq else _USUAL_SEQUENCE
+        guessed.append("sequence")
+    shape = shape_of_row(row, like, shape_named(row.model, models), guessed)
     if isinstance(shape, CalibrationNote):
         return shape
-    layout = _layout(row, shape, gpu, guessed)
+    layout = _layout(row, shape, gpu, sequence, guessed)
     precision = number_format(row.precision)
     machine = _machine(row, gpu, precision)
     runtime = runtime_values(stack_named(row), precision, layout["element_bytes"])
@@ -151,10 +163,18 @@ def gpu_of_case(case: LanguageCase, catalog: Catalog) -> Gpu:
 
 
 def gpu_named(text: str, gpus: dict[str, Gpu]) -> Gpu | None:
-    """The GPU that a source means: the longest known name with which its wording starts, or which it contains."""
+    """The GPU that a source means: the longest known name with which its wording starts, or which it contains.
+
+    Of a family alone, such as V100, the one in servers: SXM.
+    """
     wanted = plain_name(text)
+    for other, chip in _SAME_CHIP.items():
+        wanted = wanted.replace(other, chip)
     starts = [name for name in gpus if wanted.startswith(name)] or [name for name in gpus if name in wanted]
-    return gpus[max(starts, key=len)] if starts else None
+    if starts:
+        return gpus[max(starts, key=len)]
+    family = [name for name in gpus if wanted and name.startswith(wanted) and not name[len(wanted)].isdigit()]
+    return gpus[min(family, key=lambda name: ("sxm" not in name, len(name)))] if family else None
 
 
 def number_format(text: str) -> str:
@@ -165,11 +185,13 @@ def number_format(text: str) -> str:
     return "fp8" if "fp8" in plain else "fp16" if "fp16" in plain else "bf16"
 
 
-def _layout(row: LanguageRow, shape: dict[str, float], gpu: Gpu, guessed: list[str]) -> dict[str, float]:
+def _layout(
+    row: LanguageRow, shape: dict[str, float], gpu: Gpu, sequence: float, guessed: list[str]
+) -> dict[str, float]:
     gpus = row.gpus
     is_lora = row.kind == "lora"
     full = any(word in row.sharding for word in ("fsdp", "zero3"))
-    tensor, pipeline, context = row.tp, row.pp, row.cp
+    tensor, pipeline, context, expert = row.tp, row.pp, row.cp, row.ep
     batch = row.global_batch
     micro = row.micro_batch
     if tensor is None:
@@ -179,16 +201,21 @@ def _layout(row: LanguageRow, shape: dict[str, float], gpu: Gpu, guessed: list[s
             # The frozen model must fit; a step is often one sequence a replica, and GPUs beyond divide the sequence.
             tensor = min(gpus, _least_tensor(row, gpu))
             context = max(context, gpus / (tensor * min(gpus / tensor, batch or gpus)))
-        elif full or row.params_b is None or row.params_b < 20:
+        elif full:
             tensor = 1.0
-        else:
-            tensor = min(8.0, gpus)
+    if not full and not is_lora and (None in (tensor, pipeline) or (expert is None and shape["experts"] > 1)):
+        tensor, pipeline, expert = usual_degrees(row, shape, gpu.memory_bytes.value, row.gpus_per_node or 8.0)
+        if "layout" not in guessed:
+            guessed.append("layout")
+    tensor = tensor or 1.0
     pipeline, context = pipeline or 1.0, context or 1.0
     if micro is None and not is_lora:
         # An adapter's step has one sequence a replica; elsewhere the micro batch is a choice that decides much.
         guessed.append("micro batch")
-    micro = micro or 1.0
     data = max(1.0, gpus / (tensor * pipeline * context))
+    if micro is None and not is_lora:
+        micro = _usual_micro_batch(row, pipeline, data, sequence / context)
+    micro = micro or 1.0
     if batch is None:
         # Enough micro batches to fill a pipeline four times, as is usual, where the source does not count them.
         batch = data * micro * (row.grad_accum or (4.0 * pipeline if pipeline > 1 else 1.0))
@@ -203,12 +230,12 @@ def _layout(row: LanguageRow, shape: dict[str, float], gpu: Gpu, guessed: list[s
         "gpus": gpus,
         "batch": batch,
         "micro_batch": min(micro, max(1.0, batch / data)),
-        "sequence": row.seq or 0.0,
+        "sequence": sequence,
         "tensor": tensor,
         "pipeline": pipeline,
         "virtual": max(1.0, chunks),
         "context": context,
-        "expert": row.ep or 1.0,
+        "expert": expert or 1.0,
         "is_fully_sharded": float(full),
         "is_optimizer_sharded": float(not full and row.sharding not in ("ddp", "zero0")),
         "recompute": RECOMPUTE.get(row.recompute, 0.0),
@@ -216,6 +243,20 @@ def _layout(row: LanguageRow, shape: dict[str, float], gpu: Gpu, guessed: list[s
         "element_bytes": _ELEMENT_BYTES.get(number_format(row.precision), 2.0),
         "is_tuned": float(stack_named(row).startswith(TUNED)),
     }
+
+
+def _usual_micro_batch(row: LanguageRow, pipeline: float, data: float, tokens: float) -> float:
+    """Sequences of a micro batch that a source does not state: from what it counts, else about 16,384 tokens.
+
+    Stages of a pipeline take one sequence, because many short micro batches fill it best.
+    """
+    if row.global_batch is None or pipeline > 1:
+        return 1.0
+    replica = row.global_batch / data
+    if row.grad_accum:
+        return max(1.0, replica / row.grad_accum)
+    sizes = [2.0**i for i in range(6) if 2**i * tokens <= _USUAL_TOKENS and replica % 2**i == 0]
+    return max(sizes, default=1.0)
 
 
 def _least_tensor(row: LanguageRow, gpu: Gpu) -> float:

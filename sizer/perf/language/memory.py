@@ -52,12 +52,12 @@ class MemoryUse:
     state: Floats
     activations: Floats
     logits: Floats
-    constant: Floats
+    runtime: Floats  # what the allocator and libraries hold beyond them
 
     @property
     def total(self) -> Floats:
         """All of it."""
-        return self.state + self.activations + self.logits + self.constant
+        return self.state + self.activations + self.logits + self.runtime
 
 
 def memory_use(shapes: Shapes, layouts: Layouts, runtime: Runtime, by: MemoryFactors) -> MemoryUse:

@@ -17,7 +17,7 @@ from sizer.calibrate.language.shapes import shape_values
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn
-from sizer.perf.language.memory import GIB
+from sizer.perf.language.memory import GIB, MemoryUse
 from sizer.perf.language.step import Layouts, StepTime
 from sizer.sizing.stages.language_search import FastestLayouts, fastest_layouts
 from sizer.workload.layout_pins import NO_PINS, LayoutPins, check_pins
@@ -79,6 +79,7 @@ class LayoutAnswer:
     step_s: dict[str, float]  # by what it is spent on
     tokens_per_s: Estimate  # of the whole system
     memory_bytes: Estimate
+    memory_parts: dict[str, float]  # bytes by what they hold
     probability_fits: float
 
     @property
@@ -287,7 +288,7 @@ def _answers(
     if not question.pins.fixes_degrees:
         factor, log_sd = factor * math.exp(_SELECTION_LOG), math.hypot(log_sd, _SELECTION_SD)
     rates = Estimate.log_normal(factor * work / total, log_sd)
-    peaks = Estimate.log_normal(found.peak_bytes, found.peak_log_sd)
+    peaks = Estimate.log_normal(found.memory.total, found.peak_log_sd)
     terms = {name: np.broadcast_to(getattr(found.times, name), total.shape) / factor for name in _TERMS}
     return tuple(
         LayoutAnswer(
@@ -304,6 +305,7 @@ def _answers(
             step_s={name: float(values[i]) for name, values in terms.items()},
             tokens_per_s=rates[i],
             memory_bytes=peaks[i],
+            memory_parts={one.name: float(getattr(found.memory, one.name)[i]) for one in fields(MemoryUse)},
             probability_fits=float(found.probability[i]),
         )
         for i in range(n)

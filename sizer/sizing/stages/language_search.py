@@ -12,15 +12,14 @@ from sizer.base.errors import RequestError
 from sizer.base.normal import normal_cdf
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes
-from sizer.calibrate.language.gpu_memory import memory_stack
-from sizer.perf.language.memory import MEMORY_FACTORS, MemoryFactors, memory_use
+from sizer.calibrate.language.gpu_memory import FILLED, REFUSED, memory_stack
+from sizer.perf.language.memory import MEMORY_FACTORS, MemoryFactors, MemoryUse, memory_use
 from sizer.perf.language.shape import Shapes
 from sizer.perf.language.step import COEFFICIENTS, RECOMPUTE, Efficiencies, Layouts, Machines, StepTime, step_time
 from sizer.workload.layout_pins import LayoutPins
 
-# Memory that a run may fill before allocation fails; the probability at which a layout that is searched counts as one
-# that fits, and that below which a stated one is refused.
-_FILLED, CERTAIN, REFUSED = 0.94, 0.9, 0.1
+# Probability at which a layout that is searched counts as one that fits.
+CERTAIN = 0.9
 # A layout that was published for this model, format and GPU fits.
 RAN_PROBABILITY = 0.95
 _MICRO_BATCHES = (1, 2, 4, 8, 16)
@@ -37,7 +36,7 @@ class FastestLayouts:
     place: Ints  # of the number of GPUs
     ways: Layouts
     times: StepTime
-    peak_bytes: Floats
+    memory: MemoryUse
     peak_log_sd: float
     probability: Floats  # that it fits
     n_judged: Ints  # for each number of GPUs
@@ -73,7 +72,7 @@ def fastest_layouts(
     place, ways = _dividing(case, gpus, batch, pins)
     memory, ran = _Memory.of(case, calibration), published_layouts(case, calibration)
     chance = REFUSED if pins.fixes_degrees else CERTAIN
-    most = _FILLED * memory_bytes * np.exp(-_quantile(chance) * memory.log_sd)
+    most = FILLED * memory_bytes * np.exp(-_quantile(chance) * memory.log_sd)
     kept: list[tuple[Ints, Layouts, Floats]] = []
     least, fitting = np.full(len(gpus), np.inf), np.zeros(len(gpus), dtype=int)
     judged = np.zeros(len(gpus), dtype=int)
@@ -82,7 +81,7 @@ def fastest_layouts(
         if not len(place):
             break
         ways = replace(ways, recompute=np.full(len(place), level))
-        peaks = memory.peaks(ways)
+        peaks = memory.use(ways).total
         judged += np.bincount(place, minlength=len(gpus))
         np.minimum.at(least, place, peaks)
         fits = (peaks <= most) | ran.holds(ways, level)
@@ -95,15 +94,17 @@ def fastest_layouts(
     first = np.searchsorted(place[order], np.arange(len(gpus)))
     rank = np.arange(len(order)) - first[place[order]]
     best = order[rank < count]
-    ways, peaks = _rows(ways, best), peaks[best]
-    probability = np.asarray(normal_cdf(np.log(_FILLED * memory_bytes / peaks) / memory.log_sd))
+    ways = _rows(ways, best)
+    used = memory.use(ways)
+    peaks = used.total
+    probability = np.asarray(normal_cdf(np.log(FILLED * memory_bytes / peaks) / memory.log_sd))
     has_run = ran.holds(ways, ways.recompute)
     probability = np.where(has_run, np.maximum(probability, RAN_PROBABILITY), probability)
     return FastestLayouts(
         place=place[best],
         ways=ways,
         times=_times(case, ways, calibration),
-        peak_bytes=peaks,
+        memory=used,
         peak_log_sd=memory.log_sd,
         probability=probability,
         n_judged=judged,
@@ -139,10 +140,11 @@ class _Memory:
         sd = calibration.once(("memory", case.levels), lambda: float(fit.bytes_of([known]).log_sd[0]))
         return _Memory(case, _shapes(case), factors, level, sd)
 
-    def peaks(self, ways: Layouts) -> Floats:
+    def use(self, ways: Layouts) -> MemoryUse:
         """Bytes of one GPU of every layout: what the allocator holds, because that must fit."""
         runtime = replace(runtimes([self.case]), is_allocated=np.array([False]))
-        return np.asarray(memory_use(self.shapes, ways, runtime, self.factors).total * self.level)
+        used = memory_use(self.shapes, ways, runtime, self.factors)
+        return MemoryUse(**{one.name: getattr(used, one.name) * self.level for one in fields(MemoryUse)})
 
 
 @dataclass(frozen=True)
