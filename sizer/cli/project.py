@@ -82,8 +82,8 @@ def layout_command(
     from sizer.catalog.loader import load_catalog
     from sizer.present.text.layouts import layouts_text
     from sizer.sizing.stages.language_layouts import LayoutQuestion, language_model, search_layouts
-    from sizer.workload.custom_transformer import shape_from_text
-    from sizer.workload.layout_pins import layout_pins
+    from sizer.workload.transformer.custom_transformer import shape_from_text
+    from sizer.workload.transformer.layout_pins import layout_pins
 
     catalog = load_catalog(overlay=catalog_dir)
     own = None if shape is None else shape_from_text(model, shape)

@@ -39,7 +39,8 @@ def step_finding(answer: WorkloadAnswer) -> str:
     shares = found.layout.step_shares
     work = shares["compute"] + shares["attention"]
     rest = max((name for name in shares if name not in ("compute", "attention")), key=lambda name: shares[name])
-    return f"{words.percent(work)} of a step is computing; the largest loss is {rest}, {words.percent(shares[rest])}"
+    name = "the fixed time of a step" if rest == "fixed" else rest
+    return f"{words.percent(work)} of a step is computing; the largest loss is {name}, {words.percent(shares[rest])}"
 
 
 def memory_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:

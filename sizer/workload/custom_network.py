@@ -7,8 +7,8 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from sizer.base.quantities import Bytes, Flop
 from sizer.base.texts import Name
 from sizer.catalog.bounds import INPUT_BYTES, Parameters
-from sizer.workload.custom_transformer import CustomTransformer, is_shape
 from sizer.workload.table import ItemId, RequestTable
+from sizer.workload.transformer.custom_transformer import CustomTransformer, is_shape
 
 
 class CustomDnn(RequestTable):

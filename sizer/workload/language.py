@@ -10,9 +10,9 @@ from sizer.base.quantities import duration, tokens_text
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn
-from sizer.workload.custom_transformer import CustomTransformer
-from sizer.workload.layout_pins import NO_PINS, LayoutPins, check_pins
 from sizer.workload.request import CustomDataset, Method, SizingRequest, Target, Workload
+from sizer.workload.transformer.custom_transformer import CustomTransformer
+from sizer.workload.transformer.layout_pins import NO_PINS, LayoutPins, check_pins
 
 # The stack with the most runs in the measurements, of the newest releases.
 DEFAULT_LANGUAGE_STACK = "nemo"

@@ -24,13 +24,13 @@ from sizer.workload.data import DataRequest
 from sizer.workload.earlier_files import empty_as_none, in_scope, with_one_customer
 from sizer.workload.fabric import Fabric as Fabric
 from sizer.workload.growth import Growth
-from sizer.workload.layout_pins import LayoutPins
 from sizer.workload.ownership import Ownership
 from sizer.workload.quote import Quote
 from sizer.workload.rental import Rental
 from sizer.workload.stated_storage import StatedStorage
 from sizer.workload.table import Count, ItemCounts, ItemId, ItemIds, PlannedDay, RequestTable
 from sizer.workload.team import Team
+from sizer.workload.transformer.layout_pins import LayoutPins
 
 # A request is typed by a person; a larger file is something else.
 MAX_REQUEST_BYTES = 1_000_000

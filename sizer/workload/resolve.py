@@ -13,11 +13,11 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.networks import Transformer
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
-from sizer.workload.custom_transformer import CustomTransformer
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, TOKEN_BYTES, DefaultKind, LanguageWork, in_tokens
 from sizer.workload.request import CustomDataset, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
 from sizer.workload.stack_choice import MeasuredStacks, StackChoice, choose_stack
+from sizer.workload.transformer.custom_transformer import CustomTransformer
 
 ItemT = TypeVar("ItemT", bound=Item)
 

@@ -6,11 +6,11 @@ from typing import Any
 from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
 from sizer.workload.custom_network import CustomDnn
-from sizer.workload.custom_transformer import CustomTransformer
 from sizer.workload.growth import Growth
 from sizer.workload.language import trains_language
 from sizer.workload.request import SizingRequest, Workload
 from sizer.workload.resolve import dataset_of, stored_data
+from sizer.workload.transformer.custom_transformer import CustomTransformer
 
 # Rounding of factors that were multiplied year by year must not call for one more GPU.
 _DIGITS = 9

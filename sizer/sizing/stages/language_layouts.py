@@ -20,7 +20,7 @@ from sizer.catalog.schema import Dnn
 from sizer.perf.language.memory import GIB, MemoryUse
 from sizer.perf.language.step import Layouts, StepTime
 from sizer.sizing.stages.language_search import FastestLayouts, fastest_layouts
-from sizer.workload.layout_pins import NO_PINS, LayoutPins, check_pins
+from sizer.workload.transformer.layout_pins import NO_PINS, LayoutPins, check_pins
 
 MOST_GPUS = 131_072
 # Stacks whose runs divide weights, gradients and optimizer over all replicas; the others divide the optimizer.

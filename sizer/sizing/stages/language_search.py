@@ -16,7 +16,7 @@ from sizer.calibrate.language.gpu_memory import FILLED, REFUSED, memory_stack
 from sizer.perf.language.memory import MEMORY_FACTORS, MemoryFactors, MemoryUse, memory_use
 from sizer.perf.language.shape import Shapes
 from sizer.perf.language.step import COEFFICIENTS, RECOMPUTE, Efficiencies, Layouts, Machines, StepTime, step_time
-from sizer.workload.layout_pins import LayoutPins
+from sizer.workload.transformer.layout_pins import LayoutPins
 
 # Probability at which a layout that is searched counts as one that fits.
 CERTAIN = 0.9

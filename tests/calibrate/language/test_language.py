@@ -61,7 +61,7 @@ def test_a_bad_cell_is_named_with_its_line(tmp_path, cell, by, says):
     ("change", "kind"),
     [
         ({"gpu": "TPU v5"}, FitNote.GPU_NOT_IN_CATALOGUE),
-        ({"seq": None}, FitNote.SEQUENCE_NOT_STATED),
+        ({"seq": None, "tokens_s_gpu": None, "ttt_min": 60.0}, FitNote.SEQUENCE_NOT_STATED),
         ({"model": "New-MoE", "arch": "moe"}, FitNote.SHAPE_NOT_STATED),
     ],
 )

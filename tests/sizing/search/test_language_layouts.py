@@ -11,7 +11,7 @@ from sizer.calibrate.language.calibration import language_calibration
 from sizer.present.text.layouts import layouts_text
 from sizer.sizing.stages.language_layouts import LayoutQuestion, search_layouts
 from sizer.sizing.stages.language_search import CERTAIN
-from sizer.workload.layout_pins import LayoutPins
+from sizer.workload.transformer.layout_pins import LayoutPins
 from tests.factories import examples
 
 GIB = 2**30

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.base.errors import RequestError
-from sizer.workload.custom_transformer import CustomTransformer, shape_from_text
 from sizer.workload.request import SizingRequest
+from sizer.workload.transformer.custom_transformer import CustomTransformer, shape_from_text
 from tests.factories import examples
 
 # Parameters as model cards and papers print them.

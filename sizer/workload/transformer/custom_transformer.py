@@ -10,7 +10,7 @@ from sizer.base.faults import in_words
 from sizer.base.texts import Name
 from sizer.catalog.bounds import Parameters
 from sizer.catalog.networks import TransformerShape
-from sizer.workload.usual_shape import USUAL_HEAD_SIZE, USUAL_VOCABULARY, usual_shape
+from sizer.workload.transformer.usual_shape import USUAL_HEAD_SIZE, USUAL_VOCABULARY, usual_shape
 
 # By these keys a table of a network is known as a shape.
 SHAPE_KEYS = frozenset(TransformerShape.model_fields) - {"window"}
