@@ -22,7 +22,8 @@ from sizer.sizing.stages import measured_rates
 from sizer.sizing.stages.language_rates import LanguageAnswer, language_run
 from sizer.sizing.stages.measured_rates import PublishedBatches
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
-from sizer.workload.request import CustomDnn, SizingRequest
+from sizer.workload.custom_network import CustomDnn
+from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import DEFAULT_BATCH, ResolvedWorkload, resolve
 
 # From so many parameters on, networks are trained with their state divided over the GPUs: the first one, GPT-2 with
