@@ -146,6 +146,7 @@ _WORDS = {
     "tensorflow": "TensorFlow",
     "tensorrt": "TensorRT",
     "paddlepaddle": "PaddlePaddle",
+    "hugectr": "HugeCTR",
     "nnabla": "NNabla",
     "oneflow": "OneFlow",
     "caffe": "Caffe",

@@ -43,7 +43,7 @@ _CONFIDENCE = re.compile(
     r"\b(\d{1,3}(?:[.,]\d{1,3})?) ?(?:%|per ?cent) (?:sure|certain|certainty|confiden\w+|chance|probab\w+)", re.I
 )
 _INFERENCE = re.compile(
-    r"\b(?:batch |offline |nightly |daily )?(?:validat\w+|inferenc\w+|inferring|replay\w*"
+    r"\b(?:batch |offline )?(?:validat\w+|inferenc\w+|inferring|replay\w*"
     r"|scoring|predictions?)(?: (?:on|of|over) (?:a|the|our|their|new|recorded) (?:test"
     r"|validation|hold-?out) (?:set|data)(?:set)?)?(?! (?:loss|accuracy))",
     re.I,
