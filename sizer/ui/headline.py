@@ -57,14 +57,16 @@ def _tile(number: int, tile: tiles.Tile, view: View) -> None:
             st.markdown(f"**{tile.question}**", width="content")
             if tile.badge is not None:
                 st.markdown(f":{tile.badge.colour}-badge[:material/{tile.badge.icon}: {plain(tile.badge.text)}]")
-        _figure(number, tile.figure, view)
+        _figure(number, tile.figure, view, "" if number else tile.question)
+        if tile.note:
+            st.caption(plain(tile.note))
 
 
-def _figure(number: int, figure: HeadlineItem, view: View) -> None:
-    """A number that opens its explanation."""
+def _figure(number: int, figure: HeadlineItem, view: View, quantity: str = "") -> None:
+    """A number that opens its explanation; ``quantity``: what it is of where the words above it do not say."""
     with st.container(key=f"figure-{number}", width="content", gap=None):
         st.caption(plain(figure.label))
-        why.popover(figure.value, figure.key, view, "tile" if number == 0 else "headline")
+        why.popover(figure.value, figure.key, view, "tile" if number == 0 else "headline", quantity or figure.label)
         st.caption(plain(figure.under) or "\u00a0")
 
 

@@ -84,7 +84,12 @@ def served(folder: Path, **variables: str) -> Iterator[int]:
             yield port
         finally:
             server.terminate()
-            server.wait(timeout=20)
+            try:
+                server.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+                raise
 
 
 def _wait_for(server: "subprocess.Popen[bytes]", port: int, base_path: str) -> None:
