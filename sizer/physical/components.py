@@ -50,6 +50,7 @@ class Network:
     cores: Ints
     leaf_spine_cables: Ints
     spine_core_cables: Ints
+    peer_cables: Ints  # between the two leaves of a pair
     ports_used: Ints
     ports_free: Ints  # those kept for servers to come included
     oversubscription: Floats  # down : up of a leaf; 1 for a single switch
@@ -80,6 +81,7 @@ class Quantities:
     notes: tuple[PlanNote, ...] = ()
     power_low_w: Floats = field(default_factory=lambda: np.zeros(1))  # lower end of brackets
     rack_power_max_w: Floats = field(default_factory=lambda: np.zeros(1))  # upper end, of the heaviest rack
+    liquid_heat_w: Floats = field(default_factory=lambda: np.zeros(1))  # upper end of what coolant carries away
     # Notes that hold for some rows only; ``slice_row`` turns them into notes.
     row_notes: dict[PlanNote, Bools] = field(default_factory=dict)
     existing_racks: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))  # of these, so many are used

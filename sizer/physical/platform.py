@@ -5,6 +5,7 @@ from typing import Literal
 
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
+from sizer.physical.racks.site_rules import ANY_SITE, SiteRules
 
 Attachment = Literal["fabric", "gateway", "own network", "spine", "lan", "local"]
 
@@ -35,6 +36,11 @@ class Platform:
     spine_switch: Switch | None = None
     # Joins the management switches of a cluster that needs more than one.
     management_spine: Switch | None = None
+    # Ethernet for the operating systems, where servers have ports for it besides those of the 1 GbE network.
+    in_band_switch: Switch | None = None
+    in_band_link: LinkType | None = None
+    # Appliance that runs the subnet manager where a request asks for one.
+    fabric_manager: Server | None = None
     # Takes what one switch of the fabric cannot, where directors are asked for.
     director: Switch | None = None
     # How the servers reach the storage: on the fabric, behind a gateway, on a network of its own, on the faster
@@ -49,6 +55,8 @@ class Platform:
     has_spare_head: bool = False
     # Memory in place of the standard one, which ``server.memory_bytes`` then is; None: the standard one.
     host_memory: MemoryOption | None = None
+    site: SiteRules = ANY_SITE
+    network_pdu: Pdu | None = None  # of racks that hold networks, head nodes and storage alone
 
     @property
     def intra_link(self) -> str:

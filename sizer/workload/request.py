@@ -21,10 +21,14 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import StorageTier
 from sizer.workload.data import DataRequest
 from sizer.workload.earlier_files import empty_as_none, in_scope, with_one_customer
+from sizer.workload.fabric import Fabric as Fabric
 from sizer.workload.growth import Growth
 from sizer.workload.ownership import Ownership
 from sizer.workload.quote import Quote
 from sizer.workload.rental import Rental
+from sizer.workload.site import Cooling as Cooling
+from sizer.workload.site import FeedRedundancy as FeedRedundancy
+from sizer.workload.site import Site as Site
 from sizer.workload.stated_storage import StatedStorage
 from sizer.workload.table import Count, ItemCounts, ItemId, ItemIds, PlannedDay, RequestTable
 from sizer.workload.team import Team
@@ -202,34 +206,12 @@ class Existing(RequestTable):
         return self
 
 
-class Fabric(RequestTable):
-    """How the compute fabric is built."""
-
-    # Largest allowed ratio of ports down to ports up of a leaf; 1 is non-blocking.
-    oversubscription: Annotated[float, Field(ge=1, le=16, allow_inf_nan=False)] = 1.0
-    # A separate network for each port of a server.
-    rails_apart: bool = False
-    # Director switches where one switch is not enough, instead of more levels.
-    directors: bool = False
-    # Servers to add later: their ports, rack units and power are reserved.
-    spare_servers: Annotated[int, Field(ge=0, le=10_000, strict=True)] = 0
-
-
 class Resilience(RequestTable):
     """Losses that the design tolerates, one at a time, without missing a target (of a head node: jobs still start)."""
 
     keeps_targets_without: Annotated[tuple[Loss, ...], Field(max_length=6)] = ()
     # Interruptions of a job in 1,000 days of 8 GPUs; absent: as published, 4 with a 90 % interval of 2 to 9.
     interruptions: Annotated[float, Field(ge=0.01, le=1_000, allow_inf_nan=False)] | None = None
-
-
-class Site(RequestTable):
-    """The room."""
-
-    rack: ItemId = "ar3300"
-    pdu: ItemId | None = None  # absent: the usual one of the servers' generation
-    pue_ratio: Annotated[float, Field(ge=1, le=5, allow_inf_nan=False)] | None = None
-    racks_per_row: Annotated[int, Field(ge=1, le=100, strict=True)] = 10
 
 
 class SizingRequest(RequestTable):

@@ -7,7 +7,9 @@ from sizer.catalog import labels
 from sizer.physical.components import Component, Network
 from sizer.physical.networks.single_fabric import SingleFabric
 from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
+from sizer.physical.plan import Plan
 from sizer.present.words import plural, sentence
+from sizer.workload.site import FeedRedundancy
 
 
 def _in_each_rail(place: str) -> Callable[..., str]:
@@ -22,6 +24,16 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.FILES_THROUGH_GATEWAY: lambda: "storage traffic through the gateway to the compute fabric",
     PlanNoteKind.BETWEEN_STORAGE_NODES: lambda: "traffic between the storage nodes",
     PlanNoteKind.DEPLOYMENT: lambda: "deployment, monitoring and maintenance",
+    PlanNoteKind.IN_BAND: lambda: "operating systems, cluster management and the way to the customer's network",
+    PlanNoteKind.OUT_OF_BAND: lambda: "baseboard controllers, switches, storage and rack PDUs",
+    PlanNoteKind.DUAL_HOMED: lambda n: (
+        f"each server has a port on both leaves of a pair, which {plural(n, 'cable')} connect with each other"
+    ),
+    PlanNoteKind.UPLINKS_IN_BAND: lambda n: f"each switch has {plural(n, 'uplink')} to the in-band network",
+    PlanNoteKind.STORAGE_RATIO: lambda ratio: (
+        f"servers are oversubscribed {with_decimal_sign(f'{ratio:.2f}')}:1, storage 1:1; "
+        "each server has its ports on both leaves of a pair"
+    ),
     PlanNoteKind.SUBNET_FILES: lambda: "storage traffic between storage and servers",
     PlanNoteKind.FILES_OF_ONE_SERVER_OVER_IPOIB: lambda: "storage traffic, over IPoIB",
     PlanNoteKind.GRADIENTS_OVER_IPOIB: lambda: "gradient exchange, over IPoIB",
@@ -40,6 +52,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.MANAGER_IN_LEAF: _in_each_rail("the first leaf"),
     PlanNoteKind.MANAGER_IN_DIRECTOR: _in_each_rail("a director"),
     PlanNoteKind.MANAGER_ON_HEAD_NODE: lambda: "runs on the head node, because the switches have none",
+    PlanNoteKind.MANAGER_ON_APPLIANCES: lambda appliance: f"runs on two appliances, {appliance}",
     PlanNoteKind.EXISTING_LAN_STORAGE: lambda storage: (
         f"{storage} and its connection over the LAN exist already and are out of scope"
     ),
@@ -76,6 +89,8 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.PER_UNIT: lambda metric: f"per {labels.name(metric)}",
     PlanNoteKind.END_OF_SALE: lambda day: f"end of sale {day}",
     PlanNoteKind.BOTH_FEEDS: lambda: "feeds A and B; each carries the rack",
+    PlanNoteKind.ONE_FEED_SPARE: lambda: "N+1 feeds; the rack tolerates the loss of one",
+    PlanNoteKind.NO_FEED_SPARE: lambda: "no spare feed; the rack stops when one is lost",
     PlanNoteKind.PLANNED_LENGTH: lambda length_m: f"planned {plain(length_m)} m",
     PlanNoteKind.TRANSCEIVERS_AND_FIBRE: lambda: "a transceiver at each end and a fibre",
     PlanNoteKind.TRANSCEIVERS_ALONE: lambda length_m: (
@@ -86,6 +101,26 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     ),
     PlanNoteKind.OTHER_CABLE: lambda kind, counted: f"no {kind} cable in the catalogue; counted as {counted}",
 }
+
+
+# What the feeds of a rack bear, by their rule.
+FEEDS_OF_RACKS: dict[FeedRedundancy, str] = {
+    "2N": "Feeds A and B each carry a full rack",
+    "N+1": "All feeds of a rack but one carry it",
+    "N": "All feeds of a rack together carry it",
+}
+
+
+def feeds_sentence(plan: Plan) -> str:
+    """What the loss of a feed means for the racks of a design."""
+    if plan.inputs.platform.site.feeds == "2N":
+        return "Feeds A and B each carry the full rack load, so dual-corded devices tolerate the loss of either feed."
+    if plan.inputs.platform.site.feeds == "N+1":
+        return (
+            "Each rack has one feed more than its load needs, so devices with inlets on several feeds tolerate the "
+            "loss of one."
+        )
+    return "The feeds of a rack together carry its load. None is spare: a rack stops when one of them is lost."
 
 
 def note_text(note: PlanNote) -> str:
@@ -136,10 +171,15 @@ def fabric_text(fabric: SingleFabric) -> str:
     ]
     level = "one switch" if fabric.leaves + fabric.spines == 1 else plural(fabric.levels, "level")
     shown = max(fabric.levels, 1)
+    peers = [f"{fabric.peer_cables} between the leaves of a pair"] if fabric.peer_cables else []
+    modules = f"{fabric.switch_modules} in switches"
+    if fabric.node_modules:
+        modules += f", {fabric.node_modules} in servers"
     return "\n".join(
         (
             f"{level}: {', '.join(switches[:shown])}",
-            f"cables: {', '.join(cables[:shown])}",
+            f"cables: {', '.join([*cables[:shown], *peers])}",
+            f"modules where links are optical: {modules}",
             f"oversubscription {fabric.oversubscription:.3g}:1; {fabric.spare_ports} ports spare",
         )
     )
