@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.factories.examples import catalog
 from tests.workload.sentence.presales import MOST, Expected, gpus, job
 
 L8, L70, L405 = {"w.dnn": "llama-3-8b"}, {"w.dnn": "llama-3-70b"}, {"w.dnn": "llama-3.1-405b"}
@@ -36,8 +37,16 @@ def server(*names: str) -> dict[str, Any]:
 
 H100, H200, B200, A100 = on("h100-sxm-80gb"), on("h200-sxm-141gb"), on("b200-sxm-180gb"), on("a100-sxm-80gb")
 
+_SERVERS = [one for one in catalog().servers.values() if one.role == "gpu" and one.orderable]
+# Whatever the catalogue holds of a vendor, as files are added.
+LENOVO = [one.id for one in _SERVERS if one.vendor == "Lenovo"]
+AMD = sorted(
+    {key for one in _SERVERS for key in one.gpus if catalog().gpus[key].vendor == "AMD"}, key=list(catalog().gpus).index
+)
+
 LANGUAGE_SENTENCES = (
     # GPUs and servers
+    Expected("one NVL72 for Llama 3.1 405B", L405 | gpus(72) | server("gb200-nvl72")),
     Expected("Fine-tune Llama 3 70B with LoRA on one DGX H100", L70 | LORA | gpus(8) | server("dgx-h100")),
     Expected("64 B300 for DeepSeek V3 pretraining", {"w.dnn": "deepseek-v3"} | gpus(64) | on("b300-sxm-270gb")),
     Expected("Llama 3.1 405B with 16k H100", L405 | gpus(16000) | H100),
@@ -55,9 +64,7 @@ LANGUAGE_SENTENCES = (
     Expected("DeepSeek R1 671B training on 512 H200", {"w.dnn": "deepseek-v3"} | gpus(512) | H200),
     Expected("RTX PRO 6000 servers for LoRA of Llama 3 8B, 8 GPUs", L8 | LORA | gpus(8) | on("rtx-pro-6000-96gb")),
     Expected("16 MI355X for Llama 3 8B FP8", L8 | gpus(16) | {"w.precision": "fp8"} | on("mi355x-288gb")),
-    Expected(
-        "AMD GPUs only, Llama 3 70B, 64 GPUs", L70 | gpus(64) | on("mi300x-192gb", "mi325x-256gb", "mi355x-288gb")
-    ),
+    Expected("AMD GPUs only, Llama 3 70B, 64 GPUs", L70 | gpus(64) | on(*AMD)),
     Expected("WEKA storage, 64 H100, Llama 3 70B", L70 | gpus(64) | H100 | {"platforms.storage": ["wekaio"]}),
     Expected("Customer: 12 AI engineers sharing 64 H100 for Llama 3 8B fine-tuning", L8 | gpus(64) | H100 | job(12)),
     # Tokens and days
@@ -104,7 +111,7 @@ LANGUAGE_SENTENCES = (
     ),
     Expected(
         "30 days, 1 trillion tokens, Llama 3 70B, Lenovo servers only",
-        L70 | tokens(1e12) | time("30 d") | server("sr680a-v3"),
+        L70 | tokens(1e12) | time("30 d") | server(*LENOVO),
     ),
     Expected(
         "fine tune Llama3-70B for 3 epochs on 100 million tokens, 16 H100",
