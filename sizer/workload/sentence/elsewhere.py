@@ -30,20 +30,20 @@ _NAMES = {
         34B, StarCoder, OLMo, Granite, Grok, Nemotron, DBRX
     """,
     "sequence": """
-        T5, RoBERTa, DistilBERT, XLNet, Whisper, DeepSpeech, LSTM, RNN, RNN-T, ELECTRA, Jasper, Wav2Vec
+        T5, RoBERTa, DistilBERT, XLNet, Whisper, DeepSpeech, LSTM, RNN, ELECTRA, Jasper, Wav2Vec
     """,
     "image": """
         EfficientNet, EfficientNet-B0, EfficientNet-B4, EfficientNet-B7, MobileNet, MobileNet v2, MobileNet v3,
         DenseNet, DenseNet-121, DenseNet-201, YOLO, YOLOv3, YOLOv4, YOLOv5, YOLOv8, ViT, Vision Transformer,
-        ViT-B, ViT-L, Swin, Swin Transformer, CLIP, DINO, RetinaNet, Faster R-CNN, DETR, SegFormer, DeepLab,
-        Stable Diffusion, SDXL, diffusion model, GAN, StyleGAN, ResNet-18, ResNet-34, ResNeXt, ResNeXt-101,
+        ViT-B, ViT-L, Swin, Swin Transformer, CLIP, DINO, Faster R-CNN, DETR, SegFormer, DeepLab,
+        SDXL, GAN, StyleGAN, ResNet-18, ResNet-34, ResNeXt, ResNeXt-101,
         SqueezeNet, ShuffleNet, NASNet, Xception, ConvNeXt, U-Net++, 2D U-Net, LeNet, ResNet-200, CycleGAN
     """,
     "volume": """
         V-Net, nnU-Net, MedicalNet, 3D ResNet, Swin UNETR, UNETR
     """,
     "user-item pair": """
-        DLRM, Wide and Deep, DeepFM, Two-tower, DCN
+        Wide and Deep, DeepFM, Two-tower, DCN
     """,
     "precision": """
         FP64, INT8, INT4, TF32, double precision
