@@ -281,16 +281,6 @@ def resolved(request: SizingRequest, catalog: Catalog, calibration: Calibration)
     )
 
 
-def _with_batches(work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: Calibration) -> ResolvedWorkload:
-    measured = {name: gpu.memory_bytes.value for name, gpu in gpus.items() if measured_rates.is_measured(work, name)}
-    others = {name: gpu for name, gpu in gpus.items() if name not in measured}
-    return replace(
-        work,
-        batches=DefaultBatches(work, others, calibration),
-        batch_sizes=PublishedBatches(work.mlperf, measured) if measured else {},
-    )
-
-
 class DefaultBatches(Mapping[str, int]):
     """GPU -> its batch for a workload that states none; each is found when it is first read.
 
@@ -321,6 +311,16 @@ class DefaultBatches(Mapping[str, int]):
     def __reduce__(self) -> tuple[type[dict[str, int]], tuple[dict[str, int]]]:
         # Another process gets the numbers, not the calibration.
         return dict, (dict(self),)
+
+
+def _with_batches(work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: Calibration) -> ResolvedWorkload:
+    measured = {key: gpu.memory_bytes.value for key, gpu in gpus.items() if measured_rates.is_measured(work, key)}
+    others = {key: gpu for key, gpu in gpus.items() if key not in measured}
+    return replace(
+        work,
+        batches=DefaultBatches(work, others, calibration),
+        batch_sizes=PublishedBatches(work.mlperf, measured) if measured else {},
+    )
 
 
 def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration) -> int:

@@ -36,7 +36,7 @@ _NAMES = {
         EfficientNet, EfficientNet-B0, EfficientNet-B4, EfficientNet-B7, MobileNet, MobileNet v2, MobileNet v3,
         DenseNet, DenseNet-121, DenseNet-201, YOLO, YOLOv3, YOLOv4, YOLOv5, YOLOv8, ViT, Vision Transformer,
         ViT-B, ViT-L, Swin, Swin Transformer, CLIP, DINO, Faster R-CNN, DETR, SegFormer, DeepLab,
-        SDXL, diffusion model, GAN, StyleGAN, ResNet-18, ResNet-34, ResNeXt, ResNeXt-101,
+        SDXL, GAN, StyleGAN, ResNet-18, ResNet-34, ResNeXt, ResNeXt-101,
         SqueezeNet, ShuffleNet, NASNet, Xception, ConvNeXt, U-Net++, 2D U-Net, LeNet, ResNet-200, CycleGAN
     """,
     "volume": """

@@ -174,7 +174,7 @@ LANGUAGE_SENTENCES = (
     Expected("64 H100", gpus(64) | H100, asks="network"),
     Expected("train a language model on 16 H100", gpus(16) | H100, asks="network"),
     Expected("pretrain a 7B model on 2 trillion tokens in 3 months", tokens(2e12) | time("90 d"), asks="network"),
-    Expected("Falcon 40B on 8 H100", gpus(8) | H100, asks="unavailable"),
+    Expected("Command R on 8 H100", gpus(8) | H100, asks="unavailable"),
     Expected("four DGX B200 + VAST for Llama 3 8B", L8 | gpus(32) | server("dgx-b200"), asks="unavailable"),
     Expected("Train Llama 3 8B in a week on H100", L8 | time("1 weeks") | H100, asks="length"),
     # What is no part of a request is named
