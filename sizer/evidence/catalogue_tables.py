@@ -11,8 +11,8 @@ from sizer.catalog.items import Item, Sku
 from sizer.catalog.labels import capital, fact_label, fact_text, fact_value, item_name, name, with_vendor
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.networks import ObservedAs, Transformer
-from sizer.catalog.schema import Cable, CapacityOption, EpochPoint, Overhead, Port
+from sizer.catalog.networks import EpochPoint, ObservedAs, Transformer
+from sizer.catalog.schema import Cable, CapacityOption, Overhead, Port
 from sizer.present.tables import Align, Cell, Row, Table, columns, port_text, row
 from sizer.present.words import NOT_PUBLISHED, listed, percent, plural
 
@@ -153,6 +153,7 @@ _WORDS = {
     "tensorflow": "TensorFlow",
     "tensorrt": "TensorRT",
     "paddlepaddle": "PaddlePaddle",
+    "hugectr": "HugeCTR",
     "nnabla": "NNabla",
     "oneflow": "OneFlow",
     "caffe": "Caffe",
