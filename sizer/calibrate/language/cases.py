@@ -91,7 +91,8 @@ def cases_of(
     stated = sorted((one for one in known if one.layers and one.hidden), key=lambda one: one.role == "calibration")
     shapes = {one.model.lower(): one for one in stated}
     models, gpus = shapes_by_name(catalog), _gpus_by_name(catalog)
-    return _recomputing([_case(row, gpus, shapes, models) for row in rows])
+    domains = _domains(catalog)
+    return _recomputing([_case(row, gpus, shapes, models, domains) for row in rows])
 
 
 def _recomputing(cases: list[LanguageCase | CalibrationNote]) -> list[LanguageCase | CalibrationNote]:
@@ -122,8 +123,18 @@ def _recomputing(cases: list[LanguageCase | CalibrationNote]) -> list[LanguageCa
     return cases
 
 
+def _domains(catalog: Catalog) -> dict[str, int]:
+    """GPUs of an NVLink domain larger than a server, by the form of the GPUs that it connects."""
+    known = ((link, link.domain_gpus) for link in catalog.gpu_links.values())
+    return {form: size.value for link, size in known if size is not None for form in link.form_factors}
+
+
 def _case(
-    row: LanguageRow, gpus: dict[str, Gpu], shapes: dict[str, LanguageRow], models: dict[str, TransformerShape]
+    row: LanguageRow,
+    gpus: dict[str, Gpu],
+    shapes: dict[str, LanguageRow],
+    models: dict[str, TransformerShape],
+    domains: dict[str, int],
 ) -> LanguageCase | CalibrationNote:
     gpu = gpu_named(row.gpu, gpus)
     if gpu is None:
@@ -141,7 +152,7 @@ def _case(
         return shape
     layout = _layout(row, shape, gpu, sequence, guessed)
     precision = number_format(row.precision)
-    machine = _machine(row, gpu, precision)
+    machine = _machine(row, gpu, precision, domains.get(gpu.form_factor.value))
     runtime = runtime_values(stack_named(row), precision, layout["element_bytes"])
     return LanguageCase(row, shape, layout, machine, runtime, _levels(row, gpu.id, precision), tuple(guessed))
 
@@ -265,15 +276,14 @@ def _least_tensor(row: LanguageRow, gpu: Gpu) -> float:
     return 2.0 ** max(0, min(3, math.ceil(math.log2(weights / (0.4 * gpu.memory_bytes.value)))))
 
 
-def _machine(row: LanguageRow, gpu: Gpu, precision: str) -> dict[str, float]:
+def _machine(row: LanguageRow, gpu: Gpu, precision: str, domain: int | None) -> dict[str, float]:
     matmul = {name: _matmul(gpu, name) for name in ("bf16", precision)}
-    domain = 72.0 if re.match(r"gb[23]00", gpu.id) else row.gpus_per_node or 8.0
     return {
         "matmul_flop_per_s": matmul[precision],
         "attention_flop_per_s": matmul["bf16"],
         "memory_bytes": _memory_bytes(row, gpu),
         "memory_bytes_per_s": gpu.memory_bytes_per_s.value if gpu.memory_bytes_per_s else 2e12,
-        "domain_gpus": domain,
+        "domain_gpus": float(domain or row.gpus_per_node or 8.0),
         "domain_bytes_per_s": gpu.nvlink_bytes_per_s.value if gpu.nvlink_bytes_per_s else 3e10,
         "nic_bytes_per_s": _nic_gbit(row, gpu) * GBIT,
     }
