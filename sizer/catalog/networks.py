@@ -1,4 +1,4 @@
-"""Parts of what files say of neural networks and stacks: the shape of a transformer, and wordings of observations."""
+"""Parts of what files say of neural networks, recipes and stacks: shapes, samples, epochs, wordings of observations."""
 
 from typing import Annotated, Literal, Self
 
@@ -6,6 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sizer.base.texts import LongText, ShortText
 from sizer.catalog.items import Frozen
+
+SampleKind = Literal[
+    "image", "sentence pair", "sequence", "user-item pair", "volume", "utterance", "table row", "graph node", "sample"
+]
 
 
 class ObservedAs(BaseModel):
@@ -116,6 +120,16 @@ class Transformer(TransformerShape):
     """
 
     measured_as: ShortText = ""
+    source: ShortText
+    where: LongText
+    note: LongText = ""
+
+
+class EpochPoint(Frozen):
+    """Epochs needed at one global batch."""
+
+    global_batch: Annotated[float, Field(ge=1, le=1e8)]
+    epochs: Annotated[float, Field(ge=0.1, le=1e4)]
     source: ShortText
     where: LongText
     note: LongText = ""

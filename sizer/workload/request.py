@@ -31,7 +31,7 @@ from sizer.workload.site import Cooling as Cooling
 from sizer.workload.site import FeedRedundancy as FeedRedundancy
 from sizer.workload.site import Site as Site
 from sizer.workload.stated_storage import StatedStorage
-from sizer.workload.table import Count, ItemCounts, ItemId, ItemIds, PlannedDay, RequestTable
+from sizer.workload.table import DEFAULT_DATASET, Count, ItemCounts, ItemId, ItemIds, PlannedDay, RequestTable
 from sizer.workload.team import Team
 from sizer.workload.transformer.layout_pins import LayoutPins
 
@@ -94,7 +94,7 @@ class Workload(RequestTable):
     stack: ItemId | None = None
     precision: Literal["mixed", "fp32", "fp8", "fp4"] = "mixed"
     batch_per_gpu: Annotated[int, Field(ge=1, le=65_536, strict=True)] | None = None
-    dataset: ItemId | CustomDataset = "imagenet"
+    dataset: ItemId | CustomDataset = DEFAULT_DATASET
     # Size of the whole set on storage where it is not samples x sample_bytes, e.g. many copies of one set.
     dataset_bytes: Bytes | None = None
     sample_bytes: Annotated[Bytes, SAMPLE_BYTES] | None = None

@@ -153,7 +153,8 @@ def _memory_error_text(counts: PartCounts, row: int) -> str:
         key=lambda pair: pair[0],
     )
     largest = f"{grouped(most)} on {gpu.name}"
-    return memory_error_text(work.dnn.name, platform.gpu.name, work.batch_on(platform.gpu.id), found, most and largest)
+    batch = work.batch_on(platform.gpu.id, n_gpus)
+    return memory_error_text(work.dnn.name, platform.gpu.name, batch, found, most and largest)
 
 
 def memory_error_text(dnn: str, gpu: str, batch: int, found: MemoryAnswer, largest: str | int) -> str:
