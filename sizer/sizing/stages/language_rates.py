@@ -134,7 +134,7 @@ def _cluster(catalog: Catalog, server: str, gpu: str, used: int, fabric: LinkTyp
     return _Cluster(gpu, catalog.gpus[gpu].vendor, used, rate)
 
 
-def _steps(most: int, asked: int) -> list[int]:
+def judged_sizes(most: int, asked: int) -> list[int]:
     """Numbers of servers to judge: the usual ones up to a number, and one that the request asks for."""
     parts = range(_STEPS_TO_DOUBLE, 2 * _STEPS_TO_DOUBLE)
     usual = {part * 2**k // _STEPS_TO_DOUBLE for k in range(most.bit_length() + 1) for part in parts}
@@ -155,7 +155,7 @@ def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catal
 
     More servers never have less: a batch that divides badly over them is trained on some of them.
     """
-    steps = _steps(most, 1 if busy is None else math.ceil(busy / one.gpus_per_server))
+    steps = judged_sizes(most, 1 if busy is None else math.ceil(busy / one.gpus_per_server))
     found = _layouts(work, one, tuple(steps), catalog, 1)
     shares = [goodput_of(work.checkpoints, servers * one.gpus_per_server) for servers in steps]
     rate, sd = np.full(len(steps), _NO_RATE), np.full(len(steps), 0.2)

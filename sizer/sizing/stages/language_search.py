@@ -16,7 +16,7 @@ from sizer.calibrate.language.gpu_memory import FILLED, REFUSED, memory_stack
 from sizer.perf.language.memory import MEMORY_FACTORS, MemoryFactors, MemoryUse, memory_use
 from sizer.perf.language.shape import Shapes
 from sizer.perf.language.step import COEFFICIENTS, RECOMPUTE, Efficiencies, Layouts, Machines, StepTime, step_time
-from sizer.workload.transformer.layout_pins import LayoutPins
+from sizer.workload.transformer.layout_pins import LayoutPins, divides_layers
 
 # Probability at which a layout that is searched counts as one that fits.
 CERTAIN = 0.9
@@ -280,10 +280,10 @@ def _degrees(heads: int, layers: int, experts: int, domain: int, sequence: int, 
         fixed = getattr(pins, name)
         return values if fixed is None else (fixed,)
 
-    stages = [1] if pins.sharding == "all" else [p for p in range(1, _MOST_PIPELINE + 1) if not layers % p]
+    stages = [1] if pins.sharding == "all" else [p for p in range(1, _MOST_PIPELINE + 1) if divides_layers(p, layers)]
     found = itertools.product(
         [t for t in asked("tensor", _powers(domain)) if not heads % t],
-        [p for p in asked("pipeline", stages) if not layers % p],
+        [p for p in asked("pipeline", stages) if divides_layers(p, layers)],
         asked("context", [c for c in _powers(_MOST_CONTEXT) if sequence / c >= _LEAST_TOKENS or c == 1]),
         [e for e in asked("expert", _powers(domain)) if not experts % e] if experts > 1 else [1],
         asked("micro_batch", _MICRO_BATCHES),
@@ -297,5 +297,7 @@ def _chunks(stages: int, layers: int, fixed: int | None) -> tuple[int, ...]:
     if stages < 1:
         return ()
     if fixed is not None:
-        return (fixed,) if not layers % (stages * fixed) and (stages > 1 or fixed == 1) else ()
-    return tuple(v for v in range(1, _MOST_CHUNKS + 1) if not layers % (stages * v)) if stages > 1 else (1,)
+        return (fixed,) if divides_layers(stages * fixed, layers) and (stages > 1 or fixed == 1) else ()
+    if stages == 1:
+        return (1,)
+    return tuple(v for v in range(1, _MOST_CHUNKS + 1) if divides_layers(stages * v, layers))

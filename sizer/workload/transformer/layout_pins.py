@@ -51,6 +51,15 @@ def layout_pins(values: dict[str, object]) -> LayoutPins:
         raise RequestError("\n".join(in_words(LayoutPins, error, "layout"))) from None
 
 
+def divides_layers(parts: int, layers: int) -> bool:
+    """Whether stages, or their chunks, hold as many layers each.
+
+    Embedding and output count as a layer each where that divides: Llama 3.1 405B has 126 layers in 8 stages of 8 chunks
+    (MLPerf v5.0, NVIDIA).
+    """
+    return layers % parts == 0 or (parts > 1 and (layers + 2) % parts == 0)
+
+
 def check_pins(pins: LayoutPins, shape: TransformerShape, name: str, place: str) -> None:
     """Degrees must divide what they divide, whatever the GPUs are.
 
@@ -65,11 +74,11 @@ def check_pins(pins: LayoutPins, shape: TransformerShape, name: str, place: str)
             f"{place}.tensor = {tensor} does not divide the {shape.heads} attention heads of {name}; write "
             f"{_divisors(shape.heads, tensor)}"
         )
-    if shape.layers % stages:
+    if not divides_layers(stages, shape.layers):
         key = "pipeline" if pins.chunks is None else "pipeline x chunks"
         raise RequestError(
-            f"{place}.{key} = {stages} does not divide the {shape.layers} layers of {name}; write "
-            f"{_divisors(shape.layers, stages)}"
+            f"{place}.{key} = {stages} does not divide the {shape.layers} layers of {name}, or {shape.layers + 2} with "
+            f"embedding and output; write {_divisors(shape.layers, stages)}"
         )
     if (pins.chunks or 1) > 1 and pins.pipeline == 1:
         raise RequestError(

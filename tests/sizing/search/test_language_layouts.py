@@ -43,7 +43,8 @@ def test_answers_divide_fit_and_come_fastest_first():
     for one in found.answers:
         assert one.tensor * one.pipeline * one.context * one.data == 64
         assert 128 % (one.data * one.micro_batch) == 0
-        assert 80 % (one.pipeline * one.virtual) == 0
+        # Embedding and output may count as a layer each.
+        assert 80 % (one.pipeline * one.virtual) == 0 or 82 % (one.pipeline * one.virtual) == 0
         assert one.probability_fits >= CERTAIN
         assert float(one.memory_bytes.value) < 80 * GIB
         # The terms of the step are those of the rate.
@@ -92,3 +93,11 @@ def test_the_text_names_the_layout_and_what_a_step_is_spent_on():
     assert "Llama3-70B on 64 x H100, bf16, NeMo" in text
     assert "A step of the fastest takes" in text
     assert "compute" in text
+
+
+def test_llama_405b_on_512_gb200_is_near_mlperf():
+    """MLPerf v5.0, NVIDIA on 512 GB200 with 896 sequences: 742 and 736 tokens/s a GPU with TP 4, PP 8 x 8, CP 2."""
+    pins = LayoutPins(tensor=4, pipeline=8, chunks=8, context=2, micro_batch=1)
+    question = LayoutQuestion("Llama3.1-405B", "GB200", 512, sequence=8192, batch=896, precision="fp8", pins=pins)
+    found = search(question).answers[0]
+    assert float(found.tokens_per_s.value) / 512 == pytest.approx(739, rel=0.05)
