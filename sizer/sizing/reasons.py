@@ -313,6 +313,9 @@ class RateNeed(Enum):
 
     READS = "reads"
     CHECKPOINTS = "checkpoints"  # written
+    FILES = "files"  # looked up and read, a second
+    INGEST = "ingest"
+    SNAPSHOTS = "snapshots"  # read to copy what changed
     RESTARTS = "restarts"  # read
 
 

@@ -12,6 +12,7 @@ from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
+from sizer.workload.checkpoints import Checkpoints, OtherStreams, checkpoints_of_network, other_streams
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, DefaultKind, LanguageWork, in_tokens
 from sizer.workload.request import CustomDataset, CustomDnn, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
@@ -56,6 +57,8 @@ class ResolvedWorkload:
     stack_choice: StackChoice | None = None  # None: the request names its stack
     batches: Mapping[str, int] = field(default_factory=dict)  # GPU -> batch, where the request states none
     language: LanguageWork | None = None  # of a language model; its samples are tokens
+    checkpoints: Checkpoints | None = None  # None of what only reads
+    others: OtherStreams | None = None  # what runs beside; None where the request says nothing of it
 
     def batch_on(self, gpu_id: str) -> int:
         """Samples of one step on one GPU of a kind."""
@@ -177,7 +180,16 @@ def _resolve_one(
         warnings=warnings,
         stack_choice=choice,
         language=None if language is None else replace(language, stack=stack.id),
+        checkpoints=_checkpoints(work, dnn, language, request),
+        others=None if (others := other_streams(request)).is_nothing else others,
     )
+
+
+def _checkpoints(work: Workload, dnn: Dnn, language: LanguageWork | None, request: SizingRequest) -> Checkpoints | None:
+    """Checkpoints of a training; None of batch inference."""
+    if work.task == "validation-inference":
+        return None
+    return checkpoints_of_network(dnn, request) if language is None else language.checkpoints
 
 
 def _stated(value: float) -> Sourced[float]:

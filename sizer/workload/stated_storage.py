@@ -15,10 +15,15 @@ class StatedStorage(RequestTable):
     storage: ItemId
     # Of one node; of the whole system where it has no nodes.
     node_read_bytes_per_s: Annotated[BytesPerS, RATE_BYTES_PER_S] | None = None
+    node_write_bytes_per_s: Annotated[BytesPerS, RATE_BYTES_PER_S] | None = None
     usable_bytes: Annotated[Bytes, CAPACITY_BYTES] | None = None  # of the whole system
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if self.node_read_bytes_per_s is None and self.usable_bytes is None:
-            raise ValueError("give node_read_bytes_per_s, for example '1.2 GB/s', or usable_bytes, for example '2 PB'")
+        stated = (self.node_read_bytes_per_s, self.node_write_bytes_per_s, self.usable_bytes)
+        if all(value is None for value in stated):
+            raise ValueError(
+                "give node_read_bytes_per_s, for example '1.2 GB/s', node_write_bytes_per_s, or usable_bytes, for "
+                "example '2 PB'"
+            )
         return self

@@ -95,15 +95,23 @@ def best_interval(blocked_s: ArrayLike, between_s: ArrayLike) -> Floats:
     return np.asarray(np.where(c < 2 * m, short, m))
 
 
+def level_needs(level: StorageLevel, servers: int) -> tuple[float, float]:
+    """Read and write rate that a level asks for so many servers. [B/s]
+
+    Between one server and a unit of 32 the need grows in proportion from what one server asks.
+    """
+    units = servers / _UNIT_SERVERS
+    read, write = (
+        max(min(one, unit), unit * units) for one, unit in zip(level.one_server, level.scalable_unit, strict=True)
+    )
+    return read, write
+
+
 def storage_level(read_bytes_per_s: float, write_bytes_per_s: float, servers: int) -> str | None:
     """The highest published level that read and write rates meet for so many servers; None below all."""
     met = None
     for level in STORAGE_LEVELS:
-        units = servers / _UNIT_SERVERS
-        # Between one server and a unit the need grows in proportion from what one server asks.
-        needs = [
-            max(min(one, unit), unit * units) for one, unit in zip(level.one_server, level.scalable_unit, strict=True)
-        ]
+        needs = level_needs(level, servers)
         if read_bytes_per_s >= needs[0] and write_bytes_per_s >= needs[1]:
             met = level.name
     return met

@@ -19,6 +19,7 @@ from sizer.physical.networks.members import (
 )
 from sizer.physical.networks.ports import device_ports, fabric_numbers, largest_group, switch_numbers
 from sizer.physical.networks.storage_networks import (
+    capacity_ends,
     front_end_kind,
     front_end_ports,
     gateway_uplink_count,
@@ -48,6 +49,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
     others = _others_on_fabric(platform, rows)
     on_spine = platform.attachment == "spine"
     storage = [_fabric_storage(platform, rows)] if platform.attachment in ("fabric", "spine") else []
+    capacity = capacity_ends(platform, rows) if platform.attachment == "fabric" else ()
     unit = _scalable_unit(platform, leaf_split(leaf_ports(switch, kind), asked.oversubscription)[0])
     ports = device_ports(platform.server)
     planes = []
@@ -69,7 +71,8 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
             cage=ports[int(mine[0])].connector if mine.size else "",
             rail_servers=unit if rails == 1 else 0,
         )
-        ends = (servers, *(others if first else ()), *(storage if first and not on_spine else ()))
+        storage_here = (*storage, *capacity) if first and not on_spine else ()
+        ends = (servers, *(others if first else ()), *storage_here)
         ends = tuple(one for one in ends if np.count_nonzero(one.quantity))
         spine_ends = tuple(one for one in storage if first and on_spine and np.count_nonzero(one.quantity))
         key = NetworkPlane(NetworkRole.COMPUTE, rail=rail + 1 if rails > 1 else 0)

@@ -45,6 +45,8 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Ne
         devices.append((Role.STORAGE_SERVER, platform.storage_server, rows.units))
     else:
         devices.append((storage_role(platform.storage), platform.storage, rows.units))
+    if platform.capacity_storage is not None:
+        devices.append((Role.CAPACITY_TIER, platform.capacity_storage, rows.tier_units))
     named = {s.id: s for s in _named_switches(platform)}
     devices += [(count.role, named[count.item], count.quantity) for count in counts]
     reserved = rows.to_come * management_numbers(platform.server).size

@@ -45,6 +45,9 @@ _STORAGE_TRADE_OFFS = {
 _RATE_NEEDS = {
     RateNeed.READS: "The read rate",
     RateNeed.CHECKPOINTS: "The rate of writing checkpoints",
+    RateNeed.FILES: "The number of files opened a second",
+    RateNeed.INGEST: "The rate of writing new data",
+    RateNeed.SNAPSHOTS: "The rate of copying snapshots",
     RateNeed.RESTARTS: "The rate of loading a checkpoint at a restart",
 }
 

@@ -36,7 +36,9 @@ def storage_need_sentences(design: DesignAnswer) -> list[str]:
         sentences.append(
             f"Cheaper, if at most {si(tier.performance_bytes, 'B')} are read at full rate at a time: "
             f"{words.plural(tier.performance_nodes, 'node')} of {name} for performance and "
-            f"{words.plural(tier.nodes, 'node')} of {tier.name} ({tier.drives}) as capacity tier."
+            f"{words.plural(tier.nodes, 'node')} of {tier.name} ({tier.drives}) as capacity tier. "
+            "State data.working_set_bytes, the data read for some days, and both tiers are sized; "
+            "data.capacity_tier = 'object-storage' leaves the data where they are."
         )
     return [*sentences, *full]
 

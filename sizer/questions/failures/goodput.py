@@ -1,7 +1,9 @@
 """What failures and checkpoints leave of the time of a large job, with slower and faster storage."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sizer.base.errors import RequestError
 from sizer.perf.availability.goodput import (
@@ -75,23 +77,59 @@ def question_of(design: DesignAnswer, answer: WorkloadAnswer) -> GoodputQuestion
 
     Adapters are written so fast that no storage or interval changes anything.
     """
-    found = answer.language
-    if found is None or found.work.method != "full":
+    job = answer.job
+    if job is None or (answer.language is not None and answer.language.work.method != "full"):
         return None
-    kept = checkpoint_storage(design, found)
+    kept = checkpoint_storage(design, job)
     write, read = kept.write_bytes_per_s[0], kept.read_bytes_per_s[0]
     if not (math.isfinite(write) and math.isfinite(read)):
         return None
     return GoodputQuestion(
-        gpus=found.gpus_used,
-        parameters=found.work.parameters,
+        gpus=job.plan.gpus,
+        parameters=job.parameters,
         write_bytes_per_s=write,
         read_bytes_per_s=read,
-        copy_s=None if found.work.checkpoints.waits else found.plan.blocked_s,
-        interval_s=found.work.checkpoints.every_s,
-        bytes_per_parameter=found.work.checkpoints.written_bytes / found.work.parameters,
-        rate=found.work.checkpoints.interruptions,
+        copy_s=None if job.checkpoints.waits else job.plan.blocked_s,
+        interval_s=job.checkpoints.every_s,
+        bytes_per_parameter=job.checkpoints.written_bytes / job.parameters,
+        rate=job.checkpoints.interruptions,
     )
+
+
+def stated_question(gpus: int, given: Mapping[str, float | None]) -> GoodputQuestion:
+    """A job of so many GPUs with the values given.
+
+    Raises
+    ------
+    RequestError
+        If the parameters or the write rate are missing.
+    """
+    for name in ("parameters", "write_bytes_per_s"):
+        if given.get(name) is None:
+            option = {"parameters": "--parameters, e.g. 70e9", "write_bytes_per_s": "--write-gb-per-s, e.g. 40"}[name]
+            raise RequestError(f"a number of GPUs needs {option}; or give a request file instead")
+    values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    values.setdefault("read_bytes_per_s", values["write_bytes_per_s"])
+    return GoodputQuestion(gpus=gpus, **values)
+
+
+def job_question(design: DesignAnswer, given: Mapping[str, float | None]) -> GoodputQuestion:
+    """The first training of a design that writes checkpoints, with the values given in place of its own.
+
+    Raises
+    ------
+    RequestError
+        If no training of the design has a size, a write rate and a read rate.
+    """
+    asked = (question_of(design, answer) for answer in design.workloads)
+    question = next((one for one in asked if one is not None), None)
+    if question is None:
+        raise RequestError(
+            "no training of the request is interrupted often or asks for checkpoints on storage with known rates; add "
+            "[data] checkpoint_every_s, for example '1 h', or give a number of GPUs with --parameters"
+        )
+    values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return replace(question, **values)
 
 
 def goodput_answer(question: GoodputQuestion) -> GoodputAnswer:

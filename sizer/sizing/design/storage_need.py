@@ -4,11 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sizer.catalog.generations import era_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
 from sizer.physical import capacity
+from sizer.physical.allowed_parts import fits_era
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
+from sizer.sizing.constraints.tiers import needed_of
 from sizer.sizing.reasons import CapacityTier, LargerDrives, MinimumCapacity, RateNeed, StorageDecision, StorageNeed
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown
@@ -46,7 +49,7 @@ def storage_need(
     if not capacity.counts_nodes(storage) or capacity_is_unknown(storage, option) or rate_is_unknown(storage):
         return None
     demand = storage_demand(works, request.data)
-    data = demand.total_bytes
+    data = needed_of(platform, demand, request.data)
     for_capacity = int(capacity.smallest_nodes(storage, option, data).nodes)
     for_rate = _whole(storage, _nodes_for_rate(request, works, runs))
     loads = [float(run.need.samples_per_s[0] / run.warm.storage.median[0]) for run in runs]
@@ -61,9 +64,11 @@ def storage_need(
         nodes_for_rate=for_rate,
         rate_need=_rate_need(works, runs),
         load_fraction=max(loads),
-        fill_fraction=demand.stored_bytes / float(capacity.usable_bytes(storage, option, storage_nodes)),
+        fill_fraction=min(demand.stored_bytes, data) / float(capacity.usable_bytes(storage, option, storage_nodes)),
         larger_drives=_larger_drives(storage, data, storage_nodes) if is_capacity else None,
-        capacity_tier=_tier(platform, for_rate, data, catalog) if is_far_above and for_rate is not None else None,
+        capacity_tier=_tier(platform, for_rate, data, catalog)
+        if is_far_above and for_rate is not None and platform.second_tier is None
+        else None,
         minimum=_minimum(storage, option, demand),
     )
 
@@ -117,7 +122,8 @@ def _tier(platform: Platform, for_rate: int, data: float, catalog: Catalog) -> C
         return None
     found = []
     for storage in catalog.storage.values():
-        if not (storage.tier == "capacity" and storage.orderable):
+        is_sold = storage.tier == "capacity" and storage.orderable
+        if not (is_sold and fits_era(storage.era, era_of(catalog, platform.server))):
             continue
         for index in range(len(storage.capacity_options)):
             nodes = capacity.smallest_nodes(storage, index, data)
