@@ -65,6 +65,7 @@ def goodput_command(
         float | None, typer.Option(help="Interruptions for 1,000 days of 8 GPUs. Default: 4, from 2 to 9.")
     ] = None,
     repair_hours: Annotated[float | None, typer.Option(help="Hours of a repair, to size spare servers.")] = None,
+    spares: Annotated[int | None, typer.Option(help="Spare servers. Default: one is free at every failure.")] = None,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
@@ -87,6 +88,7 @@ def goodput_command(
         "notice_s": None if restart_min is None else restart_min * 60,
         "rate": rate,
         "repair_s": None if repair_hours is None else repair_hours * 3600,
+        "spares": spares,
     }
     worth = None
     if job.lstrip("+-").isdigit():

@@ -37,7 +37,7 @@ class DataRequest(RequestTable):
     # New data that arrive in a day, and changed data that copies of snapshots read in a day, each in a window of it.
     daily_ingest_bytes: Bytes | None = None
     daily_snapshot_bytes: Bytes | None = None
-    daily_window_s: Seconds | None = None  # absent: all day
+    daily_window_s: Annotated[Seconds, Field(le=DAY_S)] | None = None  # absent: all day
     # What the operator keeps from running at the same time; everything else may.
     never_together: Annotated[tuple[Stream, ...], Field(max_length=4)] = ()
     # Data that trainings read for some days. With them the storage may have two tiers: a fast one for the working set,
@@ -61,8 +61,6 @@ class DataRequest(RequestTable):
             )
         if self.working_set_bytes is None and (self.capacity_tier is not None or self.staging_s is not None):
             raise ValueError("capacity_tier and staging_s need working_set_bytes, for example '500 TB'")
-        if self.daily_window_s is not None and self.daily_window_s > DAY_S:
-            raise ValueError("daily_window_s must be at most 24 h, the length of a day")
         if self.daily_window_s is not None and self.daily_ingest_bytes is None and self.daily_snapshot_bytes is None:
             raise ValueError("daily_window_s needs daily_ingest_bytes or daily_snapshot_bytes, for example '20 TB'")
         if len(self.never_together) == 1 or len(set(self.never_together)) < len(self.never_together):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats
+from sizer.perf.queueing import erlang_b
 
 DAY_S = 86_400.0
 # Interruptions for 1,000 days of a server with 8 GPUs: median and 90 % interval. Published: 3.8 (Llama 3 405B, 16,384
@@ -214,3 +215,28 @@ def spares_that_suffice(servers: int, repair_s: float, share: float = 0.99, rate
         spares += 1
         term *= mean / spares
     return spares
+
+
+def spare_wait_s(servers: int, repair_s: float, spares: int, rate: float = INTERRUPTIONS[0]) -> float:
+    """Mean wait of a failed job for a server, with so many spare ones. [s]
+
+    Parameters
+    ----------
+    servers : int
+        Servers of the job. [-]
+    repair_s : float
+        Mean time of a repair, exponential. [s]
+    spares : int
+        Servers beyond those of the job. [-]
+    rate : float
+        Interruptions for 1,000 days of a server.
+
+    Notes
+    -----
+    A job runs while at most ``spares`` servers are in repair. At a failure all of them are with the probability of
+    Erlang's loss formula at ``servers x rate x repair time``; it then waits for the first of ``spares + 1`` repairs.
+    """
+    mean = servers * rate / (1000 * DAY_S) * repair_s
+    if spares == 0:
+        return repair_s
+    return float(erlang_b(spares, mean)) * repair_s / (spares + 1)

@@ -13,12 +13,15 @@ from sizer.perf.availability.goodput import (
     RESCHEDULE_S,
     CheckpointPlan,
     checkpoint_plan,
+    spare_wait_s,
     spares_that_suffice,
     storage_level,
 )
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
+# Time of a repair where none is stated. An example: it depends on the contract.
+USUAL_REPAIR_S = 86_400.0
 # Write rates compared with the one asked about.
 _WRITE_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _LIMITS = {
@@ -32,6 +35,7 @@ _LIMITS = {
     "notice_s": (0, 1e6, " s"),
     "rate": (0.01, 1000, ""),
     "repair_s": (60, 1e7, " s"),
+    "spares": (0, 100_000, ""),
 }
 
 
@@ -49,6 +53,7 @@ class GoodputQuestion:
     notice_s: float | None = None
     rate: float | None = None
     repair_s: float | None = None
+    spares: int | None = None  # None: one is free at every failure
 
 
 @dataclass(frozen=True)
@@ -165,6 +170,11 @@ def goodput_answer(question: GoodputQuestion) -> GoodputAnswer:
 
 def _plan(question: GoodputQuestion, faster: float) -> CheckpointPlan:
     rates = INTERRUPTIONS if question.rate is None else (question.rate, question.rate, question.rate)
+    notice_s = NOTICE_S + RESCHEDULE_S if question.notice_s is None else question.notice_s
+    if question.spares is not None:
+        servers = max(1, round(question.gpus / GPUS_OF_THE_RATE))
+        repair_s = USUAL_REPAIR_S if question.repair_s is None else question.repair_s
+        notice_s += spare_wait_s(servers, repair_s, question.spares, rates[0])
     return checkpoint_plan(
         question.gpus,
         question.parameters * question.bytes_per_parameter,
@@ -173,5 +183,5 @@ def _plan(question: GoodputQuestion, faster: float) -> CheckpointPlan:
         copy_s=question.copy_s,
         interval_s=question.interval_s,
         rates=rates,
-        notice_s=NOTICE_S + RESCHEDULE_S if question.notice_s is None else question.notice_s,
+        notice_s=notice_s,
     )

@@ -22,6 +22,8 @@ _BEST = 0.0
 _INTERVALS_S = (_BEST, *(minutes * _MINUTE_S for minutes in (2, 5, 10, 15, 20, 30, 45, 60, 120, 240, 480)))
 _RATES = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 9.0, 16.0)
 _REPAIRS_S = tuple(hours * _HOUR_S for hours in (4, 12, 24, 48, 72, 168))
+# One is free at every failure.
+_ENOUGH, _MOST_SPARES = -1, 8
 # Of the write rate of the design's storage.
 _WRITE_FACTORS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _USUAL_RATE, _USUAL_REPAIR_S = 4.0, 24 * _HOUR_S
@@ -92,6 +94,14 @@ def _asked(question: GoodputQuestion, about: str) -> GoodputQuestion:
             key=f"repair/{about}",
             width=260,
         )
+        spares = st.select_slider(
+            "Spare servers",
+            [_ENOUGH, *range(_MOST_SPARES + 1)],
+            value=_ENOUGH,
+            format_func=lambda count: "enough" if count == _ENOUGH else str(count),
+            key=f"spares/{about}",
+            width=260,
+        )
     is_usual = question.rate is None and rate == _USUAL_RATE
     return dataclasses.replace(
         question,
@@ -99,6 +109,7 @@ def _asked(question: GoodputQuestion, about: str) -> GoodputQuestion:
         rate=None if is_usual else rate,
         repair_s=repair_s,
         write_bytes_per_s=write,
+        spares=None if spares == _ENOUGH else int(spares),
     )
 
 

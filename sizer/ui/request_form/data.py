@@ -131,7 +131,7 @@ DATA: Columns = (
         FormField(
             ("data", "daily_window_s"),
             "Daily window",
-            "Time of a day for new data and copies, at most 24 h.",
+            "Time of a day for new data and copies of snapshots.",
             Quantity(SECONDS),
             "all day",
         ),

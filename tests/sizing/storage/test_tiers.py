@@ -115,7 +115,7 @@ def test_staging_faster_than_any_test_wrote_is_conditional():
         ({"working_set_bytes": 1e14, "capacity_tier": "tape"}, "is no shared storage of the catalogue; known: "),
         ({"working_set_bytes": 1e14, "capacity_tier": "object-storage"}, "needs data.source_bytes_per_s"),
         ({"daily_window_s": 3600}, "daily_window_s needs daily_ingest_bytes"),
-        ({"daily_ingest_bytes": 1e12, "daily_window_s": 90_000}, "daily_window_s must be at most 24 h"),
+        ({"daily_ingest_bytes": 1e12, "daily_window_s": 90_000}, "daily_window_s"),
         ({"daily_ingest_bytes": -1}, "daily_ingest_bytes"),
         ({"never_together": ["ingest"]}, "names at least two different streams"),
         ({"never_together": ["ingest", "lunch"]}, "never_together"),
