@@ -25,6 +25,7 @@ class Checkpoints:
     interruptions: float | None  # in 1,000 days of 8 GPUs; None: as published
     # What each further replica reads at a restart; 0 where replicas share what they read.
     replica_bytes: float = 0.0
+    on_local_drives: bool = False  # waits on drives of the servers until it is written
     is_asked: bool = True  # False: nobody asked for them, and the storage is not sized for them
 
 

@@ -32,6 +32,9 @@ class DataRequest(RequestTable):
     checkpoint_bytes_per_parameter: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False)] | None = None
     # Of a language model: training waits until a checkpoint is written, instead of for its copy into host memory only.
     checkpoint_waits: Annotated[bool, Field(strict=True)] = False
+    # Of a language model: where a checkpoint waits while it is written. On drives of the servers it may take until the
+    # next one, in their memory five minutes.
+    checkpoint_buffer: Literal["host-memory", "local-drives"] = "host-memory"
     # At a restart replicas of a language model share what they read, or each reads its weights for itself.
     restart_reads: Literal["shared", "each-replica"] = "shared"
     # New data that arrive in a day, and changed data that copies of snapshots read in a day, each in a window of it.

@@ -147,6 +147,7 @@ def _checkpoints(parameters: float, method: Literal["full", "lora"], request: Si
     return Checkpoints(
         written_bytes=state,
         restart_bytes=state + (_WEIGHT_BYTES * parameters if method == "lora" else 0.0),
+        on_local_drives=data.checkpoint_buffer == "local-drives",
         replica_bytes=_WEIGHT_BYTES * parameters if data.restart_reads == "each-replica" else 0.0,
         every_s=data.checkpoint_every_s,
         waits=data.checkpoint_waits,

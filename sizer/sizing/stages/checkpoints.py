@@ -108,7 +108,7 @@ def plan_of(checkpoints: Checkpoints, gpus: int) -> CheckpointPlan:
     if copy_s is not None:
         # A checkpoint is written before the next one starts.
         interval = checkpoints.every_s or float(best_interval(copy_s, median))
-        write_s = min(TRANSFER_S, interval)
+        write_s = interval if checkpoints.on_local_drives else min(TRANSFER_S, interval)
     return checkpoint_plan(
         gpus,
         checkpoints.written_bytes,

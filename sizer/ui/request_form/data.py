@@ -19,6 +19,7 @@ INGEST_PATHS = {
     "front-end": "Through the storage front end",
     "head-node": "Through the head node",
 }
+CHECKPOINT_BUFFERS = {"host-memory": "Memory of the servers", "local-drives": "Drives of the servers"}
 RESTART_READS = {"shared": "Replicas share what they read", "each-replica": "Each replica for itself"}
 
 
@@ -105,6 +106,12 @@ DATA: Columns = (
             "Training waits for the checkpoint",
             "Of a language model: until it is written, instead of for its copy into host memory only.",
             Checkbox(),
+        ),
+        FormField(
+            ("data", "checkpoint_buffer"),
+            "Checkpoint buffer",
+            "Of a language model: where a checkpoint waits while the storage takes it.",
+            Dropdown(CHECKPOINT_BUFFERS, "host-memory"),
         ),
         FormField(
             ("data", "restart_reads"),
