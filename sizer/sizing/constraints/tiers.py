@@ -84,7 +84,7 @@ def with_tiers(
         tiers.append(SecondTier(None, 0, 0, staging_bytes_per_s(data)))
     found = list(platforms) if data.capacity_tier is None else []
     for platform in platforms:
-        found += [replace(platform, second_tier=tier) for tier in tiers if _joins(catalog, platform, tier.storage)]
+        found += [replace(platform, second_tier=tier) for tier in tiers if joins(catalog, platform, tier.storage)]
     if not found:
         raise RequestError(
             f"data.capacity_tier = {data.capacity_tier!r} joins no fast storage that the request allows, or is too "
@@ -142,7 +142,7 @@ def _sized(storage: Storage, data_bytes: float, staging: float) -> SecondTier | 
     return SecondTier(storage, option, nodes, staging)
 
 
-def _joins(catalog: Catalog, platform: Platform, tier: Storage | None) -> bool:
+def joins(catalog: Catalog, platform: Platform, tier: Storage | None) -> bool:
     """Whether a capacity tier can stand behind the storage of a platform, on the same network."""
     storage = platform.storage
     if not capacity.counts_nodes(storage) or storage.tier == "capacity":

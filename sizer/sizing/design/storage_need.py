@@ -4,14 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sizer.catalog.generations import era_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
 from sizer.physical import capacity
-from sizer.physical.allowed_parts import fits_era
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
-from sizer.sizing.constraints.tiers import needed_of
+from sizer.sizing.constraints.tiers import joins, needed_of
 from sizer.sizing.reasons import CapacityTier, LargerDrives, MinimumCapacity, RateNeed, StorageDecision, StorageNeed
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown
@@ -20,7 +18,7 @@ from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 # Capacity forces a system "far above need" where the rate would do with this share of its nodes.
-_FAR_ABOVE = 0.5
+FAR_ABOVE = 0.5
 
 
 def storage_need(
@@ -56,7 +54,7 @@ def storage_need(
     is_capacity = for_rate is not None and for_rate < for_capacity and storage_nodes == for_capacity
     is_rate = for_rate is not None and for_capacity < for_rate and storage_nodes == for_rate
     decision = StorageDecision.CAPACITY if is_capacity else StorageDecision.RATE if is_rate else StorageDecision.SEVERAL
-    is_far_above = is_capacity and for_rate is not None and for_rate <= _FAR_ABOVE * for_capacity
+    is_far_above = is_capacity and for_rate is not None and for_rate <= FAR_ABOVE * for_capacity
     return StorageNeed(
         decision=decision,
         nodes=storage_nodes,
@@ -122,8 +120,7 @@ def _tier(platform: Platform, for_rate: int, data: float, catalog: Catalog) -> C
         return None
     found = []
     for storage in catalog.storage.values():
-        is_sold = storage.tier == "capacity" and storage.orderable
-        if not (is_sold and fits_era(storage.era, era_of(catalog, platform.server))):
+        if not (storage.tier == "capacity" and storage.orderable and joins(catalog, platform, storage)):
             continue
         for index in range(len(storage.capacity_options)):
             nodes = capacity.smallest_nodes(storage, index, data)
