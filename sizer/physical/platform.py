@@ -5,6 +5,7 @@ from typing import Literal
 
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
+from sizer.physical.racks.site_rules import ANY_SITE, SiteRules
 
 Attachment = Literal["fabric", "gateway", "own network", "spine", "lan", "local"]
 
@@ -66,6 +67,8 @@ class Platform:
     host_memory: MemoryOption | None = None
     # None: one tier holds everything.
     second_tier: SecondTier | None = None
+    site: SiteRules = ANY_SITE
+    network_pdu: Pdu | None = None  # of racks that hold networks, head nodes and storage alone
 
     @property
     def intra_link(self) -> str:

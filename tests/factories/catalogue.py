@@ -264,7 +264,11 @@ SX6036 = Gateway(
 )
 RACK = Rack(id="ar3300", name="AR3300", vendor="APC", height_u=fact(42.0), load_kg=fact(1701.0))
 PDU = Pdu(
-    id="ap8886", name="AP8886", vendor="APC", capacity_w=fact(17300.0), outlets_c13=fact(30), outlets_c19=fact(12)
+    id="ap8886",
+    name="AP8886",
+    vendor="APC",
+    capacity_w=fact(17300.0),
+    outlets={"c14": fact(30), "c20": fact(12)},
 )
 RESNET = Dnn(
     id="resnet50",
