@@ -106,6 +106,8 @@ def checkpoint_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
 
 def level_text(kept: CheckpointStorage, servers: int) -> str:
     """The published storage level that the low ends of the rates meet."""
+    if not kept.write_is_published:
+        return "Whether the storage meets a level of NVIDIA\u2019s DGX SuperPOD reference architecture is open"
     met = f"meets the level \u201c{kept.level}\u201d" if kept.level else "is below the level \u201cgood\u201d"
     return (
         f"For {words.plural(servers, 'server')} the storage {met} of NVIDIA\u2019s DGX SuperPOD reference architecture "

@@ -6,7 +6,7 @@ from sizer.perf.availability.goodput import storage_level
 from sizer.physical.platform import Platform
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.checkpoints import TRANSFER_S, CheckpointedJob
-from sizer.sizing.stages.storage_rates import node_rates, node_write_rates
+from sizer.sizing.stages.storage_rates import node_rates, node_write_rates, write_rate_is_unknown
 
 # Of the state of a parameter, what every data parallel replica needs: its weight in BF16. [B]
 _WEIGHT_BYTES = 2.0
@@ -26,7 +26,7 @@ class CheckpointStorage:
     restart_allowed_s: float
     read_bytes_per_s: tuple[float, float]
     storm_bytes: float  # read at a restart if every replica reads its weights for itself
-    level: str | None  # of NVIDIA's published storage levels; None: below all, or drives of the servers
+    level: str | None  # of NVIDIA's published storage levels; None: below all, not known, or drives of the servers
 
     @property
     def write_s(self) -> float:
@@ -54,7 +54,7 @@ def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> Checkpoint
     weights = min(_WEIGHT_BYTES * job.parameters, kept.restart_bytes)
     storm = kept.restart_bytes + (job.replicas - 1) * weights
     loaded = storm if kept.replica_bytes else kept.restart_bytes
-    is_local = platform.storage.kind == "local"
+    is_known = not (platform.storage.kind == "local" or write_rate_is_unknown(platform.storage))
     return CheckpointStorage(
         written_bytes=kept.written_bytes,
         write_need_bytes_per_s=kept.written_bytes / plan.write_s,
@@ -66,7 +66,7 @@ def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> Checkpoint
         restart_allowed_s=TRANSFER_S,
         read_bytes_per_s=read,
         storm_bytes=storm,
-        level=None if is_local else storage_level(read[0], write[0], design.n_servers),
+        level=storage_level(read[0], write[0], design.n_servers) if is_known else None,
     )
 
 

@@ -12,6 +12,7 @@ from sizer.questions.failures.goodput_text import write_rates_table
 from sizer.questions.failures.storage_worth import storage_worth
 from sizer.questions.failures.storage_worth_tables import worth_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.stages.storage_rates import write_rate_is_unknown
 from sizer.ui import look
 from sizer.ui.error_messages import sentences
 from sizer.ui.state import View
@@ -37,10 +38,13 @@ def show(view: View, number: int) -> None:
     if question is None:
         return
     st.subheader("Checkpoints and interruptions", anchor=False)
+    assumed = ""
+    if write_rate_is_unknown(design.platform.storage):
+        assumed = "; no source gives the write rate, a quarter of the read rate is assumed"
     look.note(
         f"What the storage of the design can do: it writes {grouped(question.write_bytes_per_s / 1e9)} GB/s and reads "
-        f"{grouped(question.read_bytes_per_s / 1e9)} GB/s at least. The design itself counts with the times that it is "
-        "sized for."
+        f"{grouped(question.read_bytes_per_s / 1e9)} GB/s at least{assumed}. The design itself counts with the times "
+        "that it is sized for."
     )
     asked = _asked(question, f"{st.session_state.generation}/{number}")
     try:
