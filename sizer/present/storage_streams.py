@@ -3,7 +3,7 @@
 import math
 
 from sizer.base.quantities import si
-from sizer.perf.availability.goodput import STORAGE_LEVELS, level_needs, storage_level
+from sizer.perf.availability.goodput import STORAGE_LEVELS, level_rates, storage_level
 from sizer.physical.capacity import usable_bytes
 from sizer.present import words
 from sizer.present.tables import Row, Table, fact_table, row
@@ -111,7 +111,7 @@ def level_table(design: DesignAnswer) -> Table | None:
     met = storage_level(read, write, servers)
     rows = []
     for level in STORAGE_LEVELS:
-        needs = level_needs(level, servers)
+        needs = [float(rate) for rate in level_rates(level.name, servers)]
         reached = [rate >= need for rate, need in zip((read, write), needs, strict=True)]
         verdict = "met" if all(reached) else "read rate too low" if not reached[0] else "write rate too low"
         if reached[0] and write_rate_is_unknown(platform.storage):

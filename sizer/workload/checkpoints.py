@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sizer.base.units import DAY_S
 from sizer.catalog.schema import Dnn
+from sizer.workload.data import StorageLevelName
 from sizer.workload.request import SizingRequest
 
 # Weights and momentum in single precision. Assumed: no published design of the catalogue states the size of a
@@ -37,11 +38,12 @@ class OtherStreams:
     snapshot_bytes_per_s: float  # read to copy what changed
     duty_fraction: float  # of the day
     never_together: frozenset[str]  # names of streams of which one at a time runs
+    level: StorageLevelName | None = None  # that the storage meets
 
     @property
     def is_nothing(self) -> bool:
         """Whether nothing is said of them."""
-        return not (self.ingest_bytes_per_s or self.snapshot_bytes_per_s or self.never_together)
+        return not (self.ingest_bytes_per_s or self.snapshot_bytes_per_s or self.never_together or self.level)
 
 
 def checkpoints_of_network(dnn: Dnn, request: SizingRequest) -> Checkpoints:
@@ -67,4 +69,5 @@ def other_streams(request: SizingRequest) -> OtherStreams:
         snapshot_bytes_per_s=(data.daily_snapshot_bytes or 0.0) / window_s,
         duty_fraction=window_s / DAY_S,
         never_together=frozenset(data.never_together),
+        level=data.storage_level,
     )

@@ -96,24 +96,33 @@ def best_interval(blocked_s: ArrayLike, between_s: ArrayLike) -> Floats:
     return np.asarray(np.where(c < 2 * m, short, m))
 
 
-def level_needs(level: StorageLevel, servers: int) -> tuple[float, float]:
-    """Read and write rate that a level asks for so many servers. [B/s]
+def level_rates(name: str, servers: ArrayLike) -> tuple[Floats, Floats]:
+    """Read and write rates that the level of a name asks for, by servers. [B/s]
 
     Between one server and a unit of 32 the need grows in proportion from what one server asks.
+
+    Parameters
+    ----------
+    name : str
+        Of :data:`STORAGE_LEVELS`.
+    servers : array_like
+        GPU servers. [-]
     """
-    units = servers / _UNIT_SERVERS
+    level = next(one for one in STORAGE_LEVELS if one.name == name)
+    units = np.asarray(servers, float) / _UNIT_SERVERS
     read, write = (
-        max(min(one, unit), unit * units) for one, unit in zip(level.one_server, level.scalable_unit, strict=True)
+        np.maximum(min(one, unit), unit * units)
+        for one, unit in zip(level.one_server, level.scalable_unit, strict=True)
     )
-    return read, write
+    return np.asarray(read), np.asarray(write)
 
 
 def storage_level(read_bytes_per_s: float, write_bytes_per_s: float, servers: int) -> str | None:
     """The highest published level that read and write rates meet for so many servers; None below all."""
     met = None
     for level in STORAGE_LEVELS:
-        needs = level_needs(level, servers)
-        if read_bytes_per_s >= needs[0] and write_bytes_per_s >= needs[1]:
+        read, write = level_rates(level.name, servers)
+        if read_bytes_per_s >= float(read) and write_bytes_per_s >= float(write):
             met = level.name
     return met
 

@@ -17,6 +17,7 @@ from sizer.base.normal import normal_quantile
 from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
 from sizer.perf import pipeline, storage
+from sizer.perf.availability.goodput import level_rates
 from sizer.perf.stage_capacity import Capacity
 from sizer.sizing.reasons import RateNeed
 from sizer.sizing.stages.checkpoints import CheckpointRates, checkpoint_rates
@@ -153,7 +154,12 @@ def need(
     """
     gpus = np.broadcast_to(n_servers * cols.gpus_per_server, comp.gpu.median.shape)
     wanted = _need_of_target(work, comp, cols, n_servers, confidence, calibration)
-    return replace(wanted, checkpoints=checkpoint_rates(work.checkpoints, work.others, gpus, comp.replicas))
+    rates = checkpoint_rates(work.checkpoints, work.others, gpus, comp.replicas)
+    level = None if work.others is None else work.others.level
+    if rates is not None and level is not None:
+        read, write = level_rates(level, np.broadcast_to(n_servers, gpus.shape))
+        rates = replace(rates, level_read_bytes_per_s=read, level_write_bytes_per_s=write)
+    return replace(wanted, checkpoints=rates)
 
 
 def _need_of_target(
@@ -237,6 +243,12 @@ def nodes_given_compute(
     files = np.ceil(operations_per_s(work, reads) / cols.node_iops)
     if checkpoints is None and not np.count_nonzero(cols.staged_bytes_per_s):
         return np.maximum(_nodes_reading(reads, cols, level), files)
+    if checkpoints is not None and checkpoints.level_read_bytes_per_s is not None:
+        # A level is met by what was demonstrated.
+        at_level = np.ceil(checkpoints.level_read_bytes_per_s / cols.node_low_bytes_per_s)
+        files = np.maximum(files, at_level)
+    if checkpoints is not None and checkpoints.level_write_bytes_per_s is not None:
+        files = np.maximum(files, np.ceil(checkpoints.level_write_bytes_per_s / cols.node_write_low_bytes_per_s))
     together = [(reads, np.zeros_like(reads))] if checkpoints is None else checkpoints.at_one_time(reads)
     needed: Floats = np.maximum.reduce(
         [
@@ -273,6 +285,8 @@ def rate_need(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need
         (operations_per_s(work, read_bytes_per_s(work, comp, wanted)) / cols.node_iops).flat[0]
     )
     streams = wanted.checkpoints
+    if streams is not None and streams.level_read_bytes_per_s is not None:
+        found[RateNeed.LEVEL] = float(streams.level_read_bytes_per_s.flat[0]) / read_low
     if streams is not None:
         write_low = float(cols.node_write_low_bytes_per_s.flat[0])
         found[RateNeed.CHECKPOINTS] = float(streams.written_bytes_per_s.flat[0]) / write_low
@@ -292,6 +306,8 @@ def write_demand_matters(wanted: Need, n_nodes: Ints, cols: Columns) -> Bools:
     if streams is not None:
         ingest = 0.0 if streams.others is None else streams.others.ingest_bytes_per_s
         written = written + streams.written_bytes_per_s + ingest
+        if streams.level_write_bytes_per_s is not None:
+            written = np.maximum(written, streams.level_write_bytes_per_s)
     certain = np.maximum(_CERTAIN_WRITE_SHARE * n_nodes * cols.node_low_bytes_per_s, cols.shown_write_bytes_per_s)
     return np.asarray(written > certain)
 

@@ -20,6 +20,7 @@ INGEST_PATHS = {
     "head-node": "Through the head node",
 }
 CHECKPOINT_BUFFERS = {"host-memory": "Memory of the servers", "local-drives": "Drives of the servers"}
+LEVELS = {"": "None asked", "good": "Good", "better": "Better", "best": "Best"}
 RESTART_READS = {"shared": "Replicas share what they read", "each-replica": "Each replica for itself"}
 
 
@@ -121,6 +122,12 @@ DATA: Columns = (
         ),
     ),
     (
+        FormField(
+            ("data", "storage_level"),
+            "Storage level",
+            "Of NVIDIA's DGX SuperPOD: read and write rates by the number of servers.",
+            Dropdown(LEVELS),
+        ),
         FormField(
             ("data", "daily_ingest_bytes"),
             "New data a day",

@@ -98,6 +98,17 @@ def test_every_replica_reads_its_weights():
     assert kept.restart_need_bytes_per_s > less.restart_need_bytes_per_s
 
 
+def test_a_published_level_is_met_when_it_is_asked_for():
+    """64 servers are two units: better is 80 GB/s read and 40 written. AI400X2 reads 45 at least and writes 65: two."""
+    _, result = sized({"storage_level": "better"}, storage=["ai400x2"])
+    assert result.design.storage_nodes == 2
+    assert checkpoint_storage(result.design, result.design.workloads[0].job).level == "better"
+    # Best: 250 read and 124 written.
+    _, best = sized({"storage_level": "best"}, storage=["ai400x2"])
+    assert best.design.storage_nodes == 6
+    assert best.design.storage_need.rate_need is RateNeed.LEVEL
+
+
 def test_local_drives_as_buffer_lower_the_write_need():
     """0.99 TB until the next checkpoint in 20 minutes are 0.82 GB/s instead of 3.3 GB/s; a failure undoes more work."""
     every = {"checkpoint_every_s": 1200}
