@@ -1,4 +1,4 @@
-"""[data]: ingest, snapshots, capacity reserve and minimum, checkpoints and preparation of the data."""
+"""[data]: ingest, snapshots, reserve, checkpoints, tiers, preparation; [[stated_storage]]: facts of the customer."""
 
 from typing import Annotated, Literal, Self
 
@@ -6,8 +6,8 @@ from pydantic import Field, model_validator
 
 from sizer.base.quantities import Bytes, BytesPerS, Seconds
 from sizer.base.units import DAY_S
-from sizer.catalog.bounds import SAMPLE_BYTES
-from sizer.workload.table import RequestTable, Share
+from sizer.catalog.bounds import CAPACITY_BYTES, RATE_BYTES_PER_S, SAMPLE_BYTES
+from sizer.workload.table import ItemId, RequestTable, Share
 
 Stream = Literal["training", "checkpoints", "ingest", "snapshots"]
 # Levels of NVIDIA's DGX SuperPOD reference architecture; ``sizer.perf.availability.goodput`` has their rates.
@@ -72,4 +72,24 @@ class DataRequest(RequestTable):
             raise ValueError("daily_window_s needs daily_ingest_bytes or daily_snapshot_bytes, for example '20 TB'")
         if len(self.never_together) == 1 or len(set(self.never_together)) < len(self.never_together):
             raise ValueError('never_together names at least two different streams, for example ["ingest", "training"]')
+        return self
+
+
+class StatedStorage(RequestTable):
+    """Values of one storage system that no source gives, or that differ from the catalogue's."""
+
+    storage: ItemId
+    # Of one node; of the whole system where it has no nodes.
+    node_read_bytes_per_s: Annotated[BytesPerS, RATE_BYTES_PER_S] | None = None
+    node_write_bytes_per_s: Annotated[BytesPerS, RATE_BYTES_PER_S] | None = None
+    usable_bytes: Annotated[Bytes, CAPACITY_BYTES] | None = None  # of the whole system
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        stated = (self.node_read_bytes_per_s, self.node_write_bytes_per_s, self.usable_bytes)
+        if all(value is None for value in stated):
+            raise ValueError(
+                "give node_read_bytes_per_s, for example '1.2 GB/s', node_write_bytes_per_s, or usable_bytes, for "
+                "example '2 PB'"
+            )
         return self

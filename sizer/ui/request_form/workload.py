@@ -147,8 +147,17 @@ BATCH_SEQUENCES = FormField(
 METHOD = FormField(
     ("workload", "method"),
     "What is trained",
-    "All parameters, or adapters (LoRA) next to the frozen model. Default: all parameters.",
-    Segments({"full": "All parameters", "lora": "Adapters (LoRA)"}, "full"),
+    "Pre-training from random weights, continued pre-training or fine-tuning of all parameters, or adapters (LoRA) "
+    "next to the frozen model. Default: pre-training.",
+    Dropdown(
+        {
+            "full": "Pre-training",
+            "continued": "Continued pre-training",
+            "fine-tuning": "Fine-tuning of all parameters",
+            "lora": "Adapters (LoRA)",
+        },
+        "full",
+    ),
 )
 LANGUAGE = (TOKENS, SEQUENCE_TOKENS, BATCH_SEQUENCES, METHOD)
 
