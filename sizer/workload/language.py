@@ -18,7 +18,7 @@ from sizer.workload.transformer.layout_pins import NO_PINS, LayoutPins, check_pi
 # The stack with the most runs in the measurements, of the newest releases.
 DEFAULT_LANGUAGE_STACK = "nemo"
 # Llama 3 was trained at 8,192 tokens; a step of Llama 3 405B held 4 to 16 million (arXiv:2407.21783, section 3.4).
-_SEQUENCE = 8_192
+DEFAULT_SEQUENCE_TOKENS = 8_192
 _STEP_TOKENS = 4_194_304
 # MLPerf's adapters of Llama 2 70B are trained with 8 sequences a step on few GPUs.
 _ADAPTER_SEQUENCES = 8
@@ -121,7 +121,7 @@ def in_tokens(work: Workload, dnn: Dnn, place: str, request: SizingRequest) -> t
     defaults: list[tuple[DefaultKind, float]] = []
     sequence = work.sequence_tokens
     if sequence is None:
-        sequence = _SEQUENCE
+        sequence = DEFAULT_SEQUENCE_TOKENS
         defaults.append((DefaultKind.SEQUENCE_TOKENS, sequence))
     batch = work.batch_sequences
     if batch is None:

@@ -1,6 +1,6 @@
 """GPU memory of a workload: what it takes, whether its batch fits, and the batch of a request that states none."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -276,18 +276,51 @@ def resolved(request: SizingRequest, catalog: Catalog, calibration: Calibration)
     return tuple(
         work
         if work.request.batch_per_gpu is not None or work.language is not None
-        else _with_batches(work, tuple(catalog.gpus.values()), calibration)
+        else _with_batches(work, catalog.gpus, calibration)
         for work in resolve(request, catalog, calibration.measured)
     )
 
 
-def _with_batches(work: ResolvedWorkload, gpus: Sequence[Gpu], calibration: Calibration) -> ResolvedWorkload:
-    measured = {gpu.id: gpu.memory_bytes.value for gpu in gpus if measured_rates.is_measured(work, gpu.id)}
+def _with_batches(work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: Calibration) -> ResolvedWorkload:
+    measured = {name: gpu.memory_bytes.value for name, gpu in gpus.items() if measured_rates.is_measured(work, name)}
+    others = {name: gpu for name, gpu in gpus.items() if name not in measured}
     return replace(
         work,
-        batches={gpu.id: default_batch(work, gpu, calibration) for gpu in gpus if gpu.id not in measured},
+        batches=DefaultBatches(work, others, calibration),
         batch_sizes=PublishedBatches(work.mlperf, measured) if measured else {},
     )
+
+
+class DefaultBatches(Mapping[str, int]):
+    """GPU -> its batch for a workload that states none; each is found when it is first read.
+
+    A question about one design reads the batch of its GPU alone.
+
+    Parameters
+    ----------
+    work : ResolvedWorkload
+    gpus : mapping of str to Gpu
+    calibration : Calibration
+    """
+
+    def __init__(self, work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: Calibration) -> None:
+        self._work, self._gpus, self._calibration = work, gpus, calibration
+        self._known: dict[str, int] = {}
+
+    def __getitem__(self, gpu: str) -> int:
+        if gpu not in self._known:
+            self._known[gpu] = default_batch(self._work, self._gpus[gpu], self._calibration)
+        return self._known[gpu]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._gpus)
+
+    def __len__(self) -> int:
+        return len(self._gpus)
+
+    def __reduce__(self) -> tuple[type[dict[str, int]], tuple[dict[str, int]]]:
+        # Another process gets the numbers, not the calibration.
+        return dict, (dict(self),)
 
 
 def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration) -> int:
