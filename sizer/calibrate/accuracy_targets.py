@@ -50,6 +50,8 @@ class AccuracyMeasure(StrEnum):
     # Emulated accelerators of MLPerf Storage.
     STORAGE_MEDIAN = "storage-system-left-out-median"
     STORAGE_COVERAGE = "storage-system-left-out-coverage"
+    STORAGE_NODES = "storage-limit-of-nodes-left-out-median"
+    STORAGE_CLIENTS = "storage-limit-of-clients-left-out-median"
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from sizer.calibrate.storage_emulation import (
     load_emulation,
     validate_emulation,
 )
+from sizer.calibrate.storage_limits import at_limit_accuracy
 from sizer.calibrate.validate import ValidationReport, report_of, validate
 from sizer.catalog.model import Catalog
 
@@ -43,7 +44,12 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
     if observations_digest(rows) != calibration.digest:
         raise CalibrationError("observations have changed since the calibration; run 'sizer calibrate'")
     report = validate(rows, catalog, calibration, load_cross_validation(calibration))
-    others = (*stored_accuracy(), *accuracy_figures(stored_modern_calibration()), *emulation_accuracy())
+    others = (
+        *stored_accuracy(),
+        *accuracy_figures(stored_modern_calibration()),
+        *emulation_accuracy(),
+        *at_limit_accuracy(),
+    )
     peers = predictor_errors(language_calibration(), catalog)
     return replace(report, figures=report.figures + others, peers=peers)
 

@@ -112,7 +112,7 @@ class _Layout:
         if group in MANAGERS:
             return by_count(self.cluster.count(group), "subnet manager", "subnet managers")
         if group == "storage":
-            nodes, units = self.cluster.design.storage_nodes, self.cluster.count(group)
+            nodes, units = self.cluster.storage_nodes, self.cluster.count(group)
             return f"{nodes} nodes" if nodes > units else "storage"
         return self.cluster.words(group)
 
@@ -140,7 +140,7 @@ class _Layout:
         )
 
     def _each(self, bundle: Bundle, *, is_narrow: bool) -> str:
-        count = self.cluster.design.storage_nodes if bundle.a == "storage" else self.cluster.count(bundle.a)
+        count = self.cluster.storage_nodes if bundle.a == "storage" else self.cluster.count(bundle.a)
         if count < 2 or bundle.count % count:
             return ""
         each = f"{bundle.count // count} from each"

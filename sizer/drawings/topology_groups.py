@@ -163,7 +163,7 @@ class _Layout:
 
     def _storage(self, y: float) -> float:
         """Storage with its back end below. Returns where they end."""
-        units, nodes = self.cluster.count("storage"), self.design.storage_nodes
+        units, nodes = self.cluster.count("storage"), self.cluster.storage_nodes
         box = Box(
             self.storage,
             self.storage_x,
@@ -240,7 +240,7 @@ class _Layout:
             self._by_others()
 
     def _from_each(self, group: str, count: int) -> str:
-        ends = self.design.storage_nodes if group == "storage" else self.cluster.count(group)
+        ends = self.cluster.storage_nodes if group == "storage" else self.cluster.count(group)
         if ends < 2 or count % ends:
             return ""
         if group == "storage":

@@ -54,6 +54,8 @@ MEASURES = {
     AccuracyMeasure.MODERN_BIAS: "MLPerf v1.0 to v5.0: bias, largest of all checks",
     AccuracyMeasure.STORAGE_MEDIAN: "MLPerf Storage: rate of emulated accelerators with the system held out, median",
     AccuracyMeasure.STORAGE_COVERAGE: "MLPerf Storage: share inside the 90 % interval, system held out",
+    AccuracyMeasure.STORAGE_NODES: "MLPerf Storage: what storage nodes carry, their configuration held out, median",
+    AccuracyMeasure.STORAGE_CLIENTS: "MLPerf Storage: what clients take in, their configuration held out, median",
 }
 
 

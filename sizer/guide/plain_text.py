@@ -7,6 +7,7 @@ from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.present.availability import checkpoint_sentence, goodput_sentence
 from sizer.present.plain_table import table_text
+from sizer.present.storage_streams import tiers_sentence
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.existing import existing_text
@@ -93,9 +94,14 @@ def _design_lines(design: DesignAnswer) -> list[str]:
         f"{plural(quantities.n_racks, 'rack')}, {power(design)} maximum power, {capacity}",
         f"Price:  {_price(design)}",
     ]
+    lines[2:2] = [f"Tiers:  {tiers_sentence(design)}"] if design.platform.second_tier is not None else []
     for answer in design.workloads:
         lines += ["", *_workload_lines(design, answer)]
-    if {fact.kind for fact in design.conditional_on} & {FactKind.READ_RATE, FactKind.USABLE_CAPACITY}:
+    if {fact.kind for fact in design.conditional_on} & {
+        FactKind.READ_RATE,
+        FactKind.WRITE_RATE,
+        FactKind.USABLE_CAPACITY,
+    }:
         lines.append("Open:   state the missing value of the storage in the request, with [[stated_storage]]")
     lines += [f"Open:   {check_label(check)}: {open_text(check)}" for check in design.checks if open_text(check)]
     lines += [f"Note:   {warning}" for warning in design_warnings(design)]

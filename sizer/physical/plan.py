@@ -38,6 +38,7 @@ NAME_PREFIXES = {
     Role.STORAGE_SERVER: "storage",
     Role.STORAGE_CHASSIS: "storage",
     Role.STORAGE_NODE: "storage",
+    Role.CAPACITY_TIER: "capacity",
     Role.COMPUTE_LEAF: "leaf",
     Role.COMPUTE_SPINE: "spine",
     Role.COMPUTE_CORE: "core",

@@ -7,6 +7,7 @@ from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platforms import platforms
+from sizer.sizing.constraints.tiers import with_tiers
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.limits import bound_of
 from sizer.sizing.reasons import Binding, BindingKind
@@ -64,7 +65,8 @@ def search(
         If no platform is allowed, or no run can start in the time asked.
     """
     works = resolved(request, catalog, calibration)
-    options = [option for option in platforms(catalog, request) if only is None or option.key == only]
+    single = [option for option in platforms(catalog, request) if only is None or option.key == only]
+    options = with_tiers(single, works, request, catalog)
     space = design_space(len(options), 1, most or most_servers(request))
     evaluated = evaluate_space(request, works, options, space, catalog, calibration)
     return PartCounts(request, evaluated, catalog, price_book(catalog))

@@ -34,6 +34,7 @@ from sizer.sizing.reasons import (
     VerdictKind,
     VerdictReason,
 )
+from sizer.sizing.stages.checkpoints import CheckpointedJob
 from sizer.sizing.stages.gpu_memory import MemoryAnswer
 from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.workload.request import Loss, SizingRequest, Target, Workload
@@ -159,6 +160,7 @@ class WorkloadAnswer:
     evidence: tuple[NearbyMeasurement, ...]
     warnings: tuple[str, ...]
     language: LanguageAnswer | None = None  # how a language model is divided over the GPUs
+    job: CheckpointedJob | None = None  # checkpoints and interruptions; None where neither is asked nor large
     stack_choice: StackChoice | None = None  # why the stack is the default; None: the request names it
     stack_worth: Deferred[StackDefault | None] | None = None  # what that is worth; of the described design only
 
@@ -221,7 +223,11 @@ class DesignAnswer:
         storage = self.platform.storage.name
         if not self.storage_nodes:
             return f"{servers} + {storage}"
-        return f"{servers} + {self.storage_nodes} × {storage} {by_count(self.storage_nodes, 'node', 'nodes')}"
+        named = f"{servers} + {self.storage_nodes} × {storage} {by_count(self.storage_nodes, 'node', 'nodes')}"
+        tier = self.platform.second_tier
+        if tier is None or tier.storage is None:
+            return named
+        return f"{named} + {tier.nodes} × {tier.storage.name} {by_count(tier.nodes, 'node', 'nodes')}"
 
     @property
     def target_check(self) -> CheckResult:

@@ -10,6 +10,7 @@ from sizer.base.quantities import duration, tokens_text
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn
+from sizer.workload.checkpoints import CHECKPOINT_WAIT_S, Checkpoints
 from sizer.workload.request import CustomDataset, Method, SizingRequest, Target, Workload
 from sizer.workload.transformer.custom_transformer import CustomTransformer
 from sizer.workload.transformer.layout_pins import NO_PINS, LayoutPins, check_pins
@@ -32,8 +33,6 @@ _FORMATS: dict[str, Literal["bf16", "fp8", "fp4"]] = {"mixed": "bf16", "fp8": "f
 # A checkpoint holds weights of two bytes, master weights and two moments of Adam in single precision: BLOOM 176B wrote
 # 2.3 TB (bigscience-bloom).
 CHECKPOINT_BYTES_PER_PARAMETER = 14.0
-# Time in which a checkpoint is written while training waits for it, and the shortest interval. A choice of ours.
-CHECKPOINT_WAIT_S = 60.0
 # Of adapters: weights of the model, which a restart loads, and the share of its parameters that is trained, at most.
 _WEIGHT_BYTES, _ADAPTER_SHARE = 2.0, 0.01
 # What only language models have.
@@ -49,17 +48,6 @@ class DefaultKind(Enum):
     SEQUENCE_TOKENS = "sequence-tokens"
     STEP_TOKENS = "step-tokens"
     TOKENS = "tokens"
-
-
-@dataclass(frozen=True)
-class Checkpoints:
-    """What a training keeps of its state, how, and how often something stops it."""
-
-    written_bytes: float  # each time
-    restart_bytes: float  # that a restart loads
-    every_s: float | None  # None: the interval that loses least
-    waits: bool  # until a checkpoint is written
-    interruptions: float | None  # in 1,000 days of 8 GPUs; None: as published
 
 
 @dataclass(frozen=True)
@@ -189,6 +177,8 @@ def _checkpoints(parameters: float, method: Method, request: SizingRequest) -> C
     return Checkpoints(
         written_bytes=state,
         restart_bytes=state + (_WEIGHT_BYTES * parameters if method == "lora" else 0.0),
+        on_local_drives=data.checkpoint_buffer == "local-drives",
+        replica_bytes=_WEIGHT_BYTES * parameters if data.restart_reads == "each-replica" else 0.0,
         every_s=data.checkpoint_every_s,
         waits=data.checkpoint_waits,
         interruptions=request.resilience.interruptions,

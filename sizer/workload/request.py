@@ -20,7 +20,7 @@ from sizer.catalog.bounds import MEMORY_BYTES, SAMPLE_BYTES, Samples, SamplesOrZ
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import StorageTier
 from sizer.workload.custom_network import AnyDnn
-from sizer.workload.data import DataRequest
+from sizer.workload.data import DataRequest, StatedStorage
 from sizer.workload.earlier_files import empty_as_none, in_scope, with_one_customer
 from sizer.workload.fabric import Fabric as Fabric
 from sizer.workload.growth import Growth
@@ -30,7 +30,6 @@ from sizer.workload.rental import Rental
 from sizer.workload.site import Cooling as Cooling
 from sizer.workload.site import FeedRedundancy as FeedRedundancy
 from sizer.workload.site import Site as Site
-from sizer.workload.stated_storage import StatedStorage
 from sizer.workload.table import DEFAULT_DATASET, Count, ItemCounts, ItemId, ItemIds, PlannedDay, RequestTable
 from sizer.workload.team import Team
 from sizer.workload.transformer.layout_pins import LayoutPins

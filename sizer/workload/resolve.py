@@ -17,6 +17,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.networks import Transformer
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
+from sizer.workload.checkpoints import Checkpoints, OtherStreams, checkpoints_of_network, other_streams
 from sizer.workload.eras import asks_for_newer, may_get_newer
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, TOKEN_BYTES, DefaultKind, LanguageWork, in_tokens
 from sizer.workload.request import CustomDataset, SizingRequest, Workload
@@ -83,6 +84,8 @@ class ResolvedWorkload:
     # GPU -> batch by the number of GPUs, where such rows show it and the request states none
     batch_sizes: Mapping[str, BatchSizes] = field(default_factory=dict)
     language: LanguageWork | None = None  # of a language model; its samples are tokens
+    checkpoints: Checkpoints | None = None  # None of what only reads
+    others: OtherStreams | None = None  # what runs beside; None where the request says nothing of it
 
     def batch_on(self, gpu_id: str, n_gpus: float = 1.0) -> int:
         """Samples of one step on one of so many GPUs of a kind."""
@@ -217,9 +220,18 @@ def _resolve_one(
         warnings=warnings,
         stack_choice=choice,
         language=None if language is None else replace(language, stack=stack.id),
+        checkpoints=_checkpoints(work, dnn, language, request),
+        others=None if (others := other_streams(request)).is_nothing else others,
         mlperf_data=catalog.datasets.get(dnn.dataset),
         mlperf=dnn.mlperf if may_get_newer(catalog, request) and _runs_mlperf(work, stack, choice) else "",
     )
+
+
+def _checkpoints(work: Workload, dnn: Dnn, language: LanguageWork | None, request: SizingRequest) -> Checkpoints | None:
+    """Checkpoints of a training; None of batch inference."""
+    if work.task == "validation-inference":
+        return None
+    return checkpoints_of_network(dnn, request) if language is None else language.checkpoints
 
 
 def _stated(value: float) -> Sourced[float]:

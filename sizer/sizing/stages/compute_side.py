@@ -48,6 +48,7 @@ class Compute:
     batch_per_gpu: Floats
     within_log_sd: Floats  # of ``gpu``: scatter of runs within one source
     between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
+    replicas: Floats | None = None  # of a language model of which each reads its weights at a restart
 
     def take(self, rows: Ints) -> "Compute":
         """Compute side of some rows of the first axis."""
@@ -63,6 +64,7 @@ class Compute:
             miss_log_sd=self.miss_log_sd[rows],
             batch_per_gpu=self.batch_per_gpu[rows],
             within_log_sd=self.within_log_sd[rows],
+            replicas=None if self.replicas is None else self.replicas[rows],
         )
 
 
@@ -114,7 +116,17 @@ def compute(
         batch_per_gpu=np.broadcast_to(gpu_memory.batches(work, platforms, cols, n_servers), shape),
         within_log_sd=np.broadcast_to(within, shape),
         between_log_sd=max(float(one.between_log_sd) for one in terms),
+        replicas=_replicas(work, platforms, cols, n_servers, catalog),
     )
+
+
+def _replicas(
+    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
+) -> Floats | None:
+    """Replicas of a language model where each reads its weights for itself at a restart."""
+    if work.language is None or not work.language.checkpoints.replica_bytes:
+        return None
+    return language_rates.language_run(work, platforms, cols, n_servers, catalog).replicas
 
 
 def step_rates(

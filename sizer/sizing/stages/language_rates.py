@@ -19,7 +19,7 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.perf.availability.goodput import CheckpointPlan
 from sizer.physical.platform import Platform
-from sizer.sizing.stages.checkpoints import goodput_of, plan_of
+from sizer.sizing.stages.checkpoints import CheckpointedJob, goodput_of, plan_of
 from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutQuestion, search_layouts, search_sizes
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
@@ -43,6 +43,7 @@ class LanguageRun:
     tokens_per_s: Floats  # over days, with interruptions
     log_sd: Floats
     fits: Bools
+    replicas: Floats  # data parallel
 
     def samples_per_s(self, values: Floats) -> Floats:
         """Rate under some draws: no term of a step moves it, its scatter alone does. [tokens/s]"""
@@ -60,6 +61,12 @@ class LanguageAnswer:
     batch: int  # sequences of a step
     stack: str  # id of the software that runs on these GPUs
     plan: CheckpointPlan  # checkpoints and interruptions, on storage that is sized for them
+
+    @property
+    def job(self) -> CheckpointedJob:
+        """The training with its checkpoints; rates and times count its interruptions."""
+        work = self.work
+        return CheckpointedJob(work.checkpoints, self.plan, work.parameters, max(self.layout.data, 1), counts=True)
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,7 @@ def language_run(
     group, per_server = (np.broadcast_to(part, shape).reshape(-1) for part in (cols.compute, cols.gpus_per_server))
     servers = np.broadcast_to(n_servers, shape).reshape(-1)
     rate, sd, fits = np.full(group.size, _NO_RATE), np.full(group.size, 0.2), np.zeros(group.size, dtype=bool)
+    replicas = np.ones(group.size)
     groups = compute_groups(platforms)[0]
     busy = work.request.target.gpus_busy
     for number, used in {(int(a), int(b)) for a, b in zip(group, per_server, strict=True)}:
@@ -93,7 +101,8 @@ def language_run(
         table = _table(work.language, one, int(servers[rows].max()), busy, catalog)
         at = np.searchsorted(table.servers, servers[rows], side="right") - 1
         rate[rows], sd[rows], fits[rows] = table.tokens_per_s[at], table.log_sd[at], table.tokens_per_s[at] > _NO_RATE
-    return LanguageRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape))
+        replicas[rows] = table.replicas[at]
+    return LanguageRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape), replicas.reshape(shape))
 
 
 def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog) -> LanguageAnswer | None:
@@ -148,6 +157,7 @@ class _Table(NamedTuple):
     fastest: Ints  # servers that are used
     tokens_per_s: Floats
     log_sd: Floats
+    replicas: Floats  # data parallel
 
 
 def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catalog: Catalog) -> _Table:
@@ -166,7 +176,8 @@ def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catal
     best = np.maximum.accumulate(rate)
     places = np.maximum.accumulate(np.where(rate >= best, np.arange(len(rate)), 0))
     servers = np.array(steps)
-    return _Table(servers, servers[places], best, sd[places])
+    replicas = np.array([float(answers[0].data) if answers else 1.0 for answers in found])
+    return _Table(servers, servers[places], best, sd[places], replicas[places])
 
 
 def layout_refusal(work: LanguageWork, platform: Platform, n_gpus: int, catalog: Catalog) -> str:
