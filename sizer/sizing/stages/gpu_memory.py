@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
+from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
 from sizer.calibrate.memory_rows import n_moments
@@ -20,7 +21,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing.stages.language_rates import LanguageAnswer, language_run
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
 from sizer.workload.request import CustomDnn, SizingRequest
-from sizer.workload.resolve import DEFAULT_BATCH, ResolvedWorkload, resolve
+from sizer.workload.resolve import DEFAULT_BATCH, ResolvedWorkload, resolve_one
 
 # From so many parameters on, networks are trained with their state divided over the GPUs: the first one, GPT-2 with
 # 1.5 G (24 GB of state), fits no 16 GB GPU otherwise. Rajbhandari et al., "ZeRO," SC20, section 3.1.
@@ -238,35 +239,45 @@ def resolved(request: SizingRequest, catalog: Catalog, calibration: Calibration)
     RequestError
         As :func:`sizer.workload.resolve.resolve`; or if a target is the maximum, which only a sizing turns into a rate.
     """
+    return tuple(resolved_one(request, index, catalog, calibration) for index in range(len(request.workload)))
+
+
+def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibration: Calibration) -> ResolvedWorkload:
+    """One workload of a request; the others change nothing about it.
+
+    Raises
+    ------
+    RequestError
+        As :func:`resolved`.
+    """
     if request.maximized is not None:
         raise RequestError(
             f"workload.{request.maximized}.target: maximum = 'rate' is a question to 'sizer size' and 'sizer batch'; "
             "give samples_per_s here, for example the rate that they answer"
         )
-    return tuple(
-        work
-        if work.request.batch_per_gpu is not None or work.language is not None
-        else _with_batches(work, catalog.gpus.values(), calibration)
-        for work in resolve(request, catalog, calibration.measured)
-    )
+    pause_point()
+    work = resolve_one(request, index, catalog, calibration.measured)
+    if work.request.batch_per_gpu is not None or work.language is not None:
+        return work
+    return replace(work, batches=default_batches(work, catalog.gpus.values(), calibration))
 
 
-def _with_batches(work: ResolvedWorkload, gpus: Iterable[Gpu], calibration: Calibration) -> ResolvedWorkload:
-    return replace(work, batches={gpu.id: default_batch(work, gpu, calibration) for gpu in gpus})
-
-
-def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration) -> int:
-    """Batch of a workload that states none: the largest that fits the GPU and lies in the measured range.
+def default_batches(work: ResolvedWorkload, gpus: Iterable[Gpu], calibration: Calibration) -> dict[str, int]:
+    """Batch on each GPU of a workload that states none: the largest that fits and lies in the measured range.
 
     Rounded down to 1, 2, 3, 4, 6, 8, 12, 16, ..., the batches that published runs use. At least 1, which the check of
     the memory refuses where not even one sample fits.
     """
-    found, memory = memory_of(work, calibration), gpu.memory_bytes.value
-    if found.divided_bytes:
-        # How much of the memory divided state takes depends on the GPUs of a design: half of it is left to it.
-        memory -= max(memory - found.whole_bytes - found.fixed_bytes, 0.0) / 2
+    found, most = memory_of(work, calibration), most_measured(work, calibration)
     whole = replace(found, divided_bytes=0.0, ran=())
-    return _usual(min(float(whole.largest_batch(memory, 1)), most_measured(work, calibration)))
+    batches = {}
+    for gpu in gpus:
+        memory = gpu.memory_bytes.value
+        if found.divided_bytes:
+            # How much of the memory divided state takes depends on the GPUs of a design: half of it is left to it.
+            memory -= max(memory - found.whole_bytes - found.fixed_bytes, 0.0) / 2
+        batches[gpu.id] = _usual(min(float(whole.largest_batch(memory, 1)), most))
+    return batches
 
 
 def most_measured(work: ResolvedWorkload, calibration: Calibration) -> float:

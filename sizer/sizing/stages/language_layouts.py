@@ -12,6 +12,7 @@ from sizer.base.arrays import Floats
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.faults import nearest
+from sizer.base.interruption import pause_point
 from sizer.base.normal import normal_cdf
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case, stack_named
@@ -144,6 +145,7 @@ def _judge(
             f"no layout divides {question.model} and a batch of {question.batch} sequences over {question.gpus} GPUs; "
             "give a batch that is a multiple of the number of GPUs, or fewer fixed degrees"
         )
+    pause_point()
     shapes = Shapes(**{one.name: np.array([case.shape[one.name]]) for one in fields(Shapes)})
     machines = Machines(**{one.name: np.array([case.machine[one.name]]) for one in fields(Machines)})
     n = len(COEFFICIENTS)
