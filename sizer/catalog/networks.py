@@ -1,11 +1,15 @@
-"""Parts of what files say of neural networks and stacks: the shape of a transformer, and wordings of observations."""
+"""Parts of what files say of neural networks, recipes and stacks: shapes, samples, epochs, wordings of observations."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from sizer.base.texts import LongText, ShortText
 from sizer.catalog.items import Frozen
+
+SampleKind = Literal[
+    "image", "sentence pair", "sequence", "user-item pair", "volume", "utterance", "table row", "graph node", "sample"
+]
 
 
 class ObservedAs(BaseModel):
@@ -42,6 +46,16 @@ class Transformer(Frozen):
     active_experts: Annotated[int, Field(ge=1, le=10_000)] = 1
     expert_ffn: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
     measured_as: ShortText = ""
+    source: ShortText
+    where: LongText
+    note: LongText = ""
+
+
+class EpochPoint(Frozen):
+    """Epochs needed at one global batch."""
+
+    global_batch: Annotated[float, Field(ge=1, le=1e8)]
+    epochs: Annotated[float, Field(ge=0.1, le=1e4)]
     source: ShortText
     where: LongText
     note: LongText = ""

@@ -25,26 +25,28 @@ from sizer.catalog.bounds import (
     MemoryBytes,
     Metres,
     Parameters,
-    RackUnits,
     SampleBytes,
     Samples,
     SamplesOrZero,
     Seconds,
     Watts,
 )
+from sizer.catalog.devices import Connector, Era
+from sizer.catalog.devices import Device as Device
+from sizer.catalog.devices import Port as Port
+from sizer.catalog.devices import PortUse as PortUse
+from sizer.catalog.facility import Accessory as Accessory
+from sizer.catalog.facility import CoolantUnit as CoolantUnit
+from sizer.catalog.facility import Pdu as Pdu
+from sizer.catalog.facility import Rack as Rack
 from sizer.catalog.items import Frozen, Item
-from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType
-from sizer.catalog.networks import ObservedAs, Transformer
+from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType, PowerInlet
+from sizer.catalog.networks import EpochPoint, ObservedAs, SampleKind, Transformer
 
-# "storage-network" and "in-band": ports that stay out of the compute fabric whatever they can run.
-PortUse = Literal["compute", "storage", "storage-network", "in-band", "management", "bmc", "fabric", "back-end", "any"]
-# Form of a cage, which decides what module fits: "osfp-finned", "qsfp112".
-Connector = Annotated[str, Field(pattern=r"^[a-z0-9-]*$", max_length=20)]
 # Number format of a matrix product: "bf16", "fp8".
 Precision = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
+FibreMode = Literal["multimode", "single-mode", "duplex-lc"]
 StorageTier = Literal["performance", "capacity", "local"]
-# Name of the years in which parts were sold together: "v100", "today".
-Era = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
 
 
 class Generation(Item):
@@ -53,40 +55,6 @@ class Generation(Item):
     era: Era
     is_default: bool = False
     pdu: ShortText | None = None  # id in pdus/: planned for its servers where a request names none
-
-
-class Device(Item):
-    """Something that takes rack units, watts and kilograms."""
-
-    era: Era | None = None  # absent: planned with servers of every era
-
-    height_u: Sourced[RackUnits] | None = None
-    depth_m: Sourced[Metres] | None = None
-    weight_kg: Sourced[Kilograms] | None = None
-    power_typical_w: Sourced[Watts] | None = None
-    # Either a measured or data-sheet maximum, or a bracket: sum of component TDPs (low) to the rating of the
-    # supplies that remain after one is lost (high). A low end alone is a floor: the total then reads "at least".
-    power_max_w: Sourced[Watts] | None = None
-    power_low_w: Sourced[Watts] | None = None
-    power_high_w: Sourced[Watts] | None = None
-    power_inlets: Sourced[CountOrZero] | None = None
-    inlet_kind: Sourced[Literal["c14", "c20"]] | None = None
-
-
-class Port(Frozen):
-    """Ports of one kind on a device. ``also`` lists kinds that the same port can run instead (VPI)."""
-
-    kind: LinkId
-    count: Count
-    use: PortUse
-    also: tuple[LinkId, ...] = ()
-    on_request: tuple[LinkId, ...] = ()  # kinds that it can run and that are planned only where a request names them
-    nic: ShortText | None = None  # id in nics/, where the port is an adapter that a bill lists
-    connector: Connector = ""  # of its cage; empty: what the module of its link usually plugs into
-    basis: Literal["datasheet", "measured", "published", "derived", "assumed"]
-    source: ShortText
-    where: LongText
-    note: LongText = ""
 
 
 class Gpu(Item):
@@ -241,37 +209,13 @@ class Cable(Item):
     media: Literal["dac", "aoc", "copper", "transceiver", "fibre"]
     length_m: Sourced[Metres] | None = None
     power_end_w: Sourced[Watts] | None = None
-    # Of a transceiver: the cages that it fits (empty: any), and how many ports one module serves.
+    # The cages that its ends fit (empty: any), and how many ports of a cage it serves: of a twin-port module, of a
+    # cable that splits.
     connectors: tuple[Connector, ...] = ()
     ports_each: Annotated[int, Field(ge=1, le=8)] = 1
-
-
-class Rack(Item):
-    """A rack."""
-
-    height_u: Sourced[RackUnits]
-    load_kg: Sourced[Kilograms]
-    weight_kg: Sourced[Kilograms] | None = None
-    depth_m: Sourced[Metres] | None = None  # outer
-    width_m: Sourced[Metres] | None = None
-    usable_depth_m: Sourced[Metres] | None = None
-
-
-class Pdu(Item):
-    """A rack power distribution unit."""
-
-    capacity_w: Sourced[Watts]
-    outlets_c13: Sourced[CountOrZero]
-    outlets_c19: Sourced[CountOrZero]
-    inlet: Sourced[LongText] | None = None
-    height_u: Sourced[RackUnits] | None = None
-
-
-class Accessory(Item):
-    """A small part that a rack takes: one a free unit, or one a power inlet."""
-
-    use: Literal["blanking-panel", "cord-c13", "cord-c19"]
-    length_m: Sourced[Metres] | None = None  # of a cord
+    # Of a module and of a fibre: they work with those of the same mode, over the reach of the module.
+    fibre_mode: FibreMode | None = None
+    reach_m: Sourced[Annotated[float, Field(gt=0, le=100_000)]] | None = None
 
 
 class Software(Item):
@@ -305,9 +249,12 @@ class Dnn(Item):
     forward_flop: Sourced[Flop]
     parameters: Sourced[Parameters]
     input_bytes: Sourced[InputBytes]  # one decoded uint8 sample as the GPU gets it
-    sample: Literal["image", "sentence pair", "sequence", "token", "user-item pair", "volume", "sample"] = "image"
+    sample: SampleKind | Literal["token"] = "image"
     family: ShortText = ""  # name of the effect pool that an unseen DNN borrows from, e.g. "vgg"
     transformer: Transformer | None = None  # of a language model, whose samples are tokens
+    mlperf: ShortText = ""  # name in the rows of MLPerf Training v1.0 and later; empty: not among them
+    dataset: ShortText = ""  # id in datasets/ that its runs read
+    era: Era | None = None  # of the only equipment that it was measured on; absent: of the default one, or of every
 
 
 class Dataset(Item):
@@ -317,7 +264,7 @@ class Dataset(Item):
     sample_bytes: Sourced[SampleBytes]  # mean size of one sample on storage
     n_validation_samples: Sourced[SamplesOrZero] | None = None
     format: Literal["raw files", "records", "decoded tensors"]
-    sample: Literal["image", "sentence pair", "sequence", "user-item pair", "volume", "sample"] = "image"
+    sample: SampleKind = "image"
 
 
 # Who builds and tunes a stack's software. An NVIDIA container counts as one whatever runs in it.
@@ -333,19 +280,10 @@ class Stack(Item):
     released: Sourced[LongText]  # ISO date or its first part
     precisions: tuple[Literal["mixed", "fp32", "fp8", "fp4"], ...]
     trains_language: bool = False  # trains language models, and nothing else here
+    runs_mlperf: bool = False  # what submitters of MLPerf Training ran; its rates come from the fit of their rows
     loader: Literal["framework", "dali", "dali-cpu", "none"]
     task: Literal["training", "inference", "both"] = "training"
     observed_as: tuple[ObservedAs, ...] = ()
-
-
-class EpochPoint(Frozen):
-    """Epochs needed at one global batch."""
-
-    global_batch: Annotated[float, Field(ge=1, le=1e8)]
-    epochs: Annotated[float, Field(ge=0.1, le=1e4)]
-    source: ShortText
-    where: LongText
-    note: LongText = ""
 
 
 class Recipe(Item):
@@ -353,14 +291,18 @@ class Recipe(Item):
 
     dnn: ShortText
     target: Sourced[LongText]
+    # Of MLPerf Training v1.0 and later: samples to the target come from the fit of its rows, in place of points.
+    mlperf: ShortText = ""
+    epoch_samples: Sourced[Samples] | None = None  # of these runs
     evaluate_every_epochs: Sourced[Annotated[float, Field(gt=0, le=1000)]]
-    points: tuple[EpochPoint, ...]
+    points: tuple[EpochPoint, ...] = ()
 
 
 # Folder of catalog/ -> class of its files.
 CATEGORIES: dict[str, type[Item]] = {
     "links": LinkType,
     "gpu_links": GpuLink,
+    "power_inlets": PowerInlet,
     "generations": Generation,
     "gpus": Gpu,
     "cpus": Cpu,
@@ -373,6 +315,7 @@ CATEGORIES: dict[str, type[Item]] = {
     "cables": Cable,
     "racks": Rack,
     "pdus": Pdu,
+    "cooling": CoolantUnit,
     "accessories": Accessory,
     "software": Software,
     "support": Support,

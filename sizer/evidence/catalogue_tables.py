@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import grouped
+from sizer.catalog.devices import DeliveredRack
 from sizer.catalog.items import Item, Sku
 from sizer.catalog.labels import capital, fact_label, fact_text, fact_value, item_name, name, with_vendor
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.networks import ObservedAs, Transformer
-from sizer.catalog.schema import Cable, CapacityOption, EpochPoint, Overhead, Port
+from sizer.catalog.networks import EpochPoint, ObservedAs, Transformer
+from sizer.catalog.schema import Cable, CapacityOption, Overhead, Port
 from sizer.present.tables import Align, Cell, Row, Table, columns, port_text, row
 from sizer.present.words import NOT_PUBLISHED, listed, percent, plural
 
@@ -27,22 +29,25 @@ KINDS = {
     "cables": "Cables",
     "racks": "Racks",
     "pdus": "Power distribution units",
+    "cooling": "Coolant distribution units",
     "accessories": "Rack accessories",
     "software": "Software",
     "support": "Support",
     "links": "Network links",
     "gpu_links": "Links between GPUs",
+    "power_inlets": "Power inlets",
     "generations": "GPU generations",
     "dnns": "Neural networks",
     "datasets": "Data sets",
     "stacks": "Software stacks",
     "recipes": "Training recipes",
 }
-NOT_SOLD = ("links", "gpu_links", "generations", "dnns", "datasets", "stacks", "recipes")
+NOT_SOLD = ("links", "gpu_links", "power_inlets", "generations", "dnns", "datasets", "stacks", "recipes")
 # Folder -> facts by which its parts are compared. A tuple: the first of them that is known.
 _KEY_FACTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "links": (("technology",), ("gbit_per_s",)),
-    "gpu_links": (("topology",), ("form_factors",)),
+    "gpu_links": (("topology",), ("form_factors",), ("domain_gpus",)),
+    "power_inlets": (("outlet",), ("phases",), ("low_v",), ("high_v",)),
     "generations": (("era",), ("pdu",)),
     "gpus": (
         ("generation",),
@@ -77,7 +82,8 @@ _KEY_FACTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "nics": (("kinds",), ("n_ports",), ("host_interface",), ("usable_bytes_per_s",)),
     "cables": (("kinds",), ("media",), ("length_m",), ("power_end_w",)),
     "racks": (("height_u",), ("load_kg",), ("depth_m",), ("usable_depth_m",), ("weight_kg",)),
-    "pdus": (("capacity_w",), ("outlets_c13",), ("outlets_c19",), ("inlet",)),
+    "pdus": (("capacity_w",), ("high_v",), ("phases",), ("inlet",)),
+    "cooling": (("place",), ("capacity_w",), ("height_u",), ("power_max_w", "power_high_w"), ("weight_kg",)),
     "accessories": (("use",), ("length_m",)),
     "software": (("metric",), ("purpose",), ("optional",)),
     "support": (("metric",), ("purpose",), ("optional",)),
@@ -134,8 +140,9 @@ _WORDS = {
     "aoc": "active optical cable",
     "dac": "direct-attach copper",
     "blanking-panel": "blanking panel",
-    "cord-c13": "power cord, C13",
-    "cord-c19": "power cord, C19",
+    "cord": "power cord",
+    "in-rack": "in a rack",
+    "in-row": "in the row of racks",
     "gpu": "GPU",
     "iec-60309-3p-n-e-9h": "IEC 60309, 3P+N+E, 9 h",
     "iec-60309-p-n-e-6h": "IEC 60309, P+N+E, 6 h",
@@ -161,7 +168,7 @@ _LAST = ("introduced", "end_of_sale", "end_of_service", "features", "orderable")
 _TEXT_MOST = 400
 # Ends and names of fields that hold numbers.
 _NUMBER = re.compile(
-    r"_(bytes|bytes_per_s|flop|flop_per_s|hz|kg|w|m|u|s|nodes|c13|c19)$|^(n_|cores|threads|parameters)"
+    r"_(bytes|bytes_per_s|flop|flop_per_s|hz|kg|w|m|u|s|v|nodes|c14|c20)$|^(n_|cores|threads|parameters)"
 )
 _NONE = " "  # a cell without text would show its source
 
@@ -192,14 +199,14 @@ def matching(catalog: Catalog, text: str) -> list[Item]:
     ]
 
 
-def kind_table(folder: str, catalog: Catalog) -> Table:
-    """Parts of one kind, a row each, with the facts by which they are compared."""
+def kind_table(folder: str, catalog: Catalog, items: Sequence[Item] | None = None) -> Table:
+    """Parts of one kind, or some of them, a row each, with the facts by which they are compared."""
     facts = _KEY_FACTS[folder]
     titles: list[tuple[str, Align]] = [("Part", "left")]
     titles += [(label_of(fields[0]), _align(fields[0])) for fields in facts]
     rows = [
         row(part_name(item, catalog), *(_key_cell(item, fields, catalog) for fields in facts))
-        for item in catalog.folder(folder).values()
+        for item in (catalog.folder(folder).values() if items is None else items)
     ]
     return Table(f"kind-{folder}", KINDS[folder], columns(*titles), tuple(rows))
 
@@ -281,7 +288,15 @@ def _fact_rows(field: str, value: object, catalog: Catalog) -> Iterator[Row]:
         yield _sourced_row(label, field, value, catalog)
     elif isinstance(value, dict):
         for key, fact in value.items():
-            yield _sourced_row(capital(str(key)), "", fact, catalog)
+            title = f"Outlets for {catalog.power_inlets[key].name}" if field == "outlets" else capital(str(key))
+            yield _sourced_row(title, "", fact, catalog)
+    elif isinstance(value, DeliveredRack):
+        yield row("Arrives in", item_name(value.rack, catalog), _NONE, _NONE, _NONE)
+        yield _sourced_row(label_of("shelf_w"), "shelf_w", value.shelf_w, catalog)
+        for content in value.contents:
+            text = f"{content.count} × {content.name}, {content.height_u}U each, from unit {content.lowest_u} up"
+            cited = cited_cell(content.source, content.where)
+            yield row("Contents", text, name(content.basis), cited, content.note or _NONE)
     elif isinstance(value, Transformer):
         yield row(label, _shape_text(value), _NONE, cited_cell(value.source, value.where), value.note or _NONE)
     elif isinstance(value, tuple) and value and hasattr(value[0], "model_dump") and not isinstance(value[0], LinkType):
@@ -292,7 +307,7 @@ def _fact_rows(field: str, value: object, catalog: Catalog) -> Iterator[Row]:
         yield row(label, listed(texts) if len(texts) < 9 else ", ".join(texts), _NONE, _NONE, _NONE)
 
 
-def _sourced_row(label: str, field: str, fact: Sourced[object], catalog: Catalog) -> Row:
+def _sourced_row(label: str, field: str, fact: Sourced[Any], catalog: Catalog) -> Row:
     text = _text(field, fact.value, catalog)
     others = [_text(field, other.value, catalog) for other in fact.alternates]
     different = [other for other in dict.fromkeys(others) if other != text]

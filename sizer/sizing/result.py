@@ -9,7 +9,7 @@ from sizer.base.estimate import Estimate, Spread
 from sizer.base.quantities import by_count
 from sizer.bom.bill import Bill
 from sizer.bom.cost import CostInterval
-from sizer.calibrate.notes import CalibrationNote
+from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.components import Quantities
@@ -167,6 +167,11 @@ class WorkloadAnswer:
         reasons = (stage.reason for stage in self.stages)
         is_unknown = any(isinstance(one, StorageReason) and one.read_low_bytes_per_s is None for one in reasons)
         return is_unknown and self.cache_hit_fraction < 1
+
+    @property
+    def rate_is_predicted(self) -> bool:
+        """Whether a GPU of the platform's generation was measured."""
+        return all(one.kind is not FitNote.GENERATION_NOT_MEASURED for one in self.unmeasured)
 
     @property
     def is_inference(self) -> bool:

@@ -37,6 +37,7 @@ class DefaultKind(Enum):
     """Values that a request may leave to a default."""
 
     BATCH_PER_GPU = "batch-per-gpu"
+    BATCH_OF_RUNS = "batch-of-runs"
     SAMPLES_PER_EPOCH = "samples-per-epoch"
     SEQUENCE_TOKENS = "sequence-tokens"
     STEP_TOKENS = "step-tokens"

@@ -128,7 +128,6 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
         *(
             "LSTM",
             "RNN",
-            "RNN-T",
             "Megatron",
             "Megatron-LM",
             "PaLM",
@@ -169,16 +168,13 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
             "Swin Transformer",
             "CLIP",
             "DINO",
-            "RetinaNet",
             "Faster R-CNN",
             "DETR",
             "SegFormer",
             "DeepLab",
         ),
         *(
-            "Stable Diffusion",
             "SDXL",
-            "diffusion model",
             "GAN",
             "StyleGAN",
             "ResNet-18",
@@ -200,7 +196,7 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
         ),
     ),
     "volume": ("V-Net", "nnU-Net", "MedicalNet", "3D ResNet", "Swin UNETR", "UNETR"),
-    "user-item pair": ("DLRM", "Wide and Deep", "DeepFM", "Two-tower", "DCN"),
+    "user-item pair": ("Wide and Deep", "DeepFM", "Two-tower", "DCN"),
     "precision": ("FP8", "FP64", "INT8", "INT4", "TF32", "BF16", "bfloat16", "double precision"),
     "fabric": (
         "HDR",

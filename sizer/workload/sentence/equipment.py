@@ -6,7 +6,7 @@ from typing import Any
 
 from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.fabrics import fabric_links, fabric_ports
-from sizer.catalog.generations import default_eras, era_of, eras_of, newer_eras
+from sizer.catalog.generations import era_of, eras_of, usual_eras
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.catalog.vendors import is_of_vendor
@@ -353,8 +353,7 @@ def eras_meant(notes: Notes) -> frozenset[str]:
     """Eras of the parts that a sentence means where it names vendors or kinds of fabric only."""
     catalog = notes.catalog
     named = [key for one in notes.mentions if one.kind in (GPU, SERVER) for key in one.ids]
-    trains_language = any(catalog.dnns[key].transformer is not None for key in notes.dnns)
-    return eras_of(catalog, named) or (newer_eras(catalog) if trains_language else default_eras(catalog))
+    return eras_of(catalog, named) or usual_eras(catalog, notes.dnns)
 
 
 def settle_fabrics(notes: Notes) -> None:

@@ -22,7 +22,9 @@ _MOST_PIECES = 12
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 _GAP = re.compile(r"[ ._/-]{0,2}")
 # A word alone that is too common to name an item.
-_TOO_COMMON = frozenset(("local", "existing", "head", "ssd", "nvme", "nfs", "tesla", "neural", "mask", "matrix"))
+_TOO_COMMON = frozenset(
+    ("local", "existing", "head", "ssd", "nvme", "nfs", "tesla", "neural", "mask", "matrix", "stable")
+)
 _MODEL_NUMBER = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])[\w-]{2,}")
 
 Pieces = tuple[str, ...]

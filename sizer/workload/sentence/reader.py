@@ -303,7 +303,12 @@ def _request(notes: Notes) -> dict[str, Any]:
 
 
 def _default_dataset(notes: Notes, work: dict[str, Any]) -> None:
-    kind = notes.catalog.dnns[work["dnn"]].sample
+    dnn = notes.catalog.dnns[work["dnn"]]
+    kind = dnn.sample
+    if "dataset" not in work and dnn.era is not None and dnn.dataset:
+        work["dataset"] = dnn.dataset
+        notes.text.default(f"data set not given: {notes.catalog.datasets[dnn.dataset].name}")
+        return
     fitting = [item for item in notes.catalog.datasets.values() if item.sample == kind]
     if "dataset" not in work and kind != "image" and len(fitting) == 1:
         work["dataset"] = fitting[0].id

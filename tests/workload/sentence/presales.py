@@ -307,7 +307,7 @@ SENTENCES = (
     # Something to ask back
     Expected("ResNet-50 for 10 data scientists", R50 | job(10), asks="target"),
     Expected("We want to train a ResNet in a day", DAY, asks="network"),
-    Expected("64 GB200 for ResNet-50", R50, asks="unavailable"),
+    Expected("64 GH200 for ResNet-50", R50, asks="unavailable"),
     Expected("3D U-Net in a day", {"w.dnn": "unet3d", "w.dataset": "kits19"} | DAY, asks="length"),
     Expected("as cheap as possible, ResNet-50", R50 | {"rank_by": "cost"}, asks="target"),
     Expected("ResNet-50 at 40.000 images/s", R50, asks="number"),

@@ -65,9 +65,9 @@ def test_a_number_with_two_readings_offers_both() -> None:
 
 
 def test_what_is_not_held_is_named_with_what_is() -> None:
-    question = read_sentence("64 GB200 for ResNet-50", catalog()).question
+    question = read_sentence("64 GH200 for ResNet-50", catalog()).question
     assert question is not None
-    assert (question.words, question.reason) == ("GB200", "GPU")
+    assert (question.words, question.reason) == ("GH200", "GPU")
     assert "Tesla V100 SXM2 32 GB" in question.available
     nearest = read_sentence(question.answers[0].sentence, catalog())
     assert nearest.is_complete
