@@ -153,6 +153,7 @@ _WORDS = {
     "tensorflow": "TensorFlow",
     "tensorrt": "TensorRT",
     "paddlepaddle": "PaddlePaddle",
+    "hugectr": "HugeCTR",
     "nnabla": "NNabla",
     "oneflow": "OneFlow",
     "caffe": "Caffe",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from sizer.base.arrays import Floats
+from sizer.base.deferred import Deferred
 from sizer.base.estimate import Estimate, Spread
 from sizer.base.quantities import by_count
 from sizer.bom.bill import Bill
@@ -159,7 +160,12 @@ class WorkloadAnswer:
     warnings: tuple[str, ...]
     language: LanguageAnswer | None = None  # how a language model is divided over the GPUs
     stack_choice: StackChoice | None = None  # why the stack is the default; None: the request names it
-    stack_default: StackDefault | None = None  # what that is worth; of the described design only
+    stack_worth: Deferred[StackDefault | None] | None = None  # what that is worth; of the described design only
+
+    @property
+    def stack_default(self) -> StackDefault | None:
+        """What the default stack is worth, of the described design; None where the request names its stack."""
+        return None if self.stack_worth is None else self.stack_worth.value
 
     @property
     def rate_is_upper_bound(self) -> bool:

@@ -14,14 +14,16 @@ from sizer.base.provenance import Sourced
 from sizer.base.quantities import si
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
+from sizer.catalog.networks import Transformer
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.workload.eras import asks_for_newer, may_get_newer
-from sizer.workload.language import DEFAULT_LANGUAGE_STACK, DefaultKind, LanguageWork, in_tokens
-from sizer.workload.request import CustomDataset, CustomDnn, SizingRequest, Workload
+from sizer.workload.language import DEFAULT_LANGUAGE_STACK, TOKEN_BYTES, DefaultKind, LanguageWork, in_tokens
+from sizer.workload.request import CustomDataset, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
 from sizer.workload.stack_choice import MeasuredStacks, StackChoice, choose_stack
 from sizer.workload.table import DEFAULT_DATASET
+from sizer.workload.transformer.custom_transformer import CustomTransformer
 
 ItemT = TypeVar("ItemT", bound=Item)
 
@@ -29,6 +31,8 @@ ItemT = TypeVar("ItemT", bound=Item)
 # (dell-ready-ai-nvidia-2018: TensorFlow 128; "fp16 doubles the batch").
 DEFAULT_BATCH = {"mixed": 128, "fp32": 64}
 CUSTOM = "request"  # source of values from the user
+# Of the forward pass of a linear layer: a multiplication and an addition.
+FLOP_PER_PARAMETER = 2.0
 
 
 @dataclass(frozen=True)
@@ -201,7 +205,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         request=work,
         dnn=dnn,
         like=like,
-        is_custom_dnn=isinstance(work.dnn, CustomDnn),
+        is_custom_dnn=not isinstance(work.dnn, str),
         dataset=dataset,
         stack=stack,
         recipe=recipe,
@@ -229,6 +233,8 @@ def _dnn(work: Workload, place: str, catalog: Catalog) -> tuple[Dnn, str | None]
     if isinstance(work.dnn, str):
         return look_up(catalog.dnns, work.dnn, f"{place}.dnn", "DNN"), None
     custom = work.dnn
+    if isinstance(custom, CustomTransformer):
+        return _dnn_of_shape(custom), None
     if custom.like is not None:
         look_up(catalog.dnns, custom.like, f"{place}.dnn.like", "DNN")
     dnn = Dnn(
@@ -242,6 +248,22 @@ def _dnn(work: Workload, place: str, catalog: Catalog) -> tuple[Dnn, str | None]
         sample="sample",
     )
     return dnn, custom.like
+
+
+def _dnn_of_shape(custom: CustomTransformer) -> Dnn:
+    shape = custom.model_dump(exclude={"name", "parameters"})
+    return Dnn(
+        id="custom-dnn",
+        name=custom.name,
+        vendor="",
+        orderable=False,
+        forward_flop=_stated(FLOP_PER_PARAMETER * custom.used_parameters),
+        parameters=_stated(custom.total_parameters),
+        input_bytes=_stated(TOKEN_BYTES),
+        sample="token",
+        family="language-model",
+        transformer=Transformer(**shape, source=CUSTOM, where="stated in the request"),
+    )
 
 
 class StoredData(NamedTuple):

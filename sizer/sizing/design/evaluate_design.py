@@ -51,7 +51,8 @@ from sizer.sizing.stages.language_rates import LanguageAnswer, language_answer
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
 from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
-from sizer.workload.request import CustomDnn, SizingRequest
+from sizer.workload.custom_network import CustomDnn
+from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 # Sizes of the scaling chart go this far beyond the design, so that the next bottleneck shows.

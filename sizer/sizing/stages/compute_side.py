@@ -28,7 +28,7 @@ from sizer.sizing.stages.host_bound import host_bound
 from sizer.sizing.stages.language_rates import LanguageRun
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.sizing.stages.step_rates import GpuRates, gpu_rates
-from sizer.workload.request import CustomDnn
+from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 
 

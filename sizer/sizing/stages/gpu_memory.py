@@ -1,6 +1,6 @@
 """GPU memory of a workload: what it takes, whether its batch fits, and the batch of a request that states none."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -23,7 +23,8 @@ from sizer.sizing.stages import measured_rates
 from sizer.sizing.stages.language_rates import LanguageAnswer, language_run
 from sizer.sizing.stages.measured_rates import PublishedBatches
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
-from sizer.workload.request import CustomDnn, SizingRequest
+from sizer.workload.custom_network import CustomDnn
+from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import DEFAULT_BATCH, ResolvedWorkload, resolve_one
 
 # From so many parameters on, networks are trained with their state divided over the GPUs: the first one, GPT-2 with
@@ -288,33 +289,63 @@ def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibrati
     work = resolve_one(request, index, catalog, calibration.measured)
     if work.request.batch_per_gpu is not None or work.language is not None:
         return work
-    measured = {
-        gpu.id: gpu.memory_bytes.value for gpu in catalog.gpus.values() if measured_rates.is_measured(work, gpu.id)
-    }
-    others = (gpu for gpu in catalog.gpus.values() if gpu.id not in measured)
+    return _with_batches(work, catalog.gpus, calibration)
+
+
+def _with_batches(work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: Calibration) -> ResolvedWorkload:
+    measured = {name: gpu.memory_bytes.value for name, gpu in gpus.items() if measured_rates.is_measured(work, name)}
+    others = {name: gpu for name, gpu in gpus.items() if name not in measured}
     return replace(
         work,
-        batches=default_batches(work, others, calibration),
+        batches=DefaultBatches(work, others, calibration),
         batch_sizes=PublishedBatches(work.mlperf, measured) if measured else {},
     )
 
 
-def default_batches(work: ResolvedWorkload, gpus: Iterable[Gpu], calibration: Calibration) -> dict[str, int]:
-    """Batch on each GPU of a workload that states none: the largest that fits and lies in the measured range.
+class DefaultBatches(Mapping[str, int]):
+    """GPU -> its batch for a workload that states none; each is found when it is first read.
+
+    A question about one design reads the batch of its GPU alone.
+
+    Parameters
+    ----------
+    work : ResolvedWorkload
+    gpus : mapping of str to Gpu
+    calibration : Calibration
+    """
+
+    def __init__(self, work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: Calibration) -> None:
+        self._work, self._gpus, self._calibration = work, gpus, calibration
+        self._known: dict[str, int] = {}
+
+    def __getitem__(self, gpu: str) -> int:
+        if gpu not in self._known:
+            self._known[gpu] = default_batch(self._work, self._gpus[gpu], self._calibration)
+        return self._known[gpu]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._gpus)
+
+    def __len__(self) -> int:
+        return len(self._gpus)
+
+    def __reduce__(self) -> tuple[type[dict[str, int]], tuple[dict[str, int]]]:
+        # Another process gets the numbers, not the calibration.
+        return dict, (dict(self),)
+
+
+def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration) -> int:
+    """Batch of a workload that states none: the largest that fits the GPU and lies in the measured range.
 
     Rounded down to 1, 2, 3, 4, 6, 8, 12, 16, ..., the batches that published runs use. At least 1, which the check of
     the memory refuses where not even one sample fits.
     """
-    found, most = memory_of(work, calibration), most_measured(work, calibration)
+    found, memory = memory_of(work, calibration), gpu.memory_bytes.value
+    if found.divided_bytes:
+        # How much of the memory divided state takes depends on the GPUs of a design: half of it is left to it.
+        memory -= max(memory - found.whole_bytes - found.fixed_bytes, 0.0) / 2
     whole = replace(found, divided_bytes=0.0, ran=())
-    batches = {}
-    for gpu in gpus:
-        memory = gpu.memory_bytes.value
-        if found.divided_bytes:
-            # How much of the memory divided state takes depends on the GPUs of a design: half of it is left to it.
-            memory -= max(memory - found.whole_bytes - found.fixed_bytes, 0.0) / 2
-        batches[gpu.id] = _usual(min(float(whole.largest_batch(memory, 1)), most))
-    return batches
+    return _usual(min(float(whole.largest_batch(memory, 1)), most_measured(work, calibration)))
 
 
 def most_measured(work: ResolvedWorkload, calibration: Calibration) -> float:
