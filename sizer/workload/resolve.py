@@ -141,10 +141,7 @@ def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) 
     RequestError
         With the key, the unknown name and the nearest known one, or an impossible combination.
     """
-    return tuple(
-        _resolve_one(work, f"workload.{index}", request, catalog, measured)
-        for index, work in enumerate(request.workload)
-    )
+    return tuple(resolve_one(request, index, catalog, measured) for index in range(len(request.workload)))
 
 
 def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> ItemT:
@@ -158,9 +155,15 @@ def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> It
     )
 
 
-def _resolve_one(
-    work: Workload, place: str, request: SizingRequest, catalog: Catalog, measured: MeasuredStacks
-) -> ResolvedWorkload:
+def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: MeasuredStacks) -> ResolvedWorkload:
+    """One workload of a request; the others change nothing about it.
+
+    Raises
+    ------
+    RequestError
+        As :func:`resolve`.
+    """
+    work, place = request.workload[index], f"workload.{index}"
     defaults: list[WorkloadDefault] = []
     dnn, like = _dnn(work, place, catalog)
     work, language = in_tokens(work, dnn, place, request)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical import capacity
@@ -149,6 +150,7 @@ def evaluate_space(
     found = _Classes.empty(shape)
     step = max(_BLOCK_ROWS // len(space.sizes), 1)
     for start in range(0, len(alike.first), step):
+        pause_point()
         _evaluate_block(slice(start, start + step), found, request, works, space, alike, servers, spare)
     passes: dict[AnyLimit, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
     is_local = alike.cols.take(alike.first).is_local

@@ -11,6 +11,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import cached_by_identity
+from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import peak_flop_per_s
 from sizer.calibrate.fit.hosts import HostWork
@@ -93,6 +94,7 @@ def compute(
     catalog : Catalog
         Parts of the platforms.
     """
+    pause_point()
     shape = np.broadcast_shapes(cols.cores.shape, n_servers.shape)
     terms = group_terms(work, platforms, n_servers, calibration, catalog)
     rates = step_rates(work, platforms, cols, n_servers, terms, catalog)

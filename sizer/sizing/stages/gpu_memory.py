@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
+from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
 from sizer.calibrate.memory_rows import n_moments
@@ -24,7 +25,7 @@ from sizer.sizing.stages.measured_rates import PublishedBatches
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import DEFAULT_BATCH, ResolvedWorkload, resolve
+from sizer.workload.resolve import DEFAULT_BATCH, ResolvedWorkload, resolve_one
 
 # From so many parameters on, networks are trained with their state divided over the GPUs: the first one, GPT-2 with
 # 1.5 G (24 GB of state), fits no 16 GB GPU otherwise. Rajbhandari et al., "ZeRO," SC20, section 3.1.
@@ -268,17 +269,27 @@ def resolved(request: SizingRequest, catalog: Catalog, calibration: Calibration)
     RequestError
         As :func:`sizer.workload.resolve.resolve`; or if a target is the maximum, which only a sizing turns into a rate.
     """
+    return tuple(resolved_one(request, index, catalog, calibration) for index in range(len(request.workload)))
+
+
+def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibration: Calibration) -> ResolvedWorkload:
+    """One workload of a request; the others change nothing about it.
+
+    Raises
+    ------
+    RequestError
+        As :func:`resolved`.
+    """
     if request.maximized is not None:
         raise RequestError(
             f"workload.{request.maximized}.target: maximum = 'rate' is a question to 'sizer size' and 'sizer batch'; "
             "give samples_per_s here, for example the rate that they answer"
         )
-    return tuple(
-        work
-        if work.request.batch_per_gpu is not None or work.language is not None
-        else _with_batches(work, catalog.gpus, calibration)
-        for work in resolve(request, catalog, calibration.measured)
-    )
+    pause_point()
+    work = resolve_one(request, index, catalog, calibration.measured)
+    if work.request.batch_per_gpu is not None or work.language is not None:
+        return work
+    return _with_batches(work, catalog.gpus, calibration)
 
 
 class DefaultBatches(Mapping[str, int]):

@@ -9,6 +9,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
+from sizer.base.interruption import pause_point
 from sizer.base.normal import normal_cdf
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes
@@ -78,6 +79,7 @@ def fastest_layouts(
     judged = np.zeros(len(gpus), dtype=int)
     levels = tuple(RECOMPUTE.values()) if pins.recompute is None else (RECOMPUTE[pins.recompute],)
     for level in levels:
+        pause_point()
         if not len(place):
             break
         ways = replace(ways, recompute=np.full(len(place), level))
