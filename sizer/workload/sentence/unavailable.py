@@ -12,7 +12,7 @@ from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT
 from sizer.workload.sentence.reading import Answer, Question
 
-_MOST_ANSWERS = 4
+_MOST_ANSWERS = 6
 _NAMES = {"gpu": "GPU", "server": "server", "storage": "storage system", "precision": "precision", "fabric": "fabric"}
 # A word with letters and digits after a number, or before what it is: "16 XY900", "XY900 GPUs".
 _UNKNOWN = re.compile(
