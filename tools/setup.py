@@ -4,6 +4,7 @@ Started by ``make setup``; needs nothing but Python's standard library. Each ste
 already done. Only the PDF may stay unavailable at the end; everything else that fails stops with one sentence.
 """
 
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ VENDOR = ROOT / ".vendor"
 PYTHON = VENV / "bin" / "python"
 UV = VENV / "bin" / "uv"
 OLDEST = (3, 11)
+BOOTSTRAP = "tools/bootstrap.lock"
 LOCKS = ("requirements.lock", "dev.lock")
 PANGO_PACKAGES = ("libpangoft2-1.0-0", "libharfbuzz-subset0", "fontconfig")
 
@@ -107,6 +109,13 @@ def make_venv():
         stop("the virtual environment .venv could not be made; the lines above say why.")
 
 
+def has_locked(lock):
+    """Whether the environment has every package of a lock in its version."""
+    wanted = dict(re.findall(r"^([\w.-]+)==([^ \\]+)", (ROOT / lock).read_text(encoding="utf-8"), re.MULTILINE))
+    listed = json.loads(output_of(PYTHON, "-m", "pip", "list", "--format", "json") or "[]")
+    return wanted.items() <= {package["name"].lower(): package["version"] for package in listed}.items()
+
+
 def uv_env():
     """The environment for uv, with the package index that pip is configured for."""
     listed = output_of(PYTHON, "-m", "pip", "config", "list") or ""
@@ -120,8 +129,9 @@ def install_packages():
     """The locked packages and the project, by uv where it can be had and by pip otherwise."""
     pip = (PYTHON, "-m", "pip", "--disable-pip-version-check", "--quiet")
     project = ("--no-deps", "--no-build-isolation", "--editable", ROOT)
-    if not UV.exists():
-        run(*pip, "install", "--require-hashes", "-r", "tools/bootstrap.lock")
+    # Also replaces the pip and setuptools that come with the interpreter, which have known vulnerabilities.
+    if not has_locked(BOOTSTRAP) and not run(*pip, "install", "--require-hashes", "-r", BOOTSTRAP):
+        stop("pip, setuptools and uv could not be installed; check the connection to the package index.")
     if UV.exists():
         env = uv_env()
         uv = (UV, "--quiet", "pip")

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+from sizer.base.interruption import pause_point
 from sizer.base.provenance import make_picklable
 
 Progress = Callable[[Any], None]
@@ -103,6 +104,7 @@ class _Worker:
                 kind, value = pickle.loads(_received(self.process.stdout))
                 if kind != _TOLD:
                     break
+                pause_point()  # one that raises ends the worker, too
                 if progress is not None:
                     progress(value)
         except (OSError, EOFError, ValueError):  # ValueError: the pipe was closed by another thread

@@ -4,6 +4,7 @@ A *height* says where in its band an unknown price lies: 0 is the low end, 1 the
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -135,6 +136,11 @@ class UnitPrices:
         A part that costs a percentage gives the share, for one year where it is paid by the year.
         """
         gpus = platform.gpus_per_server if item_id == platform.server.id else 0
+        if platform.capacity_storage is not None and item_id == platform.capacity_storage.id:
+            assert platform.second_tier is not None
+            platform = replace(
+                platform, storage=platform.capacity_storage, capacity_option=platform.second_tier.capacity_option
+            )
         holds_data = item_id == platform.storage.id or _is_storage_server(item_id, platform)
         raw_tb = self.raw_tb(platform) if holds_data else 0.0
         least_tb = _least_raw_tb(platform) if holds_data else 0.0

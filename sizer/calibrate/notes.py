@@ -77,6 +77,7 @@ class FitNote(StrEnum):
     MLPERF_GENERATION = "mlperf-generation"  # GPU
     MORE_ACCELERATORS = "more-accelerators"  # neural network, GPU, most published, GPUs
     GPU_FROM_GENERATION = "gpu-from-generation"  # GPU
+    GENERATION_NOT_MEASURED = "generation-not-measured"  # GPU: its rates are no predictions
     EXCHANGE_FROM_POOL = "exchange-from-pool"  # stack
     MORE_GPUS = "more-gpus"  # stack, most published, GPUs
     BATCH_OUTSIDE = "batch-outside"  # neural network, least and most published batch, precision, batch

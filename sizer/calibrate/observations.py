@@ -10,7 +10,8 @@ from typing import Any
 
 from sizer.base.errors import CalibrationError
 from sizer.base.formats.csv_records import CsvRecord, csv_records
-from sizer.base.resources import data_dir
+from sizer.base.resources import data_dir, require_file
+from sizer.base.texts import paragraphs
 
 COLUMNS = (
     "id",
@@ -283,6 +284,7 @@ def _refuse_constant(name: str) -> float:
 
 def _text(file: Path, limit: int) -> str:
     try:
+        require_file(file)
         if file.stat().st_size > limit:
             raise CalibrationError(f"{file}: is larger than such a file can be ({limit} B)")
         return file.read_text(encoding="utf-8-sig")
@@ -304,6 +306,10 @@ def _observation(cells: dict[str, str], place: str) -> Observation:
             raise CalibrationError(
                 f"{place}, column {name}: {len(value)} characters are more than {MAX_CELL_CHARACTERS}"
             )
+        try:
+            paragraphs(value)
+        except ValueError as error:
+            raise CalibrationError(f"{place}, column {name}: {error}") from None
     for name in ("id", "source", "where"):
         if not text[name]:
             raise CalibrationError(f"{place}, column {name}: is empty; every row has an id, a source and a place in it")

@@ -10,6 +10,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.language.accuracy import stored_accuracy
 from sizer.calibrate.language.calibration import language_calibration
+from sizer.calibrate.language.peers import predictor_errors
 from sizer.calibrate.language.rows import is_language_file, load_language_rows
 from sizer.calibrate.language.validate import validate_language
 from sizer.calibrate.modern.figures import accuracy_figures
@@ -23,6 +24,7 @@ from sizer.calibrate.storage_emulation import (
     load_emulation,
     validate_emulation,
 )
+from sizer.calibrate.storage_limits import at_limit_accuracy
 from sizer.calibrate.validate import ValidationReport, report_of, validate
 from sizer.catalog.model import Catalog
 
@@ -42,8 +44,14 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
     if observations_digest(rows) != calibration.digest:
         raise CalibrationError("observations have changed since the calibration; run 'sizer calibrate'")
     report = validate(rows, catalog, calibration, load_cross_validation(calibration))
-    others = (*stored_accuracy(), *accuracy_figures(stored_modern_calibration()), *emulation_accuracy())
-    return replace(report, figures=report.figures + others)
+    others = (
+        *stored_accuracy(),
+        *accuracy_figures(stored_modern_calibration()),
+        *emulation_accuracy(),
+        *at_limit_accuracy(),
+    )
+    peers = predictor_errors(language_calibration(), catalog)
+    return replace(report, figures=report.figures + others, peers=peers)
 
 
 def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport:

@@ -1,5 +1,6 @@
 """MLPerf Storage: hosts that read as fast as so many accelerators would train, and how fast that is."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,11 +16,21 @@ from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import ValidatedRow
 
-HEADER = frozenset({"id", "workload", "accelerator_emulated", "accelerators", "samples_per_s"})
+HEADER = frozenset({"workload", "accelerator_emulated", "accelerators", "samples_per_s"})
 _MAX_NUMBER = 1e12
 _TASK, _QUANTITY = "storage benchmark", "samples_per_s"
 # The least spread of a prediction: repeats of one system.
 _LEAST_SD = 0.02
+# Other wordings of the benchmarks; letters and digits only.
+_WORKLOADS = {
+    **dict.fromkeys(("unet3d", "3dunet", "unet", "unet3", "kits19", "3dunetkits19"), "unet3d"),
+    **dict.fromkeys(("resnet50", "resnet", "resnet50v15", "rn50"), "resnet50"),
+    **dict.fromkeys(("cosmoflow", "cosmo", "cosmofl"), "cosmoflow"),
+}
+# Bytes of a sample: what the published rates in bytes and in samples say.
+SAMPLE_BYTES = {"unet3d": 146.6e6, "resnet50": 114_660.0, "cosmoflow": 2_828_500.0}
+_ACCELERATOR = re.compile(r"(a100|h100|v100|h200|b200|b300|gb200|gb300|mi\d{3}x?)")
+_RATES_IN_BYTES = (("gb_per_s", 1e9), ("gib_per_s", 2.0**30), ("mib_per_s", 2.0**20), ("mb_per_s", 1e6))
 
 
 @dataclass(frozen=True)
@@ -31,8 +42,19 @@ class EmulationRow:
     system: str
     workload: str
     accelerator: str
-    accelerators: float
-    samples_per_s: float
+    accelerators: float | None  # None: not stated
+    samples_per_s: float | None
+    hosts: float | None = None
+    family: str = ""  # id of the product
+    storage_nodes: float | None = None
+    client_nics: str = ""
+    limit: str = ""  # what the result names as its limit: nodes, client, network, drive
+
+    @property
+    def bytes_per_s(self) -> float | None:
+        """What all hosts read; None of a benchmark whose samples are not known. [B/s]"""
+        size = SAMPLE_BYTES.get(self.workload)
+        return None if size is None or self.samples_per_s is None else self.samples_per_s * size
 
     @property
     def source(self) -> str:
@@ -66,25 +88,48 @@ def load_emulation(path: Path | None = None) -> tuple[EmulationRow, ...]:
     return tuple(rows_of_file(shipped_path() if path is None else path, "MLPerf Storage results", _row))
 
 
-def _row(cells: dict[str, str], _: str) -> EmulationRow:
-    for name in ("id", "workload", "accelerator_emulated"):
-        if not cells.get(name):
-            raise ValueError(f"{name} must be given")
+def _row(cells: dict[str, str], place: str) -> EmulationRow:
+    workload = benchmark_of(cells.get("workload", ""))
+    rate = _number(cells, "samples_per_s")
+    if rate is None and workload in SAMPLE_BYTES:
+        # The rate in bytes says the same.
+        of_bytes = ((_number(cells, name), unit) for name, unit in _RATES_IN_BYTES)
+        rate = next((value * unit / SAMPLE_BYTES[workload] for value, unit in of_bytes if value is not None), None)
     return EmulationRow(
-        id=cells["id"],
+        id=cells.get("id") or place,
         round=cells.get("round") or "v1.0",
         system=cells.get("system", ""),
-        workload=cells["workload"].lower(),
-        accelerator=cells["accelerator_emulated"].lower(),
+        workload=workload,
+        accelerator=accelerator_of(cells.get("accelerator_emulated", "")),
         accelerators=_number(cells, "accelerators"),
-        samples_per_s=_number(cells, "samples_per_s"),
+        samples_per_s=rate,
+        hosts=_number(cells, "hosts"),
+        family=cells.get("family", ""),
+        storage_nodes=_number(cells, "storage_nodes"),
+        client_nics=cells.get("client_nics", ""),
+        limit=cells.get("limit", ""),
     )
 
 
-def _number(cells: dict[str, str], name: str) -> float:
+def benchmark_of(text: str) -> str:
+    """Benchmark that a wording means ("3D U-Net", "ResNet-50"); unknown ones in small letters."""
+    letters = re.sub(r"[^a-z0-9]", "", text.lower())
+    return _WORKLOADS.get(letters, text.strip().lower())
+
+
+def accelerator_of(text: str) -> str:
+    """Accelerator that a wording means ("NVIDIA H100 SXM"); unknown ones in small letters."""
+    read = _ACCELERATOR.search(text.lower().replace(" ", ""))
+    return text.strip().lower() if read is None else read[1]
+
+
+def _number(cells: dict[str, str], name: str) -> float | None:
+    """A cell as a number above 0; None where it is blank."""
     text = cells.get(name, "")
+    if text.lower() in ("", "na", "n/a", "none", "-"):
+        return None
     try:
-        value = float(text)
+        value = float(text.replace(",", ""))
     except ValueError:
         raise ValueError(f"{name}: {text[:40]!r} is not a number") from None
     if not 0 < value <= _MAX_NUMBER:
@@ -101,7 +146,7 @@ class EmulationFit:
 
     def rate(self, row: EmulationRow) -> Estimate | None:
         """Samples/s of all accelerators of a row; None where no result of its benchmark and accelerator is known."""
-        if row.group not in self.log_rate:
+        if row.group not in self.log_rate or row.accelerators is None:
             return None
         return Estimate.log_normal(np.exp(self.log_rate[row.group]) * row.accelerators, self.log_sd[row.group])
 
@@ -110,6 +155,8 @@ def fit_emulation(rows: Sequence[EmulationRow]) -> EmulationFit:
     """Medians over systems, so that a vendor with thirty results counts once for each system."""
     groups: dict[str, dict[str, list[float]]] = {}
     for row in rows:
+        if row.samples_per_s is None or row.accelerators is None:
+            continue
         rate = float(np.log(row.samples_per_s / row.accelerators))
         groups.setdefault(row.group, {}).setdefault(row.system, []).append(rate)
     log_rate, log_sd = {}, {}
@@ -139,9 +186,12 @@ def validate_emulation(rows: Sequence[EmulationRow]) -> tuple[ValidatedRow, ...]
         estimate = fit.rate(row)
         status = CALIBRATED if row in known else PREDICTED
         if estimate is None:
-            status = RowStatus(RowUse.OUTSIDE, note(FitNote.BENCHMARK_NOT_KNOWN, row.group))
+            missing = note(FitNote.BENCHMARK_NOT_KNOWN, row.group)
+            status = RowStatus(RowUse.OUTSIDE, note(FitNote.COUNTS_NOT_STATED) if row.accelerators is None else missing)
         value, low, high = (None, None, None) if estimate is None else tuple(estimate)
-        found.append(ValidatedRow(row.id, _TASK, _QUANTITY, row.source, row.samples_per_s, value, low, high, status))
+        found.append(
+            ValidatedRow(row.id, _TASK, _QUANTITY, row.source, row.samples_per_s or 0.0, value, low, high, status)
+        )
     return tuple(found)
 
 
@@ -162,7 +212,7 @@ def systems_left_out(rows: Sequence[EmulationRow]) -> tuple[Floats, Bools]:
         fit = fit_emulation([row for row in rows if row.system != system])
         for row in rows:
             estimate = fit.rate(row) if row.system == system else None
-            if estimate is not None:
+            if estimate is not None and row.samples_per_s is not None:
                 error = float(np.log(estimate.value / row.samples_per_s))
                 errors.append(error)
                 inside.append(abs(error) <= Z90 * float(estimate.log_sd))

@@ -45,6 +45,7 @@ from sizer.catalog.networks import EpochPoint, ObservedAs, SampleKind, Transform
 
 # Number format of a matrix product: "bf16", "fp8".
 Precision = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
+FibreMode = Literal["multimode", "single-mode", "duplex-lc"]
 StorageTier = Literal["performance", "capacity", "local"]
 
 
@@ -208,9 +209,13 @@ class Cable(Item):
     media: Literal["dac", "aoc", "copper", "transceiver", "fibre"]
     length_m: Sourced[Metres] | None = None
     power_end_w: Sourced[Watts] | None = None
-    # Of a transceiver: the cages that it fits (empty: any), and how many ports one module serves.
+    # The cages that its ends fit (empty: any), and how many ports of a cage it serves: of a twin-port module, of a
+    # cable that splits.
     connectors: tuple[Connector, ...] = ()
     ports_each: Annotated[int, Field(ge=1, le=8)] = 1
+    # Of a module and of a fibre: they work with those of the same mode, over the reach of the module.
+    fibre_mode: FibreMode | None = None
+    reach_m: Sourced[Annotated[float, Field(gt=0, le=100_000)]] | None = None
 
 
 class Software(Item):

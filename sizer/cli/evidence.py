@@ -50,9 +50,9 @@ def validate_command(
         write_whole(ids_dir, files_with_ids(files or [], catalog))
         print(f"observations with ids: {ids_dir}", file=sys.stderr)
     if report_file is not None:
-        from sizer.evidence.page import evidence_html
+        from sizer.evidence.page import drawn_apart
 
-        page = evidence_html(report, catalog.sources).encode()
+        page = drawn_apart(report, catalog.sources).encode()
         write_whole(report_file.parent, {report_file.name: page})
         print(f"evidence: {report_file}", file=sys.stderr)
 

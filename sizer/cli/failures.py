@@ -46,16 +46,18 @@ def failures_command(
 
 
 def goodput_command(
-    gpus: Annotated[int, typer.Argument(help="GPUs of the job.", metavar="GPUS")],
-    parameters: Annotated[float, typer.Option(help="Parameters of the model, e.g. 70e9.")],
-    write_gb_per_s: Annotated[float, typer.Option(help="Write rate of the storage, all writers together, in GB/s.")],
+    job: Annotated[str, typer.Argument(help="GPUs of the job, or a request file.", metavar="GPUS|REQUEST")],
+    parameters: Annotated[float | None, typer.Option(help="Parameters of the model, e.g. 70e9.")] = None,
+    write_gb_per_s: Annotated[
+        float | None, typer.Option(help="Write rate of the storage, all writers together, in GB/s.")
+    ] = None,
     read_gb_per_s: Annotated[float | None, typer.Option(help="Read rate. Default: the write rate.")] = None,
     copy_s: Annotated[
         float | None,
         typer.Option(help="Seconds to copy the state into host memory, where training goes on while it is written."),
     ] = None,
     interval_min: Annotated[float | None, typer.Option(help="Minutes between checkpoints. Default: the best.")] = None,
-    bytes_per_parameter: Annotated[float, typer.Option(help="Size of a checkpoint.")] = 14.0,
+    bytes_per_parameter: Annotated[float | None, typer.Option(help="Size of a checkpoint. Default: 14.")] = None,
     restart_min: Annotated[
         float | None, typer.Option(help="Minutes from a failure to loading. Default: as published, 9.")
     ] = None,
@@ -63,26 +65,48 @@ def goodput_command(
         float | None, typer.Option(help="Interruptions for 1,000 days of 8 GPUs. Default: 4, from 2 to 9.")
     ] = None,
     repair_hours: Annotated[float | None, typer.Option(help="Hours of a repair, to size spare servers.")] = None,
+    spares: Annotated[int | None, typer.Option(help="Spare servers. Default: one is free at every failure.")] = None,
     as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
 ) -> None:
-    """What failures, checkpoints and restarts leave of the time of a large job, and what faster storage is worth."""
-    from sizer.questions.failures.goodput import GoodputQuestion, goodput_answer
-    from sizer.questions.failures.goodput_text import goodput_text
+    """What failures, checkpoints and restarts leave of the time of a large job, and what faster storage is worth.
 
-    question = GoodputQuestion(
-        gpus=gpus,
-        parameters=parameters,
-        write_bytes_per_s=write_gb_per_s * 1e9,
-        read_bytes_per_s=(write_gb_per_s if read_gb_per_s is None else read_gb_per_s) * 1e9,
-        copy_s=copy_s,
-        interval_s=None if interval_min is None else interval_min * 60,
-        bytes_per_parameter=bytes_per_parameter,
-        notice_s=None if restart_min is None else restart_min * 60,
-        rate=rate,
-        repair_s=None if repair_hours is None else repair_hours * 3600,
-    )
+    Of a request file: the first training of its design; options replace what the design has.
+    """
+    from sizer.questions.failures.goodput import goodput_answer, job_question, stated_question
+    from sizer.questions.failures.goodput_text import goodput_text
+    from sizer.questions.failures.storage_worth import storage_worth
+    from sizer.questions.failures.storage_worth_tables import worth_lines
+
+    given = {
+        "parameters": parameters,
+        "write_bytes_per_s": None if write_gb_per_s is None else write_gb_per_s * 1e9,
+        "read_bytes_per_s": None if read_gb_per_s is None else read_gb_per_s * 1e9,
+        "copy_s": copy_s,
+        "interval_s": None if interval_min is None else interval_min * 60,
+        "bytes_per_parameter": bytes_per_parameter,
+        "notice_s": None if restart_min is None else restart_min * 60,
+        "rate": rate,
+        "repair_s": None if repair_hours is None else repair_hours * 3600,
+        "spares": spares,
+    }
+    worth = None
+    if job.lstrip("+-").isdigit():
+        question = stated_question(int(job), given)
+    else:
+        from sizer.catalog.loader import load_catalog
+        from sizer.sizing.design.evaluated_design import EvaluatedDesign
+        from sizer.sizing.size import size
+        from sizer.workload.request import SizingRequest
+
+        catalog = load_catalog(overlay=catalog_dir)
+        result = size(SizingRequest.from_file(Path(job)), catalog)
+        question = job_question(result.design, given)
+        worth = storage_worth(EvaluatedDesign(result, catalog), question)
     found = goodput_answer(question)
     if as_json:
-        print_document("goodput", **vars(found))
+        print_document("goodput", **vars(found), storage=None if worth is None else worth.rows)
     else:
         print(goodput_text(found))
+        if worth is not None:
+            print(worth_lines(worth))

@@ -9,16 +9,16 @@ from sizer.catalog.schema import Device
 from sizer.drawings.links import Bundle, bundles, many, memory, oversubscribed
 from sizer.physical.components import Network
 from sizer.physical.plan import NAME_PREFIXES, PlacedDevice
-from sizer.physical.roles import NetworkRole
+from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.result import DesignAnswer
 
 # Where a group is not called by the prefix of its devices' names.
 _OTHER_NAMES = {
     "gpu": "servers",
-    "storage-ufm": "ufm",
     "mgmt": "management",
     "mgmt-agg": "management-aggregation",
     "mgmt-core": "management-core",
+    "capacity": "storage",  # both tiers are drawn as the storage
 }
 # Group of each role of the plan. Its name stands for its devices on a drawing that shows them as one.
 GROUPS = {role: _OTHER_NAMES.get(prefix, prefix) for role, prefix in NAME_PREFIXES.items()}
@@ -41,6 +41,8 @@ _SWITCHES = {
     "management-aggregation": ("management aggregation switch", "management aggregation switches"),
     "management-core": ("management core switch", "management core switches"),
 }
+# Appliances that run subnet managers.
+MANAGERS = ("ufm", "storage-ufm")
 _ALONE, _DIRECTOR = ("fabric switch", "fabric switches"), ("director", "directors")
 _LEVELS = {"leaf": "leaf", "spine": "spine", "core": "core"}
 
@@ -83,7 +85,7 @@ class Cluster:
             item = parts.server
         elif group == "head":
             item = parts.head_node
-        elif group == "ufm":
+        elif group in MANAGERS:
             item = parts.fabric_manager
         elif group.startswith("in-band"):
             item = parts.in_band_switch
@@ -143,13 +145,26 @@ class Cluster:
         storage = self.design.platform.storage
         return storage.kind == "nfs-server" and storage.server is not None
 
+    @property
+    def storage_nodes(self) -> int:
+        """Nodes of both tiers."""
+        tier = self.design.platform.second_tier
+        return self.design.storage_nodes + (0 if tier is None else tier.nodes)
+
+    @property
+    def capacity_units(self) -> int:
+        """Chassis or servers of the capacity tier."""
+        return sum(device.role is Role.CAPACITY_TIER for device in self.groups.get("storage", ()))
+
     def storage_title(self) -> str:
         """Storage with its multiplicity: chassis where nodes share one."""
-        return many(self.count("storage"), self.model("storage"))
+        tier, units = self.design.platform.capacity_storage, self.capacity_units
+        fast = many(self.count("storage") - units, self.model("storage"))
+        return fast if tier is None else f"{fast}, {many(units, tier.name)}"
 
     def storage_lines(self) -> list[str]:
         """Nodes, servers below the software, usable capacity."""
-        parts, nodes, units = self.design.platform, self.design.storage_nodes, self.count("storage")
+        parts, nodes, units = self.design.platform, self.storage_nodes, self.count("storage")
         lines = []
         if nodes > units > 0:
             lines.append(f"{nodes} nodes in {units} chassis")
@@ -159,7 +174,7 @@ class Cluster:
             lines.append("existing, provided by others")
         usable = float(self.design.quantities.usable_bytes[0])
         if usable > 0:
-            lines.append(f"{si(usable, 'B')} usable")
+            lines.append(f"{si(usable, 'B')} usable" + (" in the fast tier" if parts.second_tier is not None else ""))
         return lines
 
     def title(self) -> str:

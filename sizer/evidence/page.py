@@ -1,9 +1,11 @@
 """Validation page: accuracy of the predictions compared with published numbers, and known weaknesses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sizer.base.errors import ReportError
 from sizer.base.quantities import grouped
+from sizer.base.worker_process import WorkerLostError, apart
 from sizer.calibrate.validate import ValidatedRow, ValidationReport
 from sizer.catalog.schema import Source
 from sizer.evidence import charts, tables
@@ -90,6 +92,26 @@ def evidence_html(
     """
     names = {"page": evidence_page(report, sources, title=title, subject=subject, stamp=stamp)}
     return with_fonts_inside(rendered("evidence.html", names, Citations(sources), ("guide.css", "evidence.css")))
+
+
+def drawn_apart(report: ValidationReport, sources: Mapping[str, Source]) -> str:
+    """The page of :func:`evidence_html`, made in another process: native code that crashes costs the page only.
+
+    Raises
+    ------
+    ReportError
+        If that process ends without the page, or a template names something that does not exist.
+    """
+    try:
+        page: str = apart(_draw_here, report, sources)
+    except WorkerLostError as error:
+        sentence = f"the report: the process that draws it ended with {error}; run the command again, and shorten"
+        raise ReportError(f"{sentence} or simplify the names in the files if it ends again") from None
+    return page
+
+
+def _draw_here(report: ValidationReport, sources: Mapping[str, Source], _progress: Callable[[object], None]) -> str:
+    return evidence_html(report, sources)
 
 
 def evidence_page(

@@ -12,6 +12,7 @@ from sizer.export.plan_json import plan_content
 from sizer.physical.components import Network, Quantities
 from sizer.physical.existing_use import ExistingUse
 from sizer.physical.host_memory import page_cache_bytes
+from sizer.physical.platform import SecondTier
 from sizer.present.design_summary import design_summary
 from sizer.present.text.assumptions import assumption_rows, question_texts
 from sizer.present.text.bill_lines import change_text, note_text
@@ -34,9 +35,11 @@ from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.export import ownership_content
 from sizer.sizing.checks import DesignCheck, MissingFact
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage
+from sizer.sizing.design.storage_streams import demand_over_time
 from sizer.sizing.limits import bound_of
 from sizer.sizing.reasons import StorageNeed
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
+from sizer.sizing.stages.checkpoints import CheckpointedJob
 from sizer.sizing.stages.gpu_memory import Sharding
 from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.workload.target_text import target_text
@@ -84,6 +87,7 @@ def design_document(result: SizingResult) -> dict[str, Any]:
         design=_design(result.design),
         plan=plan_content(result.design.plan),
         bill=_bill(result.design.bill),
+        storage_demand=demand_over_time(result.design, result.request),
         ownership=None if owned is None else ownership_content(owned),
         platforms=[design_summary(design) for design in result.platforms],
         runner_up=None if result.runner_up is None else _point(result.runner_up),
@@ -136,12 +140,25 @@ def _design(design: DesignAnswer) -> dict[str, object]:
         "gpu": platform.gpu.id,
         "storage": platform.storage.id,
         "storage_tier": platform.storage.tier,
+        "second_tier": None if platform.second_tier is None else _second_tier(platform.second_tier),
         "host_memory_bytes": None if platform.server.memory_bytes is None else platform.server.memory_bytes.value,
         "page_cache_bytes": page_cache_bytes(platform.server, platform.gpus_per_server, platform.gpu),
         **fields_of(platform, "gpus_per_server", "fabric"),
         **_quantities(counts),
         "existing": None if design.existing is None else _existing(design.existing),
         "workloads": [_workload(design, answer) for answer in design.workloads],
+    }
+
+
+def _second_tier(tier: SecondTier) -> dict[str, object]:
+    """Capacity tier behind the fast storage; ``storage`` null: object storage of the customer."""
+    option = None
+    if tier.storage is not None and tier.storage.capacity_options:
+        option = tier.storage.capacity_options[tier.capacity_option].name
+    return {
+        "storage": None if tier.storage is None else tier.storage.id,
+        "drives": option,
+        **fields_of(tier, "nodes", "staging_bytes_per_s"),
     }
 
 
@@ -254,12 +271,26 @@ def _workload(design: DesignAnswer, answer: WorkloadAnswer) -> dict[str, object]
             for run in answer.evidence
         ],
         gpu_log_sd=answer.gpu_spread,
-        language=None if answer.language is None else _language(design, answer.language),
+        language=None if answer.language is None else _language(answer.language),
+        checkpoints=None if answer.job is None else _checkpoints(design, answer.job),
     )
 
 
-def _language(design: DesignAnswer, found: LanguageAnswer) -> dict[str, object]:
-    """Layout of a language model, the next one, the time of a step, and checkpoints with what storage does for them."""
+def _checkpoints(design: DesignAnswer, job: CheckpointedJob) -> dict[str, object]:
+    """Checkpoints and interruptions of a training, with what the storage does for them."""
+    return {
+        **fields_of(
+            job.plan,
+            *("interval_s", "blocked_s", "write_s", "load_s", "restart_s", "between_s", "goodput"),
+            *("interruptions_per_day", "lost_hours_per_week"),
+        ),
+        "rates_count_interruptions": job.counts,
+        "storage": checkpoint_storage(design, job),
+    }
+
+
+def _language(found: LanguageAnswer) -> dict[str, object]:
+    """Layout of a language model, the next one, and the time of a step."""
     work = found.work
     return {
         "sequence_tokens": work.sequence,
@@ -269,14 +300,6 @@ def _language(design: DesignAnswer, found: LanguageAnswer) -> dict[str, object]:
         "gpus_used": found.gpus_used,
         "layout": found.layout,
         "runner_up": found.runner_up,
-        "checkpoints": {
-            **fields_of(
-                found.plan,
-                *("interval_s", "blocked_s", "write_s", "load_s", "restart_s", "between_s", "goodput"),
-                *("interruptions_per_day", "lost_hours_per_week"),
-            ),
-            "storage": checkpoint_storage(design, found),
-        },
     }
 
 

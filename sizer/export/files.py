@@ -1,7 +1,6 @@
 """Writes a set of files whole or not at all."""
 
 import contextlib
-import fcntl
 import os
 import shutil
 import tempfile
@@ -9,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sizer.base.errors import OutputError
+from sizer.export.run_lock import left_behind, running
 
 # Folders of a run inside the folder that it writes into: not finished, and ready to be moved.
 _PREFIX, _UNFINISHED, _READY = ".sizer-", ".unfinished", ".ready"
@@ -75,12 +75,10 @@ def write_whole(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
 def _staging(folder: Path) -> Iterator[Path]:
     """Folder for files that are not complete, held by a lock while this process lives; removed in the end."""
     staged = Path(tempfile.mkdtemp(prefix=_PREFIX, suffix=_UNFINISHED, dir=folder))
-    handle = os.open(staged, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield staged
+        with running(staged):
+            yield staged
     finally:
-        os.close(handle)
         shutil.rmtree(staged, ignore_errors=True)
 
 
@@ -89,19 +87,11 @@ def _recover(folder: Path) -> None:
     for staged in folder.glob(f"{_PREFIX}*"):
         if staged.suffix not in (_UNFINISHED, _READY) or not staged.is_dir() or staged.is_symlink():
             continue
-        try:
-            handle = os.open(staged, os.O_RDONLY)
-        except FileNotFoundError:  # its run has just ended
-            continue
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if staged.suffix == _READY:
-                _move(staged, folder)
-            shutil.rmtree(staged, ignore_errors=True)
-        except BlockingIOError:
-            continue  # its run goes on
-        finally:
-            os.close(handle)
+        with contextlib.suppress(FileNotFoundError), left_behind(staged) as is_over:  # its run may just have ended
+            if is_over:
+                if staged.suffix == _READY:
+                    _move(staged, folder)
+                shutil.rmtree(staged, ignore_errors=True)
 
 
 def _move(staged: Path, folder: Path) -> None:

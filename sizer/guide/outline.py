@@ -11,6 +11,7 @@ from sizer.guide import maximum
 from sizer.guide.chapters import (
     acceptance,
     architecture,
+    availability,
     bill,
     decisions,
     facility,
@@ -22,6 +23,7 @@ from sizer.guide.chapters import (
     risks,
     software,
     storage,
+    storage_performance,
     summary,
     team,
 )
@@ -74,8 +76,15 @@ _GUIDE = (
     _ChapterPlan("architecture", "Architecture", architecture.content),
     _ChapterPlan("decisions", "Why this design", decisions.content),
     _ChapterPlan("storage", "Data and storage", storage.content),
+    _ChapterPlan(
+        "storage-performance",
+        "Storage performance",
+        storage_performance.content,
+        applies=storage_performance.applies,
+    ),
     _ChapterPlan("software", "Software", software.content),
     _ChapterPlan("performance", "Performance and headroom", performance.content),
+    _ChapterPlan("availability", "Availability and goodput", availability.content, applies=availability.applies),
     _ChapterPlan("maximum", "What the limits allow", maximum.content, applies=maximum.applies),
     _ChapterPlan("team", "Team and queue wait", team.content, applies=team.applies),
     _ChapterPlan("facility", "Power and racks", facility.content),

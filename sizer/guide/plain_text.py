@@ -7,6 +7,7 @@ from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.present.availability import checkpoint_sentence, goodput_sentence
 from sizer.present.plain_table import table_text
+from sizer.present.storage_streams import tiers_sentence
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.existing import existing_text
@@ -93,9 +94,14 @@ def _design_lines(design: DesignAnswer) -> list[str]:
         f"{plural(quantities.n_racks, 'rack')}, {power(design)} maximum power, {capacity}",
         f"Price:  {_price(design)}",
     ]
+    lines[2:2] = [f"Tiers:  {tiers_sentence(design)}"] if design.platform.second_tier is not None else []
     for answer in design.workloads:
         lines += ["", *_workload_lines(design, answer)]
-    if {fact.kind for fact in design.conditional_on} & {FactKind.READ_RATE, FactKind.USABLE_CAPACITY}:
+    if {fact.kind for fact in design.conditional_on} & {
+        FactKind.READ_RATE,
+        FactKind.WRITE_RATE,
+        FactKind.USABLE_CAPACITY,
+    }:
         lines.append("Open:   state the missing value of the storage in the request, with [[stated_storage]]")
     lines += [f"Open:   {check_label(check)}: {open_text(check)}" for check in design.checks if open_text(check)]
     lines += [f"Note:   {warning}" for warning in design_warnings(design)]
@@ -120,13 +126,14 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     if answer.language is not None:
         reads = f"{si(cold, 'B/s')} of tokens, each read once"
     at_most = "at most " if answer.rate_is_upper_bound else ""
+    extrapolated = "" if answer.rate_is_predicted else "not predicted; extrapolated: "
     lines = [
         f"{workload.name}: {answer.dnn.name} with {answer.stack.name}",
         *_data_lines(answer, size),
         f"  settings     {settings_text(answer)}",
         f"  GPU memory   {memory_text(answer.memory)}",
         f"  target       {target}; probability of meeting it: {probability}",
-        f"  throughput   {at_most}{interval(answer.throughput, unit)}",
+        f"  throughput   {extrapolated}{at_most}{interval(answer.throughput, unit)}",
         f"  storage      {reads}",
         f"  utilization  host CPUs {percent(float(answer.cpu_utilization_fraction.value))}, "
         f"GPUs {percent(answer.gpu_busy_fraction)}",

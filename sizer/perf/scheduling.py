@@ -1,6 +1,5 @@
 """Jobs on the servers of a cluster, event by event: who starts when, and what stands idle while others wait."""
 
-import heapq
 import math
 from bisect import insort
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Ints
+from sizer.base.interruption import pause_point
 from sizer.perf.arguments import require_at_least
 from sizer.perf.server_pool import FreeGpus, ServerPool
 from sizer.perf.shared_gpus import SharedGpus
@@ -192,7 +192,7 @@ class _Queue:
         self.places = places
         self.start_s = [math.inf] * len(arrivals)
         self.servers: list[tuple[int, ...]] = [()] * len(arrivals)
-        self.running: list[tuple[float, int]] = []  # heap of end and job
+        self.running: list[tuple[float, int]] = []  # end and job, in order
         self.waiting: list[tuple[float, float, int, bool]] = []
         self.priority: list[int] = []  # empty: all jobs have the same
         self.per_gpu = [1] * len(arrivals)
@@ -208,6 +208,7 @@ class _Queue:
         """First come, first served."""
         now = 0.0
         for job, arrival in enumerate(self.arrivals):
+            pause_point()
             now = max(now, arrival)
             while self.running and self.running[0][0] <= now:
                 self._end()
@@ -226,6 +227,7 @@ class _Queue:
         promise: tuple[int, float, frozenset[int]] | None = None  # first in line, its sure start, its servers
         following, now, n_jobs = 0, 0.0, len(self.arrivals)
         while (following < n_jobs or line) and not self.is_given_up:
+            pause_point()
             arrival = self.arrivals[following] if following < n_jobs else np.inf
             end = self.running[0][0] if self.running else np.inf
             before, now = now, min(arrival, end)
@@ -281,7 +283,7 @@ class _Queue:
         free = list(self.places.free)
         empty = list(self.places.having[fitted])
         ended: dict[int, int] = {}  # sessions of each shared GPU
-        for end, other in sorted(self.running):
+        for end, other in self.running:
             held = self._held(other)
             gpu = self.shared_gpu.get(other)
             if gpu is not None:
@@ -320,7 +322,7 @@ class _Queue:
         if found is None:
             return False
         self.start_s[job], self.servers[job] = now, found
-        heapq.heappush(self.running, (now + self.durations[job], job))
+        insort(self.running, (now + self.durations[job], job))
         if self.allowed and now > self.latest_s[job]:
             group = self.group[job]
             self.allowed[group] -= 1
@@ -333,7 +335,7 @@ class _Queue:
             self._end()
 
     def _end(self) -> None:
-        end, job = heapq.heappop(self.running)
+        end, job = self.running.pop(0)
         if job in self.shared_gpu:
             self.shared.give_back(self.shared_gpu.pop(job), end)
             return

@@ -68,6 +68,46 @@ def mount_capacity(
     return Capacity.between(mounts * np.asarray(mount_low_bytes_per_s), mounts * np.asarray(mount_high_bytes_per_s))
 
 
+def nodes_for_both(
+    read_bytes_per_s: ArrayLike,
+    write_bytes_per_s: ArrayLike,
+    probability: ArrayLike,
+    read_rates: tuple[ArrayLike, ArrayLike],
+    write_rates: tuple[ArrayLike, ArrayLike],
+    node_line_bytes_per_s: ArrayLike,
+) -> Floats:
+    """Smallest node count that reads and writes at the same time, as :func:`nodes_needed`.
+
+    A node that reads at a share of its read rate writes at the rest of its write rate: published rates are those of
+    reading alone and of writing alone.
+
+    Parameters
+    ----------
+    read_bytes_per_s, write_bytes_per_s : array_like, shape (...)
+        Rates at the same time. [B/s]
+    probability : array_like, shape (...)
+        With which the nodes deliver both; above 1 no count does. [-]
+    read_rates, write_rates : tuple of array_like
+        Lower and upper rate of one node. [B/s]
+    node_line_bytes_per_s : array_like, shape (...)
+        Line rate of the node's front-end ports in use. [B/s]
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Nodes, a whole number or inf. [-]
+    """
+    p = np.asarray(probability, float)
+    slow = 1 - np.clip(p, 0.0, 1.0)
+    taken = np.zeros(1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for rate, (low, high) in ((read_bytes_per_s, read_rates), (write_bytes_per_s, write_rates)):
+            node = read_capacity(1.0, low, high, node_line_bytes_per_s)
+            taken = taken + np.asarray(rate, float) / node.quantile(slow)
+        count = np.ceil(taken - 1e-9)
+    return np.where(p > 1, np.inf, np.maximum(count, 0.0))
+
+
 def nodes_needed(
     bytes_per_s: ArrayLike,
     probability: ArrayLike,

@@ -38,6 +38,7 @@ NAME_PREFIXES = {
     Role.STORAGE_SERVER: "storage",
     Role.STORAGE_CHASSIS: "storage",
     Role.STORAGE_NODE: "storage",
+    Role.CAPACITY_TIER: "capacity",
     Role.COMPUTE_LEAF: "leaf",
     Role.COMPUTE_SPINE: "spine",
     Role.COMPUTE_CORE: "core",
@@ -258,7 +259,7 @@ class Plan:
         pdus = {(one.role, one.item): group.pdu.id for group in self.rack_groups for one in group.classes}
         return tuple(
             End(
-                f"{rack.name}-PDU-{feed.name}",
+                f"{rack.name}-{feed.name}",
                 "network",
                 rack.name,
                 0,

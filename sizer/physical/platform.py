@@ -11,6 +11,16 @@ Attachment = Literal["fabric", "gateway", "own network", "spine", "lan", "local"
 
 
 @dataclass(frozen=True)
+class SecondTier:
+    """Where the data lie that the fast storage does not hold; what trainings read is staged from there."""
+
+    storage: Storage | None  # None: object storage of the customer
+    capacity_option: int
+    nodes: int  # that the data and the staging call for, whatever the number of servers; 0 of object storage
+    staging_bytes_per_s: float  # at which a working set is written to the fast tier
+
+
+@dataclass(frozen=True)
 class Platform:
     """One choice of server, GPU, storage and fabric, with the devices that follow from it.
 
@@ -55,6 +65,8 @@ class Platform:
     has_spare_head: bool = False
     # Memory in place of the standard one, which ``server.memory_bytes`` then is; None: the standard one.
     host_memory: MemoryOption | None = None
+    # None: one tier holds everything.
+    second_tier: SecondTier | None = None
     site: SiteRules = ANY_SITE
     network_pdu: Pdu | None = None  # of racks that hold networks, head nodes and storage alone
 
@@ -63,6 +75,18 @@ class Platform:
         """Id of the link between the GPUs of a server; PCIe where no source states one."""
         link = self.server.intra_link
         return link.value.id if link is not None else "pcie3"
+
+    @property
+    def capacity_storage(self) -> Storage | None:
+        """Storage of the capacity tier that is part of the design; None without one."""
+        return None if self.second_tier is None else self.second_tier.storage
+
+    @property
+    def tier_key(self) -> str:
+        """Identity of the second tier in comparisons; "" without one."""
+        if self.second_tier is None:
+            return ""
+        return "object storage" if self.second_tier.storage is None else self.second_tier.storage.id
 
     @property
     def management_link(self) -> LinkType:

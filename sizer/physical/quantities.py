@@ -189,6 +189,13 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
         notes = [PlanNote(PlanNoteKind.NODES_PER_UNIT, (per_unit,))] if per_unit > 1 else []
         notes += [PlanNote(PlanNoteKind.STATED, (option,))] if option else []
         found.append(Component(storage_role(storage), "storage", storage.id, rows.units, tuple(notes)))
+    tier = platform.second_tier
+    if tier is not None and tier.storage is not None:
+        name = tier.storage.capacity_options[tier.capacity_option].name if tier.storage.capacity_options else ""
+        per_unit = nodes_per_unit(tier.storage)
+        notes = [PlanNote(PlanNoteKind.NODES_PER_UNIT, (per_unit,))] if per_unit > 1 else []
+        notes += [PlanNote(PlanNoteKind.STATED, (name,))] if name else []
+        found.append(Component(Role.CAPACITY_TIER, "storage", tier.storage.id, rows.tier_units, tuple(notes)))
     return found
 
 

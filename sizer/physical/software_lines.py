@@ -58,7 +58,11 @@ def _covers(platform: Platform, applies_to: Sequence[str]) -> tuple[str, ...]:
     parts = {"servers": platform.server, "heads": platform.head_node, "storage servers": platform.storage_server}
     if not found:
         found += [name for name, part in parts.items() if part is not None and _is_named(part, applies_to)]
-    return (*found, "storage nodes") if _is_named(platform.storage, applies_to) else tuple(found)
+    if _is_named(platform.storage, applies_to):
+        found.append("storage nodes")
+    if platform.capacity_storage is not None and _is_named(platform.capacity_storage, applies_to):
+        found.append("capacity nodes")
+    return tuple(found)
 
 
 def _is_named(item: Item, applies_to: Sequence[str]) -> bool:
@@ -75,6 +79,7 @@ def _covered(rows: Shape) -> dict[str, Ints]:
         "heads": rows.heads,
         "storage servers": rows.units,
         "storage nodes": rows.nodes,
+        "capacity nodes": rows.tier_nodes,
     }
 
 
@@ -115,6 +120,7 @@ def _there(platform: Platform, devices: Sequence[Component]) -> dict[str, Ints]:
         Role.STORAGE_SERVER: ("storage servers", "storage nodes"),
         Role.STORAGE_CHASSIS: ("storage nodes",),
         Role.STORAGE_NODE: ("storage nodes",),
+        Role.CAPACITY_TIER: ("capacity nodes",),
     }
     found: dict[str, Ints] = {}
     for part in devices:

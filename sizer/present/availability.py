@@ -1,4 +1,4 @@
-"""Checkpoints, interruptions and goodput of language models: tables, a chart of one cycle, and sentences."""
+"""Checkpoints, interruptions and goodput of large jobs: tables, a chart of one cycle, and sentences."""
 
 import math
 
@@ -17,7 +17,7 @@ from sizer.present.charting import COLUMN_PX, LIGHT, QUIET_OPACITY, Chart, Chart
 from sizer.present.tables import Row, Table, fact_table, row
 from sizer.sizing.design.checkpoint_storage import CheckpointStorage, checkpoint_storage
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages.language_rates import LanguageAnswer
+from sizer.sizing.stages.checkpoints import CheckpointedJob
 
 # Time of a repair for which spare servers are counted. An example: it depends on the contract.
 _REPAIR_S = 86_400.0
@@ -25,10 +25,10 @@ _REPAIR_S = 86_400.0
 
 def checkpoint_table(design: DesignAnswer, answer: WorkloadAnswer, number: int) -> Table | None:
     """What checkpoints ask of the storage and what it delivers; None of other workloads."""
-    found = answer.language
-    if found is None:
+    job = answer.job
+    if job is None:
         return None
-    kept = checkpoint_storage(design, found)
+    kept = checkpoint_storage(design, job)
     rows = [
         _moved(
             "Checkpoint, written",
@@ -45,7 +45,7 @@ def checkpoint_table(design: DesignAnswer, answer: WorkloadAnswer, number: int) 
             kept.read_bytes_per_s,
         ),
     ]
-    if found.layout.data > 1:
+    if job.replicas > 1 and not job.checkpoints.replica_bytes:
         rows.append(
             _moved("The same, each replica reading for itself", kept.storm_bytes, None, None, kept.read_bytes_per_s)
         )
@@ -78,10 +78,10 @@ def _moved(
 
 def checkpoint_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     """Peak and average of the writing, the published level, and what the write rate rests on; "" of other workloads."""
-    found = answer.language
-    if found is None:
+    job = answer.job
+    if job is None:
         return ""
-    kept, plan = checkpoint_storage(design, found), found.plan
+    kept, plan = checkpoint_storage(design, job), job.plan
     average = kept.written_bytes / (plan.interval_s + plan.blocked_s)
     if _is_short(answer):
         parts = [f"A checkpoint of {si(kept.written_bytes, 'B')} is written at the end of the run."]
@@ -106,6 +106,8 @@ def checkpoint_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
 
 def level_text(kept: CheckpointStorage, servers: int) -> str:
     """The published storage level that the low ends of the rates meet."""
+    if not kept.write_is_published:
+        return "Whether the storage meets a level of NVIDIA\u2019s DGX SuperPOD reference architecture is open"
     met = f"meets the level \u201c{kept.level}\u201d" if kept.level else "is below the level \u201cgood\u201d"
     return (
         f"For {words.plural(servers, 'server')} the storage {met} of NVIDIA\u2019s DGX SuperPOD reference architecture "
@@ -115,26 +117,27 @@ def level_text(kept: CheckpointStorage, servers: int) -> str:
 
 def availability_table(answer: WorkloadAnswer, number: int) -> Table | None:
     """Interruptions, checkpoints and what they leave of the time; None of other workloads."""
-    found = answer.language
-    if found is None:
+    job = answer.job
+    if job is None:
         return None
-    plan = found.plan
+    plan = job.plan
     share, low, high = plan.goodput
     servers = max(1, round(plan.gpus / GPUS_OF_THE_RATE))
-    stated = found.work.checkpoints.interruptions
+    stated = job.checkpoints.interruptions
     spares = spares_that_suffice(servers, _REPAIR_S, rate=INTERRUPTIONS[0] if stated is None else stated)
     unit = words.sample_unit(answer.dnn)
     lost = words.percent(1 - share)
+    while_it_runs = float(answer.throughput.value) / (share if job.counts else 1.0)
     each: list[tuple[str, str] | Row] = [
         ("Interruptions", _between(plan)),
-        ("Checkpoint interval", _interval(answer, found)),
+        ("Checkpoint interval", _interval(answer, job)),
         ("Training stops for a checkpoint", duration(plan.blocked_s)),
-        ("Work lost at an interruption, on average", duration(_lost_work_s(plan, found))),
+        ("Work lost at an interruption, on average", duration(_lost_work_s(plan, job))),
         ("Until a failure is noticed and servers are replaced", duration(NOTICE_S + RESCHEDULE_S)),
         ("Loading the checkpoint, at most", duration(plan.load_s)),
         ("Warm-up to the first step", duration(WARM_UP_S)),
-        ("Rate while training runs", words.rounded(found.layout.tokens_per_s, unit)),
-        ("Rate over days", words.rounded(answer.throughput, unit)),
+        ("Rate while training runs", _rate(while_it_runs, unit)),
+        ("Rate over days", _rate(while_it_runs * share, unit)),
         ("Lost", f"{lost} of the time, {_gpu_hours(plan)} a week"),
         ("Spare servers, if a repair takes a day", f"{spares} keep one free at 99{NARROW_SPACE}% of all failures"),
         row("Goodput", f"{share_text(share)} (90 % interval {share_text(low)} to {share_text(high)})", kind="total"),
@@ -144,25 +147,23 @@ def availability_table(answer: WorkloadAnswer, number: int) -> Table | None:
 
 def goodput_sentence(answer: WorkloadAnswer) -> str:
     """'99.2 % (98.3 to 99.6): an interruption every 4.8 d, a checkpoint every 34 min'; "" of other workloads."""
-    found = answer.language
-    if found is None:
+    job = answer.job
+    if job is None:
         return ""
-    share, low, high = found.plan.goodput
-    kept = (
-        "one checkpoint, at the end" if _is_short(answer) else f"a checkpoint every {duration(found.plan.interval_s)}"
-    )
+    share, low, high = job.plan.goodput
+    kept = "one checkpoint, at the end" if _is_short(answer) else f"a checkpoint every {duration(job.plan.interval_s)}"
     return (
         f"{share_text(share)} (90 % interval {share_text(low)} to {share_text(high)}): an interruption every "
-        f"{duration(found.plan.between_s[0])}, {kept}"
+        f"{duration(job.plan.between_s[0])}, {kept}"
     )
 
 
 def checkpoint_sentence(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     """'988 GB, written in 15 s, read in 22 s (at most 5 min each)'; "" of other workloads."""
-    found = answer.language
-    if found is None:
+    job = answer.job
+    if job is None:
         return ""
-    kept = checkpoint_storage(design, found)
+    kept = checkpoint_storage(design, job)
     if not (math.isfinite(kept.write_s) and math.isfinite(kept.restart_s)):
         return f"{si(kept.written_bytes, 'B')}; no source gives the rates of the storage"
     return (
@@ -222,9 +223,9 @@ def cycle_finding(plan: CheckpointPlan) -> str:
     )
 
 
-def _lost_work_s(plan: CheckpointPlan, found: LanguageAnswer) -> float:
+def _lost_work_s(plan: CheckpointPlan, job: CheckpointedJob) -> float:
     """Half of the interval, and what was done while the last checkpoint was written."""
-    return plan.interval_s / 2 + (0.0 if found.work.checkpoints.waits else plan.write_s)
+    return plan.interval_s / 2 + (0.0 if job.checkpoints.waits else plan.write_s)
 
 
 def _between(plan: CheckpointPlan) -> str:
@@ -235,15 +236,19 @@ def _between(plan: CheckpointPlan) -> str:
 
 def _is_short(answer: WorkloadAnswer) -> bool:
     """Whether a run ends before its first checkpoint is due."""
-    assert answer.language is not None
-    return answer.time is not None and float(answer.time.total_s.value) < answer.language.plan.interval_s
+    assert answer.job is not None
+    return answer.time is not None and float(answer.time.total_s.value) < answer.job.plan.interval_s
 
 
-def _interval(answer: WorkloadAnswer, found: LanguageAnswer) -> str:
-    every = duration(found.plan.interval_s)
+def _interval(answer: WorkloadAnswer, job: CheckpointedJob) -> str:
+    every = duration(job.plan.interval_s)
     if _is_short(answer):
         return f"one, at the end: the run is shorter than {every}"
-    return f"{every}, {'the one that loses least' if found.work.checkpoints.every_s is None else 'as requested'}"
+    return f"{every}, {'the one that loses least' if job.checkpoints.every_s is None else 'as requested'}"
+
+
+def _rate(value: float, unit: str) -> str:
+    return f"{significant(value)} {unit}"
 
 
 def _gpu_hours(plan: CheckpointPlan) -> str:

@@ -22,6 +22,7 @@ class FactKind(Enum):
     """Kinds of facts without which a design cannot be judged."""
 
     READ_RATE = "read-rate"  # of a storage node
+    WRITE_RATE = "write-rate"  # of a storage node
     USABLE_CAPACITY = "usable-capacity"  # of a storage system
     POWER = "maximum-power"  # of a device
     WEIGHT = "weight"  # of a device

@@ -313,6 +313,10 @@ class RateNeed(Enum):
 
     READS = "reads"
     CHECKPOINTS = "checkpoints"  # written
+    LEVEL = "level"  # published, of reads
+    FILES = "files"  # looked up and read, a second
+    INGEST = "ingest"
+    SNAPSHOTS = "snapshots"  # read to copy what changed
     RESTARTS = "restarts"  # read
 
 

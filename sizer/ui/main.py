@@ -27,6 +27,7 @@ from sizer.ui.performance.page import show as show_performance
 from sizer.ui.questions.page import show as show_what_if
 from sizer.ui.requirements import conversation
 from sizer.ui.requirements.page import show as show_requirements
+from sizer.ui.serving import turns
 from sizer.ui.session_catalog import catalog
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -74,6 +75,11 @@ def _icon() -> str:
 
 def main() -> None:
     """Draw the page that the address names."""
+    with turns.run_of_the_script():
+        _draw()
+
+
+def _draw() -> None:
     st.set_page_config(page_title="Deep-learning cluster configurator", page_icon=_icon(), layout="wide")
     look.style(look.palette())
     try:

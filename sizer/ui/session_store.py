@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from sizer.ui.gate import COOKIE
+from sizer.ui.serving.gate import COOKIE
 
 PARAMETER = "s"
 # Sessions that are stored; the one that was used longest ago is dropped first.

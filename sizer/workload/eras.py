@@ -3,6 +3,7 @@
 from sizer.catalog.generations import default_eras, eras_of, newer_eras, usual_eras
 from sizer.catalog.model import Catalog
 from sizer.workload.request import SizingRequest
+from sizer.workload.transformer.custom_transformer import CustomTransformer
 
 
 def eras_asked(catalog: Catalog, request: SizingRequest) -> frozenset[str]:
@@ -10,7 +11,8 @@ def eras_asked(catalog: Catalog, request: SizingRequest) -> frozenset[str]:
     asked, existing = request.platforms, request.existing
     named = (*asked.servers, *asked.gpus, *asked.generations, *asked.storage, *asked.fabrics, *existing.servers)
     networks = (work.dnn for work in request.workload if isinstance(work.dnn, str))
-    return eras_of(catalog, named) or usual_eras(catalog, networks)
+    has_shape = any(isinstance(work.dnn, CustomTransformer) for work in request.workload)
+    return eras_of(catalog, named) or usual_eras(catalog, networks, has_shape=has_shape)
 
 
 def may_get_newer(catalog: Catalog, request: SizingRequest) -> bool:

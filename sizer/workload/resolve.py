@@ -14,14 +14,17 @@ from sizer.base.provenance import Sourced
 from sizer.base.quantities import si
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
+from sizer.catalog.networks import Transformer
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
+from sizer.workload.checkpoints import Checkpoints, OtherStreams, checkpoints_of_network, other_streams
 from sizer.workload.eras import asks_for_newer, may_get_newer
-from sizer.workload.language import DEFAULT_LANGUAGE_STACK, DefaultKind, LanguageWork, in_tokens
-from sizer.workload.request import CustomDataset, CustomDnn, SizingRequest, Workload
+from sizer.workload.language import DEFAULT_LANGUAGE_STACK, TOKEN_BYTES, DefaultKind, LanguageWork, in_tokens
+from sizer.workload.request import CustomDataset, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
 from sizer.workload.stack_choice import MeasuredStacks, StackChoice, choose_stack
 from sizer.workload.table import DEFAULT_DATASET
+from sizer.workload.transformer.custom_transformer import CustomTransformer
 
 ItemT = TypeVar("ItemT", bound=Item)
 
@@ -29,6 +32,8 @@ ItemT = TypeVar("ItemT", bound=Item)
 # (dell-ready-ai-nvidia-2018: TensorFlow 128; "fp16 doubles the batch").
 DEFAULT_BATCH = {"mixed": 128, "fp32": 64}
 CUSTOM = "request"  # source of values from the user
+# Of the forward pass of a linear layer: a multiplication and an addition.
+FLOP_PER_PARAMETER = 2.0
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,8 @@ class ResolvedWorkload:
     # GPU -> batch by the number of GPUs, where such rows show it and the request states none
     batch_sizes: Mapping[str, BatchSizes] = field(default_factory=dict)
     language: LanguageWork | None = None  # of a language model; its samples are tokens
+    checkpoints: Checkpoints | None = None  # None of what only reads
+    others: OtherStreams | None = None  # what runs beside; None where the request says nothing of it
 
     def batch_on(self, gpu_id: str, n_gpus: float = 1.0) -> int:
         """Samples of one step on one of so many GPUs of a kind."""
@@ -134,10 +141,7 @@ def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) 
     RequestError
         With the key, the unknown name and the nearest known one, or an impossible combination.
     """
-    return tuple(
-        _resolve_one(work, f"workload.{index}", request, catalog, measured)
-        for index, work in enumerate(request.workload)
-    )
+    return tuple(resolve_one(request, index, catalog, measured) for index in range(len(request.workload)))
 
 
 def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> ItemT:
@@ -151,9 +155,15 @@ def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> It
     )
 
 
-def _resolve_one(
-    work: Workload, place: str, request: SizingRequest, catalog: Catalog, measured: MeasuredStacks
-) -> ResolvedWorkload:
+def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: MeasuredStacks) -> ResolvedWorkload:
+    """One workload of a request; the others change nothing about it.
+
+    Raises
+    ------
+    RequestError
+        As :func:`resolve`.
+    """
+    work, place = request.workload[index], f"workload.{index}"
     defaults: list[WorkloadDefault] = []
     dnn, like = _dnn(work, place, catalog)
     work, language = in_tokens(work, dnn, place, request)
@@ -198,7 +208,7 @@ def _resolve_one(
         request=work,
         dnn=dnn,
         like=like,
-        is_custom_dnn=isinstance(work.dnn, CustomDnn),
+        is_custom_dnn=not isinstance(work.dnn, str),
         dataset=dataset,
         stack=stack,
         recipe=recipe,
@@ -213,9 +223,18 @@ def _resolve_one(
         warnings=warnings,
         stack_choice=choice,
         language=None if language is None else replace(language, stack=stack.id),
+        checkpoints=_checkpoints(work, dnn, language, request),
+        others=None if (others := other_streams(request)).is_nothing else others,
         mlperf_data=catalog.datasets.get(dnn.dataset),
         mlperf=dnn.mlperf if may_get_newer(catalog, request) and _runs_mlperf(work, stack, choice) else "",
     )
+
+
+def _checkpoints(work: Workload, dnn: Dnn, language: LanguageWork | None, request: SizingRequest) -> Checkpoints | None:
+    """Checkpoints of a training; None of batch inference."""
+    if work.task == "validation-inference":
+        return None
+    return checkpoints_of_network(dnn, request) if language is None else language.checkpoints
 
 
 def _stated(value: float) -> Sourced[float]:
@@ -226,6 +245,8 @@ def _dnn(work: Workload, place: str, catalog: Catalog) -> tuple[Dnn, str | None]
     if isinstance(work.dnn, str):
         return look_up(catalog.dnns, work.dnn, f"{place}.dnn", "DNN"), None
     custom = work.dnn
+    if isinstance(custom, CustomTransformer):
+        return _dnn_of_shape(custom), None
     if custom.like is not None:
         look_up(catalog.dnns, custom.like, f"{place}.dnn.like", "DNN")
     dnn = Dnn(
@@ -239,6 +260,22 @@ def _dnn(work: Workload, place: str, catalog: Catalog) -> tuple[Dnn, str | None]
         sample="sample",
     )
     return dnn, custom.like
+
+
+def _dnn_of_shape(custom: CustomTransformer) -> Dnn:
+    shape = custom.model_dump(exclude={"name", "parameters"})
+    return Dnn(
+        id="custom-dnn",
+        name=custom.name,
+        vendor="",
+        orderable=False,
+        forward_flop=_stated(FLOP_PER_PARAMETER * custom.used_parameters),
+        parameters=_stated(custom.total_parameters),
+        input_bytes=_stated(TOKEN_BYTES),
+        sample="token",
+        family="language-model",
+        transformer=Transformer(**shape, source=CUSTOM, where="stated in the request"),
+    )
 
 
 class StoredData(NamedTuple):

@@ -34,12 +34,36 @@ def test_a_result_of_a_stranger(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("line", "rate"),
+    [
+        (",v2.0,new,3D U-Net,NVIDIA H100 SXM,36,708.2", 708.2),  # DDN: 708 volumes/s
+        ("b,,,ResNet-50,A100,864,723053", 723_053),
+        ('c,v2.0,x,Cosmo Flow,H100-80GB,"64",12555.5', 12_555.5),
+    ],
+)
+def test_other_wordings_and_blank_cells_are_read(tmp_path, line, rate):
+    [found] = validate_emulation(load_emulation(written(tmp_path, line)))
+    assert found.predicted == pytest.approx(rate, rel=0.15)
+
+
+def test_a_rate_in_bytes_is_enough(tmp_path):
+    """103.828 GB/s of 3D U-Net are 708.235 volumes/s (DDN, 36 H100); without a number of GPUs nothing is predicted."""
+    path = tmp_path / "storage.csv"
+    head = "workload,accelerator_emulated,accelerators,samples_per_s,gb_per_s\n"
+    path.write_text(head + "unet3d,h100,36,,103.828\nunet3d,h100,,,103.828\nbert,h100,8,100,\n", encoding="utf-8")
+    first, without, other = validate_emulation(load_emulation(path))
+    assert first.published == pytest.approx(708.235, rel=1e-3)
+    assert first.predicted == pytest.approx(708.235, rel=0.05)
+    assert without.predicted is None
+    assert other.predicted is None
+
+
+@pytest.mark.parametrize(
     ("line", "says"),
     [
         ("a,v1.0,x,unet3d,a100,0,5", "accelerators: 0 must be above 0"),
         ("a,v1.0,x,unet3d,a100,nan,5", "accelerators: nan must be above 0"),
         ("a,v1.0,x,unet3d,a100,4,fast", "samples_per_s: 'fast' is not a number"),
-        (",v1.0,x,unet3d,a100,4,5", "id must be given"),
     ],
 )
 def test_a_bad_cell_is_named(tmp_path, line, says):

@@ -279,7 +279,7 @@ def test_large_clusters_show_each_kind_with_its_number(designs):
         ("17 servers", ("17 × DGX-1", "68 × EDR 100 Gbit/s", "8 × 40 GbE", "16 × 40 GbE", "2 × Isilon F800")),
         ("many rails", ("in 4 rails kept apart",)),
         ("many directors", ("director",)),
-        ("large own network", ("storage leaf switches", "storage spine switches", "60 × 10 GbE from the servers")),
+        ("large own network", ("storage leaf switches", "storage spine switches", "60 × 10 GbE from servers")),
         ("files of the head node", ("head node serves",)),
         ("ports of the servers", ("existing, provided by others", "LAN")),
         ("few servers at a LAN", ("through ports of", "by others")),

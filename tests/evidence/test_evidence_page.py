@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from numpy.testing import assert_allclose
 
+from sizer.base.errors import ReportError
 from sizer.base.estimate import Z90
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.notes import PREDICTED, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import ValidatedRow, ValidationReport, summarise
 from sizer.evidence import rows as facts
 from sizer.evidence.answer import answer_finding, answer_parity_chart, answer_rows
-from sizer.evidence.page import evidence_html, evidence_page, findings
+from sizer.evidence.page import drawn_apart, evidence_html, evidence_page, findings
 from sizer.guide.edition import Edition
 from sizer.guide.pdf import render
 from sizer.present.tables import Table
@@ -292,3 +293,12 @@ def test_rows_of_an_answer_are_its_evidence():
     assert chart is not None
     labels = {one["text"].replace("\u00a0", " ") for one in values_of(chart.to_dict(), "text")}
     assert labels == {"72 GPUs", "4 GPUs", "32 GPUs"}
+
+
+def test_a_page_that_crashes_the_renderer_is_an_error_of_the_page():
+    """U+0007 in a label aborts vl-convert; files with it are refused, so the report here is made by hand."""
+    rows = mixed()
+    bad = [replace(one, source="a\x07b") for one in rows]
+    with pytest.raises(ReportError, match=r"the process that draws it ended with signal 6"):
+        drawn_apart(report(bad), SOURCES)
+    assert "<svg" in drawn_apart(report(rows), SOURCES)

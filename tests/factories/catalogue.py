@@ -66,6 +66,11 @@ class FakeCatalog:
         """Item that takes rack units."""
         return self.item(item_id)
 
+    @property
+    def power_inlets(self) -> Mapping[str, Any]:
+        """Kinds of inlet of the shipped catalogue."""
+        return shipped_catalog().power_inlets
+
 
 def catalog() -> FakeCatalog:
     """Sources that the fake results cite."""

@@ -4,7 +4,19 @@ from collections import Counter
 
 import pytest
 
-from tests.hostile import links, outputs, overlays, price_books, requests, sentences, sizes, texts
+from tests.hostile import (
+    language_models,
+    links,
+    measurements,
+    modern_parts,
+    outputs,
+    overlays,
+    price_books,
+    requests,
+    sentences,
+    sizes,
+    texts,
+)
 from tests.hostile.harness import Entry, check
 
 TABLES: dict[str, tuple[Entry, ...]] = {
@@ -22,6 +34,10 @@ TABLES: dict[str, tuple[Entry, ...]] = {
     "sizes of links": sizes.LINKS,
     "numbers of overlays": sizes.OVERLAYS,
     "options": sizes.OPTIONS,
+    "language models": language_models.ENTRIES,
+    "overlays of today's parts": modern_parts.OVERLAYS,
+    "requests for today's parts": modern_parts.REQUESTS,
+    "measurements": measurements.ENTRIES,
 }
 
 pytestmark = pytest.mark.hostile
@@ -32,6 +48,10 @@ pytestmark = pytest.mark.hostile
 )
 def test_hostile_input(entry: Entry) -> None:
     check(entry)
+
+
+def test_there_are_at_least_three_hundred() -> None:
+    assert sum(map(len, TABLES.values())) >= 300
 
 
 def test_entries_have_names_of_their_own() -> None:

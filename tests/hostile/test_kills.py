@@ -1,7 +1,8 @@
-"""Twenty kills at random moments each of a sizing and of a batch: no file is half-written, no row is lost."""
+"""Twenty kills at random moments each of a sizing, a batch and the app: no half-written file, no row or design lost."""
 
 import io
 import json
+import multiprocessing
 import os
 import random
 import signal
@@ -9,16 +10,19 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from sizer.library.library import Library
 from tests.factories.examples import ROOT
 
 pytestmark = pytest.mark.hostile
 
 KILLS = 20
+_LONGEST_START_S = 120
 REQUEST = ROOT / "examples" / "small-team.toml"
 FORMATS = "csv,design,html,xlsx"
 
@@ -100,3 +104,63 @@ def test_a_batch_that_is_killed_goes_on_to_the_same_table(tmp_path):
     assert started(*command).wait() == 0
     [whole], [gone_on] = (list((tmp_path / name).glob("*.parquet")) for name in ("whole", "killed"))
     assert pq.read_table(gone_on).equals(pq.read_table(whole))
+
+
+def save_again_and_again(library: str, told: str) -> None:
+    """The app with somebody who changes the request and saves it, time and again; each is noted once it is saved."""
+    os.setpgid(0, 0)
+    os.environ["SIZER_LIBRARY"] = library
+    from tests.ui.designs.library_pages import change, save
+    from tests.ui.pages import opened
+
+    def note(saved: str) -> None:
+        with open(told, "a", encoding="utf-8") as file:
+            file.write(f"{saved}\n")
+
+    app = opened()
+    save(app, name=f"Design {os.getpid()}", author="Ann")
+    note(f"{os.getpid()} 1")
+    for number in range(2, 1_000):
+        change(app, f"{9_000 + 10 * number} images/s")
+        save(app, comment=f"change {number}")
+        note(f"{os.getpid()} {number}")
+
+
+def test_an_app_that_is_killed_has_every_design_that_it_said_was_saved(tmp_path):
+    library, told = tmp_path / "designs.sqlite", tmp_path / "told"
+    Library(str(library)).close()
+    told.touch()
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.hostile.warm"])
+    moments, kills = random.Random(22), 0
+    for _ in range(KILLS):
+        before = len(told.read_text(encoding="utf-8").splitlines())
+        process = context.Process(target=save_again_and_again, args=(str(library), str(told)))
+        process.start()
+        assert process.pid is not None
+        # At any moment from the first save on: a machine at work takes longer to get there.
+        until = time.monotonic() + _LONGEST_START_S
+        while process.is_alive() and len(told.read_text(encoding="utf-8").splitlines()) == before:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        time.sleep(moments.uniform(0, 2))
+        kills += process.is_alive()
+        os.killpg(process.pid, signal.SIGKILL)
+        process.join()
+        _has_all(library, told)
+    assert kills == KILLS
+
+
+def _has_all(library: Path, told: Path) -> None:
+    """Every revision that was said to be saved is there and opens; so does one more that nobody was told of."""
+    opened = Library(str(library))
+    try:
+        designs = {design.name: design for design in opened.search(per_page=100).designs}
+        saved = Counter(line.split()[0] for line in told.read_text(encoding="utf-8").splitlines())
+        for pid, count in saved.items():
+            entries = opened.revisions(designs[f"Design {pid}"].id)
+            assert count <= len(entries) <= count + 1
+            for entry in entries:
+                assert opened.revision(designs[f"Design {pid}"].id, entry.number).request
+    finally:
+        opened.close()

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from sizer.base.errors import CalibrationError
-from sizer.base.formats.csv_records import csv_records
+from sizer.base.formats.csv_records import CsvRecord, csv_records
 from sizer.base.resources import text_of_file
+from sizer.base.texts import paragraphs
 
 MAX_FILE_BYTES = 20_000_000
 MAX_ROWS = 50_000
@@ -34,7 +35,7 @@ def rows_of_file(path: Path, what: str, make: Callable[[dict[str, str], str], T]
         If the file cannot be read or is too large, or naming the faults of its records: file, line, column, value.
     """
     records = csv_records(text_of_file(path, MAX_FILE_BYTES, what))
-    columns = [cell.strip() for cell in next(records).cells]
+    columns = [cell.strip() for cell in next(records, CsvRecord(1, 1, [])).cells]
     rows: list[T] = []
     faults: list[str] = []
     for record in records:
@@ -42,9 +43,9 @@ def rows_of_file(path: Path, what: str, make: Callable[[dict[str, str], str], T]
             continue
         place = f"{path.name}:{record.line}"
         cells = {name: cell.strip() for name, cell in record.by_column(columns).items()}
-        long = [name for name, cell in cells.items() if len(cell) > MAX_CELL_CHARACTERS]
-        if record.fault or long:
-            faults.append(f"{place}: {record.fault or f'{long[0]}: longer than {MAX_CELL_CHARACTERS} characters'}")
+        fault = record.fault or next(filter(None, map(_fault_of_cell, cells.items())), "")
+        if fault:
+            faults.append(f"{place}: {fault}")
             continue
         if len(rows) >= MAX_ROWS:
             raise CalibrationError(f"{path.name}: more than {MAX_ROWS} rows")
@@ -56,3 +57,14 @@ def rows_of_file(path: Path, what: str, make: Callable[[dict[str, str], str], T]
         more = [f"and {len(faults) - _MAX_FAULTS} more"] if len(faults) > _MAX_FAULTS else []
         raise CalibrationError("\n".join(faults[:_MAX_FAULTS] + more))
     return rows
+
+
+def _fault_of_cell(cell: tuple[str, str]) -> str:
+    name, text = cell
+    if len(text) > MAX_CELL_CHARACTERS:
+        return f"{name}: longer than {MAX_CELL_CHARACTERS} characters"
+    try:
+        paragraphs(text)
+    except ValueError as error:
+        return f"{name}: {error}"
+    return ""

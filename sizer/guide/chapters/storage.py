@@ -9,7 +9,6 @@ from sizer.catalog.model import Catalog
 from sizer.guide.context import GuideContext
 from sizer.physical.capacity import CapacityStep, capacity_ladder, is_extrapolated
 from sizer.present import words
-from sizer.present.availability import checkpoint_table, checkpoint_text
 from sizer.present.figures import charted
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.text import result_text
@@ -41,11 +40,6 @@ def content(context: GuideContext) -> dict[str, Any]:
         "capacity": capacity_table(steps) if len(steps) > 1 else None,
         "is_extrapolated": is_extrapolated(storage, design.storage_nodes),
         "supply": supply_table(design, context.catalog),
-        "checkpoints": [
-            (checkpoint_text(design, answer), table)
-            for number, answer in enumerate(context.answers, 1)
-            if (table := checkpoint_table(design, answer, number)) is not None
-        ],
         "data": _data(context),
         "mounts": _mounts(context),
         "has_front_end": platform.attachment in ("gateway", "own network", "spine", "fabric")

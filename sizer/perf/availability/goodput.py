@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats
+from sizer.perf.queueing import erlang_b
 
 DAY_S = 86_400.0
 # Interruptions for 1,000 days of a server with 8 GPUs: median and 90 % interval. Published: 3.8 (Llama 3 405B, 16,384
@@ -95,16 +96,33 @@ def best_interval(blocked_s: ArrayLike, between_s: ArrayLike) -> Floats:
     return np.asarray(np.where(c < 2 * m, short, m))
 
 
+def level_rates(name: str, servers: ArrayLike) -> tuple[Floats, Floats]:
+    """Read and write rates that the level of a name asks for, by servers. [B/s]
+
+    Between one server and a unit of 32 the need grows in proportion from what one server asks.
+
+    Parameters
+    ----------
+    name : str
+        Of :data:`STORAGE_LEVELS`.
+    servers : array_like
+        GPU servers. [-]
+    """
+    level = next(one for one in STORAGE_LEVELS if one.name == name)
+    units = np.asarray(servers, float) / _UNIT_SERVERS
+    read, write = (
+        np.maximum(min(one, unit), unit * units)
+        for one, unit in zip(level.one_server, level.scalable_unit, strict=True)
+    )
+    return np.asarray(read), np.asarray(write)
+
+
 def storage_level(read_bytes_per_s: float, write_bytes_per_s: float, servers: int) -> str | None:
     """The highest published level that read and write rates meet for so many servers; None below all."""
     met = None
     for level in STORAGE_LEVELS:
-        units = servers / _UNIT_SERVERS
-        # Between one server and a unit the need grows in proportion from what one server asks.
-        needs = [
-            max(min(one, unit), unit * units) for one, unit in zip(level.one_server, level.scalable_unit, strict=True)
-        ]
-        if read_bytes_per_s >= needs[0] and write_bytes_per_s >= needs[1]:
+        read, write = level_rates(level.name, servers)
+        if read_bytes_per_s >= float(read) and write_bytes_per_s >= float(write):
             met = level.name
     return met
 
@@ -206,3 +224,28 @@ def spares_that_suffice(servers: int, repair_s: float, share: float = 0.99, rate
         spares += 1
         term *= mean / spares
     return spares
+
+
+def spare_wait_s(servers: int, repair_s: float, spares: int, rate: float = INTERRUPTIONS[0]) -> float:
+    """Mean wait of a failed job for a server, with so many spare ones. [s]
+
+    Parameters
+    ----------
+    servers : int
+        Servers of the job. [-]
+    repair_s : float
+        Mean time of a repair, exponential. [s]
+    spares : int
+        Servers beyond those of the job. [-]
+    rate : float
+        Interruptions for 1,000 days of a server.
+
+    Notes
+    -----
+    A job runs while at most ``spares`` servers are in repair. At a failure all of them are with the probability of
+    Erlang's loss formula at ``servers x rate x repair time``; it then waits for the first of ``spares + 1`` repairs.
+    """
+    mean = servers * rate / (1000 * DAY_S) * repair_s
+    if spares == 0:
+        return repair_s
+    return float(erlang_b(spares, mean)) * repair_s / (spares + 1)

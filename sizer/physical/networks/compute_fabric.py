@@ -29,6 +29,7 @@ from sizer.physical.networks.ports import (
 )
 from sizer.physical.networks.rails import RailRule
 from sizer.physical.networks.storage_networks import (
+    capacity_ends,
     front_end_kind,
     front_end_ports,
     gateway_uplink_count,
@@ -59,6 +60,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
     others = _others_on_fabric(platform, rows)
     on_spine = platform.attachment == "spine"
     storage = [_fabric_storage(platform, rows)] if platform.attachment in ("fabric", "spine") else []
+    capacity = capacity_ends(platform, rows) if platform.attachment == "fabric" else ()
     rule = rail_rule(platform, asked)
     managers = _managers(platform, switch, rows)
     ports = device_ports(platform.server)
@@ -82,7 +84,8 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
             rails=rule,
             room=rows.room,
         )
-        ends = (servers, *(others if first else ()), *managers, *(storage if first and not on_spine else ()))
+        storage_here = (*storage, *capacity) if first and not on_spine else ()
+        ends = (servers, *(others if first else ()), *managers, *storage_here)
         ends = tuple(one for one in ends if np.count_nonzero(one.quantity))
         spine_ends = tuple(one for one in storage if first and on_spine and np.count_nonzero(one.quantity))
         key = NetworkPlane(NetworkRole.COMPUTE, rail=rail + 1 if rails > 1 else 0)

@@ -51,6 +51,8 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount], pdus:
         devices.append((Role.STORAGE_SERVER, platform.storage_server, rows.units))
     else:
         devices.append((storage_role(platform.storage), platform.storage, rows.units))
+    if platform.capacity_storage is not None:
+        devices.append((Role.CAPACITY_TIER, platform.capacity_storage, rows.tier_units))
     if platform.fabric_manager is not None:
         devices.append((Role.FABRIC_MANAGER, platform.fabric_manager, rows.managers))
         devices.append((Role.STORAGE_FABRIC_MANAGER, platform.fabric_manager, rows.storage_managers))

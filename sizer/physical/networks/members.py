@@ -39,6 +39,8 @@ class Shape:
     room: Ints  # servers with those that can be added later
     nodes: Ints  # storage nodes, in whole units
     units: Ints  # chassis or storage servers
+    tier_nodes: Ints  # of the capacity tier
+    tier_units: Ints
     heads: Ints
     managers: Ints  # appliances that run the subnet manager of the compute fabric
     storage_managers: Ints
@@ -180,6 +182,10 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked: Fabri
     per_unit = nodes_per_unit(storage)
     counted = storage_nodes if counts_nodes(storage) else np.zeros_like(storage_nodes)
     units = -(-counted // per_unit)
+    tier = platform.capacity_storage
+    tier_units = np.zeros_like(n_servers)
+    if tier is not None and platform.second_tier is not None:
+        tier_units = np.where(n_servers > 0, -(-platform.second_tier.nodes // nodes_per_unit(tier)), 0)
     is_shared = platform.attachment not in ("lan", "local")
     serves_files = storage.kind == "nfs-server" and storage.server is not None
     spare = asked.spare_servers
@@ -194,6 +200,8 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked: Fabri
         room=room,
         nodes=units * per_unit,
         units=units,
+        tier_nodes=tier_units * (1 if tier is None else nodes_per_unit(tier)),
+        tier_units=tier_units,
         heads=has_head.astype(np.int64) * (asked.management_servers or (2 if platform.has_spare_head else 1)),
         managers=has_fabric.astype(np.int64) * MANAGERS * (has_managers and platform.fabric.is_infiniband),
         storage_managers=(units > 0) * MANAGERS * (has_managers and has_storage_network and front.is_infiniband),

@@ -1,5 +1,6 @@
 """Networks of the storage: its front end behind a gateway or apart from the fabric, and its back end."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -41,7 +42,8 @@ def gateway_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     """Front end behind gateways: storage on one side, uplinks into the compute fabric on the other."""
     assert platform.gateway is not None
     gateway, kind = platform.gateway, front_end_kind(platform)
-    ports = rows.nodes * front_end_ports(platform)
+    capacity = capacity_ports(platform, rows)
+    ports = rows.nodes * front_end_ports(platform) + capacity
     # From the lowest port; the uplinks take the highest.
     numbers = switch_numbers(gateway, kind)[::-1]
     fewest = 2 if platform.has_spare_gateway else 1
@@ -60,8 +62,8 @@ def gateway_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
         oversubscription=np.ones(ports.shape),
         fits=np.ones(ports.shape, dtype=bool),
     )
-    ends = Ends(Role.STORAGE_CABLE, kind, ports, *storage_end(platform, kind), stays_in_rack=True)
-    planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, (ends,))]
+    ends = Ends(Role.STORAGE_CABLE, kind, ports - capacity, *storage_end(platform, kind), stays_in_rack=True)
+    planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, (ends, *capacity_ends(platform, rows)))]
     purpose = PlanNote(PlanNoteKind.FILES_THROUGH_GATEWAY)
     notes = (PlanNote(PlanNoteKind.GATEWAY_PORTS, (front_end_ports(platform),)),)
     network = network_counts(NetworkRole.STORAGE, purpose, kind, gateway, planes, notes, held=held)
@@ -71,7 +73,7 @@ def gateway_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
 def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     """Front end on switches of its own, by ports of the servers that are not on the compute fabric."""
     assert platform.storage_switch is not None
-    kind, switch = front_end_kind(platform), platform.storage_switch
+    kind, switch = server_storage_kind(platform), platform.storage_switch
     numbers = storage_network_numbers(platform.server, kind, platform.fabric)
     servers = Ends(
         Role.SERVER_STORAGE_CABLE,
@@ -83,16 +85,23 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
         is_dealt=platform.has_spare_switches,
         cage=device_ports(platform.server)[int(numbers[0])].connector if numbers.size else "",
     )
-    storage = Ends(Role.STORAGE_CABLE, kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
+    front = front_end_kind(platform)
+    storage = Ends(
+        Role.STORAGE_CABLE,
+        front,
+        rows.nodes * front_end_ports(platform),
+        *storage_end(platform, front),
+        cage=storage_cage(platform, front),
+    )
     if platform.in_band_switch is not None and not platform.has_spare_switches:
         return _paired_front_end(platform, switch, rows, servers, storage)
     tree = fat_tree(
-        servers.quantity + servers.spare_ports + storage.quantity,
+        servers.quantity + servers.spare_ports + storage.quantity + capacity_ports(platform, rows),
         leaf_ports(switch, kind),
         fewest=2 if platform.has_spare_switches else 1,
     )
     tree = tree.with_free_ports(servers.spare_ports)
-    planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, (servers, storage))]
+    planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, (servers, storage, *capacity_ends(platform, rows)))]
     network = network_counts(NetworkRole.STORAGE, PlanNote(PlanNoteKind.FILES), kind, switch, planes)
     return one_kind(network, planes, switch, switch_numbers(switch, kind), STORAGE_SWITCHES, Role.STORAGE_UPLINK)
 
@@ -107,14 +116,19 @@ def _paired_front_end(platform: Platform, switch: Switch, rows: Shape, servers: 
         managers = (manager_ends(role, platform.fabric_manager, kind, switch, rows.storage_managers),)
     own = largest_group(switch, kind)
     # Links between switches run at the native rate of the ports.
-    rate = (kind if own is None else own.kind).gbit_per_s.value / kind.gbit_per_s.value
+    uplink = kind if own is None else own.kind
+    of_servers, of_storage = (uplink.gbit_per_s.value / ends.kind.gbit_per_s.value for ends in (servers, storage))
     reserved = servers.spare_ports
-    kinds = ((servers.quantity + reserved, STORAGE_OVERSUBSCRIPTION, rate), (storage.quantity, 1.0, rate))
+    kinds = (
+        (servers.quantity + reserved, STORAGE_OVERSUBSCRIPTION, of_servers),
+        (storage.quantity + capacity_ports(platform, rows), 1.0, of_storage),
+    )
     tree, groups = leaf_pairs(numbers.size, kinds, count_links(managers, np.zeros_like(rows.nodes)))
     tree = tree.with_free_ports(reserved)
-    ends = (replace(servers, is_paired=True, group=0), replace(storage, is_paired=True, group=1), *managers)
+    on_storage = (storage, *capacity_ends(platform, rows))
+    paired = (replace(one, is_paired=True, group=1) for one in on_storage)
+    ends = (replace(servers, is_paired=True, group=0), *paired, *managers)
     planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, ends, groups=groups)]
-    uplink = kind if own is None else own.kind
     notes = (PlanNote(PlanNoteKind.STORAGE_RATIO, (float(np.max(groups[0].oversubscription)),)),)
     network = network_counts(NetworkRole.STORAGE, PlanNote(PlanNoteKind.FILES), kind, switch, planes, notes)
     down = leaf_split(numbers.size, STORAGE_OVERSUBSCRIPTION)[0]
@@ -128,15 +142,24 @@ def back_end(platform: Platform, switch: Switch, rows: Shape) -> NetworkMembers:
     kind = next((p.kind for p in storage.ports if p.use == "back-end"), switch.ports[0].kind)
     numbers = switch_numbers(switch, kind, ("any", "back-end"))
     flat = storage.back_end_flat_nodes
-    tree = fat_tree(rows.nodes, max(numbers.size, 2), flat_ports=flat.value if flat is not None else None)
-    both = unit_numbers(storage, "back-end", len(BACK_END_SIDES))
-    role = storage_role(storage)
+    # Nodes of a capacity tier with the same back end are of the same cluster.
+    members = [(storage_role(storage), storage, rows.nodes)]
+    if platform.capacity_storage is not None and shares_back_end(storage, platform.capacity_storage):
+        members.append((Role.CAPACITY_TIER, platform.capacity_storage, rows.tier_nodes))
+    nodes = np.sum([count for _, _, count in members], axis=0)
+    tree = fat_tree(nodes, max(numbers.size, 2), flat_ports=flat.value if flat is not None else None)
+
+    def ends(place: int) -> tuple[Ends, ...]:
+        found = []
+        for role, device, count in members:
+            both = unit_numbers(device, "back-end", len(BACK_END_SIDES))
+            found.append(
+                Ends(Role.BACK_END_CABLE, kind, count, role, both[place::2], is_dealt=False, stays_in_rack=True)
+            )
+        return tuple(found)
+
     planes = [
-        Plane(
-            NetworkPlane(NetworkRole.STORAGE_BACK_END, side=side),
-            tree,
-            (Ends(Role.BACK_END_CABLE, kind, rows.nodes, role, both[place::2], is_dealt=False, stays_in_rack=True),),
-        )
+        Plane(NetworkPlane(NetworkRole.STORAGE_BACK_END, side=side), tree, ends(place))
         for place, side in enumerate(BACK_END_SIDES)
     ]
     purpose, notes = PlanNote(PlanNoteKind.BETWEEN_STORAGE_NODES), (PlanNote(PlanNoteKind.TWO_BACK_ENDS),)
@@ -151,6 +174,61 @@ def storage_end(platform: Platform, kind: LinkType) -> tuple[Role, Ints]:
     if platform.storage_server is not None:
         return Role.STORAGE_SERVER, fabric_numbers(platform.storage_server, kind)[: front_end_ports(platform)]
     return storage_role(platform.storage), unit_numbers(platform.storage, "storage", front_end_ports(platform))
+
+
+def capacity_ends(platform: Platform, rows: Shape) -> tuple[Ends, ...]:
+    """Front-end ports of the capacity tier, on the network of the fast storage; none without one."""
+    tier = platform.capacity_storage
+    if tier is None or tier.front_end_kind is None:
+        return ()
+    numbers = unit_numbers(tier, "storage", _capacity_ports_each(tier))
+    kind = tier.front_end_kind.value
+    return (Ends(Role.CAPACITY_CABLE, kind, capacity_ports(platform, rows), Role.CAPACITY_TIER, numbers),)
+
+
+def capacity_ports(platform: Platform, rows: Shape) -> Ints:
+    """Number of front-end ports of the capacity tier."""
+    tier = platform.capacity_storage
+    return rows.tier_nodes * (0 if tier is None else _capacity_ports_each(tier))
+
+
+def _capacity_ports_each(tier: Storage) -> int:
+    """Ports that carry what a node reads at most; staging asks for no more."""
+    there = tier.front_end_ports_per_node.value if tier.front_end_ports_per_node is not None else 1
+    read, kind = tier.node_read_high_bytes_per_s, tier.front_end_kind
+    if read is None or kind is None:
+        return there
+    return min(max(math.ceil(read.value / kind.value.bytes_per_s), 1), there)
+
+
+def shares_back_end(storage: Storage, tier: Storage) -> bool:
+    """Whether two storage systems form one cluster: of one vendor, on the same back-end switches."""
+    one, other = storage.back_end_switch, tier.back_end_switch
+    return one is not None and other is not None and one.value == other.value and storage.vendor == tier.vendor
+
+
+def storage_cage(platform: Platform, kind: LinkType) -> str:
+    """Connector of the front-end ports of the storage; "" where the catalogue does not say."""
+    device = platform.storage_server or platform.storage
+    numbers = storage_end(platform, kind)[1]
+    return device_ports(device)[int(numbers[0])].connector if numbers.size else ""
+
+
+def server_storage_kind(platform: Platform) -> LinkType:
+    """Link of the servers' ports on a storage network of its own: the fastest that they and the switch can run."""
+    front, switch = front_end_kind(platform), platform.storage_switch
+    own = None if switch is None else largest_group(switch, front)
+    if own is None or platform.has_spare_switches:
+        return front
+    runs = {own.kind, *own.also}
+    kinds = [
+        kind
+        for port in platform.server.ports
+        if port.use == "storage-network" and front in (port.kind, *port.also)
+        for kind in (port.kind, *port.also)
+        if kind in runs and kind.is_infiniband == front.is_infiniband
+    ]
+    return max(kinds, key=lambda kind: kind.gbit_per_s.value, default=front)
 
 
 def storage_role(storage: Storage) -> Role:
@@ -179,7 +257,7 @@ def gateway_uplink_count(platform: Platform, rows: Shape) -> Ints:
     """Uplinks that carry the front-end ports in use, at the rates of the gateway."""
     assert platform.gateway is not None
     gateway = platform.gateway
-    ports = rows.nodes * front_end_ports(platform)
+    ports = rows.nodes * front_end_ports(platform) + capacity_ports(platform, rows)
     rates = gateway.front_end_bytes_per_s.value, gateway.uplink_bytes_per_s.value
     # Half of the gateways carry all that the nodes read by the ports which then are left to them.
     return 2 * gateway_uplinks(ports // 2, *rates) if platform.has_spare_gateway else gateway_uplinks(ports, *rates)

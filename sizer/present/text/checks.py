@@ -11,6 +11,7 @@ from sizer.sizing.result import DesignAnswer
 
 _FACTS = {
     FactKind.READ_RATE: "read rate",
+    FactKind.WRITE_RATE: "write rate",
     FactKind.USABLE_CAPACITY: "usable capacity",
     FactKind.POWER: "maximum power",
     FactKind.WEIGHT: "weight",

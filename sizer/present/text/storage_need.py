@@ -2,6 +2,7 @@
 
 from sizer.base.quantities import si
 from sizer.present import words
+from sizer.sizing.design.storage_need import FAR_ABOVE
 from sizer.sizing.reasons import StorageDecision, StorageNeed
 from sizer.sizing.result import DesignAnswer
 
@@ -37,6 +38,11 @@ def storage_need_sentences(design: DesignAnswer) -> list[str]:
             f"Cheaper, if at most {si(tier.performance_bytes, 'B')} are read at full rate at a time: "
             f"{words.plural(tier.performance_nodes, 'node')} of {name} for performance and "
             f"{words.plural(tier.nodes, 'node')} of {tier.name} ({tier.drives}) as capacity tier."
+        )
+    if need.nodes_for_rate <= FAR_ABOVE * need.nodes_for_capacity and design.platform.second_tier is None:
+        sentences.append(
+            "State data.working_set_bytes, the data that trainings read for some days, and two tiers are sized; with "
+            "data.capacity_tier = 'object-storage' the rest stays where it is."
         )
     return [*sentences, *full]
 

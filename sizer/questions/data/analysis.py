@@ -17,7 +17,6 @@ from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.questions.data.ingest import IngestPlan, ingest_plan
 from sizer.questions.data.local_copy import LocalCopy, local_copies, on_local_drives
 from sizer.sizing.constraints.stored_data import (
-    CHECKPOINT_BYTES_PER_PARAMETER,
     StorageDemand,
     is_transformed,
     raw_sample_bytes,
@@ -27,6 +26,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesi
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import host_cores, storage_nic_bytes_per_s
 from sizer.sizing.stages.storage_rates import rate_is_unknown
+from sizer.workload.checkpoints import CHECKPOINT_BYTES_PER_PARAMETER
 
 # Share of the time for checkpoints that is negligible; the answer states the write rate for it. A choice of ours.
 NEGLIGIBLE_LOSS = 0.01

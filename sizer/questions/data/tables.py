@@ -11,7 +11,7 @@ from sizer.present.text.assumptions import AssumptionRow
 from sizer.questions.data.analysis import NEGLIGIBLE_LOSS, Checkpoint, DataPlan, DecodedStorage, ValidationPass
 from sizer.questions.data.ingest import IngestEntry, IngestLink, IngestLinkRole, IngestPlan, IngestRoute
 from sizer.questions.data.local_copy import LocalCopy
-from sizer.sizing.constraints.stored_data import CHECKPOINT_BYTES_PER_PARAMETER
+from sizer.workload.checkpoints import CHECKPOINT_BYTES_PER_PARAMETER
 
 ENTRY_NAMES = {
     IngestEntry.SERVER_PORTS: "Through ports of the servers",

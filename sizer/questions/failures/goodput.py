@@ -1,7 +1,9 @@
 """What failures and checkpoints leave of the time of a large job, with slower and faster storage."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sizer.base.errors import RequestError
 from sizer.perf.availability.goodput import (
@@ -11,12 +13,15 @@ from sizer.perf.availability.goodput import (
     RESCHEDULE_S,
     CheckpointPlan,
     checkpoint_plan,
+    spare_wait_s,
     spares_that_suffice,
     storage_level,
 )
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
+# Time of a repair where none is stated. An example: it depends on the contract.
+USUAL_REPAIR_S = 86_400.0
 # Write rates compared with the one asked about.
 _WRITE_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _LIMITS = {
@@ -30,6 +35,7 @@ _LIMITS = {
     "notice_s": (0, 1e6, " s"),
     "rate": (0.01, 1000, ""),
     "repair_s": (60, 1e7, " s"),
+    "spares": (0, 100_000, ""),
 }
 
 
@@ -47,6 +53,7 @@ class GoodputQuestion:
     notice_s: float | None = None
     rate: float | None = None
     repair_s: float | None = None
+    spares: int | None = None  # None: one is free at every failure
 
 
 @dataclass(frozen=True)
@@ -75,23 +82,59 @@ def question_of(design: DesignAnswer, answer: WorkloadAnswer) -> GoodputQuestion
 
     Adapters are written so fast that no storage or interval changes anything.
     """
-    found = answer.language
-    if found is None or found.work.method != "full":
+    job = answer.job
+    if job is None or (answer.language is not None and answer.language.work.method == "lora"):
         return None
-    kept = checkpoint_storage(design, found)
+    kept = checkpoint_storage(design, job)
     write, read = kept.write_bytes_per_s[0], kept.read_bytes_per_s[0]
     if not (math.isfinite(write) and math.isfinite(read)):
         return None
     return GoodputQuestion(
-        gpus=found.gpus_used,
-        parameters=found.work.parameters,
+        gpus=job.plan.gpus,
+        parameters=job.parameters,
         write_bytes_per_s=write,
         read_bytes_per_s=read,
-        copy_s=None if found.work.checkpoints.waits else found.plan.blocked_s,
-        interval_s=found.work.checkpoints.every_s,
-        bytes_per_parameter=found.work.checkpoints.written_bytes / found.work.parameters,
-        rate=found.work.checkpoints.interruptions,
+        copy_s=None if job.checkpoints.waits else job.plan.blocked_s,
+        interval_s=job.checkpoints.every_s,
+        bytes_per_parameter=job.checkpoints.written_bytes / job.parameters,
+        rate=job.checkpoints.interruptions,
     )
+
+
+def stated_question(gpus: int, given: Mapping[str, float | None]) -> GoodputQuestion:
+    """A job of so many GPUs with the values given.
+
+    Raises
+    ------
+    RequestError
+        If the parameters or the write rate are missing.
+    """
+    for name in ("parameters", "write_bytes_per_s"):
+        if given.get(name) is None:
+            option = {"parameters": "--parameters, e.g. 70e9", "write_bytes_per_s": "--write-gb-per-s, e.g. 40"}[name]
+            raise RequestError(f"a number of GPUs needs {option}; or give a request file instead")
+    values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    values.setdefault("read_bytes_per_s", values["write_bytes_per_s"])
+    return GoodputQuestion(gpus=gpus, **values)
+
+
+def job_question(design: DesignAnswer, given: Mapping[str, float | None]) -> GoodputQuestion:
+    """The first training of a design that writes checkpoints, with the values given in place of its own.
+
+    Raises
+    ------
+    RequestError
+        If no training of the design has a size, a write rate and a read rate.
+    """
+    asked = (question_of(design, answer) for answer in design.workloads)
+    question = next((one for one in asked if one is not None), None)
+    if question is None:
+        raise RequestError(
+            "no training of the request is interrupted often or asks for checkpoints on storage with known rates; add "
+            "[data] checkpoint_every_s, for example '1 h', or give a number of GPUs with --parameters"
+        )
+    values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return replace(question, **values)
 
 
 def goodput_answer(question: GoodputQuestion) -> GoodputAnswer:
@@ -127,6 +170,11 @@ def goodput_answer(question: GoodputQuestion) -> GoodputAnswer:
 
 def _plan(question: GoodputQuestion, faster: float) -> CheckpointPlan:
     rates = INTERRUPTIONS if question.rate is None else (question.rate, question.rate, question.rate)
+    notice_s = NOTICE_S + RESCHEDULE_S if question.notice_s is None else question.notice_s
+    if question.spares is not None:
+        servers = max(1, round(question.gpus / GPUS_OF_THE_RATE))
+        repair_s = USUAL_REPAIR_S if question.repair_s is None else question.repair_s
+        notice_s += spare_wait_s(servers, repair_s, question.spares, rates[0])
     return checkpoint_plan(
         question.gpus,
         question.parameters * question.bytes_per_parameter,
@@ -135,5 +183,5 @@ def _plan(question: GoodputQuestion, faster: float) -> CheckpointPlan:
         copy_s=question.copy_s,
         interval_s=question.interval_s,
         rates=rates,
-        notice_s=NOTICE_S + RESCHEDULE_S if question.notice_s is None else question.notice_s,
+        notice_s=notice_s,
     )

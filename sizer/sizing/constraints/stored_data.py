@@ -14,12 +14,9 @@ from sizer.base.arrays import Bools, Floats
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dataset, Dnn
 from sizer.perf.data_transfer import needed_bytes
+from sizer.workload.checkpoints import CHECKPOINT_BYTES_PER_PARAMETER
 from sizer.workload.data import DataRequest
 from sizer.workload.request import SizingRequest
-
-# A checkpoint holds the weights and, for a resumed run to go on as before, the momentum: two numbers of single
-# precision a parameter. Assumed: no published design of the catalogue states the size of a checkpoint.
-CHECKPOINT_BYTES_PER_PARAMETER = 8.0
 
 
 class Reader(Protocol):

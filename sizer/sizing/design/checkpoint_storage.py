@@ -1,13 +1,12 @@
-"""What the storage of a design does for the checkpoints of a language model, beside what it is sized for."""
+"""What the storage of a design does for the checkpoints of a training, beside what it is sized for."""
 
 from dataclasses import dataclass
 
 from sizer.perf.availability.goodput import storage_level
 from sizer.physical.platform import Platform
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.stages.checkpoints import TRANSFER_S
-from sizer.sizing.stages.language_rates import LanguageAnswer
-from sizer.sizing.stages.storage_rates import node_rates, node_write_rates
+from sizer.sizing.stages.checkpoints import TRANSFER_S, CheckpointedJob
+from sizer.sizing.stages.storage_rates import node_rates, node_write_rates, write_rate_is_unknown
 
 # Of the state of a parameter, what every data parallel replica needs: its weight in BF16. [B]
 _WEIGHT_BYTES = 2.0
@@ -27,7 +26,7 @@ class CheckpointStorage:
     restart_allowed_s: float
     read_bytes_per_s: tuple[float, float]
     storm_bytes: float  # read at a restart if every replica reads its weights for itself
-    level: str | None  # of NVIDIA's published storage levels; None: below all, or drives of the servers
+    level: str | None  # of NVIDIA's published storage levels; None: below all, not known, or drives of the servers
 
     @property
     def write_s(self) -> float:
@@ -45,28 +44,29 @@ class CheckpointStorage:
         return self.storm_bytes / self.read_bytes_per_s[0]
 
 
-def checkpoint_storage(design: DesignAnswer, found: LanguageAnswer) -> CheckpointStorage:
+def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> CheckpointStorage:
     """Rates of a design's storage beside what the checkpoints of a workload need."""
-    platform, kept, plan = design.platform, found.work.checkpoints, found.plan
+    platform, kept, plan = design.platform, job.checkpoints, job.plan
     count = _count(platform, design)
     low, high, line = (count * rate for rate in node_rates(platform))
     slow, fast = (count * rate for rate in node_write_rates(platform))
     read, write = (min(low, line), min(high, line)), (min(slow, line), min(fast, line))
-    replicas = max(found.layout.data, 1)
-    weights = min(_WEIGHT_BYTES * found.work.parameters, kept.restart_bytes)
-    is_local = platform.storage.kind == "local"
+    weights = min(_WEIGHT_BYTES * job.parameters, kept.restart_bytes)
+    storm = kept.restart_bytes + (job.replicas - 1) * weights
+    loaded = storm if kept.replica_bytes else kept.restart_bytes
+    is_known = not (platform.storage.kind == "local" or write_rate_is_unknown(platform.storage))
     return CheckpointStorage(
         written_bytes=kept.written_bytes,
         write_need_bytes_per_s=kept.written_bytes / plan.write_s,
         write_allowed_s=plan.write_s,
         write_bytes_per_s=write,
         write_is_published=platform.storage.node_write_bytes_per_s is not None,
-        restart_bytes=kept.restart_bytes,
-        restart_need_bytes_per_s=kept.restart_bytes / TRANSFER_S,
+        restart_bytes=loaded,
+        restart_need_bytes_per_s=loaded / TRANSFER_S,
         restart_allowed_s=TRANSFER_S,
         read_bytes_per_s=read,
-        storm_bytes=kept.restart_bytes + (replicas - 1) * weights,
-        level=None if is_local else storage_level(read[0], write[0], design.n_servers),
+        storm_bytes=storm,
+        level=storage_level(read[0], write[0], design.n_servers) if is_known else None,
     )
 
 

@@ -16,6 +16,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import Binding, SelectionKind, StorageNeed, StorageReason
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.language_layouts import EXPOSED
+from sizer.workload.site import FeedRedundancy
 
 
 class RejectionKind(Enum):
@@ -134,6 +135,7 @@ class RackChoice:
     free_units: int
     units_per_rack: int
     n_delivered: int = 0  # further racks, which arrive with their contents
+    feeds: FeedRedundancy = "2N"
 
 
 @dataclass(frozen=True)
@@ -350,4 +352,5 @@ def rack_choice(design: DesignAnswer) -> RackChoice:
         free_units=sum(len(rack.empty_units) for rack in racks),
         units_per_rack=units,
         n_delivered=len(delivered) if racks is not delivered else 0,
+        feeds=design.platform.site.feeds,
     )

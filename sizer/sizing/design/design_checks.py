@@ -10,19 +10,26 @@ from sizer.physical.plan import PlacedDevice, Plan
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, FactKind, MissingFact, at_most
 from sizer.sizing.constraints.stored_data import storage_demand
-from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown
+from sizer.sizing.constraints.tiers import needed_of
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.request import Limits, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 
-def missing_for_rate(platform: Platform, run: WorkloadRun) -> tuple[MissingFact, ...]:
-    """What decides whether one workload meets its target and no source gives: the storage's rate, its capacity.
+def missing_for_rate(platform: Platform, run: WorkloadRun, storage_nodes: int) -> tuple[MissingFact, ...]:
+    """What decides whether one workload meets its target and no source gives: the storage's rates, its capacity.
 
     Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
     """
     is_read = bool((run.comp.hit_fraction < 1).any() or (run.need.cold_samples_per_s > 0).any())
-    return tuple(_of_storage(platform, is_read=is_read))
+    found = list(_of_storage(platform, is_read=is_read))
+    nodes = run.servers if platform.storage.kind == "local" else np.array([max(storage_nodes, 1)])
+    is_written = evaluate.write_demand_matters(run.need, nodes, run.cols).any()
+    if is_written and write_rate_is_unknown(platform.storage):
+        found.append(MissingFact(FactKind.WRITE_RATE, platform.storage.id, platform.storage.name))
+    return tuple(found)
 
 
 def conditional_on(
@@ -43,6 +50,9 @@ def _of_storage(platform: Platform, *, is_read: bool) -> Iterator[MissingFact]:
     storage = platform.storage
     if is_read and rate_is_unknown(storage):
         yield MissingFact(FactKind.READ_RATE, storage.id, storage.name)
+    tier = platform.capacity_storage
+    if is_read and tier is not None and rate_is_unknown(tier):
+        yield MissingFact(FactKind.READ_RATE, tier.id, tier.name)
     if capacity_is_unknown(storage, platform.capacity_option):
         yield MissingFact(FactKind.USABLE_CAPACITY, storage.id, storage.name)
 
@@ -78,7 +88,8 @@ def design_checks(
 def _capacity(
     request: SizingRequest, works: Sequence[ResolvedWorkload], platform: Platform, parts: Quantities
 ) -> DesignCheck:
-    needed, usable = storage_demand(works, request.data).total_bytes, float(parts.usable_bytes[0])
+    needed = needed_of(platform, storage_demand(works, request.data), request.data)
+    usable = float(parts.usable_bytes[0])
     if np.isnan(usable):
         missing = (MissingFact(FactKind.USABLE_CAPACITY, platform.storage.id, platform.storage.name),)
         return DesignCheck(CheckKind.CAPACITY, CheckResult.OPEN, needed, None, missing)

@@ -46,12 +46,14 @@ from sizer.sizing.reasons import (
 )
 from sizer.sizing.result import DesignAnswer, NearbyMeasurement, Scaling, Stage, TrainingTime, WorkloadAnswer
 from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.checkpoints import job_of
 from sizer.sizing.stages.gpu_memory import memory_answer, memory_of, memory_of_layout
 from sizer.sizing.stages.language_rates import LanguageAnswer, language_answer
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
-from sizer.sizing.stages.storage_rates import rate_is_unknown
+from sizer.sizing.stages.storage_rates import rate_is_unknown, writer_bytes_per_s
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
-from sizer.workload.request import CustomDnn, SizingRequest
+from sizer.workload.custom_network import CustomDnn
+from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 # Sizes of the scaling chart go this far beyond the design, so that the next bottleneck shows.
@@ -101,7 +103,7 @@ def design_answer(
     runs = [
         run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration) for work in works
     ]
-    missing = [missing_for_rate(platform, run) for run in runs]
+    missing = [missing_for_rate(platform, run, storage_nodes) for run in runs]
     answers = [
         _workload_answer(
             request, work, platform, run, unknown, storage_nodes, gateway, catalog, calibration, is_documented
@@ -200,6 +202,10 @@ def _workload_answer(
             without_runs, reach = beyond, ()
         else:
             without_runs = (*(one for one in without_runs if one.kind is not FitNote.GPU_FROM_GENERATION), *beyond)
+    job = None if language is None else language.job
+    if language is None:
+        writer = writer_bytes_per_s(platform, storage_nodes, catalog)
+        job = job_of(work.checkpoints, work.dnn.parameters.value, int(n_gpus), writer)
     core_load = run.comp.core_s_per_sample / (n_servers * float(run.cols.cores[0]))
     return WorkloadAnswer(
         workload=work.request,
@@ -225,6 +231,7 @@ def _workload_answer(
         if language is None
         else _of_fewest_gpus(rate, along),
         language=language,
+        job=job,
         stages=_stage_list(work, platform, run, storage_nodes, rate, bottleneck),
         bottleneck=bottleneck,
         next_bottleneck=following,

@@ -14,7 +14,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing.design.design_checks import missing_for_rate
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.gpu_memory import resolved
+from sizer.sizing.stages.gpu_memory import resolved, resolved_one
 from sizer.sizing.stages.measured_rates import is_measured
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.request import SizingRequest
@@ -55,7 +55,7 @@ class WorkloadOnDesign:
     @property
     def is_open(self) -> bool:
         """Whether a fact that no source gives decides if the target is met."""
-        return bool(missing_for_rate(self.platform, self.run))
+        return bool(missing_for_rate(self.platform, self.run, self.storage_nodes))
 
     @cached_property
     def run(self) -> WorkloadRun:
@@ -78,13 +78,15 @@ class WorkloadOnDesign:
     def asked(self, **changes: object) -> "WorkloadOnDesign | None":
         """The same design for a request whose workload differs in some keys; None where it does not allow them."""
         data = self.request.model_dump(exclude_none=True)
-        works = list(data["workload"])
-        works[self.index] = {**works[self.index], **changes}
+        tables = list(data["workload"])
+        tables[self.index] = {**tables[self.index], **changes}
         try:
-            request = SizingRequest.from_dict({**data, "workload": works}, "what if")
-            return replace(self, request=request, works=resolved(request, self.catalog, self.calibration))
+            request = SizingRequest.from_dict({**data, "workload": tables}, "what if")
+            work = resolved_one(request, self.index, self.catalog, self.calibration)
         except RequestError:
             return None
+        works = (*self.works[: self.index], work, *self.works[self.index + 1 :])
+        return replace(self, request=request, works=works)
 
     def metric(self, rate: float, cold_rate: float, n_epochs: float | None = None) -> float:
         """Time to train where the target is one, else the rate itself. [s] or [samples/s]

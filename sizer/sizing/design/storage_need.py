@@ -9,6 +9,7 @@ from sizer.catalog.schema import Storage
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
+from sizer.sizing.constraints.tiers import joins, needed_of
 from sizer.sizing.reasons import CapacityTier, LargerDrives, MinimumCapacity, RateNeed, StorageDecision, StorageNeed
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown
@@ -17,7 +18,7 @@ from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 # Capacity forces a system "far above need" where the rate would do with this share of its nodes.
-_FAR_ABOVE = 0.5
+FAR_ABOVE = 0.5
 
 
 def storage_need(
@@ -46,14 +47,14 @@ def storage_need(
     if not capacity.counts_nodes(storage) or capacity_is_unknown(storage, option) or rate_is_unknown(storage):
         return None
     demand = storage_demand(works, request.data)
-    data = demand.total_bytes
+    data = needed_of(platform, demand, request.data)
     for_capacity = int(capacity.smallest_nodes(storage, option, data).nodes)
     for_rate = _whole(storage, _nodes_for_rate(request, works, runs))
     loads = [float(run.need.samples_per_s[0] / run.warm.storage.median[0]) for run in runs]
     is_capacity = for_rate is not None and for_rate < for_capacity and storage_nodes == for_capacity
     is_rate = for_rate is not None and for_capacity < for_rate and storage_nodes == for_rate
     decision = StorageDecision.CAPACITY if is_capacity else StorageDecision.RATE if is_rate else StorageDecision.SEVERAL
-    is_far_above = is_capacity and for_rate is not None and for_rate <= _FAR_ABOVE * for_capacity
+    is_far_above = is_capacity and for_rate is not None and for_rate <= FAR_ABOVE * for_capacity
     return StorageNeed(
         decision=decision,
         nodes=storage_nodes,
@@ -61,9 +62,11 @@ def storage_need(
         nodes_for_rate=for_rate,
         rate_need=_rate_need(works, runs),
         load_fraction=max(loads),
-        fill_fraction=demand.stored_bytes / float(capacity.usable_bytes(storage, option, storage_nodes)),
+        fill_fraction=min(demand.stored_bytes, data) / float(capacity.usable_bytes(storage, option, storage_nodes)),
         larger_drives=_larger_drives(storage, data, storage_nodes) if is_capacity else None,
-        capacity_tier=_tier(platform, for_rate, data, catalog) if is_far_above and for_rate is not None else None,
+        capacity_tier=_tier(platform, for_rate, data, catalog)
+        if is_far_above and for_rate is not None and platform.second_tier is None
+        else None,
         minimum=_minimum(storage, option, demand),
     )
 
@@ -117,7 +120,7 @@ def _tier(platform: Platform, for_rate: int, data: float, catalog: Catalog) -> C
         return None
     found = []
     for storage in catalog.storage.values():
-        if not (storage.tier == "capacity" and storage.orderable):
+        if not (storage.tier == "capacity" and storage.orderable and joins(catalog, platform, storage)):
             continue
         for index in range(len(storage.capacity_options)):
             nodes = capacity.smallest_nodes(storage, index, data)

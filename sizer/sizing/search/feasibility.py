@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical import capacity
@@ -149,6 +150,7 @@ def evaluate_space(
     found = _Classes.empty(shape)
     step = max(_BLOCK_ROWS // len(space.sizes), 1)
     for start in range(0, len(alike.first), step):
+        pause_point()
         _evaluate_block(slice(start, start + step), found, request, works, space, alike, servers, spare)
     passes: dict[AnyLimit, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
     is_local = alike.cols.take(alike.first).is_local
@@ -174,6 +176,8 @@ def evaluate_space(
     # Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
     is_read = ~is_cached | np.logical_or.reduce([need.cold_samples_per_s > 0 for need in servers.needs])[alike.kind_of]
     units = alike.units.take(alike.first)
+    needs = [need.take(alike.kind_of) for need in servers.needs]
+    is_written = evaluate.write_demands_matter(needs, space.sizes[None, :], found.nodes, alike.cols.take(alike.first))
     return EvaluatedSpace(
         space=space,
         platforms=tuple(platforms),
@@ -188,7 +192,9 @@ def evaluate_space(
         class_throughput=found.rate,
         class_time_s=_time_s(works[0], length, found.rate, calibration),
         class_is_cached=is_cached,
-        class_conditional=(is_read & ~units.rate_is_known[:, None]) | ~units.capacity_is_known[:, None],
+        class_conditional=(is_read & ~units.rate_is_known[:, None])
+        | (is_written & ~units.write_is_known[:, None])
+        | ~units.capacity_is_known[:, None],
         twins=_twins(platforms, alike, found.nodes, servers),
         columns=alike.cols,
         class_first=alike.first,
@@ -380,6 +386,7 @@ def _twins(platforms: Sequence[Platform], alike: _Alike, nodes: Ints, servers: _
             platform.gpus_per_server,
             platform.host_memory and platform.host_memory.id,
             platform.storage.id,
+            platform.tier_key,
             platform.fabric,
             nodes_of[row],
             rates_of[alike.kind_of[row]],

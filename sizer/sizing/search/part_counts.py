@@ -9,6 +9,7 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
+from sizer.base.interruption import pause_point
 from sizer.bom.cost import row_amounts
 from sizer.bom.lines import row_cost
 from sizer.bom.ownership import OwnershipRates, rates_of
@@ -170,6 +171,7 @@ class PartCounts:
         return np.asarray(np.flatnonzero(keeps) + self.evaluated.space.of_platform(index).start)
 
     def _count(self, index: int) -> PlatformParts:
+        pause_point()
         evaluated, request = self.evaluated, self.request
         platform, sizes = evaluated.platforms[index], evaluated.space.sizes
         nodes = evaluated.class_nodes[evaluated.class_of[index]]

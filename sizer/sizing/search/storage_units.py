@@ -9,7 +9,8 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.stored_data import storage_demand
-from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown
+from sizer.sizing.constraints.tiers import needed_of
+from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.workload.data import DataRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -24,6 +25,7 @@ class StorageUnits:
     most: Ints
     holds_data: Bools  # whether the largest system holds everything that must fit
     rate_is_known: Bools
+    write_is_known: Bools
     capacity_is_known: Bools
 
     @classmethod
@@ -31,20 +33,28 @@ class StorageUnits:
         cls, works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], data_request: DataRequest
     ) -> "StorageUnits":
         """Units for the data sets of some workloads together, with their checkpoints and snapshots."""
-        data = storage_demand(works, data_request).total_bytes
-        seen: dict[tuple[str, int], int] = {}
-        kinds: list[tuple[bool, int, int, int, bool, bool, bool]] = []
+        demand = storage_demand(works, data_request)
+        seen: dict[tuple[str, int, str], int] = {}
+        kinds: list[tuple[bool, int, int, int, bool, bool, bool, bool]] = []
         kind_of = []
         for platform in platforms:
             storage, option = platform.storage, platform.capacity_option
-            if (storage.id, option) not in seen:
+            tier, key = platform.capacity_storage, (storage.id, option, platform.tier_key)
+            if key not in seen:
+                data = needed_of(platform, demand, data_request)
                 for_data = capacity.smallest_nodes(storage, option, data)
                 unit, (low, high) = capacity.nodes_per_unit(storage), capacity.node_limits(storage)
                 least = -(-max(low, int(for_data.nodes)) // unit) * unit
-                seen[storage.id, option] = len(kinds)
+                seen[key] = len(kinds)
                 facts = (capacity.counts_nodes(storage), unit, least, high, bool(for_data.fits))
-                kinds.append((*facts, not rate_is_unknown(storage), not capacity_is_unknown(storage, option)))
-            kind_of.append(seen[storage.id, option])
+                unknown = (
+                    rate_is_unknown(storage) or (tier is not None and rate_is_unknown(tier)),
+                    write_rate_is_unknown(storage),
+                    capacity_is_unknown(storage, option),
+                )
+                is_known = [not one for one in unknown]
+                kinds.append((*facts, is_known[0], is_known[1], is_known[2]))
+            kind_of.append(seen[key])
         return cls(*(np.array(column)[kind_of] for column in zip(*kinds, strict=True)))
 
     def take(self, rows: Ints) -> "StorageUnits":

@@ -1,7 +1,9 @@
-"""Checkpoints of language models: what of the time interruptions leave, and what checkpoints ask of the storage."""
+"""Checkpoints of trainings: what of the time interruptions leave, and what is asked of the storage at one time."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from sizer.perf.availability.goodput import (
     checkpoint_plan,
     time_between_interruptions,
 )
-from sizer.workload.language import CHECKPOINT_WAIT_S, Checkpoints, LanguageWork
+from sizer.workload.checkpoints import CHECKPOINT_WAIT_S, Checkpoints, OtherStreams
 
 # What storage is sized for: a checkpoint is read back, and where training goes on meanwhile written, in so long a time.
 # A choice of ours: longer adds to every restart, shorter pays for storage that is idle between checkpoints.
@@ -23,16 +25,82 @@ TRANSFER_S = 300.0
 COPY_S = 5.0
 
 
+# From so many GPUs on interruptions are shown for every training: one in 16 days at the usual rate. A choice of ours.
+LARGE_JOB_GPUS = 128
+
+
+@dataclass(frozen=True)
+class CheckpointedJob:
+    """A training with what it keeps of its state and what interruptions leave of its time."""
+
+    checkpoints: Checkpoints
+    plan: CheckpointPlan
+    parameters: float
+    replicas: int  # data parallel
+    counts: bool  # whether rates and times of the answer count interruptions
+
+
 @dataclass(frozen=True)
 class CheckpointRates:
-    """What checkpoints ask of the storage of every row. [B/s]"""
+    """What checkpoints and other streams ask of the storage of every row. [B/s]"""
 
     written_bytes_per_s: Floats
     restart_bytes_per_s: Floats
+    waits: bool  # training reads nothing while a checkpoint is written
+    others: OtherStreams | None
+    level_read_bytes_per_s: Floats | None = None  # of a published level that is asked for
+    level_write_bytes_per_s: Floats | None = None
 
     def take(self, rows: Ints) -> "CheckpointRates":
         """Of some rows of the first axis."""
-        return CheckpointRates(self.written_bytes_per_s[rows], self.restart_bytes_per_s[rows])
+        return replace(
+            self,
+            written_bytes_per_s=self.written_bytes_per_s[rows],
+            restart_bytes_per_s=self.restart_bytes_per_s[rows],
+            level_read_bytes_per_s=None if self.level_read_bytes_per_s is None else self.level_read_bytes_per_s[rows],
+            level_write_bytes_per_s=None
+            if self.level_write_bytes_per_s is None
+            else self.level_write_bytes_per_s[rows],
+        )
+
+    def at_one_time(self, reads_bytes_per_s: Floats) -> Iterator[tuple[Floats, Floats]]:
+        """Reads and writes of the streams that may run at the same time, set by set.
+
+        Parameters
+        ----------
+        reads_bytes_per_s : ndarray, shape (rows,)
+            Reads of the training. [B/s]
+        """
+        none = np.zeros_like(reads_bytes_per_s)
+        streams = {
+            "training": (reads_bytes_per_s, none),
+            "checkpoints": (none, self.written_bytes_per_s),
+            "restart": (self.restart_bytes_per_s, none),
+        }
+        if self.others is not None:
+            streams["ingest"] = (none, none + self.others.ingest_bytes_per_s)
+            streams["snapshots"] = (none + self.others.snapshot_bytes_per_s, none)
+        for names in _largest_sets(tuple(streams), self.waits, self.others):
+            chosen = [streams[name] for name in names]
+            yield sum((read for read, _ in chosen), none), sum((write for _, write in chosen), none)
+
+
+@lru_cache(maxsize=256)
+def _largest_sets(streams: tuple[str, ...], waits: bool, others: OtherStreams | None) -> tuple[tuple[str, ...], ...]:
+    """Streams that may run together, in sets to which no other can be added."""
+    apart = {frozenset(("restart", "training")), frozenset(("restart", "checkpoints"))}
+    if waits:
+        apart.add(frozenset(("training", "checkpoints")))
+    if others is not None:
+        named = others.never_together | ({"restart"} if "training" in others.never_together else set())
+        apart |= {frozenset(pair) for pair in combinations(sorted(named), 2)}
+    allowed = [
+        frozenset(names)
+        for count in range(len(streams), 0, -1)
+        for names in combinations(streams, count)
+        if not any(pair <= set(names) for pair in apart)
+    ]
+    return tuple(tuple(sorted(one)) for one in allowed if not any(one < other for other in allowed))
 
 
 @lru_cache(maxsize=4096)
@@ -42,11 +110,11 @@ def plan_of(checkpoints: Checkpoints, gpus: int) -> CheckpointPlan:
     rates = INTERRUPTIONS if stated is None else (stated, stated, stated)
     median = float(time_between_interruptions(rates[0], gpus))
     copy_s = None if checkpoints.waits else COPY_S
-    write_s = CHECKPOINT_WAIT_S
+    write_s = CHECKPOINT_WAIT_S if checkpoints.every_s is None else min(CHECKPOINT_WAIT_S, checkpoints.every_s)
     if copy_s is not None:
         # A checkpoint is written before the next one starts.
         interval = checkpoints.every_s or float(best_interval(copy_s, median))
-        write_s = min(TRANSFER_S, interval)
+        write_s = interval if checkpoints.on_local_drives else min(TRANSFER_S, interval)
     return checkpoint_plan(
         gpus,
         checkpoints.written_bytes,
@@ -58,6 +126,35 @@ def plan_of(checkpoints: Checkpoints, gpus: int) -> CheckpointPlan:
     )
 
 
+def job_of(
+    checkpoints: Checkpoints | None, parameters: float, gpus: int, writer_bytes_per_s: float
+) -> CheckpointedJob | None:
+    """Job of a network other than a language model; None of a small one that asks for no checkpoints.
+
+    Interruptions are shown for it; its rates are those while it runs.
+
+    Parameters
+    ----------
+    checkpoints : Checkpoints, optional
+    parameters : float
+    gpus : int
+    writer_bytes_per_s : float
+        Rate at which one process writes to the storage of the design, and reads at a restart. [B/s]
+    """
+    if checkpoints is None or not (checkpoints.is_asked or gpus >= LARGE_JOB_GPUS):
+        return None
+    stated = checkpoints.interruptions
+    plan = checkpoint_plan(
+        gpus,
+        checkpoints.written_bytes,
+        writer_bytes_per_s,
+        writer_bytes_per_s,
+        interval_s=checkpoints.every_s,
+        rates=INTERRUPTIONS if stated is None else (stated, stated, stated),
+    )
+    return CheckpointedJob(checkpoints, plan, parameters, 1, counts=False)
+
+
 def goodput_of(checkpoints: Checkpoints, gpus: int) -> tuple[float, float]:
     """Median share of the time that is useful, and the spread of its logarithm. [-], [-]"""
     value, low, high = plan_of(checkpoints, gpus).goodput
@@ -65,12 +162,30 @@ def goodput_of(checkpoints: Checkpoints, gpus: int) -> tuple[float, float]:
     return value, float(width / (2 * normal_quantile(0.95)))
 
 
-def checkpoint_rates(work: LanguageWork | None, gpus: Floats) -> CheckpointRates | None:
-    """What checkpoints of a job on so many GPUs ask of the storage; None of other networks."""
-    if work is None:
+def checkpoint_rates(
+    checkpoints: Checkpoints | None, others: OtherStreams | None, gpus: Floats, replicas: Floats | None = None
+) -> CheckpointRates | None:
+    """What is asked of the storage beside the reads of a training; None where that is nothing.
+
+    Parameters
+    ----------
+    checkpoints : Checkpoints, optional
+        Of the training; None of what only reads.
+    others : OtherStreams, optional
+        What else runs.
+    gpus : ndarray
+        GPUs of the job on every row. [-]
+    replicas : ndarray, optional
+        Data parallel replicas of a language model. [-]
+    """
+    is_asked = checkpoints is not None and checkpoints.is_asked
+    if not is_asked and others is None:
         return None
+    if checkpoints is None or not is_asked:
+        return CheckpointRates(np.zeros(gpus.shape), np.zeros(gpus.shape), False, others)
     distinct, places = np.unique(gpus, return_inverse=True)
-    plans = [plan_of(work.checkpoints, int(count)) for count in distinct]
+    plans = [plan_of(checkpoints, int(count)) for count in distinct]
     written = np.array([plan.checkpoint_bytes / plan.write_s for plan in plans])
-    restart = np.full(gpus.shape, work.checkpoints.restart_bytes / TRANSFER_S)
-    return CheckpointRates(written[places].reshape(gpus.shape), restart)
+    more = 0.0 if replicas is None else checkpoints.replica_bytes * np.maximum(replicas - 1, 0)
+    restart = (np.full(gpus.shape, checkpoints.restart_bytes) + more) / TRANSFER_S
+    return CheckpointRates(written[places].reshape(gpus.shape), restart, checkpoints.waits, others)

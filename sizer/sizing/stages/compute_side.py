@@ -11,6 +11,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import cached_by_identity
+from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import peak_flop_per_s
 from sizer.calibrate.fit.hosts import HostWork
@@ -27,7 +28,7 @@ from sizer.sizing.stages.host_bound import host_bound
 from sizer.sizing.stages.language_rates import LanguageRun
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.sizing.stages.step_rates import GpuRates, gpu_rates
-from sizer.workload.request import CustomDnn
+from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 
 
@@ -48,6 +49,7 @@ class Compute:
     batch_per_gpu: Floats
     within_log_sd: Floats  # of ``gpu``: scatter of runs within one source
     between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
+    replicas: Floats | None = None  # of a language model of which each reads its weights at a restart
 
     def take(self, rows: Ints) -> "Compute":
         """Compute side of some rows of the first axis."""
@@ -63,6 +65,7 @@ class Compute:
             miss_log_sd=self.miss_log_sd[rows],
             batch_per_gpu=self.batch_per_gpu[rows],
             within_log_sd=self.within_log_sd[rows],
+            replicas=None if self.replicas is None else self.replicas[rows],
         )
 
 
@@ -91,6 +94,7 @@ def compute(
     catalog : Catalog
         Parts of the platforms.
     """
+    pause_point()
     shape = np.broadcast_shapes(cols.cores.shape, n_servers.shape)
     terms = group_terms(work, platforms, n_servers, calibration, catalog)
     rates = step_rates(work, platforms, cols, n_servers, terms, catalog)
@@ -114,7 +118,17 @@ def compute(
         batch_per_gpu=np.broadcast_to(gpu_memory.batches(work, platforms, cols, n_servers), shape),
         within_log_sd=np.broadcast_to(within, shape),
         between_log_sd=max(float(one.between_log_sd) for one in terms),
+        replicas=_replicas(work, platforms, cols, n_servers, catalog),
     )
+
+
+def _replicas(
+    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
+) -> Floats | None:
+    """Replicas of a language model where each reads its weights for itself at a restart."""
+    if work.language is None or not work.language.checkpoints.replica_bytes:
+        return None
+    return language_rates.language_run(work, platforms, cols, n_servers, catalog).replicas
 
 
 def step_rates(

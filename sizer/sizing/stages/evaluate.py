@@ -4,6 +4,8 @@ Arrays may have any shape: one axis of rows, or platforms x numbers of servers, 
 has shape (platforms, 1).
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +18,7 @@ from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.modern.design_rates import convergence_of
 from sizer.perf import pipeline, storage
+from sizer.perf.availability.goodput import level_rates
 from sizer.perf.stage_capacity import Capacity
 from sizer.sizing.reasons import RateNeed
 from sizer.sizing.stages.checkpoints import CheckpointRates, checkpoint_rates
@@ -27,6 +30,11 @@ from sizer.workload.resolve import ResolvedWorkload
 
 # Confidence is stated and compared in whole percent: the models do not tell 49.6 % from 50 %.
 _CONFIDENCE_RESOLUTION = 0.005
+# A file is looked up once and read in pieces of so many bytes, each an operation of the published rates. Assumed.
+_READ_BYTES = 2.0**20
+# Writes up to this share of the demonstrated reads need no published write rate. A choice of ours: a quarter of the
+# read rate is the lowest that a vendor states.
+_CERTAIN_WRITE_SHARE = 0.01
 
 
 @dataclass(frozen=True)
@@ -149,7 +157,12 @@ def need(
     """
     gpus = np.broadcast_to(n_servers * cols.gpus_per_server, comp.gpu.median.shape)
     wanted = _need_of_target(work, comp, cols, n_servers, confidence, calibration)
-    return replace(wanted, checkpoints=checkpoint_rates(work.language, gpus))
+    rates = checkpoint_rates(work.checkpoints, work.others, gpus, comp.replicas)
+    level = None if work.others is None else work.others.level
+    if rates is not None and level is not None:
+        read, write = level_rates(level, np.broadcast_to(n_servers, gpus.shape))
+        rates = replace(rates, level_read_bytes_per_s=read, level_write_bytes_per_s=write)
+    return replace(wanted, checkpoints=rates)
 
 
 def _need_of_target(
@@ -230,23 +243,82 @@ def nodes_given_compute(
     # A row that the other stages rule out fails for their sake; its storage is planned as if they met the target.
     level = np.where(already >= asked, asked / np.where(already >= asked, already, 1.0), asked)
     reads, checkpoints = read_bytes_per_s(work, comp, wanted), wanted.checkpoints
-    if checkpoints is None:
-        return _nodes_reading(reads, cols, level)
-    # A restart reads while nothing else does; the tokens that are read beside the writing are some MB/s.
-    return np.maximum(
-        _nodes_reading(np.maximum(reads, checkpoints.restart_bytes_per_s), cols, level),
-        _nodes_writing(checkpoints.written_bytes_per_s, cols, level),
+    files = np.ceil(operations_per_s(work, reads) / cols.node_iops)
+    if checkpoints is None and not np.count_nonzero(cols.staged_bytes_per_s):
+        return np.maximum(_nodes_reading(reads, cols, level), files)
+    if checkpoints is not None and checkpoints.level_read_bytes_per_s is not None:
+        # A level is met by what was demonstrated.
+        at_level = np.ceil(checkpoints.level_read_bytes_per_s / cols.node_low_bytes_per_s)
+        files = np.maximum(files, at_level)
+    if checkpoints is not None and checkpoints.level_write_bytes_per_s is not None:
+        files = np.maximum(files, np.ceil(checkpoints.level_write_bytes_per_s / cols.node_write_low_bytes_per_s))
+    together = [(reads, np.zeros_like(reads))] if checkpoints is None else checkpoints.at_one_time(reads)
+    needed: Floats = np.maximum.reduce(
+        [
+            files,
+            *(
+                storage.nodes_for_both(
+                    read,
+                    write + cols.staged_bytes_per_s,
+                    level,
+                    (cols.node_low_bytes_per_s, cols.node_high_bytes_per_s),
+                    (cols.node_write_low_bytes_per_s, cols.node_write_high_bytes_per_s),
+                    cols.node_line_bytes_per_s,
+                )
+                for read, write in together
+            ),
+        ]
     )
+    return needed
+
+
+def operations_per_s(work: ResolvedWorkload, reads_bytes_per_s: Floats) -> Floats:
+    """Lookups and reads a second of samples that are files of their own; 0 of records. [1/s]"""
+    if work.dataset.format != "raw files" or work.language is not None:
+        return np.zeros_like(reads_bytes_per_s)
+    each = 1 + math.ceil(work.sample_bytes / _READ_BYTES)
+    return np.asarray(reads_bytes_per_s / work.sample_bytes * each)
 
 
 def rate_need(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need) -> dict[RateNeed, float]:
     """Nodes that each of the rates takes at their low ends, of the first row; not rounded."""
     read_low = float(cols.node_low_bytes_per_s.flat[0])
     found = {RateNeed.READS: float(read_bytes_per_s(work, comp, wanted).flat[0]) / read_low}
-    if wanted.checkpoints is not None:
+    found[RateNeed.FILES] = float(
+        (operations_per_s(work, read_bytes_per_s(work, comp, wanted)) / cols.node_iops).flat[0]
+    )
+    streams = wanted.checkpoints
+    if streams is not None and streams.level_read_bytes_per_s is not None:
+        found[RateNeed.LEVEL] = float(streams.level_read_bytes_per_s.flat[0]) / read_low
+    if streams is not None:
         write_low = float(cols.node_write_low_bytes_per_s.flat[0])
-        found[RateNeed.CHECKPOINTS] = float(wanted.checkpoints.written_bytes_per_s.flat[0]) / write_low
-        found[RateNeed.RESTARTS] = float(wanted.checkpoints.restart_bytes_per_s.flat[0]) / read_low
+        found[RateNeed.CHECKPOINTS] = float(streams.written_bytes_per_s.flat[0]) / write_low
+        found[RateNeed.RESTARTS] = float(streams.restart_bytes_per_s.flat[0]) / read_low
+        if streams.others is not None:
+            found[RateNeed.INGEST] = streams.others.ingest_bytes_per_s / write_low
+            found[RateNeed.SNAPSHOTS] = streams.others.snapshot_bytes_per_s / read_low
+    return found
+
+
+def write_demand_matters(wanted: Need, n_nodes: Ints, cols: Columns) -> Bools:
+    """Rows that write so much that it depends on the write rate of the storage whether it is enough.
+
+    What a published test wrote, and a hundredth of what the nodes read, is taken to be written whatever the rate is.
+    """
+    streams, written = wanted.checkpoints, cols.staged_bytes_per_s
+    if streams is not None:
+        ingest = 0.0 if streams.others is None else streams.others.ingest_bytes_per_s
+        written = written + streams.written_bytes_per_s + ingest
+        if streams.level_write_bytes_per_s is not None:
+            written = np.maximum(written, streams.level_write_bytes_per_s)
+    certain = np.maximum(_CERTAIN_WRITE_SHARE * n_nodes * cols.node_low_bytes_per_s, cols.shown_write_bytes_per_s)
+    return np.asarray(written > certain)
+
+
+def write_demands_matter(needs: Sequence[Need], n_servers: Ints, n_nodes: Ints, cols: Columns) -> Bools:
+    """Rows of which :func:`write_demand_matters` of any workload."""
+    there = np.where(cols.is_local > 0, n_servers, np.maximum(n_nodes, 1))
+    found: Bools = np.logical_or.reduce([write_demand_matters(need, there, cols) for need in needs])
     return found
 
 
@@ -261,16 +333,6 @@ def _nodes_reading(bytes_per_s: Floats, cols: Columns, probability: Floats | flo
         probability,
         cols.node_low_bytes_per_s,
         cols.node_high_bytes_per_s,
-        cols.node_line_bytes_per_s,
-    )
-
-
-def _nodes_writing(bytes_per_s: Floats, cols: Columns, probability: Floats | float) -> Floats:
-    return storage.nodes_needed(
-        bytes_per_s,
-        probability,
-        cols.node_write_low_bytes_per_s,
-        cols.node_write_high_bytes_per_s,
         cols.node_line_bytes_per_s,
     )
 

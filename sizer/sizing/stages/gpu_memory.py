@@ -1,6 +1,6 @@
 """GPU memory of a workload: what it takes, whether its batch fits, and the batch of a request that states none."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
+from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
 from sizer.calibrate.memory_rows import n_moments
@@ -22,8 +23,9 @@ from sizer.sizing.stages import measured_rates
 from sizer.sizing.stages.language_rates import LanguageAnswer, language_run
 from sizer.sizing.stages.measured_rates import PublishedBatches
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
-from sizer.workload.request import CustomDnn, SizingRequest
-from sizer.workload.resolve import DEFAULT_BATCH, ResolvedWorkload, resolve
+from sizer.workload.custom_network import CustomDnn
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import DEFAULT_BATCH, ResolvedWorkload, resolve_one
 
 # From so many parameters on, networks are trained with their state divided over the GPUs: the first one, GPT-2 with
 # 1.5 G (24 GB of state), fits no 16 GB GPU otherwise. Rajbhandari et al., "ZeRO," SC20, section 3.1.
@@ -267,24 +269,67 @@ def resolved(request: SizingRequest, catalog: Catalog, calibration: Calibration)
     RequestError
         As :func:`sizer.workload.resolve.resolve`; or if a target is the maximum, which only a sizing turns into a rate.
     """
+    return tuple(resolved_one(request, index, catalog, calibration) for index in range(len(request.workload)))
+
+
+def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibration: Calibration) -> ResolvedWorkload:
+    """One workload of a request; the others change nothing about it.
+
+    Raises
+    ------
+    RequestError
+        As :func:`resolved`.
+    """
     if request.maximized is not None:
         raise RequestError(
             f"workload.{request.maximized}.target: maximum = 'rate' is a question to 'sizer size' and 'sizer batch'; "
             "give samples_per_s here, for example the rate that they answer"
         )
-    return tuple(
-        work
-        if work.request.batch_per_gpu is not None or work.language is not None
-        else _with_batches(work, tuple(catalog.gpus.values()), calibration)
-        for work in resolve(request, catalog, calibration.measured)
-    )
+    pause_point()
+    work = resolve_one(request, index, catalog, calibration.measured)
+    if work.request.batch_per_gpu is not None or work.language is not None:
+        return work
+    return _with_batches(work, catalog.gpus, calibration)
 
 
-def _with_batches(work: ResolvedWorkload, gpus: Sequence[Gpu], calibration: Calibration) -> ResolvedWorkload:
-    measured = {gpu.id: gpu.memory_bytes.value for gpu in gpus if measured_rates.is_measured(work, gpu.id)}
+class DefaultBatches(Mapping[str, int]):
+    """GPU -> its batch for a workload that states none; each is found when it is first read.
+
+    A question about one design reads the batch of its GPU alone.
+
+    Parameters
+    ----------
+    work : ResolvedWorkload
+    gpus : mapping of str to Gpu
+    calibration : Calibration
+    """
+
+    def __init__(self, work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: Calibration) -> None:
+        self._work, self._gpus, self._calibration = work, gpus, calibration
+        self._known: dict[str, int] = {}
+
+    def __getitem__(self, gpu: str) -> int:
+        if gpu not in self._known:
+            self._known[gpu] = default_batch(self._work, self._gpus[gpu], self._calibration)
+        return self._known[gpu]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._gpus)
+
+    def __len__(self) -> int:
+        return len(self._gpus)
+
+    def __reduce__(self) -> tuple[type[dict[str, int]], tuple[dict[str, int]]]:
+        # Another process gets the numbers, not the calibration.
+        return dict, (dict(self),)
+
+
+def _with_batches(work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: Calibration) -> ResolvedWorkload:
+    measured = {key: gpu.memory_bytes.value for key, gpu in gpus.items() if measured_rates.is_measured(work, key)}
+    others = {key: gpu for key, gpu in gpus.items() if key not in measured}
     return replace(
         work,
-        batches={gpu.id: default_batch(work, gpu, calibration) for gpu in gpus if gpu.id not in measured},
+        batches=DefaultBatches(work, others, calibration),
         batch_sizes=PublishedBatches(work.mlperf, measured) if measured else {},
     )
 

@@ -5,7 +5,7 @@ Over days, with what interruptions and checkpoints leave of the time: the rate t
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,8 +19,8 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.perf.availability.goodput import CheckpointPlan
 from sizer.physical.platform import Platform
-from sizer.sizing.stages.checkpoints import goodput_of, plan_of
-from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutQuestion, search_layouts
+from sizer.sizing.stages.checkpoints import CheckpointedJob, goodput_of, plan_of
+from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutQuestion, search_layouts, search_sizes
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
 from sizer.workload.resolve import ResolvedWorkload
@@ -43,6 +43,7 @@ class LanguageRun:
     tokens_per_s: Floats  # over days, with interruptions
     log_sd: Floats
     fits: Bools
+    replicas: Floats  # data parallel
 
     def samples_per_s(self, values: Floats) -> Floats:
         """Rate under some draws: no term of a step moves it, its scatter alone does. [tokens/s]"""
@@ -60,6 +61,12 @@ class LanguageAnswer:
     batch: int  # sequences of a step
     stack: str  # id of the software that runs on these GPUs
     plan: CheckpointPlan  # checkpoints and interruptions, on storage that is sized for them
+
+    @property
+    def job(self) -> CheckpointedJob:
+        """The training with its checkpoints; rates and times count its interruptions."""
+        work = self.work
+        return CheckpointedJob(work.checkpoints, self.plan, work.parameters, max(self.layout.data, 1), counts=True)
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,7 @@ def language_run(
     group, per_server = (np.broadcast_to(part, shape).reshape(-1) for part in (cols.compute, cols.gpus_per_server))
     servers = np.broadcast_to(n_servers, shape).reshape(-1)
     rate, sd, fits = np.full(group.size, _NO_RATE), np.full(group.size, 0.2), np.zeros(group.size, dtype=bool)
+    replicas = np.ones(group.size)
     groups = compute_groups(platforms)[0]
     busy = work.request.target.gpus_busy
     for number, used in {(int(a), int(b)) for a, b in zip(group, per_server, strict=True)}:
@@ -93,7 +101,8 @@ def language_run(
         table = _table(work.language, one, int(servers[rows].max()), busy, catalog)
         at = np.searchsorted(table.servers, servers[rows], side="right") - 1
         rate[rows], sd[rows], fits[rows] = table.tokens_per_s[at], table.log_sd[at], table.tokens_per_s[at] > _NO_RATE
-    return LanguageRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape))
+        replicas[rows] = table.replicas[at]
+    return LanguageRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape), replicas.reshape(shape))
 
 
 def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog) -> LanguageAnswer | None:
@@ -106,7 +115,7 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     if table.tokens_per_s[-1] <= _NO_RATE:
         return None
     servers = int(table.fastest[-1])
-    gpus, found = servers * used, _layouts(work.language, one, servers, catalog, _JUDGED)
+    gpus, found = servers * used, _layouts(work.language, one, (servers,), catalog, _JUDGED)[0]
     others = (layout for layout in found if _degrees(layout) != _degrees(found[0]))
     batch, stack = work.language.batch(gpus), _stack(work.language, one.vendor)
     plan = plan_of(work.language.checkpoints, gpus)
@@ -123,10 +132,9 @@ def log_scatter(work: ResolvedWorkload, platforms: Sequence[Platform], group: in
     of = compute_groups(platforms)[0][group]
     platform = next(one for one in platforms if one.server.id == of.server and one.gpu.id == of.gpu)
     one = _cluster(catalog, of.server, of.gpu, platform.gpus_per_server, of.fabric)
-    for servers in (8, 64, 512, 1):
-        found = _layout(work.language, one, servers, catalog)
-        if found is not None:
-            return float(found.tokens_per_s.log_sd)
+    for answers in _layouts(work.language, one, (8, 64, 512, 1), catalog, 1):
+        if answers:
+            return float(answers[0].tokens_per_s.log_sd)
     return 0.2
 
 
@@ -135,7 +143,7 @@ def _cluster(catalog: Catalog, server: str, gpu: str, used: int, fabric: LinkTyp
     return _Cluster(gpu, catalog.gpus[gpu].vendor, used, rate)
 
 
-def _steps(most: int, asked: int) -> list[int]:
+def judged_sizes(most: int, asked: int) -> list[int]:
     """Numbers of servers to judge: the usual ones up to a number, and one that the request asks for."""
     parts = range(_STEPS_TO_DOUBLE, 2 * _STEPS_TO_DOUBLE)
     usual = {part * 2**k // _STEPS_TO_DOUBLE for k in range(most.bit_length() + 1) for part in parts}
@@ -149,6 +157,7 @@ class _Table(NamedTuple):
     fastest: Ints  # servers that are used
     tokens_per_s: Floats
     log_sd: Floats
+    replicas: Floats  # data parallel
 
 
 def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catalog: Catalog) -> _Table:
@@ -156,38 +165,66 @@ def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catal
 
     More servers never have less: a batch that divides badly over them is trained on some of them.
     """
-    steps = _steps(most, 1 if busy is None else math.ceil(busy / one.gpus_per_server))
-    found = [_layout(work, one, servers, catalog) for servers in steps]
+    steps = judged_sizes(most, 1 if busy is None else math.ceil(busy / one.gpus_per_server))
+    found = _layouts(work, one, tuple(steps), catalog, 1)
     shares = [goodput_of(work.checkpoints, servers * one.gpus_per_server) for servers in steps]
-    each = list(zip(found, shares, strict=True))
-    rate = np.array([_NO_RATE if part is None else float(part.tokens_per_s.value) * share for part, (share, _) in each])
-    sd = np.array([0.2 if part is None else math.hypot(float(part.tokens_per_s.log_sd), sd) for part, (_, sd) in each])
+    rate, sd = np.full(len(steps), _NO_RATE), np.full(len(steps), 0.2)
+    for place, (answers, (share, share_sd)) in enumerate(zip(found, shares, strict=True)):
+        if answers:
+            rate[place] = float(answers[0].tokens_per_s.value) * share
+            sd[place] = math.hypot(float(answers[0].tokens_per_s.log_sd), share_sd)
     best = np.maximum.accumulate(rate)
     places = np.maximum.accumulate(np.where(rate >= best, np.arange(len(rate)), 0))
     servers = np.array(steps)
-    return _Table(servers, servers[places], best, sd[places])
+    replicas = np.array([float(answers[0].data) if answers else 1.0 for answers in found])
+    return _Table(servers, servers[places], best, sd[places], replicas[places])
 
 
-def _layout(work: LanguageWork, one: _Cluster, servers: int, catalog: Catalog) -> LayoutAnswer | None:
-    found = _layouts(work, one, servers, catalog, 1)
-    return found[0] if found else None
+def layout_refusal(work: LanguageWork, platform: Platform, n_gpus: int, catalog: Catalog) -> str:
+    """Why no layout trains a language model on so many GPUs of a platform."""
+    used = min(platform.gpus_per_server, n_gpus)
+    one = _cluster(catalog, platform.server.id, platform.gpu.id, used, platform.fabric)
+    question = _question(work, one, catalog)
+    try:
+        search_layouts(
+            replace(question, gpus=n_gpus, batch=work.batch(n_gpus)), catalog, language_calibration(), count=1
+        )
+    except RequestError as error:
+        return str(error)
+    return ""
 
 
-def _layouts(work: LanguageWork, one: _Cluster, servers: int, catalog: Catalog, count: int) -> tuple[LayoutAnswer, ...]:
-    software = catalog.stacks[_stack(work, one.vendor)].framework
-    question = LayoutQuestion(
+def _layouts(
+    work: LanguageWork, one: _Cluster, servers: tuple[int, ...], catalog: Catalog, count: int
+) -> tuple[tuple[LayoutAnswer, ...], ...]:
+    """The fastest layouts on each of several numbers of servers; rates of what fills the sequences."""
+    gpus = tuple(number * one.gpus_per_server for number in servers)
+    batches = tuple(work.batch(number) for number in gpus)
+    found = _searched(_question(work, one, catalog), gpus, batches, catalog, count)
+    if work.filled_share == 1:
+        return found
+    return tuple(
+        tuple(replace(layout, tokens_per_s=layout.tokens_per_s.scaled(work.filled_share)) for layout in answers)
+        for answers in found
+    )
+
+
+def _question(work: LanguageWork, one: _Cluster, catalog: Catalog) -> LayoutQuestion:
+    return LayoutQuestion(
         model=work.model,
         gpu=one.gpu,
-        gpus=servers * one.gpus_per_server,
+        gpus=one.gpus_per_server,
         sequence=work.sequence,
-        batch=work.batch(servers * one.gpus_per_server),
+        batch=1,
         precision=work.precision,
-        software=software,
+        software=catalog.stacks[_stack(work, one.vendor)].framework,
         kind=_LORA if work.method == "lora" else _FULL,
         gpus_per_server=one.gpus_per_server,
         nic_gbit_per_gpu=one.nic_gbit_per_gpu,
+        pins=work.pins,
+        shape=work.shape,
+        document_tokens=work.document_tokens,
     )
-    return _searched(question, catalog, count)
 
 
 def _stack(work: LanguageWork, vendor: str) -> str:
@@ -196,8 +233,11 @@ def _stack(work: LanguageWork, vendor: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _searched(question: LayoutQuestion, catalog: Catalog, count: int) -> tuple[LayoutAnswer, ...]:
+def _searched(
+    question: LayoutQuestion, gpus: tuple[int, ...], batches: tuple[int, ...], catalog: Catalog, count: int
+) -> tuple[tuple[LayoutAnswer, ...], ...]:
     try:
-        return search_layouts(question, catalog, language_calibration(), count).answers
-    except RequestError:
-        return ()
+        found = search_sizes(question, gpus, batches, catalog, language_calibration(), count)
+    except RequestError:  # of a platform that a fixed degree rules out
+        return ((),) * len(gpus)
+    return tuple(one.answers for one in found)

@@ -42,6 +42,9 @@ class Columns:
     node_line_bytes_per_s: Floats  # line rate of a storage node's front end
     node_write_low_bytes_per_s: Floats
     node_write_high_bytes_per_s: Floats
+    node_iops: Floats  # reads of a node a second; inf where no source gives them
+    shown_write_bytes_per_s: Floats  # that a system was shown to write, all clients together; 0 without such a test
+    staged_bytes_per_s: Floats  # written from a capacity tier
     mounts: Floats  # fixed mounts of a server
     mounts_per_node: Floats  # further mounts for every storage node
     mount_low_bytes_per_s: Floats
@@ -160,6 +163,9 @@ def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple
         storage_nic_bytes_per_s(platform),
         *node_rates(platform),
         *node_write_rates(platform),
+        np.inf if storage.node_iops is None else storage.node_iops.value,
+        0.0 if storage.test_write_bytes_per_s is None else storage.test_write_bytes_per_s.value,
+        0.0 if platform.second_tier is None else platform.second_tier.staging_bytes_per_s,
         *mount_rates(storage, catalog),
         float(storage.kind == "local"),
     )

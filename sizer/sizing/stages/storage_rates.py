@@ -40,6 +40,11 @@ def rate_is_unknown(storage: Storage) -> bool:
     return node_read_rate(storage) is None
 
 
+def write_rate_is_unknown(storage: Storage) -> bool:
+    """Whether no source gives a write rate: designs that write much are conditional on it."""
+    return storage.node_write_bytes_per_s is None
+
+
 def capacity_is_unknown(storage: Storage, capacity_option: int) -> bool:
     """Whether no source says what a system of this kind holds, so that no count of nodes is known to be enough."""
     smallest, _ = node_limits(storage)
@@ -97,3 +102,16 @@ def mount_rates(storage: Storage, catalog: Catalog) -> tuple[float, float, float
     # One mount for every front-end address, as the DGX-1 test did with 16 for eight nodes.
     ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 1
     return 0.0, float(ports), low.value, high.value
+
+
+# Of drives without any published rate: a single drive of the slowest kind that the catalogue has. Assumed.
+_SLOWEST_WRITER_BYTES_PER_S = 1e8
+
+
+def writer_bytes_per_s(platform: Platform, storage_nodes: int, catalog: Catalog) -> float:
+    """Rate at which one process of one server writes: the least of the storage and one mount, at their low ends."""
+    count = 1 if platform.storage.kind == "local" else max(storage_nodes, 1)
+    slow = count * node_write_rates(platform)[0]
+    mount = mount_rates(platform.storage, catalog)[2]
+    rate = min(slow, mount)
+    return rate if np.isfinite(rate) else _SLOWEST_WRITER_BYTES_PER_S

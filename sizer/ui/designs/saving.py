@@ -24,8 +24,8 @@ from sizer.ui import look, state
 from sizer.ui.designs import revision_tables
 from sizer.ui.error_messages import sentences
 from sizer.ui.questions.compare import draw as draw_causes
+from sizer.ui.serving.settings import user_header
 from sizer.ui.session_catalog import PRICE_BOOK, catalog, remove_price_book, set_price_book
-from sizer.ui.settings import user_header
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.request import SizingRequest

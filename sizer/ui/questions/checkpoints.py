@@ -1,14 +1,18 @@
-"""Part of the question on failures: checkpoints, interruptions and goodput of a language model's training."""
+"""Part of the question on failures: checkpoints, interruptions and goodput of a large training."""
 
 import dataclasses
 
 import streamlit as st
 
 from sizer.base.errors import SizerError
-from sizer.base.quantities import duration, grouped
+from sizer.base.quantities import duration, grouped, si
 from sizer.present.availability import cycle_chart, share_text
 from sizer.questions.failures.goodput import GoodputAnswer, GoodputQuestion, goodput_answer, question_of
 from sizer.questions.failures.goodput_text import write_rates_table
+from sizer.questions.failures.storage_worth import storage_worth
+from sizer.questions.failures.storage_worth_tables import worth_text
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.stages.storage_rates import write_rate_is_unknown
 from sizer.ui import look
 from sizer.ui.error_messages import sentences
 from sizer.ui.state import View
@@ -19,6 +23,10 @@ _BEST = 0.0
 _INTERVALS_S = (_BEST, *(minutes * _MINUTE_S for minutes in (2, 5, 10, 15, 20, 30, 45, 60, 120, 240, 480)))
 _RATES = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 9.0, 16.0)
 _REPAIRS_S = tuple(hours * _HOUR_S for hours in (4, 12, 24, 48, 72, 168))
+# One is free at every failure.
+_ENOUGH, _MOST_SPARES = -1, 8
+# Of the write rate of the design's storage.
+_WRITE_FACTORS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _USUAL_RATE, _USUAL_REPAIR_S = 4.0, 24 * _HOUR_S
 
 
@@ -30,10 +38,13 @@ def show(view: View, number: int) -> None:
     if question is None:
         return
     st.subheader("Checkpoints and interruptions", anchor=False)
+    assumed = ""
+    if write_rate_is_unknown(design.platform.storage):
+        assumed = "; no source gives the write rate, a quarter of the read rate is assumed"
     look.note(
         f"What the storage of the design can do: it writes {grouped(question.write_bytes_per_s / 1e9)} GB/s and reads "
-        f"{grouped(question.read_bytes_per_s / 1e9)} GB/s at least. The design itself counts with the times that it is "
-        "sized for."
+        f"{grouped(question.read_bytes_per_s / 1e9)} GB/s at least{assumed}. The design itself counts with the times "
+        "that it is sized for."
     )
     asked = _asked(question, f"{st.session_state.generation}/{number}")
     try:
@@ -47,6 +58,9 @@ def show(view: View, number: int) -> None:
     table = write_rates_table(found)
     st.subheader(plain(table.caption), anchor=False)
     look.table(table, view.catalog.sources)
+    worth = storage_worth(EvaluatedDesign(view.result, view.catalog), asked)
+    if worth is not None:
+        look.note(worth_text(worth))
 
 
 def _asked(question: GoodputQuestion, about: str) -> GoodputQuestion:
@@ -68,6 +82,14 @@ def _asked(question: GoodputQuestion, about: str) -> GoodputQuestion:
             key=f"interruptions/{about}",
             width=260,
         )
+        write = st.select_slider(
+            "Write rate of the storage",
+            [factor * question.write_bytes_per_s for factor in _WRITE_FACTORS],
+            value=question.write_bytes_per_s,
+            format_func=lambda rate: si(rate, "B/s"),
+            key=f"write-rate/{about}",
+            width=260,
+        )
         repair_s = st.select_slider(
             "Time of a repair",
             _REPAIRS_S,
@@ -76,8 +98,23 @@ def _asked(question: GoodputQuestion, about: str) -> GoodputQuestion:
             key=f"repair/{about}",
             width=260,
         )
+        spares = st.select_slider(
+            "Spare servers",
+            [_ENOUGH, *range(_MOST_SPARES + 1)],
+            value=_ENOUGH,
+            format_func=lambda count: "enough" if count == _ENOUGH else str(count),
+            key=f"spares/{about}",
+            width=260,
+        )
     is_usual = question.rate is None and rate == _USUAL_RATE
-    return dataclasses.replace(question, interval_s=every or None, rate=None if is_usual else rate, repair_s=repair_s)
+    return dataclasses.replace(
+        question,
+        interval_s=every or None,
+        rate=None if is_usual else rate,
+        repair_s=repair_s,
+        write_bytes_per_s=write,
+        spares=None if spares == _ENOUGH else int(spares),
+    )
 
 
 def _figures(found: GoodputAnswer) -> None:

@@ -211,6 +211,13 @@ STATED_STORAGE: Columns = (
     ),
     (
         FormField(
+            ("stated_storage", "node_write_bytes_per_s"),
+            "Stated write rate",
+            "Of one node, with its unit: 1.2 GB/s. Default: that of the catalogue.",
+            Quantity(BYTES_PER_S),
+            "as in the catalogue",
+        ),
+        FormField(
             ("stated_storage", "usable_bytes"),
             "Stated usable capacity",
             "Of the whole system, with its unit: 2 PB. Default: that of the catalogue.",

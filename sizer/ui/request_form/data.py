@@ -1,13 +1,34 @@
 """Fields of the request: data on the storage."""
 
 from sizer.base.quantities import BYTES, BYTES_PER_S, SECONDS
-from sizer.ui.request_form.field import Checkbox, Columns, Count, Dropdown, FormField, PlainNumber, Quantity
+from sizer.ui.request_form.field import (
+    Checkbox,
+    Columns,
+    Count,
+    Dropdown,
+    FormField,
+    MultiSelect,
+    PlainNumber,
+    Quantity,
+)
+from sizer.ui.request_form.options import capacity_tiers
 
 INGEST_PATHS = {
     "": "Shortest path of the design",
     "gateway": "Through the gateway",
     "front-end": "Through the storage front end",
     "head-node": "Through the head node",
+}
+CHECKPOINT_BUFFERS = {"host-memory": "Memory of the servers", "local-drives": "Drives of the servers"}
+LEVELS = {"": "None asked", "good": "Good", "better": "Better", "best": "Best"}
+RESTART_READS = {"shared": "Replicas share what they read", "each-replica": "Each replica for itself"}
+
+
+STREAMS = {
+    "training": "training",
+    "checkpoints": "checkpoints",
+    "ingest": "new data",
+    "snapshots": "copies of snapshots",
 }
 DATA: Columns = (
     (
@@ -86,6 +107,74 @@ DATA: Columns = (
             "Training waits for the checkpoint",
             "Of a language model: until it is written, instead of for its copy into host memory only.",
             Checkbox(),
+        ),
+        FormField(
+            ("data", "checkpoint_buffer"),
+            "Checkpoint buffer",
+            "Of a language model: where a checkpoint waits while the storage takes it.",
+            Dropdown(CHECKPOINT_BUFFERS, "host-memory"),
+        ),
+        FormField(
+            ("data", "restart_reads"),
+            "Reads at a restart",
+            "Replicas of a language model share what they read, or each reads its weights for itself.",
+            Dropdown(RESTART_READS, "shared"),
+        ),
+    ),
+    (
+        FormField(
+            ("data", "storage_level"),
+            "Storage level",
+            "Of NVIDIA's DGX SuperPOD: read and write rates by the number of servers.",
+            Dropdown(LEVELS),
+        ),
+        FormField(
+            ("data", "daily_ingest_bytes"),
+            "New data a day",
+            "Written while training goes on.",
+            Quantity(BYTES),
+            "none",
+        ),
+        FormField(
+            ("data", "daily_snapshot_bytes"),
+            "Snapshot data copied a day",
+            "Changed data that copies of snapshots read.",
+            Quantity(BYTES),
+            "none",
+        ),
+        FormField(
+            ("data", "daily_window_s"),
+            "Daily window",
+            "Time of a day for new data and copies of snapshots.",
+            Quantity(SECONDS),
+            "all day",
+        ),
+        FormField(
+            ("data", "never_together"),
+            "Never at the same time",
+            "Two or more of these of which one at a time runs. Default: everything may overlap.",
+            MultiSelect(STREAMS),
+            "everything may overlap",
+        ),
+        FormField(
+            ("data", "working_set_bytes"),
+            "Working set",
+            "Data that trainings read for some days. With it two tiers of storage are considered.",
+            Quantity(BYTES),
+            "one tier",
+        ),
+        FormField(
+            ("data", "staging_s"),
+            "Staging time",
+            "In which the next working set reaches the fast tier.",
+            Quantity(SECONDS),
+            "7 d",
+        ),
+        FormField(
+            ("data", "capacity_tier"),
+            "Capacity tier",
+            "Storage for everything behind the fast tier.",
+            Dropdown(capacity_tiers),
         ),
     ),
 )

@@ -6,8 +6,10 @@ from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.vendors import vendors_of
+from sizer.physical.capacity import counts_nodes
 from sizer.present.words import name
 from sizer.ui.session_catalog import catalog
+from sizer.workload.data import OBJECT_STORAGE
 
 
 def capitalized_name(key: str) -> str:
@@ -48,6 +50,13 @@ def usable_storage() -> dict[str, str]:
 def shared_storage() -> dict[str, str]:
     """Storage systems that servers share: all but the local drives of a server."""
     return existing_items(catalog(), "storage_nodes")
+
+
+def capacity_tiers() -> dict[str, str]:
+    """Capacity tiers to choose from."""
+    items = catalog().storage.values()
+    disks = {item.id: item.name for item in items if item.tier == "capacity" and item.orderable and counts_nodes(item)}
+    return {"": "What costs least, or one tier", OBJECT_STORAGE: "Object storage of the customer", **disks}
 
 
 def vendors() -> dict[str, str]:

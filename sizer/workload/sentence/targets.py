@@ -142,6 +142,8 @@ def read_habits(notes: Notes, samples: re.Match[str] | None) -> None:
             if notes.text.left[samples.start()] != READ:
                 notes.text.record(samples, f"{written_number(n_samples)} samples to infer")
             notes.text.record(match, f"all samples within {written}: minimum rate {rate}")
+        else:
+            notes.text.record(match, "how often it runs")
 
 
 def time_text(value: float, unit: str) -> str:

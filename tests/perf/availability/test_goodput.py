@@ -12,6 +12,7 @@ from sizer.perf.availability.goodput import (
     best_interval,
     checkpoint_plan,
     goodput,
+    spare_wait_s,
     spares_that_suffice,
     storage_level,
     time_between_interruptions,
@@ -149,3 +150,21 @@ def test_spares():
     # (table of the Poisson distribution), and one is free
     assert spares_that_suffice(2048, 86400) == 16
     assert spares_that_suffice(1, 0) == 0
+
+
+def test_a_job_without_spares_waits_for_the_repair():
+    """No spare: a repair of a day. One spare, mean 0.004 in repair: 0.004 / 1.004 of half a day (Erlang's formula)."""
+    assert spare_wait_s(1, 86_400, 0) == pytest.approx(86_400)
+    assert spare_wait_s(1, 86_400, 1, rate=4.0) == pytest.approx(0.004 / 1.004 * 43_200)
+
+
+@given(st.integers(1, 4096), st.integers(0, 40), st.floats(60, 1e6))
+def test_more_spares_never_wait_longer(servers, spares, repair_s):
+    assert spare_wait_s(servers, repair_s, spares + 1) <= spare_wait_s(servers, repair_s, spares) * (1 + 1e-9)
+
+
+def test_spares_change_goodput():
+    asked = GoodputQuestion(8192, 405e9, 1e12, 1e12, copy_s=5.0, repair_s=86_400)
+    none, enough = (goodput_answer(dataclasses.replace(asked, spares=count)).plan.goodput[0] for count in (0, 40))
+    assert none < enough
+    assert enough == pytest.approx(goodput_answer(asked).plan.goodput[0], abs=1e-6)

@@ -12,7 +12,7 @@ from sizer.base.errors import RequestError, SizerError
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.reasons import RateNeed, StorageDecision
 from sizer.sizing.stages.checkpoints import checkpoint_rates, goodput_of, plan_of
-from sizer.workload.language import Checkpoints
+from sizer.workload.checkpoints import Checkpoints
 from tests.factories import examples
 
 DAY_S, MINUTE, TB = 86_400, 60, 1e12
@@ -60,7 +60,7 @@ def test_storage_is_sized_for_writing_and_loading(seventy):
     """0.99 TB in five minutes is 3.3 GB/s both ways; AI400X2 writes 65 GB/s and reads at least 45."""
     design = seventy.design
     found = design.workloads[0].language
-    kept = checkpoint_storage(design, found)
+    kept = checkpoint_storage(design, found.job)
     assert kept.written_bytes == pytest.approx(14 * PARAMETERS, rel=0.01)
     assert kept.write_need_bytes_per_s == pytest.approx(14 * PARAMETERS / 300, rel=0.01)
     assert kept.write_s <= kept.write_allowed_s
@@ -130,7 +130,7 @@ def test_more_gpus_are_interrupted_more_often(gpus, more):
 
 
 def test_other_networks_ask_for_no_checkpoints():
-    assert checkpoint_rates(None, np.array([8.0])) is None
+    assert checkpoint_rates(None, None, np.array([8.0])) is None
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,17 @@ from hypothesis import strategies as st
 from sizer.base.errors import RequestError
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.present.text.layouts import layouts_text
-from sizer.sizing.stages.language_layouts import CERTAIN, LayoutQuestion, search_layouts
+from sizer.sizing.stages.language_layouts import LayoutQuestion, search_layouts
+from sizer.sizing.stages.language_search import CERTAIN
+from sizer.workload.transformer.layout_pins import LayoutPins
 from tests.factories import examples
 
 GIB = 2**30
 LLAMA_70B = LayoutQuestion("Llama3-70B", "H100", gpus=64, sequence=8192, batch=128)
+
+
+def pinned(**pins):
+    return dataclasses.replace(LLAMA_70B, pins=LayoutPins(**pins))
 
 
 def search(question, count=5):
@@ -22,11 +28,12 @@ def search(question, count=5):
 
 def test_llama_70b_on_64_h100_comes_near_the_published_run():
     # NVIDIA's recipes of three releases print 1,113 to 1,121 tokens/s a GPU with TP 4, PP 4, CP 2 and VP 5.
-    published = search(dataclasses.replace(LLAMA_70B, tensor=4, pipeline=4, context=2, micro_batch=1), 20)
+    published = search(pinned(tensor=4, pipeline=4, context=2, micro_batch=1), 20)
     with_five_chunks = [one for one in published.answers if one.virtual == 5]
     assert float(with_five_chunks[0].tokens_per_s.value) / 64 == pytest.approx(1117, rel=0.05)
+    # The published layout has run, so the fastest that fits is at most the correction for choosing slower.
     best = search(LLAMA_70B).answers[0]
-    assert 1117 <= float(best.tokens_per_s.value) / 64 <= 1.25 * 1117
+    assert 0.97 * 1117 <= float(best.tokens_per_s.value) / 64 <= 1.25 * 1117
 
 
 def test_answers_divide_fit_and_come_fastest_first():
@@ -36,7 +43,8 @@ def test_answers_divide_fit_and_come_fastest_first():
     for one in found.answers:
         assert one.tensor * one.pipeline * one.context * one.data == 64
         assert 128 % (one.data * one.micro_batch) == 0
-        assert 80 % (one.pipeline * one.virtual) == 0
+        # Embedding and output may count as a layer each.
+        assert 80 % (one.pipeline * one.virtual) == 0 or 82 % (one.pipeline * one.virtual) == 0
         assert one.probability_fits >= CERTAIN
         assert float(one.memory_bytes.value) < 80 * GIB
         # The terms of the step are those of the rate.
@@ -59,8 +67,8 @@ def test_experts_are_divided_inside_the_rack():
         ({"gpu": "TPU"}, "GPU 'TPU' is not in the catalogue"),
         ({"gpus": 0}, "gpus is 0; allowed are 1 to"),
         ({"gpus": 8}, "does not fit 8 x H100: the smallest layout takes"),
-        ({"batch": 3, "tensor": 1, "pipeline": 1, "context": 1}, "no layout divides"),
-        ({"tensor": 3}, "no layout divides"),
+        ({"batch": 3, "pins": LayoutPins(tensor=1, pipeline=1, context=1)}, "no layout divides"),
+        ({"pins": LayoutPins(tensor=3)}, "layout.tensor = 3 does not divide the 64 attention heads"),
         ({"sequence": 1}, "sequence is 1; allowed are 128 to"),
     ],
 )
@@ -85,3 +93,11 @@ def test_the_text_names_the_layout_and_what_a_step_is_spent_on():
     assert "Llama3-70B on 64 x H100, bf16, NeMo" in text
     assert "A step of the fastest takes" in text
     assert "compute" in text
+
+
+def test_llama_405b_on_512_gb200_is_near_mlperf():
+    """MLPerf v5.0, NVIDIA on 512 GB200 with 896 sequences: 742 and 736 tokens/s a GPU with TP 4, PP 8 x 8, CP 2."""
+    pins = LayoutPins(tensor=4, pipeline=8, chunks=8, context=2, micro_batch=1)
+    question = LayoutQuestion("Llama3.1-405B", "GB200", 512, sequence=8192, batch=896, precision="fp8", pins=pins)
+    found = search(question).answers[0]
+    assert float(found.tokens_per_s.value) / 512 == pytest.approx(739, rel=0.05)

@@ -46,6 +46,8 @@ PAGES = (
 # One number of the headline, which stands on every page that has an answer.
 FIGURE = ".st-key-headline [data-testid='stPopover'] button"
 _START_SECONDS = 60
+_IDLE_SECONDS, _IDLE_SHARE = 20, 0.3
+_servers: dict[int, "subprocess.Popen[bytes]"] = {}
 
 
 def free_port() -> int:
@@ -78,12 +80,19 @@ def served(folder: Path, **variables: str) -> Iterator[int]:
         server = subprocess.Popen(
             [sys.executable, "-m", "sizer.cli", "app"], cwd=folder, env=environment, stdout=log, stderr=log
         )
+        _servers[port] = server
         try:
+            (folder / "server.pid").write_text(str(server.pid))
             _wait_for(server, port, variables.get("SIZER_APP_BASE_PATH", "").strip("/"))
             yield port
         finally:
             server.terminate()
-            server.wait(timeout=20)
+            try:
+                server.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+                raise
 
 
 def _wait_for(server: "subprocess.Popen[bytes]", port: int, base_path: str) -> None:
@@ -97,6 +106,22 @@ def _wait_for(server: "subprocess.Popen[bytes]", port: int, base_path: str) -> N
             assert server.poll() is None, "the server ended"
             time.sleep(0.1)
     raise AssertionError(f"{url} did not answer within {_START_SECONDS} s")
+
+
+def wait_until_idle(port: int) -> None:
+    """Wait until the server at a port uses little of a processor."""
+    ticks_per_s = os.sysconf("SC_CLK_TCK")
+
+    def used_s() -> float:
+        fields = Path(f"/proc/{_servers[port].pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / ticks_per_s
+
+    for _ in range(_IDLE_SECONDS):
+        before = used_s()
+        time.sleep(1)
+        if used_s() - before < _IDLE_SHARE:
+            return
+    raise AssertionError(f"the server still works after {_IDLE_SECONDS} s")
 
 
 @contextmanager
@@ -139,9 +164,13 @@ def settled(page: "Page") -> None:
 
 
 def to_page(page: "Page", name: str) -> None:
-    """Another page by its link, which may stand in the menu of those that found no room."""
+    """Another page by its link, which may stand in the menu of those that found no room, or of a phone."""
     link = page.get_by_role("link", name=name, exact=True).first
-    if not link.is_visible():
+    menu = page.get_by_test_id("stExpandSidebarButton")
+    if menu.is_visible():
+        menu.click()
+        link.wait_for()
+    elif not link.is_visible():
         page.get_by_text(re.compile(r"^\d+ more$")).first.click()
         link = page.get_by_role("menuitem", name=name, exact=True)
     link.click()

@@ -105,3 +105,24 @@ def test_hostile_names_stay_text():
     app.run()
     assert_well(app)
     assert all("<script>" not in one for one in html_of(app))
+
+
+def test_what_the_storage_carries_of_mlperf_storage():
+    labels = [one.label for one in asked("llama-70b-dgx-h100").expander]
+    assert "Emulated accelerators of MLPerf Storage" in labels
+    assert "Checkpoints of MLPerf Storage" in labels
+
+
+def test_two_tiers_and_daily_streams_are_typed():
+    app = unfold(opened(), "data")
+    widget(app.text_input, "Working set").set_value("400 TB")
+    widget(app.selectbox, "Capacity tier").set_value("isilon-h5600")
+    widget(app.text_input, "New data a day").set_value("20 TB")
+    widget(app.text_input, "Daily window").set_value("8 h")
+    widget(app.multiselect, "Never at the same time").set_value(["ingest", "training"])
+    widget(app.button, SEND).click().run()
+    assert_healthy(app)
+    found = data_request_of(app)
+    assert (found.working_set_bytes, found.capacity_tier) == (400e12, "isilon-h5600")
+    assert (found.daily_ingest_bytes, found.daily_window_s) == (20e12, 8 * 3600)
+    assert found.never_together == ("ingest", "training")

@@ -82,6 +82,13 @@ def test_the_checkpoints_of_a_language_model() -> None:
     widget(app.select_slider, "Checkpoint interval").set_value(8 * 3600.0).run()
     assert_well(app)
     assert plain(figure(app, "A checkpoint every")[0]) == "8.00 h"
+    # Writing at an eighth of the rate and no spare server leave less.
+    before = float(plain(figure(app, "Goodput")[0]).split()[0])
+    slower = widget(app.select_slider, "Write rate of the storage")
+    slower.set_value(slower.value / 8).run()
+    widget(app.select_slider, "Spare servers").set_value(0).run()
+    assert_well(app)
+    assert float(plain(figure(app, "Goodput")[0]).split()[0]) < before
     # The request is as it was: these are questions.
     assert "data" not in app.session_state.draft
 

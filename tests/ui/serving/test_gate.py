@@ -2,7 +2,7 @@
 
 import pytest
 
-from sizer.ui.gate import is_allowed
+from sizer.ui.serving.gate import is_allowed
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from typing import Any
 from sizer.base.errors import OutputError
 from sizer.base.resources import resource_path
 from sizer.catalog.loader import load_catalog
-from sizer.ui.gate import Gate
-from sizer.ui.settings import Serving
+from sizer.ui.serving.gate import Gate
+from sizer.ui.serving.settings import Serving
 
-_ENTRY = Path(__file__).with_name("main.py")
+_ENTRY = Path(__file__).parent.with_name("main.py")
 _HEALTH_SECONDS = 5
 
 

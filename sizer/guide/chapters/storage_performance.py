@@ -1,0 +1,52 @@
+"""Chapter on the performance of the storage: reads, writes, checkpoints, restarts, tiers and published levels."""
+
+from typing import Any
+
+from sizer.guide.context import GuideContext
+from sizer.present.availability import checkpoint_table, checkpoint_text, cycle_chart
+from sizer.present.figures import charted
+from sizer.present.storage_streams import level_table, staging_text, streams_table, tiers_table, together_text
+from sizer.questions.storage_benchmark.analysis import benchmark_answer, question_of
+from sizer.questions.storage_benchmark.tables import accelerators_table
+from sizer.sizing.design.storage_streams import demand_over_time
+from sizer.workload.checkpoints import other_streams
+
+
+def applies(context: GuideContext) -> bool:
+    """Whether something is written besides the data sets, or two tiers hold them."""
+    return (
+        any(answer.job is not None and answer.job.checkpoints.is_asked for answer in context.answers)
+        or not other_streams(context.result.request).is_nothing
+        or context.design.platform.second_tier is not None
+    )
+
+
+def content(context: GuideContext) -> dict[str, Any]:
+    """What ``sections/storage-performance.html`` prints."""
+    design, request = context.design, context.result.request
+    question = question_of(design)
+    return {
+        "together": together_text(demand_over_time(design, request)),
+        "streams": streams_table(design, request),
+        "checkpoints": [
+            (checkpoint_text(design, answer), table, _cycle(context, number))
+            for number, answer in enumerate(context.answers, 1)
+            if answer.job is not None
+            and answer.job.checkpoints.is_asked
+            and (table := checkpoint_table(design, answer, number)) is not None
+        ],
+        "staging": staging_text(design, request),
+        "tiers": tiers_table(design, request),
+        "levels": level_table(design),
+        "benchmark": None if question is None else accelerators_table(benchmark_answer(question)),
+    }
+
+
+def _cycle(context: GuideContext, number: int) -> Any:
+    job = context.answers[number - 1].job
+    return charted(
+        f"cycle-chart-{number}",
+        None if job is None else cycle_chart(job.plan, context.palette, waits=job.checkpoints.waits),
+        "One interval with its checkpoint, and an average interruption after it. Failures come at random: the "
+        "intervals hold whatever their order.",
+    )

@@ -1,0 +1,216 @@
+"""Tables on what reads and writes the storage, on its two tiers, and on the published storage level."""
+
+import math
+
+from sizer.base.quantities import si
+from sizer.perf.availability.goodput import STORAGE_LEVELS, level_rates, storage_level
+from sizer.physical.capacity import usable_bytes
+from sizer.present import words
+from sizer.present.tables import Row, Table, fact_table, row
+from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.constraints.tiers import capacity_tier_bytes, fast_tier_bytes
+from sizer.sizing.design.storage_streams import StorageDemandOverTime, StorageStream, StreamKind, demand_over_time
+from sizer.sizing.result import DesignAnswer
+from sizer.sizing.stages.storage_rates import node_rates, node_read_rate, node_write_rates, write_rate_is_unknown
+from sizer.workload.request import SizingRequest
+
+_NAMES = {
+    StreamKind.TRAINING: "training reads",
+    StreamKind.CHECKPOINTS: "checkpoints, written",
+    StreamKind.RESTART: "restart, read",
+    StreamKind.INGEST: "new data, written",
+    StreamKind.SNAPSHOTS: "snapshots, copied",
+    StreamKind.STAGING: "next working set, staged",
+}
+_TRIFLE = 0.0005
+
+
+def streams_table(design: DesignAnswer, request: SizingRequest) -> Table:
+    """Every stream with its peak, share of the time and average; what runs at the same time as totals."""
+    found = demand_over_time(design, request)
+    is_named = len(design.workloads) > 1
+    rows = [
+        row(
+            _name(stream, is_named=is_named),
+            si(stream.peak_bytes_per_s, "B/s"),
+            _duty(stream.duty_fraction),
+            si(stream.average_bytes_per_s, "B/s"),
+        )
+        for stream in found.streams
+        if stream.peak_bytes_per_s > 0
+    ]
+    rows += [
+        row(
+            "Most read at a time",
+            si(found.peak_read_bytes_per_s, "B/s"),
+            "",
+            si(found.average_read_bytes_per_s, "B/s"),
+            kind="total",
+        ),
+        row(
+            "Most written at a time",
+            si(found.peak_write_bytes_per_s, "B/s"),
+            "",
+            si(found.average_write_bytes_per_s, "B/s"),
+            kind="total",
+        ),
+        *_delivered(design),
+    ]
+    return fact_table(
+        "storage-streams",
+        "What reads and writes the storage",
+        rows,
+        titles=("Stream", "Peak", "Share of the time", "Average"),
+        widths=(40, 22, 18, 20),
+        aligns=("left", "right", "right", "right"),
+        style="",
+    )
+
+
+def together_text(found: StorageDemandOverTime) -> str:
+    """What may overlap."""
+    if not found.never_together:
+        return "All streams may overlap, except that a restart reads while training and checkpoints stand still."
+    names = words.listed(found.never_together)
+    return f"The request keeps {names} apart: one of them at a time. Everything else may overlap."
+
+
+def _name(stream: StorageStream, *, is_named: bool) -> str:
+    name = _NAMES[stream.kind]
+    return words.capital(f"{stream.workload}: {name}" if is_named and stream.workload else name)
+
+
+def _duty(share: float) -> str:
+    return "under 0.1\u202f%" if share < _TRIFLE else words.percent(share)
+
+
+def _delivered(design: DesignAnswer) -> list[Row]:
+    platform = design.platform
+    count = design.n_servers if platform.storage.kind == "local" else max(design.storage_nodes, 1)
+    low, high, line = node_rates(platform)
+    slow, fast = node_write_rates(platform)
+    read = "not published" if node_read_rate(platform.storage) is None else _range(count, low, high, line)
+    written = "not published" if write_rate_is_unknown(platform.storage) else _range(count, slow, fast, line)
+    return [row("The storage reads", read, "", ""), row("The storage writes", written, "", "")]
+
+
+def _range(count: int, low: float, high: float, line: float) -> str:
+    ends = [si(count * min(rate, line), "B/s") for rate in (low, high)]
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
+def level_table(design: DesignAnswer) -> Table | None:
+    """NVIDIA's storage levels for the servers of the design, with what is met; None of drives in the servers."""
+    platform = design.platform
+    low, _, line = node_rates(platform)
+    slow, _ = node_write_rates(platform)
+    if platform.storage.kind == "local" or node_read_rate(platform.storage) is None or not math.isfinite(low):
+        return None
+    count, servers = max(design.storage_nodes, 1), design.n_servers
+    read, write = count * min(low, line), count * min(slow, line)
+    met = storage_level(read, write, servers)
+    rows = []
+    for level in STORAGE_LEVELS:
+        needs = [float(rate) for rate in level_rates(level.name, servers)]
+        reached = [rate >= need for rate, need in zip((read, write), needs, strict=True)]
+        verdict = "met" if all(reached) else "read rate too low" if not reached[0] else "write rate too low"
+        if reached[0] and write_rate_is_unknown(platform.storage):
+            verdict = "open: write rate not published"
+        rows.append(row(words.capital(level.name), *(si(need, "B/s") for need in needs), verdict))
+    written = "not published" if write_rate_is_unknown(platform.storage) else si(write, "B/s")
+    summary = f"meets level: {met}" if met else "below level: good"
+    if met and write_rate_is_unknown(platform.storage):
+        summary = "open: write rate not published"
+    rows.append(row("This storage, low ends", si(read, "B/s"), written, summary, kind="total"))
+    return fact_table(
+        "storage-levels",
+        f"Storage levels of NVIDIA\u2019s DGX SuperPOD for {words.plural(servers, 'server')}",
+        rows,
+        titles=("Level", "Read", "Write", "Result"),
+        widths=(28, 20, 20, 32),
+        aligns=("left", "right", "right", "left"),
+        style="",
+    )
+
+
+def tiers_table(design: DesignAnswer, request: SizingRequest) -> Table | None:
+    """Both tiers with what lies there; None of one tier."""
+    tier = design.platform.second_tier
+    if tier is None:
+        return None
+    platform, data = design.platform, request.data
+    demand = storage_demand(design.workloads, data)
+    held = float(design.quantities.usable_bytes[0])
+    fast = [
+        "Fast tier",
+        f"{words.plural(design.storage_nodes, 'node')} of {platform.storage.name}",
+        "working set and checkpoints",
+        si(fast_tier_bytes(demand, data), "B"),
+        si(held, "B"),
+    ]
+    if tier.storage is None:
+        second = [
+            "Capacity tier",
+            "object storage of the customer",
+            "all data",
+            si(capacity_tier_bytes(demand), "B"),
+            "",
+        ]
+    else:
+        usable = float(usable_bytes(tier.storage, tier.capacity_option, tier.nodes))
+        second = [
+            "Capacity tier",
+            f"{words.plural(tier.nodes, 'node')} of {tier.storage.name}",
+            "all data, snapshots and reserve",
+            si(capacity_tier_bytes(demand), "B"),
+            si(usable, "B") if math.isfinite(usable) else "not published",
+        ]
+    return fact_table(
+        "storage-tiers",
+        "Where the data lie",
+        [row(*fast), row(*second)],
+        titles=("Tier", "System", "Data", "Needed", "Usable"),
+        widths=(15, 33, 24, 14, 14),
+        aligns=("left", "left", "left", "right", "right"),
+        style="",
+    )
+
+
+def tiers_sentence(design: DesignAnswer) -> str:
+    """Both tiers with their usable capacity and the staging between them; "" of one tier."""
+    tier = design.platform.second_tier
+    if tier is None:
+        return ""
+    held = si(float(design.quantities.usable_bytes[0]), "B")
+    behind = "object storage of the customer"
+    if tier.storage is not None:
+        usable = float(usable_bytes(tier.storage, tier.capacity_option, tier.nodes))
+        behind = f"{si(usable, 'B')} on {words.plural(tier.nodes, 'node')} of {tier.storage.name}"
+    name = design.platform.storage.name
+    return (
+        f"{held} on {words.plural(design.storage_nodes, 'node')} of {name} for the working set, {behind} for "
+        f"everything, {si(tier.staging_bytes_per_s, 'B/s')} staged"
+    )
+
+
+def staging_text(design: DesignAnswer, request: SizingRequest) -> str:
+    """How the next working set gets to the fast tier; "" of one tier."""
+    tier = design.platform.second_tier
+    if tier is None:
+        return ""
+    rate = tier.staging_bytes_per_s
+    if tier.storage is None:
+        source = request.data.source_bytes_per_s or 0.0
+        verdict = "is enough" if source >= rate else "is too slow"
+        return (
+            f"Staging the next working set takes {si(rate, 'B/s')}; the object storage delivers {si(source, 'B/s')}, "
+            f"which {verdict}."
+        )
+    read = node_read_rate(tier.storage)
+    if read is None:
+        return f"Staging takes {si(rate, 'B/s')}; no source gives the read rate of {tier.storage.name}."
+    given = tier.nodes * read.low.value
+    return (
+        f"Staging the next working set takes {si(rate, 'B/s')}; the capacity tier reads at least {si(given, 'B/s')}. "
+        "Trainings read from the fast tier only."
+    )

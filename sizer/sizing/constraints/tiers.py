@@ -1,0 +1,162 @@
+"""Two tiers of storage: a fast one for the data that trainings read now, a capacity tier for everything."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sizer.base.errors import RequestError
+from sizer.base.units import WEEK_S
+from sizer.catalog.generations import era_of
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Storage
+from sizer.physical import capacity
+from sizer.physical.allowed_parts import fits_era
+from sizer.physical.platform import Platform, SecondTier
+from sizer.physical.platforms import MIN_LEAF_PORTS, leaf_ports
+from sizer.physical.stated_storage import as_stated
+from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
+from sizer.sizing.stages.storage_rates import capacity_is_unknown, node_read_rate
+from sizer.workload.data import OBJECT_STORAGE, DataRequest
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+# Time in which another working set is brought to the fast tier, where the request states none: once a week. A choice
+# of ours.
+USUAL_STAGING_S = WEEK_S
+
+
+def staging_bytes_per_s(data: DataRequest) -> float:
+    """Rate at which a working set is staged in its time; 0 without one. [B/s]"""
+    return (data.working_set_bytes or 0.0) / (data.staging_s or USUAL_STAGING_S)
+
+
+def fast_tier_bytes(demand: StorageDemand, data: DataRequest) -> float:
+    """Usable capacity of the fast tier of two: the working set and checkpoints, at least the minimum asked. [B]"""
+    working = demand.total_bytes if data.working_set_bytes is None else data.working_set_bytes
+    held = min(working, demand.data_bytes) + demand.checkpoints_bytes
+    return min(max(held, demand.minimum_bytes), demand.total_bytes)
+
+
+def capacity_tier_bytes(demand: StorageDemand) -> float:
+    """Usable capacity of the capacity tier: all data with snapshots and reserve; the fast tier holds copies. [B]"""
+    return demand.stored_bytes - demand.checkpoints_bytes
+
+
+def needed_of(platform: Platform, demand: StorageDemand, data: DataRequest) -> float:
+    """Usable capacity that the fast storage of a platform must have. [B]"""
+    return demand.total_bytes if platform.second_tier is None else fast_tier_bytes(demand, data)
+
+
+def with_tiers(
+    platforms: Sequence[Platform], works: Sequence[ResolvedWorkload], request: SizingRequest, catalog: Catalog
+) -> list[Platform]:
+    """Platforms of a request with one tier and, where a working set is stated, with two.
+
+    Parameters
+    ----------
+    platforms : sequence of Platform
+        Of one tier.
+    works : sequence of ResolvedWorkload
+        Their data decide the size of the capacity tier.
+    request : SizingRequest
+        ``data.working_set_bytes`` asks for two tiers, ``data.capacity_tier`` names the second one.
+    catalog : Catalog
+        Storage of capacity tiers.
+
+    Raises
+    ------
+    RequestError
+        If the request names a capacity tier that the catalogue does not have, or that is none.
+    """
+    data = request.data
+    if data.working_set_bytes is None:
+        return list(platforms)
+    demand = storage_demand(works, data)
+    if data.working_set_bytes >= demand.data_bytes:
+        return list(platforms)  # everything is read: a second tier would hold nothing else
+    tiers = [
+        tier
+        for storage in _candidates(request, catalog)
+        if (tier := _sized(storage, capacity_tier_bytes(demand), staging_bytes_per_s(data))) is not None
+    ]
+    if data.capacity_tier == OBJECT_STORAGE:
+        tiers.append(SecondTier(None, 0, 0, staging_bytes_per_s(data)))
+    found = list(platforms) if data.capacity_tier is None else []
+    for platform in platforms:
+        found += [replace(platform, second_tier=tier) for tier in tiers if joins(catalog, platform, tier.storage)]
+    if not found:
+        raise RequestError(
+            f"data.capacity_tier = {data.capacity_tier!r} joins no fast storage that the request allows, or is too "
+            "small for the data; allow other storage, or leave the key out"
+        )
+    return found
+
+
+def _candidates(request: SizingRequest, catalog: Catalog) -> list[Storage]:
+    """Storage that may be a capacity tier: what the request names, else disks that it does not forbid."""
+    name = request.data.capacity_tier
+    if name == OBJECT_STORAGE:
+        if request.data.source_bytes_per_s is None:
+            raise RequestError(
+                f"data.capacity_tier = {name!r} needs data.source_bytes_per_s, the rate of the object storage, for "
+                "example '40 Gbit/s'"
+            )
+        return []
+    if name is not None:
+        storage = catalog.storage.get(name)
+        if storage is None or not capacity.counts_nodes(storage):
+            known = [item.id for item in catalog.storage.values() if item.tier == "capacity" and item.orderable]
+            raise RequestError(
+                f"data.capacity_tier = {name!r} is no shared storage of the catalogue; known: "
+                f"{', '.join([*known, OBJECT_STORAGE])}"
+            )
+        return [as_stated(catalog, storage, request)]
+    return [
+        as_stated(catalog, item, request)
+        for item in catalog.storage.values()
+        if item.tier == "capacity"
+        and item.orderable
+        and capacity.counts_nodes(item)
+        and item.id not in request.platforms.forbidden_storage
+        and node_read_rate(item) is not None
+    ]
+
+
+def _sized(storage: Storage, data_bytes: float, staging: float) -> SecondTier | None:
+    """The fewest raw bytes of a system that hold the data and read fast enough; None where no size does."""
+    rate = node_read_rate(storage)
+    unit, (_, most) = capacity.nodes_per_unit(storage), capacity.node_limits(storage)
+    choices = []
+    for option in range(max(len(storage.capacity_options), 1)):
+        if capacity_is_unknown(storage, option):
+            continue
+        held = capacity.smallest_nodes(storage, option, data_bytes)
+        reads = 0 if rate is None else int(np.ceil(staging / rate.low.value / unit - 1e-9)) * unit
+        nodes = max(int(held.nodes), reads)
+        if held.fits and nodes <= most:
+            choices.append((float(capacity.raw_bytes(storage, option, nodes)), nodes, option))
+    if not choices:
+        return None
+    _, nodes, option = min(choices)
+    return SecondTier(storage, option, nodes, staging)
+
+
+def joins(catalog: Catalog, platform: Platform, tier: Storage | None) -> bool:
+    """Whether a capacity tier can stand behind the storage of a platform, on the same network."""
+    storage = platform.storage
+    if not capacity.counts_nodes(storage) or storage.tier == "capacity":
+        return False
+    if tier is None:
+        return True
+    if tier.id == storage.id or tier.front_end_kind is None or not fits_era(tier.era, era_of(catalog, platform.server)):
+        return False
+    kind = tier.front_end_kind.value
+    if platform.attachment == "gateway":
+        return platform.gateway is not None and platform.gateway.front_end_kind.value == kind
+    if platform.attachment == "own network":
+        switch = platform.storage_switch
+    else:
+        is_ethernet = not (platform.fabric.is_infiniband or kind.is_infiniband)
+        switch = platform.fabric_switch if platform.attachment == "fabric" and is_ethernet else None
+    return switch is not None and leaf_ports(switch, kind) >= MIN_LEAF_PORTS

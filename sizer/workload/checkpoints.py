@@ -1,0 +1,73 @@
+"""Checkpoints of a training, and what else is written to the storage or read from it while it runs."""
+
+from dataclasses import dataclass
+
+from sizer.base.units import DAY_S
+from sizer.catalog.schema import Dnn
+from sizer.workload.data import StorageLevelName
+from sizer.workload.request import SizingRequest
+
+# Weights and momentum in single precision. Assumed: no published design of the catalogue states the size of a
+# checkpoint of an image network.
+CHECKPOINT_BYTES_PER_PARAMETER = 8.0
+# Time in which a checkpoint is written while training waits for it, and the shortest interval of a language model. A
+# choice of ours.
+CHECKPOINT_WAIT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """What a training keeps of its state, how, and how often something stops it."""
+
+    written_bytes: float  # each time
+    restart_bytes: float  # that a restart loads
+    every_s: float | None  # None: the interval that loses least
+    waits: bool  # until a checkpoint is written
+    interruptions: float | None  # in 1,000 days of 8 GPUs; None: as published
+    # What each further replica reads at a restart; 0 where replicas share what they read.
+    replica_bytes: float = 0.0
+    on_local_drives: bool = False  # waits on drives of the servers until it is written
+    is_asked: bool = True  # False: nobody asked for them, and the storage is not sized for them
+
+
+@dataclass(frozen=True)
+class OtherStreams:
+    """What is written and read beside trainings, while it lasts. Rates in B/s."""
+
+    ingest_bytes_per_s: float
+    snapshot_bytes_per_s: float  # read to copy what changed
+    duty_fraction: float  # of the day
+    never_together: frozenset[str]  # names of streams of which one at a time runs
+    level: StorageLevelName | None = None  # that the storage meets
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing is said of them."""
+        return not (self.ingest_bytes_per_s or self.snapshot_bytes_per_s or self.never_together or self.level)
+
+
+def checkpoints_of_network(dnn: Dnn, request: SizingRequest) -> Checkpoints:
+    """Checkpoints of a network other than a language model: written by one process while training waits."""
+    data = request.data
+    size = (data.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER) * dnn.parameters.value
+    return Checkpoints(
+        written_bytes=size,
+        restart_bytes=size,
+        every_s=data.checkpoint_every_s,
+        waits=True,
+        interruptions=request.resilience.interruptions,
+        is_asked=data.checkpoint_every_s is not None,
+    )
+
+
+def other_streams(request: SizingRequest) -> OtherStreams:
+    """Ingest and copies of snapshots of a request."""
+    data = request.data
+    window_s = data.daily_window_s or DAY_S
+    return OtherStreams(
+        ingest_bytes_per_s=(data.daily_ingest_bytes or 0.0) / window_s,
+        snapshot_bytes_per_s=(data.daily_snapshot_bytes or 0.0) / window_s,
+        duty_fraction=window_s / DAY_S,
+        never_together=frozenset(data.never_together),
+        level=data.storage_level,
+    )

@@ -1,0 +1,36 @@
+"""Files of measurements with characters that no text may hold, and files that hold nothing."""
+
+import pytest
+
+from sizer.base.errors import CalibrationError, RequestError
+from sizer.base.formats.csv_rows import rows_of_file
+from sizer.calibrate.observations import load_observations, observation_texts
+
+
+@pytest.mark.parametrize("character", ["\x07", "\x1b", "\u202e", "\ufffe"])
+def test_a_character_that_ends_the_renderer_is_refused_with_its_place(character, tmp_path):
+    (name, text), *_ = observation_texts().items()
+    head, row, *_ = text.splitlines()
+    file = tmp_path / name
+    cells = row.split(",")
+    cells[1] = cells[1][:3] + character + cells[1][3:]
+    file.write_text(f"{head}\n{','.join(cells)}\n", encoding="utf-8")
+    with pytest.raises(CalibrationError, match=rf"line 2, column source: .*U\+{ord(character):04X}"):
+        load_observations(file)
+
+
+def test_rows_of_a_file_are_held_to_the_same(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text("a,b\n1,x\n2,bell\x07\n", encoding="utf-8")
+    with pytest.raises(CalibrationError, match=r"rows\.csv:3: b: .*U\+0007"):
+        rows_of_file(file, "rows", lambda cells, _: cells)
+
+
+def test_an_empty_file_has_no_rows(tmp_path):
+    (tmp_path / "empty.csv").write_text("", encoding="utf-8")
+    assert rows_of_file(tmp_path / "empty.csv", "rows", lambda cells, _: cells) == []
+
+
+def test_a_device_is_no_file_of_measurements():
+    with pytest.raises(RequestError, match="a device or a pipe; give a file"):
+        load_observations("/dev/zero")
