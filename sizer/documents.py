@@ -354,6 +354,8 @@ def write_documents(
             drawn = {}
             # Pages are set while the next document is written, the longest first.
             for kind in [kind for kind in _LONGEST_FIRST if kind in kinds]:
+                if progress is not None:
+                    progress(FORMATS[kind], "")
                 try:
                     page = _page(result, catalog, kind, *arguments, words[kind])
                     drawn[kind] = threads.submit(_pdf, kind, *page, words[kind])

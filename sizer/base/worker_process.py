@@ -167,7 +167,7 @@ class _Pool:
         with self._lock:
             workers, self._all, self._idle = self._all, [], []
         for worker in workers:
-            worker.process.kill()
+            worker.stop()
 
 
 _pools = {PAGES: _Pool(), CHARTS: _Pool()}

@@ -244,7 +244,7 @@ def test_the_usual_documents_are_all_but_the_archive(tmp_path, monkeypatch, draw
             progress("drawing")
         return b"%PDF"
 
-    monkeypatch.setattr(documents, "guide_page", lambda result, catalog, edition: asked.append(edition) or "page")
+    monkeypatch.setattr(documents, "guide_page", lambda *given: asked.append(given[2]) or "page")
     monkeypatch.setattr(documents, "page_pdf_apart", pdf)
     monkeypatch.setattr(documents, "guide_html", lambda *given: given[2].form)
     told: list[tuple[str, str]] = []
@@ -288,6 +288,7 @@ def test_a_customer_copy_is_made_once_for_all_documents(tmp_path, monkeypatch, d
 
 
 def test_a_machine_without_the_engine_says_so_once(tmp_path, monkeypatch, drawn_here):
+    monkeypatch.setattr(documents, "guide_page", lambda *_: "page")
     monkeypatch.setattr(typeset, "weasyprint_state", lambda: "PDFs need the Pango library.")
     paths, remark = documents.write_documents(
         factories.one_c4140(), factories.catalog(), tmp_path, ("csv", "pdf", "engineer", "summary", "archive")
