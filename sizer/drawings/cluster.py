@@ -15,6 +15,7 @@ from sizer.sizing.result import DesignAnswer
 # Where a group is not called by the prefix of its devices' names.
 _OTHER_NAMES = {
     "gpu": "servers",
+    "storage-ufm": "ufm",
     "mgmt": "management",
     "mgmt-agg": "management-aggregation",
     "mgmt-core": "management-core",
@@ -33,6 +34,9 @@ _SWITCHES = {
     "back-end": ("back-end switch", "back-end switches"),
     "back-end-spine": ("back-end spine switch", "back-end spine switches"),
     "back-end-core": ("back-end core switch", "back-end core switches"),
+    "in-band": ("in-band switch", "in-band switches"),
+    "in-band-spine": ("in-band spine switch", "in-band spine switches"),
+    "in-band-core": ("in-band core switch", "in-band core switches"),
     "management": ("management switch", "management switches"),
     "management-aggregation": ("management aggregation switch", "management aggregation switches"),
     "management-core": ("management core switch", "management core switches"),
@@ -79,6 +83,10 @@ class Cluster:
             item = parts.server
         elif group == "head":
             item = parts.head_node
+        elif group == "ufm":
+            item = parts.fabric_manager
+        elif group.startswith("in-band"):
+            item = parts.in_band_switch
         elif group == "gateway":
             item = parts.gateway
         elif group.startswith("back-end"):

@@ -9,7 +9,7 @@ import numpy as np
 from sizer.base.quantities import grouped, si, significant
 from sizer.catalog.links import LinkType
 from sizer.physical.components import Network
-from sizer.physical.networks.links import OUTSIDE
+from sizer.physical.networks.links import OUTSIDE, ZERO_U
 from sizer.physical.plan import PlacedDevice, Plan
 from sizer.physical.roles import NetworkRole
 
@@ -46,8 +46,10 @@ def bundles(plan: Plan, end: Callable[[PlacedDevice], str], network: NetworkRole
     for cable in plan.cables:
         if network is not None and cable.run.network.network is not network:
             continue
-        a_device = np.where(cable.run.a_device == OUTSIDE, len(plan.devices), cable.run.a_device)
-        pairs, many = np.unique(number[a_device] * len(known) + number[cable.run.b_device], return_counts=True)
+        # Rack PDUs are on no drawing of networks.
+        drawn = cable.run.a_device != ZERO_U
+        a_device = np.where(cable.run.a_device == OUTSIDE, len(plan.devices), cable.run.a_device)[drawn]
+        pairs, many = np.unique(number[a_device] * len(known) + number[cable.run.b_device[drawn]], return_counts=True)
         for pair, count in zip(pairs.tolist(), many.tolist(), strict=True):
             key = (known[pair // len(known)], known[pair % len(known)], cable.run.kind)
             counts[key] = counts.get(key, 0) + count

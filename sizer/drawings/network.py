@@ -20,13 +20,14 @@ _MANY = 5
 _LABEL, _SMALL = 9.5, 9.0
 # Level of a switch by the end of its group's name; everything else is an end point.
 _LEVELS = (("core", 3), ("spine", 2), ("aggregation", 2))
-_LEAVES = ("leaf", "storage-leaf", "back-end", "management")
+_LEAVES = ("leaf", "storage-leaf", "back-end", "in-band", "management")
 # Colour of the devices of a group.
 _ROLES = {"servers": "gpu", "head": "other", "storage": "storage", links.CUSTOMER_LAN: "other", "gateway": "network"}
 _NETWORKS = {
     NetworkRole.COMPUTE: "compute fabric",
     NetworkRole.STORAGE: "storage front end",
     NetworkRole.STORAGE_BACK_END: "storage back end",
+    NetworkRole.IN_BAND: "in-band network",
     NetworkRole.MANAGEMENT: "management network",
 }
 
@@ -67,11 +68,12 @@ class _Layout:
                 x, width = _place(number, len(levels[level]), is_end=not level)
                 boxes[group] = self._box(group, x, y, width, height)
             y += height + _GAP_Y
-        lines = tuple(self._link(bundle, boxes) for bundle in self.bundles)
+        # Cables between the two leaves of a pair end where they start; the title of the box has them.
+        lines = tuple(self._link(bundle, boxes) for bundle in self.bundles if bundle.a != bundle.z)
         return Drawing(COLUMN_PX, y - _GAP_Y + _MARGIN, self._title(), tuple(boxes.values()), lines)
 
     def _level(self, group: str) -> int:
-        uppers = {bundle.z for bundle in self.bundles}
+        uppers = {bundle.z for bundle in self.bundles if bundle.a != bundle.z}
         if group not in uppers:
             return 0  # nothing hangs below it: an end point of this network, gateways among them
         found = next((level for end, level in _LEVELS if group.endswith(end)), 1)
@@ -85,15 +87,19 @@ class _Layout:
         count = cluster.count(group)
         title = cluster.storage_title() if group == "storage" else links.many(count, cluster.model(group))
         is_quiet = self.role is NetworkRole.MANAGEMENT
-        return Box(
-            group, x, y, width, height, title, (self._words(group),), _ROLES.get(group, "network"), count, is_quiet
-        )
+        words = self._words(group)
+        peers = sum(bundle.count for bundle in self.bundles if bundle.a == bundle.z == group)
+        if peers:
+            words += f", {grouped(peers)} cables between pairs"
+        return Box(group, x, y, width, height, title, (words,), _ROLES.get(group, "network"), count, is_quiet)
 
     def _words(self, group: str) -> str:
         if group == "servers":
             return by_count(self.cluster.count(group), "GPU server", "GPU servers")
         if group == "head":
-            return "head node"
+            return by_count(self.cluster.count(group), "head node", "management servers")
+        if group == "ufm":
+            return by_count(self.cluster.count(group), "subnet manager", "subnet managers")
         if group == "storage":
             nodes, units = self.cluster.design.storage_nodes, self.cluster.count(group)
             return f"{nodes} nodes" if nodes > units else "storage"

@@ -17,7 +17,9 @@ _GAP_X, _GAP_Y = 44.0, 48.0
 _LOW_GAP_Y = 40.0
 _HEAD_W, _STORAGE_W, _SPINE_INSET = 132.0, 196.0, 70.0
 _SWITCH_H, _SERVER_H, _MAX_SERVER_H, _MANAGEMENT_H = 46.0, 78.0, 170.0, 32.0
+_HALF_GAP = 8.0
 _LABEL, _SMALL = 9.5, 9.0
+_HEADS = {1: "head node", 2: "head nodes, one active"}
 _ON_LEFT = ("core", "spine", "leaf")
 _ON_RIGHT = ("storage-core", "storage-spine", "storage-leaf", "gateway")
 _BACK_END = ("back-end", "back-end-spine", "back-end-core")
@@ -122,14 +124,21 @@ class _Layout:
         x = self.left
         heads = self.cluster.count("head")
         if heads:
-            head, lines = self.platform.head_node, ["head node" if heads == 1 else "head nodes, one active"]
+            head, lines = self.platform.head_node, [_HEADS.get(heads, "management servers")]
             assert head is not None, "the plan has a head node, the platform has none"
             if head.memory_bytes is not None:
                 lines.append(f"{links.memory(head.memory_bytes.value)} memory")
             if self.cluster.head_serves_files:
                 lines.append("serves the files")
+            managers = self.cluster.count("ufm")
+            own = (height - _HALF_GAP) / 2 if managers else height
+            if managers:
+                lines = lines[:1]
+                top, model = y + own + _HALF_GAP, self.cluster.model("ufm")
+                text = (f"{managers} × subnet manager",)
+                self.boxes["ufm"] = Box("ufm", x, top, _HEAD_W, own, model.split()[0], text, "network", managers)
             self.boxes["head"] = Box(
-                "head", x, y, _HEAD_W, height, links.many(heads, head.name), tuple(lines), "other", heads
+                "head", x, y, _HEAD_W, own, links.many(heads, head.name), tuple(lines), "other", heads
             )
             x += _HEAD_W + 30
         count, per = self.cluster.count("servers"), self.platform.gpus_per_server
@@ -214,6 +223,8 @@ class _Layout:
                 self._round(lower, upper, count, kind)
             elif lower == "servers":
                 self._down(upper, lower, box.x + 26, count, kind, self._from_each(lower, count))
+            elif lower == "ufm":
+                self._from_managers(upper, count, kind)
             elif lower == "head":
                 self._down(upper, lower, box.x + 22, count, kind)
             elif lower in ("storage", links.CUSTOMER_LAN):
@@ -253,6 +264,18 @@ class _Layout:
         way = ((start, y), (x, y), (x, box.y + 24), (box.x, box.y + 24))
         self.links.append(Link("", lower, upper, way, links.stroke(kind), "storage", count=count))
 
+    def _from_managers(self, upper: str, count: int, kind: LinkType) -> None:
+        """Up between the head nodes and the servers; to the storage's leaves above the servers."""
+        box, above = self.boxes["ufm"], self.boxes[upper]
+        start = box.right + (7 if box.copies > 1 else 0)
+        y = box.y + box.height / 2
+        if upper in _ON_LEFT:
+            way: tuple[tuple[float, float], ...] = ((start, y), (start + 6, y), (start + 6, above.bottom))
+        else:
+            x, level = above.x + 40, self.boxes["servers"].y - 9
+            way = ((start, y + 6), (start + 12, y + 6), (start + 12, level), (x, level), (x, above.bottom))
+        self.links.append(Link("", "ufm", upper, way, links.stroke(kind), "network", count=count))
+
     def _by_others(self) -> None:
         """The servers' own ports lead to storage at hand; the cables are no part of the design."""
         servers, storage = self.boxes["servers"], self.boxes[self.storage]
@@ -267,15 +290,17 @@ class _Layout:
     def _management(self, y: float) -> float:
         """One bar below everything, dashed lines up to each device; the switches are reached along the margins."""
         width = self.right - self.left
+        if self.cluster.count("in-band"):
+            y = self._in_band(y)
         bar = self._stack("management", self.left, y, width, _MANAGEMENT_H, role="other", quiet=True)
         net = self.cluster.network(NetworkRole.MANAGEMENT)
-        text = "management, 1 GbE"
+        text = "out-of-band management, 1 GbE" if self.cluster.count("in-band") else "management, 1 GbE"
         if net is not None:
             text += " · " + f"{int(net.ports_used[0])} ports used"
         self.labels.append(Label(bar.right - 10, bar.y + 19.5, text, 9, "muted", anchor="end"))
         lanes = {-1: 0, 1: 0}
         for (group, upper), bundle in self.bundles.items():
-            if upper == "management":
+            if upper == "management" and not group.startswith("in-band-"):
                 self._dashed(group, bar, self._way_down(group, bar, lanes), bundle.count)
         bottom, x = bar.bottom, self.left + 26
         lower = "management"
@@ -291,16 +316,52 @@ class _Layout:
                 lower, x, bottom = group, box.right + _GAP_X + 20, box.bottom
         return bottom
 
+    def _in_band(self, y: float) -> float:
+        """The bar of the in-band network below servers and head nodes. Returns where the next bar starts."""
+        bar = self._stack(
+            "in-band", self.left, y, self.compute_right - self.left, _MANAGEMENT_H, role="other", quiet=True
+        )
+        text = f"in-band, {self.platform.in_band_link}"
+        spines = self.cluster.count("in-band-spine")
+        if spines:
+            text += f" · {spines} spine switches"
+        outside = sum(bundle.count for (lower, _), bundle in self.bundles.items() if lower == links.CUSTOMER_LAN)
+        if outside:
+            text += f" · {outside} uplinks to the customer"
+        self.labels.append(Label(bar.right - 10, bar.y + 19.5, text, 9, "muted", anchor="end"))
+        for group in ("head", "servers"):
+            bundle = self.bundles.get((group, "in-band"))
+            if bundle is None:
+                continue
+            box = self.boxes[group]
+            if group == "head" and "ufm" in self.boxes:
+                start, lane = box.y + box.height / 2, box.x - 5
+                way: tuple[tuple[float, float], ...] = ((box.x, start), (lane, start), (lane, bar.y))
+            else:
+                way = ((box.centre_x, box.bottom), (box.centre_x, bar.y))
+            label = Label(way[-1][0] + 6, bar.y - 6, links.link_text(bundle.count, bundle.kind), _SMALL, "muted")
+            shown = (label,) if group == "servers" else ()
+            self.links.append(
+                Link("", group, "in-band", way, 0.9, "other", labels=shown, dashed=True, count=bundle.count)
+            )
+        return bar.bottom + 22
+
     def _way_down(self, group: str, bar: Box, lanes: dict[int, int]) -> tuple[tuple[float, float], ...]:
         """Straight down where nothing stands below, else along the margin."""
         box = self.boxes[group]
+        if self.cluster.count("in-band") and group == "servers":
+            # Beside the bar of the in-band network, which ends with the servers.
+            x = self.compute_right + 10
+            return (box.right, box.bottom - 8), (x, box.bottom - 8), (x, bar.y)
+        if group == "in-band":
+            return (box.x + 12, box.bottom), (box.x + 12, bar.y)
         shares = {"head": 0.5, "servers": 0.5, "storage": 0.085}
         if group in shares:
             x = box.x + shares[group] * box.width
             return (x, box.bottom), (x, bar.y)
         if group in _BACK_END and not self.cluster.count("back-end-spine"):
             return (box.centre_x, box.bottom), (box.centre_x, bar.y)
-        side = -1 if group in _ON_LEFT else 1
+        side = -1 if group in (*_ON_LEFT, "ufm", "head") else 1
         lane = 3.0 + 3.0 * lanes[side]
         lanes[side] += 1
         if side < 0:

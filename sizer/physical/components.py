@@ -50,6 +50,7 @@ class Network:
     cores: Ints
     leaf_spine_cables: Ints
     spine_core_cables: Ints
+    peer_cables: Ints  # between the two leaves of a pair
     ports_used: Ints
     ports_free: Ints  # those kept for servers to come included
     oversubscription: Floats  # down : up of a leaf; 1 for a single switch

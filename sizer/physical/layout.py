@@ -15,9 +15,9 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Cable, Device
 from sizer.physical.components import Component, Quantities
 from sizer.physical.networks.cables import choose_cables
-from sizer.physical.networks.counts import AS_USUAL, wiring
-from sizer.physical.networks.links import OUTSIDE, LinkGroup, NumberRange, connect
-from sizer.physical.networks.members import NO_NUMBERS, Wiring, shape
+from sizer.physical.networks.counts import wiring
+from sizer.physical.networks.links import ZERO_U, LinkGroup, NumberRange, connect
+from sizer.physical.networks.members import AS_USUAL, NO_NUMBERS, Wiring, shape
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.plan import (
     CABLE_CATEGORY,
@@ -72,8 +72,9 @@ def building_plan(
     standing : Plan, optional
         A smaller design of the same platform whose links stay where they can. Places are not kept.
     """
-    rows = shape(platform, np.array([n_servers]), np.array([storage_nodes]), fabric.spare_servers)
-    wires = wiring(platform, rows, fabric)
+    rows = shape(platform, np.array([n_servers]), np.array([storage_nodes]), fabric)
+    n_pdus = sum(int(part.quantity[0]) for part in counted.components if part.item == platform.pdu.id)
+    wires = wiring(platform, rows, fabric, np.array([n_pdus]))
     devices = _device_parts(counted, catalog)
     classes = rack_classes(devices, catalog, rows.to_come)
     rule = rack_limits(platform.rack, platform.pdu, limits.rack_power_w, classes, existing.racks)
@@ -87,14 +88,17 @@ def building_plan(
     a_device, b_device = (
         np.concatenate([NO_NUMBERS, *(getattr(run, end) for run in runs)]) for end in ("a_device", "b_device")
     )
-    links = np.bincount(np.concatenate([a_device[a_device != OUTSIDE], b_device]), minlength=first)
+    links = np.bincount(np.concatenate([a_device[a_device >= 0], b_device]), minlength=first)
     switches = {count.role for count in wires.switches}
     n_network = sum(int(group.quantity[0]) for group in classes if group.role in switches)
     fills = place(classes, rule)
     places = device_places(fills, classes, links, n_network, existing.racks, racks_per_row)
     placed = _placed(devices, classes, names, places, counted, catalog)
     racks = _racks(platform, placed, fills, places, existing, counted, catalog)
-    lengths_m = link_lengths_m(places, platform.rack, a_device, b_device)
+    a_port = np.concatenate([NO_NUMBERS, *(run.a_port for run in runs)])
+    pdu_racks = np.array([rack for rack, of in enumerate(racks) for _ in of.feeds], dtype=np.int64)
+    pdu_rack = np.where(a_device == ZERO_U, pdu_racks[np.minimum(a_port, pdu_racks.size - 1)] if n_pdus else -1, -1)
+    lengths_m = link_lengths_m(places, platform.rack, a_device, b_device, pdu_rack)
     ends = accumulate(run.a_device.size for run in runs)
     cables = [
         _cable_run(run, lengths_m[end - run.a_device.size : end], catalog) for run, end in zip(runs, ends, strict=True)
@@ -186,7 +190,7 @@ def _standing(plan: Plan, names: Sequence[str]) -> dict[tuple[int, int], tuple[i
         run = cable.run
         ends = (run.a_device.tolist(), run.a_port.tolist(), run.b_device.tolist(), run.b_port.tolist())
         for a, a_port, b, b_port in zip(*ends, strict=True):
-            found[a if a == OUTSIDE else here[a], a_port] = (here[b], b_port)
+            found[a if a < 0 else here[a], a_port] = (here[b], b_port)
     return found
 
 

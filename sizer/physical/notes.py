@@ -17,6 +17,8 @@ class PlanNoteKind(Enum):
     FILES_THROUGH_GATEWAY = "files-through-gateway"
     BETWEEN_STORAGE_NODES = "between-storage-nodes"
     DEPLOYMENT = "deployment"
+    IN_BAND = "in-band"
+    OUT_OF_BAND = "out-of-band"
     # Purposes of subnets.
     SUBNET_FILES = "subnet-files"
     FILES_OF_ONE_SERVER_OVER_IPOIB = "files-of-one-server-over-ipoib"
@@ -30,10 +32,14 @@ class PlanNoteKind(Enum):
     GATEWAY_PORTS = "gateway-ports"  # ports of each storage node
     TWO_BACK_ENDS = "two-back-ends"
     SHARED_WITH_BMC = "shared-with-bmc"
+    DUAL_HOMED = "dual-homed"  # cables between the leaves of a pair
+    UPLINKS_IN_BAND = "uplinks-in-band"  # uplinks of each switch
+    STORAGE_RATIO = "storage-ratio"  # ratio of ports to uplinks towards the servers
     # Where the subnet manager runs.
     MANAGER_IN_LEAF = "manager-in-leaf"  # switch, number of rails
     MANAGER_IN_DIRECTOR = "manager-in-director"  # switch, number of rails
     MANAGER_ON_HEAD_NODE = "manager-on-head-node"
+    MANAGER_ON_APPLIANCES = "manager-on-appliances"  # appliance
     # What the whole design rests on.
     EXISTING_LAN_STORAGE = "existing-lan-storage"  # storage
     LOCAL_COPIES = "local-copies"

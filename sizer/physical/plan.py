@@ -14,7 +14,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Cable, Rack
 from sizer.physical.components import Component
 from sizer.physical.networks.cables import CableChoice
-from sizer.physical.networks.links import OUTSIDE, LinkGroup
+from sizer.physical.networks.links import OUTSIDE, ZERO_U, LinkGroup
 from sizer.physical.networks.ports import device_ports
 from sizer.physical.notes import CableQuestion, PlanNote
 from sizer.physical.platform import Platform
@@ -47,6 +47,11 @@ NAME_PREFIXES = {
     Role.BACK_END_LEAF: "back-end",
     Role.BACK_END_SPINE: "back-end-spine",
     Role.BACK_END_CORE: "back-end-core",
+    Role.FABRIC_MANAGER: "ufm",
+    Role.STORAGE_FABRIC_MANAGER: "storage-ufm",
+    Role.IN_BAND_LEAF: "in-band",
+    Role.IN_BAND_SPINE: "in-band-spine",
+    Role.IN_BAND_CORE: "in-band-core",
     Role.MANAGEMENT_LEAF: "mgmt",
     Role.MANAGEMENT_SPINE: "mgmt-agg",
     Role.MANAGEMENT_CORE: "mgmt-core",
@@ -216,6 +221,8 @@ class Plan:
                 if a_device == OUTSIDE:
                     outside += 1
                     a = End("customer LAN", f"port {outside}", "", 0, "")
+                elif a_device == ZERO_U:
+                    a = self._pdus[int(a_port)]
                 else:
                     a = self._end(int(a_device), int(a_port))
                 yield Connection(
@@ -230,6 +237,16 @@ class Plan:
                     medium=item.media if item is not None else "",
                     stock_length_m=stock_length_m(chosen, items),
                 )
+
+    @cached_property
+    def _pdus(self) -> tuple[End, ...]:
+        """Network port of every rack PDU, rack by rack."""
+        item = self.inputs.platform.pdu.id
+        return tuple(
+            End(f"{rack.name}-PDU-{feed.name}", "network", rack.name, 0, item)
+            for rack in self.racks
+            for feed in rack.feeds
+        )
 
     def _end(self, device: int, port: int) -> End:
         placed = self.devices[device]

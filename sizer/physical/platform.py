@@ -35,6 +35,11 @@ class Platform:
     spine_switch: Switch | None = None
     # Joins the management switches of a cluster that needs more than one.
     management_spine: Switch | None = None
+    # Ethernet for the operating systems, where servers have ports for it besides those of the 1 GbE network.
+    in_band_switch: Switch | None = None
+    in_band_link: LinkType | None = None
+    # Appliance that runs the subnet manager where a request asks for one.
+    fabric_manager: Server | None = None
     # Takes what one switch of the fabric cannot, where directors are asked for.
     director: Switch | None = None
     # How the servers reach the storage: on the fabric, behind a gateway, on a network of its own, on the faster

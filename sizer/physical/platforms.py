@@ -203,6 +203,7 @@ def _on_fabric(
     own = _switch_for(catalog, era, front) if joined == "own network" and front is not None else None
     back_end = storage.back_end_switch
     management = _switch_for(catalog, era, catalog.links[MANAGEMENT_LINK])
+    in_band = _in_band(catalog, era, server)
     if management is None:
         return ()
     return tuple(
@@ -227,6 +228,9 @@ def _on_fabric(
             director=choose_director(_of_era(catalog, era), kind) if with_directors else None,
             attachment=joined,
             host_memory=host_memory,
+            in_band_switch=in_band[0],
+            in_band_link=in_band[1],
+            fabric_manager=_fabric_manager(catalog, era),
             has_spare_switches=with_spare_switches,
             has_spare_gateway=with_spare_gateway and joined == "gateway" and _has_second_port(storage),
             has_spare_head=with_spare_head,
@@ -289,6 +293,23 @@ def _spine(catalog: Catalog, era: str | None, leaf: Switch, kind: LinkType) -> S
     """Spine for leaves with uplink ports of another, faster kind; None where leaf and spine are the same switch."""
     uplinks = [p for p in leaf.ports if p.use == "fabric" and p.kind != kind]
     return _switch_for(catalog, era, uplinks[0].kind) if uplinks else None
+
+
+def _in_band(catalog: Catalog, era: str | None, server: Server) -> tuple[Switch | None, LinkType | None]:
+    """Switch and link of the in-band network: the slowest link that the server's ports for it can run."""
+    kinds = {kind for port in server.ports if port.use == "in-band" for kind in (port.kind, *port.also)}
+    for kind in sorted((k for k in kinds if not k.is_infiniband), key=lambda k: k.gbit_per_s.value):
+        switch = _switch_for(catalog, era, kind)
+        if switch is not None:
+            return switch, kind
+    return None, None
+
+
+@cached_by_catalog
+def _fabric_manager(catalog: Catalog, era: str | None) -> Server | None:
+    """Appliance that runs the subnet manager of an InfiniBand fabric."""
+    known = (s for s in catalog.servers.values() if s.role == "fabric-manager" and s.orderable and fits_era(s.era, era))
+    return min(known, key=lambda s: s.id, default=None)
 
 
 def _gateway(catalog: Catalog, front: LinkType, era: str | None) -> Gateway | None:

@@ -17,12 +17,12 @@ from sizer.catalog.schema import Device, Server
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, raw_bytes, usable_bytes
 from sizer.physical.components import Component, Network, Quantities
 from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M, Cages, choose_cable, pieces_of
-from sizer.physical.networks.counts import AS_USUAL, wiring
-from sizer.physical.networks.members import CableCount, Shape, shape
+from sizer.physical.networks.counts import wiring
+from sizer.physical.networks.members import AS_USUAL, CableCount, Shape, shape
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
-from sizer.physical.racks.parts import depth_violations, rack_classes, rack_parts
+from sizer.physical.racks.parts import depth_violations, pdu_count, rack_classes, rack_parts
 from sizer.physical.racks.placement import count_racks, rack_limits
 from sizer.physical.racks.power import device_power
 from sizer.physical.roles import ADAPTERS, Role
@@ -31,6 +31,7 @@ from sizer.physical.violations import Violation, ViolationKind
 from sizer.workload.request import Existing, Fabric, Limits
 
 NO_LIMITS = Limits()
+_MOST_ROUNDS = 8
 NOTHING_EXISTING = Existing()
 
 
@@ -80,13 +81,20 @@ def quantities(
     plan of a design (``building_plan``) measures them. Racks follow ``placement.count_racks``.
     """
     servers, nodes = _rows(n_servers, storage_nodes)
-    rows = shape(platform, servers, nodes, fabric.spare_servers)
-    net = wiring(platform, rows, fabric)
-    devices = _devices(platform, rows)
-    devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
-    classes = rack_classes(devices, catalog, rows.to_come)
-    rack_rule = rack_limits(platform.rack, platform.pdu, limits.rack_power_w, classes, existing.racks)
-    placed = count_racks(classes, rack_rule, servers.size)
+    rows = shape(platform, servers, nodes, fabric)
+    pdus: Ints = np.zeros_like(servers)
+    for _ in range(_MOST_ROUNDS if platform.in_band_switch is not None else 1):
+        # PDUs have ports on switches that may take a further rack with further PDUs; they only grow in number.
+        net = wiring(platform, rows, fabric, pdus)
+        devices = _devices(platform, rows)
+        devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
+        classes = rack_classes(devices, catalog, rows.to_come)
+        rack_rule = rack_limits(platform.rack, platform.pdu, limits.rack_power_w, classes, existing.racks)
+        placed = count_racks(classes, rack_rule, servers.size)
+        found = pdu_count(placed)
+        if np.array_equal(found, pdus):
+            break
+        pdus = np.maximum(found, pdus)
     power = _Sum(catalog, devices)
     components = _split_existing(platform, devices, existing)
     if platform.host_memory is not None:
@@ -165,6 +173,10 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
         if serves_files:
             head = replace(head, notes=(PlanNote(PlanNoteKind.SERVES_FILES),), contents=drives)
         found.append(head)
+    if platform.fabric_manager is not None:
+        appliance = platform.fabric_manager.id
+        found.append(Component(Role.FABRIC_MANAGER, "head node", appliance, rows.managers))
+        found.append(Component(Role.STORAGE_FABRIC_MANAGER, "head node", appliance, rows.storage_managers))
     if counts_nodes(storage) and platform.storage_server is not None:
         server = platform.storage_server.id
         found.append(Component(Role.STORAGE_SERVER, "storage", server, rows.units, contents=drives))

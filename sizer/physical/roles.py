@@ -11,6 +11,8 @@ class Role(StrEnum):
     HEAD_NODE = "head node"
     STORAGE_SERVER = "storage server"
     HOST_MEMORY = "host memory"
+    FABRIC_MANAGER = "fabric manager"
+    STORAGE_FABRIC_MANAGER = "storage fabric manager"
     STORAGE_CHASSIS = "storage chassis"
     STORAGE_NODE = "storage node"
     GPU_SERVER_ADAPTER = "GPU server adapter"
@@ -26,6 +28,9 @@ class Role(StrEnum):
     BACK_END_LEAF = "back-end switch"
     BACK_END_SPINE = "back-end spine switch"
     BACK_END_CORE = "back-end core switch"
+    IN_BAND_LEAF = "in-band switch"
+    IN_BAND_SPINE = "in-band spine switch"
+    IN_BAND_CORE = "in-band core switch"
     MANAGEMENT_LEAF = "management switch"
     MANAGEMENT_SPINE = "management aggregation switch"
     MANAGEMENT_CORE = "management core switch"
@@ -39,6 +44,9 @@ class Role(StrEnum):
     STORAGE_UPLINK = "storage inter-switch cable"
     BACK_END_CABLE = "back-end cable"
     BACK_END_UPLINK = "back-end inter-switch cable"
+    FABRIC_MANAGER_CABLE = "fabric manager cable"
+    IN_BAND_CABLE = "in-band cable"
+    IN_BAND_UPLINK = "in-band inter-switch cable"
     MANAGEMENT_CABLE = "management cable"
     MANAGEMENT_UPLINK = "management inter-switch cable"
     RACK = "rack"
@@ -68,9 +76,20 @@ class Role(StrEnum):
 COMPUTE_SWITCHES = (Role.COMPUTE_LEAF, Role.COMPUTE_SPINE, Role.COMPUTE_CORE)
 STORAGE_SWITCHES = (Role.STORAGE_LEAF, Role.STORAGE_SPINE, Role.STORAGE_CORE)
 BACK_END_SWITCHES = (Role.BACK_END_LEAF, Role.BACK_END_SPINE, Role.BACK_END_CORE)
+IN_BAND_SWITCHES = (Role.IN_BAND_LEAF, Role.IN_BAND_SPINE, Role.IN_BAND_CORE)
 MANAGEMENT_SWITCHES = (Role.MANAGEMENT_LEAF, Role.MANAGEMENT_SPINE, Role.MANAGEMENT_CORE)
-_SWITCHES = frozenset((*COMPUTE_SWITCHES, *STORAGE_SWITCHES, *BACK_END_SWITCHES, *MANAGEMENT_SWITCHES))
-_BETWEEN_SWITCHES = frozenset((Role.COMPUTE_UPLINK, Role.STORAGE_UPLINK, Role.BACK_END_UPLINK, Role.MANAGEMENT_UPLINK))
+_SWITCHES = frozenset(
+    (*COMPUTE_SWITCHES, *STORAGE_SWITCHES, *BACK_END_SWITCHES, *IN_BAND_SWITCHES, *MANAGEMENT_SWITCHES)
+)
+_BETWEEN_SWITCHES = frozenset(
+    (
+        Role.COMPUTE_UPLINK,
+        Role.STORAGE_UPLINK,
+        Role.BACK_END_UPLINK,
+        Role.IN_BAND_UPLINK,
+        Role.MANAGEMENT_UPLINK,
+    )
+)
 
 ADAPTERS = {
     Role.GPU_SERVER: Role.GPU_SERVER_ADAPTER,
@@ -85,6 +104,7 @@ class NetworkRole(StrEnum):
     COMPUTE = "compute fabric"
     STORAGE = "storage front end"
     STORAGE_BACK_END = "storage back end"
+    IN_BAND = "in-band management"
     MANAGEMENT = "management"
 
 

@@ -21,6 +21,7 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import StorageTier
 from sizer.workload.data import DataRequest
 from sizer.workload.earlier_files import empty_as_none, in_scope, with_one_customer
+from sizer.workload.fabric import Fabric as Fabric
 from sizer.workload.growth import Growth
 from sizer.workload.ownership import Ownership
 from sizer.workload.quote import Quote
@@ -200,19 +201,6 @@ class Existing(RequestTable):
         if len(set(names)) < len(names):
             raise ValueError(f"rack names must be unique; names: {', '.join(sorted(names))}")
         return self
-
-
-class Fabric(RequestTable):
-    """How the compute fabric is built."""
-
-    # Largest allowed ratio of ports down to ports up of a leaf; 1 is non-blocking.
-    oversubscription: Annotated[float, Field(ge=1, le=16, allow_inf_nan=False)] = 1.0
-    # A separate network for each port of a server.
-    rails_apart: bool = False
-    # Director switches where one switch is not enough, instead of more levels.
-    directors: bool = False
-    # Servers to add later: their ports, rack units and power are reserved.
-    spare_servers: Annotated[int, Field(ge=0, le=10_000, strict=True)] = 0
 
 
 class Resilience(RequestTable):

@@ -203,11 +203,15 @@ def test_fabric_alone(arguments: tuple[str, ...], expected: dict[str, float]) ->
         "leaves",
         "spines",
         "cores",
+        "switches",
         "end_point_cables",
         "leaf_spine_cables",
         "spine_core_cables",
+        "peer_cables",
         "oversubscription",
         "spare_ports",
+        "switch_modules",
+        "node_modules",
     }
 
 

@@ -158,6 +158,7 @@ def network(name: str, kind: str, switch: str | None, end_points: int, **more: A
         cores=ints("cores"),
         leaf_spine_cables=ints("cables"),
         spine_core_cables=ints("core_cables"),
+        peer_cables=ints("peer_cables"),
         ports_used=ints("used", end_points),
         ports_free=ints("free"),
         oversubscription=np.array([more.get("over", 1.0)]),

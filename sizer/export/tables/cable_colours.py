@@ -36,6 +36,7 @@ _NETWORKS = {
     NetworkPlane(NetworkRole.STORAGE): _ORANGE,
     NetworkPlane(NetworkRole.STORAGE_BACK_END, side="a"): _RED,
     NetworkPlane(NetworkRole.STORAGE_BACK_END, side="b"): _BLACK,
+    NetworkPlane(NetworkRole.IN_BAND): _RAILS[1],
     NetworkPlane(NetworkRole.MANAGEMENT): _GREY,
 }
 

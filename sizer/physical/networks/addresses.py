@@ -173,6 +173,8 @@ def _data(plan: Plan, key: NetworkPlane, links: Sequence[Connection], roles: dic
     if key.network is NetworkRole.STORAGE_BACK_END:
         name = f"Storage back end, {key.side}" if key.side else "Storage back end"
         return _Draft(name, PlanNote(PlanNoteKind.BETWEEN_STORAGE_NODES), is_tagged=False, is_routed=False, ends=ends)
+    if key.network is NetworkRole.IN_BAND:
+        return _Draft("In-band management", PlanNote(PlanNoteKind.OPERATING_SYSTEMS), True, True, ends)
     if key.network is NetworkRole.STORAGE:
         name, purpose = "Storage front end", PlanNote(PlanNoteKind.SUBNET_FILES)
         return _Draft(name, purpose, is_tagged=True, is_routed=True, ends=ends)
@@ -199,6 +201,9 @@ def _management(plan: Plan, links: Sequence[Connection], roles: dict[str, Role])
     out_of_band = _Draft("Out-of-band management", PlanNote(PlanNoteKind.CONTROLLERS), True, True, [])
     uses: dict[str, dict[str, str]] = {}
     for link in links:
+        if link.a.device not in roles:  # a rack PDU
+            out_of_band.ends.append((link.a.device, link.a.port))
+            continue
         role = roles[link.a.device]
         if link.role is not Role.MANAGEMENT_CABLE:
             continue  # joins two management switches

@@ -7,6 +7,7 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Switch
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, leaf_split, uplinked_down, uplinked_leaves
+from sizer.physical.networks.leaf_pairs import connected_pair
 from sizer.physical.networks.members import (
     NO_NUMBERS,
     Ends,
@@ -14,10 +15,12 @@ from sizer.physical.networks.members import (
     Plane,
     Shape,
     count_links,
+    manager_ends,
     network_counts,
     uplink_kind,
 )
 from sizer.physical.networks.ports import device_ports, fabric_numbers, largest_group, switch_numbers
+from sizer.physical.networks.rails import RailRule
 from sizer.physical.networks.storage_networks import (
     front_end_kind,
     front_end_ports,
@@ -48,7 +51,8 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
     others = _others_on_fabric(platform, rows)
     on_spine = platform.attachment == "spine"
     storage = [_fabric_storage(platform, rows)] if platform.attachment in ("fabric", "spine") else []
-    unit = _scalable_unit(platform, leaf_split(leaf_ports(switch, kind), asked.oversubscription)[0])
+    rule = rail_rule(platform, asked)
+    managers = _managers(platform, switch, rows)
     ports = device_ports(platform.server)
     planes = []
     for rail in range(rails):
@@ -67,14 +71,20 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
             spare_ports=to_come,
             is_dealt=spares_one,
             cage=ports[int(mine[0])].connector if mine.size else "",
-            rail_servers=unit if rails == 1 else 0,
+            rails=rule,
+            room=rows.room,
         )
-        ends = (servers, *(others if first else ()), *(storage if first and not on_spine else ()))
+        ends = (servers, *(others if first else ()), *managers, *(storage if first and not on_spine else ()))
         ends = tuple(one for one in ends if np.count_nonzero(one.quantity))
         spine_ends = tuple(one for one in storage if first and on_spine and np.count_nonzero(one.quantity))
         key = NetworkPlane(NetworkRole.COMPUTE, rail=rail + 1 if rails > 1 else 0)
         planes.append(
-            Plane(key, _tree(platform, switch, ends, spine_ends, rows, asked, spares_one=spares_one), ends, spine_ends)
+            Plane(
+                key,
+                _tree(platform, switch, ends, spine_ends, rows, asked, spares_one=spares_one, rule=rule),
+                ends,
+                spine_ends,
+            )
         )
     uplinked = platform.spine_switch
     spine = uplinked or platform.director or switch
@@ -104,7 +114,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
             tuple(notes),
             spine,
             rails=rails,
-            subnet_manager=_subnet_manager(platform, switch, rails),
+            subnet_manager=_subnet_manager(platform, switch, rails, has_appliances=bool(np.any(rows.managers))),
         ),
         planes=tuple(planes),
         leaf=switch,
@@ -119,10 +129,33 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
     )
 
 
-def _scalable_unit(platform: Platform, leaf_down: int) -> int:
-    """Servers of a unit in which port n of every server joins leaf n; 0 where servers have no port for each GPU."""
-    has_rails = 1 < platform.gpus_per_server == fabric_numbers(platform.server, platform.fabric).size
-    return leaf_down if has_rails else 0
+def rail_rule(platform: Platform, asked: FabricAsked) -> RailRule | None:
+    """How a server's ports spread over the leaves, where it has one for each GPU; None for other servers.
+
+    A fabric that may lose a leaf gives no leaf more than half of a server's ports. Where storage or a head node joins
+    it as well, its ports are dealt out one after the other instead.
+    """
+    links = fabric_numbers(platform.server, platform.fabric).size
+    if asked.rails_apart or not 1 < platform.gpus_per_server == links or platform.director is not None:
+        return None
+    if platform.spine_switch is not None or platform.fabric_switch is None:
+        return None
+    if platform.has_spare_switches and platform.attachment in _ON_FABRIC:
+        return None
+    down = leaf_split(
+        leaf_ports(platform.fabric_switch, platform.fabric),
+        asked.oversubscription,
+        _uplink_ratio(platform, platform.fabric_switch),
+    )[0]
+    return RailRule.of(links, down, most_on_leaf=links // 2 if platform.has_spare_switches else None)
+
+
+def _managers(platform: Platform, switch: Switch, rows: Shape) -> tuple[Ends, ...]:
+    """Ports of the appliances that run the subnet manager."""
+    appliance, kind = platform.fabric_manager, platform.fabric
+    if appliance is None or not np.any(rows.managers):
+        return ()
+    return (manager_ends(Role.FABRIC_MANAGER, appliance, kind, switch, rows.managers),)
 
 
 def _others_on_fabric(platform: Platform, rows: Shape) -> list[Ends]:
@@ -153,9 +186,11 @@ def _fabric_storage(platform: Platform, rows: Shape) -> Ends:
     return Ends(Role.STORAGE_CABLE, kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
 
 
-def _subnet_manager(platform: Platform, switch: Switch, rails: int) -> PlanNote | None:
+def _subnet_manager(platform: Platform, switch: Switch, rails: int, *, has_appliances: bool) -> PlanNote | None:
     if not platform.fabric.is_infiniband:
         return None
+    if has_appliances and platform.fabric_manager is not None:
+        return PlanNote(PlanNoteKind.MANAGER_ON_APPLIANCES, (platform.fabric_manager.name,))
     if _runs_manager(switch):
         return PlanNote(PlanNoteKind.MANAGER_IN_LEAF, (switch.name, rails))
     director = platform.director
@@ -178,6 +213,7 @@ def _tree(
     asked: FabricAsked,
     *,
     spares_one: bool,
+    rule: RailRule | None,
 ) -> SwitchTree:
     kind, ratio = platform.fabric, asked.oversubscription
     none = np.zeros(rows.nodes.shape, dtype=np.int64)
@@ -192,7 +228,12 @@ def _tree(
             director_ports=director,
             uplink_ratio=_uplink_ratio(platform, switch),
             fewest=_fewest_leaves(platform, rows) if spares_one else 1,
+            rail_leaves=0 if rule is None else rule.leaves(rows.room),
         )
+        if spares_one and rule is not None:
+            # Two switches joined with each other do what one would, and bear the loss of one.
+            pair = connected_pair(at_leaf + spare_ports, leaf_ports(switch, kind))
+            tree = tree.where(pair.fits, pair)
     else:
         fast = uplink_kind(switch, kind)
         tree = uplinked_leaves(

@@ -9,8 +9,17 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.physical.networks.compute_fabric import compute_fabric
+from sizer.physical.networks.in_band import in_band
 from sizer.physical.networks.management import management
-from sizer.physical.networks.members import CableCount, NetworkMembers, Shape, SwitchCount, Wiring, shape
+from sizer.physical.networks.members import (
+    AS_USUAL,
+    CableCount,
+    NetworkMembers,
+    Shape,
+    SwitchCount,
+    Wiring,
+    shape,
+)
 from sizer.physical.networks.storage_networks import (
     back_end,
     front_end_bytes_per_s,
@@ -23,10 +32,11 @@ from sizer.physical.roles import Role
 from sizer.physical.violations import Violation, ViolationKind
 from sizer.workload.request import Fabric as FabricAsked
 
-AS_USUAL = FabricAsked()
+# The counts of in-band and 1 GbE switches depend on each other; they only grow, and settle after two or three rounds.
+_MOST_ROUNDS = 12
 
 
-def wiring(platform: Platform, rows: Shape, asked: FabricAsked = AS_USUAL) -> Wiring:
+def wiring(platform: Platform, rows: Shape, asked: FabricAsked = AS_USUAL, pdus: Ints | int = 0) -> Wiring:
     """Switches, ports and links of all networks.
 
     Parameters
@@ -37,6 +47,8 @@ def wiring(platform: Platform, rows: Shape, asked: FabricAsked = AS_USUAL) -> Wi
         Counts of servers, storage and head nodes.
     asked : Fabric
         How the compute fabric is built.
+    pdus : array_like of int
+        Rack PDUs with a port on the out-of-band network. [-]
     """
     parts = [compute_fabric(platform, rows, asked)] if platform.fabric_switch is not None else []
     if platform.attachment == "gateway":
@@ -46,15 +58,30 @@ def wiring(platform: Platform, rows: Shape, asked: FabricAsked = AS_USUAL) -> Wi
     if platform.back_end_switch is not None:
         parts.append(back_end(platform, platform.back_end_switch, rows))
     counts = [count for part in parts for count in _switches(part)]
-    parts.append(management(platform, rows, counts))
+    above = _management(platform, rows, counts, pdus)
+    parts += above
     return Wiring(
         members=tuple(parts),
-        switches=(*counts, *_switches(parts[-1])),
+        switches=(*counts, *(count for part in above for count in _switches(part))),
         links=tuple(link for part in parts for link in _links(part)),
         violations=_violations(platform, rows, parts),
         front_end_bytes_per_s=front_end_bytes_per_s(platform, rows),
         gateway_bytes_per_s=gateway_bytes_per_s(platform, rows),
     )
+
+
+def _management(platform: Platform, rows: Shape, counts: list[SwitchCount], pdus: Ints | int) -> list[NetworkMembers]:
+    """The 1 GbE network, and before it the in-band network where servers have ports for one."""
+    if platform.in_band_switch is None:
+        return [management(platform, rows, counts)]
+    switches = np.zeros_like(rows.nodes)
+    for _ in range(_MOST_ROUNDS):
+        upper = in_band(platform, rows, switches)
+        lower = management(platform, rows, [*counts, *_switches(upper)], pdus)
+        if np.array_equal(lower.tree.leaves, switches):
+            break
+        switches = lower.tree.leaves
+    return [upper, lower]
 
 
 def fabric_share(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked: FabricAsked) -> Floats:
@@ -64,7 +91,7 @@ def fabric_share(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked
     """
     if platform.fabric_switch is None:
         return np.ones(n_servers.shape)
-    rows = shape(platform, n_servers, storage_nodes, asked.spare_servers)
+    rows = shape(platform, n_servers, storage_nodes, asked)
     return np.asarray(1 / compute_fabric(platform, rows, asked).network.oversubscription)
 
 
@@ -90,7 +117,7 @@ def _links(part: NetworkMembers) -> Iterator[CableCount]:
     yield CableCount(
         part.uplink_role,
         part.uplink_kind,
-        tree.leaf_spine_cables + tree.spine_core_cables,
+        tree.leaf_spine_cables + tree.spine_core_cables + tree.peer_cables,
         part.uplinks_stay_in_rack,
         part.uplink_cages,
     )

@@ -1,8 +1,10 @@
 """Switches of a network: how many leaves, spines and cables join so many ports. Pure array functions."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,12 +30,19 @@ class SwitchTree:
     ports_free: Ints
     oversubscription: Floats  # down : up of a leaf with every down port used; 1 for a single switch
     fits: Bools  # False beyond the largest tree; the counts are then those of that tree
+    peer_cables: Ints = field(
+        default_factory=lambda: np.zeros((), dtype=np.int64)
+    )  # between two leaves that are joined as a pair
 
     def with_free_ports(self, ports: Ints | int) -> "SwitchTree":
         """The same switches with some of the end points not there yet."""
         if isinstance(ports, int) and ports == 0:
             return self
         return replace(self, ports_used=self.ports_used - ports, ports_free=self.ports_free + ports)
+
+    def with_further_ports(self, ports: Ints) -> "SwitchTree":
+        """The same switches with further end points on free ports."""
+        return replace(self, ports_used=self.ports_used + ports, ports_free=self.ports_free - ports)
 
     def plus(self, other: "SwitchTree") -> "SwitchTree":
         """Counts of two networks that are kept apart."""
@@ -48,7 +57,14 @@ class SwitchTree:
             ports_free=self.ports_free + other.ports_free,
             oversubscription=np.maximum(self.oversubscription, other.oversubscription),
             fits=self.fits & other.fits,
+            peer_cables=self.peer_cables + other.peer_cables,
         )
+
+    def where(self, rows: Bools, other: "SwitchTree") -> "SwitchTree":
+        """This tree, and in some rows another one."""
+        if not np.count_nonzero(rows):
+            return self
+        return SwitchTree(*(np.where(rows, new, own) for new, own in zip(_parts(other), _parts(self), strict=True)))
 
 
 def leaf_split(ports_per_switch: int, oversubscription: float = 1.0, uplink_ratio: float = 1.0) -> tuple[int, int]:
@@ -74,6 +90,7 @@ def fat_tree(
     director_ports: int | None = None,
     uplink_ratio: float = 1.0,
     fewest: ArrayLike = 1,
+    rail_leaves: ArrayLike = 0,
 ) -> SwitchTree:
     """Switches that join end points: one switch, or a fat tree of two or three levels.
 
@@ -95,6 +112,8 @@ def fat_tree(
         Speed of a link between switches over that of the fastest end point, 1 or more. [-]
     fewest : array_like of int, default 1
         Leaves at least. From 2 on every level has two switches or more, so that any one may be lost. [-]
+    rail_leaves : array_like of int, default 0
+        Leaves of a tree at least, because each takes its own rails (``RailRule.leaves``). [-]
 
     Returns
     -------
@@ -150,11 +169,12 @@ def fat_tree(
     spine_ports = ports if director_ports is None else int(director_ports)
     pod_leaves, core_links = pod_split(ports)
     most_leaves = spine_ports if director_ports is not None else ports * pod_leaves
-    fits = n <= max(flat, most_leaves * down)
+    asked = np.maximum(_ceil_div(n, down), np.asarray(rail_leaves, dtype=np.int64))
+    fits = is_flat | (asked <= most_leaves)
     is_director = ~is_flat & (n <= largest_single)
     is_tree = ~is_flat & ~is_director
     leaves = np.where(
-        is_tree, np.minimum(np.maximum(_ceil_div(n, down), least), most_leaves), np.where(is_flat, np.minimum(n, 1), 0)
+        is_tree, np.minimum(np.maximum(asked, least), most_leaves), np.where(is_flat, np.minimum(n, 1), 0)
     )
     is_deep = is_tree & (leaves > spine_ports)
     pods = np.where(is_deep, _ceil_div(leaves, pod_leaves), 0)
@@ -340,6 +360,10 @@ def gateways(front_end_ports: ArrayLike, uplinks: ArrayLike, ports_per_gateway: 
         if not np.count_nonzero(short):
             return Gateways(count, up, front)
         count = count + short
+
+
+def _parts(tree: SwitchTree) -> Iterator[Any]:
+    return (getattr(tree, part.name) for part in fields(tree))
 
 
 def _counts(name: str, values: ArrayLike) -> Ints:

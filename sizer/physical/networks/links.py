@@ -11,15 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sizer.base.arrays import Bools, Ints
+from sizer.base.arrays import Ints
 from sizer.catalog.links import LinkType
 from sizer.physical.networks.cables import ANY_CAGES, Cages
 from sizer.physical.networks.fat_tree import leaf_split, pod_split
+from sizer.physical.networks.free_ports import FreePorts
+from sizer.physical.networks.leaf_pairs import IN_BAND_LAN_UPLINKS, PAIR, in_band_zone
 from sizer.physical.networks.members import Ends, NetworkMembers, Plane, Wiring
 from sizer.physical.roles import NetworkPlane, Role
 
 # Device number of what stands outside the plan: the customer's LAN.
 OUTSIDE = -1
+# Device number of a rack PDU, which takes no rack unit; its port number counts the PDUs of the design.
+ZERO_U = -2
 
 
 @dataclass(frozen=True)
@@ -86,9 +90,14 @@ def _plane(
     standing: PresentLinks,
 ) -> Iterator[LinkGroup]:
     def attach(ends: tuple[Ends, ...], switches: Ints, numbers: Ints, down: int) -> Iterator[LinkGroup]:
-        return _attach(plane.key, ends, _Free(switches, numbers, down), classes, standing, part.leaf_cage)
+        return _attach(plane, ends, FreePorts(switches, numbers, down), classes, standing, part.leaf_cage)
 
-    if leaves.size:
+    if leaves.size and plane.has_reserved_ports:
+        up, peers = _reserved(plane, leaves.size)
+        free = FreePorts(leaves, part.leaf_numbers, part.leaf_numbers.size, up + peers)
+        yield from _attach(plane, plane.ends, free, classes, standing, part.leaf_cage)
+        yield from _reserved_links(part, plane, (up, peers), leaves, spines, cores)
+    elif leaves.size:
         is_tree = spines.size > 0
         numbers = part.leaf_numbers[: part.leaf_down] if is_tree else part.leaf_numbers
         yield from attach(plane.ends, leaves, numbers, part.leaf_down)
@@ -100,54 +109,15 @@ def _plane(
         yield from attach(plane.spine_ends, spines, part.spine_numbers, part.spine_numbers.size)
 
 
-class _Free:
-    """Ports of switches that take end points, and which of them are free."""
-
-    def __init__(self, switches: Ints, numbers: Ints, down: int) -> None:
-        self.switches, self.numbers = switches, numbers
-        self.free: Bools = np.ones((switches.size, numbers.size), dtype=np.bool_)
-        self._dealt = np.zeros(switches.size, dtype=np.int64)
-        # From the last port for end points down; ports that would be uplinks in a tree come last.
-        places = np.arange(numbers.size)
-        self._order = np.concatenate([places[:down][::-1], places[down:]])
-
-    def take(self, device: int, port: int) -> bool:
-        """Take one port, given by numbers; False where it is none of these, or taken."""
-        switch, place = device - int(self.switches[0]), np.flatnonzero(self.numbers == port)
-        if not 0 <= switch < self.switches.size or not place.size or not self.free[switch, place[0]]:
-            return False
-        self.free[switch, place[0]] = False
-        return True
-
-    def deal(self, count: int) -> tuple[Ints, Ints]:
-        """Ports on the switches in turn, the one with the fewest such links first."""
-        switch, place = np.zeros((2, count), dtype=np.int64)
-        full: Bools = np.asarray(~self.free.any(axis=1))
-        for link in range(count):
-            best = int(np.argmin(np.where(full, self._dealt.max() + 1, self._dealt)))
-            row = self.free[best, self._order]
-            switch[link], place[link] = best, self._order[int(np.argmax(row))]
-            self.free[best, place[link]] = False
-            self._dealt[best] += 1
-            full[best] = not self.free[best].any()
-        return self.switches[switch], self.numbers[place]
-
-    def fill(self, count: int) -> tuple[Ints, Ints]:
-        """Free ports switch after switch, from the lowest."""
-        switch, place = (where[:count] for where in np.nonzero(self.free))
-        self.free[switch, place] = False
-        return self.switches[switch], self.numbers[place]
-
-
 def _attach(
-    network: NetworkPlane,
+    plane: Plane,
     ends: tuple[Ends, ...],
-    free: _Free,
+    free: FreePorts,
     classes: Mapping[Role, NumberRange],
     standing: PresentLinks,
     switch_cage: str,
 ) -> Iterator[LinkGroup]:
-    """Links from devices to switches: standing ones first, then those that are dealt out, then the others."""
+    """Links from devices to switches: standing ones first, then rails and pairs, those dealt out, and the others."""
     kept = []
     for one in ends:
         device, number = _far_ends(one, classes)
@@ -157,11 +127,35 @@ def _attach(
                 if end in standing and free.take(*standing[end]):
                     switch[link], port[link] = standing[end]
         kept.append((one, device, number, switch, port))
-    for one, device, number, switch, port in sorted(kept, key=lambda one: not one[0].is_dealt):
+    for one, device, number, switch, port in sorted(kept, key=lambda one: _turn(one[0])):
         new = switch < 0
-        place = free.deal if one.is_dealt else free.fill
-        switch[new], port[new] = place(int(new.sum()))
-        yield LinkGroup(network, one.role, one.kind, device, number, switch, port, (one.cage, switch_cage))
+        switch[new], port[new] = _ports(plane, one, free, np.flatnonzero(new), classes)
+        yield LinkGroup(plane.key, one.role, one.kind, device, number, switch, port, (one.cage, switch_cage))
+
+
+def _turn(ends: Ends) -> int:
+    return 0 if ends.rails is not None or ends.is_paired else 1 if ends.is_dealt else 2
+
+
+def _ports(
+    plane: Plane, ends: Ends, free: FreePorts, links: Ints, classes: Mapping[Role, NumberRange]
+) -> tuple[Ints, Ints]:
+    """Switch ports of some links of one class."""
+    n_leaves = free.switches.size
+    if n_leaves > 1 and ends.rails is not None and ends.device is not None:
+        room = int(np.max(ends.room))
+        leaf, place = ends.rails.places(classes[ends.device].count, room)
+        return free.at(leaf[links], place[links])
+    if n_leaves > 1 and ends.is_paired:
+        first, count = 0, n_leaves
+        if ends.group is not None and plane.groups[ends.group].leaves[0]:
+            sizes = [int(group.leaves[0]) for group in plane.groups]
+            first, count = sum(sizes[: ends.group]), sizes[ends.group]
+        device, side = np.divmod(links, max(ends.numbers.size, 1))
+        n_devices = -(-int(ends.quantity[0]) // max(ends.numbers.size, 1))
+        pair = device * (count // PAIR) // max(n_devices, 1)
+        return free.on(first + PAIR * pair + side % PAIR)
+    return (free.deal if ends.is_dealt else free.fill)(links.size)
 
 
 def _far_ends(ends: Ends, classes: Mapping[Role, NumberRange]) -> tuple[Ints, Ints]:
@@ -170,12 +164,10 @@ def _far_ends(ends: Ends, classes: Mapping[Role, NumberRange]) -> tuple[Ints, In
     links = np.arange(count)
     if ends.device is None:
         return np.full(count, OUTSIDE), links
+    if ends.device is Role.RACK_PDU:
+        return np.full(count, ZERO_U), links
     group = classes[ends.device]
     if count == group.count * ends.numbers.size:
-        if ends.rail_servers:
-            device, place = np.divmod(links, ends.numbers.size)
-            order = np.lexsort((device, place, device // ends.rail_servers))
-            return group.first + device[order], ends.numbers[place[order]]
         # Port after port of one device, so that they stay together on a switch.
         return group.first + links // ends.numbers.size, ends.numbers[links % ends.numbers.size]
     device, number = group.first + links % group.count, ends.numbers[links // group.count]
@@ -211,6 +203,54 @@ def _uplinks(part: NetworkMembers, plane: Plane, leaves: Ints, spines: Ints, cor
         place = pod * (pod_up // per_group) + j // per_group
         ports = above[pod_leaves + j], part.leaf_numbers[place]
         yield LinkGroup(*links, spines[spine], ports[0], cores[core], ports[1], (cages[1], cages[1]))
+
+
+def _reserved(plane: Plane, n_leaves: int) -> tuple[Ints, Ints]:
+    """Uplinks of each leaf, and its cables to the other leaf of its pair."""
+    tree = plane.tree
+    peers = np.full(n_leaves, PAIR * int(np.max(tree.peer_cables)) // n_leaves)
+    if plane.groups and plane.groups[0].leaves[0]:
+        up = np.concatenate([np.full(int(group.leaves[0]), int(group.up[0])) for group in plane.groups])
+        return up, peers
+    return np.full(n_leaves, int(tree.leaf_spine_cables[0]) // n_leaves), peers
+
+
+def _reserved_links(
+    part: NetworkMembers, plane: Plane, reserved: tuple[Ints, Ints], leaves: Ints, spines: Ints, cores: Ints
+) -> Iterator[LinkGroup]:
+    """Links between switches that use the last ports of each leaf: uplinks below, cables to the peer above them."""
+    (up, peers), own, above = reserved, part.leaf_numbers, part.spine_numbers
+    links, cages = (plane.key, part.uplink_role, part.uplink_kind), part.uplink_cages
+    if peers.any():
+        n = int(peers[0])
+        pair, k = np.divmod(np.arange(leaves.size // PAIR * n), n)
+        place = own[own.size - n + k]
+        yield LinkGroup(*links, leaves[PAIR * pair], place, leaves[PAIR * pair + 1], place, (cages[0], cages[0]))
+    if not spines.size:
+        return
+    leaf = np.repeat(np.arange(leaves.size), up)
+    k = np.arange(leaf.size) - np.repeat(np.cumsum(up) - up, up)
+    zone = np.zeros(leaf.size, dtype=np.int64)
+    near = spines.size
+    if cores.size:
+        near = int(up[0])
+        zone = leaf // in_band_zone(above.size)
+    each = up // near
+    before = np.cumsum(each) - each
+    first = before[np.minimum(zone * in_band_zone(above.size), leaves.size - 1)] if cores.size else 0
+    place = before[leaf] - first + k // near
+    yield LinkGroup(
+        *links,
+        leaves[leaf],
+        own[(own.size - peers - up)[leaf] + k],
+        spines[zone * near + k % near],
+        above[place],
+        cages,
+    )
+    if cores.size:
+        spine, core = np.divmod(np.arange(spines.size * cores.size), cores.size)
+        ports = above[above.size - IN_BAND_LAN_UPLINKS // PAIR - 1 - core]
+        yield LinkGroup(*links, spines[spine], ports, cores[core], above[spine], (cages[1], cages[1]))
 
 
 def _level(

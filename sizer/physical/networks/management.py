@@ -1,6 +1,7 @@
 """The 1 GbE network over which everything is deployed, monitored and maintained."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,7 +9,9 @@ from sizer.base.arrays import Ints
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Server, Storage, Switch
 from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, one_switch
+from sizer.physical.networks.in_band import OUT_OF_BAND_UPLINKS
 from sizer.physical.networks.members import (
+    NO_NUMBERS,
     Ends,
     NetworkMembers,
     Plane,
@@ -29,12 +32,15 @@ from sizer.physical.roles import MANAGEMENT_SWITCHES, NetworkPlane, NetworkRole,
 MANAGEMENT_UPLINKS = 1
 
 
-def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> NetworkMembers:
+def management(platform: Platform, rows: Shape, counts: list[SwitchCount], pdus: Ints | int = 0) -> NetworkMembers:
     """1 GbE: one host port and the BMC of each server, the ports of storage units, one port of switches and gateways.
 
     The Dell guide counts one port of head and compute nodes; that the rest shares the switch is assumed.
-    Several switches are joined through their own 10 GbE ports; they are managed in band.
+    Several switches are joined through their own 10 GbE ports; they are managed in band. Where the operating systems
+    have an in-band network, this one is out of band: the BMC of each server, and a port of each rack PDU; its switches
+    join the in-band network.
     """
+    is_out_of_band = platform.in_band_switch is not None
     switch, spine = platform.management_switch, platform.management_spine
     kind = platform.management_link
     on = rows.has_management
@@ -45,6 +51,9 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Ne
         devices.append((Role.STORAGE_SERVER, platform.storage_server, rows.units))
     else:
         devices.append((storage_role(platform.storage), platform.storage, rows.units))
+    if platform.fabric_manager is not None:
+        devices.append((Role.FABRIC_MANAGER, platform.fabric_manager, rows.managers))
+        devices.append((Role.STORAGE_FABRIC_MANAGER, platform.fabric_manager, rows.storage_managers))
     named = {s.id: s for s in _named_switches(platform)}
     devices += [(count.role, named[count.item], count.quantity) for count in counts]
     reserved = rows.to_come * management_numbers(platform.server).size
@@ -55,14 +64,21 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Ne
         if np.count_nonzero(there):
             extra = reserved if role == Role.GPU_SERVER else 0
             ends.append(Ends(Role.MANAGEMENT_CABLE, kind, there, role, numbers, spare_ports=extra, is_dealt=False))
+    pdu_links = np.asarray(pdus) * on
+    if is_out_of_band and np.count_nonzero(pdu_links):
+        ends.append(Ends(Role.MANAGEMENT_CABLE, kind, pdu_links, Role.RACK_PDU, NO_NUMBERS, is_dealt=False))
     numbers = switch_numbers(switch, kind)
     links = count_links(ends, np.zeros(rows.nodes.shape, dtype=np.int64))
     fast = uplink_kind(switch, kind)
     uplink_numbers = switch_numbers(switch, fast, ("fabric",))[:MANAGEMENT_UPLINKS]
-    tree = _tree(links, reserved, numbers.size, uplink_numbers.size, kind, fast, spine)
-    notes = (PlanNote(PlanNoteKind.SHARED_WITH_BMC),)
+    if is_out_of_band:
+        tree = _alone(links, reserved, numbers.size)
+        notes = (PlanNote(PlanNoteKind.UPLINKS_IN_BAND, (OUT_OF_BAND_UPLINKS,)),)
+    else:
+        tree = _tree(links, reserved, numbers.size, uplink_numbers.size, kind, fast, spine)
+        notes = (PlanNote(PlanNoteKind.SHARED_WITH_BMC),)
     planes = [Plane(NetworkPlane(NetworkRole.MANAGEMENT), tree, tuple(ends))]
-    purpose = PlanNote(PlanNoteKind.DEPLOYMENT)
+    purpose = PlanNote(PlanNoteKind.OUT_OF_BAND if is_out_of_band else PlanNoteKind.DEPLOYMENT)
     network = network_counts(NetworkRole.MANAGEMENT, purpose, kind, switch, planes, notes, spine)
     return NetworkMembers(
         network=network,
@@ -78,6 +94,13 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Ne
         leaf_down=numbers.size,
         joins_above=True,
     )
+
+
+def _alone(links: Ints, reserved: Ints | int, ports: int) -> SwitchTree:
+    """Switches without cables between them: each has its uplinks into the in-band network."""
+    needed = np.asarray(-(-(links + reserved) // ports))
+    tree = one_switch(links + reserved, ports).with_free_ports(reserved)
+    return replace(tree, leaves=needed, ports_free=needed * ports - links)
 
 
 def _tree(
@@ -113,6 +136,7 @@ def _named_switches(platform: Platform) -> Iterator[Switch]:
         platform.storage_switch,
         platform.back_end_switch,
         platform.gateway,
+        platform.in_band_switch,
     ):
         if switch is not None:
             yield switch

@@ -12,16 +12,23 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.links import LinkType
-from sizer.catalog.schema import Switch
+from sizer.catalog.schema import Server, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.components import Network
 from sizer.physical.networks.cables import ANY_CAGES, Cages
 from sizer.physical.networks.fat_tree import Gateways, SwitchTree, leaf_split
-from sizer.physical.networks.ports import largest_group
+from sizer.physical.networks.leaf_pairs import LeafGroup
+from sizer.physical.networks.ports import device_ports, fabric_numbers, largest_group
+from sizer.physical.networks.rails import RailRule
 from sizer.physical.notes import PlanNote
 from sizer.physical.platform import Platform
 from sizer.physical.roles import NetworkPlane, NetworkRole, Role
 from sizer.physical.violations import Violation
+from sizer.workload.request import Fabric as FabricAsked
+
+AS_USUAL = FabricAsked()
+# UFM appliances of a fabric, an active and a standby one (RA-11333-001 V11: four ports on the leaves, two each).
+MANAGERS = 2
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,8 @@ class Shape:
     nodes: Ints  # storage nodes, in whole units
     units: Ints  # chassis or storage servers
     heads: Ints
+    managers: Ints  # appliances that run the subnet manager of the compute fabric
+    storage_managers: Ints
     has_fabric: Bools
     has_management: Bools
 
@@ -58,9 +67,11 @@ class Ends:
     # turns where they have more ports than links.
     is_by_device: bool = False
     cage: str = ""  # connector of the ports; "" where the catalogue does not say
-    # Servers that a scalable unit holds, of a rail-optimised fabric: within it the first ports of all servers come
-    # before the second ones, so that each leaf takes one port of every server. 0: server after server.
-    rail_servers: int = 0
+    # Of a rail-optimised fabric: within a scalable unit each leaf takes the same port of every server.
+    rails: RailRule | None = None
+    room: Ints | int = 0  # servers that the rails are built for
+    is_paired: bool = False  # each device has a port on either leaf of a pair
+    group: int | None = None  # leaves of ``Plane.groups`` that take them; absent: any
 
 
 @dataclass(frozen=True)
@@ -71,6 +82,12 @@ class Plane:
     tree: SwitchTree
     ends: tuple[Ends, ...]  # on the leaves; on the spine where there is no leaf
     spine_ends: tuple[Ends, ...] = ()  # on the spines, beside the leaves
+    groups: tuple[LeafGroup, ...] = ()  # leaves for one kind of device each, in a tree of two levels
+
+    @property
+    def has_reserved_ports(self) -> bool:
+        """Whether a leaf of the first row takes uplinks and peers from its last ports, not from a fixed split."""
+        return bool(self.groups and self.groups[0].leaves[0]) or bool(np.max(self.tree.peer_cables))
 
 
 @dataclass(frozen=True)
@@ -152,7 +169,7 @@ class Wiring:
 NO_NUMBERS: Ints = np.zeros(0, dtype=np.int64)
 
 
-def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, spare_servers: int = 0) -> Shape:
+def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked: FabricAsked = AS_USUAL) -> Shape:
     """Which parts every row of a platform has.
 
     One server whose data are local or on the customer's LAN needs no fabric, head node or management switch: all its
@@ -165,15 +182,22 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, spare_server
     units = -(-counted // per_unit)
     is_shared = platform.attachment not in ("lan", "local")
     serves_files = storage.kind == "nfs-server" and storage.server is not None
-    room = np.where(n_servers > 0, n_servers + spare_servers, 0) if spare_servers else n_servers
+    spare = asked.spare_servers
+    room = np.where(n_servers > 0, n_servers + spare, 0) if spare else n_servers
     has_head = (room > 1) | (serves_files & (n_servers > 0))
+    has_fabric = (room > 1) | ((n_servers > 0) & (platform.attachment in ("fabric", "gateway", "spine")))
+    has_managers = asked.subnet_manager == "ufm" and platform.fabric_manager is not None
+    has_storage_network = platform.attachment == "own network" and platform.storage_switch is not None
+    front = storage.front_end_kind.value if storage.front_end_kind is not None else platform.fabric
     return Shape(
         n_servers=n_servers,
         room=room,
         nodes=units * per_unit,
         units=units,
-        heads=has_head.astype(np.int64) * (2 if platform.has_spare_head else 1),
-        has_fabric=(room > 1) | ((n_servers > 0) & (platform.attachment in ("fabric", "gateway", "spine"))),
+        heads=has_head.astype(np.int64) * (asked.management_servers or (2 if platform.has_spare_head else 1)),
+        managers=has_fabric.astype(np.int64) * MANAGERS * (has_managers and platform.fabric.is_infiniband),
+        storage_managers=(units > 0) * MANAGERS * (has_managers and has_storage_network and front.is_infiniband),
+        has_fabric=has_fabric,
         has_management=(room > 1) | ((n_servers > 0) & is_shared),
     )
 
@@ -206,6 +230,7 @@ def network_counts(
         cores=tree.cores,
         leaf_spine_cables=tree.leaf_spine_cables,
         spine_core_cables=tree.spine_core_cables,
+        peer_cables=np.broadcast_to(tree.peer_cables, tree.leaves.shape),
         ports_used=tree.ports_used,
         ports_free=tree.ports_free,
         oversubscription=tree.oversubscription,
@@ -243,6 +268,19 @@ def one_kind(
         leaf_down=leaf_split(numbers.size)[0] if leaf_down is None else leaf_down,
         uplinks_stay_in_rack=uplinks_stay_in_rack,
     )
+
+
+def manager_ends(role: Role, appliance: Server, fabric: LinkType, switch: Switch, quantity: Ints) -> Ends:
+    """Ports of the appliances that run the subnet manager, dealt out over the leaves."""
+    numbers = fabric_numbers(appliance, fabric)
+    kind = fabric
+    if not numbers.size:
+        # An appliance of an earlier generation joins ports that step down to its rate.
+        known = (port.kind for port in appliance.ports if port.kind.is_infiniband)
+        kind = next((one for one in known if largest_group(switch, one) is not None), fabric)
+        numbers = fabric_numbers(appliance, kind)
+    cage = device_ports(appliance)[int(numbers[0])].connector if numbers.size else ""
+    return Ends(Role.FABRIC_MANAGER_CABLE, kind, quantity * numbers.size, role, numbers, is_by_device=True, cage=cage)
 
 
 def _cage(switch: Switch, kind: LinkType) -> str:

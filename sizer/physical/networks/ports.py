@@ -91,7 +91,8 @@ def storage_network_numbers(server: Server, kind: LinkType, fabric: LinkType) ->
 def management_numbers(device: Device) -> Ints:
     """Numbers of the ports that join the 1 GbE network.
 
-    A server brings one host port, where it has one, and its BMC; a storage unit all its management ports; a switch one.
+    A server brings one host port, where it has one, and its BMC; with ports for an in-band network its BMC alone. A
+    storage unit brings all its management ports, a switch one.
     """
     ports: tuple[Port, ...] = getattr(device, "ports", ())
     found = _numbers(
@@ -102,7 +103,13 @@ def management_numbers(device: Device) -> Ints:
     if isinstance(device, Switch):
         return found[:1]
     bmc = _numbers(device, lambda p: p.use == "bmc") if ports else found[:0]
-    return np.concatenate([found[:1], bmc])
+    return bmc if in_band_numbers(device).size else np.concatenate([found[:1], bmc])
+
+
+@cached_by_identity
+def in_band_numbers(device: Device) -> Ints:
+    """Numbers of the ports that join an in-band network of its own."""
+    return _numbers(device, lambda port: port.use == "in-band")
 
 
 @cached_by_identity

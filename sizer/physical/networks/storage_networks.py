@@ -1,23 +1,29 @@
 """Networks of the storage: its front end behind a gateway or apart from the fabric, and its back end."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Storage, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
-from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, gateway_uplinks, gateways
+from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, gateway_uplinks, gateways, leaf_split
+from sizer.physical.networks.leaf_pairs import STORAGE_OVERSUBSCRIPTION, leaf_pairs
 from sizer.physical.networks.members import (
     Ends,
     NetworkMembers,
     Plane,
     Shape,
+    count_links,
+    manager_ends,
     network_counts,
     one_kind,
 )
 from sizer.physical.networks.ports import (
     device_ports,
     fabric_numbers,
+    largest_group,
     storage_network_numbers,
     switch_numbers,
     unit_numbers,
@@ -78,6 +84,8 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
         cage=device_ports(platform.server)[int(numbers[0])].connector if numbers.size else "",
     )
     storage = Ends(Role.STORAGE_CABLE, kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
+    if platform.in_band_switch is not None and not platform.has_spare_switches:
+        return _paired_front_end(platform, switch, rows, servers, storage)
     tree = fat_tree(
         servers.quantity + servers.spare_ports + storage.quantity,
         leaf_ports(switch, kind),
@@ -87,6 +95,31 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, (servers, storage))]
     network = network_counts(NetworkRole.STORAGE, PlanNote(PlanNoteKind.FILES), kind, switch, planes)
     return one_kind(network, planes, switch, switch_numbers(switch, kind), STORAGE_SWITCHES, Role.STORAGE_UPLINK)
+
+
+def _paired_front_end(platform: Platform, switch: Switch, rows: Shape, servers: Ends, storage: Ends) -> NetworkMembers:
+    """Storage fabric of a SuperPOD: servers 4:3 oversubscribed on their leaves, storage on leaves of its own 1:1."""
+    kind = servers.kind
+    numbers = switch_numbers(switch, kind)
+    managers: tuple[Ends, ...] = ()
+    if platform.fabric_manager is not None and np.any(rows.storage_managers):
+        role = Role.STORAGE_FABRIC_MANAGER
+        managers = (manager_ends(role, platform.fabric_manager, kind, switch, rows.storage_managers),)
+    own = largest_group(switch, kind)
+    # Links between switches run at the native rate of the ports.
+    rate = (kind if own is None else own.kind).gbit_per_s.value / kind.gbit_per_s.value
+    reserved = servers.spare_ports
+    kinds = ((servers.quantity + reserved, STORAGE_OVERSUBSCRIPTION, rate), (storage.quantity, 1.0, rate))
+    tree, groups = leaf_pairs(numbers.size, kinds, count_links(managers, np.zeros_like(rows.nodes)))
+    tree = tree.with_free_ports(reserved)
+    ends = (replace(servers, is_paired=True, group=0), replace(storage, is_paired=True, group=1), *managers)
+    planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, ends, groups=groups)]
+    uplink = kind if own is None else own.kind
+    notes = (PlanNote(PlanNoteKind.STORAGE_RATIO, (float(np.max(groups[0].oversubscription)),)),)
+    network = network_counts(NetworkRole.STORAGE, PlanNote(PlanNoteKind.FILES), kind, switch, planes, notes)
+    down = leaf_split(numbers.size, STORAGE_OVERSUBSCRIPTION)[0]
+    members = one_kind(network, planes, switch, numbers, STORAGE_SWITCHES, Role.STORAGE_UPLINK, leaf_down=down)
+    return replace(members, uplink_kind=uplink)
 
 
 def back_end(platform: Platform, switch: Switch, rows: Shape) -> NetworkMembers:

@@ -32,11 +32,16 @@ def rack_classes(devices: Iterable[Component], catalog: Catalog, spare_servers: 
     return found
 
 
+def pdu_count(placed: RackCount) -> Ints:
+    """PDUs in all new racks."""
+    return np.asarray(placed.racks * FEEDS * placed.pdus_per_feed)
+
+
 def rack_parts(
     platform: Platform, catalog: Catalog, placed: RackCount, limits: RackLimits, components: Sequence[Component]
 ) -> list[Component]:
     """Racks, PDUs, blanking panels and power cords. A panel closes each rack unit that stays empty in a new rack."""
-    pdus = placed.racks * FEEDS * placed.pdus_per_feed
+    pdus = pdu_count(placed)
     # Whole units: heights in the catalogue step by halves, devices take whole ones.
     empty = placed.racks * limits.holds[0] - placed.units_used
     existing, feeds = (PlanNote(PlanNoteKind.EXISTING),), (PlanNote(PlanNoteKind.BOTH_FEEDS),)

@@ -118,7 +118,9 @@ def _outwards(count: int) -> Ints:
     return places[np.argsort(np.abs(places - (count - 1) // 2), kind="stable")]
 
 
-def link_lengths_m(standing: DevicePlaces, rack: Rack, a_device: Ints, b_device: Ints) -> Floats:
+def link_lengths_m(
+    standing: DevicePlaces, rack: Rack, a_device: Ints, b_device: Ints, pdu_rack: Ints | int = -1
+) -> Floats:
     """Length of the cable between two devices, slack included; ``OUTSIDE_M`` to what stands outside. [m]
 
     Parameters
@@ -129,6 +131,8 @@ def link_lengths_m(standing: DevicePlaces, rack: Rack, a_device: Ints, b_device:
         Kind of the racks: height, width and depth.
     a_device, b_device : ndarray of int, shape (links,)
         Device numbers, -1 outside. [-]
+    pdu_rack : ndarray of int, shape (links,)
+        Rack of the rack PDU that a link starts at, whose port is planned at the top; -1: it starts at a device. [-]
 
     Notes
     -----
@@ -136,8 +140,9 @@ def link_lengths_m(standing: DevicePlaces, rack: Rack, a_device: Ints, b_device:
     across the rows, and down.
     """
     height = standing.middle_m
-    a, b = height[a_device], height[b_device]
-    rack_a, rack_b = standing.rack[a_device], standing.rack[b_device]
+    is_pdu = np.asarray(pdu_rack) >= 0
+    a, b = np.where(is_pdu, rack.height_u.value * RACK_UNIT_M, height[a_device]), height[b_device]
+    rack_a, rack_b = np.where(is_pdu, pdu_rack, standing.rack[a_device]), standing.rack[b_device]
     tray = rack.height_u.value * RACK_UNIT_M + TRAY_M
     width = rack.width_m.value if rack.width_m is not None else 2 * LEAD_M
     depth = rack.depth_m.value if rack.depth_m is not None else AISLE_M
@@ -145,7 +150,7 @@ def link_lengths_m(standing: DevicePlaces, rack: Rack, a_device: Ints, b_device:
     across = np.abs(standing.row[rack_a] - standing.row[rack_b]) * (depth + AISLE_M)
     way = np.where(rack_a == rack_b, np.abs(a - b), (tray - a) + (tray - b) + along + across)
     length = (way + 2 * LEAD_M) * (1 + SLACK_FRACTION)
-    return np.where((a_device < 0) | (b_device < 0), OUTSIDE_M, length)
+    return np.where(((a_device < 0) & ~is_pdu) | (b_device < 0), OUTSIDE_M, length)
 
 
 def unit_runs(units: Iterable[int]) -> Iterator[tuple[int, int]]:

@@ -22,6 +22,16 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.FILES_THROUGH_GATEWAY: lambda: "storage traffic through the gateway to the compute fabric",
     PlanNoteKind.BETWEEN_STORAGE_NODES: lambda: "traffic between the storage nodes",
     PlanNoteKind.DEPLOYMENT: lambda: "deployment, monitoring and maintenance",
+    PlanNoteKind.IN_BAND: lambda: "operating systems, cluster management and the way to the customer's network",
+    PlanNoteKind.OUT_OF_BAND: lambda: "baseboard controllers, switches, storage and rack PDUs",
+    PlanNoteKind.DUAL_HOMED: lambda n: (
+        f"each server has a port on both leaves of a pair, which {plural(n, 'cable')} connect with each other"
+    ),
+    PlanNoteKind.UPLINKS_IN_BAND: lambda n: f"each switch has {plural(n, 'uplink')} to the in-band network",
+    PlanNoteKind.STORAGE_RATIO: lambda ratio: (
+        f"servers are oversubscribed {with_decimal_sign(f'{ratio:.2f}')}:1, storage 1:1; "
+        "each server has its ports on both leaves of a pair"
+    ),
     PlanNoteKind.SUBNET_FILES: lambda: "storage traffic between storage and servers",
     PlanNoteKind.FILES_OF_ONE_SERVER_OVER_IPOIB: lambda: "storage traffic, over IPoIB",
     PlanNoteKind.GRADIENTS_OVER_IPOIB: lambda: "gradient exchange, over IPoIB",
@@ -40,6 +50,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.MANAGER_IN_LEAF: _in_each_rail("the first leaf"),
     PlanNoteKind.MANAGER_IN_DIRECTOR: _in_each_rail("a director"),
     PlanNoteKind.MANAGER_ON_HEAD_NODE: lambda: "runs on the head node, because the switches have none",
+    PlanNoteKind.MANAGER_ON_APPLIANCES: lambda appliance: f"runs on two appliances, {appliance}",
     PlanNoteKind.EXISTING_LAN_STORAGE: lambda storage: (
         f"{storage} and its connection over the LAN exist already and are out of scope"
     ),
@@ -136,10 +147,15 @@ def fabric_text(fabric: SingleFabric) -> str:
     ]
     level = "one switch" if fabric.leaves + fabric.spines == 1 else plural(fabric.levels, "level")
     shown = max(fabric.levels, 1)
+    peers = [f"{fabric.peer_cables} between the leaves of a pair"] if fabric.peer_cables else []
+    modules = f"{fabric.switch_modules} in switches"
+    if fabric.node_modules:
+        modules += f", {fabric.node_modules} in servers"
     return "\n".join(
         (
             f"{level}: {', '.join(switches[:shown])}",
-            f"cables: {', '.join(cables[:shown])}",
+            f"cables: {', '.join([*cables[:shown], *peers])}",
+            f"modules where links are optical: {modules}",
             f"oversubscription {fabric.oversubscription:.3g}:1; {fabric.spare_ports} ports spare",
         )
     )

@@ -13,7 +13,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes
-from sizer.physical.networks.compute_fabric import compute_fabric
+from sizer.physical.networks.compute_fabric import compute_fabric, rail_rule
 from sizer.physical.networks.fat_tree import SwitchTree
 from sizer.physical.networks.members import shape
 from sizer.physical.networks.storage_networks import front_end_kind, front_end_ports, own_front_end
@@ -73,7 +73,7 @@ def capacity_after(
 def _without_switch(
     platform: Platform, sizes: Ints, nodes: int, fabric: FabricAsked, whole: RemainingCapacity
 ) -> Iterator[RemainingCapacity]:
-    rows = shape(platform, sizes, np.full(sizes.shape, nodes), fabric.spare_servers)
+    rows = shape(platform, sizes, np.full(sizes.shape, nodes), fabric)
     if platform.fabric_switch is not None:
         planes = compute_fabric(platform, rows, fabric).planes
         each = fabric_ports(platform.server.ports, platform.fabric)
@@ -81,7 +81,9 @@ def _without_switch(
         for number, plane in enumerate(planes):
             has_files = carries_files and number == 0
             if len(planes) == 1:
-                leaf = _leaf_lost(platform, plane.tree, sizes, each, whole, has_files=has_files)
+                rule = rail_rule(platform, fabric)
+                on_leaf = None if rule is None else rule.worst_on_leaf(rows.room)
+                leaf = _leaf_lost(platform, plane.tree, sizes, each, whole, has_files=has_files, on_leaf=on_leaf)
             else:
                 others = np.full(sizes.shape, 1 - 1 / len(planes))
                 # Servers on the lost leaf of the rail that leads to the storage read nothing more.
@@ -106,11 +108,18 @@ def _where_any(tree: SwitchTree, left: RemainingCapacity, whole: RemainingCapaci
 
 
 def _leaf_lost(
-    platform: Platform, tree: SwitchTree, sizes: Ints, ports: int, whole: RemainingCapacity, *, has_files: bool
+    platform: Platform,
+    tree: SwitchTree,
+    sizes: Ints,
+    ports: int,
+    whole: RemainingCapacity,
+    *,
+    has_files: bool,
+    on_leaf: Ints | None = None,
 ) -> RemainingCapacity:
-    """Without one leaf, of devices whose ports are dealt out over the leaves."""
+    """Without one leaf, of devices whose ports are dealt out over the leaves, or have so many on one (rails)."""
     leaves = np.maximum(tree.leaves, 1)
-    kept = (ports - np.ceil(ports / leaves)) / ports
+    kept = (ports - (np.ceil(ports / leaves) if on_leaf is None else on_leaf)) / ports
     # Of servers with one port those on the lost leaf are gone; the others keep all they had.
     n_servers = np.where(kept > 0, sizes, sizes - np.ceil(sizes / leaves).astype(np.int64))
     share = np.where(kept > 0, kept, 1.0)

@@ -76,7 +76,7 @@ def count_sizes(
         existing=request.existing,
         fabric=request.fabric,
     )
-    wires = wiring(platform, shape(platform, servers, nodes, request.fabric.spare_servers), request.fabric)
+    wires = wiring(platform, shape(platform, servers, nodes, request.fabric), request.fabric)
     links: dict[str, Ints] = {}
     for link in wires.links:
         links[link.role] = links.get(link.role, np.zeros(len(sizes), np.int64)) + link.quantity

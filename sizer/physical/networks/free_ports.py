@@ -1,0 +1,83 @@
+"""Ports of some switches that take end points, and the orders in which they are given away."""
+
+import numpy as np
+
+from sizer.base.arrays import Bools, Ints
+
+
+class FreePorts:
+    """Ports of switches that take end points, and which of them are free.
+
+    Parameters
+    ----------
+    switches : ndarray of int, shape (switches,)
+        Device numbers, one after the other. [-]
+    numbers : ndarray of int, shape (places,)
+        Numbers of the ports of each that may take an end point. [-]
+    down : int
+        So many of them are end points in a tree. [-]
+    last : ndarray of int, optional
+        Of each switch: so many of its last places are taken by links between switches.
+    """
+
+    def __init__(self, switches: Ints, numbers: Ints, down: int, last: Ints | None = None) -> None:
+        self.switches, self.numbers = switches, numbers
+        self.free: Bools = np.ones((switches.size, numbers.size), dtype=np.bool_)
+        if last is not None:
+            self.free = np.asarray(np.arange(numbers.size) < (numbers.size - last)[:, None])
+        self._dealt = np.zeros(switches.size, dtype=np.int64)
+        # From the last port for end points down; ports that would be uplinks in a tree come last.
+        places = np.arange(numbers.size)
+        self._order = np.concatenate([places[:down][::-1], places[down:]])
+
+    def take(self, device: int, port: int) -> bool:
+        """Take one port, given by numbers; False where it is none of these, or taken."""
+        switch, place = device - int(self.switches[0]), np.flatnonzero(self.numbers == port)
+        if not 0 <= switch < self.switches.size or not place.size or not self.free[switch, place[0]]:
+            return False
+        self.free[switch, place[0]] = False
+        return True
+
+    def deal(self, count: int) -> tuple[Ints, Ints]:
+        """Ports on the switches in turn, the one with the fewest such links first."""
+        switch, place = np.zeros((2, count), dtype=np.int64)
+        full: Bools = np.asarray(~self.free.any(axis=1))
+        for link in range(count):
+            best = int(np.argmin(np.where(full, self._dealt.max() + 1, self._dealt)))
+            row = self.free[best, self._order]
+            switch[link], place[link] = best, self._order[int(np.argmax(row))]
+            self.free[best, place[link]] = False
+            self._dealt[best] += 1
+            full[best] = not self.free[best].any()
+        return self.switches[switch], self.numbers[place]
+
+    def fill(self, count: int) -> tuple[Ints, Ints]:
+        """Free ports switch after switch, from the lowest."""
+        switch, place = (where[:count] for where in np.nonzero(self.free))
+        self.free[switch, place] = False
+        return self.switches[switch], self.numbers[place]
+
+    def at(self, switch: Ints, place: Ints) -> tuple[Ints, Ints]:
+        """Given places of given switches, all different; where one is taken, any free port."""
+        inside = (switch < self.switches.size) & (place < self.numbers.size)
+        good = inside.copy()
+        good[inside] = self.free[switch[inside], place[inside]]
+        return self._taken(switch, place, good)
+
+    def on(self, switch: Ints) -> tuple[Ints, Ints]:
+        """The lowest free ports of given switches; where one has none left, any free port."""
+        order = np.argsort(switch, kind="stable")
+        ordered = switch[order]
+        rank = np.zeros(switch.size, dtype=np.int64)
+        rank[order] = np.arange(switch.size) - np.searchsorted(ordered, ordered, side="left")
+        lowest = np.argsort(~self.free, axis=1, kind="stable")
+        good = rank < self.free.sum(axis=1)[switch]
+        place = lowest[switch, np.minimum(rank, self.numbers.size - 1)]
+        return self._taken(switch, place, good)
+
+    def _taken(self, switch: Ints, place: Ints, good: Bools) -> tuple[Ints, Ints]:
+        self.free[switch[good], place[good]] = False
+        device, port = np.zeros((2, switch.size), dtype=np.int64)
+        device[good], port[good] = self.switches[switch[good]], self.numbers[place[good]]
+        device[~good], port[~good] = self.fill(int((~good).sum()))
+        return device, port
