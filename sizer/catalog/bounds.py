@@ -16,7 +16,9 @@ SAMPLE_BYTES = Field(ge=1, le=1e12)
 
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 CountOrZero = Annotated[int, Field(ge=0, le=1_000_000)]
-CountInServer = Annotated[int, Field(ge=1, le=64)]  # GPUs or processors of one server
+CountInServer = Annotated[
+    int, Field(ge=1, le=1_000)
+]  # GPUs or processors of one server, or of a rack that is one system
 MemoryBytes = Annotated[float, MEMORY_BYTES]
 CapacityBytes = Annotated[float, CAPACITY_BYTES]
 BytesPerS = Annotated[float, RATE_BYTES_PER_S]

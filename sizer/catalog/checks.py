@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
+from sizer.catalog.devices import DeliveredRack
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog, Statement, statements
 from sizer.catalog.schema import (
@@ -15,6 +16,7 @@ from sizer.catalog.schema import (
     Generation,
     Gpu,
     MemoryOption,
+    Pdu,
     Recipe,
     Server,
     Software,
@@ -27,7 +29,7 @@ from sizer.catalog.schema import (
 # Without these no rack can be drawn, so an orderable device carries them, assumed if need be.
 _BLOCKING = ("height_u", "depth_m", "power_inlets", "inlet_kind")
 # What no vendor sells, so that nobody can be asked.
-_NOT_SOLD = ("links", "gpu_links", "generations", "dnns", "datasets", "stacks", "recipes")
+_NOT_SOLD = ("links", "gpu_links", "power_inlets", "generations", "dnns", "datasets", "stacks", "recipes")
 # What a line of a bill can hold: each category has a price band for every part.
 _SOLD = tuple(name for name in CATEGORIES if name not in (*_NOT_SOLD, "cpus"))
 # (low end, high end, both needed)
@@ -168,6 +170,10 @@ def _references(item: Item) -> Iterator[tuple[str, str, str]]:
             yield "local_storage", "storage", item.local_storage
     if isinstance(item, MemoryOption):
         yield "server", "servers", item.server
+    if isinstance(item, Pdu):
+        yield from ((f"outlets.{name}", "power_inlets", name) for name in item.outlets)
+    if isinstance(item, Device) and item.delivered is not None:
+        yield "delivered.rack", "racks", item.delivered.rack
     if isinstance(item, Storage):
         if item.server is not None:
             yield "server", "servers", item.server.value
@@ -189,6 +195,8 @@ def _device_faults(catalog: Catalog, item: Device) -> Iterator[str]:
             yield "power_high_w is given without power_low_w; give both ends of the bracket"
     if item.power_max_w is not None and (item.power_low_w is not None or item.power_high_w is not None):
         yield "power_max_w and a bracket are both given; keep the measured or data-sheet maximum only"
+    if item.delivered is not None:
+        yield from _delivered_faults(catalog, item, item.delivered)
     if isinstance(item, Server | Storage | Switch):
         for number, port in enumerate(item.ports):
             if port.kind in port.also:
@@ -197,6 +205,24 @@ def _device_faults(catalog: Catalog, item: Device) -> Iterator[str]:
             if nic is not None and port.kind not in nic.kinds:
                 known = ", ".join(kind.id for kind in nic.kinds)
                 yield f"ports[{number}]: {nic.id} has no {port.kind.id} port; it has {known}"
+
+
+def _delivered_faults(catalog: Catalog, item: Device, delivered: DeliveredRack) -> Iterator[str]:
+    """A system that arrives as a rack fits into it, part by part, and either half of its shelves carries it."""
+    rack = catalog.racks.get(delivered.rack)
+    taken: set[int] = set()
+    for number, part in enumerate(delivered.contents):
+        units = set(range(part.lowest_u, part.lowest_u + part.count * part.height_u))
+        if units & taken:
+            yield f"delivered.contents[{number}]: {part.name} takes units that another part has"
+        taken |= units
+    if rack is not None and taken and max(taken) > rack.height_u.value:
+        yield f"delivered.contents reach unit {max(taken)}; {delivered.rack} has {rack.height_u.value:g}"
+    inlets = None if item.power_inlets is None else item.power_inlets.value
+    draw = _value(item, "power_max_w") or _value(item, "power_high_w")
+    if inlets and draw is not None and draw > inlets // 2 * delivered.shelf_w.value:
+        carried = inlets // 2 * delivered.shelf_w.value
+        yield f"half of {inlets} power shelves carry {carried:g} W, less than the draw of {draw:g} W"
 
 
 def _server_faults(catalog: Catalog, item: Server) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
 from sizer.catalog.items import Item
-from sizer.catalog.links import GpuLink, LinkType
+from sizer.catalog.links import GpuLink, LinkType, PowerInlet
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
 
@@ -106,8 +106,16 @@ _LABELS = {
     "metric": "What a licence counts",
     "purpose": "Scope",
     "power_end_w": "Power of an end",
-    "outlets_c13": "C13 outlets",
-    "outlets_c19": "C19 outlets",
+    "outlets": "Outlets",
+    "c14": "C13 outlets",
+    "c20": "C19 outlets",
+    "low_v": "Voltage, from",
+    "high_v": "Voltage, to",
+    "phases": "Phases",
+    "outlet": "Outlet",
+    "liquid_heat_fraction": "Share of its heat that a coolant carries",
+    "shelf_w": "Rating of a power shelf",
+    "domain_gpus": "GPUs of one NVLink domain",
     "base_clock_hz": "Base clock",
     "cores": "Cores",
     "evaluate_every_epochs": "Evaluate every epochs",
@@ -156,6 +164,7 @@ _UNIT_OF_SUFFIX = (
     ("_m", "m"),
     ("_u", "U"),
     ("_s", "s"),
+    ("_v", "V"),
 )
 
 
@@ -227,14 +236,12 @@ def names_item(field: str) -> bool:
 
 def fact_value_text(field: str, value: object) -> str:
     """Value of a fact that names no item, with its unit; kinds by their names."""
-    if isinstance(value, LinkType | GpuLink):
+    if isinstance(value, LinkType | GpuLink | PowerInlet):
         return value.name
     if field == "usable_share" and isinstance(value, (int, float)):
         return f"{plain(100 * float(value))}{NARROW_SPACE}%"
     if field == "form_factor":
         return form_factor_name(str(value))
-    if field == "inlet_kind":
-        return str(value).upper()
     return fact_value(value, unit_of_field(field)[1])
 
 

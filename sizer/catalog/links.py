@@ -1,4 +1,4 @@
-"""Types of link, of networks (EDR InfiniBand, 100 GbE) and between the GPUs of a server (NVLink 2)."""
+"""Types of link that files name: of networks (EDR), between GPUs (NVLink 2), and to power (C14 inlet)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
@@ -14,9 +14,11 @@ from sizer.catalog.items import Item
 # Form of a GPU board: "sxm2", "oam", "pcie".
 FormFactor = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
 GbitPerS = Annotated[float, Field(gt=0, le=100_000)]
+GpuCount = Annotated[int, Field(ge=1, le=10_000)]
+Volts = Annotated[float, Field(ge=12, le=1_000)]
 
 # Folders whose items the other files name by id, and keys of the validation context in which the loader passes them.
-LINKS, GPU_LINKS = "links", "gpu_links"
+LINKS, GPU_LINKS, POWER_INLETS = "links", "gpu_links", "power_inlets"
 
 
 class _ById(Item):
@@ -60,12 +62,26 @@ class LinkType(_ById):
 
 
 class GpuLink(_ById):
-    """A type of link between the GPUs of a server."""
+    """A type of link between the GPUs of a server, or of a rack of servers."""
 
     family: Name  # name without a generation, as sentences say it
+    # GPUs of one NVLink domain where it is larger than a server, or tray; absent: those of the server.
+    domain_gpus: Sourced[GpuCount] | None = None
     # Direct: GPU to GPU; switched: through switch chips; host: through the host's PCIe.
     topology: Literal["direct", "switched", "host"]
     form_factors: tuple[FormFactor, ...]  # of the GPUs that it joins
+
+
+class PowerInlet(_ById):
+    """A kind of power inlet of a device, and the outlet or circuit that feeds it."""
+
+    outlet: Name  # on a rack PDU: "C13"; of an inlet without a PDU the circuit
+    phases: Literal[1, 3] = 1
+    # Voltage of the circuit: between phases where there are three. [V]
+    low_v: Sourced[Volts]
+    high_v: Sourced[Volts]
+    netbox_type: ShortText | None = None  # of NetBox's power ports
+    netbox_outlet_type: ShortText | None = None  # of NetBox's power outlets
 
 
 def _resolved_in(folder: str) -> BeforeValidator:
@@ -84,6 +100,7 @@ def _resolved_in(folder: str) -> BeforeValidator:
 # Fields whose files name a link by its id.
 LinkId = Annotated[LinkType, _resolved_in(LINKS)]
 GpuLinkId = Annotated[GpuLink, _resolved_in(GPU_LINKS)]
+PowerInletId = Annotated[PowerInlet, _resolved_in(POWER_INLETS)]
 
 
 def fastest_first(links: Iterable[LinkType]) -> list[LinkType]:

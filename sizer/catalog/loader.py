@@ -16,7 +16,7 @@ from sizer.base.input_size import check_size
 from sizer.base.resources import data_dir
 from sizer.catalog.checks import check_catalog
 from sizer.catalog.items import Item
-from sizer.catalog.links import GPU_LINKS, LINKS
+from sizer.catalog.links import GPU_LINKS, LINKS, POWER_INLETS
 from sizer.catalog.model import Catalog, Items
 from sizer.catalog.price_bands import (
     BANDS_FILE,
@@ -290,7 +290,7 @@ def _read_prices(folder: Path, root: Path, place: str, content: _Content, is_ove
 def _validated(content: _Content) -> Catalog | None:
     """Catalogue of what was read; None when a file does not fit the schema, with every fault noted."""
     folders: dict[str, dict[str, Item]] = {folder: {} for folder in CATEGORIES}
-    named = {folder: folders[folder] for folder in (LINKS, GPU_LINKS)}
+    named = {folder: folders[folder] for folder in (LINKS, GPU_LINKS, POWER_INLETS)}
     # Link types first: the other files name them.
     for (folder, item_id), table in sorted(content.items.items(), key=lambda entry: entry[0][0] not in named):
         try:

@@ -11,13 +11,14 @@ from sizer.base.errors import CatalogError
 from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
 from sizer.catalog.items import Item
-from sizer.catalog.links import GpuLink, LinkType
+from sizer.catalog.links import GpuLink, LinkType, PowerInlet
 from sizer.catalog.price_bands import PriceBands
 from sizer.catalog.price_books import Price
 from sizer.catalog.schema import (
     CATEGORIES,
     Accessory,
     Cable,
+    CoolantUnit,
     Cpu,
     Dataset,
     Device,
@@ -147,8 +148,8 @@ class Catalog:
 
     Parameters
     ----------
-    links, gpu_links, generations, gpus, cpus, servers, memory, storage, switches, gateways, nics, cables, racks, \
-pdus, accessories, software, support, dnns, datasets, stacks, recipes : Items
+    links, gpu_links, power_inlets, generations, gpus, cpus, servers, memory, storage, switches, gateways, nics, \
+cables, racks, pdus, cooling, accessories, software, support, dnns, datasets, stacks, recipes : Items
         One read-only mapping of id to item for each folder.
     sources : Items
         Cited documents by key; an alias finds the same document.
@@ -164,6 +165,7 @@ pdus, accessories, software, support, dnns, datasets, stacks, recipes : Items
 
     links: Items[LinkType]
     gpu_links: Items[GpuLink]
+    power_inlets: Items[PowerInlet]
     generations: Items[Generation]
     gpus: Items[Gpu]
     cpus: Items[Cpu]
@@ -176,6 +178,7 @@ pdus, accessories, software, support, dnns, datasets, stacks, recipes : Items
     cables: Items[Cable]
     racks: Items[Rack]
     pdus: Items[Pdu]
+    cooling: Items[CoolantUnit]
     accessories: Items[Accessory]
     software: Items[Software]
     support: Items[Support]

@@ -25,26 +25,27 @@ from sizer.catalog.bounds import (
     MemoryBytes,
     Metres,
     Parameters,
-    RackUnits,
     SampleBytes,
     Samples,
     SamplesOrZero,
     Seconds,
     Watts,
 )
+from sizer.catalog.devices import Connector, Era
+from sizer.catalog.devices import Device as Device
+from sizer.catalog.devices import Port as Port
+from sizer.catalog.devices import PortUse as PortUse
+from sizer.catalog.facility import Accessory as Accessory
+from sizer.catalog.facility import CoolantUnit as CoolantUnit
+from sizer.catalog.facility import Pdu as Pdu
+from sizer.catalog.facility import Rack as Rack
 from sizer.catalog.items import Frozen, Item
-from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType
+from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType, PowerInlet
 from sizer.catalog.networks import ObservedAs, Transformer
 
-# "storage-network" and "in-band": ports that stay out of the compute fabric whatever they can run.
-PortUse = Literal["compute", "storage", "storage-network", "in-band", "management", "bmc", "fabric", "back-end", "any"]
-# Form of a cage, which decides what module fits: "osfp-finned", "qsfp112".
-Connector = Annotated[str, Field(pattern=r"^[a-z0-9-]*$", max_length=20)]
 # Number format of a matrix product: "bf16", "fp8".
 Precision = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
 StorageTier = Literal["performance", "capacity", "local"]
-# Name of the years in which parts were sold together: "v100", "today".
-Era = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
 
 
 class Generation(Item):
@@ -53,40 +54,6 @@ class Generation(Item):
     era: Era
     is_default: bool = False
     pdu: ShortText | None = None  # id in pdus/: planned for its servers where a request names none
-
-
-class Device(Item):
-    """Something that takes rack units, watts and kilograms."""
-
-    era: Era | None = None  # absent: planned with servers of every era
-
-    height_u: Sourced[RackUnits] | None = None
-    depth_m: Sourced[Metres] | None = None
-    weight_kg: Sourced[Kilograms] | None = None
-    power_typical_w: Sourced[Watts] | None = None
-    # Either a measured or data-sheet maximum, or a bracket: sum of component TDPs (low) to the rating of the
-    # supplies that remain after one is lost (high). A low end alone is a floor: the total then reads "at least".
-    power_max_w: Sourced[Watts] | None = None
-    power_low_w: Sourced[Watts] | None = None
-    power_high_w: Sourced[Watts] | None = None
-    power_inlets: Sourced[CountOrZero] | None = None
-    inlet_kind: Sourced[Literal["c14", "c20"]] | None = None
-
-
-class Port(Frozen):
-    """Ports of one kind on a device. ``also`` lists kinds that the same port can run instead (VPI)."""
-
-    kind: LinkId
-    count: Count
-    use: PortUse
-    also: tuple[LinkId, ...] = ()
-    on_request: tuple[LinkId, ...] = ()  # kinds that it can run and that are planned only where a request names them
-    nic: ShortText | None = None  # id in nics/, where the port is an adapter that a bill lists
-    connector: Connector = ""  # of its cage; empty: what the module of its link usually plugs into
-    basis: Literal["datasheet", "measured", "published", "derived", "assumed"]
-    source: ShortText
-    where: LongText
-    note: LongText = ""
 
 
 class Gpu(Item):
@@ -246,34 +213,6 @@ class Cable(Item):
     ports_each: Annotated[int, Field(ge=1, le=8)] = 1
 
 
-class Rack(Item):
-    """A rack."""
-
-    height_u: Sourced[RackUnits]
-    load_kg: Sourced[Kilograms]
-    weight_kg: Sourced[Kilograms] | None = None
-    depth_m: Sourced[Metres] | None = None  # outer
-    width_m: Sourced[Metres] | None = None
-    usable_depth_m: Sourced[Metres] | None = None
-
-
-class Pdu(Item):
-    """A rack power distribution unit."""
-
-    capacity_w: Sourced[Watts]
-    outlets_c13: Sourced[CountOrZero]
-    outlets_c19: Sourced[CountOrZero]
-    inlet: Sourced[LongText] | None = None
-    height_u: Sourced[RackUnits] | None = None
-
-
-class Accessory(Item):
-    """A small part that a rack takes: one a free unit, or one a power inlet."""
-
-    use: Literal["blanking-panel", "cord-c13", "cord-c19"]
-    length_m: Sourced[Metres] | None = None  # of a cord
-
-
 class Software(Item):
     """A software line. ``metric`` is what a licence counts; ``applies_to`` the ids or vendors that call for it.
 
@@ -361,6 +300,7 @@ class Recipe(Item):
 CATEGORIES: dict[str, type[Item]] = {
     "links": LinkType,
     "gpu_links": GpuLink,
+    "power_inlets": PowerInlet,
     "generations": Generation,
     "gpus": Gpu,
     "cpus": Cpu,
@@ -373,6 +313,7 @@ CATEGORIES: dict[str, type[Item]] = {
     "cables": Cable,
     "racks": Rack,
     "pdus": Pdu,
+    "cooling": CoolantUnit,
     "accessories": Accessory,
     "software": Software,
     "support": Support,

@@ -88,7 +88,7 @@ def catalog_import_netbox(
     from sizer.base.formats.yaml_text import MAX_CHARACTERS
     from sizer.base.resources import text_of_file
     from sizer.catalog.loader import load_catalog
-    from sizer.catalog.netbox import import_device_type
+    from sizer.catalog.netbox.importer import import_device_type
 
     text = text_of_file(file, MAX_CHARACTERS, "a device type")
     imported = import_device_type(text, str(file), folder, source, load_catalog(overlay=catalog_dir))

@@ -208,6 +208,9 @@ def node_title(design: DesignAnswer) -> str:
         return f"{server}: NVLink joins each GPU to four of the seven others directly"
     if layout == "full":
         return f"{server}: NVLink joins each of the {count} GPUs to every other directly"
+    if layout == "switched" and facts.n_trays > 1:
+        total = facts.design.platform.gpus_per_server
+        return f"A compute tray of the {server}: NVLink leads from its {count} GPUs to all {total} of the rack"
     if layout == "switched":
         return f"{server}: each of {count} GPUs reaches every other through NVSwitch"
     if layout == "joined":

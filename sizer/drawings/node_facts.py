@@ -54,9 +54,15 @@ class NodeFacts:
         return self.design.platform.server
 
     @property
+    def n_trays(self) -> int:
+        """Trays of a system that arrives as a rack, of which one is drawn; 1 for any other server."""
+        delivered = self.server.delivered
+        return 1 if delivered is None else max(delivered.n_nodes, 1)
+
+    @property
     def n_gpus(self) -> int:
         """GPUs fitted in it."""
-        return self.design.platform.gpus_per_server
+        return self.design.platform.gpus_per_server // self.n_trays
 
     @property
     def layout(self) -> Layout:
@@ -121,12 +127,12 @@ class NodeFacts:
         lines = ["all processors together"] if self.n_cpus > 1 else []
         if fact.basis == "assumed":
             lines.append("assumed")
-        return Part(f"{memory(fact.value)} memory", tuple(lines))
+        return Part(f"{memory(fact.value / self.n_trays)} memory", tuple(lines))
 
     @property
     def n_cpus(self) -> int:
         """Processors; one stands for a number that no source gives."""
-        return self.server.n_cpus.value if self.server.n_cpus is not None else 1
+        return self.server.n_cpus.value // self.n_trays if self.server.n_cpus is not None else 1
 
     @property
     def lanes(self) -> int | None:
@@ -175,16 +181,18 @@ class NodeFacts:
             first += port.count
 
     def _data_ports(self, port: Port, first: int) -> Part:
-        used = [self._cabled[number] for number in range(first, first + port.count) if number in self._cabled]
+        # Of the first tray, where there are several; ports that they share stay whole.
+        count = port.count if port.count % self.n_trays else port.count // self.n_trays
+        used = [self._cabled[number] for number in range(first, first + count) if number in self._cabled]
         kind = used[0][1] if used else port.kind
         use = self._use(used, port)
         lines = [f"{use}, port assumed" if port.basis == "assumed" and used else use]
-        if used and len(used) < port.count:
-            lines.append(f"{len(used)} of {port.count} cabled")
+        if used and len(used) < count:
+            lines.append(f"{len(used)} of {count} cabled")
         nic = None if port.nic is None else _found(self.design.plan.catalog.nics, port.nic)
         if nic is not None:
-            lines.append(many(-(-port.count // max(nic.n_ports.value, 1)), nic.name))
-        return Part(link_text(port.count, kind), tuple(lines))
+            lines.append(many(-(-count // max(nic.n_ports.value, 1)), nic.name))
+        return Part(link_text(count, kind), tuple(lines))
 
     def _use(self, used: list[tuple[NetworkPlane, LinkType]], port: Port) -> str:
         """What goes through some ports, by the networks that they are cabled to."""

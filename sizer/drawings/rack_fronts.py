@@ -14,8 +14,8 @@ from sizer.drawings.parts import LINE_SIZE, small_room
 from sizer.drawings.racks import RackKind
 from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, text_width, wrapped
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
+from sizer.physical.racks.feeds import PowerFeed
 from sizer.physical.racks.positions import unit_runs
-from sizer.physical.racks.power import PowerFeed
 
 # More racks than these are drawn by kind.
 _MAX_SINGLE = 8
@@ -94,12 +94,14 @@ def _drawing(kinds: Sequence[RackKind], columns: int, width: float, plan: Plan, 
         labels += _head(kind, x, top - _HEAD_H, face)
         labels += _numbers(kind.first, x, floor)
         bars += _frame(x, top, face, floor)
-        boxes += _devices(kind, x, floor, face, say)
+        boxes += (
+            _contents(kind, x, floor, face, catalog) if kind.first.is_delivered else _devices(kind, x, floor, face, say)
+        )
         boxes += _empty(kind, x, floor, face)
         taken = list(_not_ours(kind.first, x, floor, face))
         bars += [bar for bar, _ in taken]
         labels += [label for _, label in taken]
-        labels += _foot(kind.first, x, floor + _FOOT_GAP, face)
+        labels += _foot(kind.first, x, floor + _FOOT_GAP, face, catalog)
     height = max(_height(kind.first) for kind in kinds)
     return Drawing(width, height, _title(kinds, plan), tuple(boxes), (), tuple(bars), tuple(labels))
 
@@ -117,9 +119,9 @@ def _title(kinds: Sequence[RackKind], plan: Plan) -> str:
         name = f"Racks {first} to {last}"
     draw = racks.up_to(most.max_w, most.has_unknown_power)
     if not racks.is_unknown(most.max_w, most.has_unknown_power):
-        capacity = racks.feed_capacity_w(most)
-        if capacity:
-            draw = f"{draw} of {si(capacity, 'W')} on either feed"
+        if most.feeds:
+            left = {"2N": " on either feed", "N+1": " with one feed lost", "N": ""}[most.redundancy]
+            draw = f"{draw} of {si(most.feed_capacity_w, 'W')}{left}"
         draw = f"it draws {draw}" if count == 1 else f"{most.name} draws most, {draw}"
     return f"{name}: {draw}"
 
@@ -213,6 +215,28 @@ def _devices(kind: RackKind, x: float, floor: float, width: float, say: _Wording
         )
 
 
+def _contents(kind: RackKind, x: float, floor: float, width: float, catalog: Catalog) -> Iterator[Box]:
+    """Parts of a system that arrives as a rack: equal neighbours once, with how many there are."""
+    for device in kind.first.devices:
+        delivered = catalog.device(device.item).delivered
+        assert delivered is not None
+        for part in delivered.contents:
+            height = part.count * part.height_u
+            yield Box(
+                id=f"{device.name} U{part.lowest_u}",
+                x=x,
+                y=_top(part.lowest_u, height, floor),
+                width=width,
+                height=height * UNIT_PX,
+                title=f"{part.count} × {part.name} · {part.height_u}U"
+                if part.count > 1
+                else f"{part.name} · {height}U",
+                role="gpu" if part.is_node else "network" if "switch" in part.name else "other",
+                hatched=device.status == "reserved",
+                small=True,
+            )
+
+
 def _empty(kind: RackKind, x: float, floor: float, width: float) -> Iterator[Box]:
     """Free units: closed by blanking panels in a rack of the design, left as they are in one that is there."""
     rack = kind.first
@@ -251,24 +275,26 @@ def _not_ours(rack: PlacedRack, x: float, floor: float, width: float) -> Iterato
         )
 
 
-def _foot(rack: PlacedRack, x: float, y: float, width: float) -> Iterator[Label]:
-    """What each PDU carries while the other side is lost, and its outlets in use."""
+def _foot(rack: PlacedRack, x: float, y: float, width: float, catalog: Catalog) -> Iterator[Label]:
+    """What each PDU carries after the loss of another feed, and its outlets in use."""
     if not rack.feeds:
         yield Label(x, y + _LEADING, "on the PDUs of the rack", _SMALL, "muted")
         return
-    for share, text in zip(_PDU_COLUMNS, ("kW alone", "C13", "C19"), strict=True):
+    kinds = [] if rack.is_delivered else [kind for kind, _ in rack.feeds[0].outlets][: len(_PDU_COLUMNS) - 1]
+    columns = _PDU_COLUMNS[: 1 + len(kinds)]
+    for share, text in zip(columns, ("kW alone", *(catalog.power_inlets[k].outlet for k in kinds)), strict=True):
         yield Label(x + share * width, y + _LEADING, text, _SMALL, "muted", anchor="end")
-    yield Label(x, y + _LEADING, "PDU", _SMALL, "muted")
+    yield Label(x, y + _LEADING, "Shelf" if rack.is_delivered else "PDU", _SMALL, "muted")
     for row, feed in enumerate(rack.feeds, 2):
         yield Label(x, y + row * _LEADING, feed.name, _SMALL, "ink", semibold=True)
-        for share, text in zip(_PDU_COLUMNS, _feed_texts(feed, rack), strict=True):
+        for share, text in zip(columns, _feed_texts(feed, rack, kinds), strict=True):
             yield Label(x + share * width, y + row * _LEADING, text, _SMALL, "ink", anchor="end")
 
 
-def _feed_texts(feed: PowerFeed, rack: PlacedRack) -> tuple[str, str, str]:
+def _feed_texts(feed: PowerFeed, rack: PlacedRack, kinds: Sequence[str]) -> tuple[str, ...]:
     load = racks.at_least(rack.has_unknown_power, significant(feed.alone_w / 1e3))
+    outlets = dict(feed.outlets)
     return (
         f"{load} of {significant(feed.capacity_w / 1e3)}",
-        f"{feed.used('c13')}{NARROW_SPACE}/{NARROW_SPACE}{feed.outlets_c13}",
-        f"{feed.used('c19')}{NARROW_SPACE}/{NARROW_SPACE}{feed.outlets_c19}",
+        *(f"{feed.used(kind)}{NARROW_SPACE}/{NARROW_SPACE}{outlets.get(kind, 0)}" for kind in kinds),
     )

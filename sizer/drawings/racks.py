@@ -9,8 +9,8 @@ from sizer.base.quantities import NARROW_SPACE, grouped, si
 from sizer.physical.plan import PlacedRack
 
 # Colour and words for what a device is, by its category in the plan.
-ROLES = {"network": "network", "head node": "other", "storage": "storage", "compute": "gpu"}
-HOLDS = {"network": "network", "other": "head nodes", "storage": "storage", "gpu": "servers"}
+ROLES = {"network": "network", "head node": "other", "storage": "storage", "cooling": "other", "compute": "gpu"}
+HOLDS = {"network": "network", "other": "head nodes and cooling", "storage": "storage", "gpu": "servers"}
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,16 @@ def weight(rack: PlacedRack) -> str:
     return at_least(rack.has_unknown_weight, kilograms(rack.weight_kg))
 
 
-def feed_capacity_w(rack: PlacedRack) -> float:
-    """What the PDUs of one side can carry; 0 where the design brings none. [W]"""
-    return sum(feed.capacity_w for feed in rack.feeds if feed.side == "A")
+def feeds_text(rack: PlacedRack) -> str:
+    """What the feeds of a rack carry after the loss of one; '' where the design brings none."""
+    if not rack.feeds:
+        return ""
+    capacity = si(rack.feed_capacity_w, "W")
+    if rack.redundancy == "N":
+        return f"all feeds together carry {capacity}"
+    if rack.redundancy == "N+1":
+        return f"with one feed lost, the others carry {capacity}"
+    return f"each feed alone carries {capacity}"
 
 
 def up_to(power_w: float, is_lower_bound: bool) -> str:

@@ -27,22 +27,25 @@ KINDS = {
     "cables": "Cables",
     "racks": "Racks",
     "pdus": "Power distribution units",
+    "cooling": "Coolant distribution units",
     "accessories": "Rack accessories",
     "software": "Software",
     "support": "Support",
     "links": "Network links",
     "gpu_links": "Links between GPUs",
+    "power_inlets": "Power inlets",
     "generations": "GPU generations",
     "dnns": "Neural networks",
     "datasets": "Data sets",
     "stacks": "Software stacks",
     "recipes": "Training recipes",
 }
-NOT_SOLD = ("links", "gpu_links", "generations", "dnns", "datasets", "stacks", "recipes")
+NOT_SOLD = ("links", "gpu_links", "power_inlets", "generations", "dnns", "datasets", "stacks", "recipes")
 # Folder -> facts by which its parts are compared. A tuple: the first of them that is known.
 _KEY_FACTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "links": (("technology",), ("gbit_per_s",)),
-    "gpu_links": (("topology",), ("form_factors",)),
+    "gpu_links": (("topology",), ("form_factors",), ("domain_gpus",)),
+    "power_inlets": (("outlet",), ("phases",), ("low_v",), ("high_v",)),
     "generations": (("era",), ("pdu",)),
     "gpus": (
         ("generation",),
@@ -77,7 +80,8 @@ _KEY_FACTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "nics": (("kinds",), ("n_ports",), ("host_interface",), ("usable_bytes_per_s",)),
     "cables": (("kinds",), ("media",), ("length_m",), ("power_end_w",)),
     "racks": (("height_u",), ("load_kg",), ("depth_m",), ("usable_depth_m",), ("weight_kg",)),
-    "pdus": (("capacity_w",), ("outlets_c13",), ("outlets_c19",), ("inlet",)),
+    "pdus": (("capacity_w",), ("high_v",), ("phases",), ("inlet",)),
+    "cooling": (("place",), ("capacity_w",), ("height_u",), ("power_max_w", "power_high_w"), ("weight_kg",)),
     "accessories": (("use",), ("length_m",)),
     "software": (("metric",), ("purpose",), ("optional",)),
     "support": (("metric",), ("purpose",), ("optional",)),
@@ -134,8 +138,9 @@ _WORDS = {
     "aoc": "active optical cable",
     "dac": "direct-attach copper",
     "blanking-panel": "blanking panel",
-    "cord-c13": "power cord, C13",
-    "cord-c19": "power cord, C19",
+    "cord": "power cord",
+    "in-rack": "in a rack",
+    "in-row": "in the row of racks",
     "gpu": "GPU",
     "iec-60309-3p-n-e-9h": "IEC 60309, 3P+N+E, 9 h",
     "iec-60309-p-n-e-6h": "IEC 60309, P+N+E, 6 h",
@@ -161,7 +166,7 @@ _LAST = ("introduced", "end_of_sale", "end_of_service", "features", "orderable")
 _TEXT_MOST = 400
 # Ends and names of fields that hold numbers.
 _NUMBER = re.compile(
-    r"_(bytes|bytes_per_s|flop|flop_per_s|hz|kg|w|m|u|s|nodes|c13|c19)$|^(n_|cores|threads|parameters)"
+    r"_(bytes|bytes_per_s|flop|flop_per_s|hz|kg|w|m|u|s|v|nodes|c14|c20)$|^(n_|cores|threads|parameters)"
 )
 _NONE = " "  # a cell without text would show its source
 

@@ -19,7 +19,7 @@ import yaml
 
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.netbox_export import device_type_yaml
+from sizer.catalog.netbox.export import device_type_yaml
 from sizer.catalog.schema import Device, Pdu
 from sizer.export.tables.cable_colours import cable_colour
 from sizer.export.tables.cable_table import port_label
@@ -112,9 +112,15 @@ class _Export:
         self.made_with = f", planned with catalogue {result.catalog_digest[:16]}" if is_told else ""
         self.site = _text(request.customer) or _text(request.title) or "Planned cluster"
         self.racks = _rack_names(self.plan.racks)
-        self.links = power_links(self.plan, catalog)
+        # Power shelves are part of the systems that arrive as racks, so no outlet of the export feeds these.
+        self.links = [link for link in power_links(self.plan, catalog) if not link.rack.is_delivered]
         self.pdu = self.plan.inputs.platform.pdu
-        self.strips = [_Strip(pdu_name(rack, feed), rack) for rack in self.plan.racks for feed in rack.feeds]
+        self.strips = [
+            _Strip(pdu_name(rack, feed), rack)
+            for rack in self.plan.racks
+            if not rack.is_delivered
+            for feed in rack.feeds
+        ]
         self.devices = [device for rack in self.plan.racks for device in rack.present]
         self.types = self._types()
 
@@ -145,7 +151,7 @@ class _Export:
         devices = [self.catalog.device(item) for item in sorted({device.item for device in self.devices})]
         found = {device.id: _device_type(device) for device in devices}
         if self.strips:
-            found[self.pdu.id] = _pdu_type(self.pdu)
+            found[self.pdu.id] = _pdu_type(self.pdu, self.catalog)
         models = Counter((one["manufacturer"], one["model"]) for one in found.values())
         for item, one in found.items():
             is_alone = models[one["manufacturer"], one["model"]] == 1
@@ -255,12 +261,11 @@ def _set_draws(link: PowerLink, inlets: list[dict[str, Any]]) -> None:
             inlet[key] = math.ceil(watts - 0.01)
 
 
-def _pdu_type(pdu: Pdu) -> dict[str, Any]:
+def _pdu_type(pdu: Pdu, catalog: Catalog) -> dict[str, Any]:
     """Device type of a rack PDU, its outlets named as the power list numbers them."""
     inlet: dict[str, Any] = {"name": "Inlet"}
     if pdu.inlet is not None:
         inlet["type"] = pdu.inlet.value
-    counts = (("c13", pdu.outlets_c13.value), ("c19", pdu.outlets_c19.value))
     found: dict[str, Any] = {
         "manufacturer": pdu.vendor,
         "model": pdu.name,
@@ -269,9 +274,9 @@ def _pdu_type(pdu: Pdu) -> dict[str, Any]:
         "is_full_depth": False,
         "power-ports": [inlet],
         "power-outlets": [
-            {"name": f"{kind.upper()}-{number}", "type": f"iec-60320-{kind}", "power_port": "Inlet"}
-            for kind, count in counts
-            for number in range(1, count + 1)
+            {"name": f"{inlet.outlet}-{number}", "type": inlet.netbox_outlet_type or "other", "power_port": "Inlet"}
+            for inlet in (catalog.power_inlets[name] for name in pdu.outlets)
+            for number in range(1, pdu.outlets[inlet.id].value + 1)
         ],
     }
     if pdu.skus:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from sizer.base.errors import RequestError
+from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.faults import nearest
-from sizer.base.quantities import si
+from sizer.base.quantities import plain, si
 from sizer.catalog.generations import default_eras, era_of, eras_of, newer_eras
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
@@ -13,6 +13,7 @@ from sizer.catalog.schema import Gpu, Pdu, Server, Storage
 from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.physical.host_memory import memory_sizes
 from sizer.physical.platform import Platform
+from sizer.physical.racks.site_rules import site_rules
 from sizer.workload.request import Platforms, SizingRequest
 
 T = TypeVar("T", bound=Item)
@@ -129,6 +130,7 @@ def check_names(catalog: Catalog, request: SizingRequest) -> None:
         ("stated_storage", [one.storage for one in request.stated_storage], catalog.storage, "storage"),
         ("site.rack", [request.site.rack], catalog.racks, "racks"),
         ("site.pdu", [] if request.site.pdu is None else [request.site.pdu], catalog.pdus, "pdus"),
+        ("site.network_pdu", [one for one in [request.site.network_pdu] if one is not None], catalog.pdus, "pdus"),
     ]
     faults = [
         f"request: {place} names {name!r}, which is not among the catalogue's {folder}{nearest(name, list(known))}; "
@@ -159,10 +161,46 @@ def site_item(items: Mapping[str, T], name: str, place: str, folder: str) -> T:
 def site_pdu(catalog: Catalog, request: SizingRequest, server: Server) -> Pdu:
     """PDU of the racks: the request's, else that of the generation of a server's GPUs."""
     if request.site.pdu is not None:
-        return site_item(catalog.pdus, request.site.pdu, "site.pdu", "pdus")
+        asked = site_item(catalog.pdus, request.site.pdu, "site.pdu", "pdus")
+        if not site_rules(request.site).feeds_pdu(asked):
+            raise RequestError(
+                f"request: site.pdu = {asked.id!r} needs {pdu_circuit_text(asked) or 'a circuit that nobody states'}; "
+                "site.feed_volts and site.feed_phases state another one: name a PDU for it or leave site.pdu out"
+            )
+        return asked
     generations = (catalog.gpus[name].generation for name in server.gpus)
     usual = next((catalog.generations[name].pdu for name in generations if name is not None), None)
-    return catalog.pdus[usual or DEFAULT_PDU]
+    return _fed(catalog, request, catalog.pdus[usual or DEFAULT_PDU])
+
+
+def network_pdu(catalog: Catalog, request: SizingRequest) -> Pdu | None:
+    """PDU of racks that hold no servers; None: the same as of the others."""
+    name = request.site.network_pdu
+    return None if name is None else site_item(catalog.pdus, name, "site.network_pdu", "pdus")
+
+
+def _fed(catalog: Catalog, request: SizingRequest, usual: Pdu) -> Pdu:
+    """The usual PDU where the circuits of the room feed it, else the largest that they feed."""
+    rules = site_rules(request.site)
+    if rules.feeds_pdu(usual):
+        return usual
+    fed = [pdu for pdu in catalog.pdus.values() if pdu.orderable and rules.feeds_pdu(pdu)]
+    if fed:
+        return max(fed, key=lambda pdu: (pdu.capacity_w.value, pdu.id))
+    known = ", ".join(f"{pdu.name} ({pdu_circuit_text(pdu)})" for pdu in catalog.pdus.values() if pdu.phases)
+    asked = request.site
+    given = [f"feed_volts = {plain(asked.feed_volts)}"] if asked.feed_volts is not None else []
+    given += [f"feed_phases = {asked.feed_phases}"] if asked.feed_phases is not None else []
+    raise InfeasibleError(f"no PDU of the catalogue runs on site.{' and '.join(given)}; there are {known}")
+
+
+def pdu_circuit_text(pdu: Pdu) -> str:
+    """Circuit of a PDU: '400 V, 3 phases'; '' where no source tells it."""
+    if pdu.low_v is None or pdu.high_v is None or pdu.phases is None:
+        return ""
+    low, high, phases = pdu.low_v.value, pdu.high_v.value, pdu.phases.value
+    volts = plain(low) if low == high else f"{plain(low)} to {plain(high)}"
+    return f"{volts} V, {phases} {'phase' if phases == 1 else 'phases'}"
 
 
 def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Sequence[Server]) -> str:

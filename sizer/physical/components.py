@@ -81,6 +81,7 @@ class Quantities:
     notes: tuple[PlanNote, ...] = ()
     power_low_w: Floats = field(default_factory=lambda: np.zeros(1))  # lower end of brackets
     rack_power_max_w: Floats = field(default_factory=lambda: np.zeros(1))  # upper end, of the heaviest rack
+    liquid_heat_w: Floats = field(default_factory=lambda: np.zeros(1))  # upper end of what coolant carries away
     # Notes that hold for some rows only; ``slice_row`` turns them into notes.
     row_notes: dict[PlanNote, Bools] = field(default_factory=dict)
     existing_racks: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))  # of these, so many are used

@@ -1,7 +1,7 @@
 """The same design at its next sizes: what is added to the standing one, and which links must move."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -11,6 +11,7 @@ from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.layout import building_plan
 from sizer.physical.plan import Connection, Plan, PlanInputs
 from sizer.physical.quantities import quantities, slice_row
+from sizer.physical.racks.parts import RackGroup
 from sizer.physical.racks.placement import RackClass, RackLimits, device_needs, place
 from sizer.physical.roles import NetworkPlane, Role
 from sizer.physical.violations import Violation
@@ -148,25 +149,36 @@ def _at(end: tuple[str, str]) -> str:
 
 def _new_racks(plan: Plan, counts: dict[tuple[Role, str], int]) -> int:
     """Racks that the new devices need beside the standing ones, by the rule that places all devices."""
-    classes = [
-        RackClass(role, item, np.array([count]), device_needs(plan.catalog.device(item)))
-        for (role, item), count in counts.items()
-    ]
-    return sum(fill.existing is None for fill in place(classes, _room_left(plan)))
+    found = 0
+    for group in plan.rack_groups:
+        known = {(one.role, one.item) for one in group.classes}
+        added = {key: count for key, count in counts.items() if key in known}
+        if group.is_delivered:
+            found += sum(added.values())
+            continue
+        classes = [
+            RackClass(
+                role, item, np.array([count]), device_needs(plan.catalog.device(item), group.pdu, group.limits.feeds)
+            )
+            for (role, item), count in added.items()
+        ]
+        found += sum(fill.existing is None for fill in place(classes, _room_left(plan, group)))
+    return found
 
 
-def _room_left(plan: Plan) -> RackLimits:
-    """What the standing racks still hold; room in racks that the customer had is not counted on."""
-    rule = plan.rack_rule
+def _room_left(plan: Plan, group: RackGroup) -> RackLimits:
+    """What the standing racks of a group still hold; room in racks that the customer had is not counted on."""
+    rule = group.limits
+    members = {(one.role, one.item) for one in group.classes}
     left: list[Floats] = []
     for rack in plan.racks:
-        if rack.is_existing:
+        if rack.is_existing or not any((one.role, one.item) in members for one in rack.devices):
             continue
         holds = rule.holds.copy()
-        # No more than the PDUs that the rack has carry on one side.
-        per_side = max(sum(pdu.side == "A" for pdu in rack.feeds), 1)
-        holds[2] = min(holds[2], per_side * rule.pdu_w - (per_side - 1) * rule.inlet_w)
+        # No more than the PDUs that the rack has carry after the loss of a feed.
+        n_carrying = max(round(rack.feed_capacity_w / rule.pdu_w), 1)
+        holds[2] = min(holds[2], n_carrying * rule.pdu_w - (n_carrying - 1) * rule.inlet_w)
         for device in rack.present:
-            holds -= device_needs(plan.catalog.device(device.item))
+            holds -= device_needs(plan.catalog.device(device.item), group.pdu, rule.feeds)
         left.append(holds)
-    return RackLimits(rule.holds, rule.pdu_w, rule.outlets_c13, rule.outlets_c19, rule.inlet_w, tuple(left))
+    return replace(rule, existing=tuple(left))

@@ -32,12 +32,13 @@ from sizer.physical.plan import (
 )
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING
-from sizer.physical.racks.parts import rack_classes
-from sizer.physical.racks.placement import FEEDS, RackClass, RackFill, place, rack_limits
+from sizer.physical.racks.feeds import PowerFeed, feeds, shelf_feeds
+from sizer.physical.racks.parts import RackGroup, count_groups, place_groups, rack_groups
+from sizer.physical.racks.placement import RackClass, RackFill
 from sizer.physical.racks.positions import DevicePlaces, device_places, link_lengths_m
-from sizer.physical.racks.power import device_power, feeds
+from sizer.physical.racks.power import device_power
 from sizer.physical.roles import Role
-from sizer.workload.request import Existing, Fabric, Limits
+from sizer.workload.request import Existing, ExistingRack, Fabric, Limits
 
 RACKS_PER_ROW = 10
 
@@ -73,11 +74,11 @@ def building_plan(
         A smaller design of the same platform whose links stay where they can. Places are not kept.
     """
     rows = shape(platform, np.array([n_servers]), np.array([storage_nodes]), fabric)
-    n_pdus = sum(int(part.quantity[0]) for part in counted.components if part.item == platform.pdu.id)
+    n_pdus = sum(int(part.quantity[0]) for part in counted.components if part.role is Role.RACK_PDU)
     wires = wiring(platform, rows, fabric, np.array([n_pdus]))
     devices = _device_parts(counted, catalog)
-    classes = rack_classes(devices, catalog, rows.to_come)
-    rule = rack_limits(platform.rack, platform.pdu, limits.rack_power_w, classes, existing.racks)
+    groups = rack_groups(platform, devices, catalog, limits, existing, rows.to_come)
+    classes = [one for group in groups for one in group.classes]
     numbers, first = {}, 0
     for group in classes:
         if not group.is_reserved:
@@ -91,12 +92,14 @@ def building_plan(
     links = np.bincount(np.concatenate([a_device[a_device >= 0], b_device]), minlength=first)
     switches = {count.role for count in wires.switches}
     n_network = sum(int(group.quantity[0]) for group in classes if group.role in switches)
-    fills = place(classes, rule)
+    filled = place_groups(groups)
+    fills = [fill for _, fill in filled]
     places = device_places(fills, classes, links, n_network, existing.racks, racks_per_row)
     placed = _placed(devices, classes, names, places, counted, catalog)
-    racks = _racks(platform, placed, fills, places, existing, counted, catalog)
+    racks = _racks(groups, filled, placed, places, existing, catalog)
     a_port = np.concatenate([NO_NUMBERS, *(run.a_port for run in runs)])
-    pdu_racks = np.array([rack for rack, of in enumerate(racks) for _ in of.feeds], dtype=np.int64)
+    # Racks that arrive with their contents bring power shelves, whose ports end inside.
+    pdu_racks = np.array([n for n, of in enumerate(racks) if not of.is_delivered for _ in of.feeds], dtype=np.int64)
     pdu_rack = np.where(a_device == ZERO_U, pdu_racks[np.minimum(a_port, pdu_racks.size - 1)] if n_pdus else -1, -1)
     lengths_m = link_lengths_m(places, platform.rack, a_device, b_device, pdu_rack)
     ends = accumulate(run.a_device.size for run in runs)
@@ -110,7 +113,7 @@ def building_plan(
         components=_with_cables(counted.components, cables),
         questions=tuple(dict.fromkeys(c.question for cable in cables for c in cable.choices if c.question)),
         warnings=tuple(_warnings(placed, cables, catalog)),
-        rack_rule=rule,
+        rack_groups=groups,
         inputs=PlanInputs(platform, n_servers, storage_nodes, limits, existing, fabric),
         catalog=catalog,
     )
@@ -217,48 +220,66 @@ def _switch_names(wires: Wiring) -> dict[Role, list[str]]:
 
 
 def _racks(
-    platform: Platform,
+    groups: Sequence[RackGroup],
+    filled: Sequence[tuple[RackGroup, RackFill]],
     placed: Sequence[PlacedDevice],
-    fills: Sequence[RackFill],
     standing: DevicePlaces,
     existing: Existing,
-    counted: Quantities,
     catalog: Catalog,
 ) -> tuple[PlacedRack, ...]:
-    items = {item: catalog.device(item) for item in {device.item for device in placed}}
-    members: list[list[PlacedDevice]] = [[] for _ in fills]
+    members: list[list[PlacedDevice]] = [[] for _ in filled]
     for device in placed:
         members[device.rack].append(device)
-    n_new = sum(fill.existing is None for fill in fills)
-    n_pdus = sum(int(part.quantity[0]) for part in counted.components if part.item == platform.pdu.id)
-    per_side = n_pdus // (FEEDS * n_new) if n_new else 0
-    height = int(platform.rack.height_u.value)
-    own = platform.rack.weight_kg.value if platform.rack.weight_kg is not None else None
+    counts = count_groups(groups, 1).by_group
+    n_pdus = {id(group): int(count.pdus_per_rack[0]) for group, count in zip(groups, counts, strict=True)}
     taken_names = {room.name for room in existing.racks}
     new_names = (name for n in count(1) if (name := f"R{n:02d}") not in taken_names)
     racks: list[PlacedRack] = []
-    for number, (fill, inside) in enumerate(zip(fills, members, strict=True)):
+    for number, ((group, fill), inside) in enumerate(zip(filled, members, strict=True)):
         inside.sort(key=attrgetter("unit"))
         there = [one for one in inside if one.status != "reserved"]
-        taken = {unit for one in there for unit in range(one.unit, one.unit + one.height_u)}
         room = None if fill.existing is None else existing.racks[fill.existing]
-        usable = range(1, height + 1) if room is None else range(room.first_free_u, room.first_free_u + room.free_u)
-        here = [(one.number, items[one.item]) for one in there]
         racks.append(
             PlacedRack(
                 name=room.name if room is not None else next(new_names),
-                item=platform.rack.id,
+                item=group.rack.id,
                 is_existing=room is not None,
                 row=int(standing.row[number]),
                 column=int(standing.column[number]),
-                height_u=height,
+                height_u=int(group.rack.height_u.value),
                 devices=tuple(inside),
-                empty_units=tuple(unit for unit in usable if unit not in taken),
-                feeds=feeds(here, per_side, platform.pdu) if room is None and per_side else (),
-                own_weight_kg=own if room is None else 0.0,
+                empty_units=_empty_units(group, room, there),
+                feeds=_feeds(group, there, n_pdus[id(group)], catalog) if room is None else (),
+                own_weight_kg=_own_weight_kg(group, room),
+                redundancy=group.limits.feeds if not group.is_delivered else "2N",
+                is_delivered=group.is_delivered,
             )
         )
     return tuple(racks)
+
+
+def _empty_units(group: RackGroup, room: ExistingRack | None, there: Sequence[PlacedDevice]) -> tuple[int, ...]:
+    """Units that stay empty; a system that arrives as a rack arrives closed."""
+    if group.is_delivered:
+        return ()
+    taken = {unit for one in there for unit in range(one.unit, one.unit + one.height_u)}
+    height = int(group.rack.height_u.value)
+    usable = range(1, height + 1) if room is None else range(room.first_free_u, room.first_free_u + room.free_u)
+    return tuple(unit for unit in usable if unit not in taken)
+
+
+def _feeds(group: RackGroup, there: Sequence[PlacedDevice], n_pdus: int, catalog: Catalog) -> tuple[PowerFeed, ...]:
+    items = [(one.number, catalog.device(one.item)) for one in there]
+    if group.is_delivered:
+        return tuple(feed for number, device in items for feed in shelf_feeds(number, device))
+    return feeds(items, n_pdus, group.pdu, group.limits.feeds) if n_pdus else ()
+
+
+def _own_weight_kg(group: RackGroup, room: ExistingRack | None) -> float | None:
+    """Weight of the rack itself; 0 where it is there already, or part of what arrives. [kg]"""
+    if room is not None or group.is_delivered:
+        return 0.0
+    return group.rack.weight_kg.value if group.rack.weight_kg is not None else None
 
 
 def _cable_run(run: LinkGroup, length_m: Floats, catalog: Catalog) -> CableRun:

@@ -230,14 +230,21 @@ class Losses:
 
 
 def on_one_side(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """Devices whose inlets all hang on one side, by that side: they go dark with it."""
+    """Devices that go dark with a side, by that side: their inlets all hang on it, or their rack has no spare feed."""
     sides: dict[int, set[str]] = {}
+    without_spare: dict[str, set[int]] = {}
     for rack in plan.racks:
         for feed in rack.feeds:
             for inlet in feed.inlets:
                 if plan.devices[inlet.device].status != "reserved":
                     sides.setdefault(inlet.device, set()).add(feed.side)
+                    if rack.redundancy == "N":
+                        without_spare.setdefault(feed.side, set()).update(one.number for one in rack.present)
     return {
-        side: tuple(plan.devices[number].name for number, has in sorted(sides.items()) if has == {side})
+        side: tuple(
+            plan.devices[number].name
+            for number, has in sorted(sides.items())
+            if has == {side} or number in without_spare.get(side, ())
+        )
         for side in sorted({side for has in sides.values() for side in has})
     }

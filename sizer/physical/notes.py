@@ -65,6 +65,8 @@ class PlanNoteKind(Enum):
     PER_UNIT = "per-unit"  # what a licence or a support contract is counted by
     END_OF_SALE = "end-of-sale"  # date
     BOTH_FEEDS = "both-feeds"
+    ONE_FEED_SPARE = "one-feed-spare"
+    NO_FEED_SPARE = "no-feed-spare"
     PLANNED_LENGTH = "planned-length"  # length [m]
     TRANSCEIVERS_AND_FIBRE = "transceivers-and-fibre"
     TRANSCEIVERS_ALONE = "transceivers-alone"  # length of the fibre [m]

@@ -18,10 +18,11 @@ from sizer.physical.networks.links import OUTSIDE, ZERO_U, LinkGroup
 from sizer.physical.networks.ports import device_ports
 from sizer.physical.notes import CableQuestion, PlanNote
 from sizer.physical.platform import Platform
-from sizer.physical.racks.placement import RackLimits
-from sizer.physical.racks.power import DevicePower, PowerFeed
+from sizer.physical.racks.feeds import PowerFeed
+from sizer.physical.racks.parts import RackGroup
+from sizer.physical.racks.power import DevicePower
 from sizer.physical.roles import NetworkPlane, Role
-from sizer.workload.request import Existing, Fabric, Limits
+from sizer.workload.request import Existing, Fabric, FeedRedundancy, Limits
 
 Status = Literal["computed", "existing", "reserved"]
 
@@ -44,6 +45,7 @@ NAME_PREFIXES = {
     Role.STORAGE_SPINE: "storage-spine",
     Role.STORAGE_CORE: "storage-core",
     Role.GATEWAY: "gateway",
+    Role.COOLANT_UNIT: "cdu",
     Role.BACK_END_LEAF: "back-end",
     Role.BACK_END_SPINE: "back-end-spine",
     Role.BACK_END_CORE: "back-end-core",
@@ -88,7 +90,18 @@ class PlacedRack:
     devices: tuple[PlacedDevice, ...]
     empty_units: tuple[int, ...]  # closed by blanking panels, in a new rack
     feeds: tuple[PowerFeed, ...]  # PDUs and what hangs on each; none in a rack that is there
-    own_weight_kg: float | None  # 0 for a rack that is there
+    own_weight_kg: float | None  # 0 for a rack that is there, or that arrives with its contents
+    redundancy: FeedRedundancy = "2N"  # of the feeds
+    is_delivered: bool = False  # its maker delivers it with its contents
+
+    @property
+    def feed_capacity_w(self) -> float:
+        """What the feeds carry that remain after the worst loss that they are there for; 0 without feeds. [W]"""
+        by_side: dict[str, float] = {}
+        for feed in self.feeds:
+            by_side[feed.side] = by_side.get(feed.side, 0.0) + feed.capacity_w
+        total = sum(by_side.values())
+        return total if self.redundancy == "N" or len(by_side) < 2 else total - max(by_side.values())
 
     @property
     def present(self) -> tuple[PlacedDevice, ...]:
@@ -181,7 +194,7 @@ class Plan:
     components: tuple[Component, ...]  # of the design, cables by their measured length
     questions: tuple[CableQuestion, ...]  # to ask the vendors
     warnings: tuple[PlanNote, ...]
-    rack_rule: RackLimits  # what a rack holds
+    rack_groups: tuple[RackGroup, ...]  # what racks hold, by what stands in them
     inputs: PlanInputs
     catalog: Catalog
 
@@ -192,7 +205,8 @@ class Plan:
 
     def floor_tile_kg(self, rack: PlacedRack) -> float | None:
         """Weight of a rack on a floor tile's worth of its footprint; None where the footprint is not known. [kg]"""
-        width, depth = self.rack.width_m, self.rack.depth_m
+        kind = self.catalog.racks[rack.item]
+        width, depth = kind.width_m, kind.depth_m
         if width is None or depth is None:
             return None
         return rack.weight_kg * FLOOR_TILE_M**2 / (width.value * depth.value)
@@ -241,10 +255,17 @@ class Plan:
     @cached_property
     def _pdus(self) -> tuple[End, ...]:
         """Network port of every rack PDU, rack by rack."""
-        item = self.inputs.platform.pdu.id
+        pdus = {(one.role, one.item): group.pdu.id for group in self.rack_groups for one in group.classes}
         return tuple(
-            End(f"{rack.name}-PDU-{feed.name}", "network", rack.name, 0, item)
+            End(
+                f"{rack.name}-PDU-{feed.name}",
+                "network",
+                rack.name,
+                0,
+                pdus[rack.devices[0].role, rack.devices[0].item],
+            )
             for rack in self.racks
+            if not rack.is_delivered
             for feed in rack.feeds
         )
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
+from sizer.physical.racks.site_rules import ANY_SITE, SiteRules
 
 Attachment = Literal["fabric", "gateway", "own network", "spine", "lan", "local"]
 
@@ -54,6 +55,8 @@ class Platform:
     has_spare_head: bool = False
     # Memory in place of the standard one, which ``server.memory_bytes`` then is; None: the standard one.
     host_memory: MemoryOption | None = None
+    site: SiteRules = ANY_SITE
+    network_pdu: Pdu | None = None  # of racks that hold networks, head nodes and storage alone
 
     @property
     def intra_link(self) -> str:

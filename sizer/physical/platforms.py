@@ -15,6 +15,7 @@ from sizer.physical.allowed_parts import (
     check_names,
     fits_era,
     gpus_fitted,
+    network_pdu,
     servers_asked,
     site_item,
     site_pdu,
@@ -23,6 +24,7 @@ from sizer.physical.allowed_parts import (
 from sizer.physical.host_memory import cached_sets_bytes, considered_sizes, memory_sizes
 from sizer.physical.networks.ports import largest_group, storage_network_numbers
 from sizer.physical.platform import Attachment, Platform
+from sizer.physical.racks.site_rules import SiteRules, site_rules
 from sizer.physical.stated_storage import as_stated
 from sizer.workload.request import SizingRequest
 
@@ -72,6 +74,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
     spares = "switch" in kept_without, "gateway" in kept_without, "head-node" in kept_without
     sets_bytes = cached_sets_bytes(request, catalog)
     rack = site_item(catalog.racks, request.site.rack, "site.rack", "racks")
+    site = site_rules(request.site)
     found = [
         platform
         for server in servers
@@ -95,6 +98,8 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
             with_directors,
             *spares,
             fitted.option,
+            site,
+            network_pdu(catalog, request),
         )
     ]
     if not found:
@@ -185,6 +190,8 @@ def _on_fabric(
     with_spare_gateway: bool,
     with_spare_head: bool,
     host_memory: MemoryOption | None,
+    site: SiteRules,
+    network_pdu: Pdu | None,
 ) -> tuple[Platform, ...]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
     if fabric_ports(server.ports, kind) == 0:
@@ -234,6 +241,8 @@ def _on_fabric(
             has_spare_switches=with_spare_switches,
             has_spare_gateway=with_spare_gateway and joined == "gateway" and _has_second_port(storage),
             has_spare_head=with_spare_head,
+            site=site,
+            network_pdu=network_pdu,
         )
         for option in range(max(len(storage.capacity_options), 1))
     )

@@ -22,9 +22,9 @@ from sizer.physical.networks.members import AS_USUAL, CableCount, Shape, shape
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
-from sizer.physical.racks.parts import depth_violations, pdu_count, rack_classes, rack_parts
-from sizer.physical.racks.placement import count_racks, rack_limits
+from sizer.physical.racks.parts import count_groups, mounting_violations, rack_groups, rack_parts
 from sizer.physical.racks.power import device_power
+from sizer.physical.racks.site_rules import coolant_units, room_violations, total_liquid_w
 from sizer.physical.roles import ADAPTERS, Role
 from sizer.physical.software_lines import software_lines
 from sizer.physical.violations import Violation, ViolationKind
@@ -88,10 +88,10 @@ def quantities(
         net = wiring(platform, rows, fabric, pdus)
         devices = _devices(platform, rows)
         devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
-        classes = rack_classes(devices, catalog, rows.to_come)
-        rack_rule = rack_limits(platform.rack, platform.pdu, limits.rack_power_w, classes, existing.racks)
-        placed = count_racks(classes, rack_rule, servers.size)
-        found = pdu_count(placed)
+        devices += coolant_units(devices, catalog, servers.size)
+        groups = rack_groups(platform, devices, catalog, limits, existing, rows.to_come)
+        placed = count_groups(groups, servers.size)
+        found = placed.pdus
         if np.array_equal(found, pdus):
             break
         pdus = np.maximum(found, pdus)
@@ -102,13 +102,16 @@ def quantities(
         components.append(Component(Role.HOST_MEMORY, "compute", platform.host_memory.id, rows.n_servers))
     components += _adapters(platform, catalog, rows, components)
     components += _cables(catalog, net.links, placed.racks + placed.existing)
-    components += rack_parts(platform, catalog, placed, rack_rule, components)
+    components += rack_parts(catalog, groups, placed, components)
     components += software_lines(platform, catalog, rows, components)
     violations = {name: mask for name, mask in net.violations.items() if np.count_nonzero(mask)}
     violations |= _storage_violations(platform, rows, nodes)
-    violations |= depth_violations(platform, catalog, devices)
-    if not placed.holds_all.all():
-        violations[Violation(ViolationKind.DEVICE_EXCEEDS_RACK)] = ~placed.holds_all
+    violations |= mounting_violations(catalog, groups)
+    room = dict(room_violations(platform.site, catalog, devices, limits.rack_power_w))
+    violations |= room
+    unexplained = ~placed.holds_all & ~np.any([*room.values(), np.zeros(servers.size, dtype=bool)], axis=0)
+    if unexplained.any():
+        violations[Violation(ViolationKind.DEVICE_EXCEEDS_RACK)] = unexplained
     return Quantities(
         components=tuple(c for c in components if np.count_nonzero(c.quantity)),
         networks=net.networks,
@@ -127,6 +130,7 @@ def quantities(
         notes=_notes(platform),
         power_low_w=power.low_w,
         rack_power_max_w=placed.heaviest_w,
+        liquid_heat_w=total_liquid_w(devices, catalog, servers.size),
         row_notes={PlanNote(PlanNoteKind.SINGLE_SERVER): ~rows.has_management} if not rows.has_management.all() else {},
         violations=violations,
     )

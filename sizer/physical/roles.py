@@ -49,6 +49,7 @@ class Role(StrEnum):
     IN_BAND_UPLINK = "in-band inter-switch cable"
     MANAGEMENT_CABLE = "management cable"
     MANAGEMENT_UPLINK = "management inter-switch cable"
+    COOLANT_UNIT = "coolant distribution unit"
     RACK = "rack"
     RACK_PDU = "rack PDU"
     BLANKING_PANEL = "blanking panel"

@@ -26,6 +26,7 @@ _TITLES = {
     "network": "Network",
     "cable and optic": "Cables and optics",
     "rack and power": "Racks and power",
+    "cooling": "Cooling",
     "software": "Software",
     "support": "Support",
     "service": "Services",
@@ -45,7 +46,8 @@ def component_table(design: DesignAnswer, catalog: Catalog) -> Table:
     parts = [
         part
         for part in design.quantities.components
-        if int(part.quantity[0]) and part.category in ("compute", "head node", "storage", "network", "rack and power")
+        if int(part.quantity[0])
+        and part.category in ("compute", "head node", "storage", "network", "rack and power", "cooling")
     ]
     return record_table(
         "devices",

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
-from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.drawings import racks
 from sizer.drawings.racks import RackKind
 from sizer.physical.plan import Connection, PlacedRack, Plan
+from sizer.physical.racks.feeds import PowerFeed
 from sizer.physical.racks.positions import SLACK_FRACTION
-from sizer.physical.racks.power import PowerFeed, both_live_w, energy_kwh_per_year, heat_btu_per_h
+from sizer.physical.racks.power import energy_kwh_per_year, heat_btu_per_h
+from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.sizing.result import SizingResult
@@ -31,7 +33,7 @@ def racks_table(plan: Plan) -> Table:
     else:
         kinds = [RackKind((rack,)) for rack in plan.racks]
     notes = ["Heat is that of the maximum draw. PDUs and cables have no published weight and are not included."]
-    if plan.rack.width_m is not None and plan.rack.depth_m is not None:
+    if any(plan.floor_tile_kg(rack) is not None for rack in plan.racks):
         notes.append("A floor tile is 600 mm square; the weight is spread over the footprint of the rack.")
     if any(rack.is_existing for rack in plan.racks):
         notes.append("For an existing rack, only the devices that this design adds are counted.")
@@ -52,7 +54,7 @@ def racks_table(plan: Plan) -> Table:
     ]
     return record_table(
         "racks",
-        f"The racks, {plan.rack.name}",
+        f"The racks, {words.listed(dict.fromkeys(plan.catalog.racks[rack.item].name for rack in plan.racks))}",
         kinds,
         fields,
         totals=[_all_racks(plan)] if len(plan.racks) > 1 else [],
@@ -139,6 +141,7 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
             ("Maximum draw", f"{racks.watts(maximum, some_power)}; the basis for feeds, racks and cooling"),
             ("Typical draw", f"{racks.watts(typical, some_power)}; the basis for energy"),
             ("Maximum heat", f"{_heat(maximum, some_power)}{NARROW_SPACE}BTU/h"),
+            ("Liquid cooling", _liquid_text(result, maximum)),
             ("Energy per year", f"{racks.at_least(some_power, _energy(energy))}, {pue}"),
             ("Heaviest load of a rack", _heaviest_load(plan)),
             ("Weight", racks.at_least(some_weight, racks.kilograms(sum(r.weight_kg for r in plan.racks)))),
@@ -150,11 +153,26 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
     )
 
 
+def _liquid_text(result: SizingResult, maximum_w: float) -> str | None:
+    """Heat to coolant and to air, and what takes it; None where nothing is liquid-cooled."""
+    liquid_w = float(result.design.quantities.liquid_heat_w[0])
+    if not liquid_w:
+        return None
+    units = [part for part in result.design.quantities.components if part.role is Role.COOLANT_UNIT]
+    catalog = result.design.plan.catalog
+    names = words.listed(f"{int(part.quantity[0])} × {catalog.item(part.item).name}" for part in units)
+    capacity_w = sum(int(p.quantity[0]) * catalog.cooling[p.item].capacity_w.value for p in units)
+    return (
+        f"{si(liquid_w, 'W')} to the coolant, {si(maximum_w - liquid_w, 'W')} to the air; {names} takes "
+        f"{si(capacity_w, 'W')} into the water of the building"
+    )
+
+
 def _heaviest_load(plan: Plan) -> str:
     heaviest = max(plan.racks, key=lambda rack: rack.max_w)
-    capacity = racks.feed_capacity_w(heaviest)
     text = f"{racks.watts(heaviest.max_w, heaviest.has_unknown_power)} in {heaviest.name}"
-    return f"{text}; each feed alone carries {si(capacity, 'W')}" if capacity else text
+    feeds = racks.feeds_text(heaviest)
+    return f"{text}; {feeds}" if feeds else text
 
 
 def feeds_table(plan: Plan) -> Table | None:
@@ -166,23 +184,33 @@ def feeds_table(plan: Plan) -> Table | None:
     fields: list[Field[tuple[RackKind, PowerFeed]]] = [
         Field("Rack", lambda pair: pair[0].names, width=17),
         Field("PDU", lambda pair: pair[1].name, width=9),
-        Field("Both feeds live", lambda pair: si(both_live_w(pair[1], pair[0].first.feeds), "W"), "right", 14),
-        Field("Other feed lost", lambda pair: si(pair[1].alone_w, "W"), "right", 14),
+        Field("All feeds live", lambda pair: si(pair[1].live_w, "W"), "right", 14),
+        Field("One feed lost", lambda pair: si(pair[1].alone_w, "W"), "right", 14),
         Field("Capacity", lambda pair: si(pair[1].capacity_w, "W"), "right", 13),
         Field("Load", lambda pair: words.percent(pair[1].alone_w / pair[1].capacity_w), "right", 9),
-        Field("C13", lambda pair: f"{pair[1].used('c13')} of {pair[1].outlets_c13}", "right", 11),
-        Field("C19", lambda pair: f"{pair[1].used('c19')} of {pair[1].outlets_c19}", "right", 11),
+        *(_outlets_field(plan, kind) for kind in dict.fromkeys(kind for _, feed in feeds for kind, _ in feed.outlets)),
     ]
     note = (
-        "Watts are known maximum draws. With both feeds live, a device draws evenly from its inlets. "
-        "C13 and C19: outlets in use."
+        "Watts are known maximum draws. With all feeds live, a device draws evenly from its inlets. "
+        "The last columns count outlets in use."
     )
     return record_table("feeds", "Power feeds in normal service and after the loss of one", feeds, fields, note=note)
 
 
+def _outlets_field(plan: Plan, kind: str) -> Field[tuple[RackKind, PowerFeed]]:
+    """Outlets for a kind of inlet on a PDU."""
+
+    def text(pair: tuple[RackKind, PowerFeed]) -> str:
+        there = dict(pair[1].outlets).get(kind)
+        return f"{pair[1].used(kind)} of {there}" if there is not None else "–"
+
+    return Field(plan.catalog.power_inlets[kind].outlet, text, "right", 11)
+
+
 def _rack_count(plan: Plan) -> str:
     there = sum(rack.is_existing for rack in plan.racks)
-    text = f"{words.plural(len(plan.racks), 'rack')}, {plan.rack.name}"
+    names = words.listed(dict.fromkeys(plan.catalog.racks[rack.item].name for rack in plan.racks))
+    text = f"{words.plural(len(plan.racks), 'rack')}, {names}"
     used = sum(map(_used_u, plan.racks))
     if there:
         text += f", {there} of them existing"
@@ -195,11 +223,22 @@ def _energy(energy_kwh: float) -> str:
 
 
 def _pdu_text(result: SizingResult) -> str:
-    count = sum(len(rack.feeds) for rack in result.design.plan.racks)
-    if not count:
+    design = result.design
+    bought = [part for part in design.quantities.components if part.role is Role.RACK_PDU]
+    shelves = sum(len(rack.feeds) for rack in design.plan.racks if rack.is_delivered)
+    texts = [f"{grouped(int(part.quantity[0]))} × {design.plan.catalog.item(part.item).name}" for part in bought]
+    if shelves:
+        texts.append(
+            by_count(shelves, "one power shelf", f"{grouped(shelves)} power shelves") + " of the racks delivered"
+        )
+    if not texts:
         return "those of the existing racks"
-    pdus = f"{grouped(count)} × {result.design.platform.pdu.name}"
-    return f"{pdus}, half of them on feed A, half on feed B"
+    rule = {
+        "2N": "half of them on feed A, half on feed B",
+        "N+1": "one more in each rack than its load needs",
+        "N": "none to spare in a rack",
+    }[design.platform.site.feeds]
+    return f"{words.listed(texts)}, {rule}"
 
 
 def cables_table(plan: Plan, catalog: Catalog) -> Table | None:

@@ -18,6 +18,7 @@ Category = Literal[
     "network",
     "cable and optic",
     "rack and power",
+    "cooling",
     "software",
     "support",
     "service",

@@ -26,6 +26,9 @@ from sizer.workload.growth import Growth
 from sizer.workload.ownership import Ownership
 from sizer.workload.quote import Quote
 from sizer.workload.rental import Rental
+from sizer.workload.site import Cooling as Cooling
+from sizer.workload.site import FeedRedundancy as FeedRedundancy
+from sizer.workload.site import Site as Site
 from sizer.workload.stated_storage import StatedStorage
 from sizer.workload.table import Count, ItemCounts, ItemId, ItemIds, PlannedDay, RequestTable
 from sizer.workload.team import Team
@@ -209,15 +212,6 @@ class Resilience(RequestTable):
     keeps_targets_without: Annotated[tuple[Loss, ...], Field(max_length=6)] = ()
     # Interruptions of a job in 1,000 days of 8 GPUs; absent: as published, 4 with a 90 % interval of 2 to 9.
     interruptions: Annotated[float, Field(ge=0.01, le=1_000, allow_inf_nan=False)] | None = None
-
-
-class Site(RequestTable):
-    """The room."""
-
-    rack: ItemId = "ar3300"
-    pdu: ItemId | None = None  # absent: the usual one of the servers' generation
-    pue_ratio: Annotated[float, Field(ge=1, le=5, allow_inf_nan=False)] | None = None
-    racks_per_row: Annotated[int, Field(ge=1, le=100, strict=True)] = 10
 
 
 class SizingRequest(RequestTable):

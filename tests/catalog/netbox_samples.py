@@ -3,7 +3,7 @@
 import tomllib
 from typing import Any
 
-from sizer.catalog.netbox import Folder, import_device_type
+from sizer.catalog.netbox.importer import Folder, import_device_type
 
 
 def interfaces(prefix: str, count: int, type_: str, *, mgmt_only: bool = False) -> str:

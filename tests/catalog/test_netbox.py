@@ -13,7 +13,7 @@ from sizer.base.errors import CatalogError, RequestError
 from sizer.catalog.checks import check_catalog
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
-from sizer.catalog.netbox import Imported, import_device_type
+from sizer.catalog.netbox.importer import Imported, import_device_type
 from sizer.catalog.schema import Device
 from tests.catalog.netbox_samples import interfaces, ports, table
 

@@ -8,7 +8,7 @@ from functools import cache
 
 import yaml
 
-from sizer.catalog.netbox_file import read_device_type
+from sizer.catalog.netbox.device_file import read_device_type
 from sizer.export.netbox import netbox_files, netbox_zip
 from tests.factories.plans import CATALOG, answer, cables, every_design, sheets
 
@@ -145,7 +145,7 @@ def test_netbox_adds_up_on_a_pdu_what_the_power_list_does(name):
         inlets[row["side_b_device"]] += 1
     listed = Counter()
     for row in sheets(name)["Power"]:
-        listed[row["PDU"]] += row["Draw, other side lost (W)"] or 0
+        listed[row["PDU"]] += row["Draw, another side lost (W)"] or 0
     for pdu in drawn:
         # Whole watts of each inlet, rounded up; a floor of the draw is no maximum and has none.
         assert drawn[pdu] <= listed[pdu] + inlets[pdu]

@@ -24,11 +24,24 @@ DEVICE = "".join(
     f"{name} = {fact(value)}\n"
     for name, value in {
         "height_u": 8, "depth_m": 0.9, "weight_kg": 120.0, "power_max_w": 9000.0, "power_inlets": 4,
-        "inlet_kind": "c20",
+        "inlet_kind": "z32",
     }.items()
 )  # fmt: skip
 SMALL = DEVICE.replace("value = 8", "value = 1").replace("9000.0", "900.0").replace("120.0", "12.0")
 FILES = {
+    "power_inlets/z32.toml": (
+        'name = "Z32"\nvendor = "generic"\norderable = false\noutlet = "Z31"\nphases = 3\n'
+        f"low_v = {fact(600.0)}\nhigh_v = {fact(700.0)}\n"
+    ),
+    "pdus/zpdu.toml": (
+        'name = "ZPDU, 600 V"\nvendor = "Zeta"\n'
+        f"capacity_w = {fact(60_000.0)}\nlow_v = {fact(600.0)}\nhigh_v = {fact(600.0)}\nphases = {fact(3)}\n"
+        f"outlets.z32 = {fact(24)}\noutlets.c14 = {fact(24)}\noutlets.c20 = {fact(6)}\n"
+    ),
+    "accessories/zcord.toml": 'name = "Cord Z31 to Z32"\nvendor = "Zeta"\nuse = "cord"\ninlet = "z32"\n',
+    "generations/zeta.toml": (
+        'name = "Zeta"\nvendor = "Zeta"\norderable = false\nera = "today"\npdu = "zpdu"\n'
+    ),
     "links/zdr.toml": (
         'name = "ZDR InfiniBand"\nvendor = "generic"\norderable = false\ntechnology = "infiniband"\n'
         f"gbit_per_s = {fact(1600.0)}\n"
@@ -38,7 +51,7 @@ FILES = {
         'form_factors = ["zxm"]\n'
     ),
     "gpus/z9000.toml": (
-        'name = "Z9000"\nvendor = "Zeta"\n'
+        'name = "Z9000"\nvendor = "Zeta"\ngeneration = "zeta"\n'
         f"form_factor = {fact('zxm')}\nmemory_bytes = {fact(5e11)}\n"
         f"peak_mixed_flop_per_s = {fact(5e15)}\npeak_fp32_flop_per_s = {fact(2e14)}\n"
     ),
@@ -80,7 +93,12 @@ def test_a_made_up_generation_is_read_sized_and_cabled(catalog: Catalog) -> None
     assert (design.platform.server.id, design.n_servers, design.n_gpus) == ("zbox", 4, 32)
     (fabric,) = [net for net in design.quantities.networks if net.kind == catalog.links["zdr"]]
     assert (fabric.switch, int(fabric.leaves[0]), int(fabric.end_points[0])) == ("zsw", 1, 32)
-    assert {line.item: line.quantity for line in design.bill.lines}["zdr-aoc"] == 32
+    lines = {line.item: line.quantity for line in design.bill.lines}
+    assert lines["zdr-aoc"] == 32
+    # Four servers of 9 kW and a switch: one rack of 60 kW, a PDU on either side, four cords for each device.
+    assert (lines["zpdu"], lines["zcord"]) == (2, 4 * 4 + 4)
+    (rack,) = design.plan.racks
+    assert {(feed.used("z32"), dict(feed.outlets)["z32"]) for feed in rack.feeds} == {(10, 24)}
 
 
 def test_a_link_that_no_file_describes_is_named(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_fronts_say_watts_kilograms_and_feeds():
     text = write_svg(drawing).replace("\u202f", " ")
     for said in ("up to 3.50 kW", "up to 150 W", "kW typical", "blanking panels", "gpu-001 · DGX-1 · 3U"):
         assert said in text
-    assert f"{rack.feeds[0].used('c13')} / 30" in text  # AP8886: 30 C13 outlets
+    assert f"{rack.feeds[0].used('c14')} / 30" in text  # AP8886: 30 C13 outlets
     assert drawing.title.replace("\u202f", " ").endswith("kW of 16.6 kW on either feed")  # AP8886: 24 A, three-phase
 
 

@@ -132,7 +132,7 @@ def test_one_side_carries_the_rack(name):
     watts = Counter()
     for row in sheets(name)["Power"]:
         for side in (row["Side"] or "").split(" and "):  # without known inlets a device loads both
-            watts[row["Rack"], side] += row["Draw, other side lost (W)"] or 0
+            watts[row["Rack"], side] += row["Draw, another side lost (W)"] or 0
     for rack in sheets(name)["Racks"]:
         for side in ("A", "B"):
             if rack["Kind"] == "new":

@@ -66,6 +66,11 @@ class FakeCatalog:
         """Item that takes rack units."""
         return self.item(item_id)
 
+    @property
+    def power_inlets(self) -> Any:
+        """Kinds of power inlet of the shipped catalogue."""
+        return shipped_catalog().power_inlets
+
 
 def catalog() -> FakeCatalog:
     """Sources that the fake results cite."""
@@ -264,7 +269,11 @@ SX6036 = Gateway(
 )
 RACK = Rack(id="ar3300", name="AR3300", vendor="APC", height_u=fact(42.0), load_kg=fact(1701.0))
 PDU = Pdu(
-    id="ap8886", name="AP8886", vendor="APC", capacity_w=fact(17300.0), outlets_c13=fact(30), outlets_c19=fact(12)
+    id="ap8886",
+    name="AP8886",
+    vendor="APC",
+    capacity_w=fact(17300.0),
+    outlets={"c14": fact(30), "c20": fact(12)},
 )
 RESNET = Dnn(
     id="resnet50",

@@ -134,7 +134,7 @@ def test_limits_of_systems_are_violations(catalog):
 def test_a_rack_too_weak_for_one_server(catalog):
     platform = one(catalog, "dgx-2", "dgx2-nvme", "edr")
     counted = quantities(platform, [1], [0], catalog=catalog, limits=Limits(rack_power_w="5 kW"))
-    assert list(counted.violations) == [Violation(ViolationKind.DEVICE_EXCEEDS_RACK)]
+    assert list(counted.violations) == [Violation(ViolationKind.RACK_POWER, ("DGX-2", 10_000.0, 5_000.0))]
 
 
 def test_watts_of_a_bracket(catalog):

@@ -157,7 +157,7 @@ rack_needs = st.tuples(
 )
 def test_next_fit_places_all_and_grows(needs, counts, grown, there):
     existing = tuple(np.array(left, float) for left in there)
-    limits = RackLimits(np.array([42.0, 1000.0, 10_000.0, 30.0, 12.0]), 10_000.0, 30, 12, existing=existing)
+    limits = RackLimits(np.array([42.0, 1000.0, 10_000.0, 30.0, 12.0]), 10_000.0, (30, 12), existing=existing)
     rows = np.array(counts)
     more = rows.copy()
     more[:, grown] += 1

@@ -137,8 +137,7 @@ def everything_stands_once_and_no_rack_or_feed_is_over_its_rating(platform, row,
             pdus = [pdu for pdu in rack.feeds if pdu.side == side]
             for pdu in pdus:
                 assert pdu.alone_w <= pdu.capacity_w + 1e-6
-                assert pdu.used("c13") <= pdu.outlets_c13
-                assert pdu.used("c19") <= pdu.outlets_c19
+                assert all(pdu.used(kind) <= count for kind, count in pdu.outlets)
             hung = {inlet.device for pdu in pdus for inlet in pdu.inlets}
             for device in rack.present:
                 inlets = CATALOG.item(device.item).power_inlets.value

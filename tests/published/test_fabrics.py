@@ -179,15 +179,17 @@ def test_32_nodes_fill_the_edr_switch_of_the_dell_design(catalog):
 
 def test_four_dgx1_on_one_pdu(catalog):
     """Facts 14.5: four DGX-1 at 3.5 kW (14.0 kW) on a feed of 17.3 kW or of 16.56 kW (24 A at 230 V), not five."""
+    pdu = catalog.pdus["ap8886"]
     for power_w in (None, 17.3e3):
-        limits = rack_limits(catalog.racks["ar3300"], catalog.pdus["ap8886"], power_w)
-        assert fit_per_rack(device_needs(catalog.servers["dgx-1"]), limits.holds) == 4
+        limits = rack_limits(catalog.racks["ar3300"], pdu, power_w)
+        assert fit_per_rack(device_needs(catalog.servers["dgx-1"], pdu, "2N"), limits.holds) == 4
 
 
 def test_nine_dgx1_in_a_35_kw_rack(catalog):
     """ "xenon-pod": a rack of 35 kW holds nine DGX-1 (31.5 kW), beside twelve storage servers and three switches."""
-    limits = rack_limits(catalog.racks["ar3300"], catalog.pdus["ap8886-32a"], 35e3)
-    needs = device_needs(catalog.servers["dgx-1"])
+    pdu = catalog.pdus["ap8886-32a"]
+    limits = rack_limits(catalog.racks["ar3300"], pdu, 35e3)
+    needs = device_needs(catalog.servers["dgx-1"], pdu, "2N")
     assert fit_per_rack(needs, limits.holds) >= 9
     assert 9 * needs[0] + 12 + 3 == limits.holds[0]
 
@@ -197,14 +199,14 @@ def test_a_dgx_pod_fits_one_rack_in_units_and_not_on_one_feed(catalog):
 
     The storage servers and switches are taken as 1U; nine DGX-1 alone draw 31.5 kW, four fit a feed of 17.3 kW.
     """
-    dgx1 = device_needs(catalog.servers["dgx-1"])
+    rack, pdu = catalog.racks["ar3300"], catalog.pdus["ap8886-32a"]
+    dgx1 = device_needs(catalog.servers["dgx-1"], pdu, "2N")
     small = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
     pod = [
         RackClass("switch", "switch", np.array([3]), small),
         RackClass("storage server", "storage", np.array([12]), small),
         RackClass("GPU server", "dgx-1", np.array([9]), dgx1),
     ]
-    rack, pdu = catalog.racks["ar3300"], catalog.pdus["ap8886-32a"]
     (whole,) = place(pod, rack_limits(rack, pdu, 35e3, pod))
     assert sum(count for _, _, count in whole.devices) == 3 + 12 + 9
     spread = place(pod, rack_limits(rack, pdu, 17.3e3, pod))
@@ -220,8 +222,9 @@ def test_ten_dgx1_need_a_fat_tree():
 
 def test_power_of_a_dgx_pod_rack(catalog):
     """Facts 14.5: 35 kW takes more than two feeds of 17.3 kW; 31.5 kW takes two units of 22.0 kW on each side."""
-    dgx1 = RackClass("GPU server", "dgx-1", np.array([9]), device_needs(catalog.servers["dgx-1"]))
-    strong = rack_limits(catalog.racks["ar3300"], catalog.pdus["ap8886-32a"], 35e3, [dgx1])
+    pdu = catalog.pdus["ap8886-32a"]
+    dgx1 = RackClass("GPU server", "dgx-1", np.array([9]), device_needs(catalog.servers["dgx-1"], pdu, "2N"))
+    strong = rack_limits(catalog.racks["ar3300"], pdu, 35e3, [dgx1])
     assert strong.pdus(31.5e3) == 2
     assert rack_limits(catalog.racks["ar3300"], catalog.pdus["ap8886"], 35e3, [dgx1]).pdus(35e3) > 2
 

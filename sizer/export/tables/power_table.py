@@ -1,14 +1,15 @@
 """The power list of a plan: every inlet with its outlet."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
+from sizer.catalog.links import PowerInlet
 from sizer.catalog.model import Catalog
 from sizer.export.tables.table import Number, Row, Sheet, SheetColumn, record_sheet, semicolon_list
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
-from sizer.physical.racks.power import Inlet, PowerFeed, feeds
+from sizer.physical.racks.feeds import Inlet, PowerFeed, feeds
 
-_CORDS = {"c13": "C13 to C14", "c19": "C19 to C20"}
-_UNKNOWN_INLETS = "number of inlets not known: ask the vendor; each side is planned for the full draw"
+_UNKNOWN_INLETS = "number of inlets not known: ask the vendor; each feed is planned for the full draw"
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,12 @@ class PowerLink:
     side: str
     pdu: str  # unique name; "" in an existing rack, whose outlets the customer assigns
     outlet: int  # of its kind, from 1; 0 without a PDU
+    kind: PowerInlet
 
     @property
     def outlet_name(self) -> str:
         """'C13-4', '' without a PDU."""
-        return f"{self.inlet.kind.upper()}-{self.outlet}" if self.pdu else ""
+        return f"{self.kind.outlet}-{self.outlet}" if self.pdu else ""
 
 
 def pdu_name(rack: PlacedRack, feed: PowerFeed) -> str:
@@ -39,19 +41,20 @@ def power_links(plan: Plan, catalog: Catalog) -> tuple[PowerLink, ...]:
     links: list[PowerLink] = []
     for rack in plan.racks:
         # An existing rack has feeds of its own; the same rule assigns inlets to them.
-        strips = rack.feeds or feeds([(one.number, catalog.device(one.item)) for one in rack.present], 1, pdu)
+        strips = rack.feeds or feeds([(one.number, catalog.device(one.item)) for one in rack.present], 2, pdu)
         for feed in strips:
-            used = {"c13": 0, "c19": 0}
+            used: Counter[str] = Counter()
             # From the bottom up, so that cords run level.
             for inlet in sorted(feed.inlets, key=lambda inlet: (plan.devices[inlet.device].unit, inlet.inlet)):
                 used[inlet.kind] += 1
                 strip, outlet = (pdu_name(rack, feed), used[inlet.kind]) if rack.feeds else ("", 0)
-                links.append(PowerLink(plan.devices[inlet.device], rack, inlet, feed.side, strip, outlet))
+                kind = catalog.power_inlets[inlet.kind]
+                links.append(PowerLink(plan.devices[inlet.device], rack, inlet, feed.side, strip, outlet, kind))
     return tuple(sorted(links, key=lambda link: (link.device.rack, link.device.unit, link.inlet.inlet)))
 
 
 def power_sheet(plan: Plan, catalog: Catalog) -> Sheet:
-    """Inlet by inlet: its outlet, and its draw while the other side is lost."""
+    """Inlet by inlet: its outlet, and its draw while another side is lost."""
     links = power_links(plan, catalog)
     columns: tuple[SheetColumn[PowerLink], ...] = (
         SheetColumn("Rack", lambda link: link.rack.name),
@@ -60,10 +63,10 @@ def power_sheet(plan: Plan, catalog: Catalog) -> Sheet:
         Number("Inlet", lambda link: link.inlet.inlet),
         SheetColumn("PDU", lambda link: link.pdu),
         SheetColumn("Side", lambda link: link.side),
-        SheetColumn("Outlet kind", lambda link: link.inlet.kind.upper()),
+        SheetColumn("Outlet kind", lambda link: link.kind.outlet),
         Number("Outlet", lambda link: link.outlet or None),
-        Number("Draw, other side lost (W)", lambda link: known_watts(link.inlet.share_w)),
-        SheetColumn("Cord", lambda link: _CORDS[link.inlet.kind]),
+        Number("Draw, another side lost (W)", lambda link: known_watts(link.inlet.share_w)),
+        SheetColumn("Cord", lambda link: f"{link.kind.outlet} to {link.kind.name}"),
         SheetColumn("Note", _note),
     )
     sheet = record_sheet(
@@ -77,7 +80,7 @@ def power_sheet(plan: Plan, catalog: Catalog) -> Sheet:
             device.name,
             None,
             "",
-            "A and B" if device.power.max_w else "",
+            " and ".join(_sides_of(rack)) if device.power.max_w else "",
             "",
             None,
             known_watts(device.power.max_w),
@@ -89,6 +92,11 @@ def power_sheet(plan: Plan, catalog: Catalog) -> Sheet:
         if device.number not in powered
     )
     return replace(sheet, rows=sheet.rows + unpowered)
+
+
+def _sides_of(rack: PlacedRack) -> list[str]:
+    """Sides that may carry a device whose inlets nobody states."""
+    return sorted({feed.side for feed in rack.feeds}) or ["A", "B"]
 
 
 def _note(link: PowerLink) -> str:

@@ -8,8 +8,10 @@ from sizer.catalog.model import Catalog
 from sizer.export.tables.power_table import draw_note, known_watts
 from sizer.export.tables.table import AT_LEAST, Number, Sheet, SheetColumn, record_sheet, semicolon_list
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
+from sizer.physical.racks.feeds import PowerFeed
 from sizer.physical.racks.positions import unit_runs
-from sizer.physical.racks.power import PowerFeed, energy_kwh_per_year, heat_btu_per_h
+from sizer.physical.racks.power import energy_kwh_per_year, heat_btu_per_h
+from sizer.physical.racks.site_rules import liquid_heat_w
 from sizer.workload.request import Site
 
 
@@ -42,17 +44,15 @@ def rack_sheet(plan: Plan) -> Sheet:
         Number("Maximum (W)", lambda load: round(load.rack.max_w, 1)),
         Number("Heat (BTU/h)", lambda load: round(heat_btu_per_h(load.rack.max_w))),
         SheetColumn("Power is", lambda load: _precision(load.rack, is_partial=load.rack.has_unknown_power)),
-        *_side_columns("A"),
-        *_side_columns("B"),
-        *_outlet_columns("c13"),
-        *_outlet_columns("c19"),
+        *(column for side in _sides(plan) for column in _side_columns(side)),
+        *(column for kind in _outlet_kinds(plan) for column in _outlet_columns(plan, kind)),
         Number("PDUs", lambda load: len(load.rack.feeds)),
         Number("Blanking panels", lambda load: 0 if load.rack.is_existing else len(load.rack.empty_units)),
     )
     notes = (
         "Rows and columns of the room count from 1. A floor tile is 600 mm square.",
         "The weight excludes PDUs and cables. Of an existing rack, only what this design adds is counted.",
-        "A alone is the draw of side A while B is lost; it must not exceed the capacity of its PDUs.",
+        "A alone is the most that side A draws while another side is lost; its PDUs must carry it.",
         "Blanking panels also close the reserved units.",
     )
     return record_sheet("Racks", [_load(rack, plan) for rack in plan.racks], columns, notes)
@@ -61,8 +61,19 @@ def rack_sheet(plan: Plan) -> Sheet:
 def _load(rack: PlacedRack, plan: Plan) -> _RackLoad:
     used = sum(device.height_u for device in rack.present)
     reserved = sum(device.height_u for device in rack.devices) - used
-    feeds = {side: [feed for feed in rack.feeds if feed.side == side] for side in ("A", "B")}
+    feeds = {side: [feed for feed in rack.feeds if feed.side == side] for side in _sides(plan)}
     return _RackLoad(rack, feeds, used, reserved, plan.floor_tile_kg(rack))
+
+
+def _sides(plan: Plan) -> list[str]:
+    """Sides of the racks; A and B where no rack of the design has feeds."""
+    return sorted({"A", "B", *(feed.side for rack in plan.racks for feed in rack.feeds)})
+
+
+def _outlet_kinds(plan: Plan) -> list[str]:
+    """Kinds of inlet that the PDUs of the design have outlets for."""
+    pdus = [group.pdu for group in plan.rack_groups if not group.is_delivered]
+    return list(dict.fromkeys(kind for pdu in pdus for kind in pdu.outlets))
 
 
 def _precision(rack: PlacedRack, *, is_partial: bool) -> str:
@@ -85,20 +96,19 @@ def _side_columns(side: str) -> tuple[SheetColumn[_RackLoad], ...]:
     )
 
 
-def _outlet_columns(kind: str) -> tuple[SheetColumn[_RackLoad], ...]:
+def _outlet_columns(plan: Plan, kind: str) -> tuple[SheetColumn[_RackLoad], ...]:
     """Outlets of a kind that are used on each side, and those that one side has."""
 
-    def used(load: _RackLoad, side: str) -> int | None:
-        return sum(feed.used(kind) for feed in load.feeds[side]) if load.feeds["A"] else None
+    def used_on(side: str) -> Callable[[_RackLoad], int | None]:
+        return lambda load: sum(feed.used(kind) for feed in load.feeds[side]) if load.feeds[side] else None
 
     def of_a_side(load: _RackLoad) -> int | None:
-        outlets = [feed.outlets_c13 if kind == "c13" else feed.outlets_c19 for feed in load.feeds["A"]]
+        outlets = [dict(feed.outlets).get(kind, 0) for feed in load.feeds["A"]]
         return sum(outlets) if outlets else None
 
-    name = kind.upper()
+    name = plan.catalog.power_inlets[kind].outlet
     return (
-        Number(f"{name} used, A", lambda load: used(load, "A")),
-        Number(f"{name} used, B", lambda load: used(load, "B")),
+        *(Number(f"{name} used, {side}", used_on(side)) for side in _sides(plan)),
         Number(f"{name} of a side", of_a_side),
     )
 
@@ -194,7 +204,7 @@ def facility_sheet(plan: Plan, catalog: Catalog, site: Site) -> Sheet:
         for quantity, names in (("Draw", open_w), ("Weight", open_kg))
         if names
     )
-    totals = (*_power_totals(plan, site, bool(open_w)), *_room_totals(plan, bool(open_kg)))
+    totals = (*_power_totals(plan, site, bool(open_w)), *_heat_totals(plan), *_room_totals(plan, bool(open_kg)))
     return record_sheet("Facility", totals, _FACILITY_COLUMNS, notes)
 
 
@@ -211,6 +221,16 @@ def _power_totals(plan: Plan, site: Site, is_partial: bool) -> Iterator[_Total]:
     yield _Total("Draw, maximum", round(max_w, 1), "W", "stated, or the upper end of a bracket", is_partial)
     yield _Total("Heat at the maximum", round(heat_btu_per_h(max_w)), "BTU/h", "", is_partial)
     yield _Total("Energy per year", round(energy), "kWh", energy_note, is_partial)
+
+
+def _heat_totals(plan: Plan) -> Iterator[_Total]:
+    """Heat by what carries it away, where anything is liquid-cooled."""
+    present = [device for rack in plan.racks for device in rack.present]
+    liquid_w = sum(liquid_heat_w(plan.catalog.device(device.item)) for device in present)
+    if liquid_w:
+        air_w = sum(device.power.max_w for device in present) - liquid_w
+        yield _Total("Heat to the coolant at the maximum", round(liquid_w, 1), "W")
+        yield _Total("Heat to the air at the maximum", round(air_w, 1), "W")
 
 
 def _room_totals(plan: Plan, is_partial: bool) -> Iterator[_Total]:

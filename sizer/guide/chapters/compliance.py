@@ -13,6 +13,7 @@ from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.checks import amount_text, known_text, missing_text, open_text
 from sizer.present.text.money import budget_text
+from sizer.present.text.plan import FEEDS_OF_RACKS
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.team.tables import least_served, percentile_text, wait_text
@@ -200,7 +201,7 @@ def _feeds(context: GuideContext) -> Iterator[Requirement]:
         if check.kind is CheckKind.FEED_POWER:
             heat = significant(heat_btu_per_h(sum(rack.max_w for rack in racks)))
             text = f"{grouped(n_feeds)} PDUs, heat load {heat}{words.NO_BREAK}BTU/h{missing}"
-            yield Requirement("Feeds A and B each carry a full rack", text, check.result.is_met, "facility")
+            yield Requirement(FEEDS_OF_RACKS[context.design.platform.site.feeds], text, check.result.is_met, "facility")
         elif check.kind is CheckKind.RACK_WEIGHT:
             most, known = (amount_text(check, kg, "") for kg in (check.asked, check.known or 0.0))
             text = at_least(bool(check.missing), known)

@@ -6,7 +6,7 @@ from sizer.drawings.rack_fronts import rack_fronts
 from sizer.guide.context import GuideContext
 from sizer.present.facility_tables import facility_table, racks_table
 from sizer.present.figures import PageFigure, drawn
-from sizer.present.text.plan import note_sentences
+from sizer.present.text.plan import feeds_sentence, note_sentences
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -15,6 +15,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "racks": racks_table(plan),
         "facility": facility_table(context.result, context.catalog),
+        "feeds": feeds_sentence(plan),
         "warnings": note_sentences(plan.warnings),
         "fronts": _fronts(context),
     }

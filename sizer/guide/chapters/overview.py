@@ -56,8 +56,10 @@ def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
         if n_runs
         else "No published run is close; the intervals are wide",
     )
-    if any(rack.feeds for rack in design.plan.racks):
-        yield "Either power feed carries every rack", "Dual-corded devices tolerate the loss of a feed"
+    rule = design.platform.site.feeds
+    if rule != "N" and any(rack.feeds for rack in design.plan.racks):
+        title = "Either power feed carries every rack" if rule == "2N" else "Every rack tolerates the loss of a feed"
+        yield title, "Dual-corded devices tolerate the loss of a feed"
     losses = [ONE_LOST[loss] for loss in context.tolerated_losses]
     if losses:
         yield "Redundancy where it was requested", f"Targets are met after the loss of {words.listed(losses, 'or')}"

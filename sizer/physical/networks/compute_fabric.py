@@ -19,7 +19,14 @@ from sizer.physical.networks.members import (
     network_counts,
     uplink_kind,
 )
-from sizer.physical.networks.ports import device_ports, fabric_numbers, largest_group, switch_numbers
+from sizer.physical.networks.ports import (
+    device_ports,
+    fabric_numbers,
+    largest_group,
+    nodes_of,
+    rail_numbers,
+    switch_numbers,
+)
 from sizer.physical.networks.rails import RailRule
 from sizer.physical.networks.storage_networks import (
     front_end_kind,
@@ -46,8 +53,9 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
     kind, switch = platform.fabric, platform.fabric_switch
     assert switch is not None
     on = rows.has_fabric
+    by_rail = rail_numbers(platform.server, kind)
     numbers = fabric_numbers(platform.server, kind)
-    rails = numbers.size if asked.rails_apart else 1
+    rails = len(by_rail) if asked.rails_apart else 1
     others = _others_on_fabric(platform, rows)
     on_spine = platform.attachment == "spine"
     storage = [_fabric_storage(platform, rows)] if platform.attachment in ("fabric", "spine") else []
@@ -56,7 +64,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
     ports = device_ports(platform.server)
     planes = []
     for rail in range(rails):
-        mine = numbers if rails == 1 else numbers[rail : rail + 1]
+        mine = numbers if rails == 1 else by_rail[rail]
         there, to_come = rows.n_servers * mine.size * on, rows.to_come * mine.size
         # Everything else joins the first rail: head node, storage and gateways have ports for one.
         first = rail == 0
@@ -147,7 +155,9 @@ def rail_rule(platform: Platform, asked: FabricAsked) -> RailRule | None:
         asked.oversubscription,
         _uplink_ratio(platform, platform.fabric_switch),
     )[0]
-    return RailRule.of(links, down, most_on_leaf=links // 2 if platform.has_spare_switches else None)
+    trays = nodes_of(platform.server)
+    links //= trays
+    return RailRule.of(links, down, most_on_leaf=links // 2 if platform.has_spare_switches else None, trays=trays)
 
 
 def _managers(platform: Platform, switch: Switch, rows: Shape) -> tuple[Ends, ...]:

@@ -154,19 +154,33 @@ def _name(device: Device, groups: tuple[Port, ...], group: Port, number: int) ->
             return str(number + 1)
     node = _node(device, group, number)
     if node:
-        each = group.count // _nodes(device)
-        return f"node-{node}/{_in_group(group, number % each, each)}"
+        each = group.count // nodes_of(device)
+        stem = "node" if device.delivered is None else "tray"
+        return f"{stem}-{node}/{_in_group(group, number % each, each)}"
     return _in_group(group, number, group.count)
 
 
 def _node(device: Device, group: Port, number: int) -> int:
     """Node of a chassis that a port belongs to, from 1; 0 where the device is one node or all nodes share the port."""
-    nodes = _nodes(device)
+    nodes = nodes_of(device)
     return 0 if nodes == 1 or group.count % nodes else number // (group.count // nodes) + 1
 
 
-def _nodes(device: Device) -> int:
-    return nodes_per_unit(device) if isinstance(device, Storage) else 1
+def nodes_of(device: Device) -> int:
+    """Nodes of a storage chassis, trays of a system that arrives as a rack; 1 for any other device."""
+    if isinstance(device, Storage):
+        return nodes_per_unit(device)
+    return 1 if device.delivered is None else max(device.delivered.n_nodes, 1)
+
+
+@cached_by_identity
+def rail_numbers(server: Server, kind: LinkType) -> tuple[Ints, ...]:
+    """Fabric ports of a server by rail: one port each, or the ports of that place on all trays of a rack."""
+    numbers = fabric_numbers(server, kind)
+    trays = nodes_of(server)
+    if trays == 1 or numbers.size % trays:
+        return tuple(numbers[rail : rail + 1] for rail in range(numbers.size))
+    return tuple(numbers.reshape(trays, -1).T)
 
 
 def _in_group(group: Port, number: int, count: int) -> str:

@@ -16,12 +16,21 @@ class RailRule:
     leaf_down: int  # ports of a leaf for end points
     unit_servers: int  # of a full scalable unit, ``leaf_down`` at most
     most_on_leaf: int  # links of one server that may share a leaf
+    trays: int = 1  # servers that arrive together as one device, each with ``links`` of its own
 
     @classmethod
-    def of(cls, links: int, leaf_down: int, *, unit: int | None = None, most_on_leaf: int | None = None) -> "RailRule":
+    def of(
+        cls,
+        links: int,
+        leaf_down: int,
+        *,
+        unit: int | None = None,
+        most_on_leaf: int | None = None,
+        trays: int = 1,
+    ) -> "RailRule":
         """The rule of a network; by default a unit is as large as a leaf allows, and a leaf may take all rails."""
         most = links if most_on_leaf is None else max(min(most_on_leaf, links), 1)
-        return cls(links, leaf_down, min(unit or leaf_down, leaf_down), most)
+        return cls(links, leaf_down, min(unit or leaf_down, leaf_down), most, trays)
 
     def on_leaf(self, servers: ArrayLike) -> Ints:
         """Rails that share a leaf in a unit of so many servers; 1 where one rail fills more than half of it."""
@@ -34,7 +43,7 @@ class RailRule:
         Parameters
         ----------
         servers : array_like of int, shape (...)
-            Servers of the network. [-]
+            Servers of the network, or racks that arrive with ``trays`` of them. [-]
 
         Notes
         -----
@@ -50,14 +59,14 @@ class RailRule:
         >>> RailRule.of(8, 32).leaves([16, 31, 64, 127])
         array([ 4,  8, 16, 32])
         """
-        units, rest = np.divmod(np.asarray(servers, dtype=np.int64), self.unit_servers)
+        units, rest = np.divmod(np.asarray(servers, dtype=np.int64) * self.trays, self.unit_servers)
         full = -(-self.links // self.on_leaf(self.unit_servers))
         partial = np.where(rest > 0, -(-self.links // self.on_leaf(rest)), 0)
         return np.asarray(units * full + partial)
 
     def worst_on_leaf(self, servers: ArrayLike) -> Ints:
         """Most links of one server that end on one leaf."""
-        units, rest = np.divmod(np.asarray(servers, dtype=np.int64), self.unit_servers)
+        units, rest = np.divmod(np.asarray(servers, dtype=np.int64) * self.trays, self.unit_servers)
         full = np.where(units > 0, self.on_leaf(self.unit_servers), 0)
         return np.asarray(np.maximum(full, np.where(rest > 0, self.on_leaf(rest), 0)))
 
@@ -71,10 +80,10 @@ class RailRule:
         room : int
             Servers that the network is built for. [-]
         """
-        server, rail = np.divmod(np.arange(servers * self.links), self.links)
+        server, rail = np.divmod(np.arange(servers * self.trays * self.links), self.links)
         unit, inside = np.divmod(server, self.unit_servers)
-        last = room // self.unit_servers
-        rest = room - last * self.unit_servers
+        last = room * self.trays // self.unit_servers
+        rest = room * self.trays - last * self.unit_servers
         on_leaf = np.where(unit < last, self.on_leaf(self.unit_servers), self.on_leaf(max(rest, 1)))
         first = unit * (-(-self.links // int(self.on_leaf(self.unit_servers))))
         # Each rail of a leaf has the same share of its ports, so that a server more moves nothing.

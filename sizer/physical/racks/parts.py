@@ -1,87 +1,235 @@
-"""What stands in racks, and what racks take besides: racks, PDUs, blanking panels, cords."""
+"""What stands in racks, which racks there are, and what racks take besides: PDUs, blanking panels, cords."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from sizer.base.arrays import Bools, Ints
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Accessory, Device
+from sizer.catalog.schema import Accessory, Device, Pdu, Rack
 from sizer.physical.components import Component
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
-from sizer.physical.racks.placement import FEEDS, RACK_ORDER, RackClass, RackCount, RackLimits, device_needs
-from sizer.physical.racks.power import outlet_kind
+from sizer.physical.racks.placement import (
+    RACK_ORDER,
+    RackClass,
+    RackCount,
+    RackFill,
+    RackLimits,
+    count_racks,
+    device_needs,
+    place,
+    rack_limits,
+)
+from sizer.physical.racks.power import inlet_of
+from sizer.physical.racks.site_rules import most_kg_on_floor
 from sizer.physical.roles import Role
 from sizer.physical.violations import Violation, ViolationKind
+from sizer.workload.request import Existing, Limits
 
 
-def rack_classes(devices: Iterable[Component], catalog: Catalog, spare_servers: Ints | int = 0) -> list[RackClass]:
-    """Classes of identical devices in placing order; servers to come stand last and take room only."""
+@dataclass(frozen=True)
+class RackGroup:
+    """Racks of one kind that are filled together, by one rule."""
+
+    classes: tuple[RackClass, ...]
+    rack: Rack
+    pdu: Pdu
+    limits: RackLimits
+    is_delivered: bool = False  # each device arrives as a rack, with its own feeds
+
+
+@dataclass(frozen=True)
+class RackTotals:
+    """Racks of all groups, for all rows."""
+
+    by_group: tuple[RackCount, ...]
+
+    @property
+    def racks(self) -> Ints:
+        """New racks, those that arrive with their contents included."""
+        return np.asarray(np.sum([count.racks for count in self.by_group], axis=0))
+
+    @property
+    def pdus(self) -> Ints:
+        """PDUs in all new racks."""
+        return np.asarray(np.sum([count.racks * count.pdus_per_rack for count in self.by_group], axis=0))
+
+    @property
+    def existing(self) -> Ints:
+        """Racks of those that are there that take something."""
+        return np.asarray(np.sum([count.existing for count in self.by_group], axis=0))
+
+    @property
+    def heaviest_w(self) -> Floats:
+        """Most that one new rack draws. [W]"""
+        return np.asarray(np.max([count.heaviest_w for count in self.by_group], axis=0))
+
+    @property
+    def holds_all(self) -> Bools:
+        """False where one device alone exceeds a rack."""
+        return np.asarray(np.all([count.holds_all for count in self.by_group], axis=0))
+
+
+def rack_groups(
+    platform: Platform,
+    devices: Iterable[Component],
+    catalog: Catalog,
+    limits: Limits,
+    existing: Existing,
+    spare_servers: Ints | int = 0,
+) -> tuple[RackGroup, ...]:
+    """Racks of a design by what they hold, in placing order; servers to come stand last and take room only.
+
+    Networks, head nodes and storage share racks with the servers unless the site keeps them apart. What arrives as a
+    rack stands for itself.
+    """
+    rules = platform.site
     order = {category: i for i, category in enumerate(RACK_ORDER)}
-    found = [
-        RackClass(part.role, part.item, part.quantity, device_needs(catalog.device(part.item)))
-        for part in sorted(devices, key=lambda part: order[part.category])
-    ]
+    parts = sorted(devices, key=lambda part: order[part.category])
+    apart = rules.has_network_racks
+    kinds: dict[str, list[tuple[Component, bool]]] = {}
+    for part in _with_reserved(parts, spare_servers):
+        component = part[0]
+        if catalog.device(component.item).delivered is not None:
+            name = component.item
+        else:
+            name = "servers" if not apart or component.category == "compute" else "network"
+        kinds.setdefault(name, []).append(part)
+    # What arrives as a rack comes last: next fit by class never goes back.
+    names = sorted(kinds, key=lambda name: name not in ("network", "servers"))
+    groups = []
+    for number, name in enumerate(names):
+        pdu = platform.network_pdu if name == "network" and platform.network_pdu is not None else platform.pdu
+        classes = tuple(
+            RackClass(p.role, p.item, p.quantity, device_needs(catalog.device(p.item), pdu, rules.feeds), is_reserved)
+            for p, is_reserved in kinds[name]
+        )
+        delivered = catalog.device(classes[0].item).delivered
+        rack = platform.rack if delivered is None else catalog.racks[delivered.rack]
+        power_w = limits.rack_power_w
+        if name == "network":
+            # One PDU of a side carries a rack of switches.
+            power_w = min(pdu.capacity_w.value, power_w or np.inf)
+        rooms = existing.racks if number == 0 and delivered is None else ()
+        rule = rack_limits(rack, pdu, power_w, classes, rooms, rules.feeds, most_kg_on_floor(rules, rack))
+        groups.append(RackGroup(classes, rack, pdu, rule, delivered is not None))
+    return tuple(groups)
+
+
+def _with_reserved(parts: Sequence[Component], spare_servers: Ints | int) -> list[tuple[Component, bool]]:
+    """Devices by class, each with whether only its room is kept."""
+    found = [(part, False) for part in parts]
     spare = np.asarray(spare_servers)
     if np.count_nonzero(spare):
-        last = found[-1]
+        last = parts[-1]
         assert last.role is Role.GPU_SERVER
-        found.append(RackClass(last.role, last.item, np.broadcast_to(spare, last.quantity.shape), last.needs, True))
+        found.append((last.of(np.broadcast_to(spare, last.quantity.shape)), True))
     return found
 
 
-def pdu_count(placed: RackCount) -> Ints:
-    """PDUs in all new racks."""
-    return np.asarray(placed.racks * FEEDS * placed.pdus_per_feed)
+def count_groups(groups: Sequence[RackGroup], n_rows: int) -> RackTotals:
+    """Racks of every group for all rows."""
+    return RackTotals(tuple(_count(group, n_rows) for group in groups))
+
+
+def _count(group: RackGroup, n_rows: int) -> RackCount:
+    if not group.is_delivered:
+        return count_racks(group.classes, group.limits, n_rows)
+    racks = np.zeros(n_rows, dtype=np.int64)
+    heaviest, units = np.zeros((2, n_rows))
+    for one in group.classes:
+        racks = racks + one.quantity
+        heaviest = np.maximum(heaviest, np.where(one.quantity > 0, one.needs[2], 0.0))
+        units = units + one.quantity * one.needs[0]
+    none = np.zeros(n_rows, dtype=np.int64)
+    return RackCount(racks, none, none, heaviest, units, np.ones(n_rows, dtype=bool))
+
+
+def place_groups(groups: Sequence[RackGroup]) -> list[tuple[RackGroup, RackFill]]:
+    """Racks of one row, group by group, without empty ones."""
+    return [(group, fill) for group in groups for fill in _fills(group)]
+
+
+def _fills(group: RackGroup) -> list[RackFill]:
+    if not group.is_delivered:
+        return place(group.classes, group.limits)
+    return [RackFill(None, ((one.role, one.item, 1),)) for one in group.classes for _ in range(int(one.quantity[0]))]
 
 
 def rack_parts(
-    platform: Platform, catalog: Catalog, placed: RackCount, limits: RackLimits, components: Sequence[Component]
+    catalog: Catalog, groups: Sequence[RackGroup], placed: RackTotals, components: Sequence[Component]
 ) -> list[Component]:
     """Racks, PDUs, blanking panels and power cords. A panel closes each rack unit that stays empty in a new rack."""
-    pdus = pdu_count(placed)
-    # Whole units: heights in the catalogue step by halves, devices take whole ones.
-    empty = placed.racks * limits.holds[0] - placed.units_used
-    existing, feeds = (PlanNote(PlanNoteKind.EXISTING),), (PlanNote(PlanNoteKind.BOTH_FEEDS),)
-    found = [
-        Component(Role.RACK, "rack and power", platform.rack.id, placed.racks),
-        Component(Role.RACK, "rack and power", platform.rack.id, placed.existing, existing, "existing"),
-        Component(Role.RACK_PDU, "rack and power", platform.pdu.id, pdus, feeds),
-    ]
-    counts: dict[str, Ints] = {"blanking-panel": empty.astype(np.int64)}
+    existing = (PlanNote(PlanNoteKind.EXISTING),)
+    found: list[Component] = []
+    counts: dict[tuple[str, str], Ints] = {}
+    n_rows = placed.racks.size
+    empty = np.zeros(n_rows, dtype=np.int64)
+    for group, count in zip(groups, placed.by_group, strict=True):
+        if group.is_delivered:
+            continue
+        # Whole units: heights in the catalogue step by halves, devices take whole ones.
+        empty = empty + (count.racks * group.limits.holds[0] - count.units_used).astype(np.int64)
+        found += [
+            Component(Role.RACK, "rack and power", group.rack.id, count.racks),
+            Component(Role.RACK, "rack and power", group.rack.id, count.existing, existing, "existing"),
+            Component(
+                Role.RACK_PDU, "rack and power", group.pdu.id, count.racks * count.pdus_per_rack, _feed_notes(group)
+            ),
+        ]
+    counts["blanking-panel", ""] = empty
     for part in components:
         if part.status != "computed" or part.category not in RACK_ORDER:
             continue
         device = catalog.item(part.item)
-        if isinstance(device, Device) and device.power_inlets is not None:
-            kind = f"cord-{outlet_kind(device)}"
-            counts[kind] = counts.get(kind, np.zeros_like(empty, dtype=np.int64)) + (
-                part.quantity * device.power_inlets.value
-            )
+        if isinstance(device, Device) and device.power_inlets is not None and device.delivered is None:
+            key = ("cord", inlet_of(device))
+            counts[key] = counts.get(key, np.zeros(n_rows, dtype=np.int64)) + part.quantity * device.power_inlets.value
     parts = _accessories(catalog)
-    roles = {"blanking-panel": Role.BLANKING_PANEL, "cord-c13": Role.POWER_CORD, "cord-c19": Role.POWER_CORD}
-    for use, quantity in counts.items():
-        if use in parts:
-            found.append(Component(roles[use], "rack and power", parts[use].id, quantity))
+    roles = {"blanking-panel": Role.BLANKING_PANEL, "cord": Role.POWER_CORD}
+    for key, quantity in counts.items():
+        if key in parts:
+            found.append(Component(roles[key[0]], "rack and power", parts[key].id, quantity))
     return found
 
 
+def _feed_notes(group: RackGroup) -> tuple[PlanNote, ...]:
+    kinds = {
+        "2N": PlanNoteKind.BOTH_FEEDS, "N+1": PlanNoteKind.ONE_FEED_SPARE, "N": PlanNoteKind.NO_FEED_SPARE
+    }  # fmt: skip
+    return (PlanNote(kinds[group.limits.feeds]),)
+
+
 @cached_by_catalog
-def _accessories(catalog: Catalog) -> dict[str, Accessory]:
-    """Small parts that can be ordered, by their use."""
-    return {item.use: item for item in catalog.accessories.values() if item.orderable}
+def _accessories(catalog: Catalog) -> dict[tuple[str, str], Accessory]:
+    """Small parts that can be ordered, by their use and the kind of inlet that a cord leads to."""
+    return {
+        (item.use, "" if item.inlet is None else item.inlet.id): item
+        for item in catalog.accessories.values()
+        if item.orderable
+    }
 
 
-def depth_violations(platform: Platform, catalog: Catalog, devices: Sequence[Component]) -> dict[Violation, Bools]:
-    """Devices that are deeper than the rack; an unknown depth is a question, not a fault."""
-    usable = platform.rack.usable_depth_m
+def mounting_violations(catalog: Catalog, groups: Sequence[RackGroup]) -> dict[Violation, Bools]:
+    """Devices that are deeper than the rack or have no outlet on its PDUs; what is unknown is a question, no fault."""
     found: dict[Violation, Bools] = {}
-    for part in devices:
-        item = catalog.item(part.item)
-        depth = item.depth_m if isinstance(item, Device) else None
-        if usable is not None and depth is not None and depth.value > usable.value and part.quantity.any():
-            values = (item.name, depth.value, platform.rack.name, usable.value)
-            found[Violation(ViolationKind.TOO_DEEP, values)] = part.quantity > 0
+    for group in groups:
+        if group.is_delivered:
+            continue
+        usable = group.rack.usable_depth_m
+        for one in group.classes:
+            device = catalog.device(one.item)
+            if not one.quantity.any():
+                continue
+            if usable is not None and device.depth_m is not None and device.depth_m.value > usable.value:
+                values = (device.name, device.depth_m.value, group.rack.name, usable.value)
+                found[Violation(ViolationKind.TOO_DEEP, values)] = one.quantity > 0
+            kind = device.inlet_kind
+            if kind is not None and kind.value.id not in group.pdu.outlets:
+                found[Violation(ViolationKind.NO_OUTLET, (device.name, kind.value.name, group.pdu.name))] = (
+                    one.quantity > 0
+                )
     return found

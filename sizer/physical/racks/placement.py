@@ -16,14 +16,16 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.schema import Device, Pdu, Rack
-from sizer.physical.racks.power import device_power, outlet_kind
+from sizer.physical.racks.power import device_power, inlet_of
 from sizer.physical.roles import Role
-from sizer.workload.request import ExistingRack
+from sizer.workload.request import ExistingRack, FeedRedundancy
 
 # Categories in the order in which they are placed: what joins the rest first, servers last.
-RACK_ORDER = ("network", "head node", "storage", "compute")
-# Feeds A and B; each carries the whole rack.
-FEEDS = 2
+RACK_ORDER = ("network", "head node", "storage", "cooling", "compute")
+# Sides of a rack with redundant feeds: A and B; each carries the whole rack.
+SIDES = 2
+# Rack units, kilograms and watts come before the outlets of each kind in what a device needs.
+_PLAIN = 3
 # Sums of watts and kilograms in floating point: a rack that is exactly full is full, not over.
 _SLACK = 1e-6
 _UNLIMITED = 2**31
@@ -38,7 +40,7 @@ class RackClass:
     role: Role
     item: str
     quantity: Ints  # (rows,)
-    needs: Floats  # of one device: rack units, kg, W, C13 and C19 outlets of one feed
+    needs: Floats  # of one device: rack units, kg, W, outlets of each kind of a PDU
     is_reserved: bool = False  # room kept free: it takes everything but is not there yet
 
 
@@ -48,14 +50,14 @@ class RackLimits:
 
     holds: Floats  # one new rack
     pdu_w: float
-    outlets_c13: int
-    outlets_c19: int
-    inlet_w: float = 0.0  # most that one inlet draws while its device hangs on one feed
+    outlets: tuple[int, ...]  # of one PDU, by kind
+    inlet_w: float = 0.0  # most that one inlet draws after the loss of a feed
     # Racks that are there, by what is left in each: they are filled first, in this order.
     existing: tuple[Floats, ...] = ()
+    feeds: FeedRedundancy = "2N"
 
     def pdus(self, rack_w: Floats | float) -> Floats:
-        """PDUs of one feed that carry a rack's watts.
+        """PDUs that carry a rack's watts, without those that are there for the loss of one.
 
         Inlets go one after the other to the PDU that carries least. Then none carries more than the mean and the
         share of one inlet x: ``u pdu_w - (u - 1) x >= rack_w`` is enough units u.
@@ -64,6 +66,13 @@ class RackLimits:
         watts = np.asarray(rack_w, dtype=float)
         return np.where(watts <= one + _SLACK, 1.0, np.ceil((watts - self.inlet_w) / rest - 1e-9))
 
+    def pdus_in_rack(self, heaviest: Floats) -> Floats:
+        """PDUs of a rack that takes so many watts and outlets of each kind, shape (1 + kinds, rows)."""
+        needed = self.pdus(heaviest[0]) + (self.feeds == "N+1")
+        for of_one, taken in zip(self.outlets, heaviest[1:], strict=True):
+            needed = np.maximum(needed, np.ceil(taken / max(of_one, 1)))
+        return needed * (SIDES if self.feeds == "2N" else 1)
+
 
 @dataclass(frozen=True)
 class RackCount:
@@ -71,7 +80,7 @@ class RackCount:
 
     racks: Ints  # new ones
     existing: Ints  # of those that are there, so many take something
-    pdus_per_feed: Ints  # in every new rack, for the heaviest one
+    pdus_per_rack: Ints  # in every new rack, for the heaviest one
     heaviest_w: Floats  # most that one new rack draws
     units_used: Floats  # rack units in new racks, without those kept free
     holds_all: Bools  # False where one device alone exceeds a rack
@@ -86,17 +95,19 @@ class RackFill:
 
 
 @cached_by_identity
-def device_needs(device: Device) -> Floats:
-    """What one device takes: [U, kg, W, C13, C19]; unknown weight and watts count as 0, which callers list.
+def device_needs(device: Device, pdu: Pdu, feeds: FeedRedundancy) -> Floats:
+    """What one device takes: [U, kg, W, outlets of each kind of a PDU]; unknown ones count as 0, which callers list.
 
-    Inlets split over both feeds; an odd one counts on each. A device takes whole rack units.
+    With two sides, inlets split over both and an odd one counts on each: the outlets are those of one side. Otherwise
+    they are those of the rack. A device takes whole rack units.
     """
     inlets = device.power_inlets.value if device.power_inlets is not None else 0
-    per_feed = -(-inlets // FEEDS)
+    counted = -(-inlets // SIDES) if feeds == "2N" else inlets
     height = math.ceil(device.height_u.value) if device.height_u is not None else 0
     weight = device.weight_kg.value if device.weight_kg is not None else 0.0
-    c13, c19 = (per_feed, 0) if outlet_kind(device) == "c13" else (0, per_feed)
-    needs = np.array([height, weight, device_power(device).max_w, c13, c19], dtype=float)
+    own = inlet_of(device)
+    outlets = [counted if kind == own else 0 for kind in pdu.outlets]
+    needs = np.array([height, weight, device_power(device).max_w, *outlets], dtype=float)
     needs.flags.writeable = False  # kept for all who ask
     return needs
 
@@ -107,6 +118,8 @@ def rack_limits(
     rack_power_w: float | None = None,
     classes: Sequence[RackClass] = (),
     existing: Sequence[ExistingRack] = (),
+    feeds: FeedRedundancy = "2N",
+    load_kg: float | None = None,
 ) -> RackLimits:
     """What one rack holds.
 
@@ -117,33 +130,51 @@ def rack_limits(
     pdu : Pdu
         One unit on each feed, or as many as the room's limit calls for.
     rack_power_w : float, optional
-        What the room feeds and cools in one rack; absent: what one PDU carries, since A alone must carry all. [W]
+        What the room feeds and cools in one rack; absent: what one PDU carries, since one alone must carry all. [W]
     classes : sequence of RackClass
         What will be placed; only its largest inlet counts.
     existing : sequence of ExistingRack
         Racks of the same kind that are there.
+    feeds : {"2N", "N+1", "N"}
+        Either of two sides carries the rack; all PDUs but one do; or all of them together.
+    load_kg : float, optional
+        Where the floor carries less than the rack. [kg]
     """
-    capacity, c13, c19 = pdu.capacity_w.value, pdu.outlets_c13.value, pdu.outlets_c19.value
+    capacity = pdu.capacity_w.value
+    outlets = tuple(count.value for count in pdu.outlets.values())
     power = capacity if rack_power_w is None else rack_power_w
     needs = np.array([one.needs for one in classes if one.needs[2] > 0])
-    # A device without known inlets loads a feed as if it had one on it.
-    inlet_w = float((needs[:, 2] / np.maximum(needs[:, 3:].sum(axis=1), 1)).max()) if needs.size else 0.0
-    one = RackLimits(np.zeros(5), capacity, c13, c19, inlet_w)
-    units = int(one.pdus(power))
-    # A unit that lies in the rack takes height on both feeds; vertical ones take none.
-    lost_u = FEEDS * units * (pdu.height_u.value if pdu.height_u is not None else 0.0)
-    holds = np.array([rack.height_u.value - lost_u, rack.load_kg.value, power, units * c13, units * c19], float)
+    inlet_w = _largest_share_w(needs, feeds) if needs.size else 0.0
+    one = RackLimits(np.zeros(_PLAIN + len(outlets)), capacity, outlets, inlet_w, feeds=feeds)
+    carrying = int(one.pdus(power))
+    on_a_side = carrying + (feeds == "N+1")
+    # A unit that lies in the rack takes height on all feeds; vertical ones take none.
+    in_rack = on_a_side * (SIDES if feeds == "2N" else 1)
+    lost_u = in_rack * (pdu.height_u.value if pdu.height_u is not None else 0.0)
+    load = rack.load_kg.value if load_kg is None else load_kg
+    holds = [rack.height_u.value - lost_u, load, power, *(on_a_side * count for count in outlets)]
     left = tuple(_left(room, rack, pdu) for room in existing)
-    return RackLimits(holds, capacity, c13, c19, inlet_w, left)
+    return RackLimits(np.array(holds, float), capacity, outlets, inlet_w, left, feeds)
+
+
+def _largest_share_w(needs: Floats, feeds: FeedRedundancy) -> float:
+    """Most that one inlet of a class draws after the loss of a feed; one without known inlets counts as one. [W]"""
+    inlets = np.maximum(needs[:, _PLAIN:].sum(axis=1), 1)
+    if feeds == "N+1":
+        # Of N + 1 feeds the lost one has at most half of a device's inlets, rounded up.
+        inlets = np.maximum(inlets // 2, 1)
+    return float((needs[:, 2] / inlets).max())
 
 
 def _left(room: ExistingRack, rack: Rack, pdu: Pdu) -> Floats:
     """What an existing rack holds; what the request leaves open follows the share of free units."""
     share = min(room.free_u / rack.height_u.value, 1.0)
     load = rack.load_kg.value * share if room.load_kg is None else room.load_kg
-    c13 = int(pdu.outlets_c13.value * share) if room.outlets_c13 is None else room.outlets_c13
-    c19 = int(pdu.outlets_c19.value * share) if room.outlets_c19 is None else room.outlets_c19
-    return np.array([room.free_u, load, room.power_w, c13, c19], dtype=float)
+    stated = {"c14": room.outlets_c13, "c20": room.outlets_c19}
+    outlets = [
+        int(count.value * share) if stated.get(kind) is None else stated[kind] for kind, count in pdu.outlets.items()
+    ]
+    return np.array([room.free_u, load, room.power_w, *outlets], dtype=float)
 
 
 def fit_per_rack(needs: Floats, holds: Floats) -> int:
@@ -152,7 +183,7 @@ def fit_per_rack(needs: Floats, holds: Floats) -> int:
 
 
 def _fits(needs: Floats, left: Floats) -> Floats:
-    """Devices that fit into what is left of a rack, or of one rack a row: shape (5,) or (5, rows)."""
+    """Devices that fit into what is left of a rack, or of one rack a row: shape (needs,) or (needs, rows)."""
     taken = np.flatnonzero(needs > 0)
     each = needs[taken].reshape(-1, *[1] * (left.ndim - 1))
     return np.asarray(np.floor((left[taken] + _SLACK) / each).min(axis=0))
@@ -171,26 +202,23 @@ def count_racks(classes: Sequence[RackClass], limits: RackLimits, n_rows: int) -
         Rows of the quantities.
     """
     present = [group for group in classes if np.count_nonzero(group.quantity) and np.count_nonzero(group.needs)]
-    total = _Totals(n_rows)
+    total = _Totals(n_rows, 1 + len(limits.outlets))
     if present:
         for start in range(0, n_rows, _BLOCK_ROWS):
             _count_block(present, limits, slice(start, start + _BLOCK_ROWS), total)
-    heaviest_w, c13, c19 = total.heaviest
-    needed = np.maximum(
-        limits.pdus(heaviest_w),
-        np.maximum(np.ceil(c13 / max(limits.outlets_c13, 1)), np.ceil(c19 / max(limits.outlets_c19, 1))),
+    pdus = np.where(total.racks > 0, limits.pdus_in_rack(total.heaviest), 0).astype(np.int64)
+    return RackCount(
+        total.racks.astype(np.int64), total.existing, pdus, total.heaviest[0], total.units_used, total.holds_all
     )
-    pdus = np.where(total.racks > 0, np.maximum(needed, 1), 0).astype(np.int64)
-    return RackCount(total.racks.astype(np.int64), total.existing, pdus, heaviest_w, total.units_used, total.holds_all)
 
 
 class _Totals:
     """Results of all rows while they are counted block by block."""
 
-    def __init__(self, n_rows: int) -> None:
+    def __init__(self, n_rows: int, n_limits: int) -> None:
         self.racks, self.units_used = np.zeros((2, n_rows))
         self.existing = np.zeros(n_rows, dtype=np.int64)
-        self.heaviest = np.zeros((3, n_rows))  # most that one new rack takes of W, C13 and C19
+        self.heaviest = np.zeros((n_limits, n_rows))  # most that one new rack takes of W and of each kind of outlet
         self.holds_all = np.ones(n_rows, dtype=bool)
 
 
@@ -200,7 +228,7 @@ def _count_block(classes: Sequence[RackClass], limits: RackLimits, rows: slice, 
     holds = limits.holds[:, None]
     old = _Existing(limits.existing, racks.size) if limits.existing else None
     left = np.zeros((len(holds), racks.size))  # of the open new rack; nothing before the first one
-    lowest = np.repeat(holds[2:], racks.size, axis=1)  # least that an open or closed one has left of W, C13 and C19
+    lowest = np.repeat(holds[2:], racks.size, axis=1)  # least that an open or closed one has left
     needs = np.array([group.needs for group in classes])[:, :, None]
     divisors = np.where(needs > 0, needs, np.nan)  # what a device does not need limits nothing: fmin passes NaN over
     fits_empty = np.fmin.reduce(np.floor((holds + _SLACK) / divisors), axis=1)[:, 0].tolist()
@@ -242,7 +270,7 @@ class _Existing:
     def __init__(self, left: Sequence[Floats], n_rows: int) -> None:
         self._racks = left
         self._open = np.zeros(n_rows, dtype=np.int64)
-        self._left = np.tile(left[0][:, None], n_rows) if left else np.zeros((5, n_rows))
+        self._left = np.tile(left[0][:, None], n_rows)
         self.used = np.zeros(n_rows, dtype=np.int64)
         self._has_any = np.zeros(n_rows, dtype=bool)
 

@@ -19,7 +19,7 @@ _LABELS = {
     CheckKind.CAPACITY: "Usable capacity",
     CheckKind.POWER: "Power in total",
     CheckKind.RACK_POWER: "Power per rack",
-    CheckKind.FEED_POWER: "Load of one feed that carries its rack alone",
+    CheckKind.FEED_POWER: "Load of one feed after the loss of another",
     CheckKind.RACK_WEIGHT: "Weight in one rack",
     CheckKind.BUDGET: "Budget",
 }

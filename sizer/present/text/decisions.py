@@ -1,5 +1,7 @@
 """Why a design has its server, storage, fabric and racks, in words: the number that decided, and what it costs."""
 
+from dataclasses import replace
+
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
 from sizer.drawings.racks import watts
 from sizer.present import words
@@ -209,6 +211,9 @@ def link_text(option: LinkOption) -> str:
 
 def rack_texts(choice: RackChoice) -> list[str]:
     """The number that decided, sentence by sentence."""
+    if choice.n_delivered:
+        arrives = by_count(choice.n_delivered, "One rack arrives", f"{grouped(choice.n_delivered)} racks arrive")
+        return [f"{arrives} with its contents.", *rack_texts(replace(choice, n_delivered=0))]
     power = watts(choice.power_w, choice.has_unknown_power)
     units = f"{grouped(choice.used_units)}{NARROW_SPACE}U"
     if choice.limit is RackLimit.ONE:
@@ -219,7 +224,7 @@ def rack_texts(choice: RackChoice) -> list[str]:
     by_units = words.plural(choice.n_for_units, "rack")
     if choice.limit is RackLimit.POWER:
         return [
-            f"Power decides, not space: either feed alone must carry a rack, {si(choice.feed_w, 'W')} at most.",
+            f"Power decides, not space: after the loss of a feed a rack may draw {si(choice.feed_w, 'W')}.",
             f"The devices draw {power} at most, which takes {racks}; their {units} would fit {by_units}.",
         ]
     if choice.limit is RackLimit.UNITS:
@@ -228,7 +233,7 @@ def rack_texts(choice: RackChoice) -> list[str]:
     if choice.n_for_power is not None:
         texts.append(
             f"By power alone {words.plural(choice.n_for_power, 'rack')} would do. Whole devices, kept together by "
-            f"kind, take {racks}: no feed, {si(choice.feed_w, 'W')}, may be exceeded when the other fails."
+            f"kind, take {racks}: what its feeds carry after a loss, {si(choice.feed_w, 'W')}, may not be exceeded."
         )
     return texts
 

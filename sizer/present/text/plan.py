@@ -7,7 +7,9 @@ from sizer.catalog import labels
 from sizer.physical.components import Component, Network
 from sizer.physical.networks.single_fabric import SingleFabric
 from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
+from sizer.physical.plan import Plan
 from sizer.present.words import plural, sentence
+from sizer.workload.site import FeedRedundancy
 
 
 def _in_each_rail(place: str) -> Callable[..., str]:
@@ -87,6 +89,8 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.PER_UNIT: lambda metric: f"per {labels.name(metric)}",
     PlanNoteKind.END_OF_SALE: lambda day: f"end of sale {day}",
     PlanNoteKind.BOTH_FEEDS: lambda: "feeds A and B; each carries the rack",
+    PlanNoteKind.ONE_FEED_SPARE: lambda: "N+1 feeds; the rack tolerates the loss of one",
+    PlanNoteKind.NO_FEED_SPARE: lambda: "no spare feed; the rack stops when one is lost",
     PlanNoteKind.PLANNED_LENGTH: lambda length_m: f"planned {plain(length_m)} m",
     PlanNoteKind.TRANSCEIVERS_AND_FIBRE: lambda: "a transceiver at each end and a fibre",
     PlanNoteKind.TRANSCEIVERS_ALONE: lambda length_m: (
@@ -97,6 +101,26 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     ),
     PlanNoteKind.OTHER_CABLE: lambda kind, counted: f"no {kind} cable in the catalogue; counted as {counted}",
 }
+
+
+# What the feeds of a rack bear, by their rule.
+FEEDS_OF_RACKS: dict[FeedRedundancy, str] = {
+    "2N": "Feeds A and B each carry a full rack",
+    "N+1": "All feeds of a rack but one carry it",
+    "N": "All feeds of a rack together carry it",
+}
+
+
+def feeds_sentence(plan: Plan) -> str:
+    """What the loss of a feed means for the racks of a design."""
+    if plan.inputs.platform.site.feeds == "2N":
+        return "Feeds A and B each carry the full rack load, so dual-corded devices tolerate the loss of either feed."
+    if plan.inputs.platform.site.feeds == "N+1":
+        return (
+            "Each rack has one feed more than its load needs, so devices with inlets on several feeds tolerate the "
+            "loss of one."
+        )
+    return "The feeds of a rack together carry its load. None is spare: a rack stops when one of them is lost."
 
 
 def note_text(note: PlanNote) -> str:

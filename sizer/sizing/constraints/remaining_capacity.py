@@ -61,7 +61,7 @@ def capacity_after(
         # Each node has as many ports on another gateway.
         kept = np.full(sizes.shape, platform.has_spare_gateway)
         yield replace(whole, is_running=kept, ports=np.full(sizes.shape, 0.5))
-    elif loss == "feed" and single_corded_device(platform):
+    elif loss == "feed" and (platform.site.feeds == "N" or single_corded_device(platform)):
         yield replace(whole, is_running=np.zeros(sizes.shape, dtype=bool))
     elif loss == "head-node" and serves_files(platform):
         # The data are on the drives of one head node; the other one does not hold them.

@@ -133,6 +133,7 @@ class RackChoice:
     used_units: int
     free_units: int
     units_per_rack: int
+    n_delivered: int = 0  # further racks, which arrive with their contents
 
 
 @dataclass(frozen=True)
@@ -320,8 +321,9 @@ def rack_choice(design: DesignAnswer) -> RackChoice:
     The least number for the power is the maximum draw over what one feed of a rack carries alone, since either feed
     must carry the whole rack; for the units it is those in use over those of a rack.
     """
-    racks = design.plan.racks
-    feed_w = min((sum(feed.capacity_w for feed in rack.feeds if feed.side == "A") for rack in racks), default=0.0)
+    delivered = [rack for rack in design.plan.racks if rack.is_delivered]
+    racks = [rack for rack in design.plan.racks if not rack.is_delivered] or delivered
+    feed_w = min((rack.feed_capacity_w for rack in racks), default=0.0)
     power_w = sum(rack.max_w for rack in racks)
     used = sum(device.height_u for rack in racks for device in rack.present)
     units = max(rack.height_u for rack in racks)
@@ -346,4 +348,5 @@ def rack_choice(design: DesignAnswer) -> RackChoice:
         used_units=used,
         free_units=sum(len(rack.empty_units) for rack in racks),
         units_per_rack=units,
+        n_delivered=len(delivered) if racks is not delivered else 0,
     )

@@ -163,7 +163,9 @@ def _space_and_power(platform: Platform, sized: Quantities, request: SizingReque
         units = racks * float(platform.rack.height_u.value)
         limits.append(CapacityLimit(LimitKind.RACK_UNITS, tuple((sized.rack_units / units).tolist()), is_gradual=False))
         pdus = sum(int(part.quantity[0]) for part in sized.components if part.item == platform.pdu.id)
-        watts = pdus / 2 * platform.pdu.capacity_w.value  # either feed carries all
+        # Either of two sides carries all, or all PDUs but one of each rack, or all of them.
+        carrying = {"2N": pdus / 2, "N+1": pdus - racks, "N": pdus}[platform.site.feeds]
+        watts = carrying * platform.pdu.capacity_w.value
         if request.limits.rack_power_w is not None:
             watts = min(watts, racks * request.limits.rack_power_w)
         limits.append(

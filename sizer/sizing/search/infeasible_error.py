@@ -224,6 +224,8 @@ def _weak_part_error_text(loss: Loss, platform: Platform) -> tuple[str, str]:
     if loss == "switch" and fabric_ports(server.ports, platform.fabric) == 1:
         why = f"{server.name} has one port on the fabric, and all servers of a switch fail with it"
         return why, "choose servers with two ports on the fabric"
+    if loss == "feed" and platform.site.feeds == "N":
+        return "racks with site.feeds = 'N' have no spare feed", "ask for site.feeds = 'N+1' or '2N'"
     device = single_corded_device(platform) if loss == "feed" else None
     if device is not None:
         return f"{device.name} is single-corded (one power inlet)", "add a transfer switch"

@@ -24,7 +24,7 @@ from sizer.ui.request_form.options import (
     vendors,
 )
 from sizer.ui.session_catalog import catalog
-from sizer.workload.request import Loss, Site
+from sizer.workload.request import FeedRedundancy, Loss, Site
 
 LOSSES = {
     "server": "One GPU server",
@@ -264,8 +264,20 @@ FABRIC_AND_ROOM: Columns = (
         FormField(
             ("site", "pdu"),
             "Power distribution unit",
-            "One or more on each of the two feeds of a rack.",
+            "One or more on each of the feeds of a rack.",
             Dropdown(lambda: {"": "usual for the servers", **names_by_id(catalog().pdus)}),
+        ),
+        FormField(
+            ("site", "feeds"),
+            "Feeds of a rack",
+            "2N: either of two feeds carries the rack. N+1: all feeds but one do. N: none is spare.",
+            Dropdown(lambda: {rule: rule for rule in get_args(FeedRedundancy)}, Site().feeds),
+        ),
+        FormField(
+            ("site", "network_racks"),
+            "Separate network racks",
+            "Switches, head nodes and storage do not share racks with servers. Default: they do.",
+            Checkbox(),
         ),
         FormField(
             ("site", "pue_ratio"),
@@ -275,6 +287,36 @@ FABRIC_AND_ROOM: Columns = (
             PlainNumber(1.0, 5.0),
             "not known",
             name="PUE",
+        ),
+        FormField(
+            ("site", "cooling"),
+            "Cooling of the room",
+            "Air alone, or air and water for liquid-cooled systems. Default: not stated; it excludes nothing.",
+            Dropdown(lambda: {"": "not stated", "air": "air", "liquid": "air and liquid"}),
+        ),
+        FormField(
+            ("site", "feed_volts"),
+            "Voltage of the feeds, V",
+            "Between phases where there are three. Default: not stated; it excludes nothing.",
+            PlainNumber(100.0, 600.0),
+            "not stated",
+            name="Feed voltage",
+        ),
+        FormField(
+            ("site", "feed_phases"),
+            "Phases of the feeds",
+            "1 or 3. Default: not stated.",
+            Count(3),
+            "not stated",
+            name="Feed phases",
+        ),
+        FormField(
+            ("site", "floor_kg_per_m2"),
+            "Floor load, kg/m²",
+            "What the floor carries under a rack. Default: not stated.",
+            PlainNumber(100.0, 10_000.0),
+            "not stated",
+            name="Floor load",
         ),
     ),
 )

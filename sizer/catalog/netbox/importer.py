@@ -17,10 +17,10 @@ from sizer.base.faults import in_words, shown
 from sizer.base.formats.toml_text import to_toml
 from sizer.base.provenance import Sourced
 from sizer.catalog.items import Item
-from sizer.catalog.links import LINKS, LinkType
+from sizer.catalog.links import LINKS, POWER_INLETS, LinkType, PowerInlet
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
-from sizer.catalog.netbox_file import INLET_TYPES, DeviceType, Interface, PowerPort, link_of, read_device_type
+from sizer.catalog.netbox.device_file import DeviceType, Interface, PowerPort, link_of, read_device_type
 from sizer.catalog.schema import CATEGORIES, PortUse
 
 Folder = Literal["switches", "servers", "gateways"]
@@ -77,12 +77,12 @@ def import_device_type(
         If the file cannot be understood; each line says file, line and column, key, value and what is allowed.
     """
     device, remarks = read_device_type(text, place)
-    links = (load_catalog() if catalog is None else catalog).links
-    item = _Item(device, place, source, links)
+    kinds = load_catalog() if catalog is None else catalog
+    item = _Item(device, place, source, kinds)
     known = None if catalog is None else catalog.folder(folder).get(item.id)
     table = item.table(folder)
     try:
-        CATEGORIES[folder].model_validate(table, context={LINKS: links})
+        CATEGORIES[folder].model_validate(table, context={LINKS: kinds.links, POWER_INLETS: kinds.power_inlets})
     except ValidationError as error:
         raise RequestError("\n".join(in_words(CATEGORIES[folder], error, place))) from None
     if known is None:
@@ -103,9 +103,12 @@ def import_device_type(
 class _Item:
     """Collects the facts of one device and the questions that its file leaves."""
 
-    def __init__(self, device: DeviceType, place: str, source: str, links: Mapping[str, LinkType]) -> None:
+    def __init__(self, device: DeviceType, place: str, source: str, catalog: Catalog) -> None:
         self.device, self.place, self.file, self.source = device, place, PurePath(place).name, source
-        self.links = links
+        self.links: Mapping[str, LinkType] = catalog.links
+        self.inlets: Mapping[str, PowerInlet] = {
+            inlet.netbox_type: inlet for inlet in catalog.power_inlets.values() if inlet.netbox_type is not None
+        }
         self.id = self._id()
         self.questions: list[str] = []
 
@@ -206,10 +209,10 @@ class _Item:
         where = f"power-ports {_span([port.name for port in ports])}"
         facts = {"power_inlets": self._fact(len(ports), where)}
         types = sorted({port.type or "no type" for port in ports})
-        if len(types) == 1 and types[0] in INLET_TYPES:
-            facts["inlet_kind"] = self._fact(INLET_TYPES[types[0]], where)
+        if len(types) == 1 and types[0] in self.inlets:
+            facts["inlet_kind"] = self._fact(self.inlets[types[0]].id, where)
         else:
-            self.ask("inlet_kind", f"the inlets are {', '.join(types)}; the catalogue has {' and '.join(INLET_TYPES)}")
+            self.ask("inlet_kind", f"the inlets are {', '.join(types)}; the catalogue has {' and '.join(self.inlets)}")
         return facts | self._draws(ports, where)
 
     def _missing_inlets(self) -> str:

@@ -28,7 +28,6 @@ Airflow = Literal[
     "mixed",
 ]
 
-INLET_TYPES: dict[str, Literal["c14", "c20"]] = {"iec-60320-c14": "c14", "iec-60320-c20": "c20"}
 # Interfaces that are no port of the device.
 _VIRTUAL = ("virtual", "bridge", "lag")
 _ETHERNET = re.compile(r"(?:(1000)|(\d+)g)base-.+")

@@ -9,7 +9,7 @@ import yaml
 
 from sizer.base.formats.yaml_text import plain_scalar
 from sizer.catalog.links import LinkType
-from sizer.catalog.netbox_file import INLET_TYPES, Airflow
+from sizer.catalog.netbox.device_file import Airflow
 from sizer.catalog.schema import Device, PortUse
 
 _MAX_NAME, _MAX_PART_NUMBER, _MAX_DESCRIPTION = 100, 50, 200
@@ -91,7 +91,7 @@ def _power_ports(item: Device) -> list[dict[str, Any]]:
     """Inlets with their draws: with one lost, the others carry the device."""
     if item.power_inlets is None or item.inlet_kind is None:
         return []
-    type_ = next(name for name, kind in INLET_TYPES.items() if kind == item.inlet_kind.value)
+    type_ = item.inlet_kind.value.netbox_type or "other"
     count = item.power_inlets.value
     ports: list[dict[str, Any]] = [{"name": f"PSU{number}", "type": type_} for number in range(1, count + 1)]
     for key, watts in (
