@@ -77,7 +77,7 @@ def in_words(
 
 
 def _path(fault: Any) -> tuple[int | str, ...]:
-    # Pydantic names the branch of a union inside the path ("constrained-str", "CustomDnn"): no key of the file.
+    # Pydantic names the branch of a union inside the path ("ItemId", "CustomDnn"): no key of the file.
     # An unknown key may look like one, and is the last part.
     loc = fault["loc"]
     n_keys = len(loc) - (fault["type"] == "extra_forbidden")
@@ -102,7 +102,7 @@ def _sentence(model: type[BaseModel], fault: Any, path: tuple[int | str, ...]) -
     kind, value, context = fault["type"], fault["input"], fault.get("ctx", {})
     key = _joined(path)
     if kind == "extra_forbidden":
-        known = list(_fields(model, path[:-1]))
+        known = list(_fields(model, path[:-1], fault["loc"]))
         return f"unknown key {shown(key)}{nearest(str(path[-1]), known)}{_KNOWN}{', '.join(known)}"
     if kind == "missing":
         return f"key {key!r} is missing"
@@ -112,7 +112,8 @@ def _sentence(model: type[BaseModel], fault: Any, path: tuple[int | str, ...]) -
     if kind in ("greater_than_equal", "less_than_equal", "greater_than", "less_than", "finite_number"):
         # A quantity as typed, such as '5 TB', has no size to compare.
         size = math.inf if kind.startswith("less") and isinstance(value, str) else value
-        return f"{key} = {shown(value)} {_limits(model, path, size)}{_unit(path)}"
+        limits = _limits(model, path, size, fault["loc"])
+        return f"{key} = {shown(value)} {limits}{_unit(path)}"
     if kind == "literal_error":
         allowed = str(context["expected"])
         options = [option.strip(" '") for option in allowed.replace(" or ", ", ").split(",")]
@@ -186,9 +187,9 @@ def _number(limit: float) -> str:
     return f"{limit:.15g}" if abs(limit) <= _READABLE else f"{limit:g}".replace("e+0", "e").replace("e+", "e")
 
 
-def _limits(model: type[BaseModel], path: tuple[int | str, ...], value: object) -> str:
+def _limits(model: type[BaseModel], path: tuple[int | str, ...], value: object, branches: tuple[int | str, ...]) -> str:
     """Allowed range of a field; from the error alone only one end would be known."""
-    low, high, above_low = bounds_of(field_at(model, path))
+    low, high, above_low = bounds_of(_fields(model, path[:-1], branches).get(str(path[-1])))
     return limits_text(low, high, value, above_low=above_low)
 
 
@@ -222,14 +223,16 @@ def _rules(field: Any) -> list[Any]:
     return rules
 
 
-def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> dict[str, Any]:
-    """Fields of the table that a path leads to, by the key that a file gives them."""
+def _fields(
+    model: type[BaseModel], path: tuple[int | str, ...], branches: tuple[int | str, ...] = ()
+) -> dict[str, Any]:
+    """Fields of the table that a path leads to, by the key that a file gives them; of a union those of the branch."""
     current = _by_key(model)
     for part in path:
         field = None if isinstance(part, int) else current.get(part)
         inner = [] if field is None else _models_in(field.annotation)
         if inner:
-            current = _by_key(inner[0])
+            current = _by_key(next((one for one in inner if one.__name__ in branches), inner[0]))
     return current
 
 

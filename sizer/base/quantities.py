@@ -24,7 +24,7 @@ _NUMBER = (
 )
 _AMBIGUOUS = re.compile(r"([+-]?[1-9]\d{0,2})\.(\d{3})")
 # After the number of a rate: 40k, 1.5M.
-_SCALES = {"": 1.0, "k": 1e3, "M": 1e6}
+_SCALES = {"k": 1e3, "M": 1e6, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 # Prefixes of printed numbers, and the units that take them; metres are printed without.
 _PRINTED_PREFIXES = (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18))
 _PREFIXED = ("B", "B/s", "bit/s", "W", "FLOP", "FLOP/s", "Wh")
@@ -111,7 +111,9 @@ TOKENS = QuantityKind(
     1e15,
     "1 trillion tokens",
 )
-TOKENS_PER_S = QuantityKind("a rate of tokens", "tokens/s", _prefixed("tokens/s"), 1e-3, 1e12, "400000 tokens/s")
+TOKENS_PER_S = QuantityKind(
+    "a rate of tokens", "tokens/s", _prefixed("tokens/s") | _prefixed("tok/s"), 1e-3, 1e12, "400000 tokens/s"
+)
 AMOUNT = QuantityKind("an amount", "", {"": 1.0}, 1, 1e12, "500,000")
 FLOP = QuantityKind("a count of operations", "FLOP", _prefixed("FLOP"), 1e3, 1e16, "8.2 GFLOP")
 
@@ -169,7 +171,8 @@ def _shown(written: object) -> str:
 
 
 def _parse_text(kind: QuantityKind, text: str) -> float:
-    scales = r"(?:([kM])(?:\s+|$))?" if kind is SAMPLES_PER_S or not kind.unit else "()"
+    has_scales = kind in (SAMPLES_PER_S, TOKENS_PER_S) or not kind.unit
+    scales = rf"(?:\s*({'|'.join(_SCALES)})(?:\s+|$))?" if has_scales else "()"
     match = (
         re.fullmatch(rf"\s*{_NUMBER}{scales}\s*([A-Za-z/]*(?: tokens)?)\s*", text) if len(text) <= _MAX_TEXT else None
     )
@@ -190,7 +193,7 @@ def _parse_text(kind: QuantityKind, text: str) -> float:
             f"unknown unit in {_shown(text)}{_unit_suggestion(kind, unit)}; "
             f"expected {kind.name} such as '{kind.example}'"
         )
-    return _value(number) * _SCALES[scale] * (kind.factors[unit] if unit else 1.0)
+    return _value(number) * _SCALES.get(scale, 1.0) * (kind.factors[unit] if unit else 1.0)
 
 
 def decimal_reading(number: str) -> str:

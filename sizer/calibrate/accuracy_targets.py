@@ -29,11 +29,14 @@ class AccuracyMeasure(StrEnum):
     LANGUAGE_COVERAGE = "language-coverage"
     LANGUAGE_SERIES_COVERAGE = "language-held-out-series-coverage"
     LANGUAGE_SOURCE_COVERAGE = "language-held-out-source-coverage"
+    LANGUAGE_STRANGE_COVERAGE = "language-unknown-stack-coverage"
     LANGUAGE_MEMORY_MEDIAN = "language-memory-median"
     LANGUAGE_MEMORY_SOURCE_MEDIAN = "language-memory-held-out-source-median"
     LANGUAGE_MEMORY_COVERAGE = "language-memory-held-out-source-coverage"
+    LANGUAGE_MEMORY_RAN = "language-memory-refused-that-ran"  # share
     LANGUAGE_BIAS = "language-bias"
     LANGUAGE_SOURCE_BIAS = "language-held-out-source-bias"
+    LANGUAGE_STRANGE_BIAS = "language-unknown-stack-bias"
     # Other networks of MLPerf Training v1.0 and later.
     MODERN_RATE = "modern-rate-in-sample-median"
     MODERN_RATE_SYSTEM = "modern-rate-system-left-out-median"

@@ -22,6 +22,7 @@ from sizer.calibrate.fit.hosts import HostFit, HostWork
 from sizer.calibrate.fit.runs import EpochsCurve, RunOverhead, epochs_curve, epochs_names, recipe_points
 from sizer.calibrate.gpu_memory import MemoryFit
 from sizer.calibrate.ids import release_year
+from sizer.calibrate.modern.epochs import mlperf_curve
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.calibrate.observations import read_stored, write_stored
 from sizer.calibrate.parameters import HOST_LINK_RATE, Effect, effects, prior_of
@@ -234,13 +235,8 @@ class Calibration:
     def host_work(self, sample_format: SampleFormat, stack: Stack) -> HostWork:
         """Host work per sample of a format with the loader of a stack.
 
-        Parameters
-        ----------
-        sample_format : SampleFormat
-            What lies in storage. Compressed images are decoded by the loader of the stack; a stack without a loader
-            (``none``) reads them with the reference loader, with the spread of a stack that was never measured.
-        stack : Stack
-            Software stack.
+        Compressed images are decoded by the loader of the stack; a stack without a loader (``none``) reads them with
+        the reference loader, with the spread of a stack that was never measured.
         """
         return self.hosts.work(host_task_of(sample_format, stack))
 
@@ -288,7 +284,9 @@ class Calibration:
         return Estimate(*(here * np.interp(octave, octaves, part) for part in (over.value, over.low, over.high)))
 
     def epochs_curve(self, recipe: Recipe) -> EpochsCurve:
-        """Fitted curve of a recipe of the catalogue; one that was never fitted is fitted now, alone."""
+        """Fitted curve of a recipe; MLPerf since v1.0 has its own fit, one that was never fitted is fitted alone."""
+        if recipe.mlperf:
+            return mlperf_curve(recipe)
         if self.epochs_points.get(recipe.id) == recipe_points(recipe):
             return epochs_curve(recipe, [self._value(name) for name in epochs_names(recipe)])
         if not recipe.points:

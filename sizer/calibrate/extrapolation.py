@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Protocol
 
-from sizer.calibrate.cases import RateCase
+from sizer.calibrate.cases import RateCase, generation
+from sizer.calibrate.modern.accelerators import sourced_accelerators
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.schema import Gpu, Stack
 
@@ -83,8 +84,15 @@ def unmeasured(
     elif f"pair:{stack.id}/{dnn_id}/{precision}/{task}" not in index:
         notes.append(note(FitNote.DNN_WITH_STACK, dnn.name, stack.name, precision, task))
     if f"gpu:{gpu_level}" not in index and f"gpu:{gpu.id}" not in index:
-        notes.append(note(FitNote.GPU_FROM_GENERATION, gpu.name))
+        kind = FitNote.GPU_FROM_GENERATION if _generation_is_measured(gpu) else FitNote.GENERATION_NOT_MEASURED
+        notes.append(note(kind, gpu.name))
     is_known = f"stack:{stack.id}" in index
     if is_known and n_servers > 1 and task == "training" and f"inter-stack:{stack.id}/{precision}" not in index:
         notes.append(note(FitNote.EXCHANGE_FROM_POOL, stack.name))
     return tuple(notes)
+
+
+def _generation_is_measured(gpu: Gpu) -> bool:
+    """Whether any GPU of its generation was: in the runs of V100 systems, or in MLPerf rows of today's."""
+    measured = {one.generation for one in sourced_accelerators().values()}
+    return gpu.id.startswith(generation(gpu)) or gpu.generation in measured

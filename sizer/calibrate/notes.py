@@ -72,7 +72,12 @@ class FitNote(StrEnum):
     DNN_FROM_POOL = "dnn-from-pool"  # neural network
     DNN_FROM_FAMILY = "dnn-from-family"  # neural network, precision
     DNN_WITH_STACK = "dnn-with-stack"  # neural network, stack, precision, task
+    GPU_MOVED_FROM_V100 = "gpu-moved-from-v100"  # neural network, GPU, network of MLPerf that tells the gain
+    MLPERF_DNN_ON_GPU = "mlperf-dnn-on-gpu"  # neural network, GPU
+    MLPERF_GENERATION = "mlperf-generation"  # GPU
+    MORE_ACCELERATORS = "more-accelerators"  # neural network, GPU, most published, GPUs
     GPU_FROM_GENERATION = "gpu-from-generation"  # GPU
+    GENERATION_NOT_MEASURED = "generation-not-measured"  # GPU: its rates are no predictions
     EXCHANGE_FROM_POOL = "exchange-from-pool"  # stack
     MORE_GPUS = "more-gpus"  # stack, most published, GPUs
     BATCH_OUTSIDE = "batch-outside"  # neural network, least and most published batch, precision, batch

@@ -10,6 +10,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.language.accuracy import stored_accuracy
 from sizer.calibrate.language.calibration import language_calibration
+from sizer.calibrate.language.peers import predictor_errors
 from sizer.calibrate.language.rows import is_language_file, load_language_rows
 from sizer.calibrate.language.validate import validate_language
 from sizer.calibrate.modern.figures import accuracy_figures
@@ -43,7 +44,8 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
         raise CalibrationError("observations have changed since the calibration; run 'sizer calibrate'")
     report = validate(rows, catalog, calibration, load_cross_validation(calibration))
     others = (*stored_accuracy(), *accuracy_figures(stored_modern_calibration()), *emulation_accuracy())
-    return replace(report, figures=report.figures + others)
+    peers = predictor_errors(language_calibration(), catalog)
+    return replace(report, figures=report.figures + others, peers=peers)
 
 
 def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport:

@@ -13,6 +13,7 @@ from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cross_validation import CrossValidation
 from sizer.calibrate.fit.rates import is_rate
+from sizer.calibrate.language.peers import PredictorErrors
 from sizer.calibrate.notes import CALIBRATED, CalibrationNote, RowStatus, RowUse
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.predict import predict_all
@@ -75,6 +76,7 @@ class ValidationReport:
     # Only for the built-in observations: the same rows predicted by fits that had not seen their source.
     unseen: tuple[ValidatedRow, ...] = ()
     figures: tuple[AccuracyTarget, ...] = ()
+    peers: tuple[PredictorErrors, ...] = ()  # other public formulas on the rows of language models
 
 
 def validate(

@@ -30,6 +30,20 @@ def newer_eras(catalog: Catalog) -> frozenset[str]:
     return frozenset(one.era for one in catalog.generations.values()) - default_eras(catalog)
 
 
+def usual_eras(catalog: Catalog, networks: Iterable[str], *, has_shape: bool = False) -> frozenset[str]:
+    """Eras that answer a request which names networks but no equipment.
+
+    Language models, those that a request gives by their shape included (``has_shape``), and networks that were
+    measured on one era only get what their runs were published on.
+    """
+    found: set[str] = set(newer_eras(catalog)) if has_shape else set()
+    for name in networks:
+        dnn = catalog.dnns.get(name)
+        if dnn is not None and (dnn.transformer is not None or dnn.era is not None):
+            found |= newer_eras(catalog) if dnn.era is None else {dnn.era}
+    return frozenset(found) or default_eras(catalog)
+
+
 def eras_of(catalog: Catalog, names: Iterable[str]) -> frozenset[str]:
     """Eras of named GPUs, servers, storage, generations and fabrics; those without one say nothing."""
     found: set[str | None] = set()

@@ -41,10 +41,11 @@ from sizer.catalog.facility import Pdu as Pdu
 from sizer.catalog.facility import Rack as Rack
 from sizer.catalog.items import Frozen, Item
 from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType, PowerInlet
-from sizer.catalog.networks import ObservedAs, Transformer
+from sizer.catalog.networks import EpochPoint, ObservedAs, SampleKind, Transformer
 
 # Number format of a matrix product: "bf16", "fp8".
 Precision = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
+FibreMode = Literal["multimode", "single-mode", "duplex-lc"]
 StorageTier = Literal["performance", "capacity", "local"]
 
 
@@ -208,9 +209,13 @@ class Cable(Item):
     media: Literal["dac", "aoc", "copper", "transceiver", "fibre"]
     length_m: Sourced[Metres] | None = None
     power_end_w: Sourced[Watts] | None = None
-    # Of a transceiver: the cages that it fits (empty: any), and how many ports one module serves.
+    # The cages that its ends fit (empty: any), and how many ports of a cage it serves: of a twin-port module, of a
+    # cable that splits.
     connectors: tuple[Connector, ...] = ()
     ports_each: Annotated[int, Field(ge=1, le=8)] = 1
+    # Of a module and of a fibre: they work with those of the same mode, over the reach of the module.
+    fibre_mode: FibreMode | None = None
+    reach_m: Sourced[Annotated[float, Field(gt=0, le=100_000)]] | None = None
 
 
 class Software(Item):
@@ -244,9 +249,12 @@ class Dnn(Item):
     forward_flop: Sourced[Flop]
     parameters: Sourced[Parameters]
     input_bytes: Sourced[InputBytes]  # one decoded uint8 sample as the GPU gets it
-    sample: Literal["image", "sentence pair", "sequence", "token", "user-item pair", "volume", "sample"] = "image"
+    sample: SampleKind | Literal["token"] = "image"
     family: ShortText = ""  # name of the effect pool that an unseen DNN borrows from, e.g. "vgg"
     transformer: Transformer | None = None  # of a language model, whose samples are tokens
+    mlperf: ShortText = ""  # name in the rows of MLPerf Training v1.0 and later; empty: not among them
+    dataset: ShortText = ""  # id in datasets/ that its runs read
+    era: Era | None = None  # of the only equipment that it was measured on; absent: of the default one, or of every
 
 
 class Dataset(Item):
@@ -256,7 +264,7 @@ class Dataset(Item):
     sample_bytes: Sourced[SampleBytes]  # mean size of one sample on storage
     n_validation_samples: Sourced[SamplesOrZero] | None = None
     format: Literal["raw files", "records", "decoded tensors"]
-    sample: Literal["image", "sentence pair", "sequence", "user-item pair", "volume", "sample"] = "image"
+    sample: SampleKind = "image"
 
 
 # Who builds and tunes a stack's software. An NVIDIA container counts as one whatever runs in it.
@@ -272,19 +280,10 @@ class Stack(Item):
     released: Sourced[LongText]  # ISO date or its first part
     precisions: tuple[Literal["mixed", "fp32", "fp8", "fp4"], ...]
     trains_language: bool = False  # trains language models, and nothing else here
+    runs_mlperf: bool = False  # what submitters of MLPerf Training ran; its rates come from the fit of their rows
     loader: Literal["framework", "dali", "dali-cpu", "none"]
     task: Literal["training", "inference", "both"] = "training"
     observed_as: tuple[ObservedAs, ...] = ()
-
-
-class EpochPoint(Frozen):
-    """Epochs needed at one global batch."""
-
-    global_batch: Annotated[float, Field(ge=1, le=1e8)]
-    epochs: Annotated[float, Field(ge=0.1, le=1e4)]
-    source: ShortText
-    where: LongText
-    note: LongText = ""
 
 
 class Recipe(Item):
@@ -292,8 +291,11 @@ class Recipe(Item):
 
     dnn: ShortText
     target: Sourced[LongText]
+    # Of MLPerf Training v1.0 and later: samples to the target come from the fit of its rows, in place of points.
+    mlperf: ShortText = ""
+    epoch_samples: Sourced[Samples] | None = None  # of these runs
     evaluate_every_epochs: Sourced[Annotated[float, Field(gt=0, le=1000)]]
-    points: tuple[EpochPoint, ...]
+    points: tuple[EpochPoint, ...] = ()
 
 
 # Folder of catalog/ -> class of its files.

@@ -47,9 +47,17 @@ def project_command(
 
 
 def layout_command(
-    model: Annotated[str, typer.Argument(help="Language model of the catalogue, e.g. 'Llama 3 70B'.", metavar="MODEL")],
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="Language model of the catalogue, e.g. 'Llama 3 70B'; or a name for --shape.", metavar="MODEL"
+        ),
+    ],
     gpus: Annotated[int, typer.Argument(help="Number of GPUs.", metavar="GPUS")],
     gpu: Annotated[str, typer.Option(help="GPU by its id or name, e.g. H100, b200-sxm-180gb.")] = "H100",
+    shape: Annotated[
+        str | None, typer.Option(help="Another model: '13B', or 'layers=40 hidden=5120 heads=40 kv_heads=8 ...'.")
+    ] = None,
     sequence: Annotated[int, typer.Option(help="Tokens of a sequence.")] = 8192,
     batch: Annotated[int | None, typer.Option(help="Sequences of a step, all GPUs together. Default: 2 a GPU.")] = None,
     precision: Annotated[str, typer.Option(help="Number format: bf16, fp8, mxfp8, nvfp4.")] = "bf16",
@@ -59,7 +67,12 @@ def layout_command(
     pipeline: Annotated[int | None, typer.Option(help="Fix pipeline parallelism.")] = None,
     context: Annotated[int | None, typer.Option(help="Fix context parallelism.")] = None,
     expert: Annotated[int | None, typer.Option(help="Fix expert parallelism.")] = None,
+    chunks: Annotated[int | None, typer.Option(help="Fix the chunks of a pipeline stage.")] = None,
+    data: Annotated[int | None, typer.Option(help="Fix data parallelism.")] = None,
     micro_batch: Annotated[int | None, typer.Option(help="Fix the sequences of a micro batch.")] = None,
+    sharding: Annotated[str | None, typer.Option(help="Divide over replicas: none, optimizer or all (FSDP).")] = None,
+    recompute: Annotated[str | None, typer.Option(help="Recompute activations: none, selective or full.")] = None,
+    across_servers: Annotated[bool, typer.Option(help="Allow tensor parallelism over the network.")] = False,
     count: Annotated[int, typer.Option(help="Layouts to show.", min=1, max=100)] = 5,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
@@ -69,10 +82,13 @@ def layout_command(
     from sizer.catalog.loader import load_catalog
     from sizer.present.text.layouts import layouts_text
     from sizer.sizing.stages.language_layouts import LayoutQuestion, language_model, search_layouts
+    from sizer.workload.transformer.custom_transformer import shape_from_text
+    from sizer.workload.transformer.layout_pins import layout_pins
 
     catalog = load_catalog(overlay=catalog_dir)
+    own = None if shape is None else shape_from_text(model, shape)
     question = LayoutQuestion(
-        model=language_model(catalog, model).id,
+        model=model if own is not None else language_model(catalog, model).id,
         gpu=gpu,
         gpus=gpus,
         sequence=sequence,
@@ -80,11 +96,21 @@ def layout_command(
         precision=precision,
         software=software,
         kind="lora" if lora else "pretrain",
-        tensor=tensor,
-        pipeline=pipeline,
-        context=context,
-        expert=expert,
-        micro_batch=micro_batch,
+        pins=layout_pins(
+            {
+                "tensor": tensor,
+                "pipeline": pipeline,
+                "chunks": chunks,
+                "context": context,
+                "expert": expert,
+                "data": data,
+                "micro_batch": micro_batch,
+                "sharding": sharding,
+                "recompute": recompute,
+                "across_servers": across_servers,
+            }
+        ),
+        shape=own,
     )
     found = search_layouts(question, catalog, language_calibration(), count)
     if as_json:

@@ -15,7 +15,6 @@ from sizer.sizing.result import DesignAnswer
 # Where a group is not called by the prefix of its devices' names.
 _OTHER_NAMES = {
     "gpu": "servers",
-    "storage-ufm": "ufm",
     "mgmt": "management",
     "mgmt-agg": "management-aggregation",
     "mgmt-core": "management-core",
@@ -41,6 +40,8 @@ _SWITCHES = {
     "management-aggregation": ("management aggregation switch", "management aggregation switches"),
     "management-core": ("management core switch", "management core switches"),
 }
+# Appliances that run subnet managers.
+MANAGERS = ("ufm", "storage-ufm")
 _ALONE, _DIRECTOR = ("fabric switch", "fabric switches"), ("director", "directors")
 _LEVELS = {"leaf": "leaf", "spine": "spine", "core": "core"}
 
@@ -83,7 +84,7 @@ class Cluster:
             item = parts.server
         elif group == "head":
             item = parts.head_node
-        elif group == "ufm":
+        elif group in MANAGERS:
             item = parts.fabric_manager
         elif group.startswith("in-band"):
             item = parts.in_band_switch

@@ -15,6 +15,8 @@ from sizer.physical.roles import NetworkRole
 
 # End of the cables that lead to the customer's network.
 CUSTOMER_LAN = "customer-lan"
+# End of the cables of rack PDUs.
+RACK_PDUS = "rack-pdus"
 
 
 @dataclass(frozen=True)
@@ -39,16 +41,17 @@ def bundles(plan: Plan, end: Callable[[PlacedDevice], str], network: NetworkRole
     network : NetworkRole, optional
         Only cables of this network.
     """
-    names = [end(device) for device in plan.devices] + [CUSTOMER_LAN]
+    names = [end(device) for device in plan.devices] + [CUSTOMER_LAN, RACK_PDUS]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     known, number = list(numbers), np.array([numbers[name] for name in names])
     counts: dict[tuple[str, str, LinkType], int] = {}
     for cable in plan.cables:
         if network is not None and cable.run.network.network is not network:
             continue
-        # Rack PDUs are on no drawing of networks.
-        drawn = cable.run.a_device != ZERO_U
-        a_device = np.where(cable.run.a_device == OUTSIDE, len(plan.devices), cable.run.a_device)[drawn]
+        # Rack PDUs are on the drawing of their own network only.
+        drawn = (cable.run.a_device != ZERO_U) | (network is not None)
+        far = np.where(cable.run.a_device == OUTSIDE, len(plan.devices), cable.run.a_device)
+        a_device = np.where(far == ZERO_U, len(plan.devices) + 1, far)[drawn]
         pairs, many = np.unique(number[a_device] * len(known) + number[cable.run.b_device[drawn]], return_counts=True)
         for pair, count in zip(pairs.tolist(), many.tolist(), strict=True):
             key = (known[pair // len(known)], known[pair % len(known)], cable.run.kind)

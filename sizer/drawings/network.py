@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sizer.base.quantities import by_count, grouped
 from sizer.drawings import links
-from sizer.drawings.cluster import GROUPS, Cluster
+from sizer.drawings.cluster import GROUPS, MANAGERS, Cluster
 from sizer.drawings.links import Bundle
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.shapes import Box, Drawing, Label, Link
@@ -17,6 +17,7 @@ _MARGIN, _GAP_X, _GAP_Y = 8.0, 16.0, 48.0
 _SWITCH_H, _END_H = 42.0, 48.0
 _MAX_END_W = 200.0
 _MANY = 5
+_MOST_IN_A_ROW = 7
 _LABEL, _SMALL = 9.5, 9.0
 # Level of a switch by the end of its group's name; everything else is an end point.
 _LEVELS = (("core", 3), ("spine", 2), ("aggregation", 2))
@@ -64,10 +65,16 @@ class _Layout:
         y = _MARGIN
         for level in sorted(levels, reverse=True):
             height = _SWITCH_H if level else _END_H
-            for number, group in enumerate(levels[level]):
-                x, width = _place(number, len(levels[level]), is_end=not level)
-                boxes[group] = self._box(group, x, y, width, height)
-            y += height + _GAP_Y
+            members = levels[level]
+            # Of two rows the lower one stands half a box further right: its lines pass between the boxes above.
+            columns = len(members) if level or len(members) <= _MOST_IN_A_ROW else len(members) // 2 + 1
+            for number, group in enumerate(members):
+                row, place = divmod(number, columns)
+                x, width = _place(place, columns, is_end=not level)
+                gap = _GAP_X if columns <= _MANY else _GAP_X / 4
+                top = y + row * (height + _GAP_Y)
+                boxes[group] = self._box(group, x + row * (width + gap) / 2, top, width, height)
+            y += -(-len(members) // columns) * (height + _GAP_Y)
         # Cables between the two leaves of a pair end where they start; the title of the box has them.
         lines = tuple(self._link(bundle, boxes) for bundle in self.bundles if bundle.a != bundle.z)
         return Drawing(COLUMN_PX, y - _GAP_Y + _MARGIN, self._title(), tuple(boxes.values()), lines)
@@ -85,6 +92,10 @@ class _Layout:
         if group == links.CUSTOMER_LAN:
             return Box(group, x, y, width, height, "Customer's LAN", ("out of scope",), "other", quiet=True)
         count = cluster.count(group)
+        if group == links.RACK_PDUS:
+            count = sum(bundle.count for bundle in self.bundles if bundle.a == group)
+            name = cluster.design.platform.pdu.name
+            return Box(group, x, y, width, height, links.many(count, name), ("rack PDUs",), "other", count, quiet=True)
         title = cluster.storage_title() if group == "storage" else links.many(count, cluster.model(group))
         is_quiet = self.role is NetworkRole.MANAGEMENT
         words = self._words(group)
@@ -98,7 +109,7 @@ class _Layout:
             return by_count(self.cluster.count(group), "GPU server", "GPU servers")
         if group == "head":
             return by_count(self.cluster.count(group), "head node", "management servers")
-        if group == "ufm":
+        if group in MANAGERS:
             return by_count(self.cluster.count(group), "subnet manager", "subnet managers")
         if group == "storage":
             nodes, units = self.cluster.design.storage_nodes, self.cluster.count(group)
@@ -109,6 +120,8 @@ class _Layout:
         """Straight up from the lower box, its label beside the line."""
         lower, upper = boxes[bundle.a], boxes[bundle.z]
         x = min(max(lower.x + 24, upper.x + 24), upper.right - 8)
+        if lower.y - upper.bottom > _GAP_Y + 1 and len(boxes) > _MOST_IN_A_ROW:
+            x = lower.centre_x
         labels = [Label(x + 7, lower.y - 25, links.link_text(bundle.count, bundle.kind), _LABEL, semibold=True)]
         each = self._each(bundle, is_narrow=len(boxes) > _MANY)
         if each:
@@ -136,6 +149,8 @@ class _Layout:
     def _title(self) -> str:
         net = self.cluster.network(self.role)
         name = _NETWORKS[self.role]
+        if self.role is NetworkRole.MANAGEMENT and self.cluster.count("in-band"):
+            name = "out-of-band network"
         text = name[0].upper() + name[1:]
         if net is None:
             return text

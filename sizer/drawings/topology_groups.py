@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sizer.catalog.links import LinkType
 from sizer.drawings import links
-from sizer.drawings.cluster import GROUPS, Cluster
+from sizer.drawings.cluster import GROUPS, MANAGERS, Cluster
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.shapes import Box, Drawing, Label, Link
 from sizer.physical.roles import NetworkRole
@@ -41,7 +41,11 @@ class _Layout:
         self.has_management = bool(cluster.count("management")) and not is_low
         self.gap_y = _LOW_GAP_Y if is_low else _GAP_Y
         self.cluster, self.design, self.platform = cluster, cluster.design, cluster.design.platform
-        self.bundles = {(b.a, b.z): b for b in cluster.bundles(lambda device: GROUPS[device.role])}
+        # Both fabrics' subnet managers are one box.
+        self.bundles = {
+            (b.a, b.z): b
+            for b in cluster.bundles(lambda device: "ufm" if GROUPS[device.role] in MANAGERS else GROUPS[device.role])
+        }
         self.boxes: dict[str, Box] = {}
         self.links: list[Link] = []
         self.labels: list[Label] = []
@@ -61,7 +65,7 @@ class _Layout:
         if self.has_management:
             bottom = self._management(bottom + 34)
         # A box alone of its kind is called by the name of its device.
-        ids = {group: self.cluster.id(group) for group in self.boxes}
+        ids = {group: "ufm" if group == "ufm" else self.cluster.id(group) for group in self.boxes}
         boxes = tuple(replace(box, id=ids[group]) for group, box in self.boxes.items())
         named = tuple(
             replace(one, id=f"{ids[one.source]}--{ids[one.target]}", source=ids[one.source], target=ids[one.target])
@@ -115,7 +119,7 @@ class _Layout:
         from_servers = self.bundles.get(("servers", group))
         if from_servers is not None:
             cables = links.link_text(from_servers.count, from_servers.kind)
-            lines.append(f"{cables} from the servers")
+            lines.append(f"{cables} from servers")
         self._stack(group, self.storage_x, y, _STORAGE_W, _SWITCH_H, *lines, role="network")
 
     # --- servers and storage
@@ -130,7 +134,7 @@ class _Layout:
                 lines.append(f"{links.memory(head.memory_bytes.value)} memory")
             if self.cluster.head_serves_files:
                 lines.append("serves the files")
-            managers = self.cluster.count("ufm")
+            managers = self.cluster.count("ufm") + self.cluster.count("storage-ufm")
             own = (height - _HALF_GAP) / 2 if managers else height
             if managers:
                 lines = lines[:1]
@@ -272,7 +276,7 @@ class _Layout:
         if upper in _ON_LEFT:
             way: tuple[tuple[float, float], ...] = ((start, y), (start + 6, y), (start + 6, above.bottom))
         else:
-            x, level = above.x + 40, self.boxes["servers"].y - 9
+            x, level = above.x + 12, self.boxes["servers"].y - 9
             way = ((start, y + 6), (start + 12, y + 6), (start + 12, level), (x, level), (x, above.bottom))
         self.links.append(Link("", "ufm", upper, way, links.stroke(kind), "network", count=count))
 

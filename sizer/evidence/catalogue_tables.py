@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import grouped
+from sizer.catalog.devices import DeliveredRack
 from sizer.catalog.items import Item, Sku
 from sizer.catalog.labels import capital, fact_label, fact_text, fact_value, item_name, name, with_vendor
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.networks import ObservedAs, Transformer
-from sizer.catalog.schema import Cable, CapacityOption, EpochPoint, Overhead, Port
+from sizer.catalog.networks import EpochPoint, ObservedAs, Transformer
+from sizer.catalog.schema import Cable, CapacityOption, Overhead, Port
 from sizer.present.tables import Align, Cell, Row, Table, columns, port_text, row
 from sizer.present.words import NOT_PUBLISHED, listed, percent, plural
 
@@ -151,6 +153,7 @@ _WORDS = {
     "tensorflow": "TensorFlow",
     "tensorrt": "TensorRT",
     "paddlepaddle": "PaddlePaddle",
+    "hugectr": "HugeCTR",
     "nnabla": "NNabla",
     "oneflow": "OneFlow",
     "caffe": "Caffe",
@@ -197,14 +200,14 @@ def matching(catalog: Catalog, text: str) -> list[Item]:
     ]
 
 
-def kind_table(folder: str, catalog: Catalog) -> Table:
-    """Parts of one kind, a row each, with the facts by which they are compared."""
+def kind_table(folder: str, catalog: Catalog, items: Sequence[Item] | None = None) -> Table:
+    """Parts of one kind, or some of them, a row each, with the facts by which they are compared."""
     facts = _KEY_FACTS[folder]
     titles: list[tuple[str, Align]] = [("Part", "left")]
     titles += [(label_of(fields[0]), _align(fields[0])) for fields in facts]
     rows = [
         row(part_name(item, catalog), *(_key_cell(item, fields, catalog) for fields in facts))
-        for item in catalog.folder(folder).values()
+        for item in (catalog.folder(folder).values() if items is None else items)
     ]
     return Table(f"kind-{folder}", KINDS[folder], columns(*titles), tuple(rows))
 
@@ -286,7 +289,15 @@ def _fact_rows(field: str, value: object, catalog: Catalog) -> Iterator[Row]:
         yield _sourced_row(label, field, value, catalog)
     elif isinstance(value, dict):
         for key, fact in value.items():
-            yield _sourced_row(capital(str(key)), "", fact, catalog)
+            title = f"Outlets for {catalog.power_inlets[key].name}" if field == "outlets" else capital(str(key))
+            yield _sourced_row(title, "", fact, catalog)
+    elif isinstance(value, DeliveredRack):
+        yield row("Arrives in", item_name(value.rack, catalog), _NONE, _NONE, _NONE)
+        yield _sourced_row(label_of("shelf_w"), "shelf_w", value.shelf_w, catalog)
+        for content in value.contents:
+            text = f"{content.count} × {content.name}, {content.height_u}U each, from unit {content.lowest_u} up"
+            cited = cited_cell(content.source, content.where)
+            yield row("Contents", text, name(content.basis), cited, content.note or _NONE)
     elif isinstance(value, Transformer):
         yield row(label, _shape_text(value), _NONE, cited_cell(value.source, value.where), value.note or _NONE)
     elif isinstance(value, tuple) and value and hasattr(value[0], "model_dump") and not isinstance(value[0], LinkType):
@@ -297,7 +308,7 @@ def _fact_rows(field: str, value: object, catalog: Catalog) -> Iterator[Row]:
         yield row(label, listed(texts) if len(texts) < 9 else ", ".join(texts), _NONE, _NONE, _NONE)
 
 
-def _sourced_row(label: str, field: str, fact: Sourced[object], catalog: Catalog) -> Row:
+def _sourced_row(label: str, field: str, fact: Sourced[Any], catalog: Catalog) -> Row:
     text = _text(field, fact.value, catalog)
     others = [_text(field, other.value, catalog) for other in fact.alternates]
     different = [other for other in dict.fromkeys(others) if other != text]

@@ -6,6 +6,7 @@ from collections import Counter
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.comparison import FitComparison
+from sizer.calibrate.language.peers import Predictor, PredictorErrors
 from sizer.calibrate.validate import Summary, ValidationReport, summaries, summarise
 from sizer.present.text.calibration import note_text, status_text
 
@@ -34,11 +35,14 @@ MEASURES = {
     AccuracyMeasure.LANGUAGE_COVERAGE: "language models, share inside the 90 % interval, in sample",
     AccuracyMeasure.LANGUAGE_SERIES_COVERAGE: "language models, share inside the 90 % interval, series held out",
     AccuracyMeasure.LANGUAGE_SOURCE_COVERAGE: "language models, share inside the 90 % interval, source held out",
+    AccuracyMeasure.LANGUAGE_STRANGE_COVERAGE: "language models, share inside the 90 % interval, stack unknown",
     AccuracyMeasure.LANGUAGE_MEMORY_MEDIAN: "language models, GPU memory in sample, median",
     AccuracyMeasure.LANGUAGE_MEMORY_SOURCE_MEDIAN: "language models, GPU memory, source held out, median",
     AccuracyMeasure.LANGUAGE_MEMORY_COVERAGE: "language models, GPU memory, share inside the 90 % interval",
+    AccuracyMeasure.LANGUAGE_MEMORY_RAN: "language models, published layouts refused for GPU memory",
     AccuracyMeasure.LANGUAGE_BIAS: "language models, bias in sample",
     AccuracyMeasure.LANGUAGE_SOURCE_BIAS: "language models, bias with the source held out",
+    AccuracyMeasure.LANGUAGE_STRANGE_BIAS: "language models, bias with the stack unknown",
     AccuracyMeasure.MODERN_RATE: "MLPerf v1.0 to v5.0: rate in sample, median",
     AccuracyMeasure.MODERN_RATE_SYSTEM: "MLPerf v1.0 to v5.0: rate with the system held out, median",
     AccuracyMeasure.MODERN_RATE_ROUND: "MLPerf v5.0 from v1.0 to v4.1: rate, median",
@@ -56,6 +60,15 @@ MEASURES = {
 def status_summaries(report: ValidationReport) -> tuple[Summary, ...]:
     """Accuracy by what a row is to the calibration, with the reason of those excluded or not predicted."""
     return summaries(list(report.rows), lambda row: status_text(row.status), only_meant=False)
+
+
+# Whose formula predicts step times of language models.
+PREDICTORS = {
+    Predictor.OURS: "this tool, in sample",
+    Predictor.ROOFLINE: "llm-analysis, efficiency 0.5",
+    Predictor.ONE_UTILIZATION: "model-FLOP utilization of 40 % everywhere",
+    Predictor.FITTED_UTILIZATION: "one utilization per GPU and number format, fitted",
+}
 
 
 def report_text(report: ValidationReport) -> str:
@@ -81,7 +94,15 @@ def report_text(report: ValidationReport) -> str:
     if report.figures:
         lines += ["", f"{'accuracy targets':{width}} {'rows':>5} {'measured':>9} {'target':>12}"]
         lines += [_target_line(target, width) for target in report.figures]
+    if report.peers:
+        lines += ["", "step times of language models by other public formulas, on the same rows", head]
+        lines += [_peer_line(peer, width) for peer in report.peers]
     return "\n".join(lines)
+
+
+def _peer_line(peer: PredictorErrors, width: int) -> str:
+    errors = f"{peer.median:7.1%} {peer.p90:7.1%} {peer.bias:7.1%}"
+    return f"{PREDICTORS[peer.predictor]:{width}} {peer.rows:5d} {peer.rows:9d} {errors}"
 
 
 def _target_line(target: AccuracyTarget, width: int) -> str:

@@ -6,6 +6,7 @@ from sizer.base.quantities import NARROW_SPACE, grouped
 from sizer.calibrate.calibration import host_task_of
 from sizer.calibrate.cases import peak_fact
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS
+from sizer.explain import measured_stages
 from sizer.explain.inputs import StageInput, StageInputs, in_unit, number
 from sizer.explain.language_stages import FORMULA, step_terms
 from sizer.perf.step_draws import N_DRAWS
@@ -26,8 +27,8 @@ from sizer.present import words
 from sizer.present.text.calibration import note_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.stages import compute_side, gpu_memory
+from sizer.sizing.stages.measured_rates import is_measured
 from sizer.sizing.stages.storage_rates import node_read_rate
-from sizer.workload.request import CustomDnn
 
 
 def stage_inputs(evaluated: EvaluatedDesign, workload: int, stage: str) -> StageInputs:
@@ -178,7 +179,7 @@ def _host_link(model: WorkloadOnDesign) -> StageInputs:
             server.host_links,
             "not published: one of each of two processors",
         ),
-        StageInput("B host, rate of one link", _rate(rate), note=_FITTED),
+        StageInput("B host, rate of one link", _rate(rate * float(cols.host_link_gain[0])), note=_FITTED),
         StageInput(
             "d, values of a decoded sample",
             grouped(work.dnn.input_bytes.value),
@@ -196,17 +197,9 @@ def _host_link(model: WorkloadOnDesign) -> StageInputs:
 
 def _terms(model: WorkloadOnDesign) -> StepTerms:
     """Fitted terms of the workload on the platform, as the search takes them."""
-    work, platform = model.work, model.platform
-    return model.calibration.step_terms(
-        stack=work.stack,
-        dnn=work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn,
-        precision=work.request.precision,
-        gpu=platform.gpu,
-        intra_link=platform.intra_link,
-        inter_link=platform.fabric.id if model.n_servers > 1 else None,
-        task="inference" if work.is_inference else "training",
-        server=platform.server.id,
-    )
+    return compute_side.group_terms(model.work, [model.platform], model.run.servers, model.calibration, model.catalog)[
+        0
+    ]
 
 
 _FITTED = "fitted to published rates"
@@ -266,6 +259,9 @@ def _gpu(model: WorkloadOnDesign) -> StageInputs:
     if model.work.language is not None:
         parts_of_step, layout = step_terms(model)
         return StageInputs(FORMULA, parts_of_step, (f"Layout: {layout}.",))
+    if is_measured(model.work, model.platform.gpu.id):
+        of_design = (model.platform.server.name, model.platform.gpu.name, model.work.dnn.name)
+        return StageInputs(measured_stages.FORMULA, measured_stages.gpu_inputs(model), (), of_design, ("gpu",))
     terms = _terms(model)
     v = terms.values
     parts = (model.platform.server.name, model.platform.gpu.name, model.work.dnn.name)
@@ -316,7 +312,7 @@ def _looked_up(vectors_bytes: float) -> list[StageInput]:
 def _exchange(model: WorkloadOnDesign) -> StageInputs:
     if model.work.is_inference:
         return StageInputs("C is not limited", (), ("Inference exchanges no gradients.",))
-    if model.work.language is not None:
+    if model.exchange_is_in_step:
         caution = "The exposed traffic between GPUs is part of a step: see GPU compute."
         return StageInputs("C is not limited", (), (caution,))
     run, v = model.run, _terms(model).values

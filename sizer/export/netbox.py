@@ -279,6 +279,8 @@ def _pdu_type(pdu: Pdu, catalog: Catalog) -> dict[str, Any]:
             for number in range(1, pdu.outlets[inlet.id].value + 1)
         ],
     }
+    # Its port on the out-of-band network, where there is one.
+    found["interfaces"] = [{"name": "network", "type": "1000base-t", "mgmt_only": True}]
     if pdu.skus:
         found["part_number"] = pdu.skus[0].value
     return found

@@ -120,13 +120,14 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     if answer.language is not None:
         reads = f"{si(cold, 'B/s')} of tokens, each read once"
     at_most = "at most " if answer.rate_is_upper_bound else ""
+    extrapolated = "" if answer.rate_is_predicted else "not predicted; extrapolated: "
     lines = [
         f"{workload.name}: {answer.dnn.name} with {answer.stack.name}",
         *_data_lines(answer, size),
         f"  settings     {settings_text(answer)}",
         f"  GPU memory   {memory_text(answer.memory)}",
         f"  target       {target}; probability of meeting it: {probability}",
-        f"  throughput   {at_most}{interval(answer.throughput, unit)}",
+        f"  throughput   {extrapolated}{at_most}{interval(answer.throughput, unit)}",
         f"  storage      {reads}",
         f"  utilization  host CPUs {percent(float(answer.cpu_utilization_fraction.value))}, "
         f"GPUs {percent(answer.gpu_busy_fraction)}",

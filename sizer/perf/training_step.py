@@ -129,7 +129,8 @@ class TrainingRun:
 
     shape: tuple[int, ...]
     batch: Floats  # of one GPU
-    samples: Floats  # of one step, over all GPUs
+    samples: Floats  # of one step, over all GPUs, times what :meth:`scaled` made of the rate
+    log_sd: Floats  # of what else is not known of the rate, as a logarithm
     sample_s: Floats  # arithmetic of one sample at the full peak [s]
     intra_bytes: Floats  # that a GPU exchanges inside its server [B]
     inter_full_s: Floats  # exchange between servers at the full line rate [s]
@@ -152,8 +153,12 @@ class TrainingRun:
         looked_up_bytes: ArrayLike = 0.0,
         intra_hop_s: float = INTRA_HOP_S,
         inter_hop_s: float = INTER_HOP_S,
+        log_sd: ArrayLike = 0.0,
     ) -> "TrainingRun":
-        """Runs with the arguments of :func:`training_samples_per_s`, checked as there."""
+        """Runs with the arguments of :func:`training_samples_per_s`, checked as there.
+
+        ``log_sd`` is the standard deviation of the logarithm of the rate beyond what the terms show, of each row.
+        """
         b, g, m, flop, size, peak, nic, looked_up = float_arrays(
             batch_per_gpu,
             n_gpus_per_server,
@@ -174,6 +179,7 @@ class TrainingRun:
             shape=np.broadcast_shapes(*(a.shape for a in (b, g, m, flop, size, peak, nic, looked_up))),
             batch=b,
             samples=g * m * b,
+            log_sd=np.asarray(log_sd, dtype=float),
             sample_s=TRAINING_PASSES * flop / peak,
             intra_bytes=2 * (g - 1) / g * (size + b * looked_up / m),
             inter_full_s=leaving * (size + g * b * looked_up) / np.where(m > 1, nic, 1.0),
@@ -183,9 +189,14 @@ class TrainingRun:
             leaving=leaving,
         )
 
+    def scaled(self, factor: Floats, log_sd: Floats) -> "TrainingRun":
+        """The same runs with rates so many times what the terms say, and a spread of their own."""
+        return replace(self, samples=self.samples * factor, log_sd=log_sd)
+
     def rate(self, terms: StepTerms) -> StepRate:
         """Rates with their uncertainty: :func:`training_samples_per_s`."""
-        part, run, scatter = _TrainingParts.of(self, terms.values), self.over_draws, terms.log_scatter
+        part, run = _TrainingParts.of(self, terms.values), self.over_draws
+        scatter = np.hypot(terms.log_scatter, self.log_sd)
         drawn = _TrainingParts.of(run, terms.drawn)
         shape = np.broadcast_shapes(self.shape, terms.values.shape[:-1])
         with np.errstate(divide="ignore"):

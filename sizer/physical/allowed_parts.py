@@ -6,7 +6,7 @@ from typing import TypeVar
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.faults import nearest
 from sizer.base.quantities import plain, si
-from sizer.catalog.generations import default_eras, era_of, eras_of, newer_eras
+from sizer.catalog.generations import era_of
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Pdu, Server, Storage
@@ -14,6 +14,7 @@ from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.physical.host_memory import memory_sizes
 from sizer.physical.platform import Platform
 from sizer.physical.racks.site_rules import site_rules
+from sizer.workload.eras import eras_asked
 from sizer.workload.request import Platforms, SizingRequest
 
 T = TypeVar("T", bound=Item)
@@ -56,22 +57,6 @@ def allowed_storage(catalog: Catalog, server: Server, asked: Platforms) -> list[
         if fits:
             found.append(storage)
     return found
-
-
-def eras_asked(catalog: Catalog, request: SizingRequest) -> frozenset[str]:
-    """Eras of the servers that a request may get: those of what it names, else those of the default generations.
-
-    Language models are trained on the others where nothing is named: their rates were measured there.
-    """
-    asked, existing = request.platforms, request.existing
-    named = (*asked.servers, *asked.gpus, *asked.generations, *asked.storage, *asked.fabrics, *existing.servers)
-    usual = newer_eras if _trains_language(catalog, request) else default_eras
-    return eras_of(catalog, named) or usual(catalog)
-
-
-def _trains_language(catalog: Catalog, request: SizingRequest) -> bool:
-    names = (work.dnn for work in request.workload if isinstance(work.dnn, str))
-    return any(name in catalog.dnns and catalog.dnns[name].transformer is not None for name in names)
 
 
 def fits_era(era: str | None, of_server: str | None) -> bool:

@@ -9,7 +9,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from sizer.base.arrays import Floats
+from sizer.base.arrays import Floats, Ints
 from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Cable, Device
@@ -41,6 +41,8 @@ from sizer.physical.roles import Role
 from sizer.workload.request import Existing, ExistingRack, Fabric, Limits
 
 RACKS_PER_ROW = 10
+# More cages than a device has.
+_MOST_CAGES = 4_096
 
 
 def building_plan(
@@ -295,12 +297,15 @@ def _cables(catalog: Catalog) -> tuple[Cable, ...]:
 def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) -> tuple[Component, ...]:
     """Components with the measured cables in the place of the planned ones."""
     found: dict[tuple[Role, str, tuple[PlanNote, ...]], Fraction] = {}
+    cages = _Cages()
     for cable in cables:
         counts = np.bincount(cable.choice, minlength=len(cable.choices))
-        for choice, links in zip(cable.choices, counts.tolist(), strict=True):
+        for number, (choice, links) in enumerate(zip(cable.choices, counts.tolist(), strict=True)):
+            modules = {item for item, _ in choice.modules}
             for item, pieces in choice.items:
                 key = (cable.run.role, item, choice.notes)
-                found[key] = found.get(key, Fraction(0)) + links * pieces
+                more = cages.filled(cable, number, item) if item in modules else links * pieces
+                found[key] = found.get(key, Fraction(0)) + more
     measured = [
         Component(role, CABLE_CATEGORY, item, np.array([math.ceil(total)]), notes)
         for (role, item, notes), total in found.items()
@@ -308,6 +313,28 @@ def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) ->
     kept = [part for part in components if part.category != CABLE_CATEGORY]
     place = next((i for i, part in enumerate(kept) if part.category == "rack and power"), len(kept))
     return (*kept[:place], *measured, *kept[place:])
+
+
+class _Cages:
+    """Cages that have their module already: two ports of a cage share one, whatever their links are for."""
+
+    def __init__(self) -> None:
+        self._filled: dict[str, Ints] = {}
+
+    def filled(self, cable: CableRun, number: int, item: str) -> Fraction:
+        """Modules of a kind that the links of one choice add."""
+        run, of = cable.run, cable.choice == number
+        ends = ((run.a_device[of], run.a_port[of]), (run.b_device[of], run.b_port[of]))
+        added = 0
+        for (device, port), (module, ports_each) in zip(ends, cable.choices[number].modules, strict=True):
+            if module != item:
+                continue
+            known = self._filled.get(item, NO_NUMBERS)
+            codes = np.unique(device * _MOST_CAGES + port // ports_each)
+            new = codes[~np.isin(codes, known)]
+            added += new.size
+            self._filled[item] = np.concatenate([known, new])
+        return Fraction(added)
 
 
 def _warnings(placed: Sequence[PlacedDevice], cables: Sequence[CableRun], catalog: Catalog) -> Iterator[PlanNote]:

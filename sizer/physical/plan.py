@@ -258,7 +258,7 @@ class Plan:
         pdus = {(one.role, one.item): group.pdu.id for group in self.rack_groups for one in group.classes}
         return tuple(
             End(
-                f"{rack.name}-PDU-{feed.name}",
+                f"{rack.name}-{feed.name}",
                 "network",
                 rack.name,
                 0,

@@ -207,7 +207,7 @@ def _on_fabric(
     joined = _attachment(catalog, server, storage, storage_server, head, kind, switch, spine)
     if joined is None:
         return ()
-    own = _switch_for(catalog, era, front) if joined == "own network" and front is not None else None
+    own = _storage_switch(catalog, era, server, front) if joined == "own network" and front is not None else None
     back_end = storage.back_end_switch
     management = _switch_for(catalog, era, catalog.links[MANAGEMENT_LINK])
     in_band = _in_band(catalog, era, server)
@@ -302,6 +302,16 @@ def _spine(catalog: Catalog, era: str | None, leaf: Switch, kind: LinkType) -> S
     """Spine for leaves with uplink ports of another, faster kind; None where leaf and spine are the same switch."""
     uplinks = [p for p in leaf.ports if p.use == "fabric" and p.kind != kind]
     return _switch_for(catalog, era, uplinks[0].kind) if uplinks else None
+
+
+def _storage_switch(catalog: Catalog, era: str | None, server: Server, front: LinkType) -> Switch | None:
+    """Switch of a storage network of its own: made for the servers' ports where it also runs the storage's link."""
+    for port in server.ports:
+        if port.use == "storage-network" and front in port.also and port.kind.is_infiniband == front.is_infiniband:
+            switch = _switch_for(catalog, era, port.kind)
+            if switch is not None and _runs(switch, front):
+                return switch
+    return _switch_for(catalog, era, front)
 
 
 def _in_band(catalog: Catalog, era: str | None, server: Server) -> tuple[Switch | None, LinkType | None]:

@@ -8,7 +8,7 @@ from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.sizing.growth.first_purchase import first_purchases
 from sizer.sizing.maximum import with_fixed_target
-from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, MAX_SERVERS, design_of, search, unmet_error
+from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, most_servers, search, unmet_error
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, UnsettledError
@@ -47,7 +47,7 @@ def best_design(request: SizingRequest, catalog: Catalog, calibration: Calibrati
     if planned is not None:
         bought = planned.designs[0]
         return BestDesign(bought, needs_cluster=bought.n_servers > 1)
-    most = request.limits.servers or MAX_SERVERS
+    most = most_servers(request)
     if most > _FIRST_LOOK:
         with suppress(UnsettledError):
             return _best(search(request, catalog, fitted, most=_FIRST_LOOK), fitted, goes_on=True)

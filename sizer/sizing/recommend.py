@@ -1,5 +1,7 @@
 """The designs that a request allows, searched, and one of them written out in full."""
 
+import math
+
 from sizer.base.errors import InfeasibleError
 from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration
@@ -20,8 +22,19 @@ from sizer.workload.request import SizingRequest
 # Largest cluster looked at where the request states none: beyond it a two-level fabric of 36-port switches ends
 # (648 end points, four ports a DGX-1).
 MAX_SERVERS = 160
+# GPUs of the usual server: what a number of GPUs in all calls for in servers, where it is more than these.
+_USUAL_GPUS = 8
 # Platforms shown side by side; further ones are counted, not drawn.
 MAX_PLATFORMS_SHOWN = 8
+
+
+def most_servers(request: SizingRequest) -> int:
+    """Largest number of servers looked at: the request's limit, or enough for the GPUs that it asks for."""
+    if request.limits.servers is not None:
+        return request.limits.servers
+    gpus = max((each.target.gpus_busy or 0 for each in request.workload), default=0)
+    # Some more than the target needs, so that the next larger design is among them.
+    return max(MAX_SERVERS, math.ceil(gpus / _USUAL_GPUS * 17 / 16))
 
 
 def search(
@@ -41,7 +54,7 @@ def search(
     only : (server, storage), optional
         Ids of the one platform that is looked at; default all that the request allows.
     most : int, optional
-        Largest number of servers looked at; default the request's limit, or :data:`MAX_SERVERS`.
+        Largest number of servers looked at; default :func:`most_servers`.
 
     Raises
     ------
@@ -52,7 +65,7 @@ def search(
     """
     works = resolved(request, catalog, calibration)
     options = [option for option in platforms(catalog, request) if only is None or option.key == only]
-    space = design_space(len(options), 1, most or request.limits.servers or MAX_SERVERS)
+    space = design_space(len(options), 1, most or most_servers(request))
     evaluated = evaluate_space(request, works, options, space, catalog, calibration)
     return PartCounts(request, evaluated, catalog, price_book(catalog))
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from sizer.base.arrays import Floats
+from sizer.base.deferred import Deferred
 from sizer.base.estimate import Estimate, Spread
 from sizer.base.quantities import by_count
 from sizer.bom.bill import Bill
 from sizer.bom.cost import CostInterval
-from sizer.calibrate.notes import CalibrationNote
+from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.components import Quantities
@@ -159,7 +160,12 @@ class WorkloadAnswer:
     warnings: tuple[str, ...]
     language: LanguageAnswer | None = None  # how a language model is divided over the GPUs
     stack_choice: StackChoice | None = None  # why the stack is the default; None: the request names it
-    stack_default: StackDefault | None = None  # what that is worth; of the described design only
+    stack_worth: Deferred[StackDefault | None] | None = None  # what that is worth; of the described design only
+
+    @property
+    def stack_default(self) -> StackDefault | None:
+        """What the default stack is worth, of the described design; None where the request names its stack."""
+        return None if self.stack_worth is None else self.stack_worth.value
 
     @property
     def rate_is_upper_bound(self) -> bool:
@@ -167,6 +173,11 @@ class WorkloadAnswer:
         reasons = (stage.reason for stage in self.stages)
         is_unknown = any(isinstance(one, StorageReason) and one.read_low_bytes_per_s is None for one in reasons)
         return is_unknown and self.cache_hit_fraction < 1
+
+    @property
+    def rate_is_predicted(self) -> bool:
+        """Whether a GPU of the platform's generation was measured."""
+        return all(one.kind is not FitNote.GENERATION_NOT_MEASURED for one in self.unmeasured)
 
     @property
     def is_inference(self) -> bool:

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
+from sizer.base.deferred import Deferred
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
@@ -40,8 +42,12 @@ def with_stack_defaults(
     place = (design.platform, design.n_servers, design.storage_nodes, gateway, catalog, calibration)
     models = [WorkloadOnDesign(request, tuple(works), index, *place) for index in range(len(works))]
     answers = zip(design.workloads, models, strict=True)
+    # Dozens of stacks are tried, for a sentence that few pages show.
     return replace(
-        design, workloads=tuple(replace(answer, stack_default=stack_default(model)) for answer, model in answers)
+        design,
+        workloads=tuple(
+            replace(answer, stack_worth=Deferred(partial(stack_default, model))) for answer, model in answers
+        ),
     )
 
 

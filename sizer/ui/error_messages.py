@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sizer.base.errors import CatalogError
+from sizer.base.identity_cache import cached_by_catalog
 from sizer.base.quantities import AMOUNT, parse
+from sizer.catalog.model import Catalog
 from sizer.ui.request_form.field import RequestPath
 from sizer.ui.request_form.names import kind_of, label_of
 from sizer.ui.session_catalog import catalog
@@ -80,10 +81,13 @@ def sentences(text: str, place: str = "request") -> str:
 
 def name_of(text: str) -> str:
     """Name of a catalogue item in place of its id; other words stay."""
-    try:
-        return str(catalog().item(text).name)
-    except CatalogError:
-        return text
+    return _names(catalog()).get(text, text)
+
+
+@cached_by_catalog
+def _names(parts: Catalog) -> dict[str, str]:
+    """Id of every item -> its name. To look a word up in the catalogue itself would seek the nearest id, too."""
+    return {item.id: item.name for _, item in parts.items()}
 
 
 def _name_of(match: re.Match[str]) -> str:

@@ -42,28 +42,31 @@ def _answer(view: View) -> None:
     st.markdown(plain(" ".join(tiles.sentences(view.result, is_customer_mode=view.is_customer_mode))))
     for text in tiles.open_checks(view.result):
         st.markdown(f":orange-badge[Open] {plain(text)}")
-    with st.expander("More figures and the software stack", key="more"):
+    with st.expander("More figures and the software stack", key="more", on_change="rerun") as more:
         with st.container(horizontal=True, gap="medium", key="figures"):
             for number, figure in enumerate(other_figures(view.result.design), start=tiles.COUNT):
                 _figure(number, figure, view)
-        look.notes(tiles.stacks(view.result))
+        if more.open:  # what the stack is worth takes a while to find
+            look.notes(tiles.stacks(view.result))
 
 
 def _tile(number: int, tile: tiles.Tile, view: View) -> None:
     """One answer: the question with its badge, and a number that opens its explanation."""
     with st.container(key=f"tile-{number}", width="stretch", gap=None):
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"head-of-tile-{number}"):
             st.markdown(f"**{tile.question}**", width="content")
             if tile.badge is not None:
                 st.markdown(f":{tile.badge.colour}-badge[:material/{tile.badge.icon}: {plain(tile.badge.text)}]")
-        _figure(number, tile.figure, view)
+        _figure(number, tile.figure, view, "" if number else tile.question)
+        if tile.note:
+            st.caption(plain(tile.note))
 
 
-def _figure(number: int, figure: HeadlineItem, view: View) -> None:
-    """A number that opens its explanation."""
+def _figure(number: int, figure: HeadlineItem, view: View, quantity: str = "") -> None:
+    """A number that opens its explanation; ``quantity``: what it is of where the words above it do not say."""
     with st.container(key=f"figure-{number}", width="content", gap=None):
         st.caption(plain(figure.label))
-        why.popover(figure.value, figure.key, view, "tile" if number == 0 else "headline")
+        why.popover(figure.value, figure.key, view, "tile" if number == 0 else "headline", quantity or figure.label)
         st.caption(plain(figure.under) or "\u00a0")
 
 

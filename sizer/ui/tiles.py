@@ -36,6 +36,7 @@ class Tile:
     question: str
     figure: HeadlineItem
     badge: Badge | None
+    note: str = ""
 
 
 def tiles(result: SizingResult, *, is_customer_mode: bool) -> tuple[Tile, Tile, Tile]:
@@ -60,7 +61,12 @@ def _performance(result: SizingResult) -> Tile:
     first = design.workloads[0]
     item = rate(design, 0)
     under = f"{item.under}; target {target_text(first.workload, first.dnn)}" if item.under else item.under
-    return Tile("Will it do the job?", item._replace(under=under), _verdict(result))
+    return Tile("Will it do the job?", item._replace(under=under), _verdict(result), f"with {_software(design)}")
+
+
+def _software(design: DesignAnswer) -> str:
+    """Software stacks that the rates suppose, each once."""
+    return ", ".join(dict.fromkeys(answer.stack.name for answer in design.workloads))
 
 
 def _verdict(result: SizingResult) -> Badge:

@@ -24,7 +24,7 @@ def _cached(answer_key: str, key: str, _result: SizingResult, _view: View) -> Ex
     return explanation(EvaluatedDesign(_result, _view.catalog), key)
 
 
-def popover(label: str, key: str, view: View, place: str = "") -> None:
+def popover(label: str, key: str, view: View, place: str, quantity: str) -> None:
     """A small button that opens the explanation of a figure, drawn when opened.
 
     Parameters
@@ -36,8 +36,11 @@ def popover(label: str, key: str, view: View, place: str = "") -> None:
     view : View
     place : str
         Tells apart two buttons for one figure on one page.
+    quantity : str
+        What the value is of. It stands next to the button; in its label, small, it is for screen readers only.
     """
-    with st.popover(plain(label), type="tertiary", on_change="rerun", key=f"why-{place}-{key}") as opened:
+    name = f":small[{plain(quantity)}:] {plain(label)}"
+    with st.popover(name, type="tertiary", on_change="rerun", key=f"why-{place}-{key}") as opened:
         if opened.open:
             show_figure(view, key)
 

@@ -7,20 +7,27 @@ from typing import Any, Literal
 
 from sizer.base.errors import RequestError
 from sizer.base.quantities import duration, tokens_text
+from sizer.catalog.model import Catalog
+from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn
-from sizer.workload.request import CustomDataset, SizingRequest, Target, Workload
+from sizer.workload.request import CustomDataset, Method, SizingRequest, Target, Workload
+from sizer.workload.transformer.custom_transformer import CustomTransformer
+from sizer.workload.transformer.layout_pins import NO_PINS, LayoutPins, check_pins
 
 # The stack with the most runs in the measurements, of the newest releases.
 DEFAULT_LANGUAGE_STACK = "nemo"
 # Llama 3 was trained at 8,192 tokens; a step of Llama 3 405B held 4 to 16 million (arXiv:2407.21783, section 3.4).
-_SEQUENCE = 8_192
+DEFAULT_SEQUENCE_TOKENS = 8_192
 _STEP_TOKENS = 4_194_304
 # MLPerf's adapters of Llama 2 70B are trained with 8 sequences a step on few GPUs.
 _ADAPTER_SEQUENCES = 8
+# Llama 2 was fine-tuned with 64 sequences a step, into which prompts and answers were packed (arXiv:2307.09288,
+# section 3.1).
+_FINE_TUNING_SEQUENCES = 64
 # Tokens of a set of which only its size on storage matters.
-_TOKENS: dict[str, float] = {"full": 1e12, "lora": 1e8}
+_TOKENS: dict[str, float] = {"full": 1e12, "continued": 1e11, "fine-tuning": 1e9, "lora": 1e8}
 # Token numbers of vocabularies above 65,536 take four bytes.
-_TOKEN_BYTES = 4.0
+TOKEN_BYTES = 4.0
 _FORMATS: dict[str, Literal["bf16", "fp8", "fp4"]] = {"mixed": "bf16", "fp8": "fp8", "fp4": "fp4"}
 # A checkpoint holds weights of two bytes, master weights and two moments of Adam in single precision: BLOOM 176B wrote
 # 2.3 TB (bigscience-bloom).
@@ -30,13 +37,14 @@ CHECKPOINT_WAIT_S = 60.0
 # Of adapters: weights of the model, which a restart loads, and the share of its parameters that is trained, at most.
 _WEIGHT_BYTES, _ADAPTER_SHARE = 2.0, 0.01
 # What only language models have.
-_FIELDS = ("tokens", "sequence_tokens", "batch_sequences", "method")
+_FIELDS = ("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "layout")
 
 
 class DefaultKind(Enum):
     """Values that a request may leave to a default."""
 
     BATCH_PER_GPU = "batch-per-gpu"
+    BATCH_OF_RUNS = "batch-of-runs"
     SAMPLES_PER_EPOCH = "samples-per-epoch"
     SEQUENCE_TOKENS = "sequence-tokens"
     STEP_TOKENS = "step-tokens"
@@ -56,17 +64,21 @@ class Checkpoints:
 
 @dataclass(frozen=True)
 class LanguageWork:
-    """Training of a language model of the catalogue."""
+    """Training of a language model."""
 
-    model: str
+    model: str  # id, or the name of one that the request describes
+    shape: TransformerShape | None  # of one that the request describes
     parameters: float
     sequence: int  # tokens
     step_sequences: int  # wanted of one step over all GPUs
     has_fixed_batch: bool  # the request states it
     precision: Literal["bf16", "fp8", "fp4"]
-    method: Literal["full", "lora"]
+    method: Method
     defaults: tuple[tuple[DefaultKind, float], ...]
     checkpoints: Checkpoints
+    pins: LayoutPins = NO_PINS
+    document_tokens: float | None = None  # to which attention is confined, where sequences are packed
+    filled_share: float = 1.0  # of a sequence, where documents are padded to its length
     stack: str = DEFAULT_LANGUAGE_STACK  # id
 
     def batch(self, n_gpus: int) -> int:
@@ -77,6 +89,13 @@ class LanguageWork:
         while share > self.step_sequences and share % 2 == 0:
             share //= 2
         return math.ceil(self.step_sequences / share) * share
+
+
+def trains_language(work: Workload, catalog: Catalog) -> bool:
+    """Whether a workload trains a language model with a known shape, of the catalogue or of the request."""
+    if not isinstance(work.dnn, str):
+        return isinstance(work.dnn, CustomTransformer)
+    return work.dnn in catalog.dnns and catalog.dnns[work.dnn].transformer is not None
 
 
 def in_tokens(work: Workload, dnn: Dnn, place: str, request: SizingRequest) -> tuple[Workload, LanguageWork | None]:
@@ -114,18 +133,26 @@ def in_tokens(work: Workload, dnn: Dnn, place: str, request: SizingRequest) -> t
     defaults: list[tuple[DefaultKind, float]] = []
     sequence = work.sequence_tokens
     if sequence is None:
-        sequence = _SEQUENCE
+        sequence = DEFAULT_SEQUENCE_TOKENS
         defaults.append((DefaultKind.SEQUENCE_TOKENS, sequence))
     batch = work.batch_sequences
     if batch is None:
-        batch = _ADAPTER_SEQUENCES if method == "lora" else max(_STEP_TOKENS // sequence, 1)
+        usual = {"lora": _ADAPTER_SEQUENCES, "fine-tuning": _FINE_TUNING_SEQUENCES}
+        batch = usual.get(method, max(_STEP_TOKENS // sequence, 1))
         defaults.append((DefaultKind.STEP_TOKENS, batch * sequence))
     tokens = work.tokens
     if tokens is None:
         tokens = _TOKENS[method]
         defaults.append((DefaultKind.TOKENS, tokens))
+    pins = work.layout or NO_PINS
+    check_pins(pins, dnn.transformer, dnn.name, f"{place}.layout")
+    document = None if work.document_tokens is None else min(float(work.document_tokens), float(sequence))
+    if document is None and not work.packing:
+        raise RequestError(f"{place}.packing = false needs document_tokens, the mean length of the padded documents")
+    is_custom = not isinstance(work.dnn, str)
     found = LanguageWork(
-        dnn.id,
+        dnn.name if is_custom else dnn.id,
+        dnn.transformer if is_custom else None,
         dnn.parameters.value,
         sequence,
         batch,
@@ -134,9 +161,12 @@ def in_tokens(work: Workload, dnn: Dnn, place: str, request: SizingRequest) -> t
         method,
         tuple(defaults),
         _checkpoints(dnn.parameters.value, method, request),
+        pins,
+        document if work.packing else None,
+        1.0 if work.packing or document is None else document / sequence,
     )
     changed: dict[str, Any] = {
-        "dataset": CustomDataset(name=tokens_text(tokens), n_samples=tokens, sample_bytes=_TOKEN_BYTES),
+        "dataset": CustomDataset(name=tokens_text(tokens), n_samples=tokens, sample_bytes=TOKEN_BYTES),
         "sample_format": "tokens",
         # Without a stated length no time to train is shown.
         "epochs": work.epochs or (1.0 if work.tokens is not None else None),
@@ -146,7 +176,7 @@ def in_tokens(work: Workload, dnn: Dnn, place: str, request: SizingRequest) -> t
     return work.model_copy(update=changed), found
 
 
-def _checkpoints(parameters: float, method: Literal["full", "lora"], request: SizingRequest) -> Checkpoints:
+def _checkpoints(parameters: float, method: Method, request: SizingRequest) -> Checkpoints:
     data = request.data
     if data.checkpoint_every_s is not None and data.checkpoint_every_s < CHECKPOINT_WAIT_S:
         raise RequestError(

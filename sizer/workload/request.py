@@ -13,12 +13,13 @@ from sizer.base.faults import in_words
 from sizer.base.formats.json_document import parse_json
 from sizer.base.formats.toml_text import parse_toml
 from sizer.base.input_size import check_size
-from sizer.base.quantities import Bytes, Flop, SamplesPerS, Seconds, Tokens, TokensPerS, Watts
+from sizer.base.quantities import Bytes, SamplesPerS, Seconds, Tokens, TokensPerS, Watts
 from sizer.base.resources import text_of_file
 from sizer.base.texts import Name, ShortText, line
-from sizer.catalog.bounds import INPUT_BYTES, MEMORY_BYTES, SAMPLE_BYTES, Parameters, Samples, SamplesOrZero
+from sizer.catalog.bounds import MEMORY_BYTES, SAMPLE_BYTES, Samples, SamplesOrZero
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import StorageTier
+from sizer.workload.custom_network import AnyDnn
 from sizer.workload.data import DataRequest
 from sizer.workload.earlier_files import empty_as_none, in_scope, with_one_customer
 from sizer.workload.fabric import Fabric as Fabric
@@ -30,14 +31,17 @@ from sizer.workload.site import Cooling as Cooling
 from sizer.workload.site import FeedRedundancy as FeedRedundancy
 from sizer.workload.site import Site as Site
 from sizer.workload.stated_storage import StatedStorage
-from sizer.workload.table import Count, ItemCounts, ItemId, ItemIds, PlannedDay, RequestTable
+from sizer.workload.table import DEFAULT_DATASET, Count, ItemCounts, ItemId, ItemIds, PlannedDay, RequestTable
 from sizer.workload.team import Team
+from sizer.workload.transformer.layout_pins import LayoutPins
 
 # A request is typed by a person; a larger file is something else.
 MAX_REQUEST_BYTES = 1_000_000
 
 Task = Literal["training", "validation-inference"]
 Access = Literal["random", "sharded"]
+# Of a language model: "full" is pre-training, from random weights; the next two start from a trained model.
+Method = Literal["full", "continued", "fine-tuning", "lora"]
 Cache = Literal["page-cache", "pinned", "none"]
 RankBy = Literal["cost", "ownership", "time", "gpus", "rack-units", "watts"]
 Loss = Literal["server", "storage-node", "switch", "gateway", "feed", "head-node"]
@@ -48,28 +52,6 @@ SIZE_LIMITS = ("budget", "power_w", "racks", "rack_units", "servers")
 def ranks_by_cost(rank_by: str | None) -> bool:
     """Whether an amount of money orders designs: what they cost to buy or to own."""
     return rank_by in (None, "cost", "ownership")
-
-
-class CustomDnn(RequestTable):
-    """A neural network that is not in the catalogue, given by its numbers."""
-
-    name: Name
-    forward_flop: Flop  # 2 x multiply-accumulates of one sample
-    parameters: Parameters
-    input_bytes: Annotated[Bytes, INPUT_BYTES]  # one decoded sample as the GPU gets it
-    # Of these, parameters in tables that are looked up; absent: of a network that is like a recommender, those that the
-    # arithmetic does not explain.
-    embedding_parameters: Annotated[float, Field(ge=0, le=1e13, allow_inf_nan=False)] | None = None
-    like: ItemId | None = None  # catalogue DNN whose GPU efficiency is used; absent: the average of all
-
-    @model_validator(mode="after")
-    def _tables_are_part_of_it(self) -> Self:
-        if self.embedding_parameters is not None and self.embedding_parameters > self.parameters:
-            raise ValueError(
-                f"embedding_parameters = {self.embedding_parameters:g} must be at most parameters = "
-                f"{self.parameters:g}, of which they are a part"
-            )
-        return self
 
 
 class CustomDataset(RequestTable):
@@ -108,11 +90,11 @@ class Workload(RequestTable):
 
     name: Name = "workload"
     task: Annotated[Task, BeforeValidator(in_scope)] = "training"
-    dnn: ItemId | CustomDnn
+    dnn: AnyDnn
     stack: ItemId | None = None
     precision: Literal["mixed", "fp32", "fp8", "fp4"] = "mixed"
     batch_per_gpu: Annotated[int, Field(ge=1, le=65_536, strict=True)] | None = None
-    dataset: ItemId | CustomDataset = "imagenet"
+    dataset: ItemId | CustomDataset = DEFAULT_DATASET
     # Size of the whole set on storage where it is not samples x sample_bytes, e.g. many copies of one set.
     dataset_bytes: Bytes | None = None
     sample_bytes: Annotated[Bytes, SAMPLE_BYTES] | None = None
@@ -125,7 +107,12 @@ class Workload(RequestTable):
     tokens: Tokens | None = None
     sequence_tokens: Annotated[int, Field(ge=128, le=1_048_576, strict=True)] | None = None
     batch_sequences: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
-    method: Literal["full", "lora"] | None = None
+    method: Method | None = None
+    # Documents shorter than a sequence: their mean length, and whether several are packed into one sequence.
+    document_tokens: Annotated[int, Field(ge=1, le=1_048_576, strict=True)] | None = None
+    packing: bool = True
+    # What is fixed of the parallel layout.
+    layout: LayoutPins | None = None
     # Training length: a fixed number of epochs, or a recipe that derives them from the global batch.
     epochs: Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)] | None = None
     recipe: ItemId | None = None

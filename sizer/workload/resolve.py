@@ -5,17 +5,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sizer.base.arrays import Ints
 from sizer.base.errors import RequestError
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import si
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
+from sizer.catalog.networks import Transformer
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
-from sizer.workload.language import DEFAULT_LANGUAGE_STACK, DefaultKind, LanguageWork, in_tokens
-from sizer.workload.request import CustomDataset, CustomDnn, SizingRequest, Workload
+from sizer.workload.eras import asks_for_newer, may_get_newer
+from sizer.workload.language import DEFAULT_LANGUAGE_STACK, TOKEN_BYTES, DefaultKind, LanguageWork, in_tokens
+from sizer.workload.request import CustomDataset, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
 from sizer.workload.stack_choice import MeasuredStacks, StackChoice, choose_stack
+from sizer.workload.table import DEFAULT_DATASET
+from sizer.workload.transformer.custom_transformer import CustomTransformer
 
 ItemT = TypeVar("ItemT", bound=Item)
 
@@ -23,6 +31,8 @@ ItemT = TypeVar("ItemT", bound=Item)
 # (dell-ready-ai-nvidia-2018: TensorFlow 128; "fp16 doubles the batch").
 DEFAULT_BATCH = {"mixed": 128, "fp32": 64}
 CUSTOM = "request"  # source of values from the user
+# Of the forward pass of a linear layer: a multiplication and an addition.
+FLOP_PER_PARAMETER = 2.0
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,19 @@ class WorkloadDefault:
 
     kind: DefaultKind
     value: float
+
+
+@dataclass(frozen=True)
+class BatchSizes:
+    """Batch per GPU by the number of GPUs: at a number that is not listed, that of the largest one below it."""
+
+    n_gpus: Ints  # rising
+    batch_per_gpu: Ints
+
+    def at(self, n_gpus: ArrayLike) -> Ints:
+        """Batch per GPU on so many GPUs."""
+        place = np.searchsorted(self.n_gpus, np.asarray(n_gpus, dtype=float), side="right") - 1
+        return np.asarray(self.batch_per_gpu[np.maximum(place, 0)])
 
 
 @dataclass(frozen=True)
@@ -55,22 +78,38 @@ class ResolvedWorkload:
     warnings: tuple[str, ...]
     stack_choice: StackChoice | None = None  # None: the request names its stack
     batches: Mapping[str, int] = field(default_factory=dict)  # GPU -> batch, where the request states none
+    mlperf: str = ""  # name in MLPerf rows, where rates on GPUs that they have come from the fit of these
+    mlperf_data: Dataset | None = None  # that these runs read
+    # GPU -> batch by the number of GPUs, where such rows show it and the request states none
+    batch_sizes: Mapping[str, BatchSizes] = field(default_factory=dict)
     language: LanguageWork | None = None  # of a language model; its samples are tokens
 
-    def batch_on(self, gpu_id: str) -> int:
-        """Samples of one step on one GPU of a kind."""
+    def batch_on(self, gpu_id: str, n_gpus: float = 1.0) -> int:
+        """Samples of one step on one of so many GPUs of a kind."""
+        if gpu_id in self.batch_sizes:
+            return int(self.batch_sizes[gpu_id].at(self.gpus_of_job(n_gpus)))
         return self.batches.get(gpu_id, self.batch_per_gpu)
 
-    def on(self, gpu_id: str) -> "ResolvedWorkload":
-        """The workload with the batch that it has on a kind of GPU."""
+    def gpus_of_job(self, n_gpus: ArrayLike) -> ArrayLike:
+        """GPUs that the batch is divided over: as many as are to be fully utilized, else all of a design."""
+        return n_gpus if self.request.target.gpus_busy is None else float(self.request.target.gpus_busy)
+
+    def on(self, gpu_id: str, n_gpus: float | None = None) -> "ResolvedWorkload":
+        """The workload with the batch that it has on a kind of GPU, or on so many of them."""
+        if gpu_id in self.batch_sizes:
+            if n_gpus is None:
+                return replace(self, batches={}, batch_sizes={gpu_id: self.batch_sizes[gpu_id]})
+            return self._with_batch(self.batch_on(gpu_id, n_gpus), DefaultKind.BATCH_OF_RUNS)
         if gpu_id not in self.batches:
             return self
-        batch = self.batches[gpu_id]
+        return self._with_batch(self.batches[gpu_id], DefaultKind.BATCH_PER_GPU)
+
+    def _with_batch(self, batch: int, kind: DefaultKind) -> "ResolvedWorkload":
         defaults = tuple(
-            replace(default, value=batch) if default.kind is DefaultKind.BATCH_PER_GPU else default
+            WorkloadDefault(kind, batch) if default.kind is DefaultKind.BATCH_PER_GPU else default
             for default in self.defaults
         )
-        return replace(self, batch_per_gpu=batch, batches={}, defaults=defaults)
+        return replace(self, batch_per_gpu=batch, batches={}, batch_sizes={}, defaults=defaults)
 
     @property
     def is_inference(self) -> bool:
@@ -125,7 +164,8 @@ def _resolve_one(
     if language is not None:
         defaults += [WorkloadDefault(kind, value) for kind, value in language.defaults]
     dataset = dataset_of(work, place, catalog)
-    stack, choice = _stack(work, like or dnn.id, place, catalog, measured, language is not None)
+    is_newer = asks_for_newer(catalog, request)
+    stack, choice = _stack(work, dnn, like, place, catalog, measured, is_newer)
     recipe = None
     if work.recipe is not None:
         recipe = look_up(catalog.recipes, work.recipe, f"{place}.recipe", "recipe")
@@ -162,7 +202,7 @@ def _resolve_one(
         request=work,
         dnn=dnn,
         like=like,
-        is_custom_dnn=isinstance(work.dnn, CustomDnn),
+        is_custom_dnn=not isinstance(work.dnn, str),
         dataset=dataset,
         stack=stack,
         recipe=recipe,
@@ -177,6 +217,8 @@ def _resolve_one(
         warnings=warnings,
         stack_choice=choice,
         language=None if language is None else replace(language, stack=stack.id),
+        mlperf_data=catalog.datasets.get(dnn.dataset),
+        mlperf=dnn.mlperf if may_get_newer(catalog, request) and _runs_mlperf(work, stack, choice) else "",
     )
 
 
@@ -188,6 +230,8 @@ def _dnn(work: Workload, place: str, catalog: Catalog) -> tuple[Dnn, str | None]
     if isinstance(work.dnn, str):
         return look_up(catalog.dnns, work.dnn, f"{place}.dnn", "DNN"), None
     custom = work.dnn
+    if isinstance(custom, CustomTransformer):
+        return _dnn_of_shape(custom), None
     if custom.like is not None:
         look_up(catalog.dnns, custom.like, f"{place}.dnn.like", "DNN")
     dnn = Dnn(
@@ -201,6 +245,22 @@ def _dnn(work: Workload, place: str, catalog: Catalog) -> tuple[Dnn, str | None]
         sample="sample",
     )
     return dnn, custom.like
+
+
+def _dnn_of_shape(custom: CustomTransformer) -> Dnn:
+    shape = custom.model_dump(exclude={"name", "parameters"})
+    return Dnn(
+        id="custom-dnn",
+        name=custom.name,
+        vendor="",
+        orderable=False,
+        forward_flop=_stated(FLOP_PER_PARAMETER * custom.used_parameters),
+        parameters=_stated(custom.total_parameters),
+        input_bytes=_stated(TOKEN_BYTES),
+        sample="token",
+        family="language-model",
+        transformer=Transformer(**shape, source=CUSTOM, where="stated in the request"),
+    )
 
 
 class StoredData(NamedTuple):
@@ -229,6 +289,10 @@ def dataset_of(work: Workload, place: str, catalog: Catalog) -> Dataset:
         If the catalogue does not have it; ``place`` is where the request names it.
     """
     if isinstance(work.dataset, str):
+        dnn = catalog.dnns.get(work.dnn) if isinstance(work.dnn, str) else None
+        if work.dataset == DEFAULT_DATASET and dnn is not None and dnn.era is not None and dnn.dataset:
+            # Networks of one era's systems read what their runs read; no request means ImageNet for them.
+            return look_up(catalog.datasets, dnn.dataset, f"{place}.dataset", "data set")
         return look_up(catalog.datasets, work.dataset, f"{place}.dataset", "data set")
     custom: CustomDataset = work.dataset
     return Dataset(
@@ -244,15 +308,30 @@ def dataset_of(work: Workload, place: str, catalog: Catalog) -> Dataset:
     )
 
 
+def _runs_mlperf(work: Workload, stack: Stack, choice: StackChoice | None) -> bool:
+    """Whether a training runs as MLPerf's submissions do where they were published: with a default stack or theirs."""
+    return work.task == "training" and work.precision == "mixed" and (choice is not None or stack.runs_mlperf)
+
+
 def _stack(
-    work: Workload, dnn_id: str, place: str, catalog: Catalog, measured: MeasuredStacks, is_language: bool
+    work: Workload,
+    dnn: Dnn,
+    like: str | None,
+    place: str,
+    catalog: Catalog,
+    measured: MeasuredStacks,
+    is_newer: bool,
 ) -> tuple[Stack, StackChoice | None]:
     """The stack that the request names, or the default with the reason for it."""
-    task = "inference" if work.task == "validation-inference" else "training"
+    task, is_language = "inference" if work.task == "validation-inference" else "training", dnn.transformer is not None
     if work.stack is None and is_language:
         return look_up(catalog.stacks, DEFAULT_LANGUAGE_STACK, f"{place}.stack", "software stack"), None
+    if work.stack is None and is_newer and dnn.mlperf and task == "training" and work.precision == "mixed":
+        of_mlperf = next((stack for stack in catalog.stacks.values() if stack.runs_mlperf), None)
+        if of_mlperf is not None:
+            return of_mlperf, None
     if work.stack is None:
-        choice = choose_stack(dnn_id, work.precision, task, catalog, measured)
+        choice = choose_stack(like or dnn.id, work.precision, task, catalog, measured)
         if choice is None:
             raise RequestError(
                 f"{place}: the catalogue has no software stack for {work.task} with {work.precision} precision"

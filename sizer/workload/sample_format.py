@@ -27,6 +27,7 @@ class FormatBasis(Enum):
 
 # Arrays of volumes are cropped to a tenth or more; a tile is a thousandth of its slide.
 _SLIDE_SHARE = 1e-3
+_ROWS = ("user-item pair", "table row", "graph node")
 _TEXT = ("sentence pair", "sequence")
 
 
@@ -57,8 +58,10 @@ def sample_format(
     ):
         if kind == "volume":
             return SampleFormat.VOLUMES, basis
-        if kind == "user-item pair":
+        if kind in _ROWS:
             return SampleFormat.TABULAR, basis
+        if kind == "utterance":
+            return SampleFormat.AUDIO, basis
         if kind in _TEXT:
             # Records of a text pipeline hold token numbers; files of it hold text.
             return (SampleFormat.TEXT if dataset.format == "raw files" else SampleFormat.TOKENS), basis

@@ -10,6 +10,8 @@ Count = Annotated[int, Field(ge=1, le=100_000, strict=True)]
 # Parts that a request names: fewer than the catalogue and an overlay have.
 ItemIds = Annotated[tuple[ItemId, ...], Field(max_length=200)]
 ItemCounts = Annotated[dict[ItemId, Count], Field(max_length=200)]
+# Data set of a request that names none; networks of one era's systems alone read that of their published runs.
+DEFAULT_DATASET = "imagenet"
 # Between nothing and the whole.
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 

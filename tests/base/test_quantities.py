@@ -32,6 +32,8 @@ from sizer.base import quantities as q
         (q.SAMPLES_PER_S, "1.234.567", 1_234_567.0),
         (q.SAMPLES_PER_S, "40k images/s", 40_000.0),
         (q.SAMPLES_PER_S, "1.5M", 1.5e6),
+        (q.TOKENS_PER_S, "500k tokens/s", 5e5),
+        (q.TOKENS_PER_S, "1.5 million tok/s", 1.5e6),
         (q.BYTES, "1,234 GB", 1234e9),
         (q.BYTES, "150.528 kB", 150_528.0),
         (q.BYTES, "0.113 MB", 113e3),

@@ -184,6 +184,10 @@ def _gpu_s(x: dict[str, float]) -> float:
 def _gpu(x: dict[str, float]) -> float:
     if "S" in x:  # a language model
         return x["a"] * x["B"] * x["S"] / sum(time_s for name, time_s in x.items() if name.startswith("t "))
+    if "t sample" in x:  # a network of MLPerf
+        between_s = 2 * (x["m"] - 1) / x["m"] * x["E"] / x["B server"] if x["m"] > 1 else 0.0
+        step_s = x["t launch"] + x["b"] * x["t sample"] + x.get("t inside", 0.0) + between_s
+        return x["c"] * x["m"] * x["g"] * x["b"] / step_s
     samples = x["d"] * x["m"] * x["g"] * x["b"]
     if x["p"] == 1:
         return samples / _gpu_s(x)

@@ -67,8 +67,8 @@ class FakeCatalog:
         return self.item(item_id)
 
     @property
-    def power_inlets(self) -> Any:
-        """Kinds of power inlet of the shipped catalogue."""
+    def power_inlets(self) -> Mapping[str, Any]:
+        """Kinds of inlet of the shipped catalogue."""
         return shipped_catalog().power_inlets
 
 

@@ -26,7 +26,7 @@ from sizer.evidence.validation_text import report_text
 from sizer.perf.exchange import gradient_bytes
 from sizer.perf.inference_step import inference_samples_per_s
 from sizer.perf.training_step import training_samples_per_s
-from sizer.workload.request import CustomDnn
+from sizer.workload.custom_network import CustomDnn
 
 
 @pytest.fixture(scope="module")

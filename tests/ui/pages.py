@@ -1,5 +1,6 @@
 """The app without a browser: opening pages, finding widgets, reading the headline."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def _blocks(block: Block) -> Iterator[Block]:
 
 
 def _unescaped(text: str) -> str:
-    return text.replace("\\", "")
+    return re.sub(r"^:small\[.*?:\] ", "", text).replace("\\", "")
 
 
 def html_of(app: AppTest) -> list[str]:

@@ -1,6 +1,7 @@
 """Accuracy of the fit on runs that it has seen and on runs, series, sources and rounds left out of it."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,12 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Z90
+from sizer.base.normal import normal_cdf
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.language.calibration import LanguageCalibration, scatter
 from sizer.calibrate.language.cases import LanguageCase, arrays
 from sizer.calibrate.language.fit import LanguageFit
-from sizer.calibrate.language.gpu_memory import PeakMemoryFit, spread
+from sizer.calibrate.language.gpu_memory import FILLED, REFUSED, PeakMemoryFit, spread
 from sizer.calibrate.language.rows import rows_digest
 from sizer.calibrate.language.time_to_train import benchmark_of, fit_benchmarks
 from sizer.calibrate.observations import read_stored, stored_path, write_stored
@@ -36,6 +38,7 @@ def accuracy(calibration: LanguageCalibration) -> tuple[AccuracyTarget, ...]:
     rates, times = newest_round(fit)
     better = sources_better_than_one_utilization(cases, errors)
     memory = calibration.memory
+    refused = refused_that_ran(memory, cases)
     peaks, in_memory = _peaks_left_out(memory)
     median, p90 = np.median, _p90
     m = AccuracyMeasure
@@ -51,11 +54,14 @@ def accuracy(calibration: LanguageCalibration) -> tuple[AccuracyTarget, ...]:
         _figure(m.LANGUAGE_COVERAGE, np.mean, _inside(seen, _seen_variance(fit), cases), 0.85, 0.96),
         _figure(m.LANGUAGE_SERIES_COVERAGE, np.mean, in_series, 0.85, 0.96),
         _figure(m.LANGUAGE_SOURCE_COVERAGE, np.mean, inside, 0.85, 0.96),
+        _figure(m.LANGUAGE_STRANGE_COVERAGE, np.mean, inside[~known], 0.85, 0.96),
         _figure(m.LANGUAGE_MEMORY_MEDIAN, median, np.abs(memory.residuals), 0.0, 0.05),
         _figure(m.LANGUAGE_MEMORY_SOURCE_MEDIAN, median, np.abs(peaks), 0.0, 0.15),
         _figure(m.LANGUAGE_MEMORY_COVERAGE, np.mean, in_memory, 0.85, 0.96),
+        _figure(m.LANGUAGE_MEMORY_RAN, np.mean, refused, 0.0, 0.0),
         _figure(m.LANGUAGE_BIAS, lambda e: abs(median(e)), seen, 0.0, 0.03),
         _figure(m.LANGUAGE_SOURCE_BIAS, lambda e: abs(median(e)), errors, 0.0, 0.03),
+        _figure(m.LANGUAGE_STRANGE_BIAS, lambda e: abs(median(e)), errors[~known], 0.0, 0.03),
     )
 
 
@@ -101,6 +107,15 @@ def _peaks_left_out(memory: PeakMemoryFit) -> tuple[Floats, Bools]:
         beyond = spread([case for case, is_out in zip(cases, out, strict=True) if is_out])
         inside[out] = np.abs(errors[out]) <= Z90 * np.sqrt(variance + beyond**2)
     return errors, inside
+
+
+def refused_that_ran(memory: PeakMemoryFit, cases: Sequence[LanguageCase]) -> Bools:
+    """Of runs whose layout is stated, whether the model takes their memory for impossible: they ran all the same."""
+    stated = [case for case in cases if not case.guessed]
+    held = [replace(case, runtime=case.runtime | {"is_allocated": 0.0}) for case in stated]
+    peaks = memory.bytes_of(held)
+    room = FILLED * np.array([case.machine["memory_bytes"] for case in stated])
+    return np.asarray(normal_cdf(np.log(room / peaks.value) / peaks.log_sd) < REFUSED)
 
 
 def newest_round(fit: LanguageFit) -> tuple[Floats, Floats]:

@@ -3,34 +3,39 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from sizer.base.arrays import Floats
+from sizer.base.arrays import Bools, Floats
 from sizer.base.identity_cache import cached_by_catalog
+from sizer.calibrate.language.degrees import usual_degrees
 from sizer.calibrate.language.rows import LanguageRow
+from sizer.calibrate.language.runtime import runtime_values
+from sizer.calibrate.language.shapes import plain_name, shape_named, shape_of_row, shapes_by_name
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
+from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Gpu
+from sizer.perf.language.memory import GIB, MemoryFactors, Runtime, memory_use
 from sizer.perf.language.shape import Shapes
-from sizer.perf.language.step import Layouts, Machines
+from sizer.perf.language.step import RECOMPUTE, Layouts, Machines
 
-# Decoder models of which the parameters alone are known have about these widths: GPT-3's table and Llama 3.1.
-_USUAL_WIDTHS = ((0.125, 768), (0.35, 1024), (1.3, 2048), (6.7, 4096), (13, 5120), (30, 7168), (70, 8192),
-                 (175, 12288), (405, 16384), (1008, 25600))  # fmt: skip
-_USUAL_VOCABULARY = 50_304.0
-_VOCABULARIES = (("llama3", 128_256), ("llama-3", 128_256), ("llama4", 202_048), ("llama2", 32_000), ("grok", 131_072),
-                 ("nemotron", 256_000), ("mixtral", 32_000), ("gpt3", 51_200))  # fmt: skip
-# Plain feed-forward blocks of two matrices; others are gated and have three.
-_PLAIN = ("gpt3", "gpt-1", "gpt-3", "gpt-7", "gpt-5", "bloom", "mpt", "nemotron4", "nemotron-4")
 # Measured rate of large matrix products over the peak where nobody measured it: the median of those measured.
 _USUAL_MATMUL_SHARE = {"bf16": 0.75, "fp8": 0.72, "fp4": 0.45}
 # Bytes of an element of a matrix; other formats have two.
 _ELEMENT_BYTES = {"fp8": 1.0, "fp4": 0.5}
 _NEAR_BF16 = ("bf16", "fp16")
 GBIT = 1e9 / 8
+# Logarithm of the ratio of two sizes of memory, below which they are one rounded differently.
+_SAME_SIZE = 0.12
 _USUAL_NIC_GBIT = 400.0
+# Of a run that does not state its sequence, and no other run of its model does.
+_USUAL_SEQUENCE = 4096.0
+# Of a micro batch on one GPU that a source does not state.
+_USUAL_TOKENS = 16_384
+# GPUs that compute as another one and have slower links only, for export.
+_SAME_CHIP = {"h800": "h100", "a800": "a100"}
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class LanguageCase:
     shape: dict[str, float]
     layout: dict[str, float]
     machine: dict[str, float]
+    runtime: dict[str, float]
     levels: RunLevels
     guessed: tuple[str, ...] = ()  # parts of the layout or shape that the source does not state
 
@@ -82,25 +88,62 @@ def cases_of(
     known : sequence of LanguageRow
         Rows whose models lend their shape to rows that name the model only.
     """
-    shapes = {one.model.lower(): one for one in known if one.layers and one.hidden and one.role == "calibration"}
-    gpus = _gpus_by_name(catalog)
-    return [_case(row, gpus, shapes) for row in rows]
+    stated = sorted((one for one in known if one.layers and one.hidden), key=lambda one: one.role == "calibration")
+    shapes = {one.model.lower(): one for one in stated}
+    models, gpus = shapes_by_name(catalog), _gpus_by_name(catalog)
+    return _recomputing([_case(row, gpus, shapes, models) for row in rows])
 
 
-def _case(row: LanguageRow, gpus: dict[str, Gpu], shapes: dict[str, LanguageRow]) -> LanguageCase | CalibrationNote:
+def _recomputing(cases: list[LanguageCase | CalibrationNote]) -> list[LanguageCase | CalibrationNote]:
+    """The cases with what sources do not print of recomputation and sharding: the least with which they fit a GPU."""
+    places = [i for i, case in enumerate(cases) if isinstance(case, LanguageCase) and not case.row.recompute]
+    silent = [case for place in places if isinstance(case := cases[place], LanguageCase)]
+    if not silent:
+        return cases
+    shapes, layouts, machines = arrays(silent)
+    runtime = replace(runtimes(silent), is_allocated=np.zeros(len(silent), dtype=bool))
+
+    def fits(level: float, is_fully_sharded: Bools) -> Bools:
+        ways = replace(layouts, recompute=np.full(len(silent), level), is_fully_sharded=is_fully_sharded)
+        return np.asarray(memory_use(shapes, ways, runtime, MemoryFactors()).total <= machines.memory_bytes)
+
+    # A question mark: the stack's default, not printed.
+    may_divide = np.array([case.row.sharding.endswith("?") for case in silent])
+    divided = layouts.is_fully_sharded | (may_divide & ~fits(RECOMPUTE["full"], layouts.is_fully_sharded))
+    level = np.full(len(silent), RECOMPUTE["full"])
+    for less in (RECOMPUTE["selective"], RECOMPUTE["none"]):
+        level = np.where(fits(less, divided), less, level)
+    for i, place in enumerate(places):
+        if level[i] or divided[i]:
+            known = {"recompute": float(level[i]), "is_fully_sharded": float(divided[i])}
+            if divided[i]:
+                known["is_optimizer_sharded"] = 0.0
+            cases[place] = replace(silent[i], layout=silent[i].layout | known)
+    return cases
+
+
+def _case(
+    row: LanguageRow, gpus: dict[str, Gpu], shapes: dict[str, LanguageRow], models: dict[str, TransformerShape]
+) -> LanguageCase | CalibrationNote:
     gpu = gpu_named(row.gpu, gpus)
     if gpu is None:
         return note(FitNote.GPU_NOT_IN_CATALOGUE, row.gpu)
-    if not row.seq:
-        return note(FitNote.SEQUENCE_NOT_STATED)
     guessed: list[str] = []
-    shape = _shape(row, shapes.get(row.model.lower()), guessed)
+    like = shapes.get(row.model.lower())
+    sequence = row.seq
+    if sequence is None:
+        if not row.tokens_s_gpu and not row.tokens_s_gpu_adj and not row.mem_gib:
+            return note(FitNote.SEQUENCE_NOT_STATED)
+        sequence = like.seq if like is not None and like.seq else _USUAL_SEQUENCE
+        guessed.append("sequence")
+    shape = shape_of_row(row, like, shape_named(row.model, models), guessed)
     if isinstance(shape, CalibrationNote):
         return shape
-    layout = _layout(row, shape, gpu, guessed)
+    layout = _layout(row, shape, gpu, sequence, guessed)
     precision = number_format(row.precision)
     machine = _machine(row, gpu, precision)
-    return LanguageCase(row, shape, layout, machine, _levels(row, gpu.id, precision), tuple(guessed))
+    runtime = runtime_values(stack_named(row), precision, layout["element_bytes"])
+    return LanguageCase(row, shape, layout, machine, runtime, _levels(row, gpu.id, precision), tuple(guessed))
 
 
 @cached_by_catalog
@@ -108,7 +151,7 @@ def _gpus_by_name(catalog: Catalog) -> dict[str, Gpu]:
     found = {}
     for gpu in catalog.gpus.values():
         for name in (gpu.id, gpu.name, *gpu.aliases):
-            found[_plain(name)] = gpu
+            found[plain_name(name)] = gpu
     return found
 
 
@@ -119,15 +162,19 @@ def gpu_of_case(case: LanguageCase, catalog: Catalog) -> Gpu:
     return found
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", text.lower())
-
-
 def gpu_named(text: str, gpus: dict[str, Gpu]) -> Gpu | None:
-    """The GPU that a source means: the longest known name with which its wording starts, or which it contains."""
-    wanted = _plain(text)
+    """The GPU that a source means: the longest known name with which its wording starts, or which it contains.
+
+    Of a family alone, such as V100, the one in servers: SXM.
+    """
+    wanted = plain_name(text)
+    for other, chip in _SAME_CHIP.items():
+        wanted = wanted.replace(other, chip)
     starts = [name for name in gpus if wanted.startswith(name)] or [name for name in gpus if name in wanted]
-    return gpus[max(starts, key=len)] if starts else None
+    if starts:
+        return gpus[max(starts, key=len)]
+    family = [name for name in gpus if wanted and name.startswith(wanted) and not name[len(wanted)].isdigit()]
+    return gpus[min(family, key=lambda name: ("sxm" not in name, len(name)))] if family else None
 
 
 def number_format(text: str) -> str:
@@ -138,69 +185,13 @@ def number_format(text: str) -> str:
     return "fp8" if "fp8" in plain else "fp16" if "fp16" in plain else "bf16"
 
 
-def _shape(row: LanguageRow, like: LanguageRow | None, guessed: list[str]) -> dict[str, float] | CalibrationNote:
-    name = row.model.lower()
-    get = {key: getattr(row, key) for key in ("layers", "hidden", "ffn", "heads", "kv_heads", "head_dim", "experts",
-                                              "top_k", "moe_ffn", "vocab")}  # fmt: skip
-    if not (get["layers"] and get["hidden"]) and like is not None and not get["hidden"]:
-        get = {key: value or getattr(like, key) for key, value in get.items()}
-        guessed.append("shape")
-    elif get["experts"] and not get["moe_ffn"] and like is not None and like.hidden == get["hidden"]:
-        # The dense layers' width would make experts many times too wide.
-        get["moe_ffn"] = like.moe_ffn
-        guessed.append("shape")
-    gates = 2.0 if name.startswith(_PLAIN) else 3.0
-    vocabulary = get["vocab"] or next((float(v) for key, v in _VOCABULARIES if key in name), _USUAL_VOCABULARY)
-    if not get["hidden"]:
-        if not row.params_b or row.arch not in ("", "dense"):
-            return note(FitNote.SHAPE_NOT_STATED, row.model)
-        sizes, widths = zip(*_USUAL_WIDTHS, strict=True)
-        wide = math.exp(np.interp(math.log(row.params_b), np.log(sizes), np.log(widths)))
-        get["hidden"] = float(max(64, round(wide / 64) * 64))
-        guessed.append("shape")
-    hidden = get["hidden"]
-    heads = get["heads"] or max(1.0, round(hidden / (get["head_dim"] or 128.0)))
-    head_size = get["head_dim"] or hidden / heads
-    kv_heads = get["kv_heads"] or heads
-    ffn = get["ffn"] or (4.0 * hidden if gates == 2.0 else 3.5 * hidden)
-    experts = get["experts"] or 1.0
-    if experts > 1 and not get["moe_ffn"]:
-        return note(FitNote.SHAPE_NOT_STATED, row.model)
-    latent = "deepseek" in name or "kimi" in name
-    if not get["layers"]:
-        if not row.params_b or experts > 1:
-            return note(FitNote.SHAPE_NOT_STATED, row.model)
-        each = hidden * head_size * (2 * heads + 2 * kv_heads) + gates * hidden * ffn
-        get["layers"] = max(1.0, round((row.params_b * 1e9 - vocabulary * hidden) / each))
-        guessed.append("layers")
-    expert_ffn = get["moe_ffn"] or ffn
-    if "maverick" in name:  # the file has the vocabulary of the router there
-        expert_ffn, vocabulary = 8192.0, 202_048.0
-    return {
-        "layers": get["layers"],
-        "hidden": hidden,
-        "ffn": ffn,
-        "heads": heads,
-        "kv_heads": kv_heads,
-        "head_size": head_size,
-        "vocabulary": vocabulary,
-        "gates": gates,
-        "experts": experts,
-        "active_experts": (get["top_k"] or 1.0) if experts > 1 else 1.0,
-        "expert_ffn": expert_ffn,
-        "shared_ffn": expert_ffn if latent or "llama4" in name else 0.0,
-        "dense_layers": 3.0 if latent and get["layers"] > 3 else 0.0,
-        "window": math.inf,
-        "q_rank": 1536.0 if latent else 0.0,
-        "kv_rank": 512.0 if latent else 0.0,
-    }
-
-
-def _layout(row: LanguageRow, shape: dict[str, float], gpu: Gpu, guessed: list[str]) -> dict[str, float]:
+def _layout(
+    row: LanguageRow, shape: dict[str, float], gpu: Gpu, sequence: float, guessed: list[str]
+) -> dict[str, float]:
     gpus = row.gpus
     is_lora = row.kind == "lora"
     full = any(word in row.sharding for word in ("fsdp", "zero3"))
-    tensor, pipeline, context = row.tp, row.pp, row.cp
+    tensor, pipeline, context, expert = row.tp, row.pp, row.cp, row.ep
     batch = row.global_batch
     micro = row.micro_batch
     if tensor is None:
@@ -210,16 +201,21 @@ def _layout(row: LanguageRow, shape: dict[str, float], gpu: Gpu, guessed: list[s
             # The frozen model must fit; a step is often one sequence a replica, and GPUs beyond divide the sequence.
             tensor = min(gpus, _least_tensor(row, gpu))
             context = max(context, gpus / (tensor * min(gpus / tensor, batch or gpus)))
-        elif full or row.params_b is None or row.params_b < 20:
+        elif full:
             tensor = 1.0
-        else:
-            tensor = min(8.0, gpus)
+    if not full and not is_lora and (None in (tensor, pipeline) or (expert is None and shape["experts"] > 1)):
+        tensor, pipeline, expert = usual_degrees(row, shape, gpu.memory_bytes.value, row.gpus_per_node or 8.0)
+        if "layout" not in guessed:
+            guessed.append("layout")
+    tensor = tensor or 1.0
     pipeline, context = pipeline or 1.0, context or 1.0
     if micro is None and not is_lora:
         # An adapter's step has one sequence a replica; elsewhere the micro batch is a choice that decides much.
         guessed.append("micro batch")
-    micro = micro or 1.0
     data = max(1.0, gpus / (tensor * pipeline * context))
+    if micro is None and not is_lora:
+        micro = _usual_micro_batch(row, pipeline, data, sequence / context)
+    micro = micro or 1.0
     if batch is None:
         # Enough micro batches to fill a pipeline four times, as is usual, where the source does not count them.
         batch = data * micro * (row.grad_accum or (4.0 * pipeline if pipeline > 1 else 1.0))
@@ -234,19 +230,33 @@ def _layout(row: LanguageRow, shape: dict[str, float], gpu: Gpu, guessed: list[s
         "gpus": gpus,
         "batch": batch,
         "micro_batch": min(micro, max(1.0, batch / data)),
-        "sequence": row.seq or 0.0,
+        "sequence": sequence,
         "tensor": tensor,
         "pipeline": pipeline,
         "virtual": max(1.0, chunks),
         "context": context,
-        "expert": row.ep or 1.0,
+        "expert": expert or 1.0,
         "is_fully_sharded": float(full),
         "is_optimizer_sharded": float(not full and row.sharding not in ("ddp", "zero0")),
-        "recompute": {"full": 1.0, "selective": 0.15}.get(row.recompute, 0.0),
+        "recompute": RECOMPUTE.get(row.recompute, 0.0),
         "is_lora": float(is_lora),
         "element_bytes": _ELEMENT_BYTES.get(number_format(row.precision), 2.0),
         "is_tuned": float(stack_named(row).startswith(TUNED)),
     }
+
+
+def _usual_micro_batch(row: LanguageRow, pipeline: float, data: float, tokens: float) -> float:
+    """Sequences of a micro batch that a source does not state: from what it counts, else about 16,384 tokens.
+
+    Stages of a pipeline take one sequence, because many short micro batches fill it best.
+    """
+    if row.global_batch is None or pipeline > 1:
+        return 1.0
+    replica = row.global_batch / data
+    if row.grad_accum:
+        return max(1.0, replica / row.grad_accum)
+    sizes = [2.0**i for i in range(6) if 2**i * tokens <= _USUAL_TOKENS and replica % 2**i == 0]
+    return max(sizes, default=1.0)
 
 
 def _least_tensor(row: LanguageRow, gpu: Gpu) -> float:
@@ -261,11 +271,19 @@ def _machine(row: LanguageRow, gpu: Gpu, precision: str) -> dict[str, float]:
     return {
         "matmul_flop_per_s": matmul[precision],
         "attention_flop_per_s": matmul["bf16"],
+        "memory_bytes": _memory_bytes(row, gpu),
         "memory_bytes_per_s": gpu.memory_bytes_per_s.value if gpu.memory_bytes_per_s else 2e12,
         "domain_gpus": domain,
         "domain_bytes_per_s": gpu.nvlink_bytes_per_s.value if gpu.nvlink_bytes_per_s else 3e10,
         "nic_bytes_per_s": _nic_gbit(row, gpu) * GBIT,
     }
+
+
+def _memory_bytes(row: LanguageRow, gpu: Gpu) -> float:
+    """Memory of the GPU; of a size that the catalogue does not have, as the row names it. Sizes are sold in GiB."""
+    stated = re.search(r"([0-9]{2,3}) ?gb", row.gpu.lower())
+    named = float(stated[1]) * GIB if stated else gpu.memory_bytes.value
+    return named if abs(math.log(named / gpu.memory_bytes.value)) > _SAME_SIZE else gpu.memory_bytes.value
 
 
 def _matmul(gpu: Gpu, precision: str) -> float:
@@ -338,6 +356,17 @@ def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
         mixture_stack=release if mixture else "",
         lora=stack if row.kind == "lora" else "",
     )
+
+
+def runtimes(cases: Sequence[LanguageCase]) -> Runtime:
+    """What the software of each case keeps in memory."""
+
+    def column(name: str) -> Floats:
+        return np.array([case.runtime[name] for case in cases], dtype=float)
+
+    flags = {name: column(name) > 0 for name in ("writes_scores", "is_allocated")}
+    numbers = {one.name: column(one.name) for one in fields(Runtime) if one.name not in flags}
+    return Runtime(**numbers, **flags)  # type: ignore[arg-type]  # numbers and flags are both arrays of one length
 
 
 def arrays(cases: Sequence[LanguageCase]) -> tuple[Shapes, Layouts, Machines]:

@@ -9,28 +9,26 @@ from scipy.sparse import csr_array, hstack
 from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Estimate
 from sizer.calibrate.fit.solver import fit_left_out, fit_with_priors, row_variance
-from sizer.calibrate.language.cases import TUNED, LanguageCase, arrays
+from sizer.calibrate.language.cases import TUNED, LanguageCase, arrays, runtimes
 from sizer.perf.language.memory import GIB, MEMORY_FACTORS, MemoryFactors, memory_use
 
+# The terms are counted from what the software keeps; half widths of what that leaves open.
 PRIOR_SD = {
-    "state": 0.15,
-    "gradient_bytes": 0.3,
-    "activations": 0.3,
-    "scores": 0.5,
-    "narrow": 0.3,
-    "logits": 0.3,
+    "state": 0.05,
+    "activations": 0.15,
+    "scores": 0.3,
+    "narrow": 0.15,
+    "logits": 0.25,
+    "reserved": 0.05,
     "constant": 0.5,
 }
-# Frameworks differ in buffers and in what they keep: left out of the fit, a stack is missed by a quarter. Runs of one
+# Frameworks differ in buffers, in what they keep, and in whether they report what is allocated or reserved. Runs of one
 # about the model, and of one whose layout or shape is guessed.
-_STACK_SD, _SCATTER = 0.25, 0.05
+_STACK_SD, _SCATTER = 0.15, 0.05
 _SPREAD, _GUESSED_SPREAD = 0.10, 0.18
 _STEP = 1e-4
-
-
-def writes_scores(case: LanguageCase) -> bool:
-    """Whether attention had no fused kernel: Megatron before FlashAttention (May 2022)."""
-    return case.levels.stack in ("megatron-deepspeed", "megatron-lm")
+# Memory that a run may fill before allocation fails, and the probability below which a stated layout is refused.
+FILLED, REFUSED = 0.94, 0.1
 
 
 def memory_stack(case: LanguageCase) -> str:
@@ -45,8 +43,7 @@ class MemoryModel:
         self.cases, self.stacks = tuple(cases), tuple(stacks)
         shapes, layouts, _ = arrays(cases)
         self._arrays = shapes, layouts
-        self._scores = np.array([writes_scores(case) for case in cases])
-        self._weights = np.array([case.layout["element_bytes"] for case in cases])
+        self._runtime = runtimes(cases)
         index = {name: i for i, name in enumerate(self.stacks)}
         stated = [memory_stack(case) for case in cases]
         here = [(i, index[name]) for i, name in enumerate(stated) if name in index]
@@ -56,7 +53,7 @@ class MemoryModel:
     def log_bytes(self, factors: Floats) -> Floats:
         """Logarithm of the bytes from the factors alone."""
         by = MemoryFactors(**dict(zip(MEMORY_FACTORS, np.exp(factors).tolist(), strict=True)))
-        return np.asarray(np.log(memory_use(*self._arrays, self._scores, self._weights, by).total))
+        return np.asarray(np.log(memory_use(*self._arrays, self._runtime, by).total))
 
     def __call__(self, values: Floats) -> tuple[Floats, csr_array]:
         """Logarithms of bytes and their derivatives."""

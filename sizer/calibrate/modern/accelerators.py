@@ -1,11 +1,12 @@
 """Peak rates of the accelerators of MLPerf rows, and the generation that their effects are pooled by."""
 
+import math
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 
 from sizer.base.resources import data_dir
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.schema import Gpu
 
 # Stands in where no source gives a value; the effect of the accelerator then has a wide prior, and its rows set it.
 _PEAK_FLOP_PER_S = 312e12
@@ -21,20 +22,32 @@ class Accelerator:
     memory_bytes_per_s: float
     is_sourced: bool  # whether the catalogue has it
     nvlink_domain: int | None = None  # GPUs that NVLink connects where they are more than a server has
+    gpu: str = ""  # id in gpus/
+    memory_bytes: float = math.inf
+    matmul_share: float | None = None  # of the peak that large BF16 matrix products were measured to reach
 
 
 @cache
 def sourced_accelerators() -> dict[str, Accelerator]:
     """Accelerators of the catalogue, by the name that MLPerf rows give them."""
-    path = data_dir("catalog") / "benchmarks" / "modern" / "accelerators.toml"
-    content = tomllib.loads(path.read_text(encoding="utf-8"))
-    gpus = load_catalog().gpus
+    folder = data_dir("catalog")
+    content = tomllib.loads((folder / "benchmarks" / "modern" / "accelerators.toml").read_text(encoding="utf-8"))
     found = {}
     for name, one in content.items():
-        gpu = gpus[one["gpu"]]
+        # The whole catalogue would take half a second, and these are a few of its files.
+        facts = tomllib.loads((folder / "gpus" / f"{one['gpu']}.toml").read_text(encoding="utf-8"))
+        gpu = Gpu.model_validate({"id": one["gpu"], **facts})
         bandwidth = _MEMORY_BYTES_PER_S if gpu.memory_bytes_per_s is None else gpu.memory_bytes_per_s.value
+        peak, measured = gpu.peak_mixed_flop_per_s.value, gpu.matmul_flop_per_s.get("bf16")
         found[name] = Accelerator(
-            one["generation"], gpu.peak_mixed_flop_per_s.value, bandwidth, True, one.get("nvlink_domain")
+            one["generation"],
+            peak,
+            bandwidth,
+            True,
+            one.get("nvlink_domain"),
+            gpu.id,
+            gpu.memory_bytes.value,
+            None if measured is None else measured.value / peak,
         )
     return found
 

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, diags_array
@@ -36,17 +37,22 @@ class Fit:
     effect_factor: float = 1.0  # on the variance of the effects, from systems left out
     row_sd: float = ROW_SD  # scatter of a row around its effects
 
-    @property
+    @cached_property
     def index(self) -> dict[str, int]:
         """Place of each effect."""
         return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def factors(self) -> SuperLU:
+        """The Hessian factored; it is symmetric and positive definite."""
+        return splu(self.hessian, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
     def predict(self, terms: Sequence[Terms]) -> tuple[Floats, Floats]:
         """Logs of seconds and their variance by the effects, shapes (rows,)."""
         index = self.index
         logs, derivative = matrices(terms, index.get, len(self.names)).evaluate(self.values)
         unknown = np.array([unknown_variance(one, index.get) for one in terms])
-        return logs, variance_of(derivative, splu(self.hessian)) + unknown
+        return logs, variance_of(derivative, self.factors) + unknown
 
     def interval_sd(self, variance: Floats) -> Floats:
         """Standard deviation of what is published, in log space."""

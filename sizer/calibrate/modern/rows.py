@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sizer.base.formats.csv_rows import rows_of_file
 from sizer.base.resources import data_dir
+from sizer.calibrate.modern.wordings import accelerator_named, benchmark_named
 
 MAX_NUMBER = 1e15
 # Columns by which a file is known to be of this kind.
@@ -112,8 +113,8 @@ def _row(cells: dict[str, str], place: str) -> ModernRow:
         round=text("round"),
         submitter=text("submitter"),
         system=text("system"),
-        benchmark=text("benchmark"),
-        accelerator=text("accel"),
+        benchmark=benchmark_named(text("benchmark")),
+        accelerator=accelerator_named(text("accel")),
         servers=count("nodes") or 1,
         accelerators=count("train_accels") or count("accels"),
         global_batch=number("global_batch"),

@@ -191,5 +191,7 @@ def matrices(terms: Sequence[Terms], index: Callable[[str], int | None], n_effec
 
 
 def unknown_variance(one: Terms, index: Callable[[str], int | None]) -> float:
-    """Variance in log space that effects without an index add: that of their priors, those on the whole."""
-    return sum((factor * PRIORS[name.split(" ", 1)[0]][1]) ** 2 for name, factor in one.whole if index(name) is None)
+    """Variance in log space that effects without an index add: that of their priors, on the whole and of levels."""
+    levels = [effect for _, effects in one.components for effect in effects if effect[0].startswith("generation")]
+    unknown = [effect for effect in (*one.whole, *levels) if index(effect[0]) is None]
+    return sum((factor * PRIORS[name.split(" ", 1)[0]][1]) ** 2 for name, factor in unknown)

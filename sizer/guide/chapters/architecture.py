@@ -10,6 +10,7 @@ from sizer.drawings.network import network_drawing
 from sizer.drawings.node import node, node_caption
 from sizer.guide.context import GuideContext
 from sizer.physical.components import Network
+from sizer.physical.notes import PlanNoteKind
 from sizer.physical.roles import NetworkRole
 from sizer.present import words
 from sizer.present.bill_tables import component_table
@@ -53,7 +54,9 @@ def network_sections(context: GuideContext) -> Iterator[NetworkSection]:
             continue
         drawing = network_drawing(context.design, net.role)
         figure = None if drawing is None else drawn(f"network-{words.slug(str(net.role))}", drawing, _how_to_read(net))
-        yield NetworkSection(words.capital(str(net.role)), list(_network_texts(net, context)), figure)
+        is_out_of_band = net.purpose.kind is PlanNoteKind.OUT_OF_BAND
+        title = "Out-of-band management" if is_out_of_band else words.capital(str(net.role))
+        yield NetworkSection(title, list(_network_texts(net, context)), figure)
 
 
 def _how_to_read(net: Network) -> str:

@@ -7,6 +7,7 @@ from sizer.guide.context import GuideContext
 from sizer.present import charts
 from sizer.present.availability import availability_table, cycle_chart
 from sizer.present.figures import PageFigure, charted
+from sizer.present.language_charts import memory_chart, step_chart
 from sizer.present.performance_tables import figures_table, layout_table, step_table, time_table
 from sizer.present.reference_table import reference_table, reference_text, references_table
 from sizer.present.tables import Table
@@ -35,6 +36,8 @@ class WorkloadPerformance:
     resembles: str
     layout: Table | None  # of a language model, with the next one
     step: Table | None
+    step_chart: PageFigure | None
+    memory_chart: PageFigure | None
     availability: Table | None  # of a language model: interruptions and goodput
     cycle_chart: PageFigure | None
     reference: Table | None  # of the only workload; several are compared in one table
@@ -76,6 +79,17 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
         ),
         layout=layout_table(answer, number),
         step=step_table(answer, number),
+        step_chart=charted(
+            f"step-chart-{number}",
+            step_chart(answer, palette),
+            "A step of the chosen layout. Traffic that is hidden behind computing is not shown.",
+        ),
+        memory_chart=charted(
+            f"memory-chart-{number}",
+            memory_chart(answer, palette),
+            "GPU of the fullest pipeline stage. A layout counts as one that fits if its probability is at least 90 %, "
+            "or if it was published for this model and GPU.",
+        ),
         availability=availability_table(answer, number),
         cycle_chart=charted(
             f"cycle-chart-{number}",

@@ -7,15 +7,15 @@ import numpy as np
 from sizer.base.estimate import Z90
 from sizer.base.quantities import NARROW_SPACE, duration, si, significant
 from sizer.calibrate.calibration import Calibration
-from sizer.catalog.model import Catalog
 from sizer.explain.language_stages import fitted_values
+from sizer.explain.measured_stages import measured_parts
 from sizer.perf.step_terms import EFFICIENCY, FILL, HOST_LINK, INTER, INTRA, LAUNCH, OVERLAP, SCALE_OUT, STRAGGLER
 from sizer.present import words
 from sizer.present.tables import Row, Table, fact_table, row
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages.platform_columns import compute_groups
-from sizer.workload.request import CustomDnn
+from sizer.sizing.result import WorkloadAnswer
+from sizer.sizing.stages.compute_side import group_terms
+from sizer.sizing.stages.measured_rates import is_measured
 
 
 def calibration_table(evaluated: EvaluatedDesign, number: int) -> Table:
@@ -25,7 +25,7 @@ def calibration_table(evaluated: EvaluatedDesign, number: int) -> Table:
     return fact_table(
         f"calibration-{number}",
         f"Calibrated values for {answer.workload.name}",
-        _rows(design, answer, evaluated.catalog, evaluated.calibration),
+        _rows(evaluated, number),
         titles=("Value", "Median", "90 % interval", "Symbol"),
         widths=(42, 16, 20, 22),
         aligns=("left", "right", "left", "left"),
@@ -34,23 +34,24 @@ def calibration_table(evaluated: EvaluatedDesign, number: int) -> Table:
     )
 
 
-def _rows(design: DesignAnswer, answer: WorkloadAnswer, catalog: Catalog, calibration: Calibration) -> Iterator[Row]:
+def _rows(evaluated: EvaluatedDesign, number: int) -> Iterator[Row]:
+    design, calibration = evaluated.result.design, evaluated.calibration
+    answer = design.workloads[number - 1]
     if answer.language is not None:
         for label, median, interval in fitted_values():
             yield row(label, median, interval, "–")
         return
-    group = compute_groups([design.platform])[0][0]
+    model = evaluated.workloads[number - 1]
+    if model is None:  # the catalogue lacks a part of a saved design
+        return
+    if is_measured(model.work, design.platform.gpu.id):
+        for part in measured_parts(model):
+            yield row(part.label, part.text(3), "–", part.symbol)
+        yield row("Rate of the GPUs", *_rate_texts(answer), "C")
+        yield from _around(answer, calibration)
+        return
     is_inference = answer.workload.task != "training"
-    terms = calibration.step_terms(
-        stack=answer.stack,
-        dnn=answer.workload.dnn if isinstance(answer.workload.dnn, CustomDnn) else answer.dnn,
-        precision=answer.workload.precision,
-        gpu=catalog.gpus[group.gpu],
-        intra_link=group.intra_link,
-        inter_link=group.fabric.id if design.n_servers > 1 else None,
-        task="inference" if is_inference else "training",
-        server=group.server,
-    )
+    (terms,) = group_terms(model.work, [design.platform], model.run.servers, calibration, evaluated.catalog)
     sd = np.sqrt(np.diag(terms.covariance))
 
     def line(
@@ -73,6 +74,19 @@ def _rows(design: DesignAnswer, answer: WorkloadAnswer, catalog: Catalog, calibr
         yield line("Increase in step time per doubling of the GPUs in a server", STRAGGLER, words.percent, "s")
         if design.n_servers > 1:
             yield line("Increase in step time from one server to two", SCALE_OUT, words.percent, "r")
+    yield from _around(answer, calibration)
+
+
+def _rate_texts(answer: WorkloadAnswer) -> tuple[str, str]:
+    """Capacity of the GPU stage, and its interval."""
+    capacity = next(stage.capacity for stage in answer.stages if stage.key == "gpu")
+    unit = words.sample_unit(answer.dnn)
+    low, middle, high = (si(float(value), unit, 3) for value in (capacity.low, capacity.value, capacity.high))
+    return middle, f"{low} to {high}"
+
+
+def _around(answer: WorkloadAnswer, calibration: Calibration) -> Iterator[Row]:
+    """Host work, start-up and epochs."""
     if float(answer.cpu_utilization_fraction.value) > 0:
         work = calibration.host_work(answer.sample_format, answer.stack)
         factor = float(np.exp(Z90 * work.log_sd(answer.sample_bytes)))

@@ -14,8 +14,8 @@ TRAINING_FLOP, LORA_FLOP, FORWARD_FLOP = 6.0, 4.0, 2.0
 class Shapes:
     """Shapes of transformers, one array element a model; all arrays have one length or broadcast.
 
-    ``experts`` is 1 and ``shared_ffn`` 0 for a dense model. ``window`` is the attention window, infinite where every
-    token sees all before it. ``kv_rank`` and ``q_rank`` above 0 say multi-head latent attention.
+    ``experts`` is 1 and ``shared_ffn`` 0 for a dense model. ``window`` is the attention window of a share of the
+    layers, infinite where every token sees all before it. ``kv_rank`` above 0: latent attention.
     """
 
     layers: Floats
@@ -32,6 +32,7 @@ class Shapes:
     shared_ffn: Floats  # of the experts that every token uses
     dense_layers: Floats  # layers without experts, of a mixture
     window: Floats
+    window_share: Floats  # of the layers, that have the window
     q_rank: Floats
     kv_rank: Floats
 
@@ -49,13 +50,8 @@ class Shapes:
         h, a, k, d = self.hidden, self.heads, self.kv_heads, self.head_size
         usual = h * d * (2 * a + 2 * k)
         rope = d / 2
-        latent = (
-            h * self.q_rank
-            + self.q_rank * a * (d + rope)
-            + h * (self.kv_rank + rope)
-            + self.kv_rank * a * 2 * d
-            + a * d * h
-        )
+        queries = np.where(self.q_rank > 0, h * self.q_rank + self.q_rank * a * (d + rope), h * a * (d + rope))
+        latent = queries + h * (self.kv_rank + rope) + self.kv_rank * a * 2 * d + a * d * h
         return np.asarray(np.where(self.kv_rank > 0, latent, usual))
 
     @property
@@ -71,6 +67,11 @@ class Shapes:
         dense = self.layers - sparse
         block = self.gates * self.hidden * (dense * self.ffn + sparse * self.shared_ffn)
         return np.asarray(self.layers * self.attention_parameters + block)
+
+    @property
+    def block_width(self) -> Floats:
+        """Width of the feed-forward blocks that one token passes in a layer; of a mixture in a sparse one."""
+        return np.asarray(np.where(self.is_mixture, self.active_experts * self.expert_ffn + self.shared_ffn, self.ffn))
 
     @property
     def linear_parameters_used(self) -> Floats:
@@ -89,7 +90,7 @@ class Shapes:
 
     def attention_flop(self, sequence: Floats) -> Floats:
         """FLOP of scores and weighted values of one token, forward and backward, causal: 6 L s a d."""
-        seen = np.minimum(sequence, self.window)
+        seen = self.window_share * np.minimum(sequence, self.window) + (1 - self.window_share) * sequence
         return np.asarray(6 * self.layers * seen * self.heads * self.head_size)
 
     def model_flop(self, sequence: Floats) -> Floats:

@@ -15,6 +15,8 @@ OPTIMIZER_EXCHANGE_BYTES, FULL_SHARD_BYTES = 6.0, 6.0
 TENSOR_PASSES = 8.0
 # Dispatch and combine, forward and backward.
 EXPERT_PASSES = 4.0
+# Share of the forward pass that is computed again, the least first: it is the fastest that fits.
+RECOMPUTE = {"none": 0.0, "selective": 0.15, "full": 1.0}
 # Exponent of the sum of what runs side by side: 1 would add both, infinity take the longer one.
 _OVERLAP_EXPONENT = 3.0
 
@@ -60,6 +62,7 @@ class Machines:
 
     matmul_flop_per_s: Floats  # measured, or expected, of large matrices in the precision of the training
     attention_flop_per_s: Floats  # the same in BF16
+    memory_bytes: Floats
     memory_bytes_per_s: Floats
     domain_gpus: Floats  # GPUs that NVLink or its like joins
     domain_bytes_per_s: Floats

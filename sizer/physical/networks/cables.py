@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats, Ints
 from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.links import LinkType
-from sizer.catalog.schema import Cable
+from sizer.catalog.schema import Cable, FibreMode
 from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
 
 # Lengths that the search counts with. [m] A 42U rack is 2 m high (AR3300: 1,991 mm); 3 m joins any two devices of one
@@ -20,6 +20,8 @@ IN_RACK_M = 3.0
 BETWEEN_RACKS_M = 10.0
 
 _ONE = Fraction(1)
+# Modes of fibre in the order in which they are taken: the shortest reach costs least.
+_MODES: tuple[FibreMode | None, ...] = (None, "multimode", "single-mode", "duplex-lc")
 # Lengths nearer than this are one length. [m]
 _EQUAL_M = 1e-9
 
@@ -32,6 +34,8 @@ class CableChoice:
     """
 
     items: tuple[tuple[str, Fraction], ...]
+    # Module at either end and the ports that one serves; empty where the link is a whole cable.
+    modules: tuple[tuple[str, int], ...] = ()
     notes: tuple[PlanNote, ...] = ()
     question: CableQuestion | None = None  # to ask the vendor
 
@@ -73,8 +77,9 @@ def choose_cable(cables: Iterable[Cable], kind: LinkType, length_m: float, cages
     question = CableQuestion(kind, length_m)
     stand_in = _stand_in(known, kind)
     if stand_in is not None and (choice := _choose(known, stand_in, length_m, cages)) is not None:
-        return CableChoice(choice.items, (PlanNote(PlanNoteKind.OTHER_CABLE, (kind.name, stand_in.name)),), question)
-    return CableChoice((), (), question)
+        note = PlanNote(PlanNoteKind.OTHER_CABLE, (kind.name, stand_in.name))
+        return CableChoice(choice.items, choice.modules, (note,), question)
+    return CableChoice((), question=question)
 
 
 def choose_cables(
@@ -108,7 +113,8 @@ def _steps(cables: tuple[Cable, ...], kind: LinkType, cages: Cages) -> tuple[Flo
     """Lengths of the catalogue that a kind may come in, and the choice for each."""
     stand_in = _stand_in(cables, kind)
     of_kind = [c for c in cables if c.orderable and (kind in c.kinds or stand_in in c.kinds)]
-    steps = np.unique([c.length_m.value for c in of_kind if c.length_m is not None])
+    reaches = [c.reach_m.value for c in of_kind if c.reach_m is not None]
+    steps = np.unique([*(c.length_m.value for c in of_kind if c.length_m is not None), *reaches])
     return steps, tuple(choose_cable(of_kind, kind, length_m, cages) for length_m in steps.tolist())
 
 
@@ -119,42 +125,88 @@ def _stand_in(cables: Iterable[Cable], kind: LinkType) -> LinkType | None:
 
 def _choose(cables: list[Cable], kind: LinkType, length_m: float, cages: Cages) -> CableChoice | None:
     of_kind = [cable for cable in cables if kind in cable.kinds]
-    whole = [c for c in of_kind if c.media in ("dac", "copper", "aoc")]
+    whole = [c for c in of_kind if c.media in ("dac", "copper", "aoc") and _fits_cages(c, cages)]
+    # Cables made for the cages of both ends come before those that name none.
+    whole = [c for c in whole if c.connectors] or whole
     reaching = [c for c in whole if c.length_m is not None and _reaches(c, length_m)]
     if reaching:
         best = min(reaching, key=lambda c: (c.media == "aoc", c.length_m.value if c.length_m else 0.0, c.id))
-        return CableChoice(((best.id, _ONE),))
+        return CableChoice(((best.id, Fraction(1, best.ports_each)),))
     # Patch cable that is cut to any length: no length in the catalogue.
     cut = [c for c in whole if c.length_m is None]
     if cut:
-        return CableChoice(
-            ((min(cut, key=lambda c: c.id).id, _ONE),), (PlanNote(PlanNoteKind.PLANNED_LENGTH, (length_m,)),)
-        )
+        best = min(cut, key=lambda c: c.id)
+        return CableChoice(((best.id, _ONE),), notes=(PlanNote(PlanNoteKind.PLANNED_LENGTH, (length_m,)),))
     optics = [c for c in of_kind if c.media == "transceiver"]
     if optics:
-        pair = _modules(optics, cages)
-        fibres = [
-            c for c in of_kind if c.media == "fibre" and (c.length_m is None or c.length_m.value >= length_m - _EQUAL_M)
-        ]
+        mode = _mode(optics, length_m, cages)
+        pair, ends = _modules([one for one in optics if one.fibre_mode == mode], length_m, cages)
+        fibres = [c for c in of_kind if c.media == "fibre" and c.fibre_mode == mode and _reaches(c, length_m)]
         if fibres:
             fibre = min(fibres, key=lambda c: (c.length_m.value if c.length_m else length_m, c.id))
-            return CableChoice((*pair, (fibre.id, _ONE)), (PlanNote(PlanNoteKind.TRANSCEIVERS_AND_FIBRE),))
-        return CableChoice(pair, (PlanNote(PlanNoteKind.TRANSCEIVERS_ALONE, (length_m,)),))
+            return CableChoice((*pair, (fibre.id, _ONE)), ends, (PlanNote(PlanNoteKind.TRANSCEIVERS_AND_FIBRE),))
+        return CableChoice(pair, ends, (PlanNote(PlanNoteKind.TRANSCEIVERS_ALONE, (length_m,)),))
     if whole:
         best = max(whole, key=lambda c: (c.length_m.value if c.length_m else 0.0, c.id))
         reach = best.length_m.value if best.length_m else 0.0
-        return CableChoice(((best.id, _ONE),), (PlanNote(PlanNoteKind.LONGEST_CABLE, (reach,)),))
+        return CableChoice(((best.id, _ONE),), notes=(PlanNote(PlanNoteKind.LONGEST_CABLE, (reach,)),))
     return None
 
 
-def _modules(optics: list[Cable], cages: Cages) -> tuple[tuple[str, Fraction], ...]:
+def _fits_cages(cable: Cable, cages: Cages) -> bool:
+    """Whether a cable goes into the cages of both ends.
+
+    A cable of several links between two twin-port cages is left out: neighbouring links lead to different switches. One
+    that splits serves two ports of a switch and any two of devices.
+    """
+    if not cable.connectors:
+        return True
+    return all(cage in cable.connectors for cage in cages) and (cable.ports_each == 1 or cages[0] != cages[1])
+
+
+def _mode(optics: list[Cable], length_m: float, cages: Cages) -> FibreMode | None:
+    """First mode of fibre with modules for both cages that reach so far, or else the one that reaches farthest."""
+    modes = sorted({one.fibre_mode for one in optics}, key=lambda mode: _MODES.index(mode))
+
+    def reaches(mode: FibreMode | None) -> bool:
+        return all(
+            any(one.fibre_mode == mode and _fits(one, cage) and _spans(one, length_m) for one in optics)
+            for cage in cages
+        )
+
+    farthest = max(optics, key=lambda one: one.reach_m.value if one.reach_m else 0.0).fibre_mode
+    fitting = [
+        mode
+        for mode in modes
+        if all(any(one.fibre_mode == mode and _fits(one, cage) for one in optics) for cage in cages)
+    ]
+    return next((mode for mode in modes if reaches(mode)), fitting[-1] if fitting else farthest)
+
+
+def _fits(module: Cable, cage: str) -> bool:
+    return not module.connectors or cage in module.connectors
+
+
+def _spans(module: Cable, length_m: float) -> bool:
+    return module.reach_m is None or module.reach_m.value >= length_m - _EQUAL_M
+
+
+def _modules(
+    optics: list[Cable], length_m: float, cages: Cages
+) -> tuple[tuple[tuple[str, Fraction], ...], tuple[tuple[str, int], ...]]:
     """Modules at both ends: of those that fit the cage the first; of those of any cage where none fits."""
     found: dict[str, Fraction] = {}
+    ends = []
     for cage in cages:
-        fitting = [one for one in optics if not one.connectors or cage in one.connectors]
-        best = min(fitting or optics, key=lambda one: one.id)
+        fitting = [one for one in optics if _fits(one, cage)] or optics
+        best = min([one for one in fitting if _spans(one, length_m)] or fitting, key=_by_reach)
         found[best.id] = found.get(best.id, Fraction(0)) + Fraction(1, best.ports_each)
-    return tuple(found.items())
+        ends.append((best.id, best.ports_each))
+    return tuple(found.items()), tuple(ends)
+
+
+def _by_reach(module: Cable) -> tuple[float, str]:
+    return module.reach_m.value if module.reach_m is not None else 0.0, module.id
 
 
 def _reaches(cable: Cable, length_m: float) -> bool:

@@ -151,10 +151,11 @@ def _ports(
         if ends.group is not None and plane.groups[ends.group].leaves[0]:
             sizes = [int(group.leaves[0]) for group in plane.groups]
             first, count = sum(sizes[: ends.group]), sizes[ends.group]
-        device, side = np.divmod(links, max(ends.numbers.size, 1))
+        device = links // max(ends.numbers.size, 1)
         n_devices = -(-int(ends.quantity[0]) // max(ends.numbers.size, 1))
         pair = device * (count // PAIR) // max(n_devices, 1)
-        return free.on(first + PAIR * pair + side % PAIR)
+        # One after the other, so that servers with a single port spread over both leaves.
+        return free.on(first + PAIR * pair + links % PAIR)
     return (free.deal if ends.is_dealt else free.fill)(links.size)
 
 

@@ -71,7 +71,7 @@ def gateway_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
 def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     """Front end on switches of its own, by ports of the servers that are not on the compute fabric."""
     assert platform.storage_switch is not None
-    kind, switch = front_end_kind(platform), platform.storage_switch
+    kind, switch = server_storage_kind(platform), platform.storage_switch
     numbers = storage_network_numbers(platform.server, kind, platform.fabric)
     servers = Ends(
         Role.SERVER_STORAGE_CABLE,
@@ -83,7 +83,14 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
         is_dealt=platform.has_spare_switches,
         cage=device_ports(platform.server)[int(numbers[0])].connector if numbers.size else "",
     )
-    storage = Ends(Role.STORAGE_CABLE, kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
+    front = front_end_kind(platform)
+    storage = Ends(
+        Role.STORAGE_CABLE,
+        front,
+        rows.nodes * front_end_ports(platform),
+        *storage_end(platform, front),
+        cage=storage_cage(platform, front),
+    )
     if platform.in_band_switch is not None and not platform.has_spare_switches:
         return _paired_front_end(platform, switch, rows, servers, storage)
     tree = fat_tree(
@@ -107,14 +114,14 @@ def _paired_front_end(platform: Platform, switch: Switch, rows: Shape, servers: 
         managers = (manager_ends(role, platform.fabric_manager, kind, switch, rows.storage_managers),)
     own = largest_group(switch, kind)
     # Links between switches run at the native rate of the ports.
-    rate = (kind if own is None else own.kind).gbit_per_s.value / kind.gbit_per_s.value
+    uplink = kind if own is None else own.kind
+    of_servers, of_storage = (uplink.gbit_per_s.value / ends.kind.gbit_per_s.value for ends in (servers, storage))
     reserved = servers.spare_ports
-    kinds = ((servers.quantity + reserved, STORAGE_OVERSUBSCRIPTION, rate), (storage.quantity, 1.0, rate))
+    kinds = ((servers.quantity + reserved, STORAGE_OVERSUBSCRIPTION, of_servers), (storage.quantity, 1.0, of_storage))
     tree, groups = leaf_pairs(numbers.size, kinds, count_links(managers, np.zeros_like(rows.nodes)))
     tree = tree.with_free_ports(reserved)
     ends = (replace(servers, is_paired=True, group=0), replace(storage, is_paired=True, group=1), *managers)
     planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, ends, groups=groups)]
-    uplink = kind if own is None else own.kind
     notes = (PlanNote(PlanNoteKind.STORAGE_RATIO, (float(np.max(groups[0].oversubscription)),)),)
     network = network_counts(NetworkRole.STORAGE, PlanNote(PlanNoteKind.FILES), kind, switch, planes, notes)
     down = leaf_split(numbers.size, STORAGE_OVERSUBSCRIPTION)[0]
@@ -151,6 +158,30 @@ def storage_end(platform: Platform, kind: LinkType) -> tuple[Role, Ints]:
     if platform.storage_server is not None:
         return Role.STORAGE_SERVER, fabric_numbers(platform.storage_server, kind)[: front_end_ports(platform)]
     return storage_role(platform.storage), unit_numbers(platform.storage, "storage", front_end_ports(platform))
+
+
+def storage_cage(platform: Platform, kind: LinkType) -> str:
+    """Connector of the front-end ports of the storage; "" where the catalogue does not say."""
+    device = platform.storage_server or platform.storage
+    numbers = storage_end(platform, kind)[1]
+    return device_ports(device)[int(numbers[0])].connector if numbers.size else ""
+
+
+def server_storage_kind(platform: Platform) -> LinkType:
+    """Link of the servers' ports on a storage network of its own: the fastest that they and the switch can run."""
+    front, switch = front_end_kind(platform), platform.storage_switch
+    own = None if switch is None else largest_group(switch, front)
+    if own is None or platform.has_spare_switches:
+        return front
+    runs = {own.kind, *own.also}
+    kinds = [
+        kind
+        for port in platform.server.ports
+        if port.use == "storage-network" and front in (port.kind, *port.also)
+        for kind in (port.kind, *port.also)
+        if kind in runs and kind.is_infiniband == front.is_infiniband
+    ]
+    return max(kinds, key=lambda kind: kind.gbit_per_s.value, default=front)
 
 
 def storage_role(storage: Storage) -> Role:

@@ -34,6 +34,10 @@ _DEFAULTS = {
         "Batch per GPU",
         "the largest in the measured range that fits the GPU; state yours",
     ),
+    DefaultKind.BATCH_OF_RUNS: (
+        "Batch per GPU",
+        "within those of MLPerf runs, the largest that trains about as soon as any; state yours with batch_per_gpu",
+    ),
     DefaultKind.SEQUENCE_TOKENS: ("Tokens of a sequence", "as Llama 3 was trained; state yours with sequence_tokens"),
     DefaultKind.STEP_TOKENS: (
         "Tokens of a step",

@@ -82,6 +82,15 @@ _TEXTS = {
     FitNote.DNN_FROM_POOL: "{0} was not measured: it takes the efficiency of the pool of all neural networks",
     FitNote.DNN_FROM_FAMILY: "{0} was not measured in {1} precision: the rates are those of its family's pool",
     FitNote.DNN_WITH_STACK: "{0} was not measured with {1} in {2} precision ({3})",
+    FitNote.GENERATION_NOT_MEASURED: (
+        "no GPU of the generation of the {0} was measured: rates are not predicted; figures are extrapolated from "
+        "other GPUs by their peak"
+    ),
+    FitNote.GPU_MOVED_FROM_V100: "{0} was not measured on {1}: its V100 rate is extrapolated by what {2} gained",
+    FitNote.MLPERF_DNN_ON_GPU: "no MLPerf run has {0} on {1}: its rate comes from runs on other GPUs",
+    FitNote.MLPERF_GENERATION: "no tuned MLPerf run is of the generation of {0}: its level is that of Hopper, by the "
+    "matrix products that were measured",
+    FitNote.MORE_ACCELERATORS: "published runs of {0} on {1} have at most {2} GPUs; {3} is extrapolated",
     FitNote.GPU_FROM_GENERATION: "{0} was not measured: it takes the efficiency of its generation",
     FitNote.EXCHANGE_FROM_POOL: (
         "{0} was measured on one server only: the exchange between servers is that of the pool"

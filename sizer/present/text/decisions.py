@@ -224,7 +224,7 @@ def rack_texts(choice: RackChoice) -> list[str]:
     by_units = words.plural(choice.n_for_units, "rack")
     if choice.limit is RackLimit.POWER:
         return [
-            f"Power decides, not space: after the loss of a feed a rack may draw {si(choice.feed_w, 'W')}.",
+            f"Power decides, not space: {_feeds_text(choice)}, {si(choice.feed_w, 'W')} at most.",
             f"The devices draw {power} at most, which takes {racks}; their {units} would fit {by_units}.",
         ]
     if choice.limit is RackLimit.UNITS:
@@ -236,6 +236,13 @@ def rack_texts(choice: RackChoice) -> list[str]:
             f"kind, take {racks}: what its feeds carry after a loss, {si(choice.feed_w, 'W')}, may not be exceeded."
         )
     return texts
+
+
+def _feeds_text(choice: RackChoice) -> str:
+    """What carries a rack."""
+    if choice.feeds == "2N":
+        return "either feed alone must carry a rack"
+    return "all feeds but one must carry a rack" if choice.feeds == "N+1" else "the feeds together carry a rack"
 
 
 def rack_trade_off(choice: RackChoice) -> str:

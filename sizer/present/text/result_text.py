@@ -22,6 +22,7 @@ from sizer.present.text.warnings import design_warnings
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.language import LanguageWork
+from sizer.workload.request import Method
 
 # Number formats of language models as the field writes them.
 _FORMATS = {"bf16": "BF16", "fp8": "FP8", "fp4": "FP4"}
@@ -284,9 +285,17 @@ def precision_text(answer: WorkloadAnswer) -> str:
     return words.name(answer.workload.precision) if found is None else _FORMATS[found.work.precision]
 
 
+_TRAINED: dict[Method, str] = {
+    "full": "all parameters",
+    "continued": "all parameters (continued pre-training)",
+    "fine-tuning": "all parameters (fine-tuning)",
+    "lora": "adapters (LoRA)",
+}
+
+
 def trained_text(work: LanguageWork) -> str:
     """What of a language model is trained."""
-    return "adapters (LoRA)" if work.method == "lora" else "all parameters"
+    return _TRAINED[work.method]
 
 
 def dataset_phrase(answer: WorkloadAnswer) -> str:

@@ -76,7 +76,7 @@ def question_of(design: DesignAnswer, answer: WorkloadAnswer) -> GoodputQuestion
     Adapters are written so fast that no storage or interval changes anything.
     """
     found = answer.language
-    if found is None or found.work.method != "full":
+    if found is None or found.work.method == "lora":
         return None
     kept = checkpoint_storage(design, found)
     write, read = kept.write_bytes_per_s[0], kept.read_bytes_per_s[0]

@@ -50,7 +50,7 @@ def scale_claims(result: SizingResult, resized: ResizedRequests) -> Iterator[Cla
     for index, answer in enumerate(result.design.workloads):
         model = resized.models[index]
         if answer.workload.task == "training":
-            if answer.language is None:  # layouts exchange by their own terms; see the layout's share of a step
+            if not model.exchange_is_in_step:
                 yield _slow_fabric(resized, index, model)
             yield from _double_gpus(resized, index, model)
         yield _gpu_wait(resized, index, model, answer)

@@ -50,7 +50,7 @@ def design_assumptions(
     works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Catalog
 ) -> tuple[DesignAssumption, ...]:
     """Assumptions of an answer: defaults of the request first, then assumed facts of parts."""
-    on_gpu = [work.on(design.platform.gpu.id) for work in works]
+    on_gpu = [work.on(design.platform.gpu.id, design.n_gpus) for work in works]
     return (
         *(DefaultTaken(work.request.name, default) for work in on_gpu for default in work.defaults),
         *_of_checkpoints(design),

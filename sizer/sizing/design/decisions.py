@@ -16,6 +16,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import Binding, SelectionKind, StorageNeed, StorageReason
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.language_layouts import EXPOSED
+from sizer.workload.site import FeedRedundancy
 
 
 class RejectionKind(Enum):
@@ -134,6 +135,7 @@ class RackChoice:
     free_units: int
     units_per_rack: int
     n_delivered: int = 0  # further racks, which arrive with their contents
+    feeds: FeedRedundancy = "2N"
 
 
 @dataclass(frozen=True)
@@ -259,8 +261,9 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
         return None
     is_shared = platform.storage.kind != "local"
     reads = _read_bytes_per_s(design) / design.n_servers if is_shared else 0.0
-    # The terms of a language model are fitted to fast networks: what a slow one would hide is not known.
+    # Terms that are fitted to runs on fast networks do not say what a slow one would hide.
     training = [model for model in models if not model.work.is_inference and model.work.language is None]
+    comparable = [model for model in training if not model.exchange_is_in_step]
     slower = [
         kind for kind in usual_links(evaluated.catalog) if kind.gbit_per_s.value < platform.fabric.gbit_per_s.value
     ]
@@ -282,7 +285,7 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
         ),
         n_switches=int(net.leaves[0] + net.spines[0] + net.cores[0]),
         oversubscription=float(net.oversubscription[0]) if int(net.spines[0]) else 1.0,
-        slower=tuple(_link_option(kind, evaluated, reads) for kind in slower) if training else (),
+        slower=tuple(_link_option(kind, evaluated, reads) for kind in slower) if comparable else (),
     )
 
 
@@ -293,7 +296,7 @@ def _link_option(kind: LinkType, evaluated: EvaluatedDesign, reads: float) -> Li
     losses = [
         (answer, float(exchange_loss(model, kind, design.platform.fabric)[place]))
         for answer, model in zip(design.workloads, evaluated.workloads, strict=True)
-        if model is not None and not model.work.is_inference and model.work.language is None
+        if model is not None and not model.work.is_inference and not model.exchange_is_in_step
     ]
     return LinkOption(
         kind,
@@ -349,4 +352,5 @@ def rack_choice(design: DesignAnswer) -> RackChoice:
         free_units=sum(len(rack.empty_units) for rack in racks),
         units_per_rack=units,
         n_delivered=len(delivered) if racks is not delivered else 0,
+        feeds=design.platform.site.feeds,
     )

@@ -12,7 +12,9 @@ from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.extrapolation import extrapolations, unmeasured
+from sizer.calibrate.notes import FitNote
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Stack
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity, throughput
 from sizer.physical.components import Component
@@ -25,7 +27,13 @@ from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.checks import CheckResult, MissingFact
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
 from sizer.sizing.design.money import DesignMoney, design_money
-from sizer.sizing.design.nearest_measurements import nearest_language_runs, nearest_measurements, unmeasured_language
+from sizer.sizing.design.nearest_measurements import (
+    MAX_ROWS,
+    nearest_language_runs,
+    nearest_measurements,
+    unmeasured_language,
+)
+from sizer.sizing.design.nearest_mlperf import nearest_mlperf_runs, notes_on_newer_gpu
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
 from sizer.sizing.reasons import (
@@ -39,10 +47,12 @@ from sizer.sizing.reasons import (
 from sizer.sizing.result import DesignAnswer, NearbyMeasurement, Scaling, Stage, TrainingTime, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import memory_answer, memory_of, memory_of_layout
-from sizer.sizing.stages.language_rates import language_answer
+from sizer.sizing.stages.language_rates import LanguageAnswer, language_answer
+from sizer.sizing.stages.measured_rates import accelerator, is_measured
 from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
-from sizer.workload.request import CustomDnn, SizingRequest
+from sizer.workload.custom_network import CustomDnn
+from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 # Sizes of the scaling chart go this far beyond the design, so that the next bottleneck shows.
@@ -158,12 +168,13 @@ def _workload_answer(
     calibration: Calibration,
     is_documented: bool,
 ) -> WorkloadAnswer:
-    work = work.on(platform.gpu.id)
     n_servers = int(run.servers[0])
+    by_size = work.on(platform.gpu.id)
+    work = by_size.on(platform.gpu.id, n_servers * float(run.cols.gpus_per_server[0]))
     along = run
     if is_documented:
         sizes = _sizes(n_servers).tolist()
-        along = run_on(request, work, platform, sizes, storage_nodes, gateway, catalog, calibration)
+        along = run_on(request, by_size, platform, sizes, storage_nodes, gateway, catalog, calibration)
     rates = _throughput(run.warm, run.cold, along.warm)
     rate, cold_rate = rates[0], rates[1]
     hits = float(run.comp.hit_fraction[0])
@@ -184,12 +195,18 @@ def _workload_answer(
     language = language_answer(work, platform, int(n_gpus), catalog)
     if language is not None:
         without_runs, reach, loader = unmeasured_language(work, platform, catalog), (), None
+    elif accelerator(gpu.id) is not None:
+        beyond = notes_on_newer_gpu(work, platform, int(n_gpus), catalog)
+        if is_measured(work, gpu.id):
+            without_runs, reach = beyond, ()
+        else:
+            without_runs = (*(one for one in without_runs if one.kind is not FitNote.GPU_FROM_GENERATION), *beyond)
     core_load = run.comp.core_s_per_sample / (n_servers * float(run.cols.cores[0]))
     return WorkloadAnswer(
         workload=work.request,
         dnn=work.dnn,
         dataset=work.dataset,
-        stack=work.stack if language is None else catalog.stacks[language.stack],
+        stack=_stack(work, language, gpu.id, catalog),
         recipe=work.recipe,
         batch_per_gpu=work.batch_per_gpu,
         memory=memory_answer(work, memory_of(work, calibration), gpu, n_gpus)
@@ -232,6 +249,15 @@ def _workload_answer(
     )
 
 
+def _stack(work: ResolvedWorkload, language: LanguageAnswer | None, gpu_id: str, catalog: Catalog) -> Stack:
+    """Software that runs on these GPUs."""
+    if language is not None:
+        return catalog.stacks[language.stack]
+    if not is_measured(work, gpu_id) or work.stack.runs_mlperf:
+        return work.stack
+    return next((stack for stack in catalog.stacks.values() if stack.runs_mlperf), work.stack)
+
+
 def _of_fewest_gpus(rate: Estimate, along: WorkloadRun) -> float:
     """Rate of one GPU over that of one GPU of the smallest cluster along which the model fits."""
     gpus = along.servers * along.cols.gpus_per_server
@@ -247,6 +273,8 @@ def _evidence(
 ) -> tuple[NearbyMeasurement, ...]:
     if work.language is not None:
         return nearest_language_runs(work, platform, n_gpus, catalog)
+    if is_measured(work, platform.gpu.id):
+        return nearest_mlperf_runs(work, platform, n_gpus, catalog, MAX_ROWS)
     return nearest_measurements(work, n_gpus, catalog, calibration)
 
 

@@ -15,6 +15,7 @@ from sizer.sizing.design.design_checks import missing_for_rate
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import resolved
+from sizer.sizing.stages.measured_rates import is_measured
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -36,8 +37,15 @@ class WorkloadOnDesign:
 
     @property
     def work(self) -> ResolvedWorkload:
-        """The workload."""
-        return self.works[self.index].on(self.platform.gpu.id)
+        """The workload, with its batch on the GPUs of the design."""
+        used = self.request.platforms.gpus_per_server or self.platform.gpus_per_server
+        n_gpus = self.n_servers * min(used, self.platform.gpus_per_server)
+        return self.works[self.index].on(self.platform.gpu.id, n_gpus)
+
+    @property
+    def exchange_is_in_step(self) -> bool:
+        """Whether what is exposed of the exchange is part of a fitted step: known for the fast networks of its runs."""
+        return self.work.language is not None or is_measured(self.work, self.platform.gpu.id)
 
     @property
     def is_timed(self) -> bool:
@@ -58,7 +66,7 @@ class WorkloadOnDesign:
         """The workload on so many servers, storage and gateway held fixed."""
         return run_on(
             self.request,
-            self.work,
+            self.works[self.index],
             self.platform,
             [n_servers],
             self.storage_nodes,

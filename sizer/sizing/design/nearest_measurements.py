@@ -136,6 +136,10 @@ def unmeasured_language(work: ResolvedWorkload, platform: Platform, catalog: Cat
     measured = language_calibration().cases
     if shape is None or all(case.row.model != shape.measured_as for case in measured):
         notes.append(note(FitNote.DNN_FROM_FAMILY, work.dnn.name, work.request.precision))
-    if all(gpu_of_case(case, catalog).id != platform.gpu.id for case in measured):
-        notes.append(note(FitNote.GPU_FROM_GENERATION, platform.gpu.name))
+    gpus = [gpu_of_case(case, catalog) for case in measured]
+    if all(gpu.id != platform.gpu.id for gpu in gpus):
+        own = platform.gpu.generation
+        is_known = own is not None and any(gpu.generation == own for gpu in gpus)
+        kind = FitNote.GPU_FROM_GENERATION if is_known else FitNote.GENERATION_NOT_MEASURED
+        notes.append(note(kind, platform.gpu.name))
     return tuple(notes)

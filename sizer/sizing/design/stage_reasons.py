@@ -17,6 +17,7 @@ from sizer.sizing.reasons import (
     StageReason,
     StorageReason,
 )
+from sizer.sizing.stages.measured_rates import is_measured
 from sizer.sizing.stages.storage_rates import node_read_rate
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.resolve import ResolvedWorkload
@@ -113,4 +114,5 @@ def _exchange(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> E
     )
     inside = platform.server.intra_link.value.family if platform.server.intra_link is not None else "PCIe"
     link = inside if run.servers[0] == 1 else None
-    return ExchangeReason(size, link, float(run.cols.exchange_bytes_per_s[0]), work.language is not None)
+    is_in_step = work.language is not None or is_measured(work, platform.gpu.id)
+    return ExchangeReason(size, link, float(run.cols.exchange_bytes_per_s[0]), is_in_step)

@@ -5,9 +5,12 @@ from typing import Any
 
 from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
+from sizer.workload.custom_network import CustomDnn
 from sizer.workload.growth import Growth
-from sizer.workload.request import CustomDnn, SizingRequest, Workload
+from sizer.workload.language import trains_language
+from sizer.workload.request import SizingRequest, Workload
 from sizer.workload.resolve import dataset_of, stored_data
+from sizer.workload.transformer.custom_transformer import CustomTransformer
 
 # Rounding of factors that were multiplied year by year must not call for one more GPU.
 _DIGITS = 9
@@ -78,7 +81,7 @@ def _grown(request: SizingRequest, growth: Growth, year: int, catalog: Catalog) 
 
 def _workload(work: Workload, data: dict[str, Any], growth: Growth, times: int, catalog: Catalog) -> dict[str, Any]:
     size, samples = growth.sample_size**times, growth.data**times
-    if _is_language_model(work, catalog):
+    if trains_language(work, catalog):
         data = {**data, **_more_tokens(work, growth, samples)}
     elif size != 1 or samples != 1:
         stored = stored_data(work, dataset_of(work, f"workload {work.name}", catalog))
@@ -89,11 +92,6 @@ def _workload(work: Workload, data: dict[str, Any], growth: Growth, times: int, 
     if growth.target != 1:
         data = {**data, "target": _target(work, growth, times)}
     return data
-
-
-def _is_language_model(work: Workload, catalog: Catalog) -> bool:
-    known = catalog.dnns.get(work.dnn) if isinstance(work.dnn, str) else None
-    return known is not None and known.transformer is not None
 
 
 def _more_tokens(work: Workload, growth: Growth, samples: float) -> dict[str, float]:
@@ -115,6 +113,7 @@ def _more_tokens(work: Workload, growth: Growth, samples: float) -> dict[str, fl
 
 
 def _dnn(work: Workload, factor: float, catalog: Catalog) -> dict[str, Any]:
+    assert not isinstance(work.dnn, CustomTransformer)  # language models do not grow, see _more_tokens
     if isinstance(work.dnn, CustomDnn):
         grown = work.dnn.model_dump(exclude_none=True)
         if work.dnn.embedding_parameters is not None:

@@ -20,6 +20,7 @@ from sizer.sizing.constraints.team_simulation import simulated
 from sizer.sizing.limits import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bound_of
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.stages.gpu_memory import MemoryAnswer, memory_answer
+from sizer.sizing.stages.language_rates import layout_refusal
 from sizer.workload.request import Loss
 from sizer.workload.target_text import target_text
 
@@ -139,6 +140,9 @@ def _memory_error_text(counts: PartCounts, row: int) -> str:
     evaluated = counts.evaluated
     platform, servers = evaluated.platforms[int(evaluated.space.platform[row])], int(evaluated.space.n_servers[row])
     n_gpus = servers * int(evaluated.gpus_per_server[int(evaluated.space.platform[row])])
+    for work in evaluated.works:
+        if work.language is not None and (why := layout_refusal(work.language, platform, n_gpus, counts.catalog)):
+            return f"cannot train it: {why}"
     works = zip(evaluated.works, evaluated.memory, strict=True)
     answers = [memory_answer(work, taken, platform.gpu, n_gpus) for work, taken in works]
     place = min(range(len(answers)), key=lambda number: answers[number].probability)
@@ -149,7 +153,8 @@ def _memory_error_text(counts: PartCounts, row: int) -> str:
         key=lambda pair: pair[0],
     )
     largest = f"{grouped(most)} on {gpu.name}"
-    return memory_error_text(work.dnn.name, platform.gpu.name, work.batch_on(platform.gpu.id), found, most and largest)
+    batch = work.batch_on(platform.gpu.id, n_gpus)
+    return memory_error_text(work.dnn.name, platform.gpu.name, batch, found, most and largest)
 
 
 def memory_error_text(dnn: str, gpu: str, batch: int, found: MemoryAnswer, largest: str | int) -> str:

@@ -14,7 +14,8 @@ from sizer.perf.preprocess import decode_samples_per_s
 from sizer.perf.step_terms import StepTerms
 from sizer.perf.training_step import TrainingRun
 from sizer.sizing.search.feasibility import EvaluatedSpace
-from sizer.sizing.stages import compute_side, evaluate
+from sizer.sizing.stages import compute_side, evaluate, gpu_memory
+from sizer.sizing.stages.host_bound import host_bound
 from sizer.sizing.stages.language_rates import LanguageRun
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import Target
@@ -133,7 +134,7 @@ class _Ran:
     target: Target
     run: TrainingRun | InferenceRun | LanguageRun
     values: Floats  # (draws, k) terms of the step
-    log_scatter: Floats  # of runs and sources
+    log_scatter: Floats  # (draws,) or (sizes, draws) of runs and sources
     core_s: Floats  # core time of a sample on the hosts [core s]
     host_link: Floats  # what the links between host and GPUs carry [samples/s]
     sample_bytes: float
@@ -226,11 +227,12 @@ def _ran(
 ) -> _Ran:
     work = evaluated.works[number]
     of = compute_groups(evaluated.platforms)[0][group]
+    run = compute_side.step_run(work, evaluated.platforms, cols, servers, catalog)
     return _Ran(
         target=work.request.target,
-        run=compute_side.step_run(work, evaluated.platforms, cols, servers, catalog),
+        run=run,
         values=draws.step_values(terms),
-        log_scatter=log_scatter(work, terms, of, draws),
+        log_scatter=log_scatter(work, terms, of, draws) + measured_scatter(work, run, of, draws),
         core_s=core_seconds(work, draws),
         host_link=host_link(work, cols, servers, draws),
         sample_bytes=work.sample_bytes,
@@ -254,10 +256,25 @@ def log_scatter(work: ResolvedWorkload, terms: StepTerms, of: ComputeGroup, draw
     return np.asarray(within + between)
 
 
+def measured_scatter(
+    work: ResolvedWorkload, run: TrainingRun | InferenceRun | LanguageRun, of: ComputeGroup, draws: Draws
+) -> Floats:
+    """How far the rates that were measured of a network lie from their medians: (sizes, draws), or 0 of others."""
+    if not isinstance(run, TrainingRun) or not run.log_sd.any():
+        return np.zeros(1)
+    return np.asarray(run.log_sd * draws.normal(f"measured {work.mlperf} {of.gpu} {of.server}"))
+
+
 def core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
     """(draws,) core time that a sample costs the hosts. [core s]"""
     each = 1 if work.language is None else work.language.sequence
-    return np.asarray(draws.core_seconds(work.sample_format, work.stack, compute_side.record_bytes(work)) / each)
+    drawn = draws.core_seconds(work.sample_format, work.stack, compute_side.record_bytes(work)) / each
+    host = draws.calibration.host_work(work.sample_format, work.stack)
+    bound = host_bound(work, host)
+    if bound.spread != 1 or bound.median != 1:
+        median = compute_side.host_seconds(work, host)
+        drawn = median * bound.median * (drawn / median) ** bound.spread
+    return np.asarray(drawn)
 
 
 def host_link(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) -> Floats:
@@ -288,7 +305,7 @@ def _epochs(
         return np.array([work.request.epochs])
     assert work.recipe is not None
     return draws.epochs(
-        work.recipe, servers * cols.gpus_per_server * compute_side.batches(work, evaluated.platforms, cols)
+        work.recipe, servers * cols.gpus_per_server * gpu_memory.batches(work, evaluated.platforms, cols, servers)
     )
 
 
@@ -310,7 +327,7 @@ def _path(evaluated: EvaluatedSpace, index: int, sizes: slice, servers: Ints, dr
 
 def reached(block: Block) -> Reached:
     """What the designs of a block reach under each draw, as shares and statistics."""
-    n_classes, n_sizes, n = len(block.paths), len(block.n_gpus), len(block.ran[0].log_scatter)
+    n_classes, n_sizes, n = len(block.paths), len(block.n_gpus), block.ran[0].log_scatter.shape[-1]
     found = Reached.empty(len(block.ran), (n_classes, n_sizes))
     all_met = np.ones((n_classes, n_sizes, n), dtype=bool)
     for number, ran in enumerate(block.ran):

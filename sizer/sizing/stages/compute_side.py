@@ -5,6 +5,7 @@ Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +22,12 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 from sizer.perf.training_step import TrainingRun
 from sizer.physical.platform import Platform
-from sizer.sizing.stages import gpu_memory, language_rates
+from sizer.sizing.stages import gpu_memory, language_rates, measured_rates
+from sizer.sizing.stages.host_bound import host_bound
 from sizer.sizing.stages.language_rates import LanguageRun
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.sizing.stages.step_rates import GpuRates, gpu_rates
-from sizer.workload.request import CustomDnn
+from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 
 
@@ -95,13 +97,13 @@ def compute(
     within = np.array([float(one.scatter_log_sd) for one in terms])[cols.compute]
     moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, platforms, cols, n_servers)
     host = calibration.host_work(work.sample_format, work.stack)
-    core_s, decode_sd = host_seconds(work, host), host.log_sd(record_bytes(work))
+    core_s, decode_sd = core_seconds(work, calibration)
     decode = pipeline.decode_stage(n_servers, cols.cores, core_s, decode_sd)
     hits, misses = cache_hits(work, cols, n_servers, calibration)
     return Compute(
         gpu=rates.gpu,
         gpu_alone=rates.alone,
-        exchange=rates.exchange,
+        exchange=np.where(measured_rates.measured_rows(work, platforms, cols), np.inf, rates.exchange),
         decode=decode,
         host_link=host_link(work, cols, n_servers, calibration),
         core_s_per_sample=core_s,
@@ -109,7 +111,7 @@ def compute(
         exchanged_bytes=np.broadcast_to(moved, shape),
         hit_fraction=hits,
         miss_log_sd=misses,
-        batch_per_gpu=np.broadcast_to(batches(work, platforms, cols), shape),
+        batch_per_gpu=np.broadcast_to(gpu_memory.batches(work, platforms, cols, n_servers), shape),
         within_log_sd=np.broadcast_to(within, shape),
         between_log_sd=max(float(one.between_log_sd) for one in terms),
     )
@@ -132,9 +134,10 @@ def step_rates(
 def host_link(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Capacity:
     """What the links between host and GPUs carry of a workload."""
     rate, log_sd = calibration.host_link
-    return pipeline.host_link_stage(
+    found = pipeline.host_link_stage(
         n_servers, cols.gpus_per_server, cols.host_links, work.dnn.input_bytes.value, rate, log_sd
     )
+    return found.scaled(cols.host_link_gain)
 
 
 def gpu_samples_per_s(run: TrainingRun | InferenceRun | LanguageRun, values: Floats) -> Floats:
@@ -154,12 +157,18 @@ def group_terms(
     task = "inference" if work.is_inference else "training"
     precision, many_servers = work.request.precision, bool((n_servers > 1).any())
     rest = (calibration, work.stack, precision, task, catalog)
-    return [
-        _terms(work.request.dnn, *rest, group, many_servers)
-        if isinstance(work.request.dnn, CustomDnn)
-        else _known_terms(work.dnn, *rest, group, many_servers)
-        for group in compute_groups(platforms)[0]
-    ]
+    found = []
+    for group in compute_groups(platforms)[0]:
+        if measured_rates.is_measured(work, group.gpu):
+            found.append(measured_rates.measured_terms(work, group, catalog))
+            continue
+        terms = (
+            _terms(work.request.dnn, *rest, group, many_servers)
+            if isinstance(work.request.dnn, CustomDnn)
+            else _known_terms(work.dnn, *rest, group, many_servers)
+        )
+        found.append(measured_rates.extended(terms, work, group, calibration, catalog))
+    return found
 
 
 def step_run(
@@ -171,9 +180,10 @@ def step_run(
     groups, _ = compute_groups(platforms)
     precision = work.request.precision
     peak = np.array([peak_flop_per_s(catalog.gpus[group.gpu], precision) for group in groups])[cols.compute]
+    batch = gpu_memory.batches(work, platforms, cols, n_servers)
     if work.is_inference:
         return InferenceRun.of(
-            batch_per_gpu=batches(work, platforms, cols),
+            batch_per_gpu=batch,
             n_gpus_per_server=cols.gpus_per_server,
             n_servers=n_servers,
             forward_flop=work.dnn.forward_flop.value,
@@ -181,24 +191,21 @@ def step_run(
             input_bytes=work.dnn.input_bytes.value,
             host_links_per_server=cols.host_links,
         )
-    return TrainingRun.of(
-        batch_per_gpu=batches(work, platforms, cols),
-        n_gpus_per_server=cols.gpus_per_server,
-        n_servers=n_servers,
-        forward_flop=work.dnn.forward_flop.value * gpu_memory.work_factor(work),
-        gradient_bytes=gpu_memory.gradient_bytes(work),
-        peak_flop_per_s=peak,
-        nic_bytes_per_s=cols.exchange_bytes_per_s,
-        looked_up_bytes=gpu_memory.looked_up_bytes(work),
-    )
-
-
-def batches(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns) -> Floats:
-    """Samples of one step on one GPU of every row."""
-    if not work.batches:
-        return np.full(cols.compute.shape, float(work.batch_per_gpu))
-    groups, _ = compute_groups(platforms)
-    return np.array([float(work.batch_on(group.gpu)) for group in groups])[cols.compute]
+    arguments: dict[str, Any] = {
+        "batch_per_gpu": batch,
+        "n_gpus_per_server": cols.gpus_per_server,
+        "n_servers": n_servers,
+        "forward_flop": work.dnn.forward_flop.value * gpu_memory.work_factor(work),
+        "gradient_bytes": gpu_memory.gradient_bytes(work),
+        "nic_bytes_per_s": cols.exchange_bytes_per_s,
+        "looked_up_bytes": gpu_memory.looked_up_bytes(work),
+    }
+    run = TrainingRun.of(**arguments, peak_flop_per_s=peak)
+    if not work.mlperf:
+        return run
+    published = np.array([measured_rates.published_peak_flop_per_s(group.gpu, catalog) for group in groups])
+    nominal = TrainingRun.of(**arguments, peak_flop_per_s=published[cols.compute])
+    return measured_rates.at_measured_rates(run, nominal, work, platforms, cols, n_servers, batch, catalog)
 
 
 def exchanged_bytes(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints) -> Floats:
@@ -206,7 +213,7 @@ def exchanged_bytes(work: ResolvedWorkload, platforms: Sequence[Platform], cols:
     if work.language is not None:
         # Gradients have a network of their own next to the storage.
         return np.zeros(np.broadcast_shapes(cols.compute.shape, n_servers.shape))
-    batch = batches(work, platforms, cols)
+    batch = gpu_memory.batches(work, platforms, cols, n_servers)
     # Looked-up vectors cross the network like gradients: forward once, and their gradients back.
     moved = gpu_memory.gradient_bytes(work) + cols.gpus_per_server * batch * gpu_memory.looked_up_bytes(work)
     return pipeline.exchanged_bytes_per_sample(moved, n_servers, cols.gpus_per_server, batch)
@@ -248,7 +255,8 @@ _known_terms = cached_by_identity(_terms)
 def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[float, float]:
     """Core time that a sample costs the host, and the spread of its logarithm. [s], [-]"""
     host = calibration.host_work(work.sample_format, work.stack)
-    return host_seconds(work, host), host.log_sd(record_bytes(work))
+    bound = host_bound(work, host)
+    return host_seconds(work, host) * bound.median, host.log_sd(record_bytes(work)) * bound.spread
 
 
 def record_bytes(work: ResolvedWorkload) -> float:

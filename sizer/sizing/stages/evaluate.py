@@ -14,6 +14,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.normal import normal_quantile
 from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.modern.design_rates import convergence_of
 from sizer.perf import pipeline, storage
 from sizer.perf.stage_capacity import Capacity
 from sizer.sizing.reasons import RateNeed
@@ -113,6 +114,8 @@ def evaluation_share(work: ResolvedWorkload) -> float:
 
     An evaluation is a forward pass over the held-back samples; a training step is worth three forward passes.
     """
+    if work.recipe is not None and work.recipe.mlperf:
+        return convergence_of(work.recipe.mlperf).evaluation_share
     if work.recipe is None or work.dataset.n_validation_samples is None:
         return 0.0
     per_epoch = work.dataset.n_validation_samples.value / work.recipe.evaluate_every_epochs.value

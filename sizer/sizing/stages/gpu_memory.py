@@ -1,6 +1,6 @@
 """GPU memory of a workload: what it takes, whether its batch fits, and the batch of a request that states none."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -12,14 +12,18 @@ from sizer.base.errors import RequestError
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
 from sizer.calibrate.memory_rows import n_moments
+from sizer.calibrate.modern.published import largest_batches
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf import exchange, gpu_memory
 from sizer.perf.training_step import TRAINING_PASSES
 from sizer.physical.platform import Platform
+from sizer.sizing.stages import measured_rates
 from sizer.sizing.stages.language_rates import LanguageAnswer, language_run
+from sizer.sizing.stages.measured_rates import PublishedBatches
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
-from sizer.workload.request import CustomDnn, SizingRequest
+from sizer.workload.custom_network import CustomDnn
+from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import DEFAULT_BATCH, ResolvedWorkload, resolve
 
 # From so many parameters on, networks are trained with their state divided over the GPUs: the first one, GPT-2 with
@@ -161,21 +165,29 @@ def memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWorkl
         whole = float(gpu_memory.training_state_bytes(parameters - tables, moments))
     else:
         whole = float(gpu_memory.training_state_bytes(parameters, moments))
+    ran: tuple[tuple[float, float], ...] = ()
+    sample_bytes = activations.sample_bytes
+    if not work.is_inference and not work.is_custom_dnn:
+        of_mlperf = largest_batches(work.mlperf) if work.mlperf else ()
+        ran = (*fitted.trained(work.dnn.id, work.request.precision), *of_mlperf)
+        # What ran did fit: a sample takes at most its share of the memory.
+        shares = [(memory - whole - fitted.fixed_bytes) / batch for memory, batch in of_mlperf]
+        sample_bytes = min([sample_bytes, *(share for share in shares if share > 0)])
     return MemoryOfWorkload(
         sharding,
         whole,
         divided,
         fitted.fixed_bytes,
-        activations.sample_bytes,
+        sample_bytes,
         activations.log_sd,
         activations.is_fitted,
-        () if work.is_inference or work.is_custom_dnn else fitted.trained(work.dnn.id, work.request.precision),
+        ran,
     )
 
 
 def memory_answer(work: ResolvedWorkload, found: MemoryOfWorkload, gpu: Gpu, n_gpus: float) -> MemoryAnswer:
     """GPU memory of a workload at its batch on so many GPUs."""
-    memory, batch = gpu.memory_bytes.value, float(work.batch_on(gpu.id))
+    memory, batch = gpu.memory_bytes.value, float(work.batch_on(gpu.id, n_gpus))
     state = float(found.state_bytes(n_gpus))
     return MemoryAnswer(
         need_bytes=float(gpu_memory.needed_bytes(state, found.fixed_bytes, batch, found.sample_bytes)),
@@ -202,6 +214,24 @@ def memory_of_layout(found: LanguageAnswer, gpu: Gpu) -> MemoryAnswer:
     )
 
 
+def batches(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints) -> Floats:
+    """Samples of one step on one GPU of every row."""
+    if not work.batches and not work.batch_sizes:
+        return np.full(cols.compute.shape, float(work.batch_per_gpu))
+    groups, _ = compute_groups(platforms)
+    found = np.array([float(work.batch_on(group.gpu)) for group in groups])[cols.compute]
+    if not work.batch_sizes:
+        return found
+    shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
+    found, compute = np.array(np.broadcast_to(found, shape)), np.broadcast_to(cols.compute, shape)
+    n_gpus = n_servers * cols.gpus_per_server
+    for number, group in enumerate(groups):
+        sizes = work.batch_sizes.get(group.gpu)
+        if sizes is not None:
+            found = np.where(compute == number, sizes.at(work.gpus_of_job(n_gpus)), found)
+    return found
+
+
 def all_fit(
     works: Sequence[ResolvedWorkload],
     platforms: Sequence[Platform],
@@ -219,12 +249,12 @@ def all_fit(
             fits &= language_run(work, platforms, cols, n_servers, catalog).fits
             continue
         found = memory_of(work, calibration)
-        batch = np.array([float(work.batch_on(group.gpu)) for group in groups])
-        if found.divided_bytes:
+        if found.divided_bytes or work.batch_sizes:
             n_gpus = n_servers * cols.gpus_per_server
-            chance = found.fit_probability(memory[cols.compute], batch[cols.compute], n_gpus)
+            chance = found.fit_probability(memory[cols.compute], batches(work, platforms, cols, n_servers), n_gpus)
         else:
             # The number of GPUs changes nothing: one probability a kind of GPU.
+            batch = np.array([float(work.batch_on(group.gpu)) for group in groups])
             chance = found.fit_probability(memory, batch, 1)[cols.compute]
         fits &= chance >= gpu_memory.FITS_PROBABILITY
     return fits
@@ -246,13 +276,51 @@ def resolved(request: SizingRequest, catalog: Catalog, calibration: Calibration)
     return tuple(
         work
         if work.request.batch_per_gpu is not None or work.language is not None
-        else _with_batches(work, catalog.gpus.values(), calibration)
+        else _with_batches(work, catalog.gpus, calibration)
         for work in resolve(request, catalog, calibration.measured)
     )
 
 
-def _with_batches(work: ResolvedWorkload, gpus: Iterable[Gpu], calibration: Calibration) -> ResolvedWorkload:
-    return replace(work, batches={gpu.id: default_batch(work, gpu, calibration) for gpu in gpus})
+def _with_batches(work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: Calibration) -> ResolvedWorkload:
+    measured = {name: gpu.memory_bytes.value for name, gpu in gpus.items() if measured_rates.is_measured(work, name)}
+    others = {name: gpu for name, gpu in gpus.items() if name not in measured}
+    return replace(
+        work,
+        batches=DefaultBatches(work, others, calibration),
+        batch_sizes=PublishedBatches(work.mlperf, measured) if measured else {},
+    )
+
+
+class DefaultBatches(Mapping[str, int]):
+    """GPU -> its batch for a workload that states none; each is found when it is first read.
+
+    A question about one design reads the batch of its GPU alone.
+
+    Parameters
+    ----------
+    work : ResolvedWorkload
+    gpus : mapping of str to Gpu
+    calibration : Calibration
+    """
+
+    def __init__(self, work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: Calibration) -> None:
+        self._work, self._gpus, self._calibration = work, gpus, calibration
+        self._known: dict[str, int] = {}
+
+    def __getitem__(self, gpu: str) -> int:
+        if gpu not in self._known:
+            self._known[gpu] = default_batch(self._work, self._gpus[gpu], self._calibration)
+        return self._known[gpu]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._gpus)
+
+    def __len__(self) -> int:
+        return len(self._gpus)
+
+    def __reduce__(self) -> tuple[type[dict[str, int]], tuple[dict[str, int]]]:
+        # Another process gets the numbers, not the calibration.
+        return dict, (dict(self),)
 
 
 def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration) -> int:

@@ -5,7 +5,7 @@ Over days, with what interruptions and checkpoints leave of the time: the rate t
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from sizer.catalog.model import Catalog
 from sizer.perf.availability.goodput import CheckpointPlan
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.checkpoints import goodput_of, plan_of
-from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutQuestion, search_layouts
+from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutQuestion, search_layouts, search_sizes
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
 from sizer.workload.resolve import ResolvedWorkload
@@ -106,7 +106,7 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     if table.tokens_per_s[-1] <= _NO_RATE:
         return None
     servers = int(table.fastest[-1])
-    gpus, found = servers * used, _layouts(work.language, one, servers, catalog, _JUDGED)
+    gpus, found = servers * used, _layouts(work.language, one, (servers,), catalog, _JUDGED)[0]
     others = (layout for layout in found if _degrees(layout) != _degrees(found[0]))
     batch, stack = work.language.batch(gpus), _stack(work.language, one.vendor)
     plan = plan_of(work.language.checkpoints, gpus)
@@ -123,10 +123,9 @@ def log_scatter(work: ResolvedWorkload, platforms: Sequence[Platform], group: in
     of = compute_groups(platforms)[0][group]
     platform = next(one for one in platforms if one.server.id == of.server and one.gpu.id == of.gpu)
     one = _cluster(catalog, of.server, of.gpu, platform.gpus_per_server, of.fabric)
-    for servers in (8, 64, 512, 1):
-        found = _layout(work.language, one, servers, catalog)
-        if found is not None:
-            return float(found.tokens_per_s.log_sd)
+    for answers in _layouts(work.language, one, (8, 64, 512, 1), catalog, 1):
+        if answers:
+            return float(answers[0].tokens_per_s.log_sd)
     return 0.2
 
 
@@ -157,37 +156,64 @@ def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catal
     More servers never have less: a batch that divides badly over them is trained on some of them.
     """
     steps = _steps(most, 1 if busy is None else math.ceil(busy / one.gpus_per_server))
-    found = [_layout(work, one, servers, catalog) for servers in steps]
+    found = _layouts(work, one, tuple(steps), catalog, 1)
     shares = [goodput_of(work.checkpoints, servers * one.gpus_per_server) for servers in steps]
-    each = list(zip(found, shares, strict=True))
-    rate = np.array([_NO_RATE if part is None else float(part.tokens_per_s.value) * share for part, (share, _) in each])
-    sd = np.array([0.2 if part is None else math.hypot(float(part.tokens_per_s.log_sd), sd) for part, (_, sd) in each])
+    rate, sd = np.full(len(steps), _NO_RATE), np.full(len(steps), 0.2)
+    for place, (answers, (share, share_sd)) in enumerate(zip(found, shares, strict=True)):
+        if answers:
+            rate[place] = float(answers[0].tokens_per_s.value) * share
+            sd[place] = math.hypot(float(answers[0].tokens_per_s.log_sd), share_sd)
     best = np.maximum.accumulate(rate)
     places = np.maximum.accumulate(np.where(rate >= best, np.arange(len(rate)), 0))
     servers = np.array(steps)
     return _Table(servers, servers[places], best, sd[places])
 
 
-def _layout(work: LanguageWork, one: _Cluster, servers: int, catalog: Catalog) -> LayoutAnswer | None:
-    found = _layouts(work, one, servers, catalog, 1)
-    return found[0] if found else None
+def layout_refusal(work: LanguageWork, platform: Platform, n_gpus: int, catalog: Catalog) -> str:
+    """Why no layout trains a language model on so many GPUs of a platform."""
+    used = min(platform.gpus_per_server, n_gpus)
+    one = _cluster(catalog, platform.server.id, platform.gpu.id, used, platform.fabric)
+    question = _question(work, one, catalog)
+    try:
+        search_layouts(
+            replace(question, gpus=n_gpus, batch=work.batch(n_gpus)), catalog, language_calibration(), count=1
+        )
+    except RequestError as error:
+        return str(error)
+    return ""
 
 
-def _layouts(work: LanguageWork, one: _Cluster, servers: int, catalog: Catalog, count: int) -> tuple[LayoutAnswer, ...]:
-    software = catalog.stacks[_stack(work, one.vendor)].framework
-    question = LayoutQuestion(
+def _layouts(
+    work: LanguageWork, one: _Cluster, servers: tuple[int, ...], catalog: Catalog, count: int
+) -> tuple[tuple[LayoutAnswer, ...], ...]:
+    """The fastest layouts on each of several numbers of servers; rates of what fills the sequences."""
+    gpus = tuple(number * one.gpus_per_server for number in servers)
+    batches = tuple(work.batch(number) for number in gpus)
+    found = _searched(_question(work, one, catalog), gpus, batches, catalog, count)
+    if work.filled_share == 1:
+        return found
+    return tuple(
+        tuple(replace(layout, tokens_per_s=layout.tokens_per_s.scaled(work.filled_share)) for layout in answers)
+        for answers in found
+    )
+
+
+def _question(work: LanguageWork, one: _Cluster, catalog: Catalog) -> LayoutQuestion:
+    return LayoutQuestion(
         model=work.model,
         gpu=one.gpu,
-        gpus=servers * one.gpus_per_server,
+        gpus=one.gpus_per_server,
         sequence=work.sequence,
-        batch=work.batch(servers * one.gpus_per_server),
+        batch=1,
         precision=work.precision,
-        software=software,
+        software=catalog.stacks[_stack(work, one.vendor)].framework,
         kind=_LORA if work.method == "lora" else _FULL,
         gpus_per_server=one.gpus_per_server,
         nic_gbit_per_gpu=one.nic_gbit_per_gpu,
+        pins=work.pins,
+        shape=work.shape,
+        document_tokens=work.document_tokens,
     )
-    return _searched(question, catalog, count)
 
 
 def _stack(work: LanguageWork, vendor: str) -> str:
@@ -196,8 +222,11 @@ def _stack(work: LanguageWork, vendor: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _searched(question: LayoutQuestion, catalog: Catalog, count: int) -> tuple[LayoutAnswer, ...]:
+def _searched(
+    question: LayoutQuestion, gpus: tuple[int, ...], batches: tuple[int, ...], catalog: Catalog, count: int
+) -> tuple[tuple[LayoutAnswer, ...], ...]:
     try:
-        return search_layouts(question, catalog, language_calibration(), count).answers
-    except RequestError:
-        return ()
+        found = search_sizes(question, gpus, batches, catalog, language_calibration(), count)
+    except RequestError:  # of a platform that a fixed degree rules out
+        return ((),) * len(gpus)
+    return tuple(one.answers for one in found)

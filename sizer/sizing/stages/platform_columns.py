@@ -21,6 +21,9 @@ from sizer.sizing.stages.storage_rates import mount_rates, node_rates, node_writ
 from sizer.workload.request import Fabric
 
 _USUAL_HOST_LINKS = 2.0
+# Links of a GPU generation over PCIe 3.0: 4.0 and 5.0 doubled the rate each, and Hopper and all later ones have 5.0.
+_PCIE_GAIN = {"": 1.0, "pascal": 1.0, "volta": 1.0, "ampere": 2.0, "ada": 2.0}
+_LATER_PCIE_GAIN = 4.0
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class Columns:
     gpus_per_server: Floats
     cores: Floats
     host_links: Floats  # of x16 width between host and GPUs, side by side
+    host_link_gain: Floats  # rate of such a link over that of PCIe 3.0, which was measured
     cache_bytes: Floats  # memory of a server that can cache the data set
     exchange_bytes_per_s: Floats  # NICs of a server on the fabric
     storage_nic_bytes_per_s: Floats  # NICs of a server towards the storage
@@ -150,6 +154,7 @@ def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple
         min(gpus_used or platform.gpus_per_server, platform.gpus_per_server),
         host_cores(server, catalog),
         _host_links(server),
+        _PCIE_GAIN.get(platform.gpu.generation or "", _LATER_PCIE_GAIN),
         cache_bytes(platform),
         fabric_bytes_per_s(server, platform.fabric),
         storage_nic_bytes_per_s(platform),

@@ -134,7 +134,7 @@ def _described(view: View, design: DesignAnswer) -> None:
             with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
                 st.caption(plain(figure.label), width="content")
                 if figure.key:
-                    why.popover(figure.value, figure.key, view, "card")
+                    why.popover(figure.value, figure.key, view, "card", figure.label)
                 else:
                     st.markdown(plain(figure.value), width="content")
         compare.pin_button(design.name, view.request_json, "pin-described")

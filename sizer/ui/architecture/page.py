@@ -135,7 +135,7 @@ def _data_path(view: View) -> None:
             with st.container(width="content", gap=None):
                 st.caption(STAGES[stage.key])
                 value = estimate(stage.capacity, sample_unit(answer.dnn)) if is_limit(stage, answer) else "not limited"
-                why.popover(value, stage_key(number, stage.key), view, "stages")
+                why.popover(value, stage_key(number, stage.key), view, "stages", STAGES[stage.key])
     with st.expander("Capacity and load of every stage"):
         look.table(stage_table(answer, 1), view.catalog.sources)
 

@@ -1,6 +1,7 @@
 """Page Catalogue: every part with its facts and sources, unknown facts, and cited documents."""
 
 from collections import Counter
+from datetime import UTC, datetime
 from html import escape
 
 import streamlit as st
@@ -12,6 +13,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Source
 from sizer.evidence.catalogue_gaps import Gap, counts_table, fact_counts, gaps, gaps_table
 from sizer.evidence.catalogue_part import price_table, uses_of
+from sizer.evidence.catalogue_sale import of_generation, orderable_on
 from sizer.evidence.catalogue_sources import cited_sources, https_address, sources_table
 from sizer.evidence.catalogue_tables import (
     KINDS,
@@ -117,14 +119,38 @@ def _parts(view: View) -> None:
             return
         look.table(matches_table(found[:_MAX_RESULTS], catalog), catalog.sources)
     else:
-        found = list(catalog.folder(kind).values())
-        look.table(_kind_table(catalog.digest, kind, catalog), catalog.sources)
+        found = _filtered(list(catalog.folder(kind).values()), kind, catalog)
+        if not found:
+            st.info("No part of this kind passes the filters. Choose another generation or all parts.")
+            return
+        look.table(_kind_table(catalog.digest, tuple(item.id for item in found), kind, catalog), catalog.sources)
     _part(_chosen(found, catalog), view)
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _kind_table(digest: str, kind: str, _catalog: Catalog) -> Table:  # noqa: ARG001  (the digest names the catalogue)
-    return kind_table(kind, _catalog)
+def _kind_table(digest: str, ids: tuple[str, ...], kind: str, _catalog: Catalog) -> Table:  # noqa: ARG001  (the digest names the catalogue)
+    return kind_table(kind, _catalog, [_catalog.item(name) for name in ids])
+
+
+def _filtered(items: list[Item], kind: str, catalog: Catalog) -> list[Item]:
+    """Parts by generation and by whether they can be ordered today."""
+    left, right = st.columns(2)
+    if kind in ("gpus", "servers"):
+        generation = left.selectbox(
+            "Generation",
+            ("", *catalog.generations),
+            key=_key(f"generation-{kind}"),
+            format_func=lambda name: catalog.generations[name].name if name else "All generations",
+        )
+        if generation:
+            items = of_generation(items, generation, dict(catalog.gpus))
+    only_sold = right.checkbox(
+        "Orderable today",
+        key=_key("orderable"),
+        help="Leaves out parts whose published end of sale has passed and parts that come inside others. Where no "
+        "source gives the end of sale, the part stays.",
+    )
+    return orderable_on(items, datetime.now(UTC).date()) if only_sold else items
 
 
 def _chosen(found: list[Item], catalog: Catalog) -> Item:

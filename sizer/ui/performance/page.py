@@ -7,7 +7,15 @@ from sizer.drawings.datapath import datapath
 from sizer.drawings.svg import write_svg
 from sizer.evidence.answer import answer_parity_chart
 from sizer.present import charts
-from sizer.present.performance_tables import evidence_table, figures_table, ruled_out_table, stage_table, time_table
+from sizer.present.language_charts import memory_chart, step_chart
+from sizer.present.performance_tables import (
+    evidence_table,
+    figures_table,
+    layout_table,
+    ruled_out_table,
+    stage_table,
+    time_table,
+)
 from sizer.present.text.result_text import cautions, measured, width
 from sizer.present.text.verdict import runner_up_text
 from sizer.present.training_charts import accuracy_chart
@@ -39,6 +47,12 @@ def show(view: View) -> None:
         look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
         look.table(stage_table(answer, 1), sources)
     look.table(figures_table(answer, 1), sources)
+    if (layout := layout_table(answer, 1)) is not None:
+        st.header("Parallel layout", anchor=False)
+        look.table(layout, sources)
+        chart(specs["step"])
+        st.header("GPU memory", anchor=False)
+        chart(specs["memory"])
     st.header("Scaling", anchor=False)
     chart(specs["scaling"])
     _when_inputs_change(view, number)
@@ -69,6 +83,8 @@ def _specs(
     drawn = {
         "stages": charts.stage_chart(answer, colours, "container"),
         "scaling": charts.scaling_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
+        "step": step_chart(answer, colours, "container"),
+        "memory": memory_chart(answer, colours, "container"),
         "time": charts.time_chart(answer, colours, "container"),
         "accuracy": accuracy_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
         "evidence": answer_parity_chart(answer, colours, "container", _CHART_HEIGHT),

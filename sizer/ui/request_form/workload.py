@@ -78,7 +78,7 @@ TARGETS = {
     "samples_per_s": "Throughput",
     "tokens_per_s": "Throughput in tokens",
     "time_to_train_s": "Time to train",
-    "gpus_busy": "GPUs at full utilization",
+    "gpus_busy": "Number of GPUs",
     "maximum": "The most that the limits give",
 }
 TARGET_FIELDS = {
@@ -105,10 +105,11 @@ TARGET_FIELDS = {
     ),
     "gpus_busy": FormField(
         ("workload", "target", "gpus_busy"),
-        "GPUs at full utilization",
-        "The design has at least this many GPUs, and storage and network supply data to all of them at full rate. "
-        "Default: none; one target is required.",
+        "GPUs in total",
+        "The whole cluster has at least this many GPUs, and storage and network supply data to all of them at full "
+        "rate. Default: none; one target is required.",
         Count(),
+        name="Number of GPUs",
     ),
     "maximum": FormField(
         ("workload", "target", "maximum"),
@@ -147,8 +148,17 @@ BATCH_SEQUENCES = FormField(
 METHOD = FormField(
     ("workload", "method"),
     "What is trained",
-    "All parameters, or adapters (LoRA) next to the frozen model. Default: all parameters.",
-    Segments({"full": "All parameters", "lora": "Adapters (LoRA)"}, "full"),
+    "Pre-training from random weights, continued pre-training or fine-tuning of all parameters, or adapters (LoRA) "
+    "next to the frozen model. Default: pre-training.",
+    Dropdown(
+        {
+            "full": "Pre-training",
+            "continued": "Continued pre-training",
+            "fine-tuning": "Fine-tuning of all parameters",
+            "lora": "Adapters (LoRA)",
+        },
+        "full",
+    ),
 )
 LANGUAGE = (TOKENS, SEQUENCE_TOKENS, BATCH_SEQUENCES, METHOD)
 

@@ -7,7 +7,7 @@ from sizer.ui.request_form.field import RequestPath
 
 DEFAULT_TOKENS = "1 trillion tokens"
 # What only language models have, and what they do not have.
-_OF_LANGUAGE = ("tokens", "sequence_tokens", "batch_sequences", "method")
+_OF_LANGUAGE = ("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "packing", "layout")
 _OF_OTHERS = ("dataset", "dataset_bytes", "sample_bytes", "sample_format", "batch_per_gpu", "epochs", "recipe")
 _RATE_TOKENS_PER_S = 1e5
 

@@ -6,7 +6,7 @@ from typing import Any
 from sizer.base.quantities import BYTES, parse
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import ends, quantity, written_number
-from sizer.workload.sentence.targets import SAMPLES
+from sizer.workload.sentence.targets import SAMPLES, TIME, time_text
 
 _UNIT = (
     r" ?(?P<unit>[KMGTP]i?[bB]|bytes?|gigabytes?|terabytes?|megabytes?|kilobytes?|petabytes?"
@@ -38,6 +38,12 @@ _CAPACITY = (
     ),
 )
 _SIZES = re.compile(SIZE, re.I)
+_CHECKPOINTS = re.compile(
+    rf"\bcheckpoint(?:s|ing|ed)?\b(?: (?:is|are|be|taken|written|saved|interval(?: of)?|to be))* "
+    rf"(?:(?:every|each|once (?:every|an?)|at least every|per) )?(?:{TIME}|(?P<hour>hour))\b"
+    r"|\b(?P<hourly>hourly) checkpoint(?:s|ing)?\b",
+    re.I,
+)
 _COUNT = re.compile(
     quantity(
         r" (?:training |test |labell?ed |CT |MRI |small |large |JPEG |medical |high-res(?:olution)?"
@@ -76,8 +82,16 @@ def read_capacity(notes: Notes) -> None:
     if match := _first(notes, _CAPACITY):
         written = _written(notes, match)
         if written:
-            notes.request["data"] = {"minimum_capacity_bytes": written}
+            notes.table("data")["minimum_capacity_bytes"] = written
             notes.text.record(match, f"at least {written} of usable capacity")
+
+
+def read_checkpoints(notes: Notes) -> None:
+    """How often a checkpoint is written."""
+    if match := notes.text.find(_CHECKPOINTS):
+        every = "1 h" if match["hourly"] or match["hour"] else time_text(ends(match)[0], match["unit"])
+        notes.table("data")["checkpoint_every_s"] = every
+        notes.text.record(match, f"a checkpoint every {every}")
 
 
 def _first(notes: Notes, patterns: tuple[re.Pattern[str], ...]) -> re.Match[str] | None:

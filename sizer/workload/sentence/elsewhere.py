@@ -4,219 +4,56 @@ A name that the catalogue holds is read as the catalogue's. These only tell what
 nearest part of the catalogue can be offered; a part with an unknown name is recognized by the words around it.
 """
 
-# Kind of a network: what it reads, as ``sample`` in the catalogue says.
+_NAMES = {
+    "gpu": """
+        H100, H200, H800, H20, A100, A800, A30, A40, A10, A16, A2, L4, L40, L40S, T4, B100, B200, B300, GB200,
+        GB300, GH200, K80, M40, P4, P40, RTX, RTX 4090, RTX 3090, RTX 6000, RTX 8000, Quadro, GeForce, MI50,
+        MI100, MI210, MI250, MI250X, MI300, MI300X, MI325X, MI350X, Gaudi, Gaudi 2, Gaudi 3, TPU, TPU v3, TPU
+        v4, Titan V, Hopper, Blackwell, Ampere, A6000, RTX A6000, A5000, Instinct, 2080 Ti, 3090, 4090, 5090
+    """,
+    "server": """
+        DGX Station, DGX SuperPOD, XE8545, PowerEdge XE8545, XE9640, R750xa, PowerEdge R750xa, PowerEdge R740,
+        XL675d, XL645d, Cray, SR670, SR675, Cisco UCS, UCS C480, Inspur, Gigabyte, AC922, IBM, Power9, NVL72,
+        GB200 NVL72, GB300 NVL72, NVL36, GB200 NVL36, NVL4, HGX Rubin
+    """,
+    "storage": """
+        PowerScale, FlashBlade, Pure Storage, VAST, VAST Data, A3I, EXAScaler, Lustre, GPFS, Spectrum Scale,
+        BeeGFS, Ceph, Qumulo, FlashArray, Unity, PowerStore, ECS, S3, MinIO, Hammerspace, F900, F710, F910,
+        F600, F200, A200, A2000, StorageGRID, FAS, AFF A400, AFF A900, Nimble, Alletra
+    """,
+    "token": """
+        Llama, Llama 2, Llama 3, Llama 7B, Llama 13B, Llama 1B, Llama 3.2 1B, Llama 3.2 3B, Llama 2 7B, Llama 2
+        13B, Llama 4, Llama 4 Scout, Llama 4 Maverick, GPT, GPT-2, GPT-4, GPT-J, GPT-NeoX, GPT-NeoX 20B,
+        Mistral, Mistral 7B, Mistral Large, Mixtral, Mixtral 8x7B, Mixtral 8x22B, Falcon, Falcon 7B, Falcon 40B,
+        Falcon 180B, Qwen, Qwen2.5 72B, Qwen 72B, Qwen3 32B, Qwen3 8B, Gemma, Gemma 2 27B, Gemma 3, Phi, Phi-3,
+        Phi-4, DeepSeek, DeepSeek R1, ChatGPT, PaLM, Claude, OPT, OPT 175B, LLaVA, Kimi K2, GLM, Command R, Yi
+        34B, StarCoder, OLMo, Granite, Grok, Nemotron, DBRX
+    """,
+    "sequence": """
+        T5, RoBERTa, DistilBERT, XLNet, Whisper, DeepSpeech, LSTM, RNN, ELECTRA, Jasper, Wav2Vec
+    """,
+    "image": """
+        EfficientNet, EfficientNet-B0, EfficientNet-B4, EfficientNet-B7, MobileNet, MobileNet v2, MobileNet v3,
+        DenseNet, DenseNet-121, DenseNet-201, YOLO, YOLOv3, YOLOv4, YOLOv5, YOLOv8, ViT, Vision Transformer,
+        ViT-B, ViT-L, Swin, Swin Transformer, CLIP, DINO, Faster R-CNN, DETR, SegFormer, DeepLab,
+        SDXL, diffusion model, GAN, StyleGAN, ResNet-18, ResNet-34, ResNeXt, ResNeXt-101,
+        SqueezeNet, ShuffleNet, NASNet, Xception, ConvNeXt, U-Net++, 2D U-Net, LeNet, ResNet-200, CycleGAN
+    """,
+    "volume": """
+        V-Net, nnU-Net, MedicalNet, 3D ResNet, Swin UNETR, UNETR
+    """,
+    "user-item pair": """
+        Wide and Deep, DeepFM, Two-tower, DCN
+    """,
+    "precision": """
+        FP64, INT8, INT4, TF32, double precision
+    """,
+    "fabric": """
+        HDR, HDR100, NDR, XDR, 200 GbE, 400 GbE, 800 GbE, 200GbE, Omni-Path, OmniPath, RoCE, Slingshot, 50 GbE,
+        FDR, QDR
+    """,
+}
+# By kind; that of a network is what it reads, as ``sample`` in the catalogue says.
 ELSEWHERE: dict[str, tuple[str, ...]] = {
-    "gpu": (
-        *("H100", "H200", "H800", "H20", "A100", "A800", "A30", "A40", "A10", "A16", "A2", "L4", "L40", "L40S", "T4"),
-        *("B100", "B200", "B300", "GB200", "GB300", "GH200", "K80", "M40", "P4", "P40", "RTX", "RTX 4090", "RTX 3090"),
-        *("RTX 6000", "RTX 8000", "Quadro", "GeForce", "MI50", "MI100", "MI210", "MI250", "MI250X", "MI300", "MI300X"),
-        *(
-            "MI325X",
-            "MI350X",
-            "Gaudi",
-            "Gaudi 2",
-            "Gaudi 3",
-            "TPU",
-            "TPU v3",
-            "TPU v4",
-            "Titan V",
-            "Hopper",
-            "Blackwell",
-            "Ampere",
-        ),
-        *("A6000", "RTX A6000", "A5000", "Instinct", "2080 Ti", "3090", "4090", "5090"),
-    ),
-    "server": (
-        *("DGX A100", "DGX H100", "DGX H200", "DGX B200", "HGX", "HGX A100", "HGX H100", "DGX Station", "DGX SuperPOD"),
-        *("XE9680", "PowerEdge XE9680", "XE8545", "PowerEdge XE8545", "XE9640", "R750xa", "PowerEdge R750xa", "R760xa"),
-        *(
-            "PowerEdge",
-            "PowerEdge R740",
-            "ProLiant",
-            "XL675d",
-            "XL645d",
-            "Cray",
-            "Cray XD670",
-            "SuperMicro",
-            "Supermicro",
-            "Lenovo",
-        ),
-        *("ThinkSystem", "SR670", "SR675", "Cisco UCS", "UCS C480", "Inspur", "Gigabyte", "AC922", "IBM", "Power9"),
-    ),
-    "storage": (
-        *("PowerScale", "FlashBlade", "Pure Storage", "VAST", "VAST Data", "DDN", "A3I", "EXAScaler", "Lustre", "GPFS"),
-        *(
-            "Spectrum Scale",
-            "BeeGFS",
-            "Ceph",
-            "Qumulo",
-            "FlashArray",
-            "Unity",
-            "PowerStore",
-            "ECS",
-            "S3",
-            "MinIO",
-            "Hammerspace",
-        ),
-        *(
-            "F900",
-            "F710",
-            "F910",
-            "F600",
-            "F200",
-            "A200",
-            "A2000",
-            "StorageGRID",
-            "FAS",
-            "AFF A400",
-            "AFF A900",
-            "Nimble",
-            "Alletra",
-        ),
-    ),
-    "sequence": (
-        *(
-            "Llama",
-            "Llama 2",
-            "Llama 3",
-            "Llama 7B",
-            "Llama 8B",
-            "Llama 13B",
-            "Llama 70B",
-            "Llama 405B",
-            "Llama 2 70B",
-            "Llama 3 70B",
-        ),
-        *(
-            "Llama 3 8B",
-            "Llama 3.1 70B",
-            "Llama 3.1 8B",
-            "Llama 3.1 405B",
-            "Llama 3.3 70B",
-            "GPT",
-            "GPT-2",
-            "GPT-3",
-            "GPT-4",
-            "GPT-J",
-        ),
-        *(
-            "GPT-NeoX",
-            "Mistral",
-            "Mistral 7B",
-            "Mixtral",
-            "Mixtral 8x7B",
-            "Falcon",
-            "Falcon 40B",
-            "BLOOM",
-            "T5",
-            "Qwen",
-            "Gemma",
-            "Phi",
-        ),
-        *(
-            "DeepSeek",
-            "DeepSeek R1",
-            "RoBERTa",
-            "DistilBERT",
-            "XLNet",
-            "LLM",
-            "large language model",
-            "ChatGPT",
-            "Whisper",
-            "DeepSpeech",
-        ),
-        *(
-            "LSTM",
-            "RNN",
-            "RNN-T",
-            "Megatron",
-            "Megatron-LM",
-            "PaLM",
-            "Claude",
-            "OPT",
-            "LLaVA",
-            "ELECTRA",
-            "Jasper",
-            "Wav2Vec",
-        ),
-    ),
-    "image": (
-        *(
-            "EfficientNet",
-            "EfficientNet-B0",
-            "EfficientNet-B4",
-            "EfficientNet-B7",
-            "MobileNet",
-            "MobileNet v2",
-            "MobileNet v3",
-        ),
-        *(
-            "DenseNet",
-            "DenseNet-121",
-            "DenseNet-201",
-            "YOLO",
-            "YOLOv3",
-            "YOLOv4",
-            "YOLOv5",
-            "YOLOv8",
-            "ViT",
-            "Vision Transformer",
-        ),
-        *(
-            "ViT-B",
-            "ViT-L",
-            "Swin",
-            "Swin Transformer",
-            "CLIP",
-            "DINO",
-            "RetinaNet",
-            "Faster R-CNN",
-            "DETR",
-            "SegFormer",
-            "DeepLab",
-        ),
-        *(
-            "Stable Diffusion",
-            "SDXL",
-            "diffusion model",
-            "GAN",
-            "StyleGAN",
-            "ResNet-18",
-            "ResNet-34",
-            "ResNeXt",
-            "ResNeXt-101",
-        ),
-        *(
-            "SqueezeNet",
-            "ShuffleNet",
-            "NASNet",
-            "Xception",
-            "ConvNeXt",
-            "U-Net++",
-            "2D U-Net",
-            "LeNet",
-            "ResNet-200",
-            "CycleGAN",
-        ),
-    ),
-    "volume": ("V-Net", "nnU-Net", "MedicalNet", "3D ResNet", "Swin UNETR", "UNETR"),
-    "user-item pair": ("DLRM", "Wide and Deep", "DeepFM", "Two-tower", "DCN"),
-    "precision": ("FP8", "FP64", "INT8", "INT4", "TF32", "BF16", "bfloat16", "double precision"),
-    "fabric": (
-        "HDR",
-        "HDR100",
-        "NDR",
-        "XDR",
-        "200 GbE",
-        "400 GbE",
-        "800 GbE",
-        "200GbE",
-        "Omni-Path",
-        "OmniPath",
-        "RoCE",
-        "Slingshot",
-        "50 GbE",
-        "FDR",
-        "QDR",
-    ),
+    kind: tuple(" ".join(name.split()) for name in names.split(",")) for kind, names in _NAMES.items()
 }

@@ -1,4 +1,4 @@
-"""What a sentence says about equipment: fabrics, storage tiers, GPUs, servers, storage, vendors, and what is there."""
+"""What a sentence says about equipment: fabrics, storage tiers, servers, storage, vendors, and what is there."""
 
 import re
 from collections.abc import Iterable
@@ -6,13 +6,12 @@ from typing import Any
 
 from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.fabrics import fabric_links, fabric_ports
-from sizer.catalog.generations import default_eras, era_of, eras_of, newer_eras
+from sizer.catalog.generations import era_of, era_of_gpu, eras_of, usual_eras
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Gpu
-from sizer.catalog.vendors import is_of_vendor
-from sizer.workload.sentence.names import GPU, SERVER, STORAGE, VENDOR, Mention
+from sizer.catalog.vendors import is_of_vendor, vendors_of
+from sizer.workload.sentence.names import GPU, SERVER, STORAGE, VENDOR
 from sizer.workload.sentence.notes import Notes
-from sizer.workload.sentence.numbers import ends, quantity
+from sizer.workload.sentence.numbers import COUNT, ends, quantity, value_of
 from sizer.workload.sentence.unavailable import ask_unavailable, usable_gpus
 
 _KIND = r" (?:storage|arrays?|NAS|systems?|tier)\b"
@@ -47,6 +46,9 @@ _NOUN_AFTER = (
 )
 
 
+_GBIT = r"(?:Gbit/s|Gb/s|Gbps|Gbit|Gb|G)"
+
+
 @cached_by_catalog
 def _fabric_pattern(catalog: Catalog) -> re.Pattern[str]:
     links = fabric_links(catalog)
@@ -55,7 +57,9 @@ def _fabric_pattern(catalog: Catalog) -> re.Pattern[str]:
     return re.compile(
         rf"\b(?:over |via |on |with |using )?(?:(?P<speed>{'|'.join(speeds) or '(?!)'}) ?(?:GbE|(?:Gb|Gbit|Gbps"
         r"|Gbit/s|G|gig|gigabit)(?: |-)?(?:Ethernet|networking|LAN))"
-        rf"|(?P<band>{bands})(?:[ -]?(?:InfiniBand|IB))?|(?:InfiniBand|IB)[ -](?P<band_after>{bands})"
+        rf"|(?:\d{{2,3}} ?{_GBIT} )?(?P<band>{bands})(?:-?\d{{2,3}}\b| \d{{2,3}} ?{_GBIT}\b)?"
+        r"(?:[ -]?(?:InfiniBand|IB))?"
+        rf"|(?:InfiniBand|IB)[ -](?P<band_after>{bands})"
         r"|(?P<infiniband>InfiniBand|IB)|(?P<ethernet>Ethernet))\b"
         r"(?: (?:fabrics?|networks?|switch(?:es)?|interconnects?))?",
         re.I,
@@ -94,109 +98,6 @@ def read_tier(notes: Notes) -> None:
             return
 
 
-# --- GPUs
-
-_MEMORY = r"(?P<{0}>\d{{1,3}}) ?(?:GB|G|GiB)\b"
-_FORM = r"(?P<{0}>SXM ?\d?|PCI-?e|NVLink)\b"
-_QUALIFIED = re.compile(
-    rf"(?:{_MEMORY.format('gb_before')} )?(?:{_FORM.format('form_before')} )?(?P<name>{GPU}+)"
-    rf"(?:[ /(-]*{_FORM.format('form')})?"
-    rf"(?:[ /(-]*{_MEMORY.format('gb')}\)?)?(?:[ -]*{_FORM.format('form_after')})?",
-    re.I,
-)
-_GPU_NAME = rf"(?:{VENDOR}+ )?{GPU}+(?: (?:GPUs?|cards?|accelerators?))?"
-_GPUS = re.compile(
-    quantity(
-        rf" ?(?:[x*] ?)?(?:pieces of |of the )?(?:{_GPU_NAME}|(?:more |new |{VENDOR}+ )?(?:GPUs?"
-        r"|graphics cards|accelerators))(?!\w)",
-        between="(?!x)x",
-    ),
-    re.I,
-)
-_GPU_ALONE = re.compile(_GPU_NAME, re.I)
-_AT_MOST = re.compile(
-    r"(?:\b(?:at most|no more than|not more than|up to|under|below|less than|fewer than"
-    r"|max(?:imum)?\.?(?: of)?|limited to|only)|<=?) ?$",
-    re.I,
-)
-
-
-def qualify_gpus(notes: Notes) -> None:
-    """Join the name of a GPU with its memory and form: V100 SXM2 32 GB."""
-    for match in list(_QUALIFIED.finditer(notes.text.left)):
-        memory = match["gb"] or match["gb_before"]
-        form = re.sub(r"[^a-z0-9]", "", (match["form"] or match["form_before"] or match["form_after"] or "").lower())
-        mention = next(one for one in notes.mentions if one.start == match.start("name"))
-        named = [notes.catalog.gpus[key] for key in mention.ids]
-        ids = tuple(
-            gpu.id for gpu in named if (not memory or f" {memory} gb" in gpu.name.lower()) and _has_form(gpu, form)
-        )
-        notes.mentions.remove(mention)
-        notes.mentions.append(Mention(GPU, match.start(), match.end(), ids))
-        notes.text.mark(match.start(), match.end(), GPU)
-
-
-def read_gpus(notes: Notes, has_target: bool) -> None:
-    """A number of GPUs is a target where the sentence gives no other; a name of a GPU limits the choice."""
-    for match in list(_GPUS.finditer(notes.text.left)):
-        if not _are_held(notes, match):
-            continue
-        low, high = ends(match)
-        bound = _AT_MOST.search(notes.before(match.start()))
-        if bound or has_target or "target" in notes.work or not 1 <= high <= 100_000:
-            start = match.start() - len(bound[0]) if bound else match.start()
-            notes.unusable.append(notes.text.sentence[start : match.end()].strip())
-            notes.text.mark(start, match.end())
-            continue
-        count = round(high) * _gpus_of_server(notes, match)
-        notes.work["target"] = {"gpus_busy": count}
-        ranged = " (upper end of the range)" if low < high else ""
-        notes.text.record(match, f"{count} GPUs at full utilization{ranged}")
-    for match in list(_GPU_ALONE.finditer(notes.text.left)):
-        if _are_held(notes, match):
-            notes.text.record(match, "allowed GPUs")
-
-
-_SERVERS_OF = re.compile(r" ?(?:gpu )?(?:servers?|nodes?|boxes|box|machines?|systems?)\b", re.I)
-
-
-def _gpus_of_server(notes: Notes, match: re.Match[str]) -> int:
-    """GPUs that a counted thing has: of "4 MI300X servers" those of the usual server; 1 where GPUs are counted."""
-    words = _SERVERS_OF.match(notes.text.left, match.end()) or _SERVERS_OF.search(match[0])
-    mentions = notes.mentions_in(match.start(), match.end(), GPU)
-    if words is None or not mentions:
-        return 1
-    named = {key for one in mentions for key in one.ids}
-    fitted = [
-        server.n_gpus.value
-        for server in notes.catalog.servers.values()
-        if server.role == "gpu" and server.orderable and server.n_gpus is not None and named & set(server.gpus)
-    ]
-    return max(set(fitted), key=fitted.count, default=1)
-
-
-def _are_held(notes: Notes, match: re.Match[str]) -> bool:
-    """Whether the GPUs that a match names, if it names any, can be ordered; they are what is allowed then."""
-    mentions = notes.mentions_in(match.start(), match.end(), GPU)
-    if not mentions:
-        return True
-    usable = usable_gpus(notes.catalog)
-    allowed = [key for one in mentions for key in one.ids if key in usable]
-    if not allowed:
-        notes.text.mark(match.start(), match.end())
-        ask_unavailable(notes, "gpu", mentions[0].start, mentions[0].end)
-        return False
-    if set(allowed) != set(usable):
-        platforms = notes.table("platforms")
-        platforms["gpus"] = sorted({*platforms.get("gpus", []), *allowed})
-    return True
-
-
-def _has_form(gpu: Gpu, form: str) -> bool:
-    kind = str(gpu.form_factor.value)
-    return not form or kind.startswith(form) or (form == "nvlink" and kind.startswith("sxm"))
-
-
 # --- servers, storage, vendors
 
 _SERVER_COUNT = re.compile(
@@ -204,6 +105,12 @@ _SERVER_COUNT = re.compile(
         rf" ?(?:[x*] ?)?(?:more |new |additional |of (?:the|our) )?{VENDOR}* ?{SERVER}+{_NOUN_AFTER}(?!\w)",
         between="(?!x)x",
     ),
+    re.I,
+)
+# "DGX H100 x 4", "Cray XD670, four of them"
+_SERVER_COUNT_AFTER = re.compile(
+    rf"(?:{VENDOR}+ )?{SERVER}+{_NOUN_AFTER},? ?(?:[x*] ?(?P<number>{COUNT})(?!\w)"
+    rf"|(?P<of_them>{COUNT}) (?:of (?:them|these|those)|units|pieces)\b)",
     re.I,
 )
 _STORAGE_COUNT = re.compile(quantity(rf" ?(?:[x*] ?)?{VENDOR}* ?{STORAGE}+{_NOUN_AFTER}(?!\w)", between="(?!x)x"), re.I)
@@ -229,6 +136,11 @@ def read_part_counts(notes: Notes, has_target: bool) -> None:
                     notes.text.record(match, f"existing: {count} x {_names(notes, mention.ids)}")
             elif kind == SERVER:
                 _wanted_servers(notes, match, mention.ids, count, has_target)
+    for match in list(_SERVER_COUNT_AFTER.finditer(notes.text.left)):
+        (mention, *_) = notes.mentions_in(match.start(), match.end(), SERVER)
+        count = round(value_of(match["number"] or match["of_them"]))
+        if 1 <= count <= 100_000:
+            _wanted_servers(notes, match, mention.ids, count, has_target)
     while "existing" in notes.request and (words := notes.text.find(_EXISTING_WORDS)):
         notes.text.mark(words.start(), words.end())
 
@@ -263,7 +175,7 @@ def read_named(notes: Notes) -> None:
         start, end = match.start("names"), match.end("names")
         servers = [key for one in notes.mentions_in(start, end, SERVER) for key in one.ids]
         storage = [key for one in notes.mentions_in(start, end, STORAGE) for key in one.ids]
-        vendors = [key for one in notes.mentions_in(start, end, VENDOR) for key in one.ids]
+        vendors = list(dict.fromkeys(key for one in notes.mentions_in(start, end, VENDOR) for key in one.ids))
         if servers or storage:
             _items(notes, match, servers, storage)
         elif vendors:
@@ -286,15 +198,8 @@ def _items(notes: Notes, match: re.Match[str], servers: list[str], storage: list
 
 
 def _vendors(notes: Notes, match: re.Match[str], vendors: list[str]) -> None:
-    if match["gpus"]:
-        gpus = [
-            gpu
-            for gpu in usable_gpus(notes.catalog)
-            if any(is_of_vendor(notes.catalog.gpus[gpu].vendor, one) for one in vendors)
-        ]
-        if gpus and len(gpus) < len(usable_gpus(notes.catalog)):
-            notes.table("platforms")["gpus"] = gpus
-        notes.text.record(match, f"GPUs of {', '.join(vendors)}")
+    if match["gpus"] or all(_makes_gpus_only(notes, one) for one in vendors):
+        _gpus_of_vendors(notes, match, vendors)
         return
     servers = _of_vendors(notes, SERVER, vendors)
     storage = _of_vendors(notes, STORAGE, vendors)
@@ -323,6 +228,29 @@ def _vendors(notes: Notes, match: re.Match[str], vendors: list[str]) -> None:
         notes.text.record(match, f"only {', '.join(vendors)}: {'; '.join(_names(notes, keys) for _, keys in asked)}")
 
 
+def _makes_gpus_only(notes: Notes, vendor: str) -> bool:
+    return not any(is_of_vendor(one, vendor) for one in vendors_of(notes.catalog))
+
+
+def _gpus_of_vendors(notes: Notes, match: re.Match[str], vendors: list[str]) -> None:
+    """Only, or none of, the GPUs of some vendors; a preference among GPUs has no place in a request."""
+    if match["prefer"] or match["shop"]:
+        notes.leave(match)
+        return
+    catalog, eras = notes.catalog, eras_meant(notes)
+    usable = usable_gpus(catalog)
+    is_negated = match["negated"] is not None
+    meant = [
+        gpu for gpu in usable if any(is_of_vendor(catalog.gpus[gpu].vendor, one) for one in vendors) is not is_negated
+    ]
+    usual = [gpu for gpu in usable if era_of_gpu(catalog, catalog.gpus[gpu]) in eras]
+    gpus = [gpu for gpu in meant if gpu in usual] or meant
+    platforms = notes.table("platforms")
+    if gpus and gpus != usual and "gpus" not in platforms:
+        platforms["gpus"] = gpus
+    notes.text.record(match, f"{'no ' if is_negated else ''}GPUs of {', '.join(vendors)}")
+
+
 def _allow(notes: Notes, part: str, keys: Iterable[str]) -> None:
     if keys := list(keys):
         platforms = notes.table("platforms")
@@ -339,22 +267,22 @@ def _orderable(notes: Notes, kind: str, keys: Iterable[str]) -> list[str]:
 def _of_vendors(notes: Notes, kind: str, vendors: list[str]) -> list[str]:
     items: Any = notes.catalog.servers if kind == SERVER else notes.catalog.storage
     eras = eras_meant(notes)
-    return [
+    keys = [
         key
         for key, item in items.items()
         if item.orderable
-        and ((era := era_of(notes.catalog, item)) is None or era in eras)
         and (kind != SERVER or item.role == "gpu")
         and any(is_of_vendor(item.vendor, vendor) for vendor in vendors)
     ]
+    # Who names a vendor that has nothing of the era meant asks for what it has.
+    return [key for key in keys if (era := era_of(notes.catalog, items[key])) is None or era in eras] or keys
 
 
 def eras_meant(notes: Notes) -> frozenset[str]:
     """Eras of the parts that a sentence means where it names vendors or kinds of fabric only."""
     catalog = notes.catalog
     named = [key for one in notes.mentions if one.kind in (GPU, SERVER) for key in one.ids]
-    trains_language = any(catalog.dnns[key].transformer is not None for key in notes.dnns)
-    return eras_of(catalog, named) or (newer_eras(catalog) if trains_language else default_eras(catalog))
+    return eras_of(catalog, named) or usual_eras(catalog, notes.dnns)
 
 
 def settle_fabrics(notes: Notes) -> None:

@@ -40,7 +40,9 @@ FILLERS = frozenset(
         talk target targets task team tell than thank thanks that that's the their them then there there's therefore
         these they they'd they're they've thing things think this those through throughput thus thx tiff time to today
         together total toward towards training try trying tune tuned tuning under university up us use used user uses
-        using usual via video videos vision vs w want wanted wants was way we we'd we'll we're we've week well were
+        using usual scratch long sft instruct instruction domain adaptation parameter parameters params sec text texts
+        language languages house department foundation adapt dense copilot assistant corpus run dedicated
+        via video videos vision vs w want wanted wants was way we we'd we'll we're we've week well were
         what what's when where whether which while who whole why will wise wish with within wondering work workflow
         working workload workloads works would write year yes yet you you'd you're your yours
         """,

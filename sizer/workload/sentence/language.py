@@ -1,8 +1,16 @@
-"""What a sentence says about the training of a language model: tokens, their rate, sequences, adapters, formats."""
+"""What a sentence says about the training of a language model: tokens, their rate, sequences, batch, adapters, formats.
+
+Tokens and sizes look alike: "20B tokens" is no network of 20B. So these words are found before names are looked up,
+and settled once the networks are known.
+"""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from sizer.base.quantities import tokens_text
+from sizer.base.units import DAY_S, HOUR_S
+from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import DIGITS, number_of_digits
 from sizer.workload.sentence.unavailable import ask_unavailable
@@ -12,55 +20,141 @@ _NUMBER = (
     rf"(?<![\w.,])(?:(?P<number>{DIGITS})|(?:a|one)(?= )) ?"
     r"(?P<scale>thousand|millions?|billions?|trillions?|bn|tn|[kmbt])?"
 )
-_PER_S = re.compile(rf"{_NUMBER} ?tok(?:en)?s?(?: ?/ ?| per | a )s(?:ec|econd)?\b", re.I)
-_TOKENS = re.compile(rf"{_NUMBER}[ -]?tokens?\b", re.I)
+_TOKEN = r"(?:tokens?|toks?)"
+_PERIODS = {"s": 1.0, "m": 60.0, "h": HOUR_S, "d": DAY_S}
+_RATE = re.compile(
+    rf"{_NUMBER}[ -]?{_TOKEN}(?: ?/ ?| per | an? | each | every )"
+    r"(?P<period>seconds?|secs?|s|minute|min|hour|hr|h|day|d)\b"
+    r"(?P<each>(?: ?/ ?| per | each | a | on each )(?:GPU|card|accelerator|device|chip)s?\b)?",
+    re.I,
+)
+_BATCH = re.compile(
+    rf"\b(?:(?:global|total|effective) )?batch(?:es)?(?:[ -]sizes?)?(?: of| is|:| =)? {_NUMBER}"
+    rf"(?:[ -]?(?P<noun>{_TOKEN}|sequences?|seqs?|samples?))?\b(?! (?:per|a|each|on each) GPU)",
+    re.I,
+)
+_TOKENS = re.compile(rf"{_NUMBER}[ -]?{_TOKEN}\b(?![ -](?:sequences?|context|long))", re.I)
 _COUNT = r"(?P<number>\d{1,3}(?:[ ,]?\d{3})?) ?(?P<scale>k)?"
+_COUNT_AFTER = r"(?<![\w.,])(?P<number2>\d{1,3}(?:[ ,]?\d{3})?) ?(?P<scale2>k)?"
 _SEQUENCE = re.compile(
     rf"(?:(?:sequences?|seq|context)(?:[ -]?(?:len(?:gth)?s?|windows?|sizes?))?(?: of| =|:)? {_COUNT}"
-    r"(?:[ -]?tokens?)?\b)"
-    rf"|(?:(?<![\w.,])(?P<number2>\d{{1,3}}(?:[ ,]?\d{{3}})?) ?(?P<scale2>k)?(?:[ -]tokens?)?[ -]"
-    r"(?:context|sequences?|seq(?:uence)?[ -]?len(?:gth)?)(?:[ -]?(?:windows?|length))?\b)",
+    rf"(?:[ -]?{_TOKEN})?\b)"
+    rf"|(?:{_COUNT_AFTER}(?:[ -]{_TOKEN})?[ -](?:context|seq(?:uence)?[ -]?len(?:gth)?)(?:[ -]?(?:windows?|length))?\b)"
+    # "1024 sequences" count sequences; "1024-token sequences" tell their length.
+    rf"|(?:(?<![\w.,])(?P<number3>\d{{1,3}}(?:[ ,]?\d{{3}})?) ?(?P<scale3>k)?[ -]{_TOKEN}[ -](?:long )?sequences?\b)",
     re.I,
 )
 _ADAPTERS = re.compile(r"\b(?:q?lora|peft|adapters?)(?:[ -]?(?:fine[ -]?tun(?:e|ing)|adapters?|training))?\b", re.I)
 _FORMAT = re.compile(r"\b(?:(?P<fp8>(?:mx)?fp8)|(?P<fp4>(?:nv|mx)?fp4))\b(?: (?:precision|training))?", re.I)
+_LANGUAGE_MODEL = re.compile(
+    r"\b(?:(?:large[ -])?language[ -]models?|LLMs?|foundation models?|chat ?bots?|generative AI|gen ?AI)\b", re.I
+)
 
 
-def read_format(notes: Notes) -> re.Match[str] | None:
-    """FP8 or FP4, before names are looked up; :func:`read_language` settles whether the network takes it."""
-    match = notes.text.find(_FORMAT)
-    if match:
-        notes.text.record(match, "FP8" if match["fp8"] else "FP4")
-    return match
+@dataclass(frozen=True)
+class _Found:
+    """Words that a language model's training may have: their place, their meaning, and what they set."""
+
+    match: re.Match[str]
+    meaning: str
+    key: str
+    value: object
 
 
-def read_language(notes: Notes, number_format: re.Match[str] | None) -> None:
-    """Tokens, their rate, sequences and adapters of a language model; nothing of other networks."""
-    dnns = notes.catalog.dnns
-    if not any(dnns[key].transformer is not None for key in notes.dnns):
-        if number_format is not None and notes.dnns:
-            ask_unavailable(notes, "precision", number_format.start(), number_format.end())
-        return
+@dataclass(frozen=True)
+class LanguageWords:
+    """Words about language models in a sentence, found before its networks are known."""
+
+    phrases: tuple[_Found, ...]
+    number_format: re.Match[str] | None
+    names_kind: bool  # "a language model", without a name
+
+    @property
+    def means_language(self) -> bool:
+        """Whether the sentence is about a language model even where it names none."""
+        return self.names_kind or bool(self.phrases)
+
+
+def find_language(notes: Notes) -> LanguageWords:
+    """Find words about language models, before names are looked up."""
+    number_format = notes.text.find(_FORMAT)
     if number_format is not None:
-        notes.work["precision"] = "fp8" if number_format["fp8"] else "fp4"
-    if match := notes.text.find(_SEQUENCE):
-        length = _value(match["number"] or match["number2"], match["scale"] or match["scale2"], 1024.0)
-        notes.work["sequence_tokens"] = round(length)
-        notes.text.record(match, f"sequences of {round(length)} tokens")
-    if match := notes.text.find(_PER_S):
-        rate = _value(match["number"], match["scale"])
-        if "target" in notes.work:
-            notes.leave(match)
+        notes.text.record(number_format, "FP8" if number_format["fp8"] else "FP4")
+    kind = notes.text.find(_LANGUAGE_MODEL)
+    while match := notes.text.find(_LANGUAGE_MODEL):
+        notes.text.record(match, "language model")
+    found: list[_Found] = []
+    readers: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Found | None]], ...] = (
+        (_BATCH, _batch),
+        (_RATE, _rate),
+        (_SEQUENCE, _sequence),
+        (_TOKENS, _tokens),
+    )
+    for pattern, read in readers:
+        if (match := notes.text.find(pattern)) and (one := read(match)):
+            found.append(one)
+            notes.text.mark(match.start(), match.end())
+    return LanguageWords(tuple(found), number_format, kind is not None)
+
+
+def settle_language(notes: Notes, words: LanguageWords) -> None:
+    """Take the words found for the language model that the sentence names or has to name; of others nothing."""
+    dnns = notes.catalog.dnns
+    named = [key for key in notes.dnns if dnns[key].transformer is not None]
+    if notes.dnns and not named:
+        if words.number_format is not None:
+            ask_unavailable(notes, "precision", words.number_format.start(), words.number_format.end())
+        notes.unusable.extend(one.match[0].strip() for one in words.phrases)
+        return
+    if words.number_format is not None:
+        notes.work["precision"] = "fp8" if words.number_format["fp8"] else "fp4"
+    length = next((one.value for one in words.phrases if one.key == "sequence_tokens"), None)
+    for one in words.phrases:
+        if one.key == "tokens_per_s" and "target" in notes.work:
+            notes.unusable.append(one.match[0].strip())
+            continue
+        if not one.key:
+            notes.unusable.append(one.match[0].strip())
+            continue
+        if one.key == "tokens_per_s":
+            notes.work["target"] = {"tokens_per_s": one.value}
+        elif one.key == "batch_tokens":
+            assert isinstance(one.value, float)
+            sequence = length if isinstance(length, int) else DEFAULT_SEQUENCE_TOKENS
+            notes.work["batch_sequences"] = max(1, round(one.value / sequence))
         else:
-            notes.work["target"] = {"tokens_per_s": rate}
-            notes.text.record(match, f"minimum rate {tokens_text(rate)}/s")
-    if match := notes.text.find(_TOKENS):
-        tokens = _value(match["number"], match["scale"])
-        notes.work["tokens"] = tokens
-        notes.text.record(match, f"training on {tokens_text(tokens)}")
+            notes.work[one.key] = one.value
+        notes.text.record(one.match, one.meaning)
     while match := notes.text.find(_ADAPTERS):
         notes.work["method"] = "lora"
         notes.text.record(match, "training of adapters (LoRA)")
+
+
+def _rate(match: re.Match[str]) -> _Found | None:
+    rate = _value(match["number"], match["scale"]) / _PERIODS[match["period"][0].lower()]
+    if match["each"]:
+        return _Found(match, "", "", rate)  # a rate of one GPU is no target of a cluster
+    return _Found(match, f"minimum rate {tokens_text(rate)}/s", "tokens_per_s", rate)
+
+
+def _batch(match: re.Match[str]) -> _Found | None:
+    if match["number"] is None:
+        return None
+    count = _value(match["number"], match["scale"])
+    if (match["noun"] or "").lower().startswith("tok"):
+        return _Found(match, f"{tokens_text(count)} in a step over all GPUs", "batch_tokens", count)
+    return _Found(match, f"{count:,.12g} sequences in a step over all GPUs", "batch_sequences", round(count))
+
+
+def _sequence(match: re.Match[str]) -> _Found | None:
+    number = match["number"] or match["number2"] or match["number3"]
+    length = round(_value(number, match["scale"] or match["scale2"] or match["scale3"], 1024.0))
+    return _Found(match, f"sequences of {length} tokens", "sequence_tokens", length)
+
+
+def _tokens(match: re.Match[str]) -> _Found | None:
+    tokens = _value(match["number"], match["scale"])
+    return _Found(match, f"training on {tokens_text(tokens)}", "tokens", tokens)
 
 
 def _value(number: str | None, scale: str | None, kilo: float = 1e3) -> float:

@@ -62,7 +62,7 @@ _RACKS = re.compile(
 )
 _SERVERS = re.compile(_BOUND + quantity(r" (?:GPU )?(?:servers?|nodes?)\b"), re.I)
 _WATTS = {"w": 1.0, "k": 1e3, "m": 1e6}
-_THING = r"(?:rate|speed|throughput|performance)"
+_THING = r"(?:rate|speed|throughput|performance|(?:tok(?:en)?s?|images?|samples?)(?: ?/ ?s(?:ec)?| (?:per|a) second))"
 _MOST = re.compile(
     rf"\b(?:(?:run |train |trained )?as (?:fast|quick|quickly|high|much(?: {_THING})?) as "
     r"(?:possible|we can|i can|you can|it gets)"

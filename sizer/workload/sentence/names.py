@@ -22,7 +22,11 @@ _MOST_PIECES = 12
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 _GAP = re.compile(r"[ ._/-]{0,2}")
 # A word alone that is too common to name an item.
-_TOO_COMMON = frozenset(("local", "existing", "head", "ssd", "nvme", "nfs", "tesla", "neural", "mask", "matrix"))
+_TOO_COMMON = frozenset(
+    ("local", "existing", "head", "ssd", "nvme", "nfs", "tesla", "neural", "mask", "matrix", "stable")
+)
+# Names of server families that stand for their vendor: "PowerEdge servers".
+_SERIES = {"Dell": ("poweredge",), "HPE": ("proliant",), "Lenovo": ("thinksystem",)}
 _MODEL_NUMBER = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])[\w-]{2,}")
 
 Pieces = tuple[str, ...]
@@ -60,15 +64,16 @@ class Names:
             # An item of this very name rules over others that have it in theirs: DGX-2 is not DGX-2H.
             known[own][kind] = keys
         held = {link.id for link in fabric_links(catalog)}
+        self._vendors = _vendor_names(catalog)
         for kind, outside in ELSEWHERE.items():
             for called in outside:
                 if kind == "fabric" and "".join(pieces(called)) in held:
                     continue
-                known.setdefault(pieces(called), {f"{OUTSIDE}{kind}": {called}})
+                if pieces(called) not in self._vendors:
+                    known.setdefault(pieces(called), {f"{OUTSIDE}{kind}": {called}})
         self._known = {
             name: {kind: tuple(sorted(keys)) for kind, keys in found.items()} for name, found in known.items()
         }
-        self._vendors = _vendor_names(catalog)
         self._longest = min(_MOST_PIECES, max(map(len, self._known), default=1))
 
     def mark(self, text: UnreadText) -> list[Mention]:
@@ -150,13 +155,19 @@ def _family_names(item: Item) -> list[str]:
 
 
 def _vendor_names(catalog: Catalog) -> dict[Pieces, str]:
-    """Names of vendors and their parts: Dell EMC Isilon, Dell EMC, Dell, EMC; a name that lacks its last letter, HP."""
+    """Names of vendors, those of GPUs too, and their parts: Dell EMC Isilon, Dell EMC, Dell, EMC.
+
+    A name may lack its last letter: HP.
+    """
     names: dict[Pieces, str] = {}
-    for vendor in vendors_of(catalog):
+    makers_of_gpus = {gpu.vendor for gpu in catalog.gpus.values()}
+    for vendor in sorted({*vendors_of(catalog), *makers_of_gpus}):
         words = vendor.split()
         for first in range(len(words)):
             for last in range(first + 1, len(words) + 1):
                 names.setdefault(pieces(" ".join(words[first:last])), " ".join(words[first:last]))
+        for series in _SERIES.get(words[0], ()):
+            names.setdefault((series,), words[0])
         if len(words) == 1 and vendor.isupper() and len(vendor) == 3:
             names.setdefault((vendor[:2].lower(),), vendor)
     return names

@@ -25,6 +25,7 @@ class Notes:
     questions: list[Question] = field(default_factory=list)
     unusable: list[str] = field(default_factory=list)  # phrases that have no place in a request
     currency: str = ""
+    means_language: bool = False  # words of language models, with or without a name of one
 
     def table(self, name: str) -> dict[str, Any]:
         """A table of the request, made where it is missing."""

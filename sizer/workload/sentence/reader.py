@@ -4,27 +4,29 @@ import re
 from typing import Any
 
 from sizer.base.errors import RequestError
+from sizer.catalog.generations import newer_eras
 from sizer.catalog.model import Catalog
 from sizer.workload.request import SIZE_LIMITS, SizingRequest
-from sizer.workload.sentence.data import read_capacity, read_host_memory, read_samples, read_sizes
+from sizer.workload.sentence.data import read_capacity, read_checkpoints, read_host_memory, read_samples, read_sizes
 from sizer.workload.sentence.dates import need_in
 from sizer.workload.sentence.equipment import (
-    qualify_gpus,
+    eras_meant,
     read_fabrics,
-    read_gpus,
     read_named,
     read_part_counts,
     read_tier,
     settle_fabrics,
 )
 from sizer.workload.sentence.fillers import FILLERS
-from sizer.workload.sentence.language import read_format, read_language
+from sizer.workload.sentence.gpus import qualify_gpus, read_gpus
+from sizer.workload.sentence.language import find_language, settle_language
 from sizer.workload.sentence.limits import RANKED, asks_for_most, limit_in, ranking_in
 from sizer.workload.sentence.names import DATASET, DNN, names_of, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import AmbiguousNumberError, value_of
 from sizer.workload.sentence.ownership import ownership_phrases
 from sizer.workload.sentence.reading import Answer, Question, Reading
+from sizer.workload.sentence.software import read_software
 from sizer.workload.sentence.targets import default_length, read_epochs, read_habits, read_rate, read_time
 from sizer.workload.sentence.team import read_growth, read_losses, read_team
 from sizer.workload.sentence.text import READ, UnreadText, normal
@@ -41,7 +43,7 @@ _CONFIDENCE = re.compile(
     r"\b(\d{1,3}(?:[.,]\d{1,3})?) ?(?:%|per ?cent) (?:sure|certain|certainty|confiden\w+|chance|probab\w+)", re.I
 )
 _INFERENCE = re.compile(
-    r"\b(?:batch |offline |nightly |daily )?(?:validat\w+|inferenc\w+|inferring|replay\w*"
+    r"\b(?:batch |offline )?(?:validat\w+|inferenc\w+|inferring|replay\w*"
     r"|scoring|predictions?)(?: (?:on|of|over) (?:a|the|our|their|new|recorded) (?:test"
     r"|validation|hold-?out) (?:set|data)(?:set)?)?(?! (?:loss|accuracy))",
     re.I,
@@ -56,13 +58,14 @@ _OUT_OF_SCOPE = re.compile(
 )
 _PRECISIONS = {
     "mixed": re.compile(
-        r"\b(?:(?:in |with |using )?(?:automatic )?mixed[ -]precision|FP ?16|float16|half["
+        r"\b(?:(?:in |with |using )?(?:automatic )?mixed[ -]precision|(?:in )?BF ?16|bfloat16|FP ?16|float16|half["
         r" -]precision|AMP|tensor cores?)\b",
         re.I,
     ),
     "fp32": re.compile(r"\b(?:(?:in |with |using )?(?:full|single)[ -]precision|FP ?32|float32)\b", re.I),
 }
 # Without "per GPU" it could be the batch of all GPUs together.
+_BILLIONS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d)?) ?(?:B|billion)\b(?: parameters?\b)?", re.I)
 _BATCH = re.compile(r"\b(?:local )?batch(?: size)?(?: of|:)? (?P<number>\d{1,5}) (?:per|a|each|on each) GPU\b", re.I)
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\ue006\"]+(?:[.,]\d+)*")
 _SAMPLE_NAMES = {
@@ -106,17 +109,19 @@ def _read(notes: Notes) -> None:
     read_fabrics(notes)
     read_capacity(notes)
     read_tier(notes)
-    number_format = read_format(notes)
+    read_checkpoints(notes)
+    language = find_language(notes)
+    notes.means_language = language.means_language
     notes.mentions = names_of(notes.catalog).mark(text)
     qualify_gpus(notes)
     read_outside(notes)
     _networks(notes)
-    read_language(notes, number_format)
+    settle_language(notes, language)
     read_growth(notes)
     _ownership(notes)
     read_team(notes)
     most = asks_for_most(text)
-    _limits(notes, is_most_asked=most is not None)
+    _limits(notes, with_servers=most is not None)
     _ranking(notes)
     _task(notes)
     read_host_memory(notes)
@@ -130,8 +135,10 @@ def _read(notes: Notes) -> None:
     read_part_counts(notes, has_target)
     read_gpus(notes, has_target)
     read_named(notes)
+    _limits(notes, with_servers="target" in notes.work)
     settle_fabrics(notes)
     _precision(notes)
+    read_software(notes)
     _batch(notes)
     _most(notes)
 
@@ -161,9 +168,9 @@ def _confidence(notes: Notes) -> None:
         notes.text.record(match, f"confidence {match[1]} %")
 
 
-def _limits(notes: Notes, *, is_most_asked: bool) -> None:
-    """Money, watts, racks and rack units; a number of servers only where the most of it is asked for."""
-    while limit := limit_in(notes.text, with_servers=is_most_asked):
+def _limits(notes: Notes, *, with_servers: bool) -> None:
+    """Money, watts, racks and rack units; a number of servers where it is no target itself."""
+    while limit := limit_in(notes.text, with_servers=with_servers):
         limits = notes.table("limits")
         words = limit.match[0].strip()
         if limit.key in limits:
@@ -212,6 +219,11 @@ def _networks(notes: Notes) -> None:
         keys = [key for key in first.ids if all(key in other.ids for other in families)] or list(first.ids)
         answers = tuple(_network_answer(notes, key, first.start, first.end) for key in keys)
         notes.ask(Question("network", notes.text.sentence[first.start : first.end], answers=answers))
+    for key in notes.dnns:
+        if (size := notes.text.find(_BILLIONS)) and abs(
+            float(size[1]) * 1e9 / catalog.dnns[key].parameters.value - 1
+        ) < 0.1:
+            notes.text.record(size, f"size of {short_name(catalog.dnns[key])}")
     for one in notes.mentions:
         if one.kind == DATASET and "dataset" not in notes.work:
             notes.work["dataset"] = one.ids[0]
@@ -303,7 +315,12 @@ def _request(notes: Notes) -> dict[str, Any]:
 
 
 def _default_dataset(notes: Notes, work: dict[str, Any]) -> None:
-    kind = notes.catalog.dnns[work["dnn"]].sample
+    dnn = notes.catalog.dnns[work["dnn"]]
+    kind = dnn.sample
+    if "dataset" not in work and dnn.era is not None and dnn.dataset:
+        work["dataset"] = dnn.dataset
+        notes.text.default(f"data set not given: {notes.catalog.datasets[dnn.dataset].name}")
+        return
     fitting = [item for item in notes.catalog.datasets.values() if item.sample == kind]
     if "dataset" not in work and kind != "image" and len(fitting) == 1:
         work["dataset"] = fitting[0].id
@@ -312,20 +329,28 @@ def _default_dataset(notes: Notes, work: dict[str, Any]) -> None:
 
 def _network_answers(notes: Notes) -> tuple[Answer, ...]:
     """Networks for the kind of sample that the sentence names, or all."""
+    if notes.means_language:
+        items = [item for item in notes.catalog.dnns.values() if item.transformer is not None]
+        return tuple(notes.answer(short_name(item)) for item in items)
     kinds = {kind for kind, words in _SAMPLE_NAMES.items() if re.search(rf"\b(?:{words})\b", notes.text.sentence, re.I)}
-    items = [item for item in notes.catalog.dnns.values() if not kinds or item.sample in kinds]
-    return tuple(notes.answer(short_name(item)) for item in items or notes.catalog.dnns.values())
+    items = [item for item in notes.catalog.dnns.values() if item.sample in kinds]
+    if not items:
+        items = list(notes.catalog.dnns.values())
+        if eras_meant(notes) <= newer_eras(notes.catalog):
+            items.sort(key=lambda item: item.transformer is None)
+    return tuple(notes.answer(short_name(item)) for item in items)
 
 
 def _target_answers(notes: Notes) -> tuple[Answer, ...]:
     people = notes.request.get("team", {}).get("data_scientists")
     dnn = notes.catalog.dnns[notes.dnns[0]] if notes.dnns else None
     is_training = "task" not in notes.work
+    sample = dnn.sample if dnn is not None else "token" if notes.means_language else "image"
     texts = [
         *([f"{people} GPUs"] if people else []),
         *([] if people in (8, 32) else ["8 GPUs", "32 GPUs"]),
         *(["in a day", "overnight"] if is_training else []),
-        *(_RATES.get("image" if dnn is None else dnn.sample, ["1,000 samples/s"])),
+        *(_RATES.get(sample, ["1,000 samples/s"])),
         *(["as fast as possible"] if set(SIZE_LIMITS) & notes.request.get("limits", {}).keys() and not people else []),
     ]
     return tuple(notes.answer(text) for text in texts)
@@ -336,8 +361,13 @@ _RATES = {"image": ["10,000 images/s"], "token": ["100,000 tokens/s"]}
 
 def _unread(notes: Notes) -> tuple[str, ...]:
     words = [match[0].strip("-+/&:*'") for match in _WORD.finditer(notes.text.left)]
-    return (*notes.unusable, *(word for word in words if re.search(r"\w", word) and not _is_filler(word)))
+    # "Meta Llama 3 8B": who published a named network says nothing more.
+    publishers = {word.lower() for key in notes.dnns for word in notes.catalog.dnns[key].vendor.split()}
+    return (
+        *notes.unusable,
+        *(word for word in words if re.search(r"\w", word) and not _is_filler(word, FILLERS | publishers)),
+    )
 
 
-def _is_filler(word: str) -> bool:
-    return all(part in FILLERS for part in re.split(r"[-/&+]", word.lower()) if part)
+def _is_filler(word: str, fillers: frozenset[str] | set[str]) -> bool:
+    return all(part in fillers for part in re.split(r"[-/&+]", word.lower()) if part)

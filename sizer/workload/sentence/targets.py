@@ -6,7 +6,9 @@ from typing import Any
 
 from sizer.base.quantities import SECONDS, parse
 from sizer.base.units import DAY_S, HOUR_S
+from sizer.catalog.generations import newer_eras
 from sizer.catalog.schema import Recipe
+from sizer.workload.sentence.equipment import eras_meant
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import ends, quantity, written_number
 from sizer.workload.sentence.reading import Question
@@ -140,6 +142,8 @@ def read_habits(notes: Notes, samples: re.Match[str] | None) -> None:
             if notes.text.left[samples.start()] != READ:
                 notes.text.record(samples, f"{written_number(n_samples)} samples to infer")
             notes.text.record(match, f"all samples within {written}: minimum rate {rate}")
+        else:
+            notes.text.record(match, "how often it runs")
 
 
 def time_text(value: float, unit: str) -> str:
@@ -167,7 +171,9 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     """A time to train needs the training length: the network's usual recipe, or a question."""
     if "epochs" in work or "time_to_train_s" not in work.get("target", {}):
         return
-    recipes = [item for item in notes.catalog.recipes.values() if item.dnn == work["dnn"]]
+    catalog = notes.catalog
+    is_newer = bool(eras_meant(notes) & newer_eras(catalog))
+    recipes = [item for item in catalog.recipes.values() if item.dnn == work["dnn"] and (is_newer or not item.mlperf)]
     if recipes:
         best = max(recipes, key=_common_first)
         work["recipe"] = best.id

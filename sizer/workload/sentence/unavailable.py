@@ -1,10 +1,12 @@
 """What the catalogue does not hold, or cannot sell: what it has instead, the nearest first."""
 
+import math
 import re
 from collections.abc import Iterable
 
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Server
 from sizer.workload.sentence.names import OUTSIDE, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT
@@ -20,6 +22,7 @@ _UNKNOWN = re.compile(
     re.I,
 )
 _MEMORY_AFTER = re.compile(r"[ /-]?\d{1,3} ?GB\b(?: (?:GPUs?|cards?))?| (?:GPUs?|cards?|servers?|nodes?)\b", re.I)
+_BILLIONS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B\b", re.I)
 _COUNT_BEFORE = re.compile(rf"{COUNT} ?(?:x |x)?(?:[\ue005]+ )?$", re.I)
 
 
@@ -59,7 +62,7 @@ def read_outside(notes: Notes) -> None:
 
 def ask_unavailable(notes: Notes, kind: str, start: int, end: int) -> None:
     """Ask for something that the catalogue holds in the place of some words."""
-    names = _held(notes.catalog, kind)
+    names = _held(notes.catalog, kind, notes.text.sentence[start:end])
     answers = tuple(Answer(name, notes.replaced(start, end, name)) for name in names[:_MOST_ANSWERS])
     notes.ask(
         Question(
@@ -72,8 +75,8 @@ def ask_unavailable(notes: Notes, kind: str, start: int, end: int) -> None:
     )
 
 
-def _held(catalog: Catalog, kind: str) -> list[str]:
-    """Names of what the catalogue holds of a kind, the nearest first."""
+def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
+    """Names of what the catalogue holds of a kind, the nearest to some words first."""
     if kind == "gpu":
         gpus = [catalog.gpus[key] for key in usable_gpus(catalog)]
         return [
@@ -82,10 +85,7 @@ def _held(catalog: Catalog, kind: str) -> list[str]:
         ]
     if kind == "server":
         servers = [item for item in catalog.servers.values() if item.role == "gpu" and item.orderable]
-        return [
-            item.name
-            for item in sorted(servers, key=lambda item: (-(item.n_gpus.value if item.n_gpus else 0), item.id))
-        ]
+        return [item.name for item in sorted(servers, key=lambda item: _newest_first(catalog, item))]
     if kind == "storage":
         systems = [item for item in catalog.storage.values() if item.orderable and item.kind != "local"]
         return [item.name for item in sorted(systems, key=lambda item: (item.tier != "performance", item.id))]
@@ -94,8 +94,19 @@ def _held(catalog: Catalog, kind: str) -> list[str]:
     if kind == "fabric":
         return [link.name for link in fabric_links(catalog)]
     networks = [item for item in catalog.dnns.values() if item.sample == kind] or list(catalog.dnns.values())
+    if size := _BILLIONS.search(words):
+        asked = 1e9 * float(size[1])
+        return _unique(
+            short_name(item) for item in sorted(networks, key=lambda item: abs(math.log(item.parameters.value / asked)))
+        )
     trained = [recipe.dnn for recipe in catalog.recipes.values()]
     return _unique(short_name(item) for item in sorted(networks, key=lambda item: (-trained.count(item.id), item.id)))
+
+
+def _newest_first(catalog: Catalog, server: Server) -> tuple[float, float, str]:
+    """Servers with the fastest GPUs first: a server that is not held is most likely a newer one."""
+    peak = max((catalog.gpus[key].peak_mixed_flop_per_s.value for key in server.gpus), default=0.0)
+    return -peak, -(server.n_gpus.value if server.n_gpus else 0), server.id
 
 
 def _unique(names: Iterable[str]) -> list[str]:

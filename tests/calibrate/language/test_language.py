@@ -61,7 +61,7 @@ def test_a_bad_cell_is_named_with_its_line(tmp_path, cell, by, says):
     ("change", "kind"),
     [
         ({"gpu": "TPU v5"}, FitNote.GPU_NOT_IN_CATALOGUE),
-        ({"seq": None}, FitNote.SEQUENCE_NOT_STATED),
+        ({"seq": None, "tokens_s_gpu": None, "ttt_min": 60.0}, FitNote.SEQUENCE_NOT_STATED),
         ({"model": "New-MoE", "arch": "moe"}, FitNote.SHAPE_NOT_STATED),
     ],
 )
@@ -91,8 +91,9 @@ def test_experts_without_their_width_have_that_of_the_same_model():
     known = next(one for one in shipped() if one.model == "DeepSeek-V3" and one.role == "calibration")
     row = dataclasses.replace(known, moe_ffn=None)
     [case], [alone] = cases_of([row], examples.catalog(), shipped()), cases_of([row], examples.catalog())
-    assert case.shape["expert_ffn"] == 2048
-    assert alone.kind is FitNote.SHAPE_NOT_STATED
+    assert case.shape["expert_ffn"] == alone.shape["expert_ffn"] == 2048
+    [other] = cases_of([dataclasses.replace(row, model="Nobody's mixture")], examples.catalog())
+    assert other.kind is FitNote.SHAPE_NOT_STATED
 
 
 def test_names_of_gpus_and_formats():

@@ -18,6 +18,7 @@ def shape(**given: float) -> Shapes:
         "shared_ffn": 0.0,
         "dense_layers": 0.0,
         "window": math.inf,
+        "window_share": 0.0,
         "q_rank": 0.0,
         "kv_rank": 0.0,
     }
@@ -69,6 +70,16 @@ def test_work_of_a_token_by_hand():
 
 
 def test_a_window_bounds_attention():
-    windowed = shape(layers=32, hidden=4096, ffn=14336, heads=32, kv_heads=8, head_size=128, vocabulary=0, window=4096)
+    windowed = shape(
+        layers=32,
+        hidden=4096,
+        ffn=14336,
+        heads=32,
+        kv_heads=8,
+        head_size=128,
+        vocabulary=0,
+        window=4096,
+        window_share=1,
+    )
     long, short = (float(windowed.attention_flop(np.array([s]))[0]) for s in (131072.0, 4096.0))
     assert long == short

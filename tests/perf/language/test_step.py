@@ -14,6 +14,7 @@ ONE = np.ones(1)
 H100 = Machines(
     matmul_flop_per_s=794e12 * ONE,
     attention_flop_per_s=794e12 * ONE,
+    memory_bytes=80 * 2**30 * ONE,
     memory_bytes_per_s=3.35e12 * ONE,
     domain_gpus=8 * ONE,
     domain_bytes_per_s=450e9 * ONE,

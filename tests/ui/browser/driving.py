@@ -79,11 +79,17 @@ def served(folder: Path, **variables: str) -> Iterator[int]:
             [sys.executable, "-m", "sizer.cli", "app"], cwd=folder, env=environment, stdout=log, stderr=log
         )
         try:
+            (folder / "server.pid").write_text(str(server.pid))
             _wait_for(server, port, variables.get("SIZER_APP_BASE_PATH", "").strip("/"))
             yield port
         finally:
             server.terminate()
-            server.wait(timeout=20)
+            try:
+                server.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+                raise
 
 
 def _wait_for(server: "subprocess.Popen[bytes]", port: int, base_path: str) -> None:
@@ -139,9 +145,13 @@ def settled(page: "Page") -> None:
 
 
 def to_page(page: "Page", name: str) -> None:
-    """Another page by its link, which may stand in the menu of those that found no room."""
+    """Another page by its link, which may stand in the menu of those that found no room, or of a phone."""
     link = page.get_by_role("link", name=name, exact=True).first
-    if not link.is_visible():
+    menu = page.get_by_test_id("stExpandSidebarButton")
+    if menu.is_visible():
+        menu.click()
+        link.wait_for()
+    elif not link.is_visible():
         page.get_by_text(re.compile(r"^\d+ more$")).first.click()
         link = page.get_by_role("menuitem", name=name, exact=True)
     link.click()

@@ -249,6 +249,8 @@ SENTENCES = (
         "there are already 2 Apollo 6500 and 4 F800 nodes in place, need ResNet-50 in a day",
         R50 | R90 | DAY | {"existing.servers.apollo-6500": 2, "existing.storage_nodes.isilon-f800": 4},
     ),
+    Expected("ResNet-50 with MXNet and DALI at 20000 images/s", R50 | rate(20000) | {"w.stack": "mxnet-ngc20.12-dali"}),
+    Expected("ResNet-50 at 5,000 images/s on one server", R50 | rate(5000) | {"limits.servers": 1}),
     # People
     Expected("10 data scientists, ResNet-50, 16 GPUs", R50 | gpus(16) | job(10)),
     Expected("A team of 25 researchers sharing 32 V100s for ResNet-50 work", R50 | gpus(32) | V100 | job(25)),
@@ -307,7 +309,7 @@ SENTENCES = (
     # Something to ask back
     Expected("ResNet-50 for 10 data scientists", R50 | job(10), asks="target"),
     Expected("We want to train a ResNet in a day", DAY, asks="network"),
-    Expected("64 GB200 for ResNet-50", R50, asks="unavailable"),
+    Expected("64 Gaudi 3 for ResNet-50", R50, asks="unavailable"),
     Expected("3D U-Net in a day", {"w.dnn": "unet3d", "w.dataset": "kits19"} | DAY, asks="length"),
     Expected("as cheap as possible, ResNet-50", R50 | {"rank_by": "cost"}, asks="target"),
     Expected("ResNet-50 at 40.000 images/s", R50, asks="number"),

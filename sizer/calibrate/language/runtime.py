@@ -1,0 +1,33 @@
+"""What the software of a run keeps in GPU memory, and whether the run reports all of it."""
+
+# Bytes of a parameter's gradient, where it is not divided: FP32 sums of micro batches are the rule; NVIDIA's recipes
+# (performance scripts of NeMo and Megatron-Bridge, submissions to MLPerf) reduce in BF16, Megatron-DeepSpeed keeps FP16
+# gradients in FP16, and BF16 ones next to their FP32 sums.
+_GRADIENT_BYTES = {"nemo": 2.0, "mlperf": 2.0, "primus": 2.0, "mlperf-rocm": 2.0}
+_USUAL_GRADIENT_BYTES = 4.0
+_DEEPSPEED = "megatron-deepspeed"
+_DEEPSPEED_GRADIENT_BYTES = {"fp16": 2.0, "bf16": 6.0}
+# Bytes of logits an element: BF16, FP32 and gradient. The fused loss of llm-foundry leaves BF16 logits and a gradient
+# in their place.
+_LOGIT_BYTES = {"llm-foundry": 4.0}
+_USUAL_LOGIT_BYTES = 10.0
+# Attention without a fused kernel: Megatron before FlashAttention (May 2022).
+_WRITES_SCORES = (_DEEPSPEED, "megatron-lm")
+# Submissions to MLPerf log what is allocated: at TP 4 and TP 8 Llama 3.1 405B takes 109.1 and 58.8 GiB, and twice the
+# difference leaves nothing that TP does not divide. Others print what is reserved (torchtitan, nanotron), or seen from
+# outside.
+_REPORTS_ALLOCATED = ("mlperf",)
+
+
+def runtime_values(stack: str, precision: str, element_bytes: float) -> dict[str, float]:
+    """Fields of :class:`sizer.perf.language.memory.Runtime` of a stack and a number format."""
+    gradient = _GRADIENT_BYTES.get(stack, _USUAL_GRADIENT_BYTES)
+    if stack == _DEEPSPEED:
+        gradient = _DEEPSPEED_GRADIENT_BYTES.get(precision, gradient)
+    return {
+        "writes_scores": float(stack in _WRITES_SCORES),
+        "element_bytes": element_bytes,
+        "gradient_bytes": gradient,
+        "logit_bytes": _LOGIT_BYTES.get(stack, _USUAL_LOGIT_BYTES),
+        "is_allocated": float(stack in _REPORTS_ALLOCATED),
+    }

@@ -1,0 +1,187 @@
+"""Shapes of models: of the catalogue's, and of those that a measurement names or describes in part."""
+
+import math
+import re
+
+from sizer.base.identity_cache import cached_by_catalog
+from sizer.calibrate.language.rows import LanguageRow
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
+from sizer.catalog.model import Catalog
+from sizer.catalog.networks import TransformerShape
+from sizer.workload.transformer.usual_shape import USUAL_HEAD_SIZE, usual_width
+
+_MEASURED_VOCABULARY = 50_304.0
+_VOCABULARIES = (("llama3", 128_256), ("llama-3", 128_256), ("llama4", 202_048), ("llama-4", 202_048),
+                 ("llama2", 32_000), ("llama-2", 32_000), ("grok", 131_072), ("nemotron", 256_000), ("mixtral", 32_768),
+                 ("mistral", 32_768), ("gpt3", 51_200), ("qwen", 151_936), ("deepseek", 129_280), ("kimi", 163_840),
+                 ("gpt-oss", 201_088))  # fmt: skip
+# Plain feed-forward blocks of two matrices; others are gated and have three.
+_PLAIN = (
+    "gpt3",
+    "gpt-1",
+    "gpt-3",
+    "gpt-7",
+    "gpt-5",
+    "bloom",
+    "mpt",
+    "nemotron4",
+    "nemotron-4",
+    "opt-",
+    "falcon",
+    "bert",
+)
+# Values of a shape that a row may state, by the names of its columns.
+_STATED = {"layers": "layers", "hidden": "hidden", "ffn": "ffn", "heads": "heads", "kv_heads": "kv_heads",
+           "head_dim": "head_size", "experts": "experts", "top_k": "active_experts", "moe_ffn": "expert_ffn",
+           "vocab": "vocabulary"}  # fmt: skip
+
+
+def plain_name(text: str) -> str:
+    """Letters and digits of a name, in lower case."""
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def shape_values(shape: TransformerShape) -> dict[str, float]:
+    """A shape as the step model takes it: fields of :class:`sizer.perf.language.shape.Shapes`."""
+    mixture = shape.experts > 1
+    width = float(shape.expert_ffn or shape.ffn)
+    return {
+        "layers": float(shape.layers),
+        "hidden": float(shape.hidden),
+        "ffn": float(shape.ffn),
+        "heads": float(shape.heads),
+        "kv_heads": float(shape.kv_heads),
+        "head_size": float(shape.head_size),
+        "vocabulary": float(shape.vocabulary),
+        "gates": 3.0 if shape.gated else 2.0,
+        "experts": float(shape.experts),
+        "active_experts": float(shape.active_experts) if mixture else 1.0,
+        "expert_ffn": width,
+        "shared_ffn": shape.shared_experts * width,
+        "dense_layers": float(shape.dense_layers),
+        "window": float(shape.window or math.inf),
+        "window_share": (shape.window_layers or shape.layers) / shape.layers if shape.window else 0.0,
+        "q_rank": float(shape.q_rank or 0.0),
+        "kv_rank": float(shape.kv_rank or 0.0),
+    }
+
+
+@cached_by_catalog
+def shapes_by_name(catalog: Catalog) -> dict[str, TransformerShape]:
+    """Shapes of the catalogue's language models by each of their names, as :func:`plain_name` writes it."""
+    found: dict[str, TransformerShape] = {}
+    for dnn in catalog.dnns.values():
+        if dnn.transformer is not None:
+            for name in (dnn.id, dnn.name, *dnn.aliases, dnn.transformer.measured_as):
+                found.setdefault(plain_name(name), dnn.transformer)
+    found.pop("", None)
+    return found
+
+
+def shape_named(text: str, models: dict[str, TransformerShape]) -> TransformerShape | None:
+    """The shape of the model that a source names: by its name, or by the longest name before a word such as "chat"."""
+    wanted = plain_name(text)
+    if wanted in models:
+        return models[wanted]
+    starts = [name for name in models if wanted.startswith(name) and not wanted[len(name)].isdigit()]
+    return models[max(starts, key=len)] if starts else None
+
+
+def shape_of_row(
+    row: LanguageRow, like: LanguageRow | None, named: TransformerShape | None, guessed: list[str]
+) -> dict[str, float] | CalibrationNote:
+    """Shape of a row's model: as it states it, else as the catalogue or another row of the model does.
+
+    Parameters
+    ----------
+    row : LanguageRow
+    like : LanguageRow, optional
+        A row of the same model that states the shape.
+    named : TransformerShape, optional
+        The model's shape in the catalogue.
+    guessed : list of str
+        Takes what is neither stated nor known.
+    """
+    stated: dict[str, float] = {ours: value for theirs, ours in _STATED.items() if (value := getattr(row, theirs))}
+    if named is not None and _is_of(stated, named):
+        known = shape_values(named)
+        found = known | stated
+        # Of a shortened model the first layers are dense as in the whole one, if it has more.
+        found["dense_layers"] = _dense_layers(known, found["layers"])
+        if found["experts"] <= 1 or row.arch == "dense":
+            found |= {"experts": 1.0, "active_experts": 1.0, "dense_layers": 0.0, "shared_ffn": 0.0}
+        if found["kv_rank"]:
+            found["kv_heads"] = found["heads"]
+        return found
+    return _from_row(row, stated, like, guessed)
+
+
+def _is_of(stated: dict[str, float], named: TransformerShape) -> bool:
+    """Whether what a row states is the shape of a model of its name: sizes of a family share names."""
+    return all(stated.get(name, getattr(named, name)) == getattr(named, name) for name in ("hidden", "heads"))
+
+
+def _dense_layers(known: dict[str, float], layers: float) -> float:
+    dense = known["dense_layers"]
+    if dense >= known["layers"] / 4:  # every second layer, say
+        return round(dense * layers / known["layers"])
+    return dense if layers > dense else 0.0
+
+
+def _from_row(
+    row: LanguageRow, get: dict[str, float], like: LanguageRow | None, guessed: list[str]
+) -> dict[str, float] | CalibrationNote:
+    name = row.model.lower()
+    if like is not None and "hidden" not in get:
+        lent = {ours: value for theirs, ours in _STATED.items() if (value := getattr(like, theirs))}
+        get = lent | get
+        guessed.append("shape")
+    elif like is not None and "experts" in get and "expert_ffn" not in get and like.hidden == get.get("hidden"):
+        # The dense layers' width would make experts many times too wide.
+        if like.moe_ffn:
+            get["expert_ffn"] = like.moe_ffn
+        guessed.append("shape")
+    gates = 2.0 if name.startswith(_PLAIN) else 3.0
+    vocabulary = get.get("vocabulary") or next(
+        (float(v) for key, v in _VOCABULARIES if key in name), _MEASURED_VOCABULARY
+    )
+    if "hidden" not in get:
+        if not row.params_b or row.arch not in ("", "dense"):
+            return note(FitNote.SHAPE_NOT_STATED, row.model)
+        get["hidden"] = float(usual_width(row.params_b * 1e9, 64))
+        guessed.append("shape")
+    hidden = get["hidden"]
+    heads = get.get("heads") or max(1.0, round(hidden / get.get("head_size", float(USUAL_HEAD_SIZE))))
+    head_size = get.get("head_size") or hidden / heads
+    kv_heads = get.get("kv_heads") or heads
+    ffn = get.get("ffn") or (4.0 * hidden if gates == 2.0 else 3.5 * hidden)
+    experts = get.get("experts", 1.0)
+    if experts > 1 and "expert_ffn" not in get:
+        return note(FitNote.SHAPE_NOT_STATED, row.model)
+    latent = "deepseek" in name or "kimi" in name
+    if "layers" not in get:
+        if not row.params_b or experts > 1:
+            return note(FitNote.SHAPE_NOT_STATED, row.model)
+        each = hidden * head_size * (2 * heads + 2 * kv_heads) + gates * hidden * ffn
+        get["layers"] = max(1.0, round((row.params_b * 1e9 - vocabulary * hidden) / each))
+        guessed.append("layers")
+    expert_ffn = get.get("expert_ffn") or ffn
+    return {
+        "layers": get["layers"],
+        "hidden": hidden,
+        "ffn": ffn,
+        "heads": heads,
+        "kv_heads": kv_heads,
+        "head_size": head_size,
+        "vocabulary": vocabulary,
+        "gates": gates,
+        "experts": experts,
+        "active_experts": min(get.get("active_experts", 1.0), experts) if experts > 1 else 1.0,
+        "expert_ffn": expert_ffn,
+        "shared_ffn": expert_ffn if latent or "llama4" in plain_name(name) else 0.0,
+        "dense_layers": 3.0 if latent and get["layers"] > 3 else 0.0,
+        "window": math.inf,
+        "window_share": 0.0,
+        "q_rank": 1536.0 if latent else 0.0,
+        "kv_rank": 512.0 if latent else 0.0,
+    }

@@ -1,0 +1,301 @@
+"""Every layout that divides a model over each of several numbers of GPUs, as arrays: which fit, which are fastest."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+
+import numpy as np
+
+from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.errors import RequestError
+from sizer.base.normal import normal_cdf
+from sizer.calibrate.language.calibration import LanguageCalibration
+from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes
+from sizer.calibrate.language.gpu_memory import FILLED, REFUSED, memory_stack
+from sizer.perf.language.memory import MEMORY_FACTORS, MemoryFactors, MemoryUse, memory_use
+from sizer.perf.language.shape import Shapes
+from sizer.perf.language.step import COEFFICIENTS, RECOMPUTE, Efficiencies, Layouts, Machines, StepTime, step_time
+from sizer.workload.transformer.layout_pins import LayoutPins
+
+# Probability at which a layout that is searched counts as one that fits.
+CERTAIN = 0.9
+# A layout that was published for this model, format and GPU fits.
+RAN_PROBABILITY = 0.95
+_MICRO_BATCHES = (1, 2, 4, 8, 16)
+_LEAST_TOKENS = 1024  # of a sequence on one context-parallel GPU
+_MOST_CONTEXT, _MOST_PIPELINE, _MOST_CHUNKS = 64, 32, 8
+# Precision of the search for the size at which a layout fits with a probability.
+_Z = np.linspace(-4, 4, 16_001)
+
+
+@dataclass(frozen=True)
+class FastestLayouts:
+    """The fastest layouts that fit, of every number of GPUs, the fastest first. Arrays over the layouts."""
+
+    place: Ints  # of the number of GPUs
+    ways: Layouts
+    times: StepTime
+    memory: MemoryUse
+    peak_log_sd: float
+    probability: Floats  # that it fits
+    n_judged: Ints  # for each number of GPUs
+    n_fitting: Ints
+    least_bytes: Floats  # of the smallest layout, for each number of GPUs; infinite where none divides
+
+
+def fastest_layouts(
+    case: LanguageCase,
+    gpus: Ints,
+    batch: Ints,
+    pins: LayoutPins,
+    memory_bytes: float,
+    calibration: LanguageCalibration,
+    count: int,
+) -> FastestLayouts:
+    """Judge every layout that divides and return the fastest that fit.
+
+    Parameters
+    ----------
+    case : LanguageCase
+        Model, machine and software; its layout only says what is trained and how.
+    gpus, batch : ndarray of int, shape (n,)
+        Numbers of GPUs, and the sequences of a step on each.
+    pins : LayoutPins
+        What is fixed; ``sharding`` is.
+    memory_bytes : float
+        Of a GPU. [B]
+    calibration : LanguageCalibration
+    count : int
+        Layouts of each number of GPUs.
+    """
+    place, ways = _dividing(case, gpus, batch, pins)
+    memory, ran = _Memory.of(case, calibration), published_layouts(case, calibration)
+    chance = REFUSED if pins.fixes_degrees else CERTAIN
+    most = FILLED * memory_bytes * np.exp(-_quantile(chance) * memory.log_sd)
+    kept: list[tuple[Ints, Layouts, Floats]] = []
+    least, fitting = np.full(len(gpus), np.inf), np.zeros(len(gpus), dtype=int)
+    judged = np.zeros(len(gpus), dtype=int)
+    levels = tuple(RECOMPUTE.values()) if pins.recompute is None else (RECOMPUTE[pins.recompute],)
+    for level in levels:
+        if not len(place):
+            break
+        ways = replace(ways, recompute=np.full(len(place), level))
+        peaks = memory.use(ways).total
+        judged += np.bincount(place, minlength=len(gpus))
+        np.minimum.at(least, place, peaks)
+        fits = (peaks <= most) | ran.holds(ways, level)
+        fitting += np.bincount(place[fits], minlength=len(gpus))
+        kept.append((place[fits], _rows(ways, fits), peaks[fits]))
+        place, ways = place[~fits], _rows(ways, ~fits)
+    place, ways, peaks = _joined(kept)
+    times = _times(case, ways, calibration)
+    order = np.lexsort((times.total, place))
+    first = np.searchsorted(place[order], np.arange(len(gpus)))
+    rank = np.arange(len(order)) - first[place[order]]
+    best = order[rank < count]
+    ways = _rows(ways, best)
+    used = memory.use(ways)
+    peaks = used.total
+    probability = np.asarray(normal_cdf(np.log(FILLED * memory_bytes / peaks) / memory.log_sd))
+    has_run = ran.holds(ways, ways.recompute)
+    probability = np.where(has_run, np.maximum(probability, RAN_PROBABILITY), probability)
+    return FastestLayouts(
+        place=place[best],
+        ways=ways,
+        times=_times(case, ways, calibration),
+        memory=used,
+        peak_log_sd=memory.log_sd,
+        probability=probability,
+        n_judged=judged,
+        n_fitting=fitting,
+        least_bytes=least,
+    )
+
+
+@lru_cache(maxsize=8)
+def _quantile(chance: float) -> float:
+    """Quantile of the normal distribution."""
+    return float(np.interp(chance, np.asarray(normal_cdf(_Z)), _Z))
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """Memory of the layouts of one case."""
+
+    case: LanguageCase
+    shapes: Shapes
+    factors: MemoryFactors
+    level: float  # factor of the stack
+    log_sd: float
+
+    @staticmethod
+    def of(case: LanguageCase, calibration: LanguageCalibration) -> "_Memory":
+        fit, n = calibration.memory, len(MEMORY_FACTORS)
+        factors = MemoryFactors(**dict(zip(MEMORY_FACTORS, np.exp(fit.values[:n]).tolist(), strict=True)))
+        stack, stacks = memory_stack(case), fit.model.stacks
+        level = float(np.exp(fit.values[n + stacks.index(stack)])) if stack in stacks else 1.0
+        # A layout that is judged is known, so that nothing of it is a guess.
+        known = replace(case, guessed=())
+        sd = calibration.once(("memory", case.levels), lambda: float(fit.bytes_of([known]).log_sd[0]))
+        return _Memory(case, _shapes(case), factors, level, sd)
+
+    def use(self, ways: Layouts) -> MemoryUse:
+        """Bytes of one GPU of every layout: what the allocator holds, because that must fit."""
+        runtime = replace(runtimes([self.case]), is_allocated=np.array([False]))
+        used = memory_use(self.shapes, ways, runtime, self.factors)
+        return MemoryUse(**{one.name: getattr(used, one.name) * self.level for one in fields(MemoryUse)})
+
+
+@dataclass(frozen=True)
+class PublishedLayouts:
+    """Layouts with which a model was trained on a GPU: their keys in rising order, and the fewest replicas of each."""
+
+    keys: Ints
+    replicas: Floats
+
+    def holds(self, ways: Layouts, level: Floats | float) -> Bools:
+        """Whether each layout was published, at a level of recomputation, on as many replicas or fewer."""
+        keys = _keys(ways, level)
+        if not len(self.keys):
+            return np.zeros(len(keys), dtype=bool)
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.asarray((self.keys[at] == keys) & (ways.replicas >= self.replicas[at]))
+
+
+def _keys(ways: Layouts, level: Floats | float) -> Ints:
+    """One number for each layout, whatever the GPUs and the batch."""
+    key = np.rint(np.asarray(level) * 100)
+    for degree in (ways.tensor, ways.pipeline, ways.virtual, ways.context, ways.expert, ways.micro_batch):
+        key = key * 256 + np.minimum(degree, 255)
+    return np.asarray(key * 2 + ways.is_fully_sharded).astype(np.int64)
+
+
+def published_layouts(case: LanguageCase, calibration: LanguageCalibration) -> PublishedLayouts:
+    """Layouts of the runs of a case's model, number format and GPU by software of its group, as long or longer."""
+    levels, sequence = case.levels, case.layout["sequence"]
+    group = (levels.model_gpu, levels.stack_group, levels.lora)
+
+    def found() -> PublishedLayouts:
+        runs = [
+            one
+            for one in calibration.cases
+            if not one.guessed
+            and one.layout["sequence"] >= sequence
+            and (one.levels.model_gpu, one.levels.stack_group, one.levels.lora) == group
+        ]
+        if not runs:
+            return PublishedLayouts(np.zeros(0, dtype=np.int64), np.zeros(0))
+        ways = arrays(runs)[1]
+        keys, replicas = _keys(ways, ways.recompute), ways.replicas
+        known = np.unique(keys)
+        return PublishedLayouts(known, np.array([replicas[keys == key].min() for key in known]))
+
+    return calibration.once(("published", *group, sequence), found)
+
+
+def _shapes(case: LanguageCase) -> Shapes:
+    return Shapes(**{one.name: np.array([case.shape[one.name]]) for one in fields(Shapes)})
+
+
+def _times(case: LanguageCase, ways: Layouts, calibration: LanguageCalibration) -> StepTime:
+    machines = Machines(**{one.name: np.array([case.machine[one.name]]) for one in fields(Machines)})
+    n = len(COEFFICIENTS)
+    factors = Efficiencies(**dict(zip(COEFFICIENTS, np.exp(calibration.fit.values[:n]).tolist(), strict=True)))
+    return step_time(_shapes(case), ways, machines, factors)
+
+
+def _rows(ways: Layouts, rows: Bools | Ints) -> Layouts:
+    return Layouts(**{one.name: getattr(ways, one.name)[rows] for one in fields(Layouts)})
+
+
+_NO_LAYOUTS = Layouts(
+    **{one.name: np.zeros(0, dtype=bool if one.name.startswith("is_") else float) for one in fields(Layouts)}
+)
+
+
+def _joined(kept: Sequence[tuple[Ints, Layouts, Floats]]) -> tuple[Ints, Layouts, Floats]:
+    if not kept:
+        return np.zeros(0, dtype=int), _NO_LAYOUTS, np.zeros(0)
+    places, ways_of, peaks = zip(*kept, strict=True)
+    names = [one.name for one in fields(Layouts)]
+    joined = Layouts(**{name: np.concatenate([getattr(ways, name) for ways in ways_of]) for name in names})
+    return np.concatenate(places), joined, np.concatenate(peaks)
+
+
+def _powers(most: float) -> list[int]:
+    return [2**i for i in range(int(np.log2(max(1, most))) + 1)]
+
+
+def _dividing(case: LanguageCase, gpus: Ints, batch: Ints, pins: LayoutPins) -> tuple[Ints, Layouts]:
+    """Every combination that divides heads, layers, experts, GPUs and batch, of every number of GPUs."""
+    shape = case.shape
+    domain = int(case.machine["domain_gpus"])
+    if pins.tensor is not None and pins.tensor > domain and not pins.across_servers:
+        raise RequestError(
+            f"tensor = {pins.tensor} is more than the {domain} GPUs that NVLink or its like joins; write at most "
+            f"{domain}, or allow it over the network with across_servers = true"
+        )
+    heads, layers, experts = int(shape["heads"]), int(shape["layers"]), int(shape["experts"])
+    table = _degrees(heads, layers, experts, domain, int(case.layout["sequence"]), pins)
+    t, p, c, e, b = table.T
+    group = t * p * c
+    replicas = gpus[:, None] // group
+    divides = (replicas * group == gpus[:, None]) & (batch[:, None] % np.maximum(replicas * b, 1) == 0)
+    if pins.data is not None:
+        divides &= replicas == pins.data
+    if experts > 1:
+        divides &= gpus[:, None] // p % e == 0
+    place, row = np.nonzero(divides)
+    chunks = [_chunks(stages, layers, pins.chunks) for stages in range(p.max(initial=1) + 1)]
+    ways = np.array([len(one) for one in chunks])[p[row]]
+    place, row = np.repeat(place, ways), np.repeat(row, ways)
+    offset = np.arange(len(row)) - np.repeat(np.cumsum(ways) - ways, ways)
+    padded = np.array([[*one, *[1] * (_MOST_CHUNKS + 1 - len(one))] for one in chunks])
+    virtual = padded[p[row], offset]
+    columns, n = table[row].T.astype(float), len(row)
+    return place, Layouts(
+        gpus=gpus[place].astype(float),
+        batch=batch[place].astype(float),
+        sequence=np.full(n, case.layout["sequence"]),
+        tensor=columns[0],
+        pipeline=columns[1],
+        context=columns[2],
+        expert=columns[3],
+        micro_batch=columns[4],
+        virtual=virtual.astype(float),
+        recompute=np.zeros(n),
+        is_fully_sharded=np.full(n, pins.sharding == "all"),
+        is_optimizer_sharded=np.full(n, pins.sharding == "optimizer"),
+        is_lora=np.full(n, case.layout["is_lora"] > 0),
+        is_tuned=np.full(n, case.layout["is_tuned"] > 0),
+    )
+
+
+@lru_cache(maxsize=256)
+def _degrees(heads: int, layers: int, experts: int, domain: int, sequence: int, pins: LayoutPins) -> Ints:
+    """Degrees (tensor, pipeline, context, expert) and micro batches to judge, shape (rows, 5)."""
+
+    def asked(name: str, values: Sequence[int]) -> Sequence[int]:
+        fixed = getattr(pins, name)
+        return values if fixed is None else (fixed,)
+
+    stages = [1] if pins.sharding == "all" else [p for p in range(1, _MOST_PIPELINE + 1) if not layers % p]
+    found = itertools.product(
+        [t for t in asked("tensor", _powers(domain)) if not heads % t],
+        [p for p in asked("pipeline", stages) if not layers % p],
+        asked("context", [c for c in _powers(_MOST_CONTEXT) if sequence / c >= _LEAST_TOKENS or c == 1]),
+        [e for e in asked("expert", _powers(domain)) if not experts % e] if experts > 1 else [1],
+        asked("micro_batch", _MICRO_BATCHES),
+    )
+    return np.array(list(found), dtype=int).reshape(-1, 5)
+
+
+@lru_cache(maxsize=4096)
+def _chunks(stages: int, layers: int, fixed: int | None) -> tuple[int, ...]:
+    """Chunks of a pipeline stage that divide its layers."""
+    if stages < 1:
+        return ()
+    if fixed is not None:
+        return (fixed,) if not layers % (stages * fixed) and (stages > 1 or fixed == 1) else ()
+    return tuple(v for v in range(1, _MOST_CHUNKS + 1) if not layers % (stages * v)) if stages > 1 else (1,)

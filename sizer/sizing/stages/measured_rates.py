@@ -1,0 +1,345 @@
+"""Rates of networks on GPUs newer than V100: by the fit of MLPerf runs, or moved by what it says of their generation.
+
+A network of MLPerf has the rate of its published runs. Another one has the rate that the model of V100 gives at the
+GPU's peak, times what ResNet-50 (or the network that it is like) was measured to reach of that, corrected for the share
+of a step that waits for memory: arithmetic grew faster than memory bandwidth.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.identity_cache import cached_by_identity
+from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.modern.accelerators import Accelerator, sourced_accelerators
+from sizer.calibrate.modern.design_rates import MeasuredSystem, SystemRates, convergence_of, system_rates
+from sizer.calibrate.modern.published import largest_batches
+from sizer.catalog.model import Catalog
+from sizer.catalog.sample_formats import SampleFormat
+from sizer.catalog.schema import Dnn
+from sizer.perf import exchange
+from sizer.perf.step_terms import (
+    EFFICIENCY,
+    FILL,
+    INTER,
+    INTRA,
+    LAUNCH,
+    OVERLAP,
+    RUN_AHEAD,
+    SCALE_OUT,
+    STRAGGLER,
+    TERM_NAMES,
+    StepTerms,
+)
+from sizer.perf.training_step import TRAINING_PASSES, TrainingRun
+from sizer.physical.platform import Platform
+from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
+from sizer.workload.resolve import BatchSizes, ResolvedWorkload
+from sizer.workload.stack_choice import choose_stack
+
+# Network whose runs stand for those that MLPerf does not have: the only one with hundreds of runs on either side.
+_ANCHOR = "resnet50"
+# Passes over the stored activations of a step: written and read forward, read backward with their gradients written and
+# read, and again in normalisation and activation, which do little arithmetic. Assumed; with it the correction of the
+# four image networks that both fits have (ResNet-50, SSD, Mask R-CNN, 3D U-Net on A100 to B200) differs by 0.1.
+_PASSES_OVER_ACTIVATIONS = 8.0
+# A step of a network that was measured does not wait for memory longer than this.
+_MOST_WAITING = 0.9
+# Spread of the logarithm of that correction between networks: image networks, and others (BERT gained twice as much,
+# by attention kernels that V100 software did not have).
+_IMAGE_LOG_SD, _OTHER_LOG_SD = 0.15, 0.45
+_V100 = "v100-sxm2-16gb"
+_IMAGES = (SampleFormat.JPEG, SampleFormat.SLIDES, SampleFormat.TENSORS, SampleFormat.VOLUMES, SampleFormat.VIDEO)
+# Far below and far above any term: its effect is none.
+_NONE, _ALL = -40.0, 80.0
+# Times to train that differ by less are about the same: the fit of the times is not better.
+_ABOUT_AS_FAST = 0.08
+# Numbers of servers at which batches are chosen, in powers of two.
+_MOST_GPUS = 2**15
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of one compute group with so many GPUs used of a server."""
+
+    group: ComputeGroup
+    gpus_per_server: int
+    nic_bytes_per_s: float
+    places: Ints
+
+
+@cache
+def accelerator_names() -> dict[str, str]:
+    """GPU of the catalogue -> its name in MLPerf rows."""
+    found: dict[str, str] = {}
+    for name, gpu in sourced_accelerators().items():
+        found.setdefault(gpu.gpu, name)
+    return found
+
+
+def accelerator(gpu_id: str) -> Accelerator | None:
+    """A GPU as MLPerf rows know it; None for an older one."""
+    name = accelerator_names().get(gpu_id)
+    return None if name is None else sourced_accelerators()[name]
+
+
+def published_peak_flop_per_s(gpu_id: str, catalog: Catalog) -> float:
+    """Peak that the fit of MLPerf runs takes of a GPU, whatever ``catalog`` makes of it; of older ones the latter's."""
+    known = accelerator(gpu_id)
+    return catalog.gpus[gpu_id].peak_mixed_flop_per_s.value if known is None else known.peak_flop_per_s
+
+
+def is_measured(work: ResolvedWorkload, gpu_id: str) -> bool:
+    """Whether the rate of a workload on a GPU comes from the fit of MLPerf runs."""
+    return bool(work.mlperf) and gpu_id in accelerator_names()
+
+
+def measured_rows(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns) -> Bools:
+    """Rows whose rate comes from the fit of MLPerf runs: what is exposed of their exchange is part of a step."""
+    return np.array([is_measured(work, group.gpu) for group in compute_groups(platforms)[0]])[cols.compute]
+
+
+def system_on(benchmark: str, group: ComputeGroup, used: int, nic_bytes_per_s: float, catalog: Catalog) -> SystemRates:
+    """Fitted rates of a network of MLPerf on servers of a compute group, of which ``used`` GPUs each run the job."""
+    server = catalog.servers[group.server]
+    link = catalog.gpu_links.get(group.intra_link)
+    cpu = "" if server.cpu is None else catalog.cpus[server.cpu.value].vendor.lower()
+    return system_rates(
+        MeasuredSystem(
+            benchmark,
+            accelerator_names()[group.gpu],
+            used,
+            "pcie" if link is None or link.family == "PCIe" else "nvlink",
+            nic_bytes_per_s,
+            next((vendor for vendor in ("intel", "amd") if vendor in cpu), ""),
+        )
+    )
+
+
+@dataclass(frozen=True)
+class PublishedBatches(Mapping[str, BatchSizes]):
+    """Batches of a network of MLPerf by GPU, each worked out when it is asked for."""
+
+    benchmark: str
+    memory_bytes: Mapping[str, float]  # of the GPUs that MLPerf has
+
+    def __getitem__(self, gpu_id: str) -> BatchSizes:
+        return batch_sizes(self.benchmark, gpu_id, self.memory_bytes[gpu_id])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.memory_bytes)
+
+    def __len__(self) -> int:
+        return len(self.memory_bytes)
+
+    def __contains__(self, gpu_id: object) -> bool:
+        return gpu_id in self.memory_bytes
+
+
+@cache
+def batch_sizes(benchmark: str, gpu_id: str, memory_bytes: float) -> BatchSizes:
+    """Batch per GPU by the number of GPUs that trains a network of MLPerf soonest, within what was published."""
+    name = accelerator_names()[gpu_id]
+    rates = system_rates(MeasuredSystem(benchmark, name, 8, "nvlink", 8 * 50e9, ""))
+    length = convergence_of(benchmark)
+    most = _largest_batch(benchmark, memory_bytes)
+    doubled = [2**k for k in range(int(most).bit_length())]
+    steps = {int(most), *doubled, *(3 * step for step in doubled)}
+    batches = np.array(sorted(step for step in steps if 1 <= step <= most), dtype=float)
+    n_gpus = 2 ** np.arange(int(math.log2(_MOST_GPUS)) + 1)
+    n, batch = n_gpus[:, None], batches[None, :]
+    # Runs on a part of a server exchange as on one server.
+    log_rate = rates.rate(np.maximum(n / 8, 1), batch).log + np.log(np.minimum(n / 8, 1))
+    log_time = np.log(length.samples(n * batch)) - log_rate
+    # Beyond the largest published batch nobody knows whether the network converges.
+    log_time = np.where((n * batch > length.batches[1]) & (batch > batches[0]), np.inf, log_time)
+    # Of batches that train about as fast, the largest one has the highest rate.
+    soon = log_time <= log_time.min(axis=1, keepdims=True) + _ABOUT_AS_FAST
+    largest = len(batches) - 1 - np.argmax(soon[:, ::-1], axis=1)
+    return BatchSizes(n_gpus, batches[largest].astype(np.int64))
+
+
+def _largest_batch(benchmark: str, memory_bytes: float) -> float:
+    """Largest batch published on a GPU of so much memory or less; the least of all where there is none."""
+    published = largest_batches(benchmark)
+    return max((batch for memory, batch in published if memory <= memory_bytes), default=min(b for _, b in published))
+
+
+def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog) -> StepTerms:
+    """Terms at which the model of a step gives the parts that the fit of MLPerf runs has; all spread is of the rate."""
+    parts = system_on(work.mlperf, group, gpus_of(catalog, group), 8 * 50e9, catalog).parts()
+    known = accelerator(group.gpu)
+    assert known is not None
+    size = float(exchange.gradient_bytes(work.dnn.parameters.value, work.request.precision))
+    values = np.zeros(len(TERM_NAMES))
+    flop_s = TRAINING_PASSES * work.dnn.forward_flop.value / known.peak_flop_per_s
+    values[EFFICIENCY] = math.log(flop_s / parts.sample_s)
+    values[LAUNCH] = math.log(parts.launch_s)
+    values[INTRA] = _ALL if parts.inside_s == 0 else math.log(size / parts.inside_s)
+    values[INTER] = math.log(size / parts.exchange_bytes)
+    # Parts of a step follow one another, all of the exchange that is fitted is exposed, and nothing waits beside it.
+    values[[RUN_AHEAD, FILL, OVERLAP, STRAGGLER, SCALE_OUT]] = _NONE
+    return StepTerms(values, np.zeros((len(values), len(values))), np.zeros(()))
+
+
+def at_measured_rates(
+    run: TrainingRun,
+    nominal: TrainingRun,
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    batch: Floats,
+    catalog: Catalog,
+) -> TrainingRun:
+    """Runs with the rates and spreads that were measured of their networks and generations of GPUs.
+
+    Parameters
+    ----------
+    run, nominal : TrainingRun
+        Runs by the model of a step, at the peaks of ``catalog`` and at the published ones.
+    work, platforms, cols, n_servers : ResolvedWorkload, sequence of Platform, Columns, ndarray of int
+        As of :func:`sizer.sizing.stages.compute_side.compute`.
+    batch : ndarray, shape (rows,)
+        Samples of one step on one GPU of every row. [-]
+    catalog : Catalog
+        Parts of the platforms.
+    """
+    groups = compute_groups(platforms)[0]
+    if not any(is_measured(work, group.gpu) for group in groups):
+        return run
+    shape = np.broadcast_shapes(run.shape, cols.compute.shape)
+    factor, log_sd = np.ones(shape), np.zeros(shape)
+    servers, size = np.broadcast_to(n_servers, shape), np.broadcast_to(batch, shape)
+    for rows, where in _parts(groups, cols, shape):
+        if not is_measured(work, rows.group.gpu):
+            continue
+        system = system_on(work.mlperf, rows.group, rows.gpus_per_server, rows.nic_bytes_per_s, catalog)
+        found = system.rate(servers[where], size[where])
+        terms = measured_terms(work, rows.group, catalog)
+        modelled = np.broadcast_to(nominal.samples_per_s(terms.values), shape)[where]
+        factor[where], log_sd[where] = np.exp(found.log) / modelled, found.sd
+    return run.scaled(factor, log_sd)
+
+
+def _parts(groups: Sequence[ComputeGroup], cols: Columns, shape: tuple[int, ...]) -> list[tuple[_Rows, Bools]]:
+    """Rows on GPUs that MLPerf has, by what their rate depends on beside servers and batch."""
+    facts = [np.broadcast_to(part, shape) for part in (cols.compute, cols.gpus_per_server, cols.exchange_bytes_per_s)]
+    table = np.stack([np.ravel(part).astype(float) for part in facts], axis=1)
+    distinct, place = np.unique(table, axis=0, return_inverse=True)
+    place = place.reshape(shape)
+    return [
+        (_Rows(groups[int(number)], int(used), float(nic), np.array([k])), place == k)
+        for k, (number, used, nic) in enumerate(distinct.tolist())
+        if groups[int(number)].gpu in accelerator_names()
+    ]
+
+
+def _extension_log_sd(work: ResolvedWorkload, gpu_id: str) -> float:
+    """Spread of the logarithm of a rate that is moved from V100 to a newer GPU."""
+    spread = _IMAGE_LOG_SD if work.sample_format in _IMAGES else _OTHER_LOG_SD
+    return float(np.hypot(spread, _anchor_log_sd(gpu_id)))
+
+
+def extended(
+    terms: StepTerms, work: ResolvedWorkload, group: ComputeGroup, calibration: Calibration, catalog: Catalog
+) -> StepTerms:
+    """Terms of the model of V100 on a newer GPU, moved by what was measured of its generation; others as they are."""
+    known = accelerator(group.gpu)
+    if known is None:
+        return terms
+    anchor = catalog.dnns[anchor_of(work, catalog)]
+    moved = _anchor_correction(calibration, catalog, anchor, group)
+    moved += _waiting(work.dnn, terms, calibration, catalog, known, work.family)
+    values = terms.values.copy()
+    values[EFFICIENCY] += moved
+    values[LAUNCH] -= moved
+    between = np.hypot(terms.between_log_sd, _extension_log_sd(work, group.gpu))
+    return replace(terms, values=values, between_log_sd=np.asarray(between))
+
+
+def anchor_of(work: ResolvedWorkload, catalog: Catalog) -> str:
+    """Network of MLPerf whose runs tell what a newer GPU does for a workload."""
+    own = work.like or work.dnn.id
+    return own if own in catalog.dnns and catalog.dnns[own].mlperf else _ANCHOR
+
+
+@cached_by_identity
+def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, group: ComputeGroup) -> float:
+    """ln of the rate that was measured of a network over the one that the model of V100 gives at the GPU's peak.
+
+    For one server, at the largest published batch, without what waits for memory.
+    """
+    known = accelerator(group.gpu)
+    choice = choose_stack(anchor.id, "mixed", "training", catalog, calibration.measured)
+    assert known is not None
+    assert choice is not None
+    used = gpus_of(catalog, group)
+    batch = _largest_batch(anchor.mlperf, catalog.gpus[group.gpu].memory_bytes.value)
+    measured = float(system_on(anchor.mlperf, group, used, 8 * 50e9, catalog).rate(1, batch).log)
+    terms = _v100_terms(calibration, catalog, anchor, group, choice.stack.id)
+    run = TrainingRun.of(
+        batch_per_gpu=batch,
+        n_gpus_per_server=used,
+        n_servers=1,
+        forward_flop=anchor.forward_flop.value,
+        gradient_bytes=float(exchange.gradient_bytes(anchor.parameters.value, "mixed")),
+        peak_flop_per_s=known.peak_flop_per_s,
+        nic_bytes_per_s=1e9,
+    )
+    low, high = -4.0, 4.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        values = terms.values.copy()
+        values[EFFICIENCY] += middle
+        values[LAUNCH] -= middle
+        is_slow = math.log(float(run.samples_per_s(values))) < measured
+        low, high = (middle, high) if is_slow else (low, middle)
+    return (low + high) / 2 - _waiting(anchor, terms, calibration, catalog, known, anchor.family)
+
+
+def gpus_of(catalog: Catalog, group: ComputeGroup) -> int:
+    """GPUs of a server of a compute group, eight where no source gives them."""
+    count = catalog.servers[group.server].n_gpus
+    return 8 if count is None else int(count.value)
+
+
+def _v100_terms(calibration: Calibration, catalog: Catalog, dnn: Dnn, group: ComputeGroup, stack: str) -> StepTerms:
+    return calibration.step_terms(
+        stack=catalog.stacks[stack],
+        dnn=dnn,
+        precision="mixed",
+        gpu=catalog.gpus[group.gpu],
+        intra_link=group.intra_link,
+        inter_link=None,
+        task="training",
+        server=group.server,
+    )
+
+
+def _waiting(
+    dnn: Dnn, terms: StepTerms, calibration: Calibration, catalog: Catalog, known: Accelerator, family: str
+) -> float:
+    """ln of the rate over what arithmetic alone would give: what of a step waits for memory gained less. 0 or below."""
+    old = catalog.gpus[_V100]
+    assert old.memory_bytes_per_s is not None
+    activations = calibration.gpu_memory.activations(
+        dnn_id=dnn.id, family=family, forward_flop=dnn.forward_flop.value, precision="mixed"
+    )
+    peak = old.peak_mixed_flop_per_s.value
+    sample_s = TRAINING_PASSES * dnn.forward_flop.value / (peak * math.exp(float(terms.values[EFFICIENCY])))
+    memory_s = _PASSES_OVER_ACTIVATIONS * activations.sample_bytes / old.memory_bytes_per_s.value
+    share = min(memory_s / sample_s, _MOST_WAITING)
+    arithmetic, memory = known.peak_flop_per_s / peak, known.memory_bytes_per_s / old.memory_bytes_per_s.value
+    return -math.log(1 - share + share * arithmetic / memory)
+
+
+@cache
+def _anchor_log_sd(gpu_id: str) -> float:
+    """How far the rate of the anchor itself is known on a GPU."""
+    system = MeasuredSystem("resnet", accelerator_names()[gpu_id], 8, "nvlink", 8 * 50e9, "")
+    return float(system_rates(system).rate(1, 400).sd)

@@ -1,0 +1,163 @@
+"""What a sentence says about GPUs: their names with memory and form, their number, and how many a server has."""
+
+import re
+from collections.abc import Iterable
+
+from sizer.catalog.schema import Gpu
+from sizer.workload.sentence.names import GPU, VENDOR, Mention
+from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.numbers import COUNT, ends, quantity, value_of
+from sizer.workload.sentence.unavailable import ask_unavailable, usable_gpus
+
+_MEMORY = r"(?P<{0}>\d{{1,3}}) ?(?:GB|G|GiB)\b"
+_FORM = r"(?P<{0}>SXM ?\d?|PCI-?e|NVLink|HGX)\b"
+_QUALIFIED = re.compile(
+    rf"(?:{_MEMORY.format('gb_before')} )?(?:{_FORM.format('form_before')} )?(?P<name>{GPU}+)"
+    rf"(?:[ /(-]*{_FORM.format('form')})?"
+    rf"(?:[ /(-]*{_MEMORY.format('gb')}\)?)?(?:[ -]*{_FORM.format('form_after')})?",
+    re.I,
+)
+_GPU_NAME = rf"(?:{VENDOR}+ )?{GPU}+(?: (?:GPUs?|cards?|accelerators?))?"
+_GPU_KINDS = rf"(?:{_GPU_NAME}|(?:more |new |{VENDOR}+ )?(?:GPUs?|graphics cards|accelerators))"
+_GPUS = re.compile(quantity(rf" ?(?:[x*] ?)?(?:pieces of |of the )?{_GPU_KINDS}(?!\w)", between="(?!x)x"), re.I)
+_GPUS_BEFORE = re.compile(rf"{GPU}+ ?[x*] ?(?P<number>{COUNT})(?!\w)", re.I)  # H100 x 64
+_GPU_ALONE = re.compile(_GPU_NAME, re.I)
+_AT_MOST = re.compile(
+    r"(?:\b(?:at most|no more than|not more than|up to|under|below|less than|fewer than"
+    r"|max(?:imum)?\.?(?: of)?|limited to|only)|<=?) ?$",
+    re.I,
+)
+_SERVER = r"(?:GPU )?(?:servers?|nodes?|boxes|box|machines?|hosts?|systems?|chassis)"
+_EACH = rf"(?: (?:each|apiece)|(?: ?/ ?| (?:per|in each|in every|in a|a|for each) ){_SERVER})"
+# "4 nodes of 8 H100", "two servers with eight GPUs each", "1 node 8xH100"
+_SERVERS_OF_GPUS = re.compile(
+    rf"(?P<servers>{COUNT}) ?(?:x )?{_SERVER}\b (?:(?:of|with|having|x|@) )?(?P<number>{COUNT}) ?(?:[x*] ?)?"
+    rf"(?P<what>{_GPU_KINDS})(?!\w)(?P<each>{_EACH})?",
+    re.I,
+)
+_GPUS_EACH = re.compile(rf"(?:with )?(?P<number>{COUNT}) ?(?:[x*] ?)?(?P<what>{_GPU_KINDS})(?!\w){_EACH}", re.I)
+_SERVER_COUNT = re.compile(rf"(?P<number>{COUNT}) ?(?:x )?{_SERVER}\b", re.I)
+_SERVERS_AFTER = re.compile(r" ?(?:gpu )?(?:servers?|nodes?|boxes|box|machines?|systems?)\b", re.I)
+
+
+def qualify_gpus(notes: Notes) -> None:
+    """Join the name of a GPU with its memory and form: V100 SXM2 32 GB."""
+    for match in list(_QUALIFIED.finditer(notes.text.left)):
+        memory = match["gb"] or match["gb_before"]
+        form = re.sub(r"[^a-z0-9]", "", (match["form"] or match["form_before"] or match["form_after"] or "").lower())
+        mention = next(one for one in notes.mentions if one.start == match.start("name"))
+        named = [notes.catalog.gpus[key] for key in mention.ids]
+        ids = tuple(
+            gpu.id for gpu in named if (not memory or f" {memory} gb" in gpu.name.lower()) and _has_form(gpu, form)
+        )
+        notes.mentions.remove(mention)
+        notes.mentions.append(Mention(GPU, match.start(), match.end(), ids))
+        notes.text.mark(match.start(), match.end(), GPU)
+
+
+def _has_form(gpu: Gpu, form: str) -> bool:
+    """Whether a GPU has the form asked for; boards of HGX and GPUs with NVLink are SXM modules."""
+    kind = str(gpu.form_factor.value)
+    return not form or kind.startswith(form) or (form in ("nvlink", "hgx") and kind.startswith("sxm"))
+
+
+def read_gpus(notes: Notes, has_target: bool) -> None:
+    """A number of GPUs is a target where the sentence gives no other; a name of a GPU limits the choice."""
+    _read_servers_of_gpus(notes, has_target)
+    for pattern in (_GPUS, _GPUS_BEFORE):
+        for match in list(pattern.finditer(notes.text.left)):
+            if not _are_held(notes, match):
+                continue
+            low, high = ends(match)
+            count = round(high) * _gpus_of_server(notes, match)
+            bound = _AT_MOST.search(notes.before(match.start()))
+            start = match.start() - len(bound[0]) if bound else match.start()
+            _want_gpus(notes, start, match.end(), count, has_target or bound is not None, is_range=low < high)
+    for match in list(_GPU_ALONE.finditer(notes.text.left)):
+        if _are_held(notes, match):
+            notes.text.record(match, "allowed GPUs")
+
+
+def _read_servers_of_gpus(notes: Notes, has_target: bool) -> None:
+    """A number of servers with so many GPUs each."""
+    for match in list(_SERVERS_OF_GPUS.finditer(notes.text.left)):
+        if not _are_held(notes, match):
+            continue
+        servers, count = round(value_of(match["servers"])), round(value_of(match["number"]))
+        # "Ten servers with 80 GPUs" counts the GPUs of all of them: no server has so many.
+        if match["each"] or count <= _most_per_server(notes):
+            count *= servers
+        _want_gpus(notes, match.start(), match.end(), count, has_target)
+    for match in list(_GPUS_EACH.finditer(notes.text.left)):
+        if not _are_held(notes, match):
+            continue
+        per_server = round(value_of(match["number"]))
+        counted = notes.text.find(_SERVER_COUNT)
+        if counted is None:
+            usual = {_per_server(notes, notes.request.get("platforms", {}).get("servers", ()))}
+            if "target" in notes.work and usual <= {per_server}:
+                notes.text.record(match, f"{per_server} GPUs in each server")
+            else:
+                notes.leave(match)
+            continue
+        count = per_server * round(value_of(counted["number"]))
+        notes.text.record(counted, "number of servers")
+        _want_gpus(notes, match.start(), match.end(), count, has_target)
+
+
+def _want_gpus(notes: Notes, start: int, end: int, count: int, is_settled: bool, *, is_range: bool = False) -> None:
+    """Take a number of GPUs as the target; name it as without place where there is another one."""
+    if not is_settled and notes.work.get("target") == {"gpus_busy": count}:
+        notes.text.record_words(start, end, f"{count} GPUs")
+        return
+    if is_settled or "target" in notes.work or not 1 <= count <= 100_000:
+        notes.unusable.append(notes.text.sentence[start:end].strip())
+        notes.text.mark(start, end)
+        return
+    notes.work["target"] = {"gpus_busy": count}
+    ranged = " (upper end of the range)" if is_range else ""
+    notes.text.record_words(start, end, f"{count} GPUs at full utilization{ranged}")
+
+
+def _gpus_of_server(notes: Notes, match: re.Match[str]) -> int:
+    """GPUs that a counted thing has: of "4 MI300X servers" those of the usual server; 1 where GPUs are counted."""
+    words = _SERVERS_AFTER.match(notes.text.left, match.end()) or _SERVERS_AFTER.search(match[0])
+    is_board = "hgx" in notes.text.sentence[match.start() : match.end()].lower()
+    mentions = notes.mentions_in(match.start(), match.end(), GPU)
+    if (words is None and not is_board) or not mentions:
+        return 1
+    named = {key for one in mentions for key in one.ids}
+    fitted = [
+        server.id
+        for server in notes.catalog.servers.values()
+        if server.role == "gpu" and server.orderable and server.n_gpus is not None and named & set(server.gpus)
+    ]
+    return _per_server(notes, fitted) or 1
+
+
+def _most_per_server(notes: Notes) -> int:
+    servers = (server for server in notes.catalog.servers.values() if server.role == "gpu" and server.orderable)
+    return max((round(server.n_gpus.value) for server in servers if server.n_gpus is not None), default=0)
+
+
+def _per_server(notes: Notes, servers: Iterable[str]) -> int:
+    """GPUs of most of some servers; 0 where there is none."""
+    counts = [round(n_gpus.value) for key in servers if (n_gpus := notes.catalog.servers[key].n_gpus) is not None]
+    return max(set(counts), key=counts.count, default=0)
+
+
+def _are_held(notes: Notes, match: re.Match[str]) -> bool:
+    """Whether the GPUs that a match names, if it names any, can be ordered; they are what is allowed then."""
+    mentions = notes.mentions_in(match.start(), match.end(), GPU)
+    if not mentions:
+        return True
+    usable = usable_gpus(notes.catalog)
+    allowed = [key for one in mentions for key in one.ids if key in usable]
+    if not allowed:
+        notes.text.mark(match.start(), match.end())
+        ask_unavailable(notes, "gpu", mentions[0].start, mentions[0].end)
+        return False
+    if set(allowed) != set(usable):
+        platforms = notes.table("platforms")
+        platforms["gpus"] = sorted({*platforms.get("gpus", []), *allowed})
+    return True

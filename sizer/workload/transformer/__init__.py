@@ -1,0 +1,1 @@
+"""Language models of the request: their shape, and what is fixed of their parallel layout."""

@@ -1,0 +1,91 @@
+"""What a request fixes of the parallel layout of a language model."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+
+from sizer.base.errors import RequestError
+from sizer.base.faults import in_words
+from sizer.catalog.networks import TransformerShape
+from sizer.workload.table import RequestTable
+
+_Degree = Annotated[int, Field(ge=1, le=131_072, strict=True)]
+
+
+class LayoutPins(RequestTable):
+    """Degrees and choices that the search of layouts leaves as they are; absent: searched."""
+
+    tensor: _Degree | None = None
+    pipeline: _Degree | None = None
+    chunks: _Degree | None = None  # of a pipeline stage, which take turns (virtual pipeline)
+    context: _Degree | None = None
+    expert: _Degree | None = None
+    data: _Degree | None = None
+    micro_batch: _Degree | None = None  # sequences
+    # Divided over the replicas: nothing, the optimizer's state (ZeRO 1), or weights and gradients, too (ZeRO 3, FSDP).
+    sharding: Literal["none", "optimizer", "all"] | None = None
+    recompute: Literal["none", "selective", "full"] | None = None
+    # Tensor parallelism over more GPUs than NVLink, or its like, joins.
+    across_servers: bool = False
+
+    @property
+    def fixes_degrees(self) -> bool:
+        """Whether the degrees that decide are stated, not searched."""
+        return None not in (self.tensor, self.pipeline, self.context)
+
+
+NO_PINS = LayoutPins()
+
+
+def layout_pins(values: dict[str, object]) -> LayoutPins:
+    """Pins as a command takes them; None: searched.
+
+    Raises
+    ------
+    RequestError
+        Naming each value that is not allowed.
+    """
+    try:
+        return LayoutPins.model_validate(values)
+    except ValidationError as error:
+        raise RequestError("\n".join(in_words(LayoutPins, error, "layout"))) from None
+
+
+def check_pins(pins: LayoutPins, shape: TransformerShape, name: str, place: str) -> None:
+    """Degrees must divide what they divide, whatever the GPUs are.
+
+    Raises
+    ------
+    RequestError
+        Naming the first that does not.
+    """
+    tensor, stages, expert = pins.tensor or 1, (pins.pipeline or 1) * (pins.chunks or 1), pins.expert or 1
+    if shape.heads % tensor:
+        raise RequestError(
+            f"{place}.tensor = {tensor} does not divide the {shape.heads} attention heads of {name}; write "
+            f"{_divisors(shape.heads, tensor)}"
+        )
+    if shape.layers % stages:
+        key = "pipeline" if pins.chunks is None else "pipeline x chunks"
+        raise RequestError(
+            f"{place}.{key} = {stages} does not divide the {shape.layers} layers of {name}; write "
+            f"{_divisors(shape.layers, stages)}"
+        )
+    if (pins.chunks or 1) > 1 and pins.pipeline == 1:
+        raise RequestError(
+            f"{place}.chunks = {pins.chunks} needs pipeline = 2 or more: one stage has nothing to wait for"
+        )
+    if expert > 1 and shape.experts == 1:
+        raise RequestError(f"{place}.expert = {expert}: {name} is a dense model without experts; remove expert")
+    if shape.experts % expert:
+        raise RequestError(
+            f"{place}.expert = {expert} does not divide the {shape.experts} experts of {name}; write "
+            f"{_divisors(shape.experts, expert)}"
+        )
+
+
+def _divisors(number: int, near: int) -> str:
+    """The divisors just below and above a number."""
+    known = [one for one in range(1, number + 1) if number % one == 0]
+    below, above = [one for one in known if one < near][-1:], [one for one in known if one > near][:1]
+    return " or ".join(str(one) for one in below + above)

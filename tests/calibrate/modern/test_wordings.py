@@ -1,0 +1,63 @@
+"""Wordings of accelerators and benchmarks in MLPerf rows."""
+
+import pytest
+
+from sizer.calibrate.modern.rows import load_modern
+from sizer.calibrate.modern.stored import stored_modern_calibration
+from sizer.calibrate.modern.validate import validated_rows
+from sizer.calibrate.modern.wordings import accelerator_named, benchmark_named
+from sizer.calibrate.notes import RowUse
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("NVIDIA H200-SXM5-141GB", "h200-sxm5-141gb"),
+        ("AMD Instinct MI325X", "mi325x-256gb"),
+        ("AMD Instinct MI325X 256GB HBM3e", "mi325x-256gb"),
+        ("NVIDIA GB300", "gb300"),
+        ("NVIDIA GB200 (186GB)", "gb200"),
+        ("NVIDIA H100 80GB HBM3", "h100-sxm5-80gb"),
+        ("NVIDIA A100-PCIe-40GB", "a100-pcie-40gb"),
+        ("NVIDIA A30", "a30-pcie-24gb"),
+        ("h100-sxm5-96gb", "h100-sxm5-96gb"),
+        ("tpu-trillium", "tpu-trillium"),
+        ("", ""),
+    ],
+)
+def test_an_accelerator_is_read(written, name):
+    assert accelerator_named(written) == name
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("ResNet-50", "resnet"), ("DLRM-DCNv2", "dlrm_dcnv2"), ("3D-UNet", "unet3d"), ("rnn-t", "rnnt"), ("flux", "flux")],
+)
+def test_a_benchmark_is_read(written, name):
+    assert benchmark_named(written) == name
+
+
+@pytest.mark.parametrize("blank", range(22))
+def test_a_blank_column_never_stops_the_others(tmp_path, blank):
+    """Rows of v5.1 as their system descriptions word them, one column after the other left empty."""
+    header = (
+        "id,round,submitter,system,benchmark,nodes,accels,accel,nvlink,host_cpu,nic_count,nic_gbps,framework,"
+        "global_batch,grad_accum,samples_to_converge,rate_train_s,ttt_raw_min,precision,train_accels,flags,commit"
+    )
+    lines = [header]
+    for number, (gpu, benchmark) in enumerate(
+        [("NVIDIA GB300", "retinanet"), ("AMD Instinct MI325X", "bert"), ("NVIDIA H200-SXM5-141GB", "dlrm_dcnv2")]
+    ):
+        cells = (
+            f"r{number},v5.1,new,box,{benchmark},2,8,{gpu},nvlink5,Grace,4,400,pytorch,256,1,4e6,2500,30,fp8,,,c".split(
+                ","
+            )
+        )
+        cells[blank] = ""
+        lines.append(",".join(cells))
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for row in validated_rows(load_modern([path]), stored_modern_calibration()):
+        assert row.status.use in (RowUse.PREDICTED, RowUse.OUTSIDE)
+        assert (row.predicted is None) is (row.status.use is RowUse.OUTSIDE)
+        assert row.predicted is None or 0 < row.low < row.predicted < row.high

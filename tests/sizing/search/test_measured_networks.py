@@ -1,0 +1,153 @@
+"""Sizing of MLPerf networks on today's GPUs: rates of published runs, batches, what other networks take from them."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from sizer import SizingRequest, load_catalog, size
+from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.modern.design_rates import MeasuredSystem, SystemRates, convergence_of, system_rates
+from sizer.calibrate.modern.fit import Fit
+from sizer.calibrate.modern.published import largest_batches
+from sizer.calibrate.modern.rows import ModernRow
+from sizer.calibrate.modern.stored import stored_modern_calibration
+from sizer.calibrate.modern.terms import rate_terms
+from sizer.calibrate.notes import FitNote
+from sizer.sizing.stages.gpu_memory import resolved
+from sizer.sizing.stages.measured_rates import batch_sizes
+
+CATALOG = load_catalog()
+
+
+def request(dnn, server, target, **more):
+    work = {"dnn": dnn, "target": target, **more}
+    return SizingRequest.from_dict({"workload": [work], "platforms": {"servers": [server]}})
+
+
+def rate_on(dnn, server, **more):
+    """Throughput of one server, of which all GPUs are to be used."""
+    [answer] = size(request(dnn, server, {"gpus_busy": 8}, **more), CATALOG).design.workloads
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("dnn", "server", "batch", "published"),
+    [
+        # MLPerf Training v5.0, 8 H200 with 256 images a step: six submitters, 1,120.55 to 1,155.67 images/s.
+        ("stable-diffusion-v2", "dgx-h200", 32, 1147.5),
+        # v4.1 and v5.0, 8 H200 with 256 images: Dell 2,447.4.
+        ("retinanet", "dgx-h200", 32, 2447.4),
+        # v3.0, NVIDIA, DGX H100 with 3,200 images a step.
+        ("resnet50", "dgx-h100", 400, 56032.3),
+    ],
+)
+def test_a_published_run_is_met(dnn, server, batch, published):
+    """Submitters differ by some percent, and a design is no submission."""
+    answer = rate_on(dnn, server, batch_per_gpu=batch)
+    assert float(answer.stages[4].capacity.value) == pytest.approx(published, rel=0.06)
+    assert answer.stages[4].capacity.low < published < answer.stages[4].capacity.high
+    beyond = {FitNote.GPU_MOVED_FROM_V100, FitNote.MLPERF_DNN_ON_GPU, FitNote.MLPERF_GENERATION}
+    assert not beyond & {one.kind for one in answer.unmeasured}
+    assert answer.evidence[0].n_gpus == 8
+    assert answer.stack.id == "mlperf-training"
+
+
+def test_two_servers_of_the_example_train_as_published():
+    """Dell, two XE9680L with 16 H200, MLPerf v5.0: 2,277.1 images/s, 2,560,000 images, 18.25 minutes."""
+    [answer] = size(SizingRequest.from_file("examples/stable-diffusion-h200.toml"), CATALOG).design.workloads
+    assert answer.batch_per_gpu == 32  # as theirs
+    assert answer.throughput.low < 2277.1 < answer.throughput.high
+    assert float(answer.throughput.value) == pytest.approx(2277.1, rel=0.06)
+    assert answer.time.total_s.low < 18.2528 * 60 < answer.time.total_s.high
+
+
+def test_arrays_say_what_the_fit_says_of_a_row():
+    """Two ways through the same terms; sizes and batches that no two rows share count with their priors in both."""
+    calibration = stored_modern_calibration()
+    fit = calibration.rate
+    kept = [i for i, name in enumerate(fit.names) if name.split(" ")[0] not in ("size", "size-batch")]
+    system = MeasuredSystem("bert", "h100-sxm5-80gb", 8, "nvlink4", 400e9, "intel")
+    bare = Fit(
+        tuple(fit.names[i] for i in kept),
+        fit.values[kept],
+        fit.hessian[kept][:, kept].tocsc(),
+        fit.effect_factor,
+        fit.row_sd,
+    )
+    found = SystemRates(system, dataclasses.replace(calibration, rate=bare)).rate(np.array([1, 2, 64]), 48.0)
+    rows = [
+        ModernRow(
+            "x", "v5.0", "", "", "bert", "h100-sxm5-80gb", m, 8 * m, 8 * m * 48.0, 1, "nvlink4", 400e9, "intel", "", "",
+            None, None, None, "", "x",
+        )
+        for m in (1, 2, 64)
+    ]  # fmt: skip
+    steps, variance = bare.predict([rate_terms(row) for row in rows])
+    np.testing.assert_allclose(np.exp(found.log), [row.global_batch for row in rows] / np.exp(steps), rtol=1e-9)
+    # The fit of a row leaves out the prior means of effects that it does not know, and counts the same variances.
+    np.testing.assert_allclose(found.sd, bare.interval_sd(variance), rtol=1e-6)
+
+
+def test_larger_batches_need_more_samples():
+    """Stable Diffusion, v5.0: 2.0 million images at 256 a step, 3.07 million at 1,024."""
+    found = convergence_of("stable_diffusion")
+    assert float(found.samples(256)) == pytest.approx(2.05e6, rel=0.15)
+    assert float(found.samples(1024)) == pytest.approx(3.07e6, rel=0.2)
+
+
+def test_batches_are_among_the_published_ones_and_fall_with_the_cluster():
+    """The largest batch of Stable Diffusion on one GPU was 64; no step had more than 2,048 images."""
+    sizes = batch_sizes("stable_diffusion", "h200-sxm-141gb", 141 * 2**30)
+    assert (np.diff(sizes.batch_per_gpu) <= 0).all()
+    assert sizes.batch_per_gpu.max() <= max(batch for _, batch in largest_batches("stable_diffusion"))
+    n = np.array([8, 64, 1024])
+    assert (n * sizes.at(n) <= 2048).all()
+    # Between the listed numbers the batch is that of the next one below.
+    assert sizes.at(9) == sizes.at(8)
+
+
+def test_the_interval_is_wider_where_nothing_was_measured():
+    """B300 has no run of its own; MI300X one, by a framework that nobody else used."""
+    sds = [
+        float(system_rates(MeasuredSystem("retinanet", gpu, 8, "nvlink", 4e11, "intel")).rate(1, 32).sd)
+        for gpu in ("b200-sxm-180gb", "b300-sxm-270gb", "mi300x-192gb")
+    ]
+    assert sds[0] < sds[1] < sds[2]
+
+
+def test_an_old_stack_stays_slower():
+    """H100 has 7.9 times the peak of V100, 3.7 times its memory bandwidth, and launches no kernel faster."""
+    stack = {"stack": "mxnet-ngc19.07-dali", "batch_per_gpu": 128}
+    old = [rate_on("resnet50", server, **stack) for server in ("dgx-1", "dgx-h100")]
+    v100, h100 = (float(one.stages[4].capacity.value) for one in old)
+    newest = rate_on("resnet50", "dgx-h100", batch_per_gpu=128)
+    assert 1 < h100 / v100 < 7.9
+    assert h100 < float(newest.stages[4].capacity.value)
+
+
+def test_vgg_gains_more_than_resnet_and_says_that_it_is_extrapolated():
+    """VGG-16 does three times the arithmetic of ResNet-50 on fewer activations, so memory holds it back less."""
+    gains = {}
+    for dnn in ("vgg16", "resnet50"):
+        stack = {"stack": "mxnet-ngc19.07-dali", "batch_per_gpu": 64}
+        old, new = (rate_on(dnn, server, **stack) for server in ("dgx-1", "dgx-h100"))
+        gains[dnn] = float(new.stages[4].capacity.value) / float(old.stages[4].capacity.value)
+        assert any(one.kind is FitNote.GPU_MOVED_FROM_V100 for one in new.unmeasured)
+        width = [math.log(float(one.stages[4].capacity.high) / float(one.stages[4].capacity.low)) for one in (old, new)]
+        assert width[1] > width[0]
+    assert gains["vgg16"] > gains["resnet50"]
+
+
+def test_networks_of_today_read_their_own_data():
+    [work] = resolved(request("dlrm-dcnv2", "dgx-h100", {"gpus_busy": 8}), CATALOG, stored_calibration())
+    assert work.dataset.id == "criteo-4tb"
+    assert work.sample_format.value == "tabular"
+    assert work.mlperf == "dlrm_dcnv2"
+
+
+def test_v100_requests_read_no_run_of_mlperf():
+    [work] = resolved(request("resnet50", "dgx-1", {"gpus_busy": 8}), CATALOG, stored_calibration())
+    assert work.mlperf == ""
+    assert not work.batch_sizes

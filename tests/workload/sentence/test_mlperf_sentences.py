@@ -1,0 +1,60 @@
+"""Sentences about networks of MLPerf Training on today's GPUs."""
+
+import pytest
+
+from sizer import SizingRequest, load_catalog
+from sizer.workload.sentence.reader import read_sentence
+
+CATALOG = load_catalog()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "dnn", "dataset", "target", "more"),
+    [
+        ("Stable Diffusion on 16 H200", "stable-diffusion-v2", "laion-400m-moments", {"gpus_busy": 16}, {}),
+        (
+            "train RetinaNet in an hour on B200",
+            "retinanet",
+            "openimages-mlperf",
+            {"time_to_train_s": "1 h"},
+            {"recipe": "retinanet-mlperf-v5.0"},
+        ),
+        ("speech recognition with RNN-T on 8 A100", "rnn-t", "librispeech", {"gpus_busy": 8}, {}),
+        ("DLRM-DCNv2 at 20 million samples/s", "dlrm-dcnv2", "criteo-4tb", {"samples_per_s": "20000000 samples/s"}, {}),
+        ("train DLRM on 8 H100", "dlrm", "criteo-1tb", {"gpus_busy": 8}, {}),
+        ("a graph neural network on 64 H100", "r-gat", "igbh-full", {"gpus_busy": 64}, {}),
+        (
+            "BERT in 10 minutes on H100",
+            "bert-large",
+            "wikipedia-bert",
+            {"time_to_train_s": "10 min"},
+            {"recipe": "bert-large-mlperf-v5.0"},
+        ),
+        (
+            "3D U-Net in 20 minutes on DGX H100",
+            "unet3d",
+            "kits19",
+            {"time_to_train_s": "20 min"},
+            {"recipe": "unet3d-mlperf-v4.0"},
+        ),
+        ("train Mask R-CNN on 8 B200", "mask-rcnn", None, {"gpus_busy": 8}, {}),
+        ("diffusion model on LAION-400M, 32 B200", "stable-diffusion-v2", "laion-400m-moments", {"gpus_busy": 32}, {}),
+    ],
+)
+def test_a_sentence_is_read(sentence, dnn, dataset, target, more):
+    reading = read_sentence(sentence, CATALOG)
+    assert reading.question is None
+    assert reading.unread == ()
+    [work] = reading.request["workload"]
+    assert work["dnn"] == dnn
+    assert work.get("dataset") == dataset
+    assert work["target"] == target
+    assert {key: work.get(key) for key in more} == more
+    SizingRequest.from_dict(reading.request)
+
+
+def test_on_v100_a_time_still_asks_for_the_length():
+    """The recipes of these rounds are those of newer systems; nothing was published of them on V100."""
+    reading = read_sentence("3D U-Net in a day on DGX-1", CATALOG)
+    assert reading.question is not None
+    assert reading.question.about == "length"
