@@ -14,7 +14,7 @@ from sizer.base.errors import ReportError, RequestError
 from sizer.base.faults import nearest
 from sizer.base.formats.json_document import json_text
 from sizer.base.locale import DEFAULT_LOCALE, use_locale
-from sizer.base.worker_process import WorkerLostError, apart, start_workers, stop_workers
+from sizer.base.worker_process import MOST_WORKERS, WorkerLostError, apart, start_workers, stop_workers
 from sizer.catalog.model import Catalog
 from sizer.deck.outline import deck
 from sizer.export.design_json import design_document
@@ -27,9 +27,11 @@ from sizer.export.tables.cable_table import cables_csv
 from sizer.export.tables.csv_bill import bill_csv
 from sizer.export.workbook.book import workbook
 from sizer.guide.edition import Edition, Form
-from sizer.guide.pdf.render import guide_html, guide_pdf
+from sizer.guide.pdf.render import guide_html, guide_page
+from sizer.guide.pdf.typeset import page_pdf_apart
 from sizer.guide.profile import PLAIN, Profile
 from sizer.guide.user_texts import remark_on_glyphs
+from sizer.present.chart_engine import prepare_charts
 from sizer.sizing.customer_copy import customer_copy as without_internals
 from sizer.sizing.result import SizingResult
 
@@ -55,8 +57,9 @@ FORMATS = {
 USUAL = tuple(kind for kind in FORMATS if kind != "archive")
 # The evidence stays in the house: it names what the request excluded and how the tool works.
 INTERNAL = ("engineer",)
-# Drawn by native code, each group in a process of its own, where it shares pages.
-_DRAWN = (("html", "pdf", "summary"), ("engineer", "archive"))
+# Made of a page with charts: native code draws both, each in a process of its own.
+_PAGES = ("html", *PDF_FORMS)
+_LONGEST_FIRST = ("engineer", "pdf", "archive", "summary")
 # Read by people, in their language; programs read the others.
 _FOR_PEOPLE = ("xlsx", "drawio", "slides")
 # What an archive holds besides the guide: what it was made from, and what is ordered.
@@ -217,81 +220,16 @@ def document(
         raise RequestError(f"unknown document {kind!r}; known: {', '.join(FORMATS)}")
     _require_for_reader(kind, customer_copy)
     result = as_handed_over(result, profile, customer_copy)
-    if not any(kind in group for group in _DRAWN):
-        return _made(result, catalog, kind, profile, customer_copy, progress)
-    tell = None if progress is None else _word_only(progress)
-    made = _drawn((kind,), result, catalog, profile, customer_copy, tell)[kind]
-    if isinstance(made, ReportError):
-        raise made
-    return made
+    return _made(result, catalog, kind, profile, customer_copy, progress)
 
 
 def prepare_drawing(kinds: Sequence[str]) -> None:
-    """Start the processes that documents of these kinds are drawn in."""
-    groups = sum(any(kind in group for kind in kinds) for group in _DRAWN)
-    if groups:
-        start_workers("sizer.documents", "sizer.guide.pdf.loaded", count=groups)
-
-
-# Of each kind of a group its content, or why there is none.
-_Drawn = dict[str, bytes | ReportError]
-
-
-def _drawn(
-    kinds: tuple[str, ...],
-    result: SizingResult,
-    catalog: Catalog,
-    profile: Profile,
-    is_customer_copy: bool,
-    progress: FileProgress | None,
-) -> _Drawn:
-    """Documents that native code draws, made in another process: a crash costs the one that causes it."""
-    arguments = (result, catalog, profile, is_customer_copy)
-    try:
-        made: _Drawn = apart(draw_here, kinds, *arguments, progress=_pairs(progress))
-        return made
-    except WorkerLostError as error:
-        if len(kinds) == 1:
-            sentence = f"{FORMATS[kinds[0]]}: the process that draws it ended with {error}; make it again, and shorten"
-            return {kinds[0]: ReportError(f"{sentence} or simplify names and notes if it ends again.")}
-    return {kind: content for one in kinds for kind, content in _drawn((one,), *arguments, progress).items()}
-
-
-def draw_here(
-    kinds: Sequence[str],
-    result: SizingResult,
-    catalog: Catalog,
-    profile: Profile,
-    is_customer_copy: bool,
-    tell: Callable[[tuple[str, str]], None],
-) -> _Drawn:
-    """Documents of these kinds, made in this process; ``tell`` is called with a file's name and a word."""
-    made: _Drawn = {}
-    for kind in kinds:
-        file = FORMATS[kind]
-        tell((file, ""))
-        try:
-            word = partial(_tell_of, tell, file)
-            made[kind] = _made(result, catalog, kind, profile, is_customer_copy, word)
-        except ReportError as error:
-            made[kind] = error
-    return made
-
-
-def _tell_of(tell: Callable[[tuple[str, str]], None], file: str, word: str) -> None:
-    tell((file, word))
-
-
-def _pairs(progress: FileProgress | None) -> Callable[[tuple[str, str]], None] | None:
-    return None if progress is None else lambda pair: progress(*pair)
-
-
-def _word_only(progress: Callable[[str], None]) -> FileProgress:
-    def tell(file: str, word: str) -> None:  # noqa: ARG001 -- there is one file
-        if word:
-            progress(word)
-
-    return tell
+    """Start the processes that charts and pages of these kinds are drawn in."""
+    if any(kind in _PAGES for kind in kinds):
+        prepare_charts()
+    n_pdfs = sum(kind in PDF_FORMS for kind in kinds)
+    if n_pdfs:
+        start_workers("sizer.guide.pdf.typeset", "sizer.guide.pdf.loaded", count=min(n_pdfs, MOST_WORKERS))
 
 
 def _made(
@@ -304,11 +242,7 @@ def _made(
 ) -> bytes:
     """One document of an answer as it is handed over."""
     if kind in PDF_FORMS:
-        is_archive = kind == "archive"
-        edition = Edition(PDF_FORMS[kind], profile, is_customer_copy, is_archive)
-        files = _ARCHIVED if is_archive else ()
-        inside = {FORMATS[one]: _made(result, catalog, one, profile, is_customer_copy, None) for one in files}
-        return guide_pdf(result, catalog, edition, inside, progress)
+        return _pdf(kind, *_page(result, catalog, kind, profile, is_customer_copy, progress), progress)
     if kind == "html":
         return guide_html(result, catalog, Edition("guide", profile, is_customer_copy)).encode()
     with use_locale(profile.locale if kind in _FOR_PEOPLE else DEFAULT_LOCALE):
@@ -330,6 +264,45 @@ def _made(
             return drawio(design_pages(result.design, catalog))
         assert kind == "slides"
         return deck(result, catalog, Edition("guide", profile, is_customer_copy))
+
+
+# A page with what is attached to it, and the date of that.
+_Page = tuple[str, Mapping[str, bytes] | None, datetime.date | None]
+
+
+def _page(
+    result: SizingResult,
+    catalog: Catalog,
+    kind: str,
+    profile: Profile,
+    is_customer_copy: bool,
+    progress: Callable[[str], None] | None,
+) -> _Page:
+    """What a PDF is set from."""
+    if progress is not None:
+        progress("writing")
+    is_archive = kind == "archive"
+    files = None
+    if is_archive:
+        files = {FORMATS[one]: _made(result, catalog, one, profile, is_customer_copy, None) for one in _ARCHIVED}
+    page = guide_page(result, catalog, Edition(PDF_FORMS[kind], profile, is_customer_copy, is_archive))
+    return page, files, result.request.date
+
+
+def _pdf(
+    kind: str,
+    page: str,
+    files: Mapping[str, bytes] | None,
+    date: datetime.date | None,
+    progress: Callable[[str], None] | None,
+) -> bytes:
+    """A page as PDF, set in another process: a crash of native code costs this document."""
+    try:
+        made: bytes = apart(page_pdf_apart, page, files, date, progress=progress)
+    except WorkerLostError as error:
+        sentence = f"{FORMATS[kind]}: the process that draws it ended with {error}; make it again, and shorten"
+        raise ReportError(f"{sentence} or simplify names and notes if it ends again.") from None
+    return made
 
 
 def write_documents(
@@ -373,19 +346,33 @@ def write_documents(
     """
     kinds = known_kinds(usual_kinds(customer_copy) if kinds is None else kinds, customer_copy=customer_copy)
     result = as_handed_over(result, profile, customer_copy)
-    made: _Drawn = {}
-    groups = [group for group in (tuple(kind for kind in kinds if kind in drawn) for drawn in _DRAWN) if group]
-    with ThreadPoolExecutor(len(_DRAWN)) as threads:
+    made: dict[str, bytes | ReportError] = {}
+    words = {kind: None if progress is None else partial(progress, FORMATS[kind]) for kind in kinds}
+    arguments = (profile, customer_copy)
+    with ThreadPoolExecutor(MOST_WORKERS) as threads:
         try:
-            arguments = (result, catalog, profile, customer_copy)
-            drawn = [threads.submit(_drawn, group, *arguments, progress) for group in groups]
-            for kind in kinds:
-                if not any(kind in group for group in groups):
-                    if progress is not None:
-                        progress(FORMATS[kind], "")
-                    made[kind] = _made(result, catalog, kind, profile, customer_copy, None)
-            for group in drawn:
-                made |= group.result()
+            drawn = {}
+            # Pages are set while the next document is written, the longest first.
+            for kind in [kind for kind in _LONGEST_FIRST if kind in kinds]:
+                if progress is not None:
+                    progress(FORMATS[kind], "")
+                try:
+                    page = _page(result, catalog, kind, *arguments, words[kind])
+                    drawn[kind] = threads.submit(_pdf, kind, *page, words[kind])
+                except ReportError as error:
+                    made[kind] = error
+            for kind in [kind for kind in kinds if kind not in PDF_FORMS]:
+                if progress is not None:
+                    progress(FORMATS[kind], "")
+                try:
+                    made[kind] = _made(result, catalog, kind, *arguments, None)
+                except ReportError as error:
+                    made[kind] = error
+            for kind, pdf in drawn.items():
+                try:
+                    made[kind] = pdf.result()
+                except ReportError as error:
+                    made[kind] = error
         except BaseException:
             stop_workers()
             raise

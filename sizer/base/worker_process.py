@@ -27,8 +27,10 @@ Progress = Callable[[Any], None]
 _LENGTH = struct.Struct("<Q")
 _TOLD, _DONE, _FAILED = range(3)
 # Drawing keeps two workers of a team's server in use; more would only take memory.
-_MOST_WORKERS = max(1, min(os.cpu_count() or 1, 4))
+MOST_WORKERS = max(1, min(os.cpu_count() or 1, 4))
 _MOST_ATTEMPTS = 20
+# Workers of a pool load one library: each stays small, and a chart does not wait for the pages of another document.
+PAGES, CHARTS = "pages", "charts"
 _SERVE = "from sizer.base.worker_process import serve; serve()"
 
 
@@ -46,7 +48,7 @@ class WorkerLostError(Exception):
         super().__init__(f"signal {-status}" if status < 0 else f"status {status}")
 
 
-def apart(function: Callable[..., Any], *arguments: object, progress: Progress | None = None) -> Any:
+def apart(function: Callable[..., Any], *arguments: object, progress: Progress | None = None, pool: str = PAGES) -> Any:
     """What ``function(*arguments, told)`` returns, called in another process.
 
     Parameters
@@ -57,6 +59,8 @@ def apart(function: Callable[..., Any], *arguments: object, progress: Progress |
         Picklable.
     progress : callable, optional
         Called in this thread.
+    pool : str, default :data:`PAGES`
+        Whose workers are called.
 
     Raises
     ------
@@ -65,17 +69,18 @@ def apart(function: Callable[..., Any], *arguments: object, progress: Progress |
     Exception
         Whatever the function raises.
     """
-    return _pool.call(function, arguments, progress)
+    return _pools[pool].call(function, arguments, progress)
 
 
-def start_workers(*modules: str, count: int = _MOST_WORKERS) -> None:
+def start_workers(*modules: str, count: int = MOST_WORKERS, pool: str = PAGES) -> None:
     """Start workers that load these modules, while this process does something else."""
-    _pool.start(modules, count)
+    _pools[pool].start(modules, count)
 
 
 def stop_workers() -> None:
     """End all workers, also those at work: an interrupted program waits for none."""
-    _pool.stop()
+    for pool in _pools.values():
+        pool.stop()
 
 
 class _Worker:
@@ -129,13 +134,13 @@ class _Pool:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._free = threading.Semaphore(_MOST_WORKERS)
+        self._free = threading.Semaphore(MOST_WORKERS)
         self._idle: list[_Worker] = []
         self._all: list[_Worker] = []
 
     def start(self, modules: tuple[str, ...], count: int) -> None:
         with self._lock:
-            for _ in range(min(count, _MOST_WORKERS) - len(self._all)):
+            for _ in range(min(count, MOST_WORKERS) - len(self._all)):
                 self._idle.append(self._new(modules))
 
     def _new(self, modules: tuple[str, ...] = ()) -> _Worker:
@@ -164,13 +169,20 @@ class _Pool:
         with self._lock:
             workers, self._all, self._idle = self._all, [], []
         for worker in workers:
-            worker.process.kill()
+            worker.stop()
 
 
-_pool = _Pool()
+_pools = {PAGES: _Pool(), CHARTS: _Pool()}
+
+
+def _forget_workers() -> None:
+    for pool in _pools.values():
+        pool.forget()
+
+
 atexit.register(stop_workers)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.forget)
+    os.register_at_fork(after_in_child=_forget_workers)
 
 
 def serve() -> None:

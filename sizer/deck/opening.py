@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from sizer.base.quantities import grouped
-from sizer.catalog.labels import name
 from sizer.deck.blocks import KeyFigure, KeyFigures, Paragraphs, Slide, SlideColumn, TableBlock, TitleSlide
 from sizer.deck.notes import notes
 from sizer.guide.chapters import decisions, summary
@@ -113,7 +112,7 @@ def _workloads(context: GuideContext) -> Table:
             Field("Workload", lambda answer: answer.workload.name, width=20),
             Field(
                 "Task",
-                lambda answer: f"{answer.dnn.name} {_task(answer)}, {name(answer.workload.precision)}",
+                result_text.network_text,
                 width=28,
             ),
             Field("Data set", result_text.dataset_text, width=30),

@@ -271,5 +271,5 @@ def _risk_finding(table: Table | None) -> str:
     if table is None:
         return "No open risk: order, install and accept"
     names = [words.inside_sentence(one.cells[0].text) for one in table.rows]
-    count = len(names)
-    return f"{words.capital(words.spelled(count))} {words.plural_of(count, 'risk')} to manage: {words.listed(names)}"
+    count, kinds = len(names), list(dict.fromkeys(names))
+    return f"{words.capital(words.spelled(count))} {words.plural_of(count, 'risk')} to manage: {words.listed(kinds)}"

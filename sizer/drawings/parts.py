@@ -85,10 +85,13 @@ def box_labels(box: Box) -> tuple[Label, ...]:
     if box.small:
         return _small_labels(box)
     room = box.width - 2 * _PADDING
-    title = wrapped(box.title, TITLE_SIZE, room, semibold=True, max_lines=2 if box.height >= 2 * TITLE_SIZE else 1)
+    # A word that the box is too narrow for is set smaller before it is cut.
+    is_wide = any(text_width(word, TITLE_SIZE, semibold=True) > room for word in box.title.split())
+    size = LINE_SIZE if is_wide else TITLE_SIZE
+    title = wrapped(box.title, size, room, semibold=True, max_lines=2 if box.height >= 2 * TITLE_SIZE else 1)
     lines = [part for line in box.lines for part in wrapped(line, LINE_SIZE, room, max_lines=2)]
     # A line's baseline follows from its place among the others.
-    texts = [(text, TITLE_SIZE, "ink", True) for text in title] + [(text, LINE_SIZE, "muted", False) for text in lines]
+    texts = [(text, size, "ink", True) for text in title] + [(text, LINE_SIZE, "muted", False) for text in lines]
     labels = [Label(box.x + _PADDING, 0.0, *text) for text in texts]
     while len(labels) > 1 and sum(leading(label) for label in labels) > box.height:
         labels.pop()

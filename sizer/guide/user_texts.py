@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sizer.guide.profile import Profile
-from sizer.present.fonts.glyphs import glyph_remark
+from sizer.present.fonts.glyph_remark import glyph_remark
 from sizer.present.text.bill_lines import note_text
 from sizer.sizing.result import SizingResult
 

@@ -12,15 +12,14 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, cast
 from xml.sax.saxutils import escape
 
 import altair as alt
 
-from sizer.base.resources import data_dir
 from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, QUIET_OPACITY
 from sizer.drawings.shapes import text_width, wrapped
+from sizer.present.chart_engine import vega_svg
 from sizer.present.theme import CHART_LABEL_PX, CHART_PX, CHART_TITLE_PX, LIGHT, Palette, altair_config
 
 __all__ = [
@@ -68,7 +67,6 @@ _HALO_PX = 4
 _WIDE_HALO_PX = 9
 _DASH = [4, 3]
 
-_VEGA_LITE = "6.4"
 # Numbers on an axis with narrow spaces between thousands, as everywhere else in the documents.
 _GROUPED = "replace(format(datum.value, ',~r'), /,/g, '\u202f')"
 _TITLE_WIDTH = 600.0
@@ -346,23 +344,10 @@ def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float,
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-@cache
-def _register_fonts() -> None:
-    import vl_convert
-
-    # Without the shipped font vl-convert measures the text of another one and the margins come out wrong.
-    vl_convert.register_font_directory(str(data_dir("reports") / "fonts"))
-
-
 def chart_svg(chart: Chart, alt_text: str = "") -> str:
     """SVG of a chart, with its finding (or ``alt_text``) as the text that screen readers speak."""
-    import vl_convert
-
-    _register_fonts()
     spec = chart.to_dict(validate=False)
-    title = alt_text or " ".join(spec["title"]["text"])
-    svg: str = vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[])
-    return titled(svg, title)
+    return titled(vega_svg(spec), alt_text or " ".join(spec["title"]["text"]))
 
 
 def titled(svg: str, title: str) -> str:

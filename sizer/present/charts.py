@@ -64,6 +64,11 @@ def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | s
     return bar_chart(bars, stage_finding(answer), title, palette, width, reference=reference)
 
 
+def n_limits(answer: WorkloadAnswer) -> int:
+    """Number of stages that have a capacity; a chart of one compares nothing."""
+    return sum(is_limit(stage, answer) for stage in answer.stages)
+
+
 def stage_caption(answer: WorkloadAnswer) -> str:
     """Caption of the stage chart: it explains the marks that are drawn."""
     bars = _stage_bars(answer, LIGHT)

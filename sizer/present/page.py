@@ -14,12 +14,10 @@ from sizer.base.errors import ReportError
 from sizer.base.quantities import NARROW_SPACE
 from sizer.base.resources import data_dir
 from sizer.present.citations import Citations
-from sizer.present.fonts.files import web_faces
+from sizer.present.fonts.files import FONTS_GO_HERE, web_faces
 from sizer.present.fonts.glyphs import readable
 from sizer.present.theme import css_variables
 
-# Place in the page where the rules of the fonts go; they differ between web page and PDF.
-FONTS_GO_HERE = "/*fonts*/"
 # More figures than these are named by the first and the last.
 _MOST_LINKS = 4
 # A unit stands behind a number and a narrow no-break space; it is printed lighter.

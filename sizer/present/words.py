@@ -10,7 +10,15 @@ from fractions import Fraction
 
 from sizer.base.estimate import Estimate
 from sizer.base.locale import date_text
-from sizer.base.quantities import NARROW_SPACE, by_count, grouped, number_and_unit, scaled_unit, significant
+from sizer.base.quantities import (
+    NARROW_SPACE,
+    by_count,
+    grouped,
+    number_and_unit,
+    scaled_unit,
+    significant,
+    with_decimal_sign,
+)
 from sizer.catalog.labels import capital as capital
 from sizer.catalog.labels import name as name
 from sizer.catalog.labels import sample_unit as sample_unit
@@ -27,6 +35,10 @@ NOT_PUBLISHED = "not published"
 _WIDE = 0.2
 # Headroom below this share is not worth a number.
 _NO_HEADROOM = 0.005
+# A share in percent that prints as 0.0, and one that is nothing but rounding.
+_SMALLEST_SHARE, _NOTHING = 0.05, 1e-7
+# Beyond it the headroom itself says nothing any more.
+_AMPLE = 1000
 # Below it a number counts as exact.
 _EXACT = 5e-4
 
@@ -86,17 +98,21 @@ def headroom(ratio: float) -> str:
         return "hardly any headroom"
     if ratio < 2:
         return f"{percent(ratio - 1)} headroom"
+    if ratio > _AMPLE:
+        return f"more than {grouped(_AMPLE)} times the capacity needed"
     return f"{significant(ratio, 2)} times the capacity needed"
 
 
 def percent(fraction: float | None) -> str:
-    """A share in percent: 97 %, 7.5 %, 0.4 %; close to certainty it never rounds to 100 %. None is not known."""
+    """A share in percent: 97 %, 7.5 %, 0.4 %; neither little nor near certainty rounds away. None is not known."""
     if fraction is None:
         return NOT_KNOWN
     # A share computed as a sum or quotient that is one may miss it by the last bit, which differs between machines.
     share = 100.0 if math.isclose(fraction, 1.0, rel_tol=1e-9) else 100 * fraction
     if 99.5 <= share < 100:
         return f"over 99{NARROW_SPACE}%"
+    if _NOTHING < share < _SMALLEST_SHARE:
+        return f"under {with_decimal_sign('0.1')}{NARROW_SPACE}%"
     return f"{grouped(share, 1 if 0 < share < 10 and round(share, 1) % 1 else 0)}{NARROW_SPACE}%"
 
 
@@ -145,12 +161,13 @@ def estimate_text(interval: Estimate, unit: str, like: float | None = None) -> E
     factor, printed = scaled_unit(value if like is None else like, unit)
     value, low, high, half = value / factor, low / factor, high / factor, half / factor
     if half > _WIDE * value:
-        return EstimateText(
-            significant(value, 2), printed, f"{significant(low, 2)} to {significant(high, 2)}", is_range=True
-        )
-    decimals = 1 - math.floor(math.log10(half))
-    half = round(half, decimals)
-    shown = max(0, 1 - math.floor(math.log10(half)))
+        middle, *ends = (significant(one, 2 if unit == "%" else 3) for one in (value, low, high))
+        return EstimateText(middle, printed, " to ".join(ends), is_range=True)
+    # Three digits, as wherever the value stands alone; its half interval to the same place.
+    decimals = 2 - math.floor(math.log10(float(f"{value:.2e}")))
+    half, shown = round(half, decimals), max(0, decimals)
+    if not half:
+        return EstimateText(significant(value), printed)
     return EstimateText(grouped(round(value, decimals), shown), printed, f"± {grouped(half, shown)}")
 
 

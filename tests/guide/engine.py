@@ -2,10 +2,10 @@
 
 import pytest
 
-from sizer.guide.pdf import render
+from sizer.guide.pdf import typeset
 
 
 def needs_engine() -> None:
     """Skip where no PDF can be made."""
-    if render.weasyprint_state() is not None:
-        pytest.skip(str(render.weasyprint_state()))
+    if typeset.weasyprint_state() is not None:
+        pytest.skip(str(typeset.weasyprint_state()))

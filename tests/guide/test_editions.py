@@ -17,7 +17,7 @@ from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
 from sizer.cli import main
 from sizer.guide.edition import GUIDE, Edition
-from sizer.guide.pdf import render
+from sizer.guide.pdf import render, typeset
 from sizer.guide.pdf.attachments import clean_name
 from sizer.guide.profile import Profile
 from sizer.workload.quote import Quote
@@ -69,10 +69,10 @@ def test_a_page_is_made_once_for_each_edition(monkeypatch):
     one, other, catalog = factories.nine_dgx1(), factories.one_c4140(), factories.catalog()
     looks = Edition("engineer", Profile(company="A"))
     for edition in (ENGINEER, GUIDE, ENGINEER, looks, Edition("engineer", Profile(company="A"))):
-        render._page(one, catalog, edition)
+        render.guide_page(one, catalog, edition)
     assert [edition for _, edition in made] == [ENGINEER, GUIDE, looks]
-    render._page(other, catalog, ENGINEER)
-    render._page(one, catalog, ENGINEER)
+    render.guide_page(other, catalog, ENGINEER)
+    render.guide_page(one, catalog, ENGINEER)
     assert len(made) == 5
 
 
@@ -235,15 +235,17 @@ def test_hostile_texts_of_a_profile_are_text():
 
 
 def test_the_usual_documents_are_all_but_the_archive(tmp_path, monkeypatch, drawn_here):
-    asked: list[tuple[Edition, tuple[str, ...]]] = []
+    asked: list[Edition] = []
+    attached: list[tuple[str, ...]] = []
 
-    def pdf(result, catalog, edition, attachments, progress):
-        asked.append((edition, tuple(attachments)))
+    def pdf(page, files, date, progress):
+        attached.append(tuple(files or ()))
         if progress is not None:
             progress("drawing")
         return b"%PDF"
 
-    monkeypatch.setattr(documents, "guide_pdf", pdf)
+    monkeypatch.setattr(documents, "guide_page", lambda *given: asked.append(given[2]) or "page")
+    monkeypatch.setattr(documents, "page_pdf_apart", pdf)
     monkeypatch.setattr(documents, "guide_html", lambda *given: given[2].form)
     told: list[tuple[str, str]] = []
     looks = Profile(company="A")
@@ -256,14 +258,15 @@ def test_the_usual_documents_are_all_but_the_archive(tmp_path, monkeypatch, draw
     assert {"guide.pdf", "engineers-file.pdf", "summary.pdf", "guide.html"} <= {path.name for path in paths}
     assert "guide-archive.pdf" not in {path.name for path in paths}
     assert remark == ""
-    # Two groups, drawn at the same time.
-    assert {edition.form for edition, _ in asked} == {"guide", "engineer", "summary"}
-    assert all(edition == Edition(edition.form, looks) and files == () for edition, files in asked)
+    # The longest is written first, so that it is set while the others are written.
+    assert asked == [Edition(form, looks) for form in ("engineer", "guide", "summary")]
+    assert attached == [()] * 3
     assert (tmp_path / "guide.html").read_text() == "guide"
     assert ("summary.pdf", "drawing") in told
     assert sorted(file for file, word in told if not word) == sorted(path.name for path in paths)
     documents.document(factories.one_c4140(), factories.catalog(), "archive", looks)
-    assert asked[-1] == (Edition("guide", looks, is_archive=True), ("design.json", "bom.xlsx"))
+    assert asked[-1] == Edition("guide", looks, is_archive=True)
+    assert attached[-1] == ("design.json", "bom.xlsx")
 
 
 def test_a_customer_copy_is_made_once_for_all_documents(tmp_path, monkeypatch, drawn_here):
@@ -285,7 +288,8 @@ def test_a_customer_copy_is_made_once_for_all_documents(tmp_path, monkeypatch, d
 
 
 def test_a_machine_without_the_engine_says_so_once(tmp_path, monkeypatch, drawn_here):
-    monkeypatch.setattr(render, "weasyprint_state", lambda: "PDFs need the Pango library.")
+    monkeypatch.setattr(documents, "guide_page", lambda *_: "page")
+    monkeypatch.setattr(typeset, "weasyprint_state", lambda: "PDFs need the Pango library.")
     paths, remark = documents.write_documents(
         factories.one_c4140(), factories.catalog(), tmp_path, ("csv", "pdf", "engineer", "summary", "archive")
     )
@@ -294,7 +298,8 @@ def test_a_machine_without_the_engine_says_so_once(tmp_path, monkeypatch, drawn_
 
 
 def test_a_customer_gets_no_engineers_file(tmp_path, monkeypatch, drawn_here):
-    monkeypatch.setattr(documents, "guide_pdf", lambda *_: b"%PDF")
+    monkeypatch.setattr(documents, "guide_page", lambda *_: "page")
+    monkeypatch.setattr(documents, "page_pdf_apart", lambda *_: b"%PDF")
     monkeypatch.setattr(documents, "guide_html", lambda *_: "")
     paths, _ = documents.write_documents(factories.one_c4140(), factories.catalog(), tmp_path, customer_copy=True)
     assert "engineers-file.pdf" not in {path.name for path in paths}

@@ -6,8 +6,9 @@ import time
 import pytest
 
 from sizer.base.errors import ReportError
-from sizer.guide.pdf import render
+from sizer.guide.pdf.packaged import PackagedOnly
 from sizer.guide.pdf.progress import DelayedProgress, reported_steps
+from sizer.guide.pdf.typeset import page_pdf
 from tests.guide.engine import needs_engine
 
 # --- what a page may load
@@ -40,12 +41,12 @@ REFUSED = [
 def test_nothing_is_fetched_but_shipped_fonts_and_pictures_inside_the_page(url):
     needs_engine()
     with pytest.raises(ValueError, match="the guide may not load"):
-        render._fetcher().fetch(url)
+        PackagedOnly().fetch(url)
     # Joined with the address of the page, as WeasyPrint does for relative ones.
     from weasyprint.urls import url_join
 
     with pytest.raises(ValueError, match="the guide may not load"):
-        render._fetcher().fetch(url_join("asset:", url, allow_relative=True, context=""))
+        PackagedOnly().fetch(url_join("asset:", url, allow_relative=True, context=""))
 
 
 @pytest.mark.pdf
@@ -70,14 +71,14 @@ def test_nothing_is_fetched_but_shipped_fonts_and_pictures_inside_the_page(url):
 def test_a_page_that_asks_for_more_ends_with_a_sentence(body):
     needs_engine()
     with pytest.raises(ReportError, match=r"^a template of the guide is damaged: the guide may not load \S+$"):
-        render._pdf(f'<html lang="en"><head><title>x</title></head><body>{body}</body></html>')
+        page_pdf(f'<html lang="en"><head><title>x</title></head><body>{body}</body></html>')
 
 
 @pytest.mark.pdf
 def test_a_long_refused_address_is_cut():
     needs_engine()
     with pytest.raises(ReportError) as error:
-        render._pdf(f'<html lang="en"><title>x</title><img alt="" src="http://{"x" * 5000}/"></html>')
+        page_pdf(f'<html lang="en"><title>x</title><img alt="" src="http://{"x" * 5000}/"></html>')
     assert len(str(error.value)) < 200
 
 
@@ -90,11 +91,11 @@ def test_progress_is_told_in_words_and_only_to_who_asked():
     page = '<html lang="en"><title>x</title><body><p>1</p><p style="break-before: page">2</p></body></html>'
     told: list[str] = []
     with reported_steps(told.append):
-        render._pdf(page)
-        other = threading.Thread(target=render._pdf, args=(page,))
+        page_pdf(page)
+        other = threading.Thread(target=page_pdf, args=(page,))
         other.start()
         other.join()
-    render._pdf(page)
+    page_pdf(page)
     assert told == ["reading", "laying out", "drawing"]
 
 

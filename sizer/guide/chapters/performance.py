@@ -61,7 +61,7 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
         time=time_table(answer, number),
         stage_chart=charted(
             f"stage-chart-{number}",
-            charts.stage_chart(answer, palette),
+            charts.stage_chart(answer, palette) if charts.n_limits(answer) > 1 else None,
             charts.stage_caption(answer),
         ),
         scaling_chart=charted(

@@ -34,7 +34,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     storage = platform.storage
     steps = capacity_ladder(storage, platform.capacity_option, design.storage_nodes)
     return {
-        "title": result_text.storage_name(design),
+        "title": words.capital(result_text.storage_name(design)),
         "is_shared": storage.kind != "local",
         "loads": [load_text(answer, is_named=context.has_many_workloads) for answer in context.answers],
         "capacity": capacity_table(steps) if len(steps) > 1 else None,

@@ -36,7 +36,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "needs_cluster": result.needs_cluster,
         "reasons": [*result_text.reason(design), *filter(None, [existing_text(design.existing)])],
         "confidence": confidence_texts(result, context.surer),
-        "numbers": numbers_table(context),
+        "numbers": numbers_table(context, is_brief=_is_brief(context)),
         "picture": picture(design),
     }
 
@@ -45,15 +45,18 @@ def one_page(context: GuideContext) -> dict[str, Any]:
     """What ``summary.html`` prints."""
     design, first = context.design, context.answers[0]
     drawing = datapath(design, first, words.sample_unit(first.dnn))
-    n_blocks = len(context.answers) + (context.team is not None)
     return {
         "path": PageFigure("path", f"Data path of “{first.workload.name}”.", write_svg(drawing)),
-        "numbers": numbers_table(context, is_brief=n_blocks > _MOST_DETAILED),
+        "numbers": numbers_table(context, is_brief=_is_brief(context)),
         "reasons": result_text.reason(design),
         "confidence": confidence_texts(context.result, context.surer),
         "open_prices": result_text.open_prices(design.bill),
         "strongest": strongest(context) or "No input that can be varied changes the result.",
     }
+
+
+def _is_brief(context: GuideContext) -> bool:
+    return len(context.answers) + (context.team is not None) > _MOST_DETAILED
 
 
 def strongest(context: GuideContext) -> str:

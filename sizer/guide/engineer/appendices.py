@@ -86,7 +86,7 @@ def schedule_table(plan: Plan) -> Table | None:
         "Cable schedule and port map",
         rows,
         titles=("Cable", "From", "To", "Link", "Route, m", "Cable, m"),
-        widths=(10, 31, 31, 12, 7, 9),
+        widths=(9, 29, 29, 17, 7, 9),
         aligns=("left", "left", "left", "left", "right", "right"),
         note=note.strip(),
         style="dense",

@@ -33,7 +33,7 @@ def server_table(id_: str, server: Server, count: int, catalog: Catalog, gpus: s
         f"Configuration of the {with_vendor(server)}",
         _server_rows(server, count, catalog, gpus),
         titles=("Component", "Detail", "Source"),
-        widths=(24, 46, 30),
+        widths=(22, 34, 44),
         style="component",
     )
 

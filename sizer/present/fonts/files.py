@@ -22,6 +22,8 @@ WEB_RANGES = (
     (0x2200, 0x22FF),
 )
 ASSETS = "asset:"
+# Place in a page where the rules of the fonts go; they differ between web page and PDF.
+FONTS_GO_HERE = "/*fonts*/"
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,9 @@ def in_unit(text: str, unit: str, spread: str = "", digits: int = DIGITS) -> Spa
 
 
 def share(text: str) -> Span:
-    """A share printed in percent; "over 99 %" is all that no longer rounds to 99 %."""
+    """A share printed in percent; "over 99 %" is all above what rounds to 99 %, "under 0.1 %" what rounds to 0."""
+    if "under" in text:
+        return Span(0.0, 0.001)
     number = re.search(NUMBER, text)
     assert number is not None
     return Span(0.995, 1.0) if "over" in text else rounded(number[0]).times(0.01)

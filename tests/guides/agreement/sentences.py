@@ -20,7 +20,7 @@ PARTS = {
     "n": rf"(?P<value>{NUMBER}|{'|'.join(SPELLED)})",
     "q": rf"(?P<value>{NUMBER})\s(?P<unit>{UNIT})(?![\w/])",
     "est": rf"(?P<value>{NUMBER})(?:\s±\s(?P<spread>{NUMBER}))?\s(?P<unit>{UNIT})(?![\w/])(?P<wide>\s\({NUMBER} to)?",
-    "share": rf"(?P<value>(?:over\s)?(?:{NUMBER})\s%)",
+    "share": rf"(?P<value>(?:(?:over|under)\s)?(?:{NUMBER})\s%)",
     "stage": "(?P<stage>(?i:" + "|".join(name.replace("-", "-?") for name in STAGES) + "))",
     "rate": r"[a-z]+/s",
     "pace": rf"(?P<value>{NUMBER})(?:\s±\s(?P<spread>{NUMBER}))?\s(?P<unit>[a-z]+/s)(?P<wide>\s\({NUMBER} to)?",

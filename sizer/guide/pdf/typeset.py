@@ -1,0 +1,90 @@
+"""A finished page as PDF. A process that only does this loads WeasyPrint and nothing of the sizing."""
+
+import contextlib
+import datetime
+import logging
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+
+from sizer.base.errors import ReportError
+from sizer.guide.pdf.attachments import attached
+from sizer.guide.pdf.progress import Progress, reported_steps
+from sizer.present.fonts.files import ASSETS, FONTS_GO_HERE, print_faces
+from sizer.present.fonts.glyphs import drawable
+from sizer.present.fonts.pango import load_pango, weasyprint_state
+
+Attachments = Mapping[str, bytes]
+
+
+def page_pdf(
+    page: str,
+    attachments: Attachments | None = None,
+    date: datetime.date | None = None,
+    progress: Progress | None = None,
+) -> bytes:
+    """A page as PDF/UA-1, or with attachments as PDF/A-3b.
+
+    Parameters
+    ----------
+    page : str
+        HTML with a mark where the fonts go.
+    attachments : mapping of str to bytes, optional
+        Files to put into an archive, by their names; an archive may have none.
+    date : date, optional
+        Date of the attached files.
+    progress : callable, optional
+        Called with a word whenever another part of the work begins.
+
+    Raises
+    ------
+    ReportError
+        In one sentence, if WeasyPrint or Pango is missing, or the page asks for a file or address that is not shipped.
+    """
+    missing = weasyprint_state()
+    if missing is not None:
+        raise ReportError(missing)
+    with reported_steps(progress):
+        if attachments is None:
+            return _pdf(page)
+        # Tags are no part of level B, but cost little and serve readers of archives, too.
+        with _quiet_about_files():
+            return _pdf(page, pdf_variant="pdf/a-3b", pdf_tags=True, attachments=attached(attachments, date))
+
+
+def page_pdf_apart(
+    page: str, attachments: Attachments | None, date: datetime.date | None, tell: Callable[[object], None]
+) -> bytes:
+    """:func:`page_pdf` as a worker process calls it."""
+    return page_pdf(page, attachments, date, tell)
+
+
+def _pdf(page: str, **options: object) -> bytes:
+    load_pango()
+    import weasyprint
+    from weasyprint.urls import FatalURLFetchingError
+
+    from sizer.guide.pdf.packaged import PackagedOnly
+    from sizer.guide.pdf.svg_text import draw_texts_as_runs
+    from sizer.guide.pdf.tagging import mended
+
+    page = drawable(page).replace(FONTS_GO_HERE, print_faces(), 1)
+    # Font sub-setting logs what it drops; that is no news for the user.
+    for name in ("fontTools", "fontTools.subset", "weasyprint"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    draw_texts_as_runs()
+    fetcher = PackagedOnly()
+    # Fonts and parsed style are not kept for the next document: that would save 0.01 of 4 s.
+    with contextlib.suppress(FatalURLFetchingError):
+        document = weasyprint.HTML(string=page, base_url=ASSETS, url_fetcher=fetcher)
+        pdf: bytes = document.write_pdf(finisher=mended, **{"pdf_variant": "pdf/ua-1", **options})
+        if not fetcher.refused:
+            return pdf
+    raise ReportError(f"a template of the guide is damaged: {fetcher.refused[0]}")
+
+
+@contextlib.contextmanager
+def _quiet_about_files() -> Iterator[None]:
+    """Ignore the warning about the colour profile that WeasyPrint 70 leaves open after reading it for an archive."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        yield

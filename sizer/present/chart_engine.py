@@ -1,0 +1,51 @@
+"""The engine of charts, Vega in a JavaScript machine of 70 MB: loaded in a process of its own, never in this one."""
+
+import importlib
+import json
+from functools import cache
+from typing import Any
+
+from sizer.base.errors import ReportError
+from sizer.base.resources import data_dir
+from sizer.base.worker_process import CHARTS, Progress, WorkerLostError, apart, start_workers
+
+_VEGA_LITE = "6.4"
+_FIRST = {"data": {"values": [{}]}, "mark": "point"}
+
+
+def prepare_charts() -> None:
+    """Start the process that draws charts."""
+    start_workers("sizer.present.chart_engine_loaded", count=1, pool=CHARTS)
+
+
+def vega_svg(spec: dict[str, Any]) -> str:
+    """SVG of a Vega-Lite specification.
+
+    Raises
+    ------
+    ReportError
+        If the process that draws it is lost.
+    """
+    try:
+        svg: str = apart(_svg_here, json.dumps(spec), pool=CHARTS)
+    except WorkerLostError as error:
+        raise ReportError(f"the process that draws charts ended with {error}; make the document again") from None
+    return svg
+
+
+def load_here() -> None:
+    """Draw a first chart in this process: starting the engine takes longer than all charts of a guide."""
+    _svg_here(json.dumps(_FIRST), lambda _: None)
+
+
+def _svg_here(spec: str, _: Progress) -> str:
+    svg: str = _engine().vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[])
+    return svg
+
+
+@cache
+def _engine() -> Any:
+    engine = importlib.import_module("vl_convert")
+    # Without the shipped font it measures the text of another one and the margins come out wrong.
+    engine.register_font_directory(str(data_dir("reports") / "fonts"))
+    return engine

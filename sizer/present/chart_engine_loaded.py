@@ -1,0 +1,5 @@
+"""Imported by a process that will draw charts: starts their engine before the first is asked."""
+
+from sizer.present.chart_engine import load_here
+
+load_here()
