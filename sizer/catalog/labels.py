@@ -1,6 +1,7 @@
 """Facts of the catalogue in words: names of fields, values with their units, items with their vendors."""
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
+from sizer.catalog.devices import RackContent
 from sizer.catalog.items import Item
 from sizer.catalog.links import GpuLink, LinkType, PowerInlet
 from sizer.catalog.model import Catalog
@@ -238,6 +239,8 @@ def fact_value_text(field: str, value: object) -> str:
     """Value of a fact that names no item, with its unit; kinds by their names."""
     if isinstance(value, LinkType | GpuLink | PowerInlet):
         return value.name
+    if isinstance(value, RackContent):
+        return f"{value.count} × {value.name}, {value.height_u}U each, from unit {value.lowest_u} up"
     if field == "usable_share" and isinstance(value, (int, float)):
         return f"{plain(100 * float(value))}{NARROW_SPACE}%"
     if field == "form_factor":

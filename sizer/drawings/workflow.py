@@ -163,4 +163,4 @@ class _Steps:
     def _servers(self) -> str:
         server = self.design.platform.server
         count = self.design.n_servers
-        return f"{grouped(count)}{NO_BREAK}×{NO_BREAK}{server.name}" if count > 1 else server.name
+        return f"{grouped(count)}{NO_BREAK}× {server.name}" if count > 1 else server.name

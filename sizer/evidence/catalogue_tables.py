@@ -295,7 +295,7 @@ def _fact_rows(field: str, value: object, catalog: Catalog) -> Iterator[Row]:
         yield row("Arrives in", item_name(value.rack, catalog), _NONE, _NONE, _NONE)
         yield _sourced_row(label_of("shelf_w"), "shelf_w", value.shelf_w, catalog)
         for content in value.contents:
-            text = f"{content.count} × {content.name}, {content.height_u}U each, from unit {content.lowest_u} up"
+            text = fact_text("contents", content, catalog)
             cited = cited_cell(content.source, content.where)
             yield row("Contents", text, name(content.basis), cited, content.note or _NONE)
     elif isinstance(value, Transformer):

@@ -71,7 +71,7 @@ def capacity(result: SizingResult, catalog: Catalog) -> Explanation:
             )
         )
         before = left
-    if not rows:
+    if not usable > 0:
         rows.append(input_row(f"usable capacity of {storage.name}", words.NOT_PUBLISHED))
     demand = storage_demand(design.workloads, result.request.data)
     answer = si(usable, "B") if usable > 0 else words.NOT_PUBLISHED
@@ -106,7 +106,7 @@ def _room(design: DesignAnswer) -> str:
 def _devices(design: DesignAnswer, catalog: Catalog) -> Iterator[tuple[Component, Device]]:
     """What takes rack units and watts, bought or existing; racks, PDUs and cables do not count."""
     for part in design.quantities.components:
-        if part.category not in ("compute", "head node", "storage", "network"):
+        if part.category not in ("compute", "head node", "storage", "network", "cooling"):
             continue
         item = catalog.item(part.item)
         if isinstance(item, Device):
