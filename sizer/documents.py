@@ -31,7 +31,7 @@ from sizer.guide.pdf.render import guide_html, guide_page
 from sizer.guide.pdf.typeset import page_pdf_apart
 from sizer.guide.profile import PLAIN, Profile
 from sizer.guide.user_texts import remark_on_glyphs
-from sizer.present.chart_engine import prepare_charts
+from sizer.present.chart_engine.engine import prepare_charts
 from sizer.sizing.customer_copy import customer_copy as without_internals
 from sizer.sizing.result import SizingResult
 

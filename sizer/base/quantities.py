@@ -23,8 +23,9 @@ _NUMBER = (
     r"(?:[eE][+-]?\d+)?)"
 )
 _AMBIGUOUS = re.compile(r"([+-]?[1-9]\d{0,2})\.(\d{3})")
-# After the number of a rate: 40k, 1.5M.
-_SCALES = {"k": 1e3, "M": 1e6, "thousand": 1e3, "million": 1e6, "billion": 1e9}
+# After the number of a rate: 40k, 1.5M, 2 million. A letter joins its number; apart, it is a unit broken in two.
+_SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "thousand": 1e3, "million": 1e6, "billion": 1e9}
+_SCALE_WRITTEN = r"(?:([kM]|\s*(?:thousand|million|billion))(?:\s+|$))?"
 # Prefixes of printed numbers, and the units that take them; metres are printed without.
 _PRINTED_PREFIXES = (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18))
 _PREFIXED = ("B", "B/s", "bit/s", "W", "FLOP", "FLOP/s", "Wh")
@@ -172,7 +173,7 @@ def _shown(written: object) -> str:
 
 def _parse_text(kind: QuantityKind, text: str) -> float:
     has_scales = kind in (SAMPLES_PER_S, TOKENS_PER_S) or not kind.unit
-    scales = rf"(?:\s*({'|'.join(_SCALES)})(?:\s+|$))?" if has_scales else "()"
+    scales = _SCALE_WRITTEN if has_scales else "()"
     match = (
         re.fullmatch(rf"\s*{_NUMBER}{scales}\s*([A-Za-z/]*(?: tokens)?)\s*", text) if len(text) <= _MAX_TEXT else None
     )
@@ -193,7 +194,7 @@ def _parse_text(kind: QuantityKind, text: str) -> float:
             f"unknown unit in {_shown(text)}{_unit_suggestion(kind, unit)}; "
             f"expected {kind.name} such as '{kind.example}'"
         )
-    return _value(number) * _SCALES.get(scale, 1.0) * (kind.factors[unit] if unit else 1.0)
+    return _value(number) * _SCALES[(scale or "").strip()] * (kind.factors[unit] if unit else 1.0)
 
 
 def decimal_reading(number: str) -> str:

@@ -38,7 +38,7 @@ EXCLUSIONS: tuple[Exclusion, ...] = (
     Exclusion(FitNote.GPU_UNKNOWN, gpus=("", "p40", "m40"), ids=("p40-*", "m40-*", "v100blog-*")),
     Exclusion(FitNote.INT8, precisions=("int8",)),
     Exclusion(FitNote.EMULATED_COMPUTE, software_has="(emulated compute)"),
-    Exclusion(FitNote.RECOMMENDER, dnns=("ncf",)),
+    Exclusion(FitNote.RECOMMENDER, dnns=("ncf", "dlrm")),
     Exclusion(
         FitNote.POOR_SCALING,
         sources=("lambda-tf",),

@@ -34,6 +34,8 @@ _MESSAGES = (
     ("does not exist", "has no such database or user"),
     ("timeout", "did not answer in time"),
 )
+# SQLite names damaged parts of a file in messages that are no UTF-8; its driver fails on them.
+FAULTS = (SQLAlchemyError, UnicodeDecodeError)
 _DEFAULT_MESSAGE = "cannot be reached; check that it is running and that the address is correct"
 
 
@@ -43,20 +45,21 @@ _DAMAGED = ("malformed", "corrupt", "disk i/o error")
 _HELD = ((designs, "names of designs"), (revisions, "revisions"))
 
 
-def database_error(place: str, error: SQLAlchemyError, engine: Engine) -> DatabaseError:
+def database_error(place: str, error: SQLAlchemyError | UnicodeDecodeError, engine: Engine) -> DatabaseError:
     """Error of the database as a message for the user.
 
     Parameters
     ----------
     place : str
         Name of the library, without a password.
-    error : SQLAlchemyError
+    error : SQLAlchemyError or UnicodeDecodeError
         What the database or its driver raised. Its text is never shown, because it may contain the address.
     engine : Engine
         Of the library; a damaged file is read once more to tell which part of it.
     """
     cause = str(error.orig).lower() if isinstance(error, DBAPIError) else ""
-    if engine.dialect.name == "sqlite" and any(words in cause for words in _DAMAGED):
+    is_damaged = isinstance(error, UnicodeDecodeError) or any(words in cause for words in _DAMAGED)
+    if engine.dialect.name == "sqlite" and is_damaged:
         return DatabaseError(
             f"{place} is damaged: {_lost(engine)}. Put its newest backup in its place, or save what can still be read "
             "with 'sqlite3 OLD .recover | sqlite3 NEW' and use the new file"
@@ -74,7 +77,7 @@ def _lost(engine: Engine) -> str:
                 for _ in connection.execute(table.select()):
                     pass
             whole.append(held)
-        except SQLAlchemyError:
+        except FAULTS:
             lost.append(held)
     if not lost:
         return "every record can be read, but its index or its free space is damaged, so nothing is saved in it"

@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, and_, func, insert, or_, select, update
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError
 
-from sizer.library.faults import LibraryError, database_error
+from sizer.library.faults import FAULTS, LibraryError, database_error
 from sizer.library.opening import WRITES, open_engine
 from sizer.library.records import (
     MAX_AUTHOR,
@@ -269,7 +269,7 @@ class Library:
         try:
             with self._engine.connect() as connection, connection.begin():
                 yield connection
-        except SQLAlchemyError as error:
+        except FAULTS as error:
             raise database_error(self.place, error, self._engine) from None
 
     def _write(self, write: Callable[[Connection], T]) -> T:
@@ -284,7 +284,7 @@ class Library:
                         return write(connection)
                 except IntegrityError:
                     continue
-        except SQLAlchemyError as error:
+        except FAULTS as error:
             raise database_error(self.place, error, self._engine) from None
         raise LibraryError(f"{self.place} is overloaded: too many users save at the same time; try again")
 

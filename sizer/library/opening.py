@@ -11,7 +11,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from sizer.library.faults import LibraryError, database_error
+from sizer.library.faults import FAULTS, LibraryError, database_error
 from sizer.library.tables import DATABASE_VERSION, metadata, schema
 
 # Environment: URL of a PostgreSQL database, or path of a file.
@@ -59,7 +59,7 @@ def open_engine(address: str) -> tuple[Engine, str]:
         raise LibraryError(f"{place} cannot be opened; its address is not valid") from None
     try:
         _make_tables(engine, place)
-    except SQLAlchemyError as error:
+    except FAULTS as error:
         fault = database_error(place, error, engine)
         engine.dispose()
         raise fault from None

@@ -19,7 +19,7 @@ import altair as alt
 
 from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, QUIET_OPACITY
 from sizer.drawings.shapes import text_width, wrapped
-from sizer.present.chart_engine import vega_svg
+from sizer.present.chart_engine.engine import vega_svg
 from sizer.present.theme import CHART_LABEL_PX, CHART_PX, CHART_TITLE_PX, LIGHT, Palette, altair_config
 
 __all__ = [

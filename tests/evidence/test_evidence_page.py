@@ -299,6 +299,6 @@ def test_a_page_that_crashes_the_renderer_is_an_error_of_the_page():
     """U+0007 in a label aborts vl-convert; files with it are refused, so the report here is made by hand."""
     rows = mixed()
     bad = [replace(one, source="a\x07b") for one in rows]
-    with pytest.raises(ReportError, match=r"the process that draws it ended with signal 6"):
+    with pytest.raises(ReportError, match=r"the process that draws charts ended with signal 6"):
         drawn_apart(report(bad), SOURCES)
     assert "<svg" in drawn_apart(report(rows), SOURCES)

@@ -30,13 +30,15 @@ from sizer.questions.what_if.varied_input import (
     target_kind,
     target_value,
 )
-from sizer.sizing.constraints.stored_data import needed_with_bytes
+from sizer.sizing.constraints.stored_data import needed_with_bytes, storage_demand
+from sizer.sizing.constraints.tiers import fast_tier_bytes
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.outcomes import Outcomes
 from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
+from sizer.workload.data import DataRequest
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -192,17 +194,8 @@ def _points(model: WorkloadOnDesign, values: Mapping[str, ArrayLike]) -> _Points
         np.asarray(values.get(TARGET, target_value(model)), dtype=float),
         np.asarray(values.get(CONFIDENCE, model.request.confidence), dtype=float),
     )
-    return _Points(
-        servers.astype(np.int64),
-        nodes.astype(np.int64),
-        sizes,
-        sets,
-        batch.astype(np.int64),
-        speed,
-        cached,
-        target,
-        confidence,
-    )
+    n_servers, n_nodes, n_batch = (one.astype(np.int64) for one in (servers, nodes, batch))
+    return _Points(n_servers, n_nodes, sizes, sets, n_batch, speed, cached, target, confidence)
 
 
 def _groups(*parts: NDArray[np.generic]) -> Iterator[tuple[tuple[float, ...], Ints]]:
@@ -347,20 +340,35 @@ def _whole_nodes(model: WorkloadOnDesign, points: _Points, wanted: Floats) -> Fl
         return np.full(wanted.shape, np.nan)
     unit = capacity.nodes_per_unit(storage)
     low, high = capacity.node_limits(storage)
-    for_data = capacity.smallest_nodes(storage, model.platform.capacity_option, _stored_bytes(model, points))
+    for_data = capacity.smallest_nodes(storage, model.platform.capacity_option, _fast_bytes(model, points))
     whole = np.ceil(np.maximum(np.maximum(wanted, low), for_data.nodes) / unit) * unit
     return np.where((whole <= high) & for_data.fits, whole, np.inf)
 
 
 def _holds_data(model: WorkloadOnDesign, points: _Points) -> Bools:
     """Whether the data fit; a capacity that no source gives counts as enough, as in the sizing."""
-    usable = capacity.usable_bytes(model.platform.storage, model.platform.capacity_option, points.nodes)
-    return np.asarray(np.isnan(usable) | (usable >= _stored_bytes(model, points)))
+    platform, tier, data = model.platform, model.platform.second_tier, model.request.data
+    usable = capacity.usable_bytes(platform.storage, platform.capacity_option, points.nodes)
+    holds = np.isnan(usable) | (usable >= _fast_bytes(model, points))
+    if tier is not None and tier.storage is not None:
+        second = capacity.usable_bytes(tier.storage, tier.capacity_option, tier.nodes)
+        everything = _stored_bytes(model, points, data.model_copy(update={"minimum_capacity_bytes": None}))
+        kept = storage_demand(model.works, data).checkpoints_bytes  # on the fast tier alone
+        holds &= np.isnan(second) | (second >= everything - kept)
+    return np.asarray(holds)
 
 
-def _stored_bytes(model: WorkloadOnDesign, points: _Points) -> Floats:
+def _fast_bytes(model: WorkloadOnDesign, points: _Points) -> Floats:
+    """What the fast storage must hold: everything, or the working set of two tiers."""
+    stored = _stored_bytes(model, points, model.request.data)
+    if model.platform.second_tier is None:
+        return stored
+    return np.minimum(fast_tier_bytes(storage_demand(model.works, model.request.data), model.request.data), stored)
+
+
+def _stored_bytes(model: WorkloadOnDesign, points: _Points, data: DataRequest) -> Floats:
     """Data of all workloads and other stored data."""
-    return needed_with_bytes(model.works, model.request.data, model.index, points.dataset_bytes, points.sample_bytes)
+    return needed_with_bytes(model.works, data, model.index, points.dataset_bytes, points.sample_bytes)
 
 
 def _least_chance(confidence: Floats) -> Floats:

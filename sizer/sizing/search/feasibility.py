@@ -273,19 +273,17 @@ class _Servers:
         confidence = evaluate.share_of(request)
         asked = evaluate.least_chance(confidence)
         computes, needs, chances = [], [], []
-        shape = (len(alike.kinds), len(space.sizes))
-        count, gpu, decode, link, network = (np.ones(shape, dtype=bool) for _ in COMPUTE_LIMITS[1:])
+        count, gpu, decode, link, network = np.ones((5, len(alike.kinds), len(space.sizes)), dtype=bool)
         memory = gpu_memory.all_fit(works, platforms, cols, servers, calibration, catalog)
         for work in works:
             comp = compute_side.compute(work, platforms, cols, servers, calibration, catalog)
             need = evaluate.need(work, comp, cols, servers, confidence, calibration)
             by_gpus = evaluate.gpu_probability(comp.gpu, need)
-            by_decode = comp.decode.probability_at_least(need.samples_per_s)
+            by_decode, by_link = (one.probability_at_least(need.samples_per_s) for one in (comp.decode, comp.host_link))
             if work.request.target.gpus_busy is not None:
                 count &= servers * cols.gpus_per_server >= work.request.target.gpus_busy
             if need.counts_gpu:
                 gpu &= by_gpus >= asked
-            by_link = comp.host_link.probability_at_least(need.samples_per_s)
             decode &= by_decode >= asked
             link &= by_link >= asked
             network &= servers * cols.storage_nic_bytes_per_s >= evaluate.nic_bytes_per_s(work, comp, need)

@@ -165,7 +165,9 @@ LANGUAGE_SENTENCES = (
     Expected("Llama 3 70B: 2 million tokens/s by end of 2027", L70 | rate(2e6) | {"needed_by": "2027-12-31"}),
     Expected(
         "Llama 3 70B pretraining, 128 GPUs, checkpoints every 30 minutes to DDN storage",
-        L70 | gpus(128) | {"data.checkpoint_every_s": "30 min", "platforms.storage": ["ai400x2", "ai400x2-turbo"]},
+        L70
+        | gpus(128)
+        | {"data.checkpoint_every_s": "30 min", "platforms.storage": ["ai400x2", "ai400x2-turbo", "ai400x3"]},
     ),
     Expected("NeMo, Llama 3.1 405B, 512 H100", L405 | gpus(512) | H100 | {"w.stack": "nemo"}),
     Expected("PyTorch FSDP with torchtitan, Llama 3 8B on 16 H100", L8 | gpus(16) | H100 | {"w.stack": "torchtitan"}),

@@ -15,7 +15,7 @@ _FIRST = {"data": {"values": [{}]}, "mark": "point"}
 
 def prepare_charts() -> None:
     """Start the process that draws charts."""
-    start_workers("sizer.present.chart_engine_loaded", count=1, pool=CHARTS)
+    start_workers("sizer.present.chart_engine.loaded", count=1, pool=CHARTS)
 
 
 def vega_svg(spec: dict[str, Any]) -> str:

@@ -1,5 +1,5 @@
 """Imported by a process that will draw charts: starts their engine before the first is asked."""
 
-from sizer.present.chart_engine import load_here
+from sizer.present.chart_engine.engine import load_here
 
 load_here()
