@@ -302,15 +302,12 @@ def si(value: float, unit: str, digits: int = 3, like: float | None = None) -> s
 
 
 def probability_text(probability: float) -> str:
-    """A probability in percent that claims no certainty: 52 %, over 99 %, under 1 %.
-
-    Rounded down, so that a confidence that is met or missed is so as printed: 49.57 % is 49 % and misses 50 %.
-    """
+    """A probability in percent that claims no certainty: 52 %, over 99 %, under 1 %."""
     if probability >= 0.995:
         return f"over 99{NARROW_SPACE}%"
     if probability < 0.01:
         return f"under 1{NARROW_SPACE}%"
-    return f"{math.floor(100 * probability + 1e-7)}{NARROW_SPACE}%"
+    return f"{100 * probability:.0f}{NARROW_SPACE}%"
 
 
 def duration(seconds: float) -> str:

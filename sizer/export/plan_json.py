@@ -1,11 +1,9 @@
 """The building plan inside the design document: places and counts. The cable list has it cable by cable."""
 
-import math
 from collections import Counter
-from fractions import Fraction
 
 from sizer.base.formats.json_document import fields_of
-from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
+from sizer.physical.plan import CABLE_CATEGORY, PlacedDevice, PlacedRack, Plan
 from sizer.present.text.plan import note_text, question_text
 
 
@@ -16,17 +14,18 @@ def plan_content(plan: Plan) -> dict[str, object]:
     counted from 1 at the bottom.
     """
     links: Counter[str] = Counter()
-    items: dict[str, Fraction] = {}
     for link in plan.connections:
         links[str(link.network)] += 1
-        for item, pieces in link.cable.items:
-            items[item] = items.get(item, Fraction(0)) + pieces
+    items: Counter[str] = Counter()
+    for part in plan.components:
+        if part.category == CABLE_CATEGORY:
+            items[part.item] += int(part.quantity[0])
     return {
         "questions": [question_text(question) for question in plan.questions],
         "warnings": [note_text(note) for note in plan.warnings],
         "racks": [_rack(rack) for rack in plan.racks],
         "links": links,
-        "cable_items": {item: math.ceil(pieces) for item, pieces in items.items()},
+        "cable_items": items,
     }
 
 

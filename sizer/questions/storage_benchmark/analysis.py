@@ -137,9 +137,9 @@ def _check(question: BenchmarkQuestion) -> None:
         raise RequestError(f"nodes is {question.nodes}; {storage.name} is sold with {low} to {high} nodes{steps}")
     if not 1 <= question.clients <= 100_000:
         raise RequestError(f"clients is {question.clients}; allowed are 1 to 100000")
-    if not 1e8 <= question.client_bytes_per_s <= 1e12:
+    if not 1e8 <= question.client_bytes_per_s <= 1e14:
         gbit = question.client_bytes_per_s * 8 / 1e9
-        raise RequestError(f"client_gbit is {gbit:g} Gbit/s; allowed are 0.8 to 8000 Gbit/s")
+        raise RequestError(f"client_gbit is {gbit:g} Gbit/s; allowed are 0.8 to 800000 Gbit/s")
 
 
 def _carried(question: BenchmarkQuestion, read: tuple[float, float], workload: str, gpu: str) -> Carried:

@@ -28,8 +28,8 @@ from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
-# Rounding of sums and products, no tolerance: 49.57 % does not meet 50 %, and is printed as 49 %.
-_ROUNDING = 1e-9
+# Confidence is stated and compared in whole percent: the models do not tell 49.6 % from 50 %.
+_CONFIDENCE_RESOLUTION = 0.005
 # A file is looked up once and read in pieces of so many bytes, each an operation of the published rates. Assumed.
 _READ_BYTES = 2.0**20
 # Writes up to this share of the demonstrated reads need no published write rate. A choice of ours: a quarter of the
@@ -132,7 +132,7 @@ def evaluation_share(work: ResolvedWorkload) -> float:
 
 def least_chance(confidence: float) -> float:
     """Smallest probability that counts as ``confidence``."""
-    return confidence - _ROUNDING
+    return confidence - _CONFIDENCE_RESOLUTION
 
 
 def share_of(request: SizingRequest) -> float:

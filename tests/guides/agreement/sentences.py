@@ -90,7 +90,7 @@ IN_NETWORK = r"\n{net}[ \n][^:]{0,260}?"
 SENTENCES = (
     # --- cover and key figures
     Sentence("GPU servers", r"\n{n} × [^\n]+ \+ [^\n]+\n(?:[^\n]+ · )?" + DAY, number),
-    Sentence("storage nodes", r"\n{N} × [^\n]+ \+ {n} × [^\n]+\n(?:[^\n]+ · )?" + DAY, number),
+    Sentence("storage nodes", r"\n{N} × [^\n]+? \+ {n} × [^\n]+\n(?:[^\n]+ · )?" + DAY, number),
     Sentence("GPUs", r"\n{n} GPUs? {N} racks? (?:at least )?{N} k?W maximum power", number),
     Sentence("racks", r"\n{N} GPUs? {n} racks? (?:at least )?{N} k?W maximum power", number),
     Sentence("maximum power", r"racks? (?:at least )?{q} maximum power", quantity),
@@ -123,7 +123,8 @@ SENTENCES = (
     Sentence("rate", r"(?<!Next\s)(?:{w}: )?(?<!Next\s)[Bb]ottleneck: {stage}, {est}", quantity, of="workload"),
     Sentence("rate", r"this design: {n}\n", size, GUIDE, "workload in order"),
     Sentence("rate", r"{pace}, probability ", quantity, GUIDE, "workload before"),
-    Sentence("rate", r"{stage} is the bottleneck at {q}", quantity, GUIDE, "workload before"),
+    # Titles of charts, whose text stands behind that of their page: only their order tells the workload.
+    Sentence("rate", r"{stage} is the bottleneck at {q}", quantity, GUIDE, "workload in order"),
     Sentence("time to train", r"{time}, probability ", quantity, GUIDE, "workload before"),
     Sentence("time to train", r"\nTime to train {time} (?!of)", quantity, r"summary\.pdf", "workload behind"),
     Sentence("time to train", r"\nTime to train {time}\n", quantity, GUIDE, "workload before"),
@@ -131,7 +132,7 @@ SENTENCES = (
     Sentence("bottleneck", r"(?<!Next\s)(?:{w}: )?(?<!Next\s)[Bb]ottleneck: {stage}, {N}", None, of="workload"),
     Sentence("bottleneck", r"\nBottleneck {stage}", None, of="workload in order"),
     Sentence("bottleneck", r"Data path of [^\n]+: {stage} limits at", None, GUIDE, "workload in order"),
-    Sentence("bottleneck", r"{stage} is the bottleneck at {N}", None, GUIDE, "workload before"),
+    Sentence("bottleneck", r"{stage} is the bottleneck at {N}", None, GUIDE, "workload in order"),
     Sentence("bottleneck", r"\n{N} {rate} possible limits {stage}", None, GUIDE, "workload drawn"),
     Sentence("utilization", r"\n{N} {rate} possible {share} utilized {stage}", portion, GUIDE, "workload drawn stage"),
     Sentence(
