@@ -51,13 +51,15 @@ def memory_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | 
     bars, start = [], 0.0
     for name, label in MEMORY_PARTS.items():
         end = start + found.layout.memory_parts[name] / GIB
-        bars.append(ChartBar(label, end, f"{significant(end - start, 2)} GiB", palette.stages["gpu"], start=start))
+        # Values stand with the names: next to the bars the line of the GPU's memory would run through them.
+        name_text = f"{label}: {significant(end - start, 2)} GiB"
+        bars.append(ChartBar(name_text, end, "", palette.stages["gpu"], start=start))
         start = end
     low, high = float(found.layout.memory_bytes.low) / GIB, float(found.layout.memory_bytes.high) / GIB
     total = ChartBar(
-        "Together, with 90 % interval",
+        f"Together, with 90 % interval: {significant(start)} GiB",
         start,
-        f"{significant(start)} GiB",
+        "",
         palette.other,
         interval=(low, high),
         fill=QUIET_OPACITY,
