@@ -328,7 +328,7 @@ class _Layout:
         text = f"in-band, {self.platform.in_band_link}"
         spines = self.cluster.count("in-band-spine")
         if spines:
-            text += f" · {spines} spine switches"
+            text += f" · {spines} spines"
         outside = sum(bundle.count for (lower, _), bundle in self.bundles.items() if lower == links.CUSTOMER_LAN)
         if outside:
             text += f" · {outside} uplinks to the customer"

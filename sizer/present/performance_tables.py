@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, grouped, probability_text, si, significant
 from sizer.drawings.datapath import is_limit
 from sizer.present import words
@@ -22,6 +23,8 @@ from sizer.sizing.result import (
     Stage,
     WorkloadAnswer,
 )
+
+_NEXT_TO_NOTHING = 0.001
 
 
 def stage_table(answer: WorkloadAnswer, number: int) -> Table:
@@ -64,10 +67,16 @@ def figures_table(answer: WorkloadAnswer, number: int) -> Table:
             row("Throughput", words.estimate(answer.throughput, words.sample_unit(answer.dnn)), kind="strong"),
             *_reads(answer),
             ("GPU utilization", words.percent(answer.gpu_busy_fraction)),
-            ("Processor utilization", words.estimate(answer.cpu_utilization_fraction, "%")),
+            ("Processor utilization", _processor_text(answer.cpu_utilization_fraction)),
             *_scaling(answer),
         ],
     )
+
+
+def _processor_text(share: Estimate) -> str:
+    """Share of the processors, with its interval unless it is next to nothing."""
+    middle = float(share.value)
+    return words.percent(middle) if middle < _NEXT_TO_NOTHING else words.estimate(share, "%")
 
 
 def _reads(answer: WorkloadAnswer) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ SHOWN = (25, 35)  # letters before and after a find
 COMMANDS = frozenset({"ib_write_bw", "ib_read_bw", "all_reduce_perf"})
 
 RAW = {
-    "a raw value": r"(?<![\w-])(?:None|nan|NaN|inf|Infinity|True|False|null|undefined|Undefined)(?![\w-])",
+    "a raw value": r"(?<![\w-])(?:None|nan|NaN|inf|Infinity(?! Fabric)|True|False|null|undefined|Undefined)(?![\w-])",
     "an unresolved reference": r"\?\?|(?:Table|Figure|Chapter)\s0\b",
     "a template": r"\{\{|\}\}|\{%|\{\w*\}|%\(\w+\)s|(?<!\w)%s\b",
     "Python": r"\b(?:Decimal|array|Sourced|Estimate)\(|<\w+ object|\bnp\.\w+",
