@@ -13,7 +13,7 @@ from sizer.physical.components import Network
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.result import DesignAnswer
 
-_MARGIN, _GAP_X, _GAP_Y = 8.0, 16.0, 48.0
+_MARGIN, _GAP_X, _GAP_Y = 8.0, 16.0, 40.0
 _SWITCH_H, _END_H = 42.0, 48.0
 _MAX_END_W = 200.0
 _MANY = 5
