@@ -176,7 +176,7 @@ def _fed(catalog: Catalog, request: SizingRequest, usual: Pdu) -> Pdu:
     asked = request.site
     given = [f"feed_volts = {plain(asked.feed_volts)}"] if asked.feed_volts is not None else []
     given += [f"feed_phases = {asked.feed_phases}"] if asked.feed_phases is not None else []
-    raise InfeasibleError(f"no PDU of the catalogue runs on site.{' and '.join(given)}; there are {known}")
+    raise InfeasibleError(f"the catalogue has no PDU for site.{' and '.join(given)}; there are {known}")
 
 
 def pdu_circuit_text(pdu: Pdu) -> str:
