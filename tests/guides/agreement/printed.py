@@ -47,11 +47,9 @@ def plain(text: str) -> float:
     return float(SPELLED[word]) if word in SPELLED else float(re.sub(f"[{GAP},]", "", text))
 
 
-def rounded(text: str, spread: str = "", digits: int = DIGITS) -> Span:
-    """Values that are printed so; the ``spread`` behind ± is printed with two digits and gives the last place."""
+def rounded(text: str, digits: int = DIGITS) -> Span:
+    """Values that are printed so; what stands behind ± is rounded to the same place."""
     value, place = plain(text), _place(text, digits)
-    if spread:
-        place = _place(spread, 2)
     return Span(value - place / 2, value + place / 2)
 
 
@@ -60,12 +58,12 @@ def count(text: str) -> Span:
     return exactly(plain(text))
 
 
-def in_unit(text: str, unit: str, spread: str = "", digits: int = DIGITS) -> Span:
+def in_unit(text: str, unit: str, digits: int = DIGITS) -> Span:
     """Values in watts, bytes, bytes a second, samples a second or seconds."""
     if unit in SECONDS:
-        return rounded(text, spread, digits).times(SECONDS[unit])
+        return rounded(text, digits).times(SECONDS[unit])
     found = re.fullmatch(r"([kMGTP]?)(?:W|B|B/s|Wh)", unit)
-    return rounded(text, spread, digits).times(PREFIXES[found[1]] if found else 1.0)
+    return rounded(text, digits).times(PREFIXES[found[1]] if found else 1.0)
 
 
 def share(text: str) -> Span:

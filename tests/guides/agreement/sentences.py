@@ -55,13 +55,13 @@ def number(groups: Groups) -> Span:
 
 def size(groups: Groups) -> Span:
     """A number without a unit that was rounded."""
-    return rounded(groups["value"], groups.get("spread") or "")
+    return rounded(groups["value"])
 
 
 def quantity(groups: Groups) -> Span:
     """With unit, and perhaps with its spread."""
     is_wide = bool(groups.get("wide"))
-    return in_unit(groups["value"], groups["unit"], groups.get("spread") or "", digits=2 if is_wide else 3)
+    return in_unit(groups["value"], groups["unit"], digits=2 if is_wide else 3)
 
 
 def portion(groups: Groups) -> Span:
