@@ -102,8 +102,8 @@ OVERLAYS = (
     *(
         _overlay(f"{key} = {value}", _fact(key, value), f"{key}.value = ")
         for key, values in {
-            "n_gpus": (0, -1, 65, 1.5, "nan"),
-            "n_cpus": (0, -2, 1_000),
+            "n_gpus": (0, -1, 1_001, 1.5, "nan"),
+            "n_cpus": (0, -2, 1_001),
             "height_u": (-1, 61, "inf", "nan"),
             "memory_bytes": (0, 16, 1e15, "nan"),
             "power_max_w": (-1, 1e9, "inf"),
