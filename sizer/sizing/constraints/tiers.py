@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
 from sizer.base.errors import RequestError
+from sizer.base.identity_cache import Identity, identity_of
 from sizer.base.units import WEEK_S
 from sizer.catalog.generations import era_of
 from sizer.catalog.model import Catalog
@@ -84,13 +86,28 @@ def with_tiers(
         tiers.append(SecondTier(None, 0, 0, staging_bytes_per_s(data)))
     found = list(platforms) if data.capacity_tier is None else []
     for platform in platforms:
-        found += [replace(platform, second_tier=tier) for tier in tiers if joins(catalog, platform, tier.storage)]
+        found += [_with_tier(platform, tier) for tier in tiers if joins(catalog, platform, tier.storage)]
     if not found:
         raise RequestError(
             f"data.capacity_tier = {data.capacity_tier!r} joins no fast storage that the request allows, or is too "
             "small for the data; allow other storage, or leave the key out"
         )
     return found
+
+
+def _with_tier(platform: Platform, tier: SecondTier) -> Platform:
+    """A platform with a second tier; the same object for the same question, whose parts are counted already."""
+    storage = None if tier.storage is None else identity_of(tier.storage)
+    return _two_tiers(identity_of(platform), storage, tier.capacity_option, tier.nodes, tier.staging_bytes_per_s)
+
+
+@lru_cache(maxsize=4096)  # requests of a batch, and variants of one, ask for the same tiers again and again
+def _two_tiers(
+    platform: Identity, storage: Identity | None, capacity_option: int, nodes: int, staging_bytes_per_s: float
+) -> Platform:
+    tier = SecondTier(None if storage is None else storage.value, capacity_option, nodes, staging_bytes_per_s)
+    with_tier: Platform = replace(platform.value, second_tier=tier)
+    return with_tier
 
 
 def _candidates(request: SizingRequest, catalog: Catalog) -> list[Storage]:
