@@ -119,7 +119,7 @@ def _price(design: DesignAnswer) -> str:
 def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     unit = sample_unit(answer.dnn)
     workload = answer.workload
-    size = f"{si(answer.dataset_bytes, 'B')} ({answer.dataset_bytes / TIB:.3g} TiB)"
+    size = f"{si(answer.dataset_bytes, 'B')} ({significant(answer.dataset_bytes / TIB)} TiB)"
     warm, cold = (float(rate.value) for rate in (answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s))
     target, probability = target_text(workload, answer.dnn), percent(answer.probability)
     reads = f"{si(cold, 'B/s')} in the first epoch, then {si(warm, 'B/s')}"

@@ -146,7 +146,7 @@ def tiers_table(design: DesignAnswer, request: SizingRequest) -> Table | None:
         f"{words.plural(design.storage_nodes, 'node')} of {platform.storage.name}",
         "working set and checkpoints",
         si(fast_tier_bytes(demand, data), "B"),
-        si(held, "B"),
+        si(held, "B") if math.isfinite(held) else "not published",
     ]
     if tier.storage is None:
         second = [
@@ -181,16 +181,20 @@ def tiers_sentence(design: DesignAnswer) -> str:
     tier = design.platform.second_tier
     if tier is None:
         return ""
-    held = si(float(design.quantities.usable_bytes[0]), "B")
+    held = _usable(float(design.quantities.usable_bytes[0]))
     behind = "object storage of the customer"
     if tier.storage is not None:
         usable = float(usable_bytes(tier.storage, tier.capacity_option, tier.nodes))
-        behind = f"{si(usable, 'B')} on {words.plural(tier.nodes, 'node')} of {tier.storage.name}"
+        behind = f"{_usable(usable)} on {words.plural(tier.nodes, 'node')} of {tier.storage.name}"
     name = design.platform.storage.name
     return (
         f"{held} on {words.plural(design.storage_nodes, 'node')} of {name} for the working set, {behind} for "
         f"everything, {si(tier.staging_bytes_per_s, 'B/s')} staged"
     )
+
+
+def _usable(usable_bytes: float) -> str:
+    return si(usable_bytes, "B") if math.isfinite(usable_bytes) else "a capacity that is not published"
 
 
 def staging_text(design: DesignAnswer, request: SizingRequest) -> str:
