@@ -17,7 +17,7 @@ from sizer.present.text.money import quotes_text
 from sizer.present.text.result_text import cautions, power
 from sizer.present.text.verdict import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.text.warnings import design_warnings
-from sizer.present.words import name, percent, plural, sample_unit
+from sizer.present.words import chance, name, percent, plural, sample_unit
 from sizer.present.words import stage as stage_name
 from sizer.questions.maximum.text import maximum_text
 from sizer.questions.ownership.analysis import ownership
@@ -121,7 +121,7 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     workload = answer.workload
     size = f"{si(answer.dataset_bytes, 'B')} ({significant(answer.dataset_bytes / TIB)} TiB)"
     warm, cold = (float(rate.value) for rate in (answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s))
-    target, probability = target_text(workload, answer.dnn), percent(answer.probability)
+    target, probability = target_text(workload, answer.dnn), chance(answer.probability)
     reads = f"{si(cold, 'B/s')} in the first epoch, then {si(warm, 'B/s')}"
     if answer.language is not None:
         reads = f"{si(cold, 'B/s')} of tokens, each read once"

@@ -268,7 +268,7 @@ def platforms_table(
         Field("Design", lambda one: _design_name(one, documented, mark), width=27),
         Field("GPUs", lambda one: grouped(one.n_gpus), "right", 7),
         Field("Throughput", _first_throughput, "right", 16),
-        Field("Probability", lambda one: words.percent(one.probability), "right", 13),
+        Field("Probability", lambda one: words.chance(one.probability), "right", 13),
         Field("Rack units", lambda one: grouped(float(one.quantities.rack_units[0])), "right", 9),
         Field("Power", lambda one: result_text.power(one, like_w=watts), "right", 13),
         Field(result_text.price_label(documented.bill), lambda one: result_text.price(one.bill), "right", 15),

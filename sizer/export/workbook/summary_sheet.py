@@ -137,7 +137,7 @@ def _performance(answer: WorkloadAnswer) -> Iterator[_Figure]:
     if answer.time is not None:
         value, low, high = answer.time.total_s
         yield _figure(f"Time to train, {name}", value, "s", f"90 % interval {duration(low)} to {duration(high)}")
-    chance = f"probability of meeting it: {words.percent(answer.probability)}"
+    chance = f"probability of meeting it: {words.chance(answer.probability)}"
     rate = answer.workload.target.samples_per_s
     if rate is not None:
         yield _figure(f"Target, {name}", rate, unit, f"at least; {chance}")

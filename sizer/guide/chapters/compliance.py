@@ -70,11 +70,11 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
             reached = words.estimate(answer.time.total_s, "s")
         else:
             reached = words.estimate(answer.throughput, words.sample_unit(answer.dnn))
-        text = f"{reached}, probability {words.percent(answer.probability)}"
+        text = f"{reached}, probability {words.chance(answer.probability)}"
         yield Requirement(target, text, answer.target_check.is_met, "performance")
     confidence = words.percent(context.result.request.confidence)
     design = context.design
-    is_met, probability = design.target_check.is_met, words.percent(design.probability)
+    is_met, probability = design.target_check.is_met, words.chance(design.probability)
     if design.conditional_on:
         probability = f"{probability}: {missing_text(design.conditional_on)} not published"
         is_met = False if design.target_check is CheckResult.NOT_MET else None

@@ -58,7 +58,7 @@ _RATE_NEEDS = {
 def rejection_text(rejected: RejectedDesign) -> str:
     """Why a design was not chosen, as a phrase that begins with a capital."""
     if rejected.kind is RejectionKind.MISSES_TARGET:
-        return f"Misses the target: confidence {words.percent(rejected.design.probability)}"
+        return f"Misses the target: confidence {words.chance(rejected.design.probability)}"
     if rejected.kind is RejectionKind.CONDITIONAL:
         return "Depends on a value that no source gives"
     return _REJECTED[rejected.kind]
@@ -267,7 +267,7 @@ def confidence_texts(result: SizingResult, surer: DesignAnswer | None) -> list[s
     several = len(design.workloads) > 1
     target = "all targets" if several else "the target"
     asked = words.percent(result.request.confidence)
-    texts = [f"The sizing confidence is {words.percent(chance)}; {asked} was requested."]
+    texts = [f"The sizing confidence is {words.chance(chance)}; {asked} was requested."]
     if chance >= _USUAL:
         return texts
     if _EVEN[0] <= chance <= _EVEN[1]:
@@ -280,7 +280,7 @@ def confidence_texts(result: SizingResult, surer: DesignAnswer | None) -> list[s
         )
     if surer is not None:
         texts.append(
-            f"The next larger option, {surer.name}, raises the confidence to {words.percent(surer.probability)}: "
+            f"The next larger option, {surer.name}, raises the confidence to {words.chance(surer.probability)}: "
             f"{result_text.racks(surer)}, {result_text.power(surer)} at most."
         )
     return texts

@@ -53,7 +53,7 @@ def limit(answer: WorkloadAnswer, named: bool) -> str:
 
 def doubt(result: SizingResult) -> list[str]:
     """Sizing confidence, and the number of assumptions."""
-    chance, asked = words.percent(result.design.probability), words.percent(result.request.confidence)
+    chance, asked = words.chance(result.design.probability), words.percent(result.request.confidence)
     check = result.design.target_check
     several = len(result.design.workloads) > 1
     text = f"The probability of meeting {'all targets' if several else 'the target'} is {chance}"

@@ -28,8 +28,8 @@ from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
-# Confidence is stated and compared in whole percent: the models do not tell 49.6 % from 50 %.
-_CONFIDENCE_RESOLUTION = 0.005
+# The last bits of a probability, so that one that equals the confidence but for rounding meets it.
+_CONFIDENCE_RESOLUTION = 1e-9
 # A file is looked up once and read in pieces of so many bytes, each an operation of the published rates. Assumed.
 _READ_BYTES = 2.0**20
 # Writes up to this share of the demonstrated reads need no published write rate. A choice of ours: a quarter of the
