@@ -13,7 +13,7 @@ import numpy as np
 
 from sizer.base.arrays import Ints
 from sizer.catalog.links import LinkType
-from sizer.physical.networks.cables import ANY_CAGES, Cages
+from sizer.physical.networks.cables import ANY_CAGES, Cages, cages_of
 from sizer.physical.networks.fat_tree import leaf_split, pod_split
 from sizer.physical.networks.free_ports import FreePorts
 from sizer.physical.networks.leaf_pairs import IN_BAND_LAN_UPLINKS, PAIR, in_band_zone
@@ -189,7 +189,7 @@ def _uplinks(part: NetworkMembers, plane: Plane, leaves: Ints, spines: Ints, cor
         spine, place = np.divmod(np.arange(leaf.size), down)
         yield LinkGroup(*links, leaves[leaf], own[k], spines[spine], above[place], cages)
         if cores.size:
-            yield _level(links, spines, above[down:], joint_up, cores, above, (cages[1], cages[1]))
+            yield _level(links, spines, above[down:], joint_up, cores, above, cages_of(cages[1], cages[1]))
     elif not cores.size:
         yield _level(links, leaves, own, up, spines, above, cages)
     else:
@@ -203,7 +203,7 @@ def _uplinks(part: NetworkMembers, plane: Plane, leaves: Ints, spines: Ints, cor
         core = group * per_group + j % per_group
         place = pod * (pod_up // per_group) + j // per_group
         ports = above[pod_leaves + j], part.leaf_numbers[place]
-        yield LinkGroup(*links, spines[spine], ports[0], cores[core], ports[1], (cages[1], cages[1]))
+        yield LinkGroup(*links, spines[spine], ports[0], cores[core], ports[1], cages_of(cages[1], cages[1]))
 
 
 def _reserved(plane: Plane, n_leaves: int) -> tuple[Ints, Ints]:
@@ -226,7 +226,9 @@ def _reserved_links(
         n = int(peers[0])
         pair, k = np.divmod(np.arange(leaves.size // PAIR * n), n)
         place = own[own.size - n + k]
-        yield LinkGroup(*links, leaves[PAIR * pair], place, leaves[PAIR * pair + 1], place, (cages[0], cages[0]))
+        yield LinkGroup(
+            *links, leaves[PAIR * pair], place, leaves[PAIR * pair + 1], place, cages_of(cages[0], cages[0])
+        )
     if not spines.size:
         return
     leaf = np.repeat(np.arange(leaves.size), up)
@@ -251,7 +253,7 @@ def _reserved_links(
     if cores.size:
         spine, core = np.divmod(np.arange(spines.size * cores.size), cores.size)
         ports = above[above.size - IN_BAND_LAN_UPLINKS // PAIR - 1 - core]
-        yield LinkGroup(*links, spines[spine], ports, cores[core], above[spine], (cages[1], cages[1]))
+        yield LinkGroup(*links, spines[spine], ports, cores[core], above[spine], cages_of(cages[1], cages[1]))
 
 
 def _level(

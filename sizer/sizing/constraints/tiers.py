@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.identity_cache import Identity, identity_of
 from sizer.base.units import WEEK_S
 from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType
@@ -97,6 +99,28 @@ def with_tiers(
     return found
 
 
+def _of_two_tiers(platform: Platform, tier: SecondTier, *, is_in_band: bool) -> Platform:
+    """A platform with a second tier; the same object for the same question, whose parts are counted already."""
+    storage = None if tier.storage is None else identity_of(tier.storage)
+    option, nodes, staging = tier.capacity_option, tier.nodes, tier.staging_bytes_per_s
+    return _two_tiers(identity_of(platform), storage, option, nodes, staging, is_in_band)
+
+
+@lru_cache(maxsize=4096)  # requests of a batch, and variants of one, ask for the same tiers again and again
+def _two_tiers(
+    platform: Identity,
+    storage: Identity | None,
+    capacity_option: int,
+    nodes: int,
+    staging_bytes_per_s: float,
+    is_in_band: bool,
+) -> Platform:
+    behind = None if storage is None else storage.value
+    tier = SecondTier(behind, capacity_option, nodes, staging_bytes_per_s, is_in_band)
+    of_two: Platform = replace(platform.value, second_tier=tier)
+    return of_two
+
+
 def _candidates(request: SizingRequest, catalog: Catalog) -> list[Storage]:
     """Storage that may be a capacity tier: what the request names, else disks that it does not forbid."""
     name = request.data.capacity_tier
@@ -155,15 +179,15 @@ def with_tier(catalog: Catalog, platform: Platform, tier: SecondTier) -> Platfor
     if not capacity.counts_nodes(storage) or storage.tier == "capacity":
         return None
     if behind is None:
-        return replace(platform, second_tier=tier)
+        return _of_two_tiers(platform, tier, is_in_band=False)
     front = behind.front_end_kind
     if behind.id == storage.id or front is None or not fits_era(behind.era, era_of(catalog, platform.server)):
         return None
     if _shares_front_end(platform, front.value):
-        return replace(platform, second_tier=tier)
+        return _of_two_tiers(platform, tier, is_in_band=False)
     switch = platform.in_band_switch
     if switch is not None and leaf_ports(switch, front.value) >= MIN_LEAF_PORTS:
-        return replace(platform, second_tier=replace(tier, is_in_band=True))
+        return _of_two_tiers(platform, tier, is_in_band=True)
     return None
 
 

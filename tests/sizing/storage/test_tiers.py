@@ -2,16 +2,19 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.capacity import usable_bytes
 from sizer.physical.roles import Role
 from sizer.present.plain_table import table_text
 from sizer.present.storage_streams import level_table, streams_table, tiers_table
 from sizer.sizing.design.storage_streams import StreamKind, demand_over_time
+from sizer.sizing.recommend import search
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests.factories import examples
@@ -65,6 +68,32 @@ def test_both_tiers_stand_in_racks_with_their_cables(driving):
     ]
     assert len(front) == 24
     assert any(part.item == "isilon-h5600" and part.quantity[0] == 6 for part in plan.components)
+
+
+def test_no_design_of_two_tiers_costs_less_than_its_main_items(driving):
+    """Six chassis of the capacity tier are among them; without them every platform would be counted for an answer."""
+    request, result = driving
+    platform = result.design.platform
+    counts = search(request, examples.catalog(), stored_calibration(), only=platform.key)
+    rows = np.flatnonzero(counts.feasible)  # counts every platform
+    bound = counts.main_cost.cost.ravel()[rows]
+    assert (bound <= counts.ranking_cost[rows] + 0.01).all()
+    assert bound.min() > 6 * float(counts.unit_prices.of("isilon-h5600", platform)[1])
+
+
+def test_the_same_platform_and_tier_are_one_object(driving):
+    """What was counted for one request is found again for the next."""
+    request, _result = driving
+    found = [
+        [
+            one
+            for one in search(request, examples.catalog(), stored_calibration()).evaluated.platforms
+            if one.second_tier is not None
+        ]
+        for _ in range(2)
+    ]
+    assert len(found[0]) > 1
+    assert all(first is second for first, second in zip(*found, strict=True))
 
 
 def test_demand_names_every_stream(driving):
