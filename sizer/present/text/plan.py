@@ -12,6 +12,14 @@ from sizer.present.words import plural, sentence
 from sizer.workload.site import FeedRedundancy
 
 
+def _storage_ratio(ratio: float) -> str:
+    """Oversubscription of the storage network, as it is printed."""
+    printed = f"{ratio:.2f}"
+    if float(printed) <= 1:
+        return "non-blocking"
+    return f"servers are oversubscribed {with_decimal_sign(printed)}:1, storage 1:1"
+
+
 def _in_each_rail(place: str) -> Callable[..., str]:
     return lambda switch, rails: f"runs in {place}, {switch}" + (" of each rail" if rails > 1 else "")
 
@@ -31,8 +39,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     ),
     PlanNoteKind.UPLINKS_IN_BAND: lambda n: f"each switch has {plural(n, 'uplink')} to the in-band network",
     PlanNoteKind.STORAGE_RATIO: lambda ratio: (
-        f"servers are oversubscribed {with_decimal_sign(f'{ratio:.2f}')}:1, storage 1:1; "
-        "each server has its ports on both leaves of a pair"
+        f"{_storage_ratio(ratio)}; each server has its ports on both leaves of a pair"
     ),
     PlanNoteKind.SUBNET_FILES: lambda: "storage traffic between storage and servers",
     PlanNoteKind.FILES_OF_ONE_SERVER_OVER_IPOIB: lambda: "storage traffic, over IPoIB",
