@@ -47,7 +47,7 @@ _STORAGE_TRADE_OFFS = {
 _RATE_NEEDS = {
     RateNeed.READS: "The read rate",
     RateNeed.CHECKPOINTS: "The rate of writing checkpoints",
-    RateNeed.LEVEL: "The requested storage level",
+    RateNeed.LEVEL: "The storage level",
     RateNeed.FILES: "The number of files opened a second",
     RateNeed.INGEST: "The rate of writing new data",
     RateNeed.SNAPSHOTS: "The rate of copying snapshots",
