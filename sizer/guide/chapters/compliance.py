@@ -206,3 +206,6 @@ def _feeds(context: GuideContext) -> Iterator[Requirement]:
             most, known = (amount_text(check, kg, "") for kg in (check.asked, check.known or 0.0))
             text = at_least(bool(check.missing), known)
             yield Requirement(f"At most {most} in one rack", f"{text}{missing}", check.result.is_met, "facility")
+        elif check.kind is CheckKind.FLOOR_LOAD:
+            most, known = amount_text(check, check.asked, ""), known_text(check, "")
+            yield Requirement(f"Floor load of at most {most}", f"{known}{missing}", check.result.is_met, "facility")

@@ -69,6 +69,11 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         "cords are not on the bill; confirm both with the vendor"
     ),
     PlanNoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",
+    PlanNoteKind.FEW_SUPPLIES: lambda device, supplies, remaining, needed, three_suffice: (
+        f"when one feed is lost, the {device} keeps {remaining} of {supplies} power supplies and needs {needed} for "
+        "its full draw: it may run slower or stop"
+        + ("; three feeds with one spare (N+1) avoid it" if three_suffice else "")
+    ),
     PlanNoteKind.CABLE_TOO_SHORT: lambda role, way_m, longest_m: (
         f"{role}: {grouped(way_m, 1)} m are needed; the longest cable of this kind is {plain(longest_m)} m"
     ),
