@@ -14,6 +14,7 @@ from sizer.present.text.existing import existing_text
 from sizer.present.text.layouts import layout_sentence, settings_text, step_sentence
 from sizer.present.text.memory import memory_text
 from sizer.present.text.money import quotes_text
+from sizer.present.text.rates import NOT_PREDICTED
 from sizer.present.text.result_text import cautions, power
 from sizer.present.text.verdict import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.text.warnings import design_warnings
@@ -126,14 +127,18 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     if answer.language is not None:
         reads = f"{si(cold, 'B/s')} of tokens, each read once"
     at_most = "at most " if answer.rate_is_upper_bound else ""
-    extrapolated = "" if answer.rate_is_predicted else "not predicted; extrapolated: "
     lines = [
         f"{workload.name}: {answer.dnn.name} with {answer.stack.name}",
         *_data_lines(answer, size),
         f"  settings     {settings_text(answer)}",
         f"  GPU memory   {memory_text(answer.memory)}",
         f"  target       {target}; probability of meeting it: {probability}",
-        f"  throughput   {extrapolated}{at_most}{interval(answer.throughput, unit)}",
+    ]
+    if not answer.rate_is_predicted:
+        notes = (f"  note: {warning}" for warning in cautions(answer))
+        return [*lines, f"  throughput   {NOT_PREDICTED}: no GPU of this generation was measured", *notes]
+    lines += [
+        f"  throughput   {at_most}{interval(answer.throughput, unit)}",
         f"  storage      {reads}",
         f"  utilization  host CPUs {percent(float(answer.cpu_utilization_fraction.value))}, "
         f"GPUs {percent(answer.gpu_busy_fraction)}",
@@ -179,6 +184,9 @@ def interval(estimate: Estimate, unit: str) -> str:
 
 def _one_line(design: DesignAnswer) -> str:
     rates = "; ".join(
-        f"{significant(float(answer.throughput.value))} {sample_unit(answer.dnn)}" for answer in design.workloads
+        f"{significant(float(answer.throughput.value))} {sample_unit(answer.dnn)}"
+        if answer.rate_is_predicted
+        else f"rate {NOT_PREDICTED}"
+        for answer in design.workloads
     )
     return f"{design.name}: {rates}, {float(design.quantities.rack_units[0]):g} U, {_price(design)}"

@@ -14,6 +14,7 @@ from sizer.present.text import result_text
 from sizer.present.text.checks import amount_text, known_text, missing_text, open_text
 from sizer.present.text.money import budget_text
 from sizer.present.text.plan import FEEDS_OF_RACKS
+from sizer.present.text.rates import throughput_text, time_text
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.team.tables import least_served, percentile_text, wait_text
@@ -67,9 +68,9 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
         text = target_text(answer.workload, answer.dnn)
         target = f"{answer.workload.name}: {text}" if context.has_many_workloads else words.sentence(text).rstrip(".")
         if answer.workload.target.time_to_train_s is not None and answer.time is not None:
-            reached = words.estimate(answer.time.total_s, "s")
+            reached = time_text(answer)
         else:
-            reached = words.estimate(answer.throughput, words.sample_unit(answer.dnn))
+            reached = throughput_text(answer)
         text = f"{reached}, probability {words.percent(answer.probability)}"
         yield Requirement(target, text, answer.target_check.is_met, "performance")
     confidence = words.percent(context.result.request.confidence)

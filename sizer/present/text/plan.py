@@ -116,8 +116,18 @@ FEEDS_OF_RACKS: dict[FeedRedundancy, str] = {
 }
 
 
+def keeps_too_few_supplies(plan: Plan) -> bool:
+    """Whether some device keeps fewer power supplies after the loss of a feed than its full draw takes."""
+    return any(note.kind is PlanNoteKind.FEW_SUPPLIES for note in plan.warnings)
+
+
 def feeds_sentence(plan: Plan) -> str:
     """What the loss of a feed means for the racks of a design."""
+    if plan.inputs.platform.site.feeds != "N" and keeps_too_few_supplies(plan):
+        has_two = plan.inputs.platform.site.feeds == "2N"
+        return (
+            "Feeds A and B each carry the full rack load." if has_two else "All feeds of a rack but one carry its load."
+        )
     if plan.inputs.platform.site.feeds == "2N":
         return "Feeds A and B each carry the full rack load, so dual-corded devices tolerate the loss of either feed."
     if plan.inputs.platform.site.feeds == "N+1":
