@@ -8,7 +8,7 @@ from sizer.guide.edition import Edition
 from sizer.present import words
 from sizer.present.tables import Cell, Table, fact_table
 from sizer.present.text import result_text
-from sizer.present.text.rates import NOT_PREDICTED
+from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.sizing.result import SizingResult
 
 LEGAL_NOTICE = (

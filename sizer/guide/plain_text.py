@@ -9,12 +9,12 @@ from sizer.present.availability import checkpoint_sentence, goodput_sentence
 from sizer.present.plain_table import table_text
 from sizer.present.storage_streams import tiers_sentence
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
+from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.existing import existing_text
 from sizer.present.text.layouts import layout_sentence, settings_text, step_sentence
 from sizer.present.text.memory import memory_text
 from sizer.present.text.money import quotes_text
-from sizer.present.text.rates import NOT_PREDICTED
 from sizer.present.text.result_text import cautions, power
 from sizer.present.text.verdict import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.text.warnings import design_warnings

@@ -6,7 +6,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, grouped, si
 from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, STAGE, rate_key
 from sizer.present.text import result_text
-from sizer.present.text.rates import NOT_PREDICTED
+from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate_text, money, plural, sample_unit
 from sizer.sizing.result import STAGES, DesignAnswer
 

@@ -11,10 +11,10 @@ from sizer.physical.racks.power import heat_btu_per_h
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
+from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.checks import amount_text, known_text, missing_text, open_text
 from sizer.present.text.money import budget_text
 from sizer.present.text.plan import FEEDS_OF_RACKS
-from sizer.present.text.rates import throughput_text, time_text
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.team.tables import least_served, percentile_text, wait_text

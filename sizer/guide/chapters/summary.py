@@ -14,9 +14,9 @@ from sizer.present import words
 from sizer.present.figures import PageFigure, drawn
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
+from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.existing import existing_text
-from sizer.present.text.rates import throughput_text, time_text
 from sizer.present.text.verdict import proposal_text
 from sizer.questions.team.tables import least_served, wait_text
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer

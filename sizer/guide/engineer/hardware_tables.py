@@ -23,7 +23,7 @@ from sizer.present.tables import (
     row,
     source_cell,
 )
-from sizer.present.text.rates import NOT_PREDICTED
+from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 

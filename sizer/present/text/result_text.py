@@ -12,10 +12,9 @@ from sizer.physical.components import Network
 from sizer.present import words
 from sizer.present.charts import next_bottleneck
 from sizer.present.text.bill_warnings import bill_warning_sentences
-from sizer.present.text.calibration import note_texts
+from sizer.present.text.calibration import note_texts, throughput_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.memory import host_memory_sentences
-from sizer.present.text.rates import throughput_text
 from sizer.present.text.stacks import default_stack_texts
 from sizer.present.text.storage_need import storage_need_sentences
 from sizer.present.text.verdict import binding_text, runner_up_text
