@@ -222,8 +222,8 @@ def _check_columns(columns: tuple[str, ...], place: str) -> None:
     if missing or len(set(columns)) != len(columns):
         fault = "a column is there twice"
         if missing:
-            unknown = [f", and {_shown(name)} is not known" for name in columns if name not in known]
-            fault = f"column {missing[0]!r} is missing{''.join(unknown[:1])}"
+            unknown = [name for name in columns if name not in known]
+            fault = f"unknown column {_shown(unknown[0])}" if unknown else f"column {missing[0]!r} is missing"
         raise CalibrationError(f"{place} line 1: {fault}; columns are {', '.join(known)}")
 
 

@@ -302,6 +302,11 @@ def stack_named(row: LanguageRow) -> str:
     return next((stack for word, stack in _STACKS if word in text), f"other:{text[:40]}")
 
 
+def group_of_stack(stack: str) -> str:
+    """The group of stacks that share an effect."""
+    return _GROUPS.get(stack, stack.split("-")[0] if stack.startswith(TUNED) else "megatron")
+
+
 def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
     stack = stack_named(row)
     name = row.model.lower()
@@ -314,7 +319,7 @@ def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
     return RunLevels(
         gpu_precision=f"{gpu}/{precision}",
         stack=stack,
-        stack_group=_GROUPS.get(stack, stack.split("-")[0] if stack.startswith(TUNED) else "megatron"),
+        stack_group=group_of_stack(stack),
         release=release,
         family=family,
         model_gpu=f"{name}/{gpu}/{precision}",
