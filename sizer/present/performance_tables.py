@@ -149,6 +149,24 @@ def step_table(answer: WorkloadAnswer, number: int) -> Table | None:
     )
 
 
+def stacks_table(answer: WorkloadAnswer, number: int) -> Table | None:
+    """What other software stacks are worth for a language model; None of other workloads."""
+    found = answer.language
+    if found is None or not found.stacks:
+        return None
+    return record_table(
+        f"stacks-{number}",
+        f"Other software stacks compared with {answer.stack.name}",
+        found.stacks,
+        [
+            Field("Software stack", lambda one: one.stack.name, width=44),
+            Field("Rate with the same layout", lambda one: words.estimate(one.rate_ratio, "%"), "right", 36),
+            Field("Published runs", lambda one: grouped(one.runs) if one.runs else "none", "right", 20),
+        ],
+        note="From the published runs of each stack after GPU, model, layout and precision are accounted for.",
+    )
+
+
 def _scaling_from_one_server(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     """The efficiency that papers on clusters state: compared with one server, not with one GPU."""
     curve = answer.scaling

@@ -25,7 +25,14 @@ from sizer.workload.checkpoints import (
     with_usual_level,
 )
 from sizer.workload.eras import asks_for_newer, may_get_newer
-from sizer.workload.language import DEFAULT_LANGUAGE_STACK, TOKEN_BYTES, DefaultKind, LanguageWork, in_tokens
+from sizer.workload.language import (
+    DEFAULT_LANGUAGE_STACK,
+    TOKEN_BYTES,
+    DefaultKind,
+    LanguageWork,
+    in_tokens,
+    trains_language,
+)
 from sizer.workload.request import CustomDataset, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
 from sizer.workload.stack_choice import MeasuredStacks, StackChoice, choose_stack
@@ -150,6 +157,15 @@ def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) 
     return tuple(resolve_one(request, index, catalog, measured) for index in range(len(request.workload)))
 
 
+def _check_cost_per_token(request: SizingRequest, catalog: Catalog) -> None:
+    asked = None if request.ownership is None else request.ownership.cost_per_million_tokens
+    if asked is not None and not any(trains_language(work, catalog) for work in request.workload):
+        raise RequestError(
+            f"ownership.cost_per_million_tokens = {asked}: no workload trains a language model; remove the key, or "
+            "choose a language model of the catalogue"
+        )
+
+
 def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> ItemT:
     """Item of a catalogue folder by name, or a RequestError with the nearest known name."""
     if name in folder:
@@ -173,6 +189,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     defaults: list[WorkloadDefault] = []
     dnn, like = _dnn(work, place, catalog)
     work, language = in_tokens(work, dnn, place, request)
+    _check_cost_per_token(request, catalog)
     if language is not None:
         defaults += [WorkloadDefault(kind, value) for kind, value in language.defaults]
     dataset = dataset_of(work, place, catalog)

@@ -7,7 +7,7 @@ from sizer.guide.context import GuideContext
 from sizer.present import charts
 from sizer.present.figures import PageFigure, charted
 from sizer.present.language_charts import memory_chart, step_chart
-from sizer.present.performance_tables import figures_table, layout_table, step_table, time_table
+from sizer.present.performance_tables import figures_table, layout_table, stacks_table, step_table, time_table
 from sizer.present.reference_table import reference_table, reference_text, references_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
@@ -35,6 +35,7 @@ class WorkloadPerformance:
     resembles: str
     layout: Table | None  # of a language model, with the next one
     step: Table | None
+    stacks: Table | None
     step_chart: PageFigure | None
     memory_chart: PageFigure | None
     reference: Table | None  # of the only workload; several are compared in one table
@@ -97,6 +98,7 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
         ),
         layout=layout_table(answer, number),
         step=step_table(answer, number),
+        stacks=stacks_table(answer, number),
         step_chart=charted(
             f"step-chart-{number}",
             step_chart(answer, palette),
