@@ -1,5 +1,7 @@
 """Two tiers of storage: sizes by hand, cost compared with one tier, and requests that make no sense."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -129,6 +131,36 @@ def test_object_storage_holds_what_the_fast_tier_does_not():
     assert not any(device.role is Role.CAPACITY_TIER for device in design.plan.devices)
 
 
+def test_a_capacity_tier_of_another_link_joins_the_in_band_network():
+    """DGX H100 read AI400X2 by InfiniBand; nodes of PowerScale A310 have 25 GbE ports, for the in-band leaves.
+
+    960 TB x 8/9 a chassis of four nodes: 5.1 PB take six chassis, 24 nodes. 400 TB in a week are 0.66 GB/s.
+    """
+    request = SizingRequest.from_dict(
+        {
+            "workload": [
+                {
+                    "name": "images",
+                    "dnn": "resnet50",
+                    "dataset": {"name": "drives", "n_samples": 3.4e9, "sample_bytes": 1.5e6, "format": "records"},
+                    "target": {"samples_per_s": 100_000},
+                }
+            ],
+            "platforms": {"servers": ["dgx-h100"], "storage": ["ai400x2"]},
+            "data": {"working_set_bytes": 400 * TB, "capacity_tier": "powerscale-a310"},
+            "stated_storage": [{"storage": "powerscale-a310", "node_read_bytes_per_s": "100 MB/s"}],
+        }
+    )
+    design = size(request, examples.catalog()).design
+    tier = design.platform.second_tier
+    assert (tier.nodes, tier.is_in_band, tier.staging_bytes_per_s) == (24, True, 400 * TB / (7 * 86_400))
+    assert not design.conditional_on
+    links = [link for link in design.plan.connections if link.role is Role.CAPACITY_CABLE]
+    # 100 MB/s are less than one port: the second stays free, and each leaf of the pair takes every other node.
+    assert Counter(link.z.device for link in links) == {"in-band-01": 12, "in-band-02": 12}
+    assert "powerscale-a310" in {part.item for part in design.plan.components}
+
+
 def test_staging_faster_than_any_test_wrote_is_conditional():
     """300 TB in 14 h are 6 GB/s; no source gives a write rate of F800 beyond 1 GB/s."""
     _, design = sized(working_set_bytes=300 * TB, capacity_tier="isilon-h5600", staging_s=50_000)
@@ -141,7 +173,7 @@ def test_staging_faster_than_any_test_wrote_is_conditional():
     [
         ({"capacity_tier": "isilon-h5600"}, "capacity_tier and staging_s need working_set_bytes"),
         ({"working_set_bytes": -5}, "working_set_bytes"),
-        ({"working_set_bytes": 1e14, "capacity_tier": "tape"}, "is no shared storage of the catalogue; known: "),
+        ({"working_set_bytes": 1e14, "capacity_tier": "tape"}, "is not shared storage in the catalogue; known: "),
         ({"working_set_bytes": 1e14, "capacity_tier": "object-storage"}, "needs data.source_bytes_per_s"),
         ({"daily_window_s": 3600}, "daily_window_s needs daily_ingest_bytes"),
         ({"daily_ingest_bytes": 1e12, "daily_window_s": 90_000}, "daily_window_s"),
