@@ -41,7 +41,7 @@ NAMES = {
     "free": "free",
     "included": "included",
     "node": "node",
-    "gpu": "gpu",
+    "gpu": "GPU",
     "raw-terabyte": "raw-terabyte",
     "raw files": "raw files",
     "records": "records",

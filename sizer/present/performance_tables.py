@@ -154,13 +154,14 @@ def stacks_table(answer: WorkloadAnswer, number: int) -> Table | None:
     found = answer.language
     if found is None or not found.stacks:
         return None
+    compared = f"Rate compared with {answer.stack.name}"
     return record_table(
         f"stacks-{number}",
         f"Other software stacks compared with {answer.stack.name}",
         found.stacks,
         [
             Field("Software stack", lambda one: one.stack.name, width=44),
-            Field("Rate with the same layout", lambda one: words.estimate(one.rate_ratio, "%"), "right", 36),
+            Field(compared, lambda one: words.estimate(one.rate_ratio, "%"), "right", 36),
             Field("Published runs", lambda one: grouped(one.runs) if one.runs else "none", "right", 20),
         ],
         note="From the published runs of each stack after GPU, model, layout and precision are accounted for.",

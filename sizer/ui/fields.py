@@ -14,7 +14,7 @@ from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 from sizer.base.quantities import AMOUNT, QuantityKind, parse
 from sizer.present.words import percent
 from sizer.ui import state
-from sizer.ui.error_messages import sentences
+from sizer.ui.error_messages import name_of, sentences
 from sizer.ui.request_form.field import (
     TYPED,
     Checkbox,
@@ -161,7 +161,7 @@ def draw_widget(
         case Dropdown() | Percentage():
             selected = widget.default if value is None else value
             known = dict(options if options is not None else _options(widget, value))
-            known = known if selected in known else {**known, selected: str(selected)}
+            known = known if selected in known else {**known, selected: name_of(str(selected))}
             _fill(name, selected)
             st.selectbox(label, list(known), format_func=lambda option: known.get(option, str(option)), **common)
         case Segments():
@@ -175,7 +175,7 @@ def draw_widget(
             )
         case MultiSelect():
             selected = [item for item in value or () if isinstance(item, str)]
-            known = {**{item: item for item in selected}, **_options(widget, value)}
+            known = {**{item: name_of(item) for item in selected}, **_options(widget, value)}
             _fill(name, selected)
             st.multiselect(
                 label, list(known), format_func=lambda option: known.get(option, option), placeholder=empty, **common

@@ -52,7 +52,7 @@ def _purchase(design: DesignAnswer) -> Tile:
     count = design.storage_nodes
     nodes = f"{count} × {storage} {by_count(count, 'node', 'nodes')}" if count else storage
     gpus = f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
-    size = f"{gpus}, {grouped(units)} rack units in {plural(racks, 'rack')}, {power}"
+    size = f"{gpus}, {grouped(units)} {by_count(units, 'rack unit', 'rack units')} in {plural(racks, 'rack')}, {power}"
     value = f"{design.n_servers} × {design.platform.server.name}"
     return Tile("What to buy", HeadlineItem(GPUS, f"with {nodes}", value, size), None)
 
@@ -80,6 +80,8 @@ def _verdict(result: SizingResult) -> Badge:
         return Badge("orange", "help", "Probability not known")
     if design.target_check is CheckResult.NOT_MET:
         return Badge("orange", "warning", f"Below the target, probability {chance(probability)}")
+    if even_odds_text(design):
+        return Badge("orange", "help", f"Even odds, probability {chance(probability)}")
     if not result.needs_cluster:
         return Badge("green", "check", f"No cluster needed, probability {chance(probability)}")
     return Badge("green", "check", f"Met, probability {chance(probability)}")

@@ -40,8 +40,9 @@ def ids() -> re.Pattern[str]:
         for _, item in load_catalog().items()
         if item.id.casefold() != item.name.casefold() and re.search(r"[a-z]", item.id)
     }
-    named = {item.name.casefold() for _, item in load_catalog().items()}
-    words = {one for one in found if re.search(r"[-0-9]", one) or one in ("edr", "fdr", "hdr", "ndr", "xdr")} - named
+    named = " ".join(item.name for _, item in load_catalog().items())
+    links = ("edr", "fdr", "hdr", "ndr", "xdr")
+    words = {one for one in found if (re.search(r"[-0-9]", one) or one in links) and one not in named}
     return re.compile(
         r"(?<![\w/.-])(?:" + "|".join(map(re.escape, sorted(words, key=len, reverse=True))) + r")(?![\w-])"
     )

@@ -54,6 +54,16 @@ def test_a_conditional_design_names_the_missing_fact_in_orange():
     assert performance.badge.text == "Not known: read rate of Isilon F800"
 
 
+def test_even_odds_are_not_green():
+    """The example's rate equals its target within 1 %: a miss is as likely as a hit."""
+    result = sized(RESNET)
+    _, performance, _ = tiles.tiles(result, is_customer_mode=False)
+    assert performance.badge.colour == "orange"
+    surer = replace(result, design=replace(result.design, probability=0.9))
+    _, performance, _ = tiles.tiles(surer, is_customer_mode=False)
+    assert (performance.badge.colour, performance.badge.text.split(",")[0]) == ("green", "Met")
+
+
 def test_an_open_check_names_what_is_missing():
     result = sized(RESNET)
     fact = MissingFact(FactKind.WEIGHT, "dgx-1", "DGX-1")

@@ -133,7 +133,7 @@ def _row(assumption: DesignAssumption) -> AssumptionRow:
                 f"{level}: {si(read, 'B/s')} read and {si(write, 'B/s')} written",
                 _BASIS,
                 assumption.source,
-                "NVIDIA's for such data and so many GPUs; state another with storage_level, or none",
+                "NVIDIA's for such data and so many GPUs; the request can state another, or none",
             )
         case AssumedWriteRate(storage, low_share, high_share):
             return AssumptionRow(

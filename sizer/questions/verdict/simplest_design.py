@@ -116,10 +116,12 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
 
 def simpler_neighbours(simplest: SimplestDesign) -> tuple[Neighbour, ...]:
     """Simpler designs than the described one, as its neighbours; empty where it is the simplest."""
-    simpler = [] if simplest.is_described else [simplest.allowed]
+    simpler: list[Neighbour] = []
+    if not simplest.is_described:
+        simpler.append(Neighbour("simplest", simplest.allowed.request, simplest.allowed.design))
     if simplest.unrestricted is not None:
-        simpler.append(simplest.unrestricted)
-    return tuple(Neighbour("simplest", rated.request, rated.design) for rated in simpler)
+        simpler.append(Neighbour("simplest of all", simplest.unrestricted.request, simplest.unrestricted.design))
+    return tuple(simpler)
 
 
 def _simplicity(design: DesignAnswer, catalog: Catalog) -> Simplicity:

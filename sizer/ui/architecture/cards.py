@@ -36,6 +36,7 @@ _KINDS: dict[NeighbourKind, str] = {
     "smaller": "Smaller",
     "faster": "Faster",
     "simplest": "Simplest sufficient",
+    "simplest of all": "Simpler, with equipment that the request excludes",
     "other server": "Other server vendor",
     "other storage": "Other storage vendor",
 }
@@ -78,7 +79,7 @@ def finish(view: View, slots: Slots) -> None:
     with slots.cards:
         _neighbours(neighbours, base, view)
     with slots.below:
-        if not any(one.kind == "simplest" for one in neighbours):
+        if not any(one.kind in ("simplest", "simplest of all") for one in neighbours):
             look.notes(simplest_text(simple, view.result))
         _missing([one for part in found for one in part.missing if _may_see(one.kind, view)], view)
         if st.session_state.get(_VENDORS) != view.key:

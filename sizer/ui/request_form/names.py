@@ -18,13 +18,11 @@ FORM_FIELDS: tuple[FormField, ...] = (
 _OTHERS = {
     "workload": "Workloads",
     "workload.dnn": "Neural network",
-    "workload.layout": "Parallel layout",
     "workload.dataset": "Data set",
     "workload.dataset.n_validation_samples": "Validation samples",
     "workload.target": "Target",
     "workload.document_tokens": "Tokens of a document",
     "workload.packing": "Packing of documents",
-    "workload.layout": "Parallel layout",
     "workload.recipe": "Recipe",
     "platforms.forbidden_servers": "Excluded servers",
     "platforms.forbidden_storage": "Excluded storage",

@@ -7,9 +7,9 @@ import streamlit as st
 from sizer.base.formats.toml_text import to_toml
 from sizer.present.words import slug
 from sizer.ui import fields, state
+from sizer.ui.error_messages import name_of
 from sizer.ui.request_form.cluster import LIMITS, PLATFORMS
 from sizer.ui.request_form.names import label_at
-from sizer.ui.request_form.options import fabrics, orderable_servers, usable_storage
 from sizer.ui.request_form.workload import DOCUMENT
 from sizer.ui.requirements import (
     data_form,
@@ -109,11 +109,8 @@ def _uploaded(name: str) -> None:
 
 
 def _platforms() -> None:
-    names = {**orderable_servers(), **usable_storage(), **fabrics()}
     chosen = [
-        names.get(item, item)
-        for part in ("servers", "storage", "fabrics")
-        for item in state.get(("platforms", part)) or ()
+        name_of(item) for part in ("servers", "storage", "fabrics") for item in state.get(("platforms", part)) or ()
     ]
     summary = ", ".join(re.sub(r" \(.*\)", "", name) for name in chosen) or "all orderable equipment"
     folded = fields.fold("Allowed equipment", summary, "may-be-used")

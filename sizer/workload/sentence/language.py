@@ -47,6 +47,12 @@ _SEQUENCE = re.compile(
     re.I,
 )
 _ADAPTERS = re.compile(r"\b(?:q?lora|peft|adapters?)(?:[ -]?(?:fine[ -]?tun(?:e|ing)|adapters?|training))?\b", re.I)
+# Trainings of all parameters of a model that was trained before.
+_METHODS = (
+    (re.compile(r"\b(?:full[ -]?(?:parameter[ -])?)?(?:fine[ -]?tun|finetun)(?:e|ed|es|ing)\b", re.I), "fine-tuning"),
+    (re.compile(r"\bcontinu(?:e|ed|al|ing|ous)[ -]?pre[ -]?train(?:ing)?\b", re.I), "continued"),
+)
+_METHOD_NAMES = {"fine-tuning": "fine-tuning of all parameters", "continued": "continued pre-training"}
 _FORMAT = re.compile(r"\b(?:(?P<fp8>(?:mx)?fp8)|(?P<fp4>(?:nv|mx)?fp4))\b(?: (?:precision|training))?", re.I)
 _LANGUAGE_MODEL = re.compile(
     r"\b(?:(?:large[ -])?language[ -]models?|LLMs?|foundation models?|chat ?bots?|generative AI|gen ?AI)\b", re.I
@@ -130,6 +136,17 @@ def settle_language(notes: Notes, words: LanguageWords) -> None:
     while match := notes.text.find(_ADAPTERS):
         notes.work["method"] = "lora"
         notes.text.record(match, "training of adapters (LoRA)")
+    if named or notes.means_language:
+        _settle_method(notes)
+
+
+def _settle_method(notes: Notes) -> None:
+    """Fine-tuning and continued pre-training, where no adapters are trained."""
+    for pattern, method in _METHODS:
+        match = notes.text.find(pattern)
+        if match is not None and "method" not in notes.work:
+            notes.work["method"] = method
+            notes.text.record(match, _METHOD_NAMES[method])
 
 
 def _rate(match: re.Match[str]) -> _Found | None:

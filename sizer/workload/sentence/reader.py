@@ -68,7 +68,7 @@ _PRECISIONS = {
 # Without "per GPU" it could be the batch of all GPUs together.
 _BILLIONS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d)?) ?(?:B|billion)\b(?: parameters?\b)?", re.I)
 _BATCH = re.compile(r"\b(?:local )?batch(?: size)?(?: of|:)? (?P<number>\d{1,5}) (?:per|a|each|on each) GPU\b", re.I)
-_WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\ue006\"]+(?:[.,]\d+)*")
+_WORD = re.compile(rf"\d[\d.,]* ?(?:[kMGTP]?B|[kMGT]?bit)/s|[^\s,;.!?(){READ}\ue000-\ue006\"]+(?:[.,]\d+)*")
 _SAMPLE_NAMES = {
     "image": r"images?|pictures?|photos?|pics",
     "volume": r"volumes?|(?:CT|MRI) scans?",

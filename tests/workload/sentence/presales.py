@@ -301,7 +301,7 @@ SENTENCES = (
     ),
     # Today's systems
     Expected("64 H100 for ResNet-50", R50 | gpus(64) | {"platforms.gpus": ["h100-sxm-80gb"]}),
-    Expected("fine-tune Llama 70B on 16 V100", {"w.dnn": "llama-3-70b"} | gpus(16) | V100),
+    Expected("fine-tune Llama 70B on 16 V100", {"w.dnn": "llama-3-70b", "w.method": "fine-tuning"} | gpus(16) | V100),
     Expected(
         "ResNet-50 at 20000 images/s on Dell PowerEdge XE9680",
         R50 | rate(20000) | {"platforms.servers": ["xe9680"]},

@@ -7,7 +7,7 @@ from tests.workload.sentence.presales import MOST, Expected, gpus, job
 
 L8, L70, L405 = {"w.dnn": "llama-3-8b"}, {"w.dnn": "llama-3-70b"}, {"w.dnn": "llama-3.1-405b"}
 L2, QWEN7 = {"w.dnn": "llama-2-70b"}, {"w.dnn": "qwen2.5-7b"}
-LORA = {"w.method": "lora"}
+LORA, TUNED = {"w.method": "lora"}, {"w.method": "fine-tuning"}
 
 
 def tokens(count: float) -> dict[str, Any]:
@@ -51,7 +51,7 @@ LANGUAGE_SENTENCES = (
     Expected("64 B300 for DeepSeek V3 pretraining", {"w.dnn": "deepseek-v3"} | gpus(64) | on("b300-sxm-270gb")),
     Expected("Llama 3.1 405B with 16k H100", L405 | gpus(16000) | H100),
     Expected("QLoRA fine-tuning of Llama 2 70B on a single L40S server", L2 | LORA | gpus(8) | on("l40s-48gb")),
-    Expected("full fine-tune of Qwen2.5-7B on 4 A100 80GB", QWEN7 | gpus(4) | A100),
+    Expected("full fine-tune of Qwen2.5-7B on 4 A100 80GB", QWEN7 | TUNED | gpus(4) | A100),
     Expected("Qwen3 235B A22B on 32 nodes of 8 B200", {"w.dnn": "qwen3-235b-a22b"} | gpus(256) | B200),
     Expected("Llama-3-8B on two HGX H200 servers", L8 | gpus(16) | H200),
     Expected("PEFT on Llama 2 70B, 2 servers with 8 H100 each", L2 | LORA | gpus(16) | H100),
@@ -66,7 +66,9 @@ LANGUAGE_SENTENCES = (
     Expected("16 MI355X for Llama 3 8B FP8", L8 | gpus(16) | {"w.precision": "fp8"} | on("mi355x-288gb")),
     Expected("AMD GPUs only, Llama 3 70B, 64 GPUs", L70 | gpus(64) | on(*AMD)),
     Expected("WEKA storage, 64 H100, Llama 3 70B", L70 | gpus(64) | H100 | {"platforms.storage": ["wekaio"]}),
-    Expected("Customer: 12 AI engineers sharing 64 H100 for Llama 3 8B fine-tuning", L8 | gpus(64) | H100 | job(12)),
+    Expected(
+        "Customer: 12 AI engineers sharing 64 H100 for Llama 3 8B fine-tuning", L8 | TUNED | gpus(64) | H100 | job(12)
+    ),
     # Tokens and days
     Expected(
         "Train gpt-oss-120b from scratch on 10T tokens within 60 days using B200 systems",
@@ -77,7 +79,7 @@ LANGUAGE_SENTENCES = (
     ),
     Expected(
         "continued pretraining Llama-3.1-8B, 50B tokens, one week, Dell XE9680",
-        L8 | tokens(50e9) | time("1 weeks") | server("xe9680", "xe9680-mi300x"),
+        L8 | {"w.method": "continued"} | tokens(50e9) | time("1 weeks") | server("xe9680", "xe9680-mi300x"),
     ),
     Expected(
         "BF16 training of MPT-30B on 1T tokens in 20 days",
@@ -99,7 +101,7 @@ LANGUAGE_SENTENCES = (
     ),
     Expected(
         "in-house chatbot: fine-tune an 8B LLM overnight on 200M tokens, one server",
-        L8 | tokens(2e8) | time("12 h") | {"limits.servers": 1},
+        L8 | TUNED | tokens(2e8) | time("12 h") | {"limits.servers": 1},
     ),
     Expected(
         "Qwen 2.5 32B pre-training run, 5T tokens, 90 days max, under 1 MW",
@@ -115,7 +117,7 @@ LANGUAGE_SENTENCES = (
     ),
     Expected(
         "fine tune Llama3-70B for 3 epochs on 100 million tokens, 16 H100",
-        L70 | tokens(1e8) | gpus(16) | H100 | {"w.epochs": 3.0},
+        L70 | TUNED | tokens(1e8) | gpus(16) | H100 | {"w.epochs": 3.0},
     ),
     # Rates, sequences, batch
     Expected("We need 250,000 tokens per second pretraining Llama 3 8B", L8 | rate(250_000)),
@@ -172,7 +174,7 @@ LANGUAGE_SENTENCES = (
     Expected("NeMo, Llama 3.1 405B, 512 H100", L405 | gpus(512) | H100 | {"w.stack": "nemo"}),
     Expected("PyTorch FSDP with torchtitan, Llama 3 8B on 16 H100", L8 | gpus(16) | H100 | {"w.stack": "torchtitan"}),
     # Something to ask back
-    Expected("fine-tune Llama 70B", L70, asks="target"),
+    Expected("fine-tune Llama 70B", L70 | TUNED, asks="target"),
     Expected("64 H100", gpus(64) | H100, asks="network"),
     Expected("train a language model on 16 H100", gpus(16) | H100, asks="network"),
     Expected("pretrain a 7B model on 2 trillion tokens in 3 months", tokens(2e12) | time("90 d"), asks="network"),
