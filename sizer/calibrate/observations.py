@@ -216,12 +216,13 @@ def read_rows(text: str, place: str) -> list[Observation]:
 
 
 def _check_columns(columns: tuple[str, ...], place: str) -> None:
+    """Columns that are not known may stand in the file and are left out; the known ones must be there, once."""
     known = (*COLUMNS, *ID_COLUMNS) if set(ID_COLUMNS) & set(columns) else COLUMNS
-    unknown = [name for name in columns if name not in known]
     missing = [name for name in known if name not in columns]
-    if unknown or missing or len(columns) != len(known):
+    if missing or len(set(columns)) != len(columns):
         fault = "a column is there twice"
-        if unknown or missing:
+        if missing:
+            unknown = [name for name in columns if name not in known]
             fault = f"unknown column {_shown(unknown[0])}" if unknown else f"column {missing[0]!r} is missing"
         raise CalibrationError(f"{place} line 1: {fault}; columns are {', '.join(known)}")
 

@@ -27,6 +27,9 @@ class Ownership(RequestTable):
     # Share of all hours in which training runs; absent: runs follow each other without a pause.
     utilization_fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
 
+    # Of a language model: the most that training on a million tokens may cost. Absent: the cost is shown only.
+    cost_per_million_tokens: UnitRate | None = None
+
     @model_validator(mode="after")
     def _one_price_of_space(self) -> Self:
         if self.space_per_rack_unit_month is not None and self.space_per_rack_month is not None:

@@ -17,9 +17,22 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.networks import Transformer
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
-from sizer.workload.checkpoints import Checkpoints, OtherStreams, checkpoints_of_network, other_streams
+from sizer.workload.checkpoints import (
+    Checkpoints,
+    OtherStreams,
+    checkpoints_of_network,
+    other_streams,
+    with_usual_level,
+)
 from sizer.workload.eras import asks_for_newer, may_get_newer
-from sizer.workload.language import DEFAULT_LANGUAGE_STACK, TOKEN_BYTES, DefaultKind, LanguageWork, in_tokens
+from sizer.workload.language import (
+    DEFAULT_LANGUAGE_STACK,
+    TOKEN_BYTES,
+    DefaultKind,
+    LanguageWork,
+    in_tokens,
+    trains_language,
+)
 from sizer.workload.request import CustomDataset, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
 from sizer.workload.stack_choice import MeasuredStacks, StackChoice, choose_stack
@@ -144,6 +157,15 @@ def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) 
     return tuple(resolve_one(request, index, catalog, measured) for index in range(len(request.workload)))
 
 
+def _check_cost_per_token(request: SizingRequest, catalog: Catalog) -> None:
+    asked = None if request.ownership is None else request.ownership.cost_per_million_tokens
+    if asked is not None and not any(trains_language(work, catalog) for work in request.workload):
+        raise RequestError(
+            f"ownership.cost_per_million_tokens = {asked}: no workload trains a language model; remove the key, or "
+            "choose a language model of the catalogue"
+        )
+
+
 def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> ItemT:
     """Item of a catalogue folder by name, or a RequestError with the nearest known name."""
     if name in folder:
@@ -167,6 +189,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     defaults: list[WorkloadDefault] = []
     dnn, like = _dnn(work, place, catalog)
     work, language = in_tokens(work, dnn, place, request)
+    _check_cost_per_token(request, catalog)
     if language is not None:
         defaults += [WorkloadDefault(kind, value) for kind, value in language.defaults]
     dataset = dataset_of(work, place, catalog)
@@ -198,6 +221,9 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     likeness = catalog.dnns[like] if like is not None else None
     found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes)
     read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
+    others = other_streams(request)
+    if is_newer:
+        others = with_usual_level(others, request, work.target, found_format)
     warnings: tuple[str, ...] = ()
     if read < stored.sample_bytes:
         warnings = (
@@ -224,7 +250,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         stack_choice=choice,
         language=None if language is None else replace(language, stack=stack.id),
         checkpoints=_checkpoints(work, dnn, language, request),
-        others=None if (others := other_streams(request)).is_nothing else others,
+        others=None if others.is_nothing else others,
         mlperf_data=catalog.datasets.get(dnn.dataset),
         mlperf=dnn.mlperf if may_get_newer(catalog, request) and _runs_mlperf(work, stack, choice) else "",
     )

@@ -181,14 +181,18 @@ def test_a_bad_value_is_named_with_its_place(changes, said):
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ((*COLUMNS, "colour"), "unknown column 'colour'"),
         (COLUMNS[:-1], "column 'notes' is missing"),
+        ((*COLUMNS[:-1], "note"), "unknown column 'note'"),
         ((*COLUMNS, "id"), "twice"),
     ],
 )
 def test_other_columns_are_refused(columns, said):
     with pytest.raises(CalibrationError, match=said):
         read_rows(text(columns), "x.csv")
+
+
+def test_columns_that_are_not_known_are_left_out():
+    assert read_rows(text((*COLUMNS, "colour")), "x.csv") == read_rows(text(), "x.csv")
 
 
 def test_an_open_quote_names_its_own_line():

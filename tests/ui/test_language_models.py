@@ -37,3 +37,30 @@ def test_the_form_has_tokens_and_sequences(app):
     shown = to_page(app, "requirements")
     labels = {one.label for one in (*shown.text_input, *shown.number_input)}
     assert {"Tokens", "Tokens of a sequence", "Sequences of a step"} <= labels
+
+
+def test_a_model_of_ones_own_is_given_by_size_and_by_shape(app):
+    shown = to_page(app, "requirements")
+    widget(shown.selectbox, "Neural network").set_value("own language model").run()
+    assert_healthy(shown)
+    dnn = shown.session_state.draft["workload"][0]["dnn"]
+    assert dnn == {"name": "Own model", "parameters": 13e9}
+    widget(shown.selectbox, "Given by").set_value("shape").run()
+    assert_healthy(shown)
+    dnn = shown.session_state.draft["workload"][0]["dnn"]
+    # Llama 2 13B: 40 layers, hidden size 5,120, 40 heads
+    assert (dnn["hidden"], dnn["heads"]) == (5120, 40)
+    widget(shown.text_input, "Layers").set_value("40").run()
+    assert_healthy(shown)
+    assert shown.session_state.draft["workload"][0]["dnn"]["layers"] == 40
+
+
+def test_degrees_of_the_layout_are_fixed(app):
+    app.session_state.folds = {"layout": True}
+    shown = to_page(app, "requirements")
+    widget(shown.text_input, "Tensor parallelism").set_value("4").run()
+    assert_healthy(shown)
+    assert shown.session_state.draft["workload"][0]["layout"] == {"tensor": 4}
+    widget(shown.text_input, "Tensor parallelism").set_value("3").run()
+    (message,) = [one.value for one in shown.error]
+    assert "does not divide the 40 attention heads" in message

@@ -15,10 +15,11 @@ from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.language.calibration import LanguageCalibration, scatter
 from sizer.calibrate.language.cases import LanguageCase, arrays
 from sizer.calibrate.language.fit import LanguageFit
-from sizer.calibrate.language.gpu_memory import FILLED, REFUSED, PeakMemoryFit, spread
+from sizer.calibrate.language.gpu_memory import REFUSED, PeakMemoryFit, spread
 from sizer.calibrate.language.rows import rows_digest
 from sizer.calibrate.language.time_to_train import benchmark_of, fit_benchmarks
 from sizer.calibrate.observations import read_stored, stored_path, write_stored
+from sizer.perf.language.memory import FILLED
 
 # The newest round is predicted by what came before it.
 NEWEST_ROUND = "mlperf-training-v5.0"

@@ -22,7 +22,7 @@ Value = TypeVar("Value")
 # year apart, more where routing, adapters or a guessed layout come in. Runs left out of the fit give these.
 _SCATTER, _MIXTURE, _LORA = 0.06, 0.10, 0.10
 # The same of a run of which something is guessed: runs that are not fitted, because that is missing, give the larger.
-_GUESSED = {"layers": 0.15, "shape": 0.15, "micro batch": 0.25}
+_GUESSED = {"layers": 0.15, "shape": 0.15, "micro batch": 0.25, "hybrid layers": 0.4}
 _GUESSED_OTHERWISE = 0.10
 
 

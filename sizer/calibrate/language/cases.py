@@ -10,26 +10,20 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats
 from sizer.base.identity_cache import cached_by_catalog
 from sizer.calibrate.language.degrees import usual_degrees
+from sizer.calibrate.language.machine import machine_values
 from sizer.calibrate.language.rows import LanguageRow
-from sizer.calibrate.language.runtime import runtime_values
+from sizer.calibrate.language.runtime import UNFUSED_ATTENTION, USUAL_RECOMPUTE, runtime_values
 from sizer.calibrate.language.shapes import plain_name, shape_named, shape_of_row, shapes_by_name
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Gpu
-from sizer.perf.language.memory import GIB, MemoryFactors, Runtime, memory_use
+from sizer.perf.language.memory import FILLED, MemoryFactors, MemoryUse, Runtime, memory_use
 from sizer.perf.language.shape import Shapes
 from sizer.perf.language.step import RECOMPUTE, Layouts, Machines
 
-# Measured rate of large matrix products over the peak where nobody measured it: the median of those measured.
-_USUAL_MATMUL_SHARE = {"bf16": 0.75, "fp8": 0.72, "fp4": 0.45}
 # Bytes of an element of a matrix; other formats have two.
 _ELEMENT_BYTES = {"fp8": 1.0, "fp4": 0.5}
-_NEAR_BF16 = ("bf16", "fp16")
-GBIT = 1e9 / 8
-# Logarithm of the ratio of two sizes of memory, below which they are one rounded differently.
-_SAME_SIZE = 0.12
-_USUAL_NIC_GBIT = 400.0
 # Of a run that does not state its sequence, and no other run of its model does.
 _USUAL_SEQUENCE = 4096.0
 # Of a micro batch on one GPU that a source does not state.
@@ -104,22 +98,29 @@ def _recomputing(cases: list[LanguageCase | CalibrationNote]) -> list[LanguageCa
     shapes, layouts, machines = arrays(silent)
     runtime = replace(runtimes(silent), is_allocated=np.zeros(len(silent), dtype=bool))
 
-    def fits(level: float, is_fully_sharded: Bools) -> Bools:
+    def use(level: float, is_fully_sharded: Bools) -> MemoryUse:
         ways = replace(layouts, recompute=np.full(len(silent), level), is_fully_sharded=is_fully_sharded)
-        return np.asarray(memory_use(shapes, ways, runtime, MemoryFactors()).total <= machines.memory_bytes)
+        return memory_use(shapes, ways, runtime, MemoryFactors())
 
-    # A question mark: the stack's default, not printed.
-    may_divide = np.array([case.row.sharding.endswith("?") for case in silent])
-    divided = layouts.is_fully_sharded | (may_divide & ~fits(RECOMPUTE["full"], layouts.is_fully_sharded))
+    def fits(level: float, is_fully_sharded: Bools) -> Bools:
+        return np.asarray(use(level, is_fully_sharded).total <= machines.memory_bytes)
+
+    # A question mark: the default of the stack, not printed. A misprint: the state of the training alone fills the GPU.
+    usual = layouts.is_fully_sharded
+    misprinted = ~usual & (use(RECOMPUTE["full"], usual).state > FILLED * machines.memory_bytes)
+    may_divide = np.array([case.row.sharding.endswith("?") for case in silent]) | misprinted
+    divided = usual | (may_divide & ~fits(RECOMPUTE["full"], usual))
     level = np.full(len(silent), RECOMPUTE["full"])
+    may_keep = np.array([stack_named(case.row) not in USUAL_RECOMPUTE for case in silent])
     for less in (RECOMPUTE["selective"], RECOMPUTE["none"]):
-        level = np.where(fits(less, divided), less, level)
+        level = np.where(may_keep & fits(less, divided), less, level)
     for i, place in enumerate(places):
         if level[i] or divided[i]:
             known = {"recompute": float(level[i]), "is_fully_sharded": float(divided[i])}
             if divided[i]:
                 known["is_optimizer_sharded"] = 0.0
-            cases[place] = replace(silent[i], layout=silent[i].layout | known)
+            guessed = (*silent[i].guessed, *(["sharding"] if misprinted[i] else []))
+            cases[place] = replace(silent[i], layout=silent[i].layout | known, guessed=guessed)
     return cases
 
 
@@ -138,8 +139,10 @@ def _case(
 ) -> LanguageCase | CalibrationNote:
     gpu = gpu_named(row.gpu, gpus)
     if gpu is None:
-        return note(FitNote.GPU_NOT_IN_CATALOGUE, row.gpu)
-    guessed: list[str] = []
+        return note(FitNote.GPU_NOT_IN_CATALOGUE, row.gpu) if row.gpu else note(FitNote.GPU_NOT_NAMED)
+    if not row.gpus:
+        return note(FitNote.COUNTS_NOT_STATED)
+    guessed: list[str] = [] if row.precision else ["precision"]
     like = shapes.get(row.model.lower())
     sequence = row.seq
     if sequence is None:
@@ -152,7 +155,7 @@ def _case(
         return shape
     layout = _layout(row, shape, gpu, sequence, guessed)
     precision = number_format(row.precision)
-    machine = _machine(row, gpu, precision, domains.get(gpu.form_factor.value))
+    machine = machine_values(row, gpu, precision, domains.get(gpu.form_factor.value))
     runtime = runtime_values(stack_named(row), precision, layout["element_bytes"])
     return LanguageCase(row, shape, layout, machine, runtime, _levels(row, gpu.id, precision), tuple(guessed))
 
@@ -220,6 +223,10 @@ def _layout(
             guessed.append("layout")
     tensor = tensor or 1.0
     pipeline, context = pipeline or 1.0, context or 1.0
+    if expert is None and full and shape["experts"] > 1:
+        # Experts lie on as many GPUs as divide them, as frameworks that shard fully do.
+        expert = float(math.gcd(int(shape["experts"]), max(1, int(gpus / pipeline))))
+        guessed.append("layout")
     if micro is None and not is_lora:
         # An adapter's step has one sequence a replica; elsewhere the micro batch is a choice that decides much.
         guessed.append("micro batch")
@@ -253,6 +260,7 @@ def _layout(
         "is_lora": float(is_lora),
         "element_bytes": _ELEMENT_BYTES.get(number_format(row.precision), 2.0),
         "is_tuned": float(stack_named(row).startswith(TUNED)),
+        "is_unfused": float(stack_named(row) in UNFUSED_ATTENTION),
     }
 
 
@@ -276,58 +284,6 @@ def _least_tensor(row: LanguageRow, gpu: Gpu) -> float:
     return 2.0 ** max(0, min(3, math.ceil(math.log2(weights / (0.4 * gpu.memory_bytes.value)))))
 
 
-def _machine(row: LanguageRow, gpu: Gpu, precision: str, domain: int | None) -> dict[str, float]:
-    matmul = {name: _matmul(gpu, name) for name in ("bf16", precision)}
-    return {
-        "matmul_flop_per_s": matmul[precision],
-        "attention_flop_per_s": matmul["bf16"],
-        "memory_bytes": _memory_bytes(row, gpu),
-        "memory_bytes_per_s": gpu.memory_bytes_per_s.value if gpu.memory_bytes_per_s else 2e12,
-        "domain_gpus": float(domain or row.gpus_per_node or 8.0),
-        "domain_bytes_per_s": gpu.nvlink_bytes_per_s.value if gpu.nvlink_bytes_per_s else 3e10,
-        "nic_bytes_per_s": _nic_gbit(row, gpu) * GBIT,
-    }
-
-
-def _memory_bytes(row: LanguageRow, gpu: Gpu) -> float:
-    """Memory of the GPU; of a size that the catalogue does not have, as the row names it. Sizes are sold in GiB."""
-    stated = re.search(r"([0-9]{2,3}) ?gb", row.gpu.lower())
-    named = float(stated[1]) * GIB if stated else gpu.memory_bytes.value
-    return named if abs(math.log(named / gpu.memory_bytes.value)) > _SAME_SIZE else gpu.memory_bytes.value
-
-
-def _matmul(gpu: Gpu, precision: str) -> float:
-    """Rate of large matrix products, measured where it was, else the usual share of the peak. [FLOP/s]"""
-    name = "bf16" if precision in _NEAR_BF16 else precision
-    if name in gpu.matmul_flop_per_s:
-        return gpu.matmul_flop_per_s[name].value
-    if name == "bf16":
-        return gpu.peak_mixed_flop_per_s.value * _USUAL_MATMUL_SHARE[name]
-    peak = gpu.peak_flop_per_s.get(name)
-    # A GPU without the format computes in the next wider one.
-    return peak.value * _USUAL_MATMUL_SHARE[name] if peak else _matmul(gpu, "fp8" if name == "fp4" else "bf16")
-
-
-def _nic_gbit(row: LanguageRow, gpu: Gpu) -> float:
-    """Line rate of the network of one GPU, as the text says it; else that of the usual adapter. [Gbit/s]"""
-    text = row.network.lower().replace("gb/sec", "gb/s").replace("gbps", "gb/s")
-    a_node = row.gpus_per_node or 8.0
-    if found := re.search(r"([0-9]+) ?gb/s per gpu", text):
-        return float(found[1])
-    if found := re.search(r"([0-9]+)x[^;,]*?([0-9]{2,3}) ?gb/s per node", text):
-        return float(found[1]) * float(found[2]) / a_node
-    if found := re.search(r"([0-9]+) gb/s per node", text):
-        return float(found[1]) / a_node
-    if "omni-path" in text:
-        return 400.0 / a_node
-    pairs = [float(n) * float(rate) for n, rate in re.findall(r"([0-9]+)x [^;,]*?([0-9]{3}) ?gb/s", text)]
-    if pairs:
-        return max(pairs) / a_node
-    if gpu.id.startswith("a100"):
-        return 200.0
-    return 800.0 if re.match(r"g?b300", gpu.id) else _USUAL_NIC_GBIT
-
-
 # Words of a software column and the stack that they mean; the first that is found counts.
 _STACKS = (("automodel", "nemo-automodel"), ("megatron-deepspeed", "megatron-deepspeed"), ("deepspeed", "deepspeed"),
            ("llm-foundry", "llm-foundry"), ("nanotron", "nanotron"), ("torchtitan", "torchtitan"),
@@ -346,6 +302,11 @@ def stack_named(row: LanguageRow) -> str:
     return next((stack for word, stack in _STACKS if word in text), f"other:{text[:40]}")
 
 
+def group_of_stack(stack: str) -> str:
+    """The group of stacks that share an effect."""
+    return _GROUPS.get(stack, stack.split("-")[0] if stack.startswith(TUNED) else "megatron")
+
+
 def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
     stack = stack_named(row)
     name = row.model.lower()
@@ -358,7 +319,7 @@ def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
     return RunLevels(
         gpu_precision=f"{gpu}/{precision}",
         stack=stack,
-        stack_group=_GROUPS.get(stack, stack.split("-")[0] if stack.startswith(TUNED) else "megatron"),
+        stack_group=group_of_stack(stack),
         release=release,
         family=family,
         model_gpu=f"{name}/{gpu}/{precision}",
@@ -374,9 +335,8 @@ def runtimes(cases: Sequence[LanguageCase]) -> Runtime:
     def column(name: str) -> Floats:
         return np.array([case.runtime[name] for case in cases], dtype=float)
 
-    flags = {name: column(name) > 0 for name in ("writes_scores", "is_allocated")}
-    numbers = {one.name: column(one.name) for one in fields(Runtime) if one.name not in flags}
-    return Runtime(**numbers, **flags)  # type: ignore[arg-type]  # numbers and flags are both arrays of one length
+    numbers = {one.name: column(one.name) for one in fields(Runtime) if one.name != "is_allocated"}
+    return Runtime(is_allocated=column("is_allocated") > 0, **numbers)
 
 
 def arrays(cases: Sequence[LanguageCase]) -> tuple[Shapes, Layouts, Machines]:
@@ -386,9 +346,8 @@ def arrays(cases: Sequence[LanguageCase]) -> tuple[Shapes, Layouts, Machines]:
         return np.array([getattr(case, of)[name] for case in cases], dtype=float)
 
     shapes = Shapes(**{one.name: column("shape", one.name) for one in fields(Shapes)})
-    flags = {
-        name: column("layout", name) > 0 for name in ("is_fully_sharded", "is_optimizer_sharded", "is_lora", "is_tuned")
-    }
-    numbers = {one.name: column("layout", one.name) for one in fields(Layouts) if one.name not in flags}
+    names = [one.name for one in fields(Layouts)]
+    flags = {name: column("layout", name) > 0 for name in names if name.startswith("is_")}
+    numbers = {name: column("layout", name) for name in names if name not in flags}
     layouts = Layouts(**numbers, **flags)  # type: ignore[arg-type]  # numbers and flags are both arrays of one length
     return shapes, layouts, Machines(**{one.name: column("machine", one.name) for one in fields(Machines)})

@@ -27,8 +27,8 @@ PRIOR_SD = {
 _STACK_SD, _SCATTER = 0.15, 0.05
 _SPREAD, _GUESSED_SPREAD = 0.10, 0.18
 _STEP = 1e-4
-# Memory that a run may fill before allocation fails, and the probability below which a stated layout is refused.
-FILLED, REFUSED = 0.94, 0.1
+# Probability of fitting below which a stated layout is refused.
+REFUSED = 0.1
 
 
 def memory_stack(case: LanguageCase) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from sizer.base.formats.csv_rows import rows_of_file
 from sizer.base.resources import data_dir
 
-# Columns by which a file of this kind is known; all that it may have are the fields of :class:`LanguageRow`.
+# Columns by which a file of this kind is known. It may have any field of :class:`LanguageRow`; others are left out.
 NEEDED_COLUMNS = ("row_id", "source", "model", "gpu", "gpus", "precision")
 # Numbers of a row and what is allowed: anything else is a fault of the file.
 _LIMITS = {"params_b": (1e-4, 1e6), "step_time_s": (1e-6, 1e6), "gpus": (1, 1e7)}
@@ -35,7 +35,7 @@ class LanguageRow:
     model: str
     gpu: str
     precision: str
-    gpus: float
+    gpus: float  # 0: not stated
     kind: str = "pretrain"
     arch: str = ""
     params_b: float | None = None
@@ -81,7 +81,7 @@ class LanguageRow:
         """Published rate of one GPU: corrected where it was printed rounded, else from the time of a step."""
         if self.tokens_s_gpu_adj or self.tokens_s_gpu:
             return self.tokens_s_gpu_adj or self.tokens_s_gpu
-        if self.step_time_s and self.global_batch and self.seq:
+        if self.step_time_s and self.global_batch and self.seq and self.gpus:
             return self.global_batch * self.seq / self.step_time_s / self.gpus
         return None
 
@@ -116,8 +116,8 @@ def load_language_rows(path: Path | None = None) -> tuple[LanguageRow, ...]:
     return tuple(rows_of_file(shipped_path() if path is None else path, "language-model measurements", _row))
 
 
-def _row(cells: dict[str, str], _: str) -> LanguageRow:
-    values: dict[str, object] = {}
+def _row(cells: dict[str, str], place: str) -> LanguageRow:
+    values: dict[str, object] = {"row_id": place, "source": "", "model": "", "gpu": "", "precision": ""}
     faults = []
     for name, cell in cells.items():
         if name in _COLUMNS and cell:
@@ -125,11 +125,20 @@ def _row(cells: dict[str, str], _: str) -> LanguageRow:
                 values[name] = _cell(name, cell)
             except ValueError as error:
                 faults.append(f"{name}: {error}")
-    if missing := [name for name in NEEDED_COLUMNS if name not in values and not cells.get(name)]:
-        faults.append(f"{', '.join(missing)} must be given")
     if faults:
         raise ValueError("\n".join(faults))
+    values.setdefault("gpus", _gpus_of(values, cells.get("nodes", "")))
     return LanguageRow(**values)  # type: ignore[arg-type]  # every value is of its column's kind
+
+
+def _gpus_of(values: dict[str, object], nodes: str) -> float:
+    """GPUs of a run that states them otherwise: nodes times their GPUs, or the product of the degrees; else 0."""
+    each = values.get("gpus_per_node")
+    if isinstance(each, float) and nodes.isdecimal():
+        return each * float(nodes[:9])
+    degrees = [values.get(name) for name in ("dp", "tp", "pp", "cp")]
+    stated = [float(degree) for degree in degrees if isinstance(degree, float)]
+    return math.prod(stated) if degrees[0] is not None else 0.0
 
 
 def _cell(name: str, text: str) -> str | float | None:

@@ -8,7 +8,7 @@ from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
-from sizer.workload.transformer.usual_shape import USUAL_HEAD_SIZE, usual_width
+from sizer.workload.transformer.usual_shape import USUAL_HEAD_SIZE, usual_shape, usual_width
 
 _MEASURED_VOCABULARY = 50_304.0
 _VOCABULARIES = (("llama3", 128_256), ("llama-3", 128_256), ("llama4", 202_048), ("llama-4", 202_048),
@@ -34,6 +34,16 @@ _PLAIN = (
 _STATED = {"layers": "layers", "hidden": "hidden", "ffn": "ffn", "heads": "heads", "kv_heads": "kv_heads",
            "head_dim": "head_size", "experts": "experts", "top_k": "active_experts", "moe_ffn": "expert_ffn",
            "vocab": "vocabulary"}  # fmt: skip
+
+
+# Parameters that a token uses, in G, of mixtures whose names do not say so: NVIDIA Nemotron 3 (Nano 31.6B-A3.2B, Super
+# 120B-A12B); of others a tenth, as of the catalogue's median mixture.
+_ACTIVE = (("nemotron-3-nano", 3.2), ("nemotron-3-super", 12.0))
+_USUAL_ACTIVE = 0.1
+_ACTIVE_EXPERTS = 4.0
+# State-space layers (Mamba-2) work on chunks of so many tokens, as attention with a window does; of hybrid models about
+# nine layers in ten are such.
+_CHUNK, _CHUNKED_SHARE = 256.0, 0.9
 
 
 def plain_name(text: str) -> str:
@@ -145,11 +155,14 @@ def _from_row(
     vocabulary = get.get("vocabulary") or next(
         (float(v) for key, v in _VOCABULARIES if key in name), _MEASURED_VOCABULARY
     )
+    size = row.params_b or _size_named(name)
     if "hidden" not in get:
-        if not row.params_b or row.arch not in ("", "dense"):
+        if not size:
             return note(FitNote.SHAPE_NOT_STATED, row.model)
-        get["hidden"] = float(usual_width(row.params_b * 1e9, 64))
         guessed.append("shape")
+        if row.arch not in ("", "dense"):
+            return _usual_mixture(size, _active_named(name) or _USUAL_ACTIVE * size, row.arch, guessed)
+        get["hidden"] = float(usual_width(size * 1e9, 64))
     hidden = get["hidden"]
     heads = get.get("heads") or max(1.0, round(hidden / get.get("head_size", float(USUAL_HEAD_SIZE))))
     head_size = get.get("head_size") or hidden / heads
@@ -160,10 +173,10 @@ def _from_row(
         return note(FitNote.SHAPE_NOT_STATED, row.model)
     latent = "deepseek" in name or "kimi" in name
     if "layers" not in get:
-        if not row.params_b or experts > 1:
+        if not size or experts > 1:
             return note(FitNote.SHAPE_NOT_STATED, row.model)
         each = hidden * head_size * (2 * heads + 2 * kv_heads) + gates * hidden * ffn
-        get["layers"] = max(1.0, round((row.params_b * 1e9 - vocabulary * hidden) / each))
+        get["layers"] = max(1.0, round((size * 1e9 - vocabulary * hidden) / each))
         guessed.append("layers")
     expert_ffn = get.get("expert_ffn") or ffn
     return {
@@ -184,4 +197,40 @@ def _from_row(
         "window_share": 0.0,
         "q_rank": 1536.0 if latent else 0.0,
         "kv_rank": 512.0 if latent else 0.0,
+    }
+
+
+def _size_named(name: str) -> float | None:
+    """G parameters that a model's name states, as "llama-13b" does."""
+    found = re.search(r"(?<![a-z0-9.])([0-9]+(?:\.[0-9]+)?)b(?![a-z])", name)
+    return float(found[1]) if found and float(found[1]) > 0 else None
+
+
+def _active_named(name: str) -> float | None:
+    """G parameters used by a token, of a mixture, as "30b-a3b" states them or as known."""
+    found = re.search(r"a([0-9]+(?:\.[0-9]+)?)b(?![a-z])", name)
+    if found and float(found[1]) > 0:
+        return float(found[1])
+    return next((active for start, active in _ACTIVE if name.startswith(start)), None)
+
+
+def _usual_mixture(size: float, active: float, arch: str, guessed: list[str]) -> dict[str, float]:
+    """Shape of a mixture or of a model with state-space layers that states none; sizes in G parameters."""
+    is_mixture, is_hybrid = arch.endswith("moe"), arch.startswith("hybrid")
+    shape = {name: float(value) for name, value in usual_shape((active if is_mixture else size) * 1e9).items()}
+    block = 3.0 * shape["layers"] * shape["hidden"] * shape["ffn"]
+    more = max(0.0, size - active) * 1e9 if is_mixture else 0.0
+    if is_hybrid:
+        guessed.append("hybrid layers")
+    return shape | {
+        "gates": 3.0,
+        "experts": float(round(_ACTIVE_EXPERTS * (1 + more / block))) if more else 1.0,
+        "active_experts": _ACTIVE_EXPERTS if more else 1.0,
+        "expert_ffn": shape["ffn"] / _ACTIVE_EXPERTS if more else shape["ffn"],
+        "shared_ffn": 0.0,
+        "dense_layers": 0.0,
+        "window": _CHUNK if is_hybrid else math.inf,
+        "window_share": _CHUNKED_SHARE if is_hybrid else 0.0,
+        "q_rank": 0.0,
+        "kv_rank": 0.0,
     }

@@ -1,13 +1,13 @@
 """Chapter on performance: rates with headroom, time to train, confidence, and the published test that it resembles."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sizer.guide.context import GuideContext
 from sizer.present import charts
 from sizer.present.figures import PageFigure, charted
 from sizer.present.language_charts import memory_chart, step_chart
-from sizer.present.performance_tables import figures_table, layout_table, step_table, time_table
+from sizer.present.performance_tables import figures_table, layout_table, stacks_table, step_table, time_table
 from sizer.present.reference_table import reference_table, reference_text, references_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
@@ -35,6 +35,7 @@ class WorkloadPerformance:
     resembles: str
     layout: Table | None  # of a language model, with the next one
     step: Table | None
+    stacks: Table | None
     step_chart: PageFigure | None
     memory_chart: PageFigure | None
     reference: Table | None  # of the only workload; several are compared in one table
@@ -51,6 +52,27 @@ def content(context: GuideContext) -> dict[str, Any]:
 
 
 def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> WorkloadPerformance:
+    """One workload; without tables and charts of rates where its GPUs are of a generation that was never measured."""
+    found = _with_rates(context, answer, number)
+    if answer.rate_is_predicted:
+        return found
+    return replace(
+        found,
+        cold_epoch="",
+        time=None,
+        stage_chart=None,
+        scaling_chart=None,
+        accuracy_chart=None,
+        resembles="",
+        layout=None,
+        step=None,
+        step_chart=None,
+        memory_chart=None,
+        reference=None,
+    )
+
+
+def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> WorkloadPerformance:
     palette, n_gpus = context.palette, context.design.n_gpus
     return WorkloadPerformance(
         name=answer.workload.name,
@@ -76,6 +98,7 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
         ),
         layout=layout_table(answer, number),
         step=step_table(answer, number),
+        stacks=stacks_table(answer, number),
         step_chart=charted(
             f"step-chart-{number}",
             step_chart(answer, palette),

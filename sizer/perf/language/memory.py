@@ -9,9 +9,10 @@ from sizer.perf.language.shape import Shapes
 from sizer.perf.language.step import Layouts
 
 GIB = 2.0**30
-# Bytes a parameter: BF16 weights, as linear layers read them; FP32 weights and two moments of Adam; gradients of FP32
-# that full sharding adds up in.
-_WEIGHT, _OPTIMIZER, _FULL_GRADIENT = 2.0, 12.0, 4.0
+# Share of a GPU's memory that a run may fill before allocation fails.
+FILLED = 0.94
+# Bytes a parameter: BF16 weights, as linear layers read them.
+_WEIGHT = 2.0
 # Share of what selective recomputation leaves of the activations.
 _SELECTIVE = 0.55
 # Share of the parameters of adapters.
@@ -38,9 +39,10 @@ MEMORY_FACTORS = tuple(one.name for one in fields(MemoryFactors))
 class Runtime:
     """What the software keeps in memory. Arrays."""
 
-    writes_scores: Bools  # attention without a fused kernel: scores of a layer lie in memory
     element_bytes: Floats  # of a weight in the number format of the linear layers
     gradient_bytes: Floats  # of a parameter, where gradients are not divided over the replicas
+    shared_gradient_bytes: Floats  # of a parameter, where full sharding adds gradients up
+    optimizer_bytes: Floats  # of a parameter: weights that the optimizer updates and its two moments
     logit_bytes: Floats  # of an element of the logits, with its gradient
     is_allocated: Bools  # tensors are counted only, not what the allocator and the libraries hold beyond them
 
@@ -76,15 +78,15 @@ def memory_use(shapes: Shapes, layouts: Layouts, runtime: Runtime, by: MemoryFac
     whole_tokens = way.micro_batch * way.sequence / way.context
     tokens = whole_tokens / way.tensor
     # Without sequence parallelism every tensor rank keeps the inputs of norms and dropouts whole.
-    kept_tokens = np.where(runtime.writes_scores, whole_tokens, tokens)
+    kept_tokens = np.where(way.is_unfused, whole_tokens, tokens)
     narrow = np.where(runtime.element_bytes < _WEIGHT, by.narrow, 1.0)
     wide = one.heads * one.head_size
     # Attention: input, queries, keys and values, their output; then the input of the block and its inner products.
     kept = 2 * one.hidden + 4 * wide + 4 * one.kv_heads * one.head_size + 2 * one.gates * one.block_width
     # A routed token is kept once more for each of its experts, before and after them.
     kept = tokens * (kept + np.where(one.is_mixture, 4 * one.active_experts * one.hidden, 0.0)) * narrow
-    kept = kept + kept_tokens * np.where(runtime.writes_scores, 10.0, 2.0) * one.hidden
-    scores = 5 * one.heads * way.sequence * tokens * by.scores * runtime.writes_scores
+    kept = kept + kept_tokens * np.where(way.is_unfused, 10.0, 2.0) * one.hidden
+    scores = 5 * one.heads * way.sequence * tokens * by.scores * way.is_unfused
     live = kept + scores
     layers = one.layers / way.pipeline
     # The first stage holds as many micro batches as there are stages; with chunks somewhat more.
@@ -111,11 +113,12 @@ def _state_bytes(one: Shapes, way: Layouts, runtime: Runtime) -> Floats:
     once = dense / way.replicas + experts / np.maximum(1.0, way.gpus / (way.pipeline * way.expert))
     whole = _WEIGHT + runtime.gradient_bytes
     # Between micro batches of a pipeline weights and gradients stay whole.
-    sharded = once * (_FULL_GRADIENT + _OPTIMIZER) + held * np.where(way.pipeline > 1, _WEIGHT + _FULL_GRADIENT, 0.0)
-    usual = held * whole + _OPTIMIZER * np.where(way.is_optimizer_sharded, once, held)
+    unsharded = np.where(way.pipeline > 1, _WEIGHT + runtime.shared_gradient_bytes, 0.0)
+    sharded = once * (runtime.shared_gradient_bytes + runtime.optimizer_bytes) + held * unsharded
+    usual = held * whole + runtime.optimizer_bytes * np.where(way.is_optimizer_sharded, once, held)
     usual = np.where(way.is_fully_sharded, sharded, usual)
     frozen = runtime.element_bytes * np.where(way.is_fully_sharded, once, held)
-    frozen = frozen + _ADAPTERS * held * (whole + _OPTIMIZER)
+    frozen = frozen + _ADAPTERS * held * (whole + runtime.optimizer_bytes)
     gathered = 2 * _WEIGHT * held * way.pipeline / one.layers
     gathered = np.where(way.is_fully_sharded & (way.pipeline <= 1), gathered, 0.0)
     return np.asarray(np.where(way.is_lora, frozen, usual) + gathered)

@@ -17,6 +17,9 @@ TENSOR_PASSES = 8.0
 EXPERT_PASSES = 4.0
 # Share of the forward pass that is computed again, the least first: it is the fastest that fits.
 RECOMPUTE = {"none": 0.0, "selective": 0.15, "full": 1.0}
+# Bytes moved for each attention score by unfused kernels: product, softmax, dropout and product read and write BF16 and
+# a mask of one byte, 13 forward and about twice as many backward.
+_SCORE_BYTES = 39.0
 # Exponent of the sum of what runs side by side: 1 would add both, infinity take the longer one.
 _OVERLAP_EXPONENT = 3.0
 
@@ -39,6 +42,7 @@ class Layouts:
     recompute: Floats  # share of the forward pass that is computed again: 0 none, 1 full
     is_lora: Bools  # adapters are trained, the model itself is frozen
     is_tuned: Bools  # whole steps as CUDA graphs and fused kernels, as in submissions to benchmarks
+    is_unfused: Bools  # attention without a fused kernel: it writes its scores to memory
 
     @property
     def data(self) -> Floats:
@@ -157,6 +161,8 @@ def step_time(shapes: Shapes, layouts: Layouts, machines: Machines, by: Efficien
     sparse = np.where(one.is_mixture, layers * (one.layers - one.dense_layers) / one.layers, 0.0)
     moved = by.routing_bytes * one.hidden * sparse * tokens * one.active_experts / way.tensor
     elementwise = elementwise + moved / machines.memory_bytes_per_s
+    scores = _SCORE_BYTES * way.is_unfused * one.heads / way.tensor * tokens * way.sequence * layers
+    attention = attention + scores * (1 + way.recompute / 3) / machines.memory_bytes_per_s
     launch = (by.launch_s * layers + by.routing_s * sparse) * less
 
     state = tokens * one.hidden * ELEMENT_BYTES
@@ -171,7 +177,10 @@ def step_time(shapes: Shapes, layouts: Layouts, machines: Machines, by: Efficien
     keys = 6 * layers * tokens * one.kv_heads * one.head_size / way.tensor * ELEMENT_BYTES * (way.context - 1)
     context = keys * np.where(near, by.context / machines.domain_bytes_per_s, by.context / beyond)
 
-    busy = linear + attention + elementwise + tensor + expert + context + launch
+    q = _OVERLAP_EXPONENT
+    computing = linear + attention + elementwise + tensor + expert + context
+    # The host launches ahead of the GPU: where kernels are long, launching costs nothing.
+    busy = computing + launch
     data = way.replicas
     trained = np.where(way.is_lora, 0.005, 1.0)
     # Tensor parallelism divides the dense layers and the vocabulary; experts are divided over their own group.
@@ -181,7 +190,6 @@ def step_time(shapes: Shapes, layouts: Layouts, machines: Machines, by: Efficien
     pace = np.where(near, machines.domain_bytes_per_s, beyond)
     exchanged = OPTIMIZER_EXCHANGE_BYTES * held * trained * (data - 1) / data / pace * by.data
     gathered = FULL_SHARD_BYTES * held * np.where(way.is_lora, 0.67, 1.0) * (data - 1) / data / pace * by.full_shard
-    q = _OVERLAP_EXPONENT
     waiting = (busy**q + gathered**q) ** (1 / q) - busy
     exposed = np.where(way.is_fully_sharded, many * waiting, exchanged)
     updated = held * trained / np.where(way.is_lora, 1.0, data)
@@ -198,5 +206,5 @@ def step_time(shapes: Shapes, layouts: Layouts, machines: Machines, by: Efficien
         data=exposed * late,
         bubble=bubble * late,
         optimizer=optimizer * late,
-        fixed=(by.fixed_s * less + many * launch) * late,
+        fixed=(by.fixed_s * less + many * (busy - computing)) * late,
     )

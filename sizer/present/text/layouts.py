@@ -1,5 +1,6 @@
 """Layouts of a language model's training as plain text."""
 
+from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, grouped, probability_text, significant, tokens_text
 from sizer.perf.language.memory import GIB
 from sizer.present.text.result_text import precision_text, trained_text
@@ -55,6 +56,18 @@ def layout_sentence(found: LanguageAnswer) -> str:
 def step_sentence(found: LanguageAnswer) -> str:
     """What a step is spent on: '14.2 s: compute 68 %, attention 9 %, ...'."""
     return f"{significant(sum(found.layout.step_s.values()))} s: {', '.join(_shares(found.layout))}"
+
+
+def stacks_sentence(found: LanguageAnswer) -> str:
+    """What other stacks are worth: 'torchtitan (PyTorch FSDP2) 28 % slower (5 % to 46 %), ...'; "" without any."""
+    return ", ".join(f"{one.stack.name} {_compared(one.rate_ratio)}" for one in found.stacks)
+
+
+def _compared(ratio: Estimate) -> str:
+    middle, low, high = (float(value) for value in ratio)
+    share = f"{abs(1 - middle):.0%}".replace("%", f"{NARROW_SPACE}%")
+    interval = f"{low:.0%} to {high:.0%} of the rate".replace("%", f"{NARROW_SPACE}%")
+    return f"{share} {'faster' if middle > 1 else 'slower'} ({interval})"
 
 
 def _shares(layout: LayoutAnswer) -> list[str]:

@@ -1,5 +1,6 @@
 """Cost of owning the design over the years asked, and the share of it that one training run takes."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -14,8 +15,10 @@ from sizer.physical.racks.power import HOURS_PER_YEAR, energy_kwh_per_year
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 
 _SECONDS_PER_HOUR = 3600
-# A workload without a training length is told by so many samples.
-SAMPLES_WITHOUT_END = 1e6
+# Samples by which a workload without a training length is told, and training of a language model besides its run.
+MILLION = 1e6
+# Parts of a cent to which the cost of a million samples is rounded.
+_PARTS = 10_000
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class RunCost:
     """What one run of a workload on the whole cluster costs; amounts read "at least" where the ownership does."""
 
     workload: str
-    is_training_run: bool  # False: a million samples, of a workload without an end
+    is_training_run: bool  # False: a million samples, of a language model or of a workload without an end
     sample_unit: str  # images, sentences ...
     duration_s: Estimate
     cost: Decimal  # at the expected duration
@@ -32,6 +35,11 @@ class RunCost:
     energy_kwh: float  # of the expected duration, cooling included where the PUE is known
     electricity: Decimal | None  # part of the cost; None: no price was stated
     runs: float  # so many fill the period
+
+    @property
+    def is_million_tokens(self) -> bool:
+        """Whether it is the cost of a million tokens."""
+        return not self.is_training_run and self.sample_unit == "token"
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,16 @@ class OwnershipAnswer:
     runs: tuple[RunCost, ...]
     # With price bands where prices are missing; None in a customer's copy, and where bands are in another currency.
     interval: CostInterval | None
+    asked_per_million_tokens: Decimal | None = None  # at most
+
+    def meets_cost_per_token(self, run: RunCost) -> bool | None:
+        """Whether a million tokens cost at most what was asked; None if not asked, or not known."""
+        asked = self.asked_per_million_tokens
+        if asked is None or not run.is_million_tokens or self.cost.is_unpriced:
+            return None
+        if run.cost > asked:
+            return False
+        return None if self.cost.is_at_least else True
 
     @property
     def hourly_cost(self) -> Fraction:
@@ -78,8 +96,9 @@ def ownership(result: SizingResult) -> OwnershipAnswer | None:
     return OwnershipAnswer(
         cost=cost,
         utilization_fraction=use,
-        runs=tuple(_run(answer, cost, use, footprint) for answer in design.workloads),
+        runs=tuple(run for answer in design.workloads for run in _runs(answer, cost, use, footprint)),
         interval=design.ownership,
+        asked_per_million_tokens=request.ownership.cost_per_million_tokens,
     )
 
 
@@ -94,15 +113,30 @@ def _hourly(cost: OwnershipCost, use: float | None) -> Fraction:
     return Fraction(cost.total) / hours
 
 
-def _run(answer: WorkloadAnswer, cost: OwnershipCost, use: float | None, footprint: Footprint) -> RunCost:
+def _runs(answer: WorkloadAnswer, cost: OwnershipCost, use: float | None, footprint: Footprint) -> Iterator[RunCost]:
     if answer.time is not None:
-        expected, shortest, longest = answer.time.total_s
-    else:
-        expected, longest, shortest = (SAMPLES_WITHOUT_END / rate for rate in answer.throughput)
+        yield _run(answer, answer.time.total_s, cost, use, footprint)
+    if answer.time is None or answer.dnn.sample == "token":
+        expected, longest, shortest = (MILLION / rate for rate in answer.throughput)
+        yield _run(answer, (expected, shortest, longest), cost, use, footprint, is_training_run=False)
+
+
+def _run(
+    answer: WorkloadAnswer,
+    duration_s: Iterable[float],
+    cost: OwnershipCost,
+    use: float | None,
+    footprint: Footprint,
+    *,
+    is_training_run: bool = True,
+) -> RunCost:
+    expected, shortest, longest = duration_s
     hourly = _hourly(cost, use)
 
     def share(seconds: float) -> Decimal:
-        return cents(hourly * Fraction(repr(seconds)) / _SECONDS_PER_HOUR)
+        amount = hourly * Fraction(repr(seconds)) / _SECONDS_PER_HOUR
+        # A million tokens may cost less than a dollar.
+        return cents(amount) if is_training_run else cents(amount * _PARTS) / _PARTS
 
     kwh = energy_kwh_per_year(footprint.typical_w, cost.rates.pue_ratio or 1.0)
     kwh *= expected / _SECONDS_PER_HOUR / HOURS_PER_YEAR
@@ -110,7 +144,7 @@ def _run(answer: WorkloadAnswer, cost: OwnershipCost, use: float | None, footpri
     hours = cost.rates.years * HOURS_PER_YEAR * (1.0 if use is None else use)
     return RunCost(
         workload=answer.workload.name,
-        is_training_run=answer.time is not None,
+        is_training_run=is_training_run,
         sample_unit=answer.dnn.sample,
         duration_s=Estimate(np.array(expected), np.array(shortest), np.array(longest)),
         cost=share(expected),

@@ -42,13 +42,15 @@ def ownership_content(answer: OwnershipAnswer) -> dict[str, Any]:
         "runs": [
             fields_of(
                 run,
-                *("workload", "is_training_run", "duration_s", "energy_kwh", "electricity", "runs"),
+                *("workload", "is_training_run", "sample_unit", "duration_s", "energy_kwh", "electricity", "runs"),
                 cost=None if cost.is_unpriced else run.cost,
                 cost_low=None if cost.is_unpriced else run.low,
                 cost_high=None if cost.is_unpriced else run.high,
+                meets_cost_per_million_tokens=answer.meets_cost_per_token(run),
             )
             for run in answer.runs
         ],
+        "cost_per_million_tokens_asked": _rate(answer.asked_per_million_tokens),
     }
 
 

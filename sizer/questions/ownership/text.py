@@ -2,6 +2,7 @@
 
 import textwrap
 
+from sizer.base.quantities import significant
 from sizer.present import words
 from sizer.present.plain_table import WIDTH, table_text
 from sizer.questions.ownership.analysis import OwnershipAnswer, RunCost
@@ -14,6 +15,8 @@ from sizer.questions.ownership.tables import (
     total_text,
     years_text,
 )
+
+_MET = {True: "met", False: "not met", None: "open until all prices are known"}
 
 
 def ownership_text(answer: OwnershipAnswer) -> str:
@@ -48,7 +51,11 @@ def _run_text(run: RunCost, answer: OwnershipAnswer) -> str:
     name = words.shortened(run.workload)
     if run.is_training_run:
         return f"One run of {name} costs {amount}."
-    return f"One million {words.plural_of(2, run.sample_unit)} of {name} cost {amount}."
+    text = f"One million {words.plural_of(2, run.sample_unit)} of {name} cost {amount}"
+    if answer.asked_per_million_tokens is None or not run.is_million_tokens:
+        return f"{text}."
+    asked = f"at most {answer.cost.currency} {significant(float(answer.asked_per_million_tokens))} asked"
+    return f"{text}; {asked}, which is {_MET[answer.meets_cost_per_token(run)]}."
 
 
 def short_finding(answer: OwnershipAnswer) -> str:

@@ -13,10 +13,15 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
+from sizer.base.estimate import Estimate
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.calibrate.language.calibration import language_calibration
+from sizer.calibrate.language.cases import stack_named
+from sizer.calibrate.language.rows import LanguageRow
+from sizer.calibrate.language.stack_worth import stack_worths
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Stack
 from sizer.perf.availability.goodput import CheckpointPlan
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.checkpoints import CheckpointedJob, goodput_of, plan_of
@@ -51,6 +56,15 @@ class LanguageRun:
 
 
 @dataclass(frozen=True)
+class OtherStack:
+    """Another software stack and what it is worth."""
+
+    stack: Stack
+    rate_ratio: Estimate  # its rate over that of the chosen stack, with the same layout
+    runs: int  # published ones that the fit has
+
+
+@dataclass(frozen=True)
 class LanguageAnswer:
     """How the training of a language model is divided over the GPUs of a design."""
 
@@ -61,6 +75,7 @@ class LanguageAnswer:
     batch: int  # sequences of a step
     stack: str  # id of the software that runs on these GPUs
     plan: CheckpointPlan  # checkpoints and interruptions, on storage that is sized for them
+    stacks: tuple[OtherStack, ...] = ()  # for these GPUs, the fastest first
 
     @property
     def job(self) -> CheckpointedJob:
@@ -119,7 +134,8 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     others = (layout for layout in found if _degrees(layout) != _degrees(found[0]))
     batch, stack = work.language.batch(gpus), _stack(work.language, one.vendor)
     plan = plan_of(work.language.checkpoints, gpus)
-    return LanguageAnswer(work.language, found[0], next(others, None), gpus, batch, stack, plan)
+    stacks = _other_stacks(work.language, one.vendor, stack, catalog)
+    return LanguageAnswer(work.language, found[0], next(others, None), gpus, batch, stack, plan, stacks)
 
 
 def _degrees(layout: LayoutAnswer) -> tuple[int, ...]:
@@ -230,6 +246,19 @@ def _question(work: LanguageWork, one: _Cluster, catalog: Catalog) -> LayoutQues
 def _stack(work: LanguageWork, vendor: str) -> str:
     """Software on the GPUs of a vendor: as asked, or where that is the default, the vendor's own."""
     return _STACK_OF_VENDOR.get(vendor, work.stack) if work.stack == DEFAULT_LANGUAGE_STACK else work.stack
+
+
+def _other_stacks(work: LanguageWork, vendor: str, chosen: str, catalog: Catalog) -> tuple[OtherStack, ...]:
+    """Other stacks for the GPUs of a vendor that have the number format of the training."""
+    wanted = "mixed" if work.precision == "bf16" else work.precision
+    makers = {gpu.vendor for gpu in catalog.gpus.values()} - {vendor}  # whose software is for their own GPUs
+    stacks = {
+        stack.id: stack_named(LanguageRow("", "", "", "", "", 1.0, software=stack.framework))
+        for stack in catalog.stacks.values()
+        if stack.id == chosen or (stack.trains_language and wanted in stack.precisions and stack.vendor not in makers)
+    }
+    found = stack_worths(language_calibration(), stacks, chosen, is_lora=work.method == _LORA)
+    return tuple(OtherStack(catalog.stacks[one.stack], one.rate_ratio, one.runs) for one in found)
 
 
 @lru_cache(maxsize=4096)

@@ -13,8 +13,8 @@ from sizer.base.interruption import pause_point
 from sizer.base.normal import normal_cdf
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes
-from sizer.calibrate.language.gpu_memory import FILLED, REFUSED, memory_stack
-from sizer.perf.language.memory import MEMORY_FACTORS, MemoryFactors, MemoryUse, memory_use
+from sizer.calibrate.language.gpu_memory import REFUSED, memory_stack
+from sizer.perf.language.memory import FILLED, MEMORY_FACTORS, MemoryFactors, MemoryUse, memory_use
 from sizer.perf.language.shape import Shapes
 from sizer.perf.language.step import COEFFICIENTS, RECOMPUTE, Efficiencies, Layouts, Machines, StepTime, step_time
 from sizer.workload.transformer.layout_pins import LayoutPins, divides_layers
@@ -271,6 +271,7 @@ def _dividing(case: LanguageCase, gpus: Ints, batch: Ints, pins: LayoutPins) -> 
         is_optimizer_sharded=np.full(n, pins.sharding == "optimizer"),
         is_lora=np.full(n, case.layout["is_lora"] > 0),
         is_tuned=np.full(n, case.layout["is_tuned"] > 0),
+        is_unfused=np.full(n, case.layout["is_unfused"] > 0),
     )
 
 

@@ -13,6 +13,7 @@ from sizer.present.performance_tables import (
     figures_table,
     layout_table,
     ruled_out_table,
+    stacks_table,
     stage_table,
     time_table,
 )
@@ -53,6 +54,8 @@ def show(view: View) -> None:
         chart(specs["step"])
         st.header("GPU memory", anchor=False)
         chart(specs["memory"])
+        if (stacks := stacks_table(answer, 1)) is not None:
+            look.table(stacks, sources)
     st.header("Scaling", anchor=False)
     chart(specs["scaling"])
     _when_inputs_change(view, number)

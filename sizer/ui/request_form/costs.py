@@ -56,6 +56,14 @@ OWNERSHIP: Columns = (
             "1, without a pause",
             "Utilization",
         ),
+        FormField(
+            ("ownership", "cost_per_million_tokens"),
+            "At most, {currency} per million tokens",
+            "Of language models: what training on a million tokens may cost, purchase and running costs included.",
+            PlainNumber(0.0, _MAX_RATE),
+            "not limited",
+            "Cost per million tokens",
+        ),
     ),
 )
 

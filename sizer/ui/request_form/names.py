@@ -18,6 +18,7 @@ FORM_FIELDS: tuple[FormField, ...] = (
 _OTHERS = {
     "workload": "Workloads",
     "workload.dnn": "Neural network",
+    "workload.layout": "Parallel layout",
     "workload.dataset": "Data set",
     "workload.dataset.n_validation_samples": "Validation samples",
     "workload.target": "Target",

@@ -18,6 +18,7 @@ from sizer.ui.request_form.field import (
     Segments,
     Text,
 )
+from sizer.ui.request_form.language_model import LANGUAGE_MODEL_FIELDS
 from sizer.ui.request_form.options import capitalized_name, names_by_id
 from sizer.ui.session_catalog import catalog
 from sizer.workload.request import Access, Cache, RankBy, Task
@@ -286,6 +287,7 @@ WORKLOAD_FIELDS = (
     *TARGET_FIELDS.values(),
     EPOCHS,
     *EXPERT,
+    *LANGUAGE_MODEL_FIELDS,
     *CUSTOM_DNN,
     *CUSTOM_DATASET,
 )

@@ -1,10 +1,22 @@
 """Language models on the page Requirements: what only they have, and what changes with the kind of network."""
 
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
-from sizer.ui import state
+from sizer.present.words import plural
+from sizer.ui import fields, state
+from sizer.ui.request_form import language_model as form
 from sizer.ui.request_form.field import RequestPath
+from sizer.workload.transformer.custom_transformer import is_shape
+from sizer.workload.transformer.usual_shape import usual_shape
 
+OWN_NAME = "Own model"
+_OWN_PARAMETERS = 13e9
+_BY_HINT = "By its number of parameters alone a usual dense decoder is meant; a shape may also have experts."
 DEFAULT_TOKENS = "1 trillion tokens"
 # What only language models have, and what they do not have.
 _OF_LANGUAGE = ("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "packing", "layout")
@@ -13,7 +25,9 @@ _RATE_TOKENS_PER_S = 1e5
 
 
 def trains_language(parts: Catalog, path: RequestPath) -> bool:
-    """Whether the network of a workload is a language model with a known shape."""
+    """Whether the network of a workload is a language model with a known shape, of the catalogue or one's own."""
+    if is_shape(state.get((*path, "dnn"))):
+        return True
     dnn = chosen_dnn(parts, path)
     return dnn is not None and dnn.transformer is not None
 
@@ -38,6 +52,47 @@ def switch_kind(parts: Catalog, path: RequestPath) -> None:
         state.put((*path, "task"), None)
     if removed:
         state.refresh()
+
+
+def own_model_fields(number: int, path: RequestPath) -> None:
+    """Fields of a language model of one's own: its size, or its shape."""
+    here = (*path, "dnn")
+    model: Any = state.get(here)
+    by_size = "parameters" in model
+
+    def changed(kind: str) -> None:
+        known = usual_shape(float(model.get("parameters") or _OWN_PARAMETERS))
+        shape = {key: known[key] for key in ("layers", "hidden", "heads", "kv_heads", "ffn", "vocabulary")}
+        size = {"parameters": _OWN_PARAMETERS}
+        state.put(here, {"name": model.get("name", OWN_NAME), **(size if kind == "size" else shape)})
+        state.refresh()
+
+    kinds = {"size": "Number of parameters", "shape": "Layers, width and heads"}
+    with st.container(border=True):
+        fields.draw(form.MODEL_NAME, number)
+        fields.selector("Given by", kinds, "size" if by_size else "shape", f"{fields.key(here)}/by", changed, _BY_HINT)
+        for field in (form.PARAMETERS,) if by_size else (*form.SHAPE, *form.EXPERTS):
+            fields.draw(field, number)
+
+
+def layout_fields(number: int, path: RequestPath) -> None:
+    """Fold with what is fixed of the parallel layout; all else is searched."""
+    fixed: Any = state.get((*path, "layout"))
+    stated = [key for key, value in fixed.items() if value is not None] if isinstance(fixed, Mapping) else []
+    summary = f"{plural(len(stated), 'choice')} fixed, the others are searched" if stated else "searched"
+    folded = fields.fold("Parallel layout", summary, "layout")
+    if not folded.open:
+        return
+    with folded:
+        fields.draw_columns((form.LAYOUT[:4], form.LAYOUT[4:7], form.LAYOUT[7:]), number)
+        fields.reset_button("layout", (*path, "layout"))
+
+
+def start_own_model(path: RequestPath, parts: Catalog) -> None:
+    """Fill in a language model of one's own."""
+    state.put((*path, "dnn"), {"name": OWN_NAME, "parameters": _OWN_PARAMETERS})
+    switch_kind(parts, path)
+    state.refresh()
 
 
 def chosen_dnn(parts: Catalog, path: RequestPath) -> Dnn | None:

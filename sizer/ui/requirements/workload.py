@@ -16,12 +16,21 @@ from sizer.ui import fields, look, state
 from sizer.ui.request_form import workload as form
 from sizer.ui.request_form.field import FormField, RequestPath
 from sizer.ui.request_form.options import capitalized_name, names_by_id
-from sizer.ui.requirements.language import DEFAULT_TOKENS, chosen_dnn, switch_kind, trains_language
+from sizer.ui.requirements.language import (
+    DEFAULT_TOKENS,
+    chosen_dnn,
+    layout_fields,
+    own_model_fields,
+    start_own_model,
+    switch_kind,
+    trains_language,
+)
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
 from sizer.workload.request import SIZE_LIMITS
+from sizer.workload.transformer.custom_transformer import is_shape
 
-CUSTOM = "own numbers"
+CUSTOM, CUSTOM_MODEL = "own numbers", "own language model"
 MAX_WORKLOADS = 20  # of a request
 _DEFAULT_EPOCHS = 90
 
@@ -101,6 +110,8 @@ def draw(view: View, number: int) -> None:
         _target_fields(view, number, path)
         fields.draw(form.CONFIDENCE)
     _expert_fields(parts, number, path)
+    if trains_language(parts, path):
+        layout_fields(number, path)
 
 
 _PRECISIONS = {"fp32": "single precision", "fp8": "FP8", "fp4": "FP4"}
@@ -158,6 +169,10 @@ def _dnn_fields(parts: Catalog, number: int, path: RequestPath) -> None:
         if batch is not None:
             state.put((*path, "batch_per_gpu"), None)
             st.session_state.notice = f"The batch of {batch} was set for another network; the default applies."
+        if chosen == CUSTOM_MODEL:
+            start_own_model(path, parts)
+            _remove_unsuitable(parts, path)
+            return
         if chosen != CUSTOM:
             state.put(here, chosen)
             switch_kind(parts, path)
@@ -172,11 +187,18 @@ def _dnn_fields(parts: Catalog, number: int, path: RequestPath) -> None:
             "like": like.id,
         }
         state.put(here, custom)
+        switch_kind(parts, path)
         state.refresh()
 
-    hint = "A network with published operations and parameters, or your own with its numbers."
-    _listed_or_custom("Neural network", here, names_by_id(parts.dnns), "resnet50", changed, hint)
-    if isinstance(state.get(here), Mapping):
+    hint = "A network with published operations and parameters, or your own with its numbers or its shape."
+    named = {**names_by_id(parts.dnns), CUSTOM_MODEL: "Own language model …"}
+    is_own_model = is_shape(state.get(here))
+    _listed_or_custom(
+        "Neural network", here, named, "resnet50", changed, hint, CUSTOM_MODEL if is_own_model else CUSTOM
+    )
+    if is_own_model:
+        own_model_fields(number, path)
+    elif isinstance(state.get(here), Mapping):
         _custom_fields(form.CUSTOM_DNN, number)
 
 
@@ -211,10 +233,11 @@ def _listed_or_custom(
     default: str,
     changed: fields.OnSelect,
     hint: str,
+    custom: str = CUSTOM,
 ) -> None:
-    """Selector of a catalogue item or of own numbers."""
+    """Selector of a catalogue item or of own numbers; ``custom`` is the choice that own numbers are."""
     value = state.get(path)
-    selected = CUSTOM if isinstance(value, Mapping) else str(value or default)
+    selected = custom if isinstance(value, Mapping) else str(value or default)
     fields.selector(label, {**names, CUSTOM: "Own numbers …"}, selected, f"{fields.key(path)}/which", changed, hint)
 
 

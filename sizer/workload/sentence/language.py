@@ -41,6 +41,8 @@ _SEQUENCE = re.compile(
     rf"(?:[ -]?{_TOKEN})?\b)"
     rf"|(?:{_COUNT_AFTER}(?:[ -]{_TOKEN})?[ -](?:context|seq(?:uence)?[ -]?len(?:gth)?)(?:[ -]?(?:windows?|length))?\b)"
     # "1024 sequences" count sequences; "1024-token sequences" tell their length.
+    rf"|(?:\bsequences? of (?P<number4>\d{{1,3}}(?:[ ,]?\d{{3}})?) ?(?P<scale4>k)?(?:[ -]{_TOKEN})?\b)"
+    rf"|(?:(?<![\w.,])(?P<number5>\d{{1,3}}) ?(?P<scale5>k)[ -](?:long )?sequences?\b)"
     rf"|(?:(?<![\w.,])(?P<number3>\d{{1,3}}(?:[ ,]?\d{{3}})?) ?(?P<scale3>k)?[ -]{_TOKEN}[ -](?:long )?sequences?\b)",
     re.I,
 )
@@ -101,7 +103,7 @@ def settle_language(notes: Notes, words: LanguageWords) -> None:
     """Take the words found for the language model that the sentence names or has to name; of others nothing."""
     dnns = notes.catalog.dnns
     named = [key for key in notes.dnns if dnns[key].transformer is not None]
-    if notes.dnns and not named:
+    if notes.dnns and not named and notes.own_model is None:
         if words.number_format is not None:
             ask_unavailable(notes, "precision", words.number_format.start(), words.number_format.end())
         notes.unusable.extend(one.match[0].strip() for one in words.phrases)
@@ -147,8 +149,9 @@ def _batch(match: re.Match[str]) -> _Found | None:
 
 
 def _sequence(match: re.Match[str]) -> _Found | None:
-    number = match["number"] or match["number2"] or match["number3"]
-    length = round(_value(number, match["scale"] or match["scale2"] or match["scale3"], 1024.0))
+    ends = ("", "2", "3", "4", "5")
+    end = next(end for end in ends if match[f"number{end}"])
+    length = round(_value(match[f"number{end}"], match[f"scale{end}"], 1024.0))
     return _Found(match, f"sequences of {length} tokens", "sequence_tokens", length)
 
 

@@ -77,17 +77,27 @@ class Names:
         self._longest = min(_MOST_PIECES, max(map(len, self._known), default=1))
 
     def mark(self, text: UnreadText) -> list[Mention]:
-        """Find all names in a text and put their signs in their places; the longest name at a place rules."""
-        words = [(match[0].lower(), match.start(), match.end()) for match in _PIECE.finditer(text.left)]
+        """Find all names in a text and put their signs in their places."""
+        mentions = self.named(text.left)
+        for mention in mentions:
+            text.mark(mention.start, mention.end, mention.kind[0])
+        return mentions
+
+    def named(self, text: str) -> list[Mention]:
+        """All names in a text; the longest name at a place rules."""
+        words = [(match[0].lower(), match.start(), match.end()) for match in _PIECE.finditer(text)]
         mentions: list[Mention] = []
         place = 0
         while place < len(words):
-            count, mention = self._at(text.left, words, place)
+            count, mention = self._at(text, words, place)
             if mention is not None:
-                text.mark(mention.start, mention.end, mention.kind[0])
                 mentions.append(mention)
             place += max(count, 1)
         return mentions
+
+    def dnns_named(self, name: Pieces) -> tuple[str, ...]:
+        """Networks with a name, given by its pieces."""
+        return self._known.get(name, {}).get(DNN, ())
 
     def _at(self, text: str, words: list[tuple[str, int, int]], place: int) -> tuple[int, Mention | None]:
         """The longest name that starts at a piece, and how many pieces it takes."""

@@ -22,6 +22,7 @@ class Notes:
     request: dict[str, Any] = field(default_factory=dict)
     work: dict[str, Any] = field(default_factory=dict)
     dnns: list[str] = field(default_factory=list)
+    own_model: dict[str, Any] | None = None  # a language model given by its size or shape
     questions: list[Question] = field(default_factory=list)
     unusable: list[str] = field(default_factory=list)  # phrases that have no place in a request
     currency: str = ""

@@ -18,6 +18,12 @@ _YEARS = re.compile(rf"\b(?:(?:over|for) {_N_YEARS}(?! of\b(?! ownership))|{_N_Y
 _PRICE = re.compile(
     rf"(?:\b(?:at|for|with) )?(?:({CURRENCY}) ?({_NUMBER})|({_NUMBER}) ?({CURRENCY})){_PER_KWH}\b", re.I
 )
+_PER_TOKENS = re.compile(
+    rf"\b(?:(?:for|at|with|under|below) )?(?:at most |no more than |up to |max(?:imum)?\.? )?"
+    rf"(?:({CURRENCY}) ?({_NUMBER})|({_NUMBER}) ?({CURRENCY})) ?(?:/|per|a) ?(?:1 ?)?(?:million|M|mn) ?"
+    r"(?:tokens?|tok)\b",
+    re.I,
+)
 _CENTS = re.compile(rf"(?:\b(?:at|for|with) )?({_NUMBER}) ?(?:ct|cents?){_PER_KWH}\b", re.I)
 _PUE = re.compile(rf"\b(?:PUE ?(?:of|=|is)? ?({_NUMBER})|({_NUMBER}) PUE)\b", re.I)
 _RANKS = re.compile(
@@ -48,6 +54,11 @@ def ownership_phrases(find: Callable[[re.Pattern[str]], re.Match[str] | None]) -
     find : callable
         First match of a pattern in the unread part of the sentence.
     """
+    if match := find(_PER_TOKENS):
+        sign, price = (match[1], match[2]) if match[1] else (match[4], match[3])
+        currency, price = currency_of(sign), price.replace(",", ".")
+        path = ("ownership", "cost_per_million_tokens")
+        yield OwnershipPhrase(match, f"at most {price} {currency} per million tokens", path, float(price), currency)
     if match := find(_PRICE):
         sign, price = (match[1], match[2]) if match[1] else (match[4], match[3])
         currency = currency_of(sign)

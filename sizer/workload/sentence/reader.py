@@ -24,10 +24,11 @@ from sizer.workload.sentence.limits import RANKED, asks_for_most, limit_in, rank
 from sizer.workload.sentence.names import DATASET, DNN, names_of, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import AmbiguousNumberError, value_of
+from sizer.workload.sentence.own_model import find_own_model
 from sizer.workload.sentence.ownership import ownership_phrases
 from sizer.workload.sentence.reading import Answer, Question, Reading
 from sizer.workload.sentence.software import read_software
-from sizer.workload.sentence.targets import default_length, read_epochs, read_habits, read_rate, read_time
+from sizer.workload.sentence.targets import ask_tokens, default_length, read_epochs, read_habits, read_rate, read_time
 from sizer.workload.sentence.team import read_growth, read_losses, read_team
 from sizer.workload.sentence.text import READ, UnreadText, normal
 from sizer.workload.sentence.unavailable import read_outside
@@ -111,7 +112,8 @@ def _read(notes: Notes) -> None:
     read_tier(notes)
     read_checkpoints(notes)
     language = find_language(notes)
-    notes.means_language = language.means_language
+    find_own_model(notes)
+    notes.means_language = language.means_language or notes.own_model is not None
     notes.mentions = names_of(notes.catalog).mark(text)
     qualify_gpus(notes)
     read_outside(notes)
@@ -210,14 +212,19 @@ def _networks(notes: Notes) -> None:
     catalog = notes.catalog
     named = [one for one in notes.mentions if one.kind == DNN]
     notes.dnns = list(dict.fromkeys(one.ids[0] for one in named if len(one.ids) == 1))
+    if notes.dnns:
+        notes.own_model = None
     families = [one for one in named if len(one.ids) > 1]
     for one in named:
         names = ", ".join(catalog.dnns[key].name for key in one.ids) if len(one.ids) == 1 else "kind of network"
         notes.text.record_words(one.start, one.end, names)
-    if not notes.dnns and families:
+    if not notes.dnns and notes.own_model is None and families:
         first = families[0]
         keys = [key for key in first.ids if all(key in other.ids for other in families)] or list(first.ids)
         answers = tuple(_network_answer(notes, key, first.start, first.end) for key in keys)
+        words = notes.text.sentence[first.start : first.end]
+        if _BILLIONS.fullmatch(words):
+            answers += (Answer(f"usual dense {words} model", notes.replaced(first.start, first.end, f"{words} dense")),)
         notes.ask(Question("network", notes.text.sentence[first.start : first.end], answers=answers))
     for key in notes.dnns:
         if (size := notes.text.find(_BILLIONS)) and abs(
@@ -292,7 +299,7 @@ def _request(notes: Notes) -> dict[str, Any]:
     """The request as a file would have it; what is missing is asked."""
     catalog, works = notes.catalog, []
     asked = {question.about for question in notes.questions}
-    if not notes.dnns and not {"network", "unavailable"} & asked:
+    if not notes.dnns and notes.own_model is None and not {"network", "unavailable"} & asked:
         notes.ask(Question("network", answers=_network_answers(notes)))
     if "target" not in notes.work and not {"limit", "number"} & asked:
         notes.ask(Question("target", answers=_target_answers(notes)))
@@ -302,6 +309,11 @@ def _request(notes: Notes) -> dict[str, Any]:
         default_length(notes, work)
         kind = "validation" if "task" in work else "training"
         works.append({"name": f"{short_name(catalog.dnns[dnn])} {kind}", **work})
+    if notes.own_model is not None:
+        work = {"dnn": notes.own_model, **notes.work}
+        if "time_to_train_s" in work.get("target", {}) and "tokens" not in work:
+            ask_tokens(notes, notes.own_model["name"])
+        works.append({"name": f"{notes.own_model['name']} training", **work})
     if not works and notes.work:
         works = [{"name": "training", **notes.work}]
     title = " and ".join(work["name"] for work in works) or "Deep-learning cluster"

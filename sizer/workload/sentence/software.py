@@ -42,7 +42,7 @@ def read_software(notes: Notes) -> None:
     fitting = [stack for stack in stacks if all(words <= _words(stack) for words in named)]
     fitting = [stack for stack in fitting if stack.framework.casefold() == matches[0]["name"].casefold()] or fitting
     fitting = fitting or [stack for stack in stacks if named[0] <= _words(stack)]
-    if not fitting or not notes.dnns:
+    if not fitting or not (notes.dnns or notes.own_model):
         for match in matches:
             notes.leave(match)
         return
@@ -54,7 +54,9 @@ def read_software(notes: Notes) -> None:
 
 def _candidates(notes: Notes) -> list[Stack]:
     task = "inference" if "task" in notes.work else "training"
-    is_language = any(notes.catalog.dnns[key].transformer is not None for key in notes.dnns)
+    is_language = notes.own_model is not None or any(
+        notes.catalog.dnns[key].transformer is not None for key in notes.dnns
+    )
     precision = notes.work.get("precision", "mixed")
     return [
         stack

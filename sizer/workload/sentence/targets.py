@@ -182,12 +182,17 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     dnn = notes.catalog.dnns[work["dnn"]]
     if dnn.transformer is not None:
         if "tokens" not in work:
-            counts = ("10 billion tokens", "100 billion tokens", "1 trillion tokens", "15 trillion tokens")
-            notes.ask(Question("length", reason=dnn.name, answers=tuple(notes.answer(count) for count in counts)))
+            ask_tokens(notes, dnn.name)
         return
     name = dnn.name
     answers = tuple(notes.answer(f"{count} epochs") for count in (30, 90, 300, 1000))
     notes.ask(Question("length", reason=name, answers=answers))
+
+
+def ask_tokens(notes: Notes, model: str) -> None:
+    """Ask for the training length of a language model."""
+    counts = ("10 billion tokens", "100 billion tokens", "1 trillion tokens", "15 trillion tokens")
+    notes.ask(Question("length", reason=model, answers=tuple(notes.answer(count) for count in counts)))
 
 
 def _common_first(item: Recipe) -> tuple[bool, str]:

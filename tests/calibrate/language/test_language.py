@@ -9,7 +9,7 @@ import pytest
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.language import accuracy
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_named, number_format
+from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, gpu_named, number_format
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows
 from sizer.calibrate.language.validate import MEMORY, RATE, TIME, validate_language
 from sizer.calibrate.notes import FitNote, RowUse
@@ -48,7 +48,6 @@ def test_a_row_of_a_stranger_is_predicted(tmp_path):
         ("8192", "many", "seq: 'many' is not a number"),
         (",8,BF16", ",0,BF16", "gpus: 0 must be 1 to"),
         ("8192,128,1,1", "8192,128,1,0.5", "tp: 0.5 must be 1 to"),
-        ("Llama3-8B", "", "model must be given"),
     ],
 )
 def test_a_bad_cell_is_named_with_its_line(tmp_path, cell, by, says):
@@ -63,6 +62,9 @@ def test_a_bad_cell_is_named_with_its_line(tmp_path, cell, by, says):
         ({"gpu": "TPU v5"}, FitNote.GPU_NOT_IN_CATALOGUE),
         ({"seq": None, "tokens_s_gpu": None, "ttt_min": 60.0}, FitNote.SEQUENCE_NOT_STATED),
         ({"model": "New-MoE", "arch": "moe"}, FitNote.SHAPE_NOT_STATED),
+        ({"model": ""}, FitNote.SHAPE_NOT_STATED),
+        ({"gpu": ""}, FitNote.GPU_NOT_NAMED),
+        ({"gpus": 0.0}, FitNote.COUNTS_NOT_STATED),
     ],
 )
 def test_a_row_that_cannot_be_predicted_says_why(change, kind):
@@ -72,6 +74,19 @@ def test_a_row_that_cannot_be_predicted_says_why(change, kind):
     [found] = validate_language([row], examples.catalog(), language_calibration())
     assert found.predicted is None
     assert found.status.reason.kind is kind
+
+
+def test_cells_that_are_not_stated_leave_a_row_that_is_predicted_or_has_its_reason(tmp_path):
+    """A row without its id has its place; GPUs follow from nodes, or from the degrees; formats are BF16."""
+    header = HEADER.rstrip("\n") + ",gpus_per_node,nodes,colour\n"
+    cells = dict(zip(HEADER.rstrip("\n").split(","), ROW.rstrip("\n").split(","), strict=True))
+    for left_out, gpus in (("row_id", 8.0), ("precision", 8.0), ("gpus", 16.0)):
+        text = ",".join("" if name == left_out else value for name, value in cells.items())
+        [row] = load_language_rows(written(tmp_path, f"{header}{text},8,2,blue\n"))
+        [found] = validate_language([row], examples.catalog(), language_calibration())
+        assert row.gpus == gpus
+        assert found.predicted is not None
+        assert row.row_id == ("rows.csv:2" if left_out == "row_id" else "a")
 
 
 def test_a_count_of_zero_is_one_that_is_not_stated(tmp_path):
@@ -210,3 +225,33 @@ def test_more_sharding_and_recomputing_take_less_memory():
     assert full < optimizer
     assert peak(recompute="full") < peak(recompute="selective") < whole
     assert peak(tp=2.0) < whole
+
+
+@pytest.mark.parametrize(
+    ("model", "arch", "size", "active"),
+    [
+        # NVIDIA, "Nemotron 3" (2025): Nano has 31.6 G parameters, 3.2 G of them for a token.
+        ("Nemotron-3-Nano", "hybrid_moe", 30e9, 3.2e9),
+        # Qwen team, "Qwen3" (2025): 30 G parameters, 3 G of them for a token, as the name says.
+        ("Other-30B-A3B", "moe", 30e9, 3e9),
+        ("Some-13B", "hybrid", 13e9, 13e9),
+    ],
+)
+def test_models_without_a_shape_have_a_usual_one_of_their_size(model, arch, size, active):
+    row = LanguageRow("a", "s", model, "H100", "BF16", 8, arch=arch, params_b=size / 1e9, seq=8192.0, tokens_s_gpu=1e4)
+    [case] = cases_of([row], examples.catalog())
+    shapes, _, _ = arrays([case])
+    assert float(shapes.parameters[0]) == pytest.approx(size, rel=0.12)
+    used = float((shapes.linear_parameters_used + 2 * shapes.vocabulary * shapes.hidden)[0])
+    assert used == pytest.approx(active, rel=0.12)
+    assert ("hybrid layers" in case.guessed) == arch.startswith("hybrid")
+
+
+def test_a_sharding_that_cannot_have_run_is_read_as_full():
+    # 70.6 G parameters in BF16 with BF16 gradients are 282 GB, 12 / 64 of the optimizer 13 GB: 295 of 309 GB of a GB300
+    # are taken before any activation.
+    row = LanguageRow("a", "s", "Llama3-70B", "GB300", "NVFP4", 64, seq=8192.0, global_batch=256.0, micro_batch=2.0)
+    row = dataclasses.replace(row, tp=1.0, pp=1.0, cp=1.0, sharding="dist_optimizer", software="Megatron-Bridge")
+    [case] = cases_of([dataclasses.replace(row, tokens_s_gpu=7000.0)], examples.catalog())
+    assert case.layout["is_fully_sharded"] == 1.0
+    assert case.guessed == ("sharding",)

@@ -11,7 +11,12 @@ from tests.perf.language.test_step import layout
 
 ONE = np.ones(1)
 BF16 = Runtime(
-    writes_scores=ONE < 0, element_bytes=2 * ONE, gradient_bytes=4 * ONE, logit_bytes=10 * ONE, is_allocated=ONE > 0
+    element_bytes=2 * ONE,
+    gradient_bytes=4 * ONE,
+    shared_gradient_bytes=4 * ONE,
+    optimizer_bytes=12 * ONE,
+    logit_bytes=10 * ONE,
+    is_allocated=ONE > 0,
 )
 PLAIN = MemoryFactors()
 
@@ -26,6 +31,13 @@ def test_state_of_full_sharding_by_hand():
     # 16 bytes a parameter over 8 GPUs, and two layers of 218 M parameters (with their part of the ends) in BF16
     use = memory_use(LLAMA_8B, layout(gpus=8, batch=8, is_fully_sharded=True), BF16, PLAIN)
     assert float(use.state[0]) == pytest.approx(8.03e9 * 16 / 8 + 2 * 2 * 8.03e9 / 32, rel=2e-3)
+
+
+def test_state_of_a_framework_that_trains_its_bf16_weights():
+    # 2 bytes each of weights, gradients and two moments: 8 of a parameter in place of 16, over 8 GPUs; two layers more
+    plain = dataclasses.replace(BF16, shared_gradient_bytes=2 * ONE, optimizer_bytes=6 * ONE)
+    use = memory_use(LLAMA_8B, layout(gpus=8, batch=8, is_fully_sharded=True), plain, PLAIN)
+    assert float(use.state[0]) == pytest.approx(8.03e9 * 8 / 8 + 2 * 2 * 8.03e9 / 32, rel=2e-3)
 
 
 def test_experts_of_few_replicas_divide_their_optimizer_less():

@@ -26,7 +26,7 @@ BY = Efficiencies()
 def layout(**given: float) -> Layouts:
     usual = {one.name: 1.0 for one in dataclasses.fields(Layouts)} | {"sequence": 8192.0, "recompute": 0.0}
     numbers = {name: np.array([float(value)]) for name, value in (usual | given).items()}
-    for name in ("is_fully_sharded", "is_optimizer_sharded", "is_lora", "is_tuned"):
+    for name in ("is_fully_sharded", "is_optimizer_sharded", "is_lora", "is_tuned", "is_unfused"):
         numbers[name] = np.array([bool(given.get(name, False))])
     return Layouts(**numbers)
 
@@ -38,6 +38,14 @@ def test_linear_time_by_hand():
     linear = 32 * (4096 * 128 * 80 + 3 * 4096 * 14336) + 4096 * 128256
     assert float(found.linear[0]) == pytest.approx(6 * linear * 8192 / 794e12, rel=1e-6)
     assert found.tensor[0] == found.context[0] == found.expert[0] == found.bubble[0] == found.data[0] == 0
+
+
+def test_unfused_attention_moves_its_scores_by_hand():
+    # 8,192 x 8,192 scores of 32 heads in 32 layers, 39 bytes each, at 3.35 TB/s: 0.80 s
+    way = layout(gpus=1, batch=1)
+    fused = step_time(LLAMA_8B, way, H100, BY)
+    unfused = step_time(LLAMA_8B, dataclasses.replace(way, is_unfused=ONE > 0), H100, BY)
+    assert float((unfused.attention - fused.attention)[0]) == pytest.approx(39 * 32 * 32 * 8192**2 / 3.35e12, rel=1e-9)
 
 
 def test_the_bubble_is_that_of_interleaved_stages():

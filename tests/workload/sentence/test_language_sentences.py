@@ -2,6 +2,7 @@
 
 import pytest
 
+from sizer.workload.request import SizingRequest
 from sizer.workload.sentence.reader import read_sentence
 from tests.factories import examples
 
@@ -58,6 +59,75 @@ SENTENCES = [
     ("64 H100 for ResNet-50", "resnet50", {"target": {"gpus_busy": 64}}, ["h100-sxm-80gb"]),
     ("Mask R-CNN on 16 A100 SXM 80 GB", "mask-rcnn", {"target": {"gpus_busy": 16}}, ["a100-sxm-80gb"]),
 ]
+
+
+H100 = ["h100-sxm-80gb"]
+
+
+def of(size: float) -> dict[str, object]:
+    """A usual dense model of so many G parameters."""
+    return {"name": f"{size:g}B model", "parameters": size * 1e9}
+
+
+OWN = [
+    ("a 13B dense model on 64 H100", of(13), {"target": {"gpus_busy": 64}}, H100),
+    (
+        "train a 13B dense model on 300 billion tokens in 20 days",
+        of(13),
+        {"tokens": 3e11, "target": {"time_to_train_s": "20 d"}},
+        [],
+    ),
+    (
+        "13B parameter decoder, 4k sequences, 500B tokens, 128 A100",
+        of(13),
+        {"sequence_tokens": 4096, "tokens": 5e11, "target": {"gpus_busy": 128}},
+        ["a100-sxm-80gb"],
+    ),
+    ("3B dense LLM at 200k tokens/s", of(3), {"target": {"tokens_per_s": 2e5}}, []),
+    ("a 1.3B GPT-style model on 100B tokens within 5 days on A100", of(1.3), {"tokens": 1e11}, ["a100-sxm-80gb"]),
+    ("fine-tune our own 7B model on 50 million tokens in 2 hours on H100", of(7), {"tokens": 5e7}, H100),
+    ("a 65B dense model, 1.4T tokens, 2048 A100", of(65), {"tokens": 1.4e12}, ["a100-sxm-80gb"]),
+    ("13 billion parameter model, 300 billion tokens, two weeks, H100", of(13), {"tokens": 3e11}, H100),
+    (
+        "our 34B model, sequences of 16k tokens, 64 B200",
+        of(34),
+        {"sequence_tokens": 16_384, "target": {"gpus_busy": 64}},
+        ["b200-sxm-180gb"],
+    ),
+    ("adapters for a 34B model on 8 H100", of(34), {"method": "lora", "target": {"gpus_busy": 8}}, H100),
+    ("5B model, batch of 2M tokens, 100k tokens/s", of(5), {"batch_sequences": 244}, []),
+    ("LoRA of a custom 13B LLM on 8 H100", of(13), {"method": "lora"}, H100),
+    ("2T tokens, 11B model, one month, B200", of(11), {"tokens": 2e12}, ["b200-sxm-180gb"]),
+    (
+        "dense model with 40 layers, hidden size 5120, 40 heads and 8 KV heads on 64 H100",
+        {"name": "Own model", "layers": 40, "hidden": 5120, "heads": 40, "kv_heads": 8},
+        {"target": {"gpus_busy": 64}},
+        H100,
+    ),
+    (
+        "our LLM has 32 layers, hidden 4096, FFN 14336 and a vocabulary of 64k; 100B tokens in a week on H100",
+        {"name": "Own model", "layers": 32, "hidden": 4096, "ffn": 14_336, "vocabulary": 64_000},
+        {"tokens": 1e11},
+        H100,
+    ),
+    # Sizes that one dense model of the catalogue has mean this one.
+    ("8B dense model on 64 H100", "llama-3-8b", {"target": {"gpus_busy": 64}}, H100),
+    ("405B dense on 512 H100", "llama-3.1-405b", {"target": {"gpus_busy": 512}}, H100),
+    ("a 30B dense transformer on 64 H100", "mpt-30b", {"target": {"gpus_busy": 64}}, H100),
+]
+
+
+@pytest.mark.parametrize(("words", "dnn", "work", "gpus"), OWN, ids=[words for words, *_ in OWN])
+def test_models_are_given_by_size_or_shape(words, dnn, work, gpus):
+    test_a_sentence_is_read_whole(words, dnn, work, gpus)
+    SizingRequest.from_dict(read_sentence(words, examples.catalog()).request)
+
+
+def test_a_size_of_several_models_offers_a_usual_one():
+    question = read_sentence("pretrain a 7B model on 2 trillion tokens in 3 months", examples.catalog()).question
+    assert question.about == "network"
+    again = read_sentence(question.answers[-1].sentence, examples.catalog())
+    assert again.request["workload"][0]["dnn"] == of(7)
 
 
 @pytest.mark.parametrize(("words", "dnn", "work", "gpus"), SENTENCES, ids=[words for words, *_ in SENTENCES])

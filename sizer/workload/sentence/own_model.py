@@ -1,0 +1,80 @@
+"""A language model that a sentence gives by its size or shape instead of a name: "a 13B dense model", "40 layers"."""
+
+import re
+from typing import Any
+
+from sizer.catalog.model import Catalog
+from sizer.workload.sentence.names import DNN, names_of, pieces
+from sizer.workload.sentence.notes import Notes
+
+_NUMBER = r"(?<![\w.,])(?P<size>\d{1,5}(?:\.\d{1,3})?)(?P<unit> ?-?(?:B|bn|billion))\b"
+_KIND = r"(?:dense|own|custom|decoder(?:-only)?|causal|autoregressive|(?:GPT|llama)[ -]?(?:style|like))"
+_NOUN = r"(?:(?:language )?models?|LLMs?|transformers?|decoders?|networks?)"
+# What says that a usual model of this size is meant, and no named one: a kind, or that it is counted in parameters.
+_PLAIN = re.compile(
+    rf"(?:{_KIND},? )?{_NUMBER}(?:[ -]parameters?)?(?:[ -]{_KIND})*(?:[ -]parameters?)?(?:[ -]{_NOUN})*\b", re.I
+)
+_SAYS_SO = re.compile(rf"\b(?:{_KIND}|parameters?)\b", re.I)
+_NOUN_AFTER = re.compile(rf"(?:{_NOUN}|parameters?)\b", re.I)
+_COUNT = r"(?P<count>\d{1,3}(?:[ ,]?\d{3})*)"
+_OF = rf"(?:[ -](?:size|width|dim(?:ension)?))?(?: of| is| =|=|:)? ?{_COUNT}"
+
+
+def _part(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{pattern}\b", re.I)
+
+
+_PARTS = (
+    ("kv_heads", "heads of keys and values", _part(rf"{_COUNT} (?:KV|key[ -/]value|GQA)[ -]?heads?")),
+    ("layers", "layers", _part(rf"{_COUNT}[ -](?:transformer )?(?:layers?|blocks?)")),
+    ("heads", "heads", _part(rf"{_COUNT} (?:attention |query )?heads?")),
+    ("ffn", "wide feed-forward blocks", _part(rf"(?:FFN|feed[ -]?forward|MLP){_OF}")),
+    ("hidden", "wide", _part(rf"(?:hidden|d_model|embedding|model){_OF}")),
+    ("vocabulary", "words", _part(rf"(?:vocab(?:ulary)?){_OF}(?P<k> ?k)?")),
+)
+_VOCABULARY_BEFORE = re.compile(rf"(?<![\w.,]){_COUNT}(?P<k> ?k)?[ -](?:word |token )?vocab(?:ulary)?\b", re.I)
+
+
+def find_own_model(notes: Notes) -> None:
+    """Find a model given by its shape or its size, before names are looked up."""
+    shape: dict[str, Any] = {}
+    found: list[tuple[re.Match[str], str]] = []
+    for key, meaning, pattern in _PARTS:
+        match = notes.text.find(pattern)
+        if match is None and key == "vocabulary":
+            match = notes.text.find(_VOCABULARY_BEFORE)
+        if match is not None:
+            count = int(re.sub(r"[ ,]", "", match["count"]))
+            shape[key] = count * (1000 if key == "vocabulary" and match["k"] else 1)
+            found.append((match, f"{shape[key]:,} {meaning}"))
+    if {"layers", "hidden"} <= shape.keys():
+        for match, meaning in found:
+            notes.text.record(match, meaning)
+        notes.own_model = {"name": "Own model", **shape}
+        return
+    match = notes.text.find(_PLAIN)
+    if match is None:
+        return
+    named = _named_with(match["size"], notes.catalog)
+    says_so = bool(_SAYS_SO.search(match[0]))
+    # One named dense model of this size is what people mean by it; without a word for its kind several are asked for.
+    dense = [key for key in named if (one := notes.catalog.dnns[key].transformer) is not None and one.experts <= 1]
+    if len(named) == 1 and (dense or not says_so):
+        # What follows the size says no more: "a 30B dense transformer".
+        notes.text.mark(match.end("unit"), match.end())
+        return
+    if named and not says_so:
+        return
+    if not named and not (says_so or _NOUN_AFTER.search(match[0])):
+        return
+    if any(one.kind == DNN and one.end <= match.start() for one in names_of(notes.catalog).named(notes.text.left)):
+        return  # the size of a named model: "Llama 3 70B parameters"
+    size = f"{float(match['size']):g}"
+    notes.own_model = {"name": f"{size}B model", "parameters": float(size) * 1e9}
+    notes.text.record(match, f"a usual dense model of {size} billion parameters")
+
+
+def _named_with(size: str, catalog: Catalog) -> tuple[str, ...]:
+    """Language models of the catalogue that the size alone names."""
+    found = names_of(catalog).dnns_named(pieces(f"{size}B"))
+    return tuple(key for key in found if catalog.dnns[key].transformer is not None)
