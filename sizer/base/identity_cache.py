@@ -1,6 +1,7 @@
 """Stored answers for objects that never change: catalogues, their items, platforms."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
@@ -54,3 +55,14 @@ def _cached(function: Callable[P, R], most: int) -> Callable[P, R]:
         return found
 
     return answer
+
+
+@dataclass(frozen=True, eq=False)
+class Identity:
+    """An object by its identity: part of a key of a bounded cache, where comparing means comparing every fact of it."""
+
+    value: Any
+
+
+identity_of = cached_by_identity(Identity)
+identity_of_catalog = cached_by_catalog(Identity)

@@ -302,12 +302,14 @@ def si(value: float, unit: str, digits: int = 3, like: float | None = None) -> s
 
 
 def probability_text(probability: float) -> str:
-    """A probability in percent that claims no certainty: 52 %, over 99 %, under 1 %."""
+    """A probability in percent that claims no certainty and is never rounded up: 52 %, over 99 %, under 1 %."""
+    # A probability that is 0.9 but for the last bit is 90 %.
+    hundredths = math.floor(100 * probability + 1e-7)
     if probability >= 0.995:
         return f"over 99{NARROW_SPACE}%"
-    if probability < 0.01:
+    if hundredths < 1:
         return f"under 1{NARROW_SPACE}%"
-    return f"{100 * probability:.0f}{NARROW_SPACE}%"
+    return f"{hundredths}{NARROW_SPACE}%"
 
 
 def duration(seconds: float) -> str:

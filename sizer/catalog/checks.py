@@ -294,7 +294,7 @@ def _switch_faults(item: Switch) -> Iterator[str]:
 
 
 def _scope_faults(catalog: Catalog, item: Software | Support) -> Iterator[str]:
-    vendors = {other.vendor for folder in ("servers", "storage") for other in catalog.folder(folder).values()}
+    vendors = {other.vendor for folder in ("servers", "storage", "gpus") for other in catalog.folder(folder).values()}
     known = {"any", "cluster", *vendors, *(other.id for _, other in catalog.items())}
     for name in item.applies_to:
         if name not in known:

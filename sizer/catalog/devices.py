@@ -64,6 +64,7 @@ class Device(Item):
     power_high_w: Sourced[Watts] | None = None
     power_inlets: Sourced[CountOrZero] | None = None
     inlet_kind: Sourced[PowerInletId] | None = None
+    supplies_needed: Sourced[Count] | None = None  # power inlets that carry its full draw; absent: not published
     liquid_heat_fraction: Sourced[Fraction] | None = None  # of its heat that a coolant carries; absent: air-cooled
     delivered: DeliveredRack | None = None  # absent: it is mounted in a rack of the design
 

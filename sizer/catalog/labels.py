@@ -114,6 +114,7 @@ _LABELS = {
     "high_v": "Voltage, to",
     "phases": "Phases",
     "outlet": "Outlet",
+    "supplies_needed": "Power supplies that carry its full draw",
     "liquid_heat_fraction": "Share of its heat that a coolant carries",
     "shelf_w": "Rating of a power shelf",
     "domain_gpus": "GPUs of one NVLink domain",

@@ -49,12 +49,20 @@ FibreMode = Literal["multimode", "single-mode", "duplex-lc"]
 StorageTier = Literal["performance", "capacity", "local"]
 
 
+class Release(Frozen):
+    """A release of software that published runs were made with."""
+
+    component: ShortText
+    version: Sourced[ShortText]
+
+
 class Generation(Item):
     """A generation of GPUs: its servers go with the equipment of its era; ``is_default``: also where nobody asks."""
 
     era: Era
     is_default: bool = False
     pdu: ShortText | None = None  # id in pdus/: planned for its servers where a request names none
+    releases: tuple[Release, ...] = ()  # of the newest published runs on its GPUs
 
 
 class Gpu(Item):
@@ -218,18 +226,25 @@ class Cable(Item):
     reach_m: Sourced[Annotated[float, Field(gt=0, le=100_000)]] | None = None
 
 
+# Layers of software from the users down; what stands beside the hardware goes with the storage.
+SoftwareLayer = Literal["portal", "manager", "frameworks", "system", "storage"]
+
+
 class Software(Item):
     """A software line. ``metric`` is what a licence counts; ``applies_to`` the ids or vendors that call for it.
 
-    ``applies_to`` entries: an id in servers/ or storage/, ``"cluster"`` (any design with more than one GPU server)
-    or ``"any"`` (every design). ``requires``: what a design must also have; otherwise the line does not apply:
-    ``"head node"`` or an id in software/.
+    ``applies_to`` entries: an id in servers/ or storage/, a vendor of servers, storage or GPUs, ``"cluster"`` (any
+    design with more than one GPU server) or ``"any"`` (every design). ``summary``: what it does, in a few words.
+    ``requires``: what a design must also have, ``"head node"`` or an id in software/; else it does not apply.
     """
 
     metric: Sourced[Literal["node", "gpu", "raw-terabyte", "cluster", "free", "included"]]
     applies_to: tuple[ShortText, ...] = ()
     requires: tuple[ShortText, ...] = ()
     optional: bool = False
+    layer: SoftwareLayer = "frameworks"
+    summary: ShortText = ""
+    era: Era | None = None  # absent: with servers of every era
     purpose: Sourced[LongText]
 
 

@@ -157,7 +157,7 @@ def _verdict_finding(context: GuideContext) -> str:
     check = design.target_check
     meets = f"{_MEETS[check]} {target}"
     if check is not CheckResult.OPEN and design.probability is not None:
-        meets = f"{meets} with {words.percent(design.probability)} confidence"
+        meets = f"{meets} with {words.chance(design.probability)} confidence"
     if result.needs_cluster or design.n_servers > 1:
         return f"Buy {design.name}: the design {meets}"
     return f"You do not need a cluster: one {design.platform.server.name} {meets}"

@@ -162,6 +162,17 @@ class Cluster:
         fast = many(self.count("storage") - units, self.model("storage"))
         return fast if tier is None else f"{fast}, {many(units, tier.name)}"
 
+    def storage_on(self, role: NetworkRole) -> tuple[str, int, int]:
+        """Storage that is on a network: its title, nodes, and chassis. Tiers of two links are on a network each."""
+        tier = self.design.platform.second_tier
+        nodes, units = self.storage_nodes, self.count("storage")
+        if tier is None or tier.storage is None or not tier.is_in_band or role is NetworkRole.MANAGEMENT:
+            return self.storage_title(), nodes, units
+        behind = self.capacity_units
+        if role is NetworkRole.IN_BAND:
+            return many(behind, tier.storage.name), tier.nodes, behind
+        return many(units - behind, self.model("storage")), nodes - tier.nodes, units - behind
+
     def storage_lines(self) -> list[str]:
         """Nodes, servers below the software, usable capacity."""
         parts, nodes, units = self.design.platform, self.storage_nodes, self.count("storage")

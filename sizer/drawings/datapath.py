@@ -54,7 +54,7 @@ def datapath(design: DesignAnswer, answer: WorkloadAnswer, sample_unit: str) -> 
 
 def _inside(stage: Stage, answer: WorkloadAnswer, x: float, sample_unit: str) -> list[Label]:
     value, used = float(stage.capacity.value), is_limit(stage, answer)
-    number, _, unit = si(value, sample_unit).rpartition("\u202f") if used else ("no limit", "", "")
+    number, _, unit = si(value, sample_unit).rpartition("\u202f") if used else ("not limiting", "", "")
     labels = [
         Label(x + 11, _TOP + 23, number, 13, "ink" if used else "muted", semibold=used),
         Label(x + 11, _TOP + 36, f"{unit} possible" if used else "", 8.5, "muted"),

@@ -1,18 +1,18 @@
-"""Layers of a design from the users down to the hardware: what of each layer the design brings, and which it does not.
+"""Layers of a design from the users down to the hardware: what of each layer the design brings.
 
 Software is that of the bill; devices and networks are those of the plan. A layer of which the bill holds nothing is
-drawn as what it is: not part of this design.
+not drawn; the title names it as provided by others.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from sizer.base.quantities import by_count, grouped
 from sizer.bom.bill import BillLine
 from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import SoftwareLayer
 from sizer.drawings.cluster import Cluster
 from sizer.drawings.links import many
 from sizer.drawings.palette import COLUMN_PX
@@ -22,25 +22,11 @@ from sizer.physical.components import Network
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.result import DesignAnswer
 
-Layer = Literal["portal", "manager", "frameworks", "system", "storage"]
-
-# Layer of each software item of the catalogue; what is not listed stands with the frameworks.
-_LAYER_OF: dict[str, Layer] = {
-    "data-scientist-portal": "portal",
-    "digits": "portal",
-    "bright-cluster-manager": "manager",
-    "slurm": "manager",
-    "singularity": "system",
-    "insightiq": "storage",
-    "onefs": "storage",
-    "smartconnect-advanced": "storage",
-    "weka-matrix": "storage",
-}
 # Brings the operating system, drivers and MPI with it (dell-ready-ai-nvidia-2018, section Software).
 _BRINGS_SYSTEM = "bright-cluster-manager"
 
 _NAME_W, _COLUMNS, _GAP, _ROW_GAP, _LAYER_GAP = 116.0, 3, 8.0, 6.0, 13.0
-_BOX_H, _TALL_H, _ABSENT_H = 46.0, 58.0, 34.0
+_BOX_H, _TALL_H = 46.0, 58.0
 _TEXT, _LEADING = 10.0, 13.0
 _EDGE = 1.0
 # Room that a box keeps left and right of its text, lines of its title, and how far the copies of a stack stand out.
@@ -63,7 +49,6 @@ class _Part:
 class _Row:
     """One layer: its name and its parts; none means that the design does not bring it."""
 
-    id: str
     name: str
     parts: tuple[_Part, ...]
 
@@ -83,7 +68,8 @@ def layers(design: DesignAnswer, catalog: Catalog) -> Drawing:
     catalog : Catalog
         Names of software and switches.
     """
-    rows = _Reader(design, catalog).rows()
+    every_row = _Reader(design, catalog).rows()
+    rows = [row for row in every_row if row.parts]
     boxes: list[Box] = []
     labels: list[Label] = []
     bars: list[FilledBar] = []
@@ -95,7 +81,7 @@ def layers(design: DesignAnswer, catalog: Catalog) -> Drawing:
         labels += _name(row, y)
         boxes += found
         y = max(box.bottom for box in found) + _LAYER_GAP
-    return Drawing(COLUMN_PX, y - _LAYER_GAP + 4, _title(rows), tuple(boxes), (), tuple(bars), tuple(labels))
+    return Drawing(COLUMN_PX, y - _LAYER_GAP + 4, _title(every_row), tuple(boxes), (), tuple(bars), tuple(labels))
 
 
 def _name(row: _Row, y: float) -> Iterator[Label]:
@@ -108,11 +94,6 @@ def _name(row: _Row, y: float) -> Iterator[Label]:
 def _boxes(row: _Row, y: float) -> list[Box]:
     """Boxes of a layer, three side by side."""
     right = COLUMN_PX - _EDGE
-    if not row.parts:
-        text = "not part of this design"
-        return [
-            Box(f"no-{row.id}", _NAME_W, y, right - _NAME_W, _ABSENT_H, text, (), "hairline", quiet=True, small=True)
-        ]
     width = (right - _NAME_W - (_COLUMNS - 1) * _GAP) / _COLUMNS
     found: list[Box] = []
     parts = [_fitting(part, width) for part in row.parts]
@@ -172,18 +153,18 @@ class _Reader:
         """Layers from the users down."""
         frameworks = (*self._stacks(), *self._software("frameworks"))
         return [
-            _Row("portal", "Portal and notebooks", tuple(self._software("portal"))),
-            _Row("manager", "Cluster manager and scheduler", tuple(self._software("manager"))),
-            _Row("frameworks", "Frameworks and libraries", frameworks),
-            _Row("system", "Operating system and drivers", tuple(self._system())),
-            _Row("servers", "Servers and storage", tuple(self._devices())),
-            _Row("networks", "Networks", tuple(self._networks())),
+            _Row("Portal and notebooks", tuple(self._software("portal"))),
+            _Row("Cluster manager and scheduler", tuple(self._software("manager"))),
+            _Row("Frameworks and libraries", frameworks),
+            _Row("Operating system and drivers", tuple(self._system())),
+            _Row("Servers and storage", tuple(self._devices())),
+            _Row("Networks", tuple(self._networks())),
         ]
 
     # --- software
 
-    def _software(self, layer: Layer) -> Iterator[_Part]:
-        lines = [line for line in self.software if _LAYER_OF.get(line.item, "frameworks") == layer]
+    def _software(self, layer: SoftwareLayer) -> Iterator[_Part]:
+        lines = [line for line in self.software if self._layer(line) == layer]
         for line in sorted(lines, key=lambda line: line.status == "optional"):
             yield _Part(
                 line.item or f"line-{line.line}",
@@ -193,6 +174,11 @@ class _Reader:
                 is_optional=line.status == "optional",
             )
 
+    def _layer(self, line: BillLine) -> SoftwareLayer:
+        """Layer of a line; what a quote added stands with the frameworks."""
+        item = self.catalog.software.get(line.item)
+        return "frameworks" if item is None else item.layer
+
     def _name(self, line: BillLine) -> str:
         try:
             return self.catalog.item(line.item).name
@@ -201,28 +187,15 @@ class _Reader:
 
     def _said(self, line: BillLine) -> Iterator[str]:
         """What a piece of software does here, in a few words of our own, or where it comes from."""
-        known = {
-            "data-scientist-portal": "notebooks and batch jobs",
-            "digits": "image training from a web page",
-            "bright-cluster-manager": "deploys and monitors the nodes",
-            "slurm": "queues and schedules jobs",
-            "bright-machine-learning": "prebuilt frameworks",
-            "dgx-stack": "included with the servers",
-            "ngc-containers": "frameworks in containers",
-            "cuda-stack": "below every framework",
-            "horovod": "training across servers",
-            "singularity": "runs the containers",
-            "dlbs": "benchmarks",
-            "pentaho": "collects and labels data",
-        }
+        item = self.catalog.software.get(line.item)
         if line.status == "optional":
             yield "optional"
         elif line.status == "existing":
             yield "existing"
         elif line.status == "by others":
             yield "provided by others"
-        elif line.item in known:
-            yield known[line.item]
+        elif item is not None and item.summary:
+            yield item.summary
 
     def _stacks(self) -> Iterator[_Part]:
         """Software stacks that the workloads are sized with."""
@@ -258,7 +231,8 @@ class _Reader:
         yield self._storage()
 
     def _storage(self) -> _Part:
-        names = [self._name(line) for line in self.software if _is_storage(line)]
+        used = [line for line in self.software if self._layer(line) == "storage" and line.status != "optional"]
+        names = [self._name(line) for line in used]
         software = f"with {', '.join(names)}" if names else ""
         if self.cluster.count("storage"):
             lines = [*self.cluster.storage_lines()[:1], software]
@@ -292,7 +266,3 @@ class _Reader:
         counts[net.switch or ""] += int(net.gateways[0])
         named = [many(count, self.catalog.item(item).name) for item, count in counts.items() if item and count]
         return " + ".join(named) if named else "no switch"
-
-
-def _is_storage(line: BillLine) -> bool:
-    return _LAYER_OF.get(line.item) == "storage" and line.status != "optional"

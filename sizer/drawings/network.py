@@ -96,7 +96,10 @@ class _Layout:
             count = sum(bundle.count for bundle in self.bundles if bundle.a == group)
             name = cluster.design.platform.pdu.name
             return Box(group, x, y, width, height, links.many(count, name), ("rack PDUs",), "other", count, quiet=True)
-        title = cluster.storage_title() if group == "storage" else links.many(count, cluster.model(group))
+        if group == "storage":
+            title, _, count = cluster.storage_on(self.role)
+        else:
+            title = links.many(count, cluster.model(group))
         is_quiet = self.role is NetworkRole.MANAGEMENT
         words = self._words(group)
         peers = sum(bundle.count for bundle in self.bundles if bundle.a == bundle.z == group)
@@ -112,7 +115,7 @@ class _Layout:
         if group in MANAGERS:
             return by_count(self.cluster.count(group), "subnet manager", "subnet managers")
         if group == "storage":
-            nodes, units = self.cluster.storage_nodes, self.cluster.count(group)
+            _, nodes, units = self.cluster.storage_on(self.role)
             return f"{nodes} nodes" if nodes > units else "storage"
         return self.cluster.words(group)
 
@@ -140,7 +143,7 @@ class _Layout:
         )
 
     def _each(self, bundle: Bundle, *, is_narrow: bool) -> str:
-        count = self.cluster.storage_nodes if bundle.a == "storage" else self.cluster.count(bundle.a)
+        count = self.cluster.storage_on(self.role)[1] if bundle.a == "storage" else self.cluster.count(bundle.a)
         if count < 2 or bundle.count % count:
             return ""
         each = f"{bundle.count // count} from each"

@@ -159,20 +159,20 @@ class _Layout:
             said = f"{chips} chips" if chips else "number of chips not published"
             bus = Part("NVSwitch", (said,))
         elif layout == "joined":
-            bus = Part("NVLink", ("which GPUs it joins directly is not published",))
+            bus = Part(facts.link_name, ("which GPUs it joins directly is not published",))
         return in_rows(source, facts.n_gpus, _EDGE, _GPU_ZONE, top, bus)
 
     def _gpu_texts(self) -> list[str]:
         """What the GPUs are, and what their links carry."""
         facts = self.facts
         texts = [f"{facts.n_gpus} × {facts.design.platform.gpu.name}"]
-        each, rate = facts.count(NVLINKS_OF_A_GPU), facts.nvlink_rate
+        each, rate = facts.count(NVLINKS_OF_A_GPU), facts.link_rate
         if facts.layout in ("mesh", "full") and each is not None:
             links = each * facts.n_gpus // 2
             pairs = MESH_PAIRS if facts.layout == "mesh" else facts.n_gpus * (facts.n_gpus - 1) // 2
             texts.append(f"{links} NVLinks on {pairs} pairs, {each} at each GPU")
         if facts.layout in ("mesh", "full", "switched", "joined") and rate:
-            texts.append(f"NVLink, {rate} a GPU each way")
+            texts.append(f"{facts.link_name}, {rate} a GPU each way")
         return texts
 
     # --- adapters and drives
@@ -214,7 +214,8 @@ def node_title(design: DesignAnswer) -> str:
     if layout == "switched":
         return f"{server}: each of {count} GPUs reaches every other through NVSwitch"
     if layout == "joined":
-        return f"{server}: NVLink connects the {count} GPUs; which pairs are connected directly is not published"
+        joined = f"{facts.link_name} connects the {count} GPUs"
+        return f"{server}: {joined}; which pairs are connected directly is not published"
     if layout == "unknown":
         return f"{server}: how the {count} GPUs are connected is not published"
     switches = facts.count(PCIE_SWITCHES)
@@ -232,7 +233,7 @@ def node_caption(design: DesignAnswer) -> str:
     facts = NodeFacts(design)
     sentences = []
     if facts.layout in ("mesh", "full", "switched", "joined"):
-        sentences.append("Thick lines are NVLink, thin ones PCIe and memory.")
+        sentences.append(f"Thick lines are {facts.link_name}, thin ones PCIe and memory.")
     else:
         sentences.append("Lines are PCIe and memory.")
     each = facts.count(NVLINKS_OF_A_GPU)

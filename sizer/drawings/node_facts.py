@@ -17,7 +17,7 @@ from sizer.physical.platforms import MIN_LAN_GBIT_PER_S
 from sizer.physical.roles import NetworkPlane, NetworkRole, Role
 from sizer.sizing.result import DesignAnswer
 
-# mesh: hybrid cube mesh of eight; full: every pair; switched: NVSwitch; joined: NVLink, pairs not published;
+# mesh: hybrid cube mesh of eight; full: every pair; switched: NVSwitch; joined: direct links, pairs not published;
 # pcie: PCIe only; unknown: no source says; single: one GPU.
 Layout = Literal["mesh", "full", "switched", "joined", "pcie", "unknown", "single"]
 
@@ -97,8 +97,15 @@ class NodeFacts:
         return int(text) if text.isdecimal() else None
 
     @property
-    def nvlink_rate(self) -> str:
-        """What all NVLinks of one GPU carry in one direction; empty where unknown."""
+    def link_name(self) -> str:
+        """What its GPUs are joined by: "NVLink", with or without switches, or "Infinity Fabric"."""
+        link = self.server.intra_link
+        family = "" if link is None else link.value.family
+        return family if family and not family.startswith("NV") else "NVLink"
+
+    @property
+    def link_rate(self) -> str:
+        """What all links of one GPU to others carry in one direction; empty where unknown."""
         fact = self.design.platform.gpu.nvlink_bytes_per_s
         return "" if fact is None else si(fact.value, "B/s")
 

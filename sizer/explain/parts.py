@@ -41,7 +41,7 @@ def gpus(result: SizingResult, catalog: Catalog) -> Explanation:
     ]
     targets = [f"{answer.workload.name}: {target_text(answer.workload, answer.dnn)}." for answer in design.workloads]
     asked = words.percent(result.request.confidence)
-    chance = words.percent(design.probability)
+    chance = words.chance(design.probability)
     return Explanation(
         "GPUs",
         words.plural(design.n_gpus, "GPU"),

@@ -8,6 +8,7 @@ from sizer.guide.edition import Edition
 from sizer.present import words
 from sizer.present.tables import Cell, Table, fact_table
 from sizer.present.text import result_text
+from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.sizing.result import SizingResult
 
 LEGAL_NOTICE = (
@@ -57,6 +58,8 @@ def key_figures(result: SizingResult) -> list[tuple[str, str]]:
     speed = ("throughput", si(float(first.throughput.value), words.sample_unit(first.dnn)))
     if first.time is not None and first.workload.target.time_to_train_s is not None:
         speed = ("time to train", duration(float(first.time.total_s.value)))
+    if not first.rate_is_predicted:
+        speed = (speed[0], NOT_PREDICTED)
     if len(design.workloads) > 1:
         speed = (f"{speed[0]}, {words.shortened(first.workload.name)}", speed[1])
     racks = design.quantities.n_racks

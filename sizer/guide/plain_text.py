@@ -9,6 +9,7 @@ from sizer.present.availability import checkpoint_sentence, goodput_sentence
 from sizer.present.plain_table import table_text
 from sizer.present.storage_streams import tiers_sentence
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
+from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.existing import existing_text
 from sizer.present.text.layouts import (
@@ -23,7 +24,7 @@ from sizer.present.text.money import quotes_text
 from sizer.present.text.result_text import cautions, power
 from sizer.present.text.verdict import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.text.warnings import design_warnings
-from sizer.present.words import name, percent, plural, sample_unit
+from sizer.present.words import chance, name, percent, plural, sample_unit
 from sizer.present.words import stage as stage_name
 from sizer.questions.maximum.text import maximum_text
 from sizer.questions.ownership.analysis import ownership
@@ -125,21 +126,25 @@ def _price(design: DesignAnswer) -> str:
 def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     unit = sample_unit(answer.dnn)
     workload = answer.workload
-    size = f"{si(answer.dataset_bytes, 'B')} ({answer.dataset_bytes / TIB:.3g} TiB)"
+    size = f"{si(answer.dataset_bytes, 'B')} ({significant(answer.dataset_bytes / TIB)} TiB)"
     warm, cold = (float(rate.value) for rate in (answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s))
-    target, probability = target_text(workload, answer.dnn), percent(answer.probability)
+    target, probability = target_text(workload, answer.dnn), chance(answer.probability)
     reads = f"{si(cold, 'B/s')} in the first epoch, then {si(warm, 'B/s')}"
     if answer.language is not None:
         reads = f"{si(cold, 'B/s')} of tokens, each read once"
     at_most = "at most " if answer.rate_is_upper_bound else ""
-    extrapolated = "" if answer.rate_is_predicted else "not predicted; extrapolated: "
     lines = [
         f"{workload.name}: {answer.dnn.name} with {answer.stack.name}",
         *_data_lines(answer, size),
         f"  settings     {settings_text(answer)}",
         f"  GPU memory   {memory_text(answer.memory)}",
         f"  target       {target}; probability of meeting it: {probability}",
-        f"  throughput   {extrapolated}{at_most}{interval(answer.throughput, unit)}",
+    ]
+    if not answer.rate_is_predicted:
+        notes = (f"  note: {warning}" for warning in cautions(answer))
+        return [*lines, f"  throughput   {NOT_PREDICTED}: no GPU of this generation was measured", *notes]
+    lines += [
+        f"  throughput   {at_most}{interval(answer.throughput, unit)}",
         f"  storage      {reads}",
         f"  utilization  host CPUs {percent(float(answer.cpu_utilization_fraction.value))}, "
         f"GPUs {percent(answer.gpu_busy_fraction)}",
@@ -187,6 +192,9 @@ def interval(estimate: Estimate, unit: str) -> str:
 
 def _one_line(design: DesignAnswer) -> str:
     rates = "; ".join(
-        f"{significant(float(answer.throughput.value))} {sample_unit(answer.dnn)}" for answer in design.workloads
+        f"{significant(float(answer.throughput.value))} {sample_unit(answer.dnn)}"
+        if answer.rate_is_predicted
+        else f"rate {NOT_PREDICTED}"
+        for answer in design.workloads
     )
     return f"{design.name}: {rates}, {float(design.quantities.rack_units[0]):g} U, {_price(design)}"

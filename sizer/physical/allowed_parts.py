@@ -215,6 +215,12 @@ def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Seque
     if not stores:
         return _no_storage_error_text(catalog, gpu_servers, names, asked)
     fabrics = ", ".join(asked.fabrics) if asked.fabrics else "any fabric"
+    if request.fabric.converged:
+        return (
+            "no platform: fabric.converged = true needs an Ethernet fabric whose switches also take the storage; "
+            f"{names} with {', '.join(sorted(stores))} on {fabrics} have none. Name an Ethernet fabric such as 400gbe, "
+            "or leave fabric.converged out"
+        )
     return (
         f"no platform: {names} with {', '.join(sorted(stores))} on {fabrics} do not join: "
         "a server needs a port of the fabric, and the storage a way onto it"

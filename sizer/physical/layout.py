@@ -37,6 +37,7 @@ from sizer.physical.racks.parts import RackGroup, count_groups, place_groups, ra
 from sizer.physical.racks.placement import RackClass, RackFill
 from sizer.physical.racks.positions import DevicePlaces, device_places, link_lengths_m
 from sizer.physical.racks.power import device_power
+from sizer.physical.racks.supplies import few_supplies
 from sizer.physical.roles import Role
 from sizer.workload.request import Existing, ExistingRack, Fabric, Limits
 
@@ -114,7 +115,7 @@ def building_plan(
         cables=tuple(cables),
         components=_with_cables(counted.components, cables),
         questions=tuple(dict.fromkeys(c.question for cable in cables for c in cable.choices if c.question)),
-        warnings=tuple(_warnings(placed, cables, catalog)),
+        warnings=tuple(_warnings(placed, racks, cables, catalog)),
         rack_groups=groups,
         inputs=PlanInputs(platform, n_servers, storage_nodes, limits, existing, fabric),
         catalog=catalog,
@@ -337,13 +338,18 @@ class _Cages:
         return Fraction(added)
 
 
-def _warnings(placed: Sequence[PlacedDevice], cables: Sequence[CableRun], catalog: Catalog) -> Iterator[PlanNote]:
+def _warnings(
+    placed: Sequence[PlacedDevice], racks: Sequence[PlacedRack], cables: Sequence[CableRun], catalog: Catalog
+) -> Iterator[PlanNote]:
     for item in dict.fromkeys(device.item for device in placed):
         device = catalog.device(item)
         if device.power_inlets is not None and device.power_inlets.value == 1:
             yield PlanNote(PlanNoteKind.SINGLE_CORDED, (device.name,))
         if device.power_inlets is None and device_power(device).max_w > 0:
             yield PlanNote(PlanNoteKind.INLETS_UNKNOWN, (device.name,))
+    for few in few_supplies(racks, catalog):
+        values = (few.name, few.supplies, few.remaining, few.needed, few.three_feeds_suffice)
+        yield PlanNote(PlanNoteKind.FEW_SUPPLIES, values)
     for cable in cables:
         for number, choice in enumerate(cable.choices):
             stock = stock_length_m(choice, catalog.cables)

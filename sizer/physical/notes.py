@@ -48,6 +48,7 @@ class PlanNoteKind(Enum):
     # Cautions of a building plan.
     SINGLE_CORDED = "single-corded"  # device
     INLETS_UNKNOWN = "inlets-unknown"  # device
+    FEW_SUPPLIES = "few-supplies"  # device, supplies, remaining after a loss, needed, 1: three feeds suffice
     CABLE_TOO_SHORT = "cable-too-short"  # role, length of the way, longest cable [m]
     # Steps from raw to usable capacity.
     UNITS = "units"  # number, capacity option

@@ -18,6 +18,7 @@ class SecondTier:
     capacity_option: int
     nodes: int  # that the data and the staging call for, whatever the number of servers; 0 of object storage
     staging_bytes_per_s: float  # at which a working set is written to the fast tier
+    is_in_band: bool = False  # its front end is on the in-band network, not on the one of the fast storage
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
             rack,
             site_pdu(catalog, request, server),
             with_directors,
+            request.fabric.converged,
             *spares,
             fitted.option,
             site,
@@ -186,6 +187,7 @@ def _on_fabric(
     rack: Rack,
     pdu: Pdu,
     with_directors: bool,
+    is_converged: bool,
     with_spare_switches: bool,
     with_spare_gateway: bool,
     with_spare_head: bool,
@@ -194,18 +196,18 @@ def _on_fabric(
     network_pdu: Pdu | None,
 ) -> tuple[Platform, ...]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
-    if fabric_ports(server.ports, kind) == 0:
+    if fabric_ports(server.ports, kind) == 0 or (is_converged and kind.is_infiniband):
         return ()
     head = _head_node(catalog, server, storage)
     era = era_of(catalog, server)
     front = storage.front_end_kind.value if storage.front_end_kind is not None else None
-    switch = _switch_for(catalog, era, kind, front if storage.kind == "scale-out-nas" else None)
+    switch = _switch_for(catalog, era, kind, front if storage.kind == "scale-out-nas" or is_converged else None)
     if switch is None:
         return ()
     spine = _spine(catalog, era, switch, kind)
     storage_server = _storage_server(catalog, storage)
-    joined = _attachment(catalog, server, storage, storage_server, head, kind, switch, spine)
-    if joined is None:
+    joined = _attachment(catalog, server, storage, storage_server, head, kind, switch, spine, is_converged=is_converged)
+    if joined is None or (is_converged and joined in ("own network", "gateway")):
         return ()
     own = _storage_switch(catalog, era, server, front) if joined == "own network" and front is not None else None
     back_end = storage.back_end_switch
@@ -272,8 +274,10 @@ def _attachment(
     kind: LinkType,
     switch: Switch,
     spine: Switch | None,
+    *,
+    is_converged: bool,
 ) -> Attachment | None:
-    """How storage joins a fabric; None where it cannot."""
+    """How storage joins a fabric; None where it cannot. A converged fabric carries its files, too."""
     if storage.kind == "local":
         return "local"
     era = era_of(catalog, server)
@@ -286,7 +290,8 @@ def _attachment(
     if front is None:
         # An NFS server that the customer has: over the LAN, by the fabric's uplinks or by the servers' own ports.
         return "lan" if not kind.is_infiniband or lan_ports(server) else None
-    if any(port.use == "storage-network" and front in (port.kind, *port.also) for port in server.ports):
+    own = (port for port in server.ports if port.use == "storage-network" and not is_converged)
+    if any(front in (port.kind, *port.also) for port in own):
         return "own network" if _switch_for(catalog, era, front) is not None else None
     if front == kind or (not kind.is_infiniband and _runs(switch, front)):
         return "fabric"

@@ -8,9 +8,11 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Ints
 from sizer.base.identity_cache import cached_by_catalog
+from sizer.catalog.generations import era_of
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Software, Support
+from sizer.physical.allowed_parts import fits_era
 from sizer.physical.capacity import nodes_per_unit, raw_bytes
 from sizer.physical.components import Component
 from sizer.physical.networks.members import Shape
@@ -43,7 +45,8 @@ def lines_of(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
     for category, items in folders:
         for item in items.values():
             covers, metric = _covers(platform, item.applies_to), item.metric.value
-            if covers and item.orderable:
+            era = item.era if isinstance(item, Software) else None
+            if covers and item.orderable and fits_era(era, era_of(catalog, platform.server)):
                 notes = () if metric in ("free", "included") else (PlanNote(PlanNoteKind.PER_UNIT, (metric,)),)
                 status: Literal["computed", "optional"] = "optional" if item.optional else "computed"
                 found.append(SoftwareLine(category, item.id, metric, covers, notes, status, item.requires))
@@ -56,6 +59,8 @@ def _covers(platform: Platform, applies_to: Sequence[str]) -> tuple[str, ...]:
         return ("all",)
     found = ["cluster"] if "cluster" in applies_to else []
     parts = {"servers": platform.server, "heads": platform.head_node, "storage servers": platform.storage_server}
+    if platform.gpu.vendor in applies_to:
+        found.append("servers")
     if not found:
         found += [name for name, part in parts.items() if part is not None and _is_named(part, applies_to)]
     if _is_named(platform.storage, applies_to):

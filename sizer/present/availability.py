@@ -21,6 +21,8 @@ from sizer.sizing.stages.checkpoints import CheckpointedJob
 
 # Time of a repair for which spare servers are counted. An example: it depends on the contract.
 _REPAIR_S = 86_400.0
+# Fewer interruptions of a run than this read as none: nine runs in ten end without one.
+_NONE_EXPECTED = 0.1
 
 
 def checkpoint_table(design: DesignAnswer, answer: WorkloadAnswer, number: int) -> Table | None:
@@ -83,7 +85,7 @@ def checkpoint_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
         return ""
     kept, plan = checkpoint_storage(design, job), job.plan
     average = kept.written_bytes / (plan.interval_s + plan.blocked_s)
-    if _is_short(answer):
+    if is_short(answer):
         parts = [f"A checkpoint of {si(kept.written_bytes, 'B')} is written at the end of the run."]
     else:
         first = (
@@ -130,6 +132,7 @@ def availability_table(answer: WorkloadAnswer, number: int) -> Table | None:
     while_it_runs = float(answer.throughput.value) / (share if job.counts else 1.0)
     each: list[tuple[str, str] | Row] = [
         ("Interruptions", _between(plan)),
+        *([("Interruptions of one run", expected)] if (expected := _expected_in_the_run(answer)) else []),
         ("Checkpoint interval", _interval(answer, job)),
         ("Training stops for a checkpoint", duration(plan.blocked_s)),
         ("Work lost at an interruption, on average", duration(_lost_work_s(plan, job))),
@@ -151,10 +154,12 @@ def goodput_sentence(answer: WorkloadAnswer) -> str:
     if job is None:
         return ""
     share, low, high = job.plan.goodput
-    kept = "one checkpoint, at the end" if _is_short(answer) else f"a checkpoint every {duration(job.plan.interval_s)}"
+    kept = "one checkpoint, at the end" if is_short(answer) else f"a checkpoint every {duration(job.plan.interval_s)}"
+    every = f"an interruption every {duration(job.plan.between_s[0])}"
+    expected = _expected_in_the_run(answer)
     return (
-        f"{share_text(share)} (90 % interval {share_text(low)} to {share_text(high)}): an interruption every "
-        f"{duration(job.plan.between_s[0])}, {kept}"
+        f"{share_text(share)} (90 % interval {share_text(low)} to {share_text(high)}): "
+        f"{every if not expected else f'{every}, {expected}'}; {kept}"
     )
 
 
@@ -166,9 +171,14 @@ def checkpoint_sentence(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     kept = checkpoint_storage(design, job)
     if not (math.isfinite(kept.write_s) and math.isfinite(kept.restart_s)):
         return f"{si(kept.written_bytes, 'B')}; no source gives the rates of the storage"
+    written = f"written in {duration(kept.write_s)} (allowed {duration(kept.write_allowed_s)})"
+    if not kept.write_is_published and kept.write_s > kept.write_allowed_s:
+        written = (
+            f"to be written in {duration(kept.write_allowed_s)}, which takes {si(kept.write_need_bytes_per_s, 'B/s')}; "
+            "the write rate of the storage is not published"
+        )
     return (
-        f"{si(kept.written_bytes, 'B')}, written in {duration(kept.write_s)} (allowed "
-        f"{duration(kept.write_allowed_s)}); a restart reads {si(kept.restart_bytes, 'B')} in "
+        f"{si(kept.written_bytes, 'B')}, {written}; a restart reads {si(kept.restart_bytes, 'B')} in "
         f"{duration(kept.restart_s)} (allowed {duration(kept.restart_allowed_s)})"
     )
 
@@ -234,15 +244,26 @@ def _between(plan: CheckpointPlan) -> str:
     return text if low == high else f"{text} ({duration(low)} to {duration(high)})"
 
 
-def _is_short(answer: WorkloadAnswer) -> bool:
+def is_short(answer: WorkloadAnswer) -> bool:
     """Whether a run ends before its first checkpoint is due."""
     assert answer.job is not None
     return answer.time is not None and float(answer.time.total_s.value) < answer.job.plan.interval_s
 
 
+def _expected_in_the_run(answer: WorkloadAnswer) -> str:
+    """Interruptions to expect within a run; "" where the length of the run is not asked for."""
+    if answer.job is None or answer.time is None:
+        return ""
+    run_s = float(answer.time.total_s.value)
+    number = run_s / answer.job.plan.between_s[0]
+    if number < _NONE_EXPECTED:
+        return f"none to be expected within a run of {duration(run_s)}"
+    return f"{significant(number, 2)} on average within a run of {duration(run_s)}"
+
+
 def _interval(answer: WorkloadAnswer, job: CheckpointedJob) -> str:
     every = duration(job.plan.interval_s)
-    if _is_short(answer):
+    if is_short(answer):
         return f"one, at the end: the run is shorter than {every}"
     return f"{every}, {'the one that loses least' if job.checkpoints.every_s is None else 'as requested'}"
 

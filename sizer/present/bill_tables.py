@@ -14,6 +14,7 @@ from sizer.catalog.model import Catalog
 from sizer.drawings.racks import at_least
 from sizer.physical.components import CATEGORIES, Component
 from sizer.physical.racks.power import energy_kwh_per_year
+from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
 from sizer.present.text.bill_lines import note_text
@@ -41,22 +42,26 @@ STATUS_WORDS = {
 }
 
 
+# Categories of devices; the bill lists what fills and feeds the racks.
+_DEVICES = ("compute", "head node", "storage", "network", "rack and power", "cooling")
+
+
 def component_table(design: DesignAnswer, catalog: Catalog) -> Table:
-    """Every device of the design with its role and number; the bill lists cables, software and services."""
-    parts = [
-        part
-        for part in design.quantities.components
-        if int(part.quantity[0])
-        and part.category in ("compute", "head node", "storage", "network", "rack and power", "cooling")
-    ]
+    """Every device of the design with its role and number; the bill lists cables, software and services, too."""
+    parts: dict[tuple[str, str, str], int] = {}  # racks of one kind are counted once for each use
+    for part in design.quantities.components:
+        is_device = part.category in _DEVICES and part.role not in (Role.BLANKING_PANEL, Role.POWER_CORD)
+        if is_device and int(part.quantity[0]):
+            key = words.capital(part.role), item_name(part.item, catalog), _at_hand(part)
+            parts[key] = parts.get(key, 0) + int(part.quantity[0])
     return record_table(
         "devices",
         "Devices of the design",
-        parts,
+        parts.items(),
         [
-            Field("Role", lambda part: words.capital(part.role), width=35),
-            Field("Device", lambda part: item_name(part.item, catalog) + _at_hand(part), width=50),
-            Field("Number", lambda part: grouped(int(part.quantity[0])), "right", 15),
+            Field("Role", lambda part: part[0][0], width=35),
+            Field("Device", lambda part: part[0][1] + part[0][2], width=50),
+            Field("Number", lambda part: grouped(part[1]), "right", 15),
         ],
     )
 

@@ -176,33 +176,43 @@ def _heaviest_load(plan: Plan) -> str:
 
 
 def feeds_table(plan: Plan) -> Table | None:
-    """Load of every PDU in normal service and with the other feed lost; None where the racks bring their own."""
-    kinds = racks.rack_kinds(plan.racks) if len(plan.racks) > _MAX_SINGLE else [RackKind((one,)) for one in plan.racks]
-    feeds = [(kind, feed) for kind in kinds for feed in kind.first.feeds]
-    if not feeds:
+    """Load of every PDU in normal service and with the other feed lost; None where the racks bring their own.
+
+    Racks that are filled alike, and PDUs of a rack that carry the same, share a line.
+    """
+    alike: dict[tuple[object, ...], list[tuple[RackKind, PowerFeed]]] = {}
+    for kind in racks.rack_kinds(plan.racks):
+        for feed in kind.first.feeds:
+            loads = (si(feed.live_w, "W"), si(feed.alone_w, "W"), feed.capacity_w, feed.outlets)
+            used = tuple(feed.used(name) for name, _ in feed.outlets)
+            alike.setdefault((kind.names, *loads, used), []).append((kind, feed))
+    groups = list(alike.values())
+    if not groups:
         return None
-    fields: list[Field[tuple[RackKind, PowerFeed]]] = [
-        Field("Rack", lambda pair: pair[0].names, width=17),
-        Field("PDU", lambda pair: pair[1].name, width=9),
-        Field("All feeds live", lambda pair: si(pair[1].live_w, "W"), "right", 14),
-        Field("One feed lost", lambda pair: si(pair[1].alone_w, "W"), "right", 14),
-        Field("Capacity", lambda pair: si(pair[1].capacity_w, "W"), "right", 13),
-        Field("Load", lambda pair: words.percent(pair[1].alone_w / pair[1].capacity_w), "right", 9),
-        *(_outlets_field(plan, kind) for kind in dict.fromkeys(kind for _, feed in feeds for kind, _ in feed.outlets)),
+    kinds = dict.fromkeys(kind for group in groups for kind, _ in group[0][1].outlets)
+    fields: list[Field[list[tuple[RackKind, PowerFeed]]]] = [
+        Field("Rack", lambda group: group[0][0].names, width=17),
+        Field("PDU", lambda group: ", ".join(feed.name for _, feed in group), width=9),
+        Field("All feeds live", lambda group: si(group[0][1].live_w, "W"), "right", 14),
+        Field("One feed lost", lambda group: si(group[0][1].alone_w, "W"), "right", 14),
+        Field("Capacity", lambda group: si(group[0][1].capacity_w, "W"), "right", 13),
+        Field("Load", lambda group: words.percent(group[0][1].alone_w / group[0][1].capacity_w), "right", 9),
+        *(_outlets_field(plan, kind) for kind in kinds),
     ]
     note = (
-        "Watts are known maximum draws. With all feeds live, a device draws evenly from its inlets. "
+        "Each PDU. Watts are known maximum draws. With all feeds live, a device draws evenly from its inlets. "
         "The last columns count outlets in use."
     )
-    return record_table("feeds", "Power feeds in normal service and after the loss of one", feeds, fields, note=note)
+    return record_table("feeds", "Power feeds in normal service and after the loss of one", groups, fields, note=note)
 
 
-def _outlets_field(plan: Plan, kind: str) -> Field[tuple[RackKind, PowerFeed]]:
+def _outlets_field(plan: Plan, kind: str) -> Field[list[tuple[RackKind, PowerFeed]]]:
     """Outlets for a kind of inlet on a PDU."""
 
-    def text(pair: tuple[RackKind, PowerFeed]) -> str:
-        there = dict(pair[1].outlets).get(kind)
-        return f"{pair[1].used(kind)} of {there}" if there is not None else "–"
+    def text(group: list[tuple[RackKind, PowerFeed]]) -> str:
+        feed = group[0][1]
+        there = dict(feed.outlets).get(kind)
+        return f"{feed.used(kind)} of {there}" if there is not None else "–"
 
     return Field(plan.catalog.power_inlets[kind].outlet, text, "right", 11)
 

@@ -10,6 +10,7 @@ from sizer.drawings.datapath import is_limit
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
 from sizer.present.text import result_text
+from sizer.present.text.calibration import NOT_PREDICTED, rounded_throughput, throughput_text, time_text
 from sizer.present.text.checks import missing_text
 from sizer.present.text.stages import measurement_text, stage_text
 from sizer.present.text.verdict import limit_text
@@ -64,7 +65,7 @@ def figures_table(answer: WorkloadAnswer, number: int) -> Table:
         f"figures-{number}",
         "Expected rates in steady state",
         [
-            row("Throughput", words.estimate(answer.throughput, words.sample_unit(answer.dnn)), kind="strong"),
+            row("Throughput", throughput_text(answer), kind="strong"),
             *_reads(answer),
             ("GPU utilization", words.percent(answer.gpu_busy_fraction)),
             ("Processor utilization", _processor_text(answer.cpu_utilization_fraction)),
@@ -97,7 +98,7 @@ def _scaling(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     share = words.percent(answer.scaling_efficiency)
     if answer.language is not None:
         each = float(answer.throughput.value) / answer.language.gpus_used
-        rate = f"{significant(each)} {words.sample_unit(answer.dnn)}"
+        rate = f"{significant(each)} {words.sample_unit(answer.dnn)}" if answer.rate_is_predicted else NOT_PREDICTED
         return [("Rate of one GPU", rate), ("Rate of one GPU compared with the fewest GPUs that hold the model", share)]
     return [("Scaling efficiency compared with one GPU", share), *_scaling_from_one_server(answer)]
 
@@ -188,8 +189,8 @@ def time_table(answer: WorkloadAnswer, number: int) -> Table | None:
             "Time to train",
             [
                 ("Length", result_text.epochs_text(answer)),
-                ("Rate", words.estimate(answer.throughput, words.sample_unit(answer.dnn))),
-                row("Time to train", words.estimate(time.total_s, "s"), kind="total"),
+                ("Rate", throughput_text(answer)),
+                row("Time to train", time_text(answer), kind="total"),
             ],
         )
     return fact_table(
@@ -286,7 +287,7 @@ def platforms_table(
         Field("Design", lambda one: _design_name(one, documented, mark), width=27),
         Field("GPUs", lambda one: grouped(one.n_gpus), "right", 7),
         Field("Throughput", _first_throughput, "right", 16),
-        Field("Probability", lambda one: words.percent(one.probability), "right", 13),
+        Field("Probability", lambda one: words.chance(one.probability), "right", 13),
         Field("Rack units", lambda one: grouped(float(one.quantities.rack_units[0])), "right", 9),
         Field("Power", lambda one: result_text.power(one, like_w=watts), "right", 13),
         Field(result_text.price_label(documented.bill), lambda one: result_text.price(one.bill), "right", 15),
@@ -311,7 +312,7 @@ def _design_name(one: DesignAnswer, documented: DesignAnswer, mark: str) -> str:
 
 def _first_throughput(design: DesignAnswer) -> str:
     first = design.workloads[0]
-    return words.rounded(first.throughput, words.sample_unit(first.dnn))
+    return rounded_throughput(first)
 
 
 def ruled_out_table(result: SizingResult) -> Table | None:

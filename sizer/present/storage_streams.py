@@ -3,7 +3,13 @@
 import math
 
 from sizer.base.quantities import si
-from sizer.perf.availability.goodput import STORAGE_LEVELS, level_rates, storage_level
+from sizer.perf.availability.goodput import (
+    GPUS_OF_A_SERVER,
+    STORAGE_LEVELS,
+    level_rates,
+    servers_of_eight,
+    storage_level,
+)
 from sizer.physical.capacity import usable_bytes
 from sizer.present import words
 from sizer.present.tables import Row, Table, fact_table, row
@@ -106,7 +112,8 @@ def level_table(design: DesignAnswer) -> Table | None:
     slow, _ = node_write_rates(platform)
     if platform.storage.kind == "local" or node_read_rate(platform.storage) is None or not math.isfinite(low):
         return None
-    count, servers = max(design.storage_nodes, 1), design.n_servers
+    count = max(design.storage_nodes, 1)
+    servers = float(servers_of_eight(design.n_servers, platform.gpus_per_server))
     read, write = count * min(low, line), count * min(slow, line)
     met = storage_level(read, write, servers)
     rows = []
@@ -121,10 +128,13 @@ def level_table(design: DesignAnswer) -> Table | None:
     summary = f"meets level: {met}" if met else "below level: good"
     if met and write_rate_is_unknown(platform.storage):
         summary = "open: write rate not published"
+    size = words.plural(design.n_servers, "server")
+    if servers > design.n_servers:
+        size = f"{words.plural(design.n_gpus, 'GPU')} (as {servers:g} servers of {GPUS_OF_A_SERVER})"
     rows.append(row("This storage, low ends", si(read, "B/s"), written, summary, kind="total"))
     return fact_table(
         "storage-levels",
-        f"Storage levels of NVIDIA\u2019s DGX SuperPOD for {words.plural(servers, 'server')}",
+        f"Storage levels of NVIDIA\u2019s DGX SuperPOD for {size}",
         rows,
         titles=("Level", "Read", "Write", "Result"),
         widths=(28, 20, 20, 32),
@@ -146,7 +156,7 @@ def tiers_table(design: DesignAnswer, request: SizingRequest) -> Table | None:
         f"{words.plural(design.storage_nodes, 'node')} of {platform.storage.name}",
         "working set and checkpoints",
         si(fast_tier_bytes(demand, data), "B"),
-        si(held, "B"),
+        si(held, "B") if math.isfinite(held) else "not published",
     ]
     if tier.storage is None:
         second = [
@@ -181,16 +191,20 @@ def tiers_sentence(design: DesignAnswer) -> str:
     tier = design.platform.second_tier
     if tier is None:
         return ""
-    held = si(float(design.quantities.usable_bytes[0]), "B")
+    held = _usable(float(design.quantities.usable_bytes[0]))
     behind = "object storage of the customer"
     if tier.storage is not None:
         usable = float(usable_bytes(tier.storage, tier.capacity_option, tier.nodes))
-        behind = f"{si(usable, 'B')} on {words.plural(tier.nodes, 'node')} of {tier.storage.name}"
+        behind = f"{_usable(usable)} on {words.plural(tier.nodes, 'node')} of {tier.storage.name}"
     name = design.platform.storage.name
     return (
         f"{held} on {words.plural(design.storage_nodes, 'node')} of {name} for the working set, {behind} for "
         f"everything, {si(tier.staging_bytes_per_s, 'B/s')} staged"
     )
+
+
+def _usable(usable_bytes: float) -> str:
+    return si(usable_bytes, "B") if math.isfinite(usable_bytes) else "a capacity that is not published"
 
 
 def staging_text(design: DesignAnswer, request: SizingRequest) -> str:

@@ -15,6 +15,7 @@ from sizer.base.quantities import (
     by_count,
     grouped,
     number_and_unit,
+    probability_text,
     scaled_unit,
     significant,
     with_decimal_sign,
@@ -114,6 +115,11 @@ def percent(fraction: float | None) -> str:
     if _NOTHING < share < _SMALLEST_SHARE:
         return f"under {with_decimal_sign('0.1')}{NARROW_SPACE}%"
     return f"{grouped(share, 1 if 0 < share < 10 and round(share, 1) % 1 else 0)}{NARROW_SPACE}%"
+
+
+def chance(probability: float | None) -> str:
+    """A probability in whole percent, never rounded up: 49.57 % is 49 %, and misses 50 %. None is not known."""
+    return NOT_KNOWN if probability is None else probability_text(probability)
 
 
 @dataclass(frozen=True)

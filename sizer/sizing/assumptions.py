@@ -104,6 +104,21 @@ class CheckpointTimes:
 
 
 @dataclass(frozen=True)
+class StorageLevelTaken:
+    """A published level of storage rates for a number of GPUs, where the request names none. Rates in B/s."""
+
+    workload: str
+    level: str
+    read_bytes_per_s: float
+    write_bytes_per_s: float
+
+    @property
+    def source(self) -> str:
+        """The reference architecture that has the levels."""
+        return "nv-ra-h100"
+
+
+@dataclass(frozen=True)
 class AssumedWriteRate:
     """A write rate as shares of the read rate, where no source gives one."""
 
@@ -123,6 +138,7 @@ DesignAssumption = (
     | RestartTimes
     | CheckpointTimes
     | AssumedWriteRate
+    | StorageLevelTaken
     | CacheReserve
     | CableRoute
     | AssumedFact

@@ -44,7 +44,8 @@ class CheckKind(Enum):
     POWER = "power"  # W, at most
     RACK_POWER = "rack-power"  # W of the heaviest rack, at most
     FEED_POWER = "feed-power"  # W of one PDU that carries its rack alone, at most
-    RACK_WEIGHT = "rack-weight"  # kg in the heaviest rack, at most
+    RACK_WEIGHT = "rack-weight"  # kg in the rack that is loaded most for its kind, at most
+    FLOOR_LOAD = "floor-load"  # kg/m² below the heaviest rack, at most
     BUDGET = "budget"  # currency of the request, at most
 
 

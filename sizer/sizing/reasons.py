@@ -363,6 +363,7 @@ class StorageNeed:
     larger_drives: LargerDrives | None
     capacity_tier: CapacityTier | None
     minimum: MinimumCapacity | None  # None: what is stored calls for the capacity
+    has_working_set: bool  # the request states what trainings read at a time
 
 
 StageReason = StorageReason | NetworkReason | DecodeReason | HostLinkReason | GpuReason | ExchangeReason

@@ -6,6 +6,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, grouped, si
 from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, STAGE, rate_key
 from sizer.present.text import result_text
+from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate_text, money, plural, sample_unit
 from sizer.sizing.result import STAGES, DesignAnswer
 
@@ -66,6 +67,8 @@ def rate(design: DesignAnswer, number: int) -> HeadlineItem:
         label, value = "training rate", _split(answer.throughput, sample_unit(answer.dnn))
     else:
         label, value = "inference rate", _split(answer.throughput, sample_unit(answer.dnn))
+    if not answer.rate_is_predicted:
+        value = (NOT_PREDICTED, "")
     return HeadlineItem(rate_key(number), f"{of_which}{label}" if of_which else label.capitalize(), *value)
 
 

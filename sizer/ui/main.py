@@ -73,6 +73,13 @@ def _icon() -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="{LIGHT.accent}">{bars}</svg>'
 
 
+# What a window reads whose address names a session that the server does not give it.
+_EXPIRED = (
+    "**This address names a session that has expired or belongs to another browser.** A new session starts with an "
+    "example. Saved designs are on the page Designs; to pass on a request, use Share."
+)
+
+
 def main() -> None:
     """Draw the page that the address names."""
     with turns.run_of_the_script():
@@ -99,6 +106,7 @@ def _draw() -> None:
             _drawn(page, view, pages), title=page.title, url_path=page.url_path, default=page is _MAIN_PATH[0]
         )
     st.navigation(list(pages.values()), position="top").run()
+    session_store.run_when_reconnected()
     session_store.store()
 
 
@@ -110,6 +118,8 @@ def _begin() -> None:
     if not names_design and session_store.restore(query):
         return
     state.load_first()
+    if not names_design and session_store.PARAMETER in query:
+        st.session_state.refused = _EXPIRED
     if sharing.PARAMETER in query:
         state.load_link(query[sharing.PARAMETER], query.get(sharing.PRICE_BOOK, ""))
         for parameter in (sharing.PARAMETER, sharing.PRICE_BOOK):

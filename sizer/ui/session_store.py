@@ -1,26 +1,32 @@
 """State of a session that survives a reload of the browser window, stored under a name in the address.
 
-It is stored in the memory of the server; the address has only its name. A window that opens an address gets a copy
-under a new name, so that two windows never write to one state. The state has prices, discounts and notes: only the
-browser that made it, known by a cookie of the server, gets it back. An address that was passed on opens a new session.
+The server stores it in memory and, where the library of designs is a file, in a file beside it; the address has only
+its name. A window that opens an address gets a copy under a new name, so that two windows never write to one state. The
+state has prices, discounts and notes: only the browser that made it, known by a cookie of the server, gets it back. An
+address that was passed on opens a new session, and says so.
 """
 
-import copy
+import os
 import secrets
 from collections import OrderedDict
 from collections.abc import Mapping
+from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import streamlit as st
 
+from sizer.library.opening import default_address
 from sizer.ui.serving.gate import COOKIE
+from sizer.ui.serving.session_file import SessionFile, decoded, encoded
 
 PARAMETER = "s"
 # Sessions that are stored; the one that was used longest ago is dropped first.
 MAX_SESSIONS = 200
+_DAY_S = 24 * 3600
+_RESTARTED = "The server was restarted. The design is as you left it; repeat an entry that is missing."
 # Plain keys of the session that make up its state; widgets are filled from them.
 KEYS = (
+    "generation",
     "draft",
     "original",
     "origin",
@@ -53,20 +59,23 @@ class _Store:
 
     def __init__(self) -> None:
         # Name -> (browser, state)
-        self._states: OrderedDict[str, tuple[str, dict[str, Any]]] = OrderedDict()
+        self._states: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
         self._lock = Lock()
 
-    def put(self, name: str, browser: str, state: dict[str, Any]) -> None:
+    def put(self, name: str, browser: str, content: bytes) -> None:
         with self._lock:
-            self._states[name] = (browser, state)
+            is_new = self._states.get(name) != (browser, content)
+            self._states[name] = (browser, content)
             self._states.move_to_end(name)
             while len(self._states) > MAX_SESSIONS:
                 self._states.popitem(last=False)
+        if is_new and (file := _file(default_address(os.environ))) is not None:
+            file.put(name, browser, content)
 
-    def get(self, name: str, browser: str) -> dict[str, Any] | None:
+    def get(self, name: str, browser: str) -> bytes | None:
         with self._lock:
-            owner, state = self._states.get(name, ("", None))
-            return copy.deepcopy(state) if owner and secrets.compare_digest(owner, browser) else None
+            owner, content = self._states.get(name, ("", None))
+            return content if owner and secrets.compare_digest(owner, browser) else None
 
 
 @st.cache_resource(show_spinner=False)
@@ -74,12 +83,37 @@ def _store() -> _Store:
     return _Store()
 
 
+@st.cache_resource(show_spinner=False)
+def _file(library: str) -> SessionFile | None:
+    """File of sessions beside the file of a library; None where the library is a database."""
+    if "://" in library:
+        return None
+    place = Path(library).expanduser()
+    return SessionFile(place.with_name(f"{place.stem}-sessions.sqlite"), MAX_SESSIONS)
+
+
 def restore(query: Mapping[str, str]) -> bool:
     """Restore the state that the address names, if this browser made it; returns whether there was one."""
-    stored = _store().get(query.get(PARAMETER, ""), _browser())
-    for key, value in (stored or {}).items():
+    name, browser = query.get(PARAMETER, ""), _browser()
+    content, notice = _store().get(name, browser), ""
+    if content is None and browser and (file := _file(default_address(os.environ))) is not None:
+        content, notice = file.get(name, browser), _RESTARTED
+    stored = None if content is None else decoded(content)
+    if stored is None:
+        return False
+    for key, value in stored.items():
         st.session_state[key] = value
-    return stored is not None
+    if notice:
+        st.session_state.notice = notice
+    return True
+
+
+@st.fragment(run_every=_DAY_S)
+def run_when_reconnected() -> None:
+    """Nothing to show: a window that has something to repeat asks for its page as soon as its server is back.
+
+    Otherwise it would ask with the first edit, which a session that is restored only then would lose.
+    """
 
 
 def store() -> None:
@@ -90,7 +124,7 @@ def store() -> None:
     if "stored_as" not in st.session_state:
         st.session_state.stored_as = secrets.token_urlsafe(12)
     name = st.session_state.stored_as
-    _store().put(name, browser, copy.deepcopy({key: st.session_state[key] for key in KEYS if key in st.session_state}))
+    _store().put(name, browser, encoded({key: st.session_state[key] for key in KEYS if key in st.session_state}))
     if st.query_params.get(PARAMETER) != name:
         _into_address(name)
 
@@ -114,5 +148,5 @@ def _into_address(name: str) -> None:
 
 def _browser() -> str:
     """The browser of this session; "" for one without the cookie. Letters beyond ASCII are in no cookie of ours."""
-    name = st.context.cookies.get(COOKIE, "")
-    return name if name.isascii() else ""
+    name: object = st.context.cookies.get(COOKIE, "")
+    return name if isinstance(name, str) and name.isascii() else ""

@@ -10,7 +10,7 @@ from sizer.present.text.checks import amount_text, check_label, missing_text, op
 from sizer.present.text.money import quotes_text
 from sizer.present.text.stacks import stack_worth_text
 from sizer.present.text.verdict import even_odds_text, selection_text, verdict_text
-from sizer.present.words import TO_BE_QUOTED, percent, plural, sentence
+from sizer.present.words import TO_BE_QUOTED, chance, plural, sentence
 from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.result import DesignAnswer, SizingResult
@@ -78,10 +78,10 @@ def _verdict(result: SizingResult) -> Badge:
     if probability is None:
         return Badge("orange", "help", "Probability not known")
     if design.target_check is CheckResult.NOT_MET:
-        return Badge("orange", "warning", f"Below the target, probability {percent(probability)}")
+        return Badge("orange", "warning", f"Below the target, probability {chance(probability)}")
     if not result.needs_cluster:
-        return Badge("green", "check", f"No cluster needed, probability {percent(probability)}")
-    return Badge("green", "check", f"Met, probability {percent(probability)}")
+        return Badge("green", "check", f"No cluster needed, probability {chance(probability)}")
+    return Badge("green", "check", f"Met, probability {chance(probability)}")
 
 
 def _cost(result: SizingResult, *, is_customer_mode: bool) -> Tile:

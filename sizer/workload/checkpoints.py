@@ -1,11 +1,12 @@
 """Checkpoints of a training, and what else is written to the storage or read from it while it runs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sizer.base.units import DAY_S
+from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dnn
 from sizer.workload.data import StorageLevelName
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import SizingRequest, Target
 
 # Weights and momentum in single precision. Assumed: no published design of the catalogue states the size of a
 # checkpoint of an image network.
@@ -39,6 +40,7 @@ class OtherStreams:
     duty_fraction: float  # of the day
     never_together: frozenset[str]  # names of streams of which one at a time runs
     level: StorageLevelName | None = None  # that the storage meets
+    level_is_default: bool = False  # the request does not name it
 
     @property
     def is_nothing(self) -> bool:
@@ -69,5 +71,27 @@ def other_streams(request: SizingRequest) -> OtherStreams:
         snapshot_bytes_per_s=(data.daily_snapshot_bytes or 0.0) / window_s,
         duty_fraction=window_s / DAY_S,
         never_together=frozenset(data.never_together),
-        level=data.storage_level,
+        level=None if data.storage_level == "none" else data.storage_level,
     )
+
+
+# Levels of RA-11333-001 V11, table 6, by what a training reads: language models "good", compressed images "better",
+# large or uncompressed samples "best". Rows of tables and compressed sound, which it does not name, are taken as small.
+_LEVEL_OF_FORMAT: dict[SampleFormat, StorageLevelName] = {
+    SampleFormat.TOKENS: "good",
+    SampleFormat.TEXT: "good",
+    SampleFormat.TABULAR: "good",
+    SampleFormat.AUDIO: "good",
+    SampleFormat.JPEG: "better",
+    SampleFormat.SLIDES: "best",
+    SampleFormat.TENSORS: "best",
+    SampleFormat.VOLUMES: "best",
+    SampleFormat.VIDEO: "best",
+}
+
+
+def with_usual_level(streams: OtherStreams, request: SizingRequest, target: Target, kind: SampleFormat) -> OtherStreams:
+    """Streams with the level that NVIDIA names for such data, where GPUs are asked for by their number and none is."""
+    if request.data.storage_level is not None or target.gpus_busy is None:
+        return streams
+    return replace(streams, level=_LEVEL_OF_FORMAT[kind], level_is_default=True)

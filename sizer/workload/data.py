@@ -12,6 +12,7 @@ from sizer.workload.table import ItemId, RequestTable, Share
 Stream = Literal["training", "checkpoints", "ingest", "snapshots"]
 # Levels of NVIDIA's DGX SuperPOD reference architecture; ``sizer.perf.availability.goodput`` has their rates.
 StorageLevelName = Literal["good", "better", "best"]
+StorageLevelChoice = Literal["good", "better", "best", "none"]
 # Name of a capacity tier that the customer has: object storage that delivers ``source_bytes_per_s``.
 OBJECT_STORAGE = "object-storage"
 IngestPath = Literal["front-end", "gateway", "head-node"]
@@ -39,8 +40,9 @@ class DataRequest(RequestTable):
     checkpoint_buffer: Literal["host-memory", "local-drives"] = "host-memory"
     # At a restart replicas of a language model share what they read, or each reads its weights for itself.
     restart_reads: Literal["shared", "each-replica"] = "shared"
-    # Published level of read and write rates by the number of servers that the storage meets with its low ends.
-    storage_level: StorageLevelName | None = None
+    # Published level of read and write rates by the number of servers that the storage meets with its low ends. Absent:
+    # where today's GPUs are asked for by their number, the level that NVIDIA names for such data; "none": no level.
+    storage_level: StorageLevelChoice | None = None
     # New data that arrive in a day, and changed data that copies of snapshots read in a day, each in a window of it.
     daily_ingest_bytes: Bytes | None = None
     daily_snapshot_bytes: Bytes | None = None

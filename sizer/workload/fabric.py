@@ -14,6 +14,8 @@ class Fabric(RequestTable):
     oversubscription: Annotated[float, Field(ge=1, le=16, allow_inf_nan=False)] = 1.0
     # A separate network for each port of a server.
     rails_apart: bool = False
+    # Files of the storage travel over the compute fabric, on Ethernet: no switches of the storage's own.
+    converged: Annotated[bool, Field(strict=True)] = False
     # Director switches where one switch is not enough, instead of more levels.
     directors: bool = False
     # Servers to add later: their ports, rack units and power are reserved.

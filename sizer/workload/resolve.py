@@ -17,7 +17,13 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.networks import Transformer
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
-from sizer.workload.checkpoints import Checkpoints, OtherStreams, checkpoints_of_network, other_streams
+from sizer.workload.checkpoints import (
+    Checkpoints,
+    OtherStreams,
+    checkpoints_of_network,
+    other_streams,
+    with_usual_level,
+)
 from sizer.workload.eras import asks_for_newer, may_get_newer
 from sizer.workload.language import (
     DEFAULT_LANGUAGE_STACK,
@@ -215,6 +221,9 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     likeness = catalog.dnns[like] if like is not None else None
     found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes)
     read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
+    others = other_streams(request)
+    if is_newer:
+        others = with_usual_level(others, request, work.target, found_format)
     warnings: tuple[str, ...] = ()
     if read < stored.sample_bytes:
         warnings = (
@@ -241,7 +250,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         stack_choice=choice,
         language=None if language is None else replace(language, stack=stack.id),
         checkpoints=_checkpoints(work, dnn, language, request),
-        others=None if (others := other_streams(request)).is_nothing else others,
+        others=None if others.is_nothing else others,
         mlperf_data=catalog.datasets.get(dnn.dataset),
         mlperf=dnn.mlperf if may_get_newer(catalog, request) and _runs_mlperf(work, stack, choice) else "",
     )

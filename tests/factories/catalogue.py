@@ -67,6 +67,11 @@ class FakeCatalog:
         return self.item(item_id)
 
     @property
+    def software(self) -> Mapping[str, Any]:
+        """Software of the shipped catalogue."""
+        return shipped_catalog().software
+
+    @property
     def power_inlets(self) -> Mapping[str, Any]:
         """Kinds of inlet of the shipped catalogue."""
         return shipped_catalog().power_inlets

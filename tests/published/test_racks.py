@@ -8,7 +8,9 @@ from sizer.physical.layout import building_plan
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.violations import ViolationKind
+from sizer.sizing.checks import CheckKind
 from sizer.workload.request import Limits, SizingRequest
+from tests.factories import examples
 
 CATALOG = load_catalog()
 
@@ -146,3 +148,11 @@ def test_a_room_that_takes_it():
     site = {"cooling": "liquid", "feed_volts": 415, "feed_phases": 3, "floor_kg_per_m2": 2_100}
     counted = quantities(nvl72(site), [1], [0], catalog=CATALOG, limits=Limits(rack_power_w="140 kW"))
     assert not counted.violations
+
+
+def test_floor_load_is_a_check_of_the_design():
+    """1,315 kg on 0.6 x 1.068 m are 2,052 kg/m², of 2,500 that the room of the example carries."""
+    checks = {check.kind: check for check in examples.sized("gb200-nvl72").design.checks}
+    floor = checks[CheckKind.FLOOR_LOAD]
+    assert floor.asked == 2_500
+    assert floor.known == pytest.approx(2_052, abs=1)

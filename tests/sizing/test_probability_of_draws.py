@@ -17,7 +17,9 @@ from sizer.sizing.stages.workload_run import run_on
 
 # A share of 6,000 draws is known to 0.6 of a hundredth.
 DRAWS = 6000
-P50 = 1
+P5, P50, P95 = 0, 1, 2
+# Logarithms between the 5th and the 95th percentile of a normal distribution, over the density at its median.
+DENSITY_AT_MEDIAN = 2 * 1.645 / math.sqrt(2 * math.pi)
 
 
 @cache
@@ -58,7 +60,7 @@ def random_workload(rng):
 
 
 def random_design(rng, draws):
-    """Probability by sizing and by draws, and logarithm of the ratio of their medians, of a design near its limit."""
+    """Probability by sizing and by draws of a design near its limit, and the share of draws between their medians."""
     work, kind = random_workload(rng)
     servers = int(np.exp(rng.uniform(0, math.log(100))))
     tables = {
@@ -98,7 +100,10 @@ def random_design(rng, draws):
         stored_calibration(),
     )
     printed = throughput(run.warm.limiting()).value[0]
-    return float(found.probability[row]), float(drawn.all_met[0]), math.log(printed / drawn.rate[0, 0, P50])
+    low, median, high = (math.log(drawn.rate[0, 0, share]) for share in (P5, P50, P95))
+    # A rate that a link bounds at its line rate is the same in all draws.
+    between = (math.log(printed) - median) * (DENSITY_AT_MEDIAN / (high - low) if high > low else 1.0)
+    return float(found.probability[row]), float(drawn.all_met[0]), between
 
 
 def random_designs(n, seed):
@@ -117,12 +122,8 @@ def random_designs(n, seed):
 
 @pytest.mark.parametrize(("designs", "seed"), [(12, 4), pytest.param(200, 2, marks=pytest.mark.laws)])
 def test_probability_and_median_are_those_of_draws(designs, seed):
-    """At most four hundredths apart in every design, less than one on average. In a distribution with a standard
-    deviation of a tenth, one hundredth of a probability is 0.25 % of the median; on machines of which no run of a
-    network is measured the distribution is several times as wide."""
+    """Both at most four hundredths apart in every design, less than one on average."""
     found = random_designs(designs, seed)
-    apart = np.abs(found[:, 0] - found[:, 1])
-    assert apart.max() <= 0.04, found[apart.argmax()]
-    assert apart.mean() <= 0.01
-    assert np.abs(found[:, 2]).mean() <= 0.01
-    assert np.abs(found[:, 2]).max() <= 0.05
+    for apart in (np.abs(found[:, 0] - found[:, 1]), np.abs(found[:, 2])):
+        assert apart.max() <= 0.04, found[apart.argmax()]
+        assert apart.mean() <= 0.01

@@ -4,6 +4,7 @@ import math
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from sizer.base.resources import data_dir
 from sizer.catalog.schema import Gpu
@@ -44,12 +45,19 @@ def sourced_accelerators() -> dict[str, Accelerator]:
             peak,
             bandwidth,
             True,
-            one.get("nvlink_domain"),
+            _nvlink_domain(folder, one.get("gpu_link")),
             gpu.id,
             gpu.memory_bytes.value,
             None if measured is None else measured.value / peak,
         )
     return found
+
+
+def _nvlink_domain(folder: Path, link: str | None) -> int | None:
+    if link is None:
+        return None
+    facts = tomllib.loads((folder / "gpu_links" / f"{link}.toml").read_text(encoding="utf-8"))
+    return int(facts["domain_gpus"]["value"])
 
 
 def accelerator_of(name: str) -> Accelerator:

@@ -133,11 +133,12 @@ def _performance(answer: WorkloadAnswer) -> Iterator[_Figure]:
     unit, name = sample_unit(answer.dnn), answer.workload.name
     value, low, high = answer.throughput
     span = f"90 % interval {significant(low)} to {significant(high)}; bottleneck: {_inside(STAGES[answer.bottleneck])}"
-    yield _figure(f"Throughput, {name}", value, unit, span)
-    if answer.time is not None:
+    if answer.rate_is_predicted:
+        yield _figure(f"Throughput, {name}", value, unit, span)
+    if answer.rate_is_predicted and answer.time is not None:
         value, low, high = answer.time.total_s
         yield _figure(f"Time to train, {name}", value, "s", f"90 % interval {duration(low)} to {duration(high)}")
-    chance = f"probability of meeting it: {words.percent(answer.probability)}"
+    chance = f"probability of meeting it: {words.chance(answer.probability)}"
     rate = answer.workload.target.samples_per_s
     if rate is not None:
         yield _figure(f"Target, {name}", rate, unit, f"at least; {chance}")

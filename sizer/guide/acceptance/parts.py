@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import link_level
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.links import LinkType
+from sizer.catalog.schema import Gpu
 from sizer.guide.acceptance.all_reduce import MESSAGE_BYTES, all_reduce_bytes_per_s
 from sizer.guide.acceptance.limits import AcceptanceTest, at_least, interval
 from sizer.physical.capacity import capacity_ladder, counts_nodes
@@ -33,6 +35,19 @@ RAW_TEST_SOURCE = "deepops-roce"
 TCP_PAYLOAD_SHARE = 1448 / 1538
 # Where most of the published bandwidths of links come from.
 _ALL_REDUCE_SOURCES = ("deepops-roce", "nccl-issues")
+
+
+class _Tools(NamedTuple):
+    """Test programs of a maker of GPUs."""
+
+    diagnostics: str
+    collectives: str
+
+
+_TOOLS = {
+    "NVIDIA": _Tools("nvidia-smi, then dcgmi diag -r 3", "nccl-tests"),
+    "AMD": _Tools("amd-smi, then the ROCm Validation Suite (rvs)", "rccl-tests"),
+}
 
 
 def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
@@ -71,12 +86,16 @@ def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     yield AcceptanceTest(
         "gpus",
         "compute",
-        f"Run nvidia-smi, then dcgmi diag -r 3, on {_place(design)}.",
+        f"Run {_tools(gpu).diagnostics}, on {_place(design)}.",
         f"{grouped(n_gpus)} × {gpu.name} per server, each with {memory}",
         "all GPUs detected, no diagnostic failed",
         "catalogue data of server and GPU",
         (gpu.memory_bytes.source,),
     )
+
+
+def _tools(gpu: Gpu) -> _Tools:
+    return _TOOLS.get(gpu.vendor, _TOOLS["NVIDIA"])
 
 
 def _place(design: DesignAnswer) -> str:
@@ -114,7 +133,7 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
         if bandwidth is None or (key == "all-reduce" and servers == 1):
             continue
         run = (
-            f"Run nccl-tests all_reduce_perf on {grouped(gpus)} GPUs of {_servers(servers)} "
+            f"Run {_tools(platform.gpu).collectives} all_reduce_perf on {grouped(gpus)} GPUs of {_servers(servers)} "
             f"with messages of {MESSAGE_BYTES / units.GIB:.0f}{NARROW_SPACE}GiB; read busbw."
         )
         if f"intra:{platform.intra_link}" not in calibration.index:

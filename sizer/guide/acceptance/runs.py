@@ -23,6 +23,8 @@ def training_tests(design: DesignAnswer, known: Sequence[WorkloadOnDesign | None
     """Rates of one GPU, one server and the whole cluster, host load and time to train, workload by workload."""
     several = len(design.workloads) > 1
     for number, (answer, model) in enumerate(zip(design.workloads, known, strict=True), start=1):
+        if not answer.rate_is_predicted:
+            continue
         mark = f"-{number}" if several else ""
         for test in (*_alone(answer, model), *_together(design, answer)):
             yield replace(test, key=test.key + mark, about=_about(answer))

@@ -10,8 +10,8 @@ from sizer.questions.failures.storage_worth_tables import worth_table, worth_tex
 
 
 def applies(context: GuideContext) -> bool:
-    """Whether a training is large, or asks for checkpoints."""
-    return any(answer.job is not None for answer in context.answers)
+    """Whether a training is large, or asks for checkpoints, and its rate is predicted."""
+    return any(answer.job is not None and answer.rate_is_predicted for answer in context.answers)
 
 
 def content(context: GuideContext) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from sizer.physical.racks.power import heat_btu_per_h
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
+from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.checks import amount_text, known_text, missing_text, open_text
 from sizer.present.text.money import budget_text
 from sizer.present.text.plan import FEEDS_OF_RACKS
@@ -67,14 +68,14 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
         text = target_text(answer.workload, answer.dnn)
         target = f"{answer.workload.name}: {text}" if context.has_many_workloads else words.sentence(text).rstrip(".")
         if answer.workload.target.time_to_train_s is not None and answer.time is not None:
-            reached = words.estimate(answer.time.total_s, "s")
+            reached = time_text(answer)
         else:
-            reached = words.estimate(answer.throughput, words.sample_unit(answer.dnn))
-        text = f"{reached}, probability {words.percent(answer.probability)}"
+            reached = throughput_text(answer)
+        text = f"{reached}, probability {words.chance(answer.probability)}"
         yield Requirement(target, text, answer.target_check.is_met, "performance")
     confidence = words.percent(context.result.request.confidence)
     design = context.design
-    is_met, probability = design.target_check.is_met, words.percent(design.probability)
+    is_met, probability = design.target_check.is_met, words.chance(design.probability)
     if design.conditional_on:
         probability = f"{probability}: {missing_text(design.conditional_on)} not published"
         is_met = False if design.target_check is CheckResult.NOT_MET else None
@@ -206,3 +207,6 @@ def _feeds(context: GuideContext) -> Iterator[Requirement]:
             most, known = (amount_text(check, kg, "") for kg in (check.asked, check.known or 0.0))
             text = at_least(bool(check.missing), known)
             yield Requirement(f"At most {most} in one rack", f"{text}{missing}", check.result.is_met, "facility")
+        elif check.kind is CheckKind.FLOOR_LOAD:
+            most, known = amount_text(check, check.asked, ""), known_text(check, "")
+            yield Requirement(f"Floor load of at most {most}", f"{known}{missing}", check.result.is_met, "facility")

@@ -11,6 +11,7 @@ from sizer.present import words
 from sizer.present.figures import drawn
 from sizer.present.tables import Table, fact_table
 from sizer.present.text import result_text
+from sizer.present.text.plan import keeps_too_few_supplies
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.sizing.result import WorkloadAnswer
 from sizer.workload.target_text import target_text
@@ -26,6 +27,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "paths": [
             drawn(f"datapath-{number}", datapath(design, answer, words.sample_unit(answer.dnn)))
             for number, answer in enumerate(context.answers, 1)
+            if answer.rate_is_predicted
         ],
     }
 
@@ -42,7 +44,9 @@ def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
     targets = words.listed(target_text(answer.workload, answer.dnn) for answer in answers)
     yield "Size for the target, not for the product", f"The smallest design for a target of {targets}"
     waiting = [answer for answer in answers if answer.bottleneck not in ("gpu", "exchange")]
-    if waiting:
+    if not all(answer.rate_is_predicted for answer in answers):
+        yield "High GPU utilization", "Rates are not predicted: no GPU of this generation was measured"
+    elif waiting:
         stages = words.listed(dict.fromkeys(words.stage(answer.bottleneck, inside=True) for answer in waiting))
         yield "High GPU utilization", f"Limited by {stages}: faster GPUs would bring no gain"
     else:
@@ -59,7 +63,10 @@ def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
     rule = design.platform.site.feeds
     if rule != "N" and any(rack.feeds for rack in design.plan.racks):
         title = "Either power feed carries every rack" if rule == "2N" else "Every rack tolerates the loss of a feed"
-        yield title, "Dual-corded devices tolerate the loss of a feed"
+        text = "Dual-corded devices tolerate the loss of a feed"
+        if keeps_too_few_supplies(design.plan):
+            text = "Some devices keep too few power supplies for their full draw; see power and racks"
+        yield title, text
     losses = [ONE_LOST[loss] for loss in context.tolerated_losses]
     if losses:
         yield "Redundancy where it was requested", f"Targets are met after the loss of {words.listed(losses, 'or')}"

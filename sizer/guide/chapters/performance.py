@@ -1,6 +1,6 @@
 """Chapter on performance: rates with headroom, time to train, confidence, and the published test that it resembles."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sizer.guide.context import GuideContext
@@ -54,6 +54,27 @@ def content(context: GuideContext) -> dict[str, Any]:
 
 
 def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> WorkloadPerformance:
+    """One workload; without tables and charts of rates where its GPUs are of a generation that was never measured."""
+    found = _with_rates(context, answer, number)
+    if answer.rate_is_predicted:
+        return found
+    return replace(
+        found,
+        cold_epoch="",
+        time=None,
+        stage_chart=None,
+        scaling_chart=None,
+        accuracy_chart=None,
+        resembles="",
+        layout=None,
+        step=None,
+        step_chart=None,
+        memory_chart=None,
+        reference=None,
+    )
+
+
+def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> WorkloadPerformance:
     palette, n_gpus = context.palette, context.design.n_gpus
     return WorkloadPerformance(
         name=answer.workload.name,

@@ -46,7 +46,9 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, is_max
     workload, stack = answer.workload, answer.stack
     loader = f"; {words.name(stack.loader)}" if stack.loader != "none" else ""
     length = result_text.epochs_text(answer) if answer.time is not None else None
-    stored = dict.fromkeys((words.name(answer.dataset.format), FORMAT_NAMES[answer.sample_format]))
+    stored = [words.name(answer.dataset.format), FORMAT_NAMES[answer.sample_format]]
+    if stored[0] in stored[1]:  # "records" of "token records"
+        stored = stored[1:]
     title = f"Workload {number}" if n_workloads > 1 else "Workload"
     facts: tuple[Sequence[str | None] | Row, ...] = (
         ("Neural network", result_text.network_text(answer)),

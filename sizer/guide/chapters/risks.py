@@ -75,8 +75,8 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
     steps = []
     if context.surer is not None:
         steps.append(
-            f"Decide on the confidence: {words.percent(design.probability)} with this design, "
-            f"{words.percent(context.surer.probability)} with {context.surer.name}."
+            f"Decide on the confidence: {words.chance(design.probability)} with this design, "
+            f"{words.chance(context.surer.probability)} with {context.surer.name}."
         )
     n_open = len(result.questions)
     if n_open:
@@ -150,7 +150,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
         if answer.probability is not None and answer.probability < 0.9:
             yield Risk(
                 "Missed target",
-                f"{answer.workload.name}: the probability of meeting the target is {words.percent(answer.probability)}",
+                f"{answer.workload.name}: the probability of meeting the target is {words.chance(answer.probability)}",
                 "request a higher confidence, which adds servers or storage, or accept the interval",
             )
         if answer.extrapolations:

@@ -6,7 +6,7 @@ from sizer.base.quantities import grouped
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import FORMAT_NAMES, SampleFormat
-from sizer.catalog.schema import Software, Support
+from sizer.catalog.schema import Release, Software, Support
 from sizer.drawings.layers import layers
 from sizer.guide.context import GuideContext
 from sizer.present import words
@@ -14,6 +14,9 @@ from sizer.present.figures import drawn
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row, source_cell
 from sizer.present.text.result_text import precision_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+
+# What a licence counts, where its key is no word.
+_METRICS = {"gpu": "GPU", "raw-terabyte": "raw terabyte"}
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -24,11 +27,13 @@ def content(context: GuideContext) -> dict[str, Any]:
         "layers": drawn("layers", layers(design, catalog)),
         "software": _licence_table(design, catalog, "software", "software", "Software of the design"),
         "stacks": stacks_table(design),
+        "releases": releases_table(design, catalog),
+        "release_sources": list(dict.fromkeys(one.version.source for one in _releases(design, catalog))),
         "support": _licence_table(design, catalog, "support", "support-lines", "Support"),
         "has_scheduler": "slurm" in items,
         "has_portal": "data-scientist-portal" in items,
-        "has_containers": "ngc-containers" in items,
-        "has_singularity": "singularity" in items,
+        "has_containers": bool({"ngc-containers", "rocm-containers"} & items),
+        "has_user_containers": bool({"singularity", "enroot-pyxis"} & items),
         "is_single": context.is_single,
     }
 
@@ -40,7 +45,7 @@ def _licence_table(design: DesignAnswer, catalog: Catalog, category: str, id_: s
         item, quantity = catalog.item(part.item), int(part.quantity[0])
         if part.category != category or not quantity or not isinstance(item, Software | Support):
             continue
-        metric = words.name(item.metric.value)
+        metric = _METRICS.get(item.metric.value, words.name(item.metric.value))
         is_free = item.metric.value in ("free", "included")
         rows.append(
             row(
@@ -74,3 +79,19 @@ def stacks_table(design: DesignAnswer) -> Table:
         Field[WorkloadAnswer]("Precision", precision_text, "left", 15),
     )
     return record_table("stacks", "Software stack of each workload", design.workloads, fields)
+
+
+def releases_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
+    """Releases that the newest published runs on the GPUs were made with; None where no run states them."""
+    releases = _releases(design, catalog)
+    if not releases:
+        return None
+    rows = [row(one.component, one.version.value) for one in releases]
+    name = catalog.generations[str(design.platform.gpu.generation)].name
+    caption = f"Software releases of published MLPerf runs on {name} GPUs"
+    return fact_table("releases", caption, rows, titles=("Component", "Release"), widths=(50, 50), style="short")
+
+
+def _releases(design: DesignAnswer, catalog: Catalog) -> tuple[Release, ...]:
+    generation = design.platform.gpu.generation
+    return () if generation is None else catalog.generations[generation].releases

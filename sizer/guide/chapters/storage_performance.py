@@ -3,7 +3,7 @@
 from typing import Any
 
 from sizer.guide.context import GuideContext
-from sizer.present.availability import checkpoint_table, checkpoint_text, cycle_chart
+from sizer.present.availability import checkpoint_table, checkpoint_text, cycle_chart, is_short
 from sizer.present.figures import charted
 from sizer.present.storage_streams import level_table, staging_text, streams_table, tiers_table, together_text
 from sizer.questions.storage_benchmark.analysis import benchmark_answer, question_of
@@ -43,10 +43,14 @@ def content(context: GuideContext) -> dict[str, Any]:
 
 
 def _cycle(context: GuideContext, number: int) -> Any:
-    job = context.answers[number - 1].job
+    answer = context.answers[number - 1]
+    job = answer.job
+    # A run that ends before its first checkpoint has no cycle.
     return charted(
         f"cycle-chart-{number}",
-        None if job is None else cycle_chart(job.plan, context.palette, waits=job.checkpoints.waits),
+        None
+        if job is None or is_short(answer)
+        else cycle_chart(job.plan, context.palette, waits=job.checkpoints.waits),
         "One interval with its checkpoint, and an average interruption after it. Failures come at random: the "
         "intervals hold whatever their order.",
     )

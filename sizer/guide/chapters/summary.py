@@ -14,6 +14,7 @@ from sizer.present import words
 from sizer.present.figures import PageFigure, drawn
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
+from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.existing import existing_text
 from sizer.present.text.verdict import proposal_text
@@ -62,7 +63,7 @@ def _is_brief(context: GuideContext) -> bool:
 def strongest(context: GuideContext) -> str:
     """The most influential input, in one sentence; "" where there is none."""
     influences = [sensitivity.influences[0] for sensitivity in context.sensitivities if sensitivity.influences]
-    if not influences:
+    if not influences or not all(answer.rate_is_predicted for answer in context.answers):
         return ""
     first = influences[0]
     label = words.inside_sentence(first.label)
@@ -150,11 +151,9 @@ def _storage(design: DesignAnswer) -> str:
 
 def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list[Row]:
     """Throughput, time to train and bottleneck of one workload; only the most important of them in brief."""
-    rate = words.estimate(answer.throughput, words.sample_unit(answer.dnn))
-    rows = [row("Throughput", rate, name or answer.dnn.name)]
+    rows = [row("Throughput", throughput_text(answer), name or answer.dnn.name)]
     if answer.time is not None:
-        time = words.estimate(answer.time.total_s, "s")
-        rows.append(row("Time to train", time, name or result_text.epochs_text(answer)))
+        rows.append(row("Time to train", time_text(answer), name or result_text.epochs_text(answer)))
     if is_brief:
         return rows[-1:]
     return [*rows, row("Bottleneck", Cell(STAGES[answer.bottleneck], stage=answer.bottleneck), name)]

@@ -104,7 +104,7 @@ def _differences(design: DesignAnswer, other: DesignAnswer) -> tuple[list[str], 
     if design.bill.is_complete and other.bill.is_complete and design.bill.total != other.bill.total:
         is_dearer = other.bill.total > design.bill.total
         note(is_dearer, result_text.price(other.bill), result_text.price(design.bill))
-    probability = words.percent(other.probability)
+    probability = words.chance(other.probability)
     if other.target_check is CheckResult.NOT_MET:
         worse.insert(0, f"misses the target, with a probability of {probability}")
     elif other.probability is None or design.probability is None:
@@ -112,5 +112,5 @@ def _differences(design: DesignAnswer, other: DesignAnswer) -> tuple[list[str], 
             worse.append(f"conditional on the {missing_text(other.conditional_on)}, not known")
     elif abs(other.probability - design.probability) > _SAME:
         is_less_sure = other.probability < design.probability
-        note(is_less_sure, f"a probability of {probability}", words.percent(design.probability))
+        note(is_less_sure, f"a probability of {probability}", words.chance(design.probability))
     return worse, better

@@ -23,6 +23,7 @@ from sizer.present.tables import (
     row,
     source_cell,
 )
+from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 
@@ -124,6 +125,8 @@ def processor_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
         return float(answer.cpu_utilization_fraction.value)
 
     def rate(answer: WorkloadAnswer) -> str:
+        if not answer.rate_is_predicted:
+            return NOT_PREDICTED
         return si(float(answer.throughput.value) / design.n_servers, words.sample_unit(answer.dnn))
 
     fields = (

@@ -18,6 +18,7 @@ DAY_S = 86_400.0
 # H100), 3.0 (BLOOM, 384 A100), 2.2 (504 B200, GPUs only), 8.5 (about 1,600 H200); OPT-175B's 16 of 2021 lies outside.
 INTERRUPTIONS = (4.0, 2.0, 9.0)
 GPUS_OF_THE_RATE = 8
+GPUS_OF_A_SERVER = 8  # of the published storage levels
 # Until a failure is noticed (1 to 30 min without tooling) and servers are found anew (1 to 10 min): middles by ratio.
 NOTICE_S, RESCHEDULE_S = 330.0, 190.0
 # First step after the start: logs of MLPerf v5.0 on 64 and 1,024 GPUs, 328 and 400 s.
@@ -96,6 +97,19 @@ def best_interval(blocked_s: ArrayLike, between_s: ArrayLike) -> Floats:
     return np.asarray(np.where(c < 2 * m, short, m))
 
 
+def servers_of_eight(servers: ArrayLike, gpus_per_server: ArrayLike) -> Floats:
+    """Servers as the published levels count them: with 8 GPUs. A rack of 72 counts as nine, a smaller server as one.
+
+    Parameters
+    ----------
+    servers : array_like
+        GPU servers. [-]
+    gpus_per_server : array_like
+        GPUs of each. [-]
+    """
+    return np.asarray(np.asarray(servers, float) * np.maximum(np.asarray(gpus_per_server, float) / GPUS_OF_A_SERVER, 1))
+
+
 def level_rates(name: str, servers: ArrayLike) -> tuple[Floats, Floats]:
     """Read and write rates that the level of a name asks for, by servers. [B/s]
 
@@ -106,7 +120,7 @@ def level_rates(name: str, servers: ArrayLike) -> tuple[Floats, Floats]:
     name : str
         Of :data:`STORAGE_LEVELS`.
     servers : array_like
-        GPU servers. [-]
+        GPU servers of 8 GPUs, see :func:`servers_of_eight`. [-]
     """
     level = next(one for one in STORAGE_LEVELS if one.name == name)
     units = np.asarray(servers, float) / _UNIT_SERVERS
@@ -117,7 +131,7 @@ def level_rates(name: str, servers: ArrayLike) -> tuple[Floats, Floats]:
     return np.asarray(read), np.asarray(write)
 
 
-def storage_level(read_bytes_per_s: float, write_bytes_per_s: float, servers: int) -> str | None:
+def storage_level(read_bytes_per_s: float, write_bytes_per_s: float, servers: float) -> str | None:
     """The highest published level that read and write rates meet for so many servers; None below all."""
     met = None
     for level in STORAGE_LEVELS:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,6 +44,12 @@ class CableChoice:
 # Cages at the two ends of a link, the switch's last; "" where the catalogue does not say.
 Cages = tuple[str, str]
 ANY_CAGES: Cages = ("", "")
+
+
+@lru_cache(maxsize=1024)
+def cages_of(device: str, switch: str) -> Cages:
+    """Cages of two ports; one object for equal ones, by which the cable of a link is found again."""
+    return device, switch
 
 
 def pieces_of(links: ArrayLike, each: Fraction) -> Ints:

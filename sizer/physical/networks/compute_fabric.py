@@ -242,6 +242,7 @@ def _tree(
             uplink_ratio=_uplink_ratio(platform, switch),
             fewest=_fewest_leaves(platform, rows) if spares_one else 1,
             rail_leaves=0 if rule is None else rule.leaves(rows.room),
+            rails=0 if rule is None else rule.unit_leaves,
         )
         if spares_one and rule is not None:
             # Two switches joined with each other do what one would, and bear the loss of one.

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
+from sizer.physical.networks.cables import cages_of
 from sizer.physical.networks.compute_fabric import compute_fabric
 from sizer.physical.networks.in_band import in_band
 from sizer.physical.networks.management import management
@@ -110,7 +111,7 @@ def _links(part: NetworkMembers) -> Iterator[CableCount]:
         for ends in (*plane.ends, *plane.spine_ends):
             other = found.get(ends.role)
             count = ends.quantity if other is None else ends.quantity + other.quantity
-            cages = (ends.cage, part.leaf_cage)
+            cages = cages_of(ends.cage, part.leaf_cage)
             found[ends.role] = CableCount(ends.role, ends.kind, count, ends.stays_in_rack, cages)
     yield from found.values()
     tree = part.tree

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
+from sizer.physical.networks.rail_cores import rail_cores
 
 # Rates of the gateway links. [Gbit/s] 54.5 is the data rate of FDR (56 on the line, 64b/66b coding).
 FDR_GBIT_PER_S = 54.5
@@ -91,6 +92,7 @@ def fat_tree(
     uplink_ratio: float = 1.0,
     fewest: ArrayLike = 1,
     rail_leaves: ArrayLike = 0,
+    rails: int = 0,
 ) -> SwitchTree:
     """Switches that join end points: one switch, or a fat tree of two or three levels.
 
@@ -114,6 +116,8 @@ def fat_tree(
         Leaves at least. From 2 on every level has two switches or more, so that any one may be lost. [-]
     rail_leaves : array_like of int, default 0
         Leaves of a tree at least, because each takes its own rails (``RailRule.leaves``). [-]
+    rails : int, default 0
+        Leaves of a full unit of a rail-optimised fabric, whose third level is that of ``rail_cores``. [-]
 
     Returns
     -------
@@ -187,6 +191,15 @@ def fat_tree(
     cores = up * _smallest_divisors(core_links)[per_spine]
     leaf_spine = np.where(is_tree, leaves * up, 0)
     spine_core = np.where(is_deep, spines * core_links, 0)
+    for count in np.unique(leaves[is_deep]) if rails else ():
+        found, rows = rail_cores(int(count), rails, up, ports), is_deep & (leaves == count)
+        if found is None:
+            fits = fits & ~rows
+            continue
+        above = found.groups * found.spines
+        spines = np.where(rows, above, spines)
+        cores = np.where(rows, found.core_groups * found.cores_each, cores)
+        spine_core = np.where(rows, above * found.spine_links(up), spine_core)
     used = np.where(fits, n, 0) + 2 * (leaf_spine + spine_core)
     return SwitchTree(
         levels=np.minimum(leaves + spines, 1) + is_tree + is_deep,

@@ -17,6 +17,7 @@ from sizer.physical.networks.members import (
     uplink_kind,
 )
 from sizer.physical.networks.ports import device_ports, in_band_numbers, switch_numbers
+from sizer.physical.networks.storage_networks import capacity_ends
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.roles import IN_BAND_SWITCHES, NetworkPlane, NetworkRole, Role
@@ -59,6 +60,7 @@ def in_band(platform: Platform, rows: Shape, management_switches: Ints) -> Netwo
     if uplinks.size:
         links = management_switches * uplinks.size * on
         ends.append(Ends(Role.MANAGEMENT_UPLINK, fast, links, Role.MANAGEMENT_LEAF, uplinks, is_paired=True))
+    ends += capacity_ends(platform, rows, in_band=True)
     numbers = switch_numbers(switch, kind)
     tree = in_band_tree(count_links(ends, np.zeros_like(rows.nodes)) + reserved, numbers.size)
     lan = np.where(tree.leaves > 0, IN_BAND_LAN_UPLINKS, 0)

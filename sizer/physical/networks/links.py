@@ -13,11 +13,12 @@ import numpy as np
 
 from sizer.base.arrays import Ints
 from sizer.catalog.links import LinkType
-from sizer.physical.networks.cables import ANY_CAGES, Cages
+from sizer.physical.networks.cables import ANY_CAGES, Cages, cages_of
 from sizer.physical.networks.fat_tree import leaf_split, pod_split
 from sizer.physical.networks.free_ports import FreePorts
 from sizer.physical.networks.leaf_pairs import IN_BAND_LAN_UPLINKS, PAIR, in_band_zone
 from sizer.physical.networks.members import Ends, NetworkMembers, Plane, Wiring
+from sizer.physical.networks.rail_cores import RailCores, rail_cores
 from sizer.physical.roles import NetworkPlane, Role
 
 # Device number of what stands outside the plan: the customer's LAN.
@@ -189,9 +190,11 @@ def _uplinks(part: NetworkMembers, plane: Plane, leaves: Ints, spines: Ints, cor
         spine, place = np.divmod(np.arange(leaf.size), down)
         yield LinkGroup(*links, leaves[leaf], own[k], spines[spine], above[place], cages)
         if cores.size:
-            yield _level(links, spines, above[down:], joint_up, cores, above, (cages[1], cages[1]))
+            yield _level(links, spines, above[down:], joint_up, cores, above, cages_of(cages[1], cages[1]))
     elif not cores.size:
         yield _level(links, leaves, own, up, spines, above, cages)
+    elif (rails := _rails_of(plane)) and (found := rail_cores(leaves.size, rails, up, above.size)) is not None:
+        yield from _rail_links(part, links, found, (leaves, spines, cores), up)
     else:
         pod_leaves, pod_up = pod_split(above.size)
         pod, inside = np.divmod(leaf, pod_leaves)
@@ -203,7 +206,40 @@ def _uplinks(part: NetworkMembers, plane: Plane, leaves: Ints, spines: Ints, cor
         core = group * per_group + j % per_group
         place = pod * (pod_up // per_group) + j // per_group
         ports = above[pod_leaves + j], part.leaf_numbers[place]
-        yield LinkGroup(*links, spines[spine], ports[0], cores[core], ports[1], (cages[1], cages[1]))
+        yield LinkGroup(*links, spines[spine], ports[0], cores[core], ports[1], cages_of(cages[1], cages[1]))
+
+
+def _rails_of(plane: Plane) -> int:
+    """Leaves of a full unit of a rail-optimised fabric; 0 of others."""
+    return next((one.rails.unit_leaves for one in plane.ends if one.rails is not None), 0)
+
+
+def _rail_links(
+    part: NetworkMembers,
+    links: tuple[NetworkPlane, Role, LinkType],
+    found: RailCores,
+    switches: tuple[Ints, Ints, Ints],
+    up: int,
+) -> Iterator[LinkGroup]:
+    """Links between switches where the leaves of a rail share groups of spines."""
+    (leaves, spines, cores), cages, above = switches, part.uplink_cages, part.spine_numbers
+    own = part.leaf_numbers[part.leaf_down :]
+    leaf, k = np.divmod(np.arange(leaves.size * up), up)
+    unit, rail = np.divmod(leaf, found.rails)
+    zone, inside = np.divmod(unit, found.zone_leaves)
+    group = rail * found.zones + zone
+    spine = group * found.spines + k % found.spines
+    place = inside * (up // found.spines) + k // found.spines
+    yield LinkGroup(*links, leaves[leaf], own[k], spines[spine], above[place], cages)
+    each = found.spine_links(up)
+    spine, j = np.divmod(np.arange(spines.size * each), each)
+    group, inside = np.divmod(spine, found.spines)
+    core_group, turn = inside % found.core_groups, inside // found.core_groups
+    core = core_group * found.cores_each + j % found.cores_each
+    turn = group * (found.spines // found.core_groups) + turn
+    place = turn * (each // found.cores_each) + j // found.cores_each
+    ports = above[above.size // 2 + j], part.leaf_numbers[place]
+    yield LinkGroup(*links, spines[spine], ports[0], cores[core], ports[1], (cages[1], cages[1]))
 
 
 def _reserved(plane: Plane, n_leaves: int) -> tuple[Ints, Ints]:
@@ -226,7 +262,9 @@ def _reserved_links(
         n = int(peers[0])
         pair, k = np.divmod(np.arange(leaves.size // PAIR * n), n)
         place = own[own.size - n + k]
-        yield LinkGroup(*links, leaves[PAIR * pair], place, leaves[PAIR * pair + 1], place, (cages[0], cages[0]))
+        yield LinkGroup(
+            *links, leaves[PAIR * pair], place, leaves[PAIR * pair + 1], place, cages_of(cages[0], cages[0])
+        )
     if not spines.size:
         return
     leaf = np.repeat(np.arange(leaves.size), up)
@@ -251,7 +289,7 @@ def _reserved_links(
     if cores.size:
         spine, core = np.divmod(np.arange(spines.size * cores.size), cores.size)
         ports = above[above.size - IN_BAND_LAN_UPLINKS // PAIR - 1 - core]
-        yield LinkGroup(*links, spines[spine], ports, cores[core], above[spine], (cages[1], cages[1]))
+        yield LinkGroup(*links, spines[spine], ports, cores[core], above[spine], cages_of(cages[1], cages[1]))
 
 
 def _level(

@@ -15,7 +15,7 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Server, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.components import Network
-from sizer.physical.networks.cables import ANY_CAGES, Cages
+from sizer.physical.networks.cables import ANY_CAGES, Cages, cages_of
 from sizer.physical.networks.fat_tree import Gateways, SwitchTree, leaf_split
 from sizer.physical.networks.leaf_pairs import LeafGroup
 from sizer.physical.networks.ports import device_ports, fabric_numbers, largest_group
@@ -123,7 +123,7 @@ class NetworkMembers:
     @property
     def uplink_cages(self) -> Cages:
         """Connectors of the ports between leaf and spine."""
-        return _cage(self.leaf, self.uplink_kind), _cage(self.spine, self.uplink_kind)
+        return cages_of(_cage(self.leaf, self.uplink_kind), _cage(self.spine, self.uplink_kind))
 
     @property
     def core(self) -> Switch:

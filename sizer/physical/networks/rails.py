@@ -60,9 +60,14 @@ class RailRule:
         array([ 4,  8, 16, 32])
         """
         units, rest = np.divmod(np.asarray(servers, dtype=np.int64) * self.trays, self.unit_servers)
-        full = -(-self.links // self.on_leaf(self.unit_servers))
+        full = self.unit_leaves
         partial = np.where(rest > 0, -(-self.links // self.on_leaf(rest)), 0)
         return np.asarray(units * full + partial)
+
+    @property
+    def unit_leaves(self) -> int:
+        """Leaves of a full unit."""
+        return -(-self.links // int(self.on_leaf(self.unit_servers)))
 
     def worst_on_leaf(self, servers: ArrayLike) -> Ints:
         """Most links of one server that end on one leaf."""
@@ -85,6 +90,6 @@ class RailRule:
         last = room * self.trays // self.unit_servers
         rest = room * self.trays - last * self.unit_servers
         on_leaf = np.where(unit < last, self.on_leaf(self.unit_servers), self.on_leaf(max(rest, 1)))
-        first = unit * (-(-self.links // int(self.on_leaf(self.unit_servers))))
+        first = unit * self.unit_leaves
         # Each rail of a leaf has the same share of its ports, so that a server more moves nothing.
         return first + rail // on_leaf, (rail % on_leaf) * (self.leaf_down // on_leaf) + inside

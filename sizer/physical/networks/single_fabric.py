@@ -194,7 +194,8 @@ def _rails(asked: FabricAsked, total: int, ports: int) -> tuple[SwitchTree, int,
     rule = RailRule.of(asked.links_per_node, down, unit=asked.unit)
     room = -(-nodes // rule.unit_servers) * rule.unit_servers if asked.full_units else nodes
     free = (room - nodes) * asked.links_per_node
-    tree = fat_tree([total + free], ports, ratio, rail_leaves=rule.leaves([room])).with_free_ports(free)
+    tree = fat_tree([total + free], ports, ratio, rail_leaves=rule.leaves([room]), rails=rule.unit_leaves)
+    tree = tree.with_free_ports(free)
     leaves = int(tree.leaves[0])
     if not nodes or leaves < 2 or not tree.fits.all():
         return tree, total, _filled(total, down if leaves > 1 else ports, leaves)

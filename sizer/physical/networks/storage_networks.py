@@ -176,20 +176,25 @@ def storage_end(platform: Platform, kind: LinkType) -> tuple[Role, Ints]:
     return storage_role(platform.storage), unit_numbers(platform.storage, "storage", front_end_ports(platform))
 
 
-def capacity_ends(platform: Platform, rows: Shape) -> tuple[Ends, ...]:
-    """Front-end ports of the capacity tier, on the network of the fast storage; none without one."""
-    tier = platform.capacity_storage
+def capacity_ends(platform: Platform, rows: Shape, *, in_band: bool = False) -> tuple[Ends, ...]:
+    """Front-end ports of the capacity tier on the network of the fast storage, or in-band; none without one there."""
+    second = platform.second_tier
+    if second is None or second.is_in_band is not in_band:
+        return ()
+    tier = second.storage
     if tier is None or tier.front_end_kind is None:
         return ()
-    numbers = unit_numbers(tier, "storage", _capacity_ports_each(tier))
+    each = _capacity_ports_each(tier)
+    numbers = unit_numbers(tier, "storage", each)
     kind = tier.front_end_kind.value
-    return (Ends(Role.CAPACITY_CABLE, kind, capacity_ports(platform, rows), Role.CAPACITY_TIER, numbers),)
+    cage = device_ports(tier)[int(numbers[0])].connector if in_band and numbers.size else ""
+    links = rows.tier_nodes * each
+    return (Ends(Role.CAPACITY_CABLE, kind, links, Role.CAPACITY_TIER, numbers, is_paired=in_band, cage=cage),)
 
 
 def capacity_ports(platform: Platform, rows: Shape) -> Ints:
-    """Number of front-end ports of the capacity tier."""
-    tier = platform.capacity_storage
-    return rows.tier_nodes * (0 if tier is None else _capacity_ports_each(tier))
+    """Front-end ports of the capacity tier on the network of the fast storage."""
+    return count_links(capacity_ends(platform, rows), np.zeros_like(rows.nodes))
 
 
 def _capacity_ports_each(tier: Storage) -> int:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sizer.base import units
-from sizer.base.quantities import NARROW_SPACE, duration, plain
+from sizer.base.quantities import NARROW_SPACE, duration, plain, si
 from sizer.catalog.labels import capital, fact_label, fact_value_text, unit_of_field, with_vendor
 from sizer.catalog.schema import Port
 from sizer.physical.notes import CableQuestion
@@ -22,6 +22,7 @@ from sizer.sizing.assumptions import (
     MissingReadRate,
     OpenPoint,
     RestartTimes,
+    StorageLevelTaken,
 )
 from sizer.sizing.result import SizingResult
 from sizer.workload.language import DefaultKind
@@ -125,6 +126,14 @@ def _row(assumption: DesignAssumption) -> AssumptionRow:
                 _BASIS,
                 assumption.source,
                 "the storage is sized for it; copies into host memory take 0.5 to 5 s in publications",
+            )
+        case StorageLevelTaken(workload, level, read, write):
+            return AssumptionRow(
+                f"{workload}: Storage level",
+                f"{level}: {si(read, 'B/s')} read and {si(write, 'B/s')} written",
+                _BASIS,
+                assumption.source,
+                "NVIDIA's for such data and so many GPUs; state another with storage_level, or none",
             )
         case AssumedWriteRate(storage, low_share, high_share):
             return AssumptionRow(

@@ -1,10 +1,13 @@
-"""Words for the notes of the calibration: exclusions, missing predictions, assumptions and extrapolations."""
+"""Words for the notes of the calibration, and for rates: of GPUs that were never measured none is printed."""
 
 from collections.abc import Iterable
 
+from sizer.base.estimate import Estimate
 from sizer.base.quantities import by_count, grouped, plain
 from sizer.calibrate.notes import CalibrationNote, FitNote, RowStatus, RowUse
+from sizer.present import words
 from sizer.present.words import shortened
+from sizer.sizing.result import WorkloadAnswer
 
 _MOST_CHARACTERS = 60
 # Values of a note stand in braces, in their order.
@@ -148,3 +151,30 @@ def status_text(status: RowStatus) -> str:
     """Use of a published number, with its reason: 'excluded from the fit: no GPU took part'."""
     use = _USES[status.use]
     return use if status.reason is None else f"{use}: {note_text(status.reason)}"
+
+
+NOT_PREDICTED = "not predicted"
+
+
+def throughput_text(answer: WorkloadAnswer) -> str:
+    """Throughput with its interval, or that it is not predicted."""
+    return rate_text(answer, answer.throughput)
+
+
+def rate_text(answer: WorkloadAnswer, rate: Estimate) -> str:
+    """A rate of a workload with its interval, or that it is not predicted."""
+    return words.estimate(rate, words.sample_unit(answer.dnn)) if answer.rate_is_predicted else NOT_PREDICTED
+
+
+def rounded_throughput(answer: WorkloadAnswer) -> str:
+    """Throughput to three digits, or that it is not predicted."""
+    if not answer.rate_is_predicted:
+        return NOT_PREDICTED
+    return words.rounded(answer.throughput, words.sample_unit(answer.dnn))
+
+
+def time_text(answer: WorkloadAnswer) -> str:
+    """Time to train with its interval, or that it is not predicted; "" without a length."""
+    if answer.time is None:
+        return ""
+    return words.estimate(answer.time.total_s, "s") if answer.rate_is_predicted else NOT_PREDICTED

@@ -22,6 +22,7 @@ _LABELS = {
     CheckKind.RACK_POWER: "Power per rack",
     CheckKind.FEED_POWER: "Load of one feed after the loss of another",
     CheckKind.RACK_WEIGHT: "Weight in one rack",
+    CheckKind.FLOOR_LOAD: "Floor load below a rack",
     CheckKind.BUDGET: "Budget",
 }
 _UNITS = {
@@ -64,6 +65,8 @@ def amount_text(check: DesignCheck, amount: float, currency: str) -> str:
         return words.money(words.whole(amount), currency)
     if check.kind is CheckKind.RACK_WEIGHT:
         return f"{grouped(amount)}{words.NO_BREAK}kg"
+    if check.kind is CheckKind.FLOOR_LOAD:
+        return f"{grouped(amount)}{words.NO_BREAK}kg/m²"
     return si(amount, _UNITS[check.kind])
 
 

@@ -47,7 +47,7 @@ _STORAGE_TRADE_OFFS = {
 _RATE_NEEDS = {
     RateNeed.READS: "The read rate",
     RateNeed.CHECKPOINTS: "The rate of writing checkpoints",
-    RateNeed.LEVEL: "The requested storage level",
+    RateNeed.LEVEL: "The storage level",
     RateNeed.FILES: "The number of files opened a second",
     RateNeed.INGEST: "The rate of writing new data",
     RateNeed.SNAPSHOTS: "The rate of copying snapshots",
@@ -58,7 +58,7 @@ _RATE_NEEDS = {
 def rejection_text(rejected: RejectedDesign) -> str:
     """Why a design was not chosen, as a phrase that begins with a capital."""
     if rejected.kind is RejectionKind.MISSES_TARGET:
-        return f"Misses the target: confidence {words.percent(rejected.design.probability)}"
+        return f"Misses the target: confidence {words.chance(rejected.design.probability)}"
     if rejected.kind is RejectionKind.CONDITIONAL:
         return "Depends on a value that no source gives"
     return _REJECTED[rejected.kind]
@@ -76,6 +76,10 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
     texts = []
     for step in choice.steps:
         answer = design.workloads[step.workload]
+        if not answer.rate_is_predicted:
+            asked = target_text(answer.workload, answer.dnn)
+            texts.append(f"The target is {asked}; no rate of the {design.platform.gpu.name} is predicted.")
+            continue
         unit = words.sample_unit(answer.dnn)
         name = f"{answer.workload.name}: " if len(design.workloads) > 1 else ""
         rate = f"{significant(step.samples_per_s)}{NARROW_SPACE}{unit}"
@@ -96,7 +100,7 @@ def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
     if design.n_servers == 1:
         return "One server is one point of failure: while it is serviced, nothing trains."
     lost = f"The loss of one server takes {words.percent(choice.lost_fraction)} of the GPUs."
-    if choice.scaling_efficiency is None:
+    if choice.scaling_efficiency is None or not all(answer.rate_is_predicted for answer in design.workloads):
         return lost
     efficiency = words.percent(choice.scaling_efficiency)
     if any(answer.language is not None for answer in design.workloads):
@@ -267,7 +271,7 @@ def confidence_texts(result: SizingResult, surer: DesignAnswer | None) -> list[s
     several = len(design.workloads) > 1
     target = "all targets" if several else "the target"
     asked = words.percent(result.request.confidence)
-    texts = [f"The sizing confidence is {words.percent(chance)}; {asked} was requested."]
+    texts = [f"The sizing confidence is {words.chance(chance)}; {asked} was requested."]
     if chance >= _USUAL:
         return texts
     if _EVEN[0] <= chance <= _EVEN[1]:
@@ -280,7 +284,7 @@ def confidence_texts(result: SizingResult, surer: DesignAnswer | None) -> list[s
         )
     if surer is not None:
         texts.append(
-            f"The next larger option, {surer.name}, raises the confidence to {words.percent(surer.probability)}: "
+            f"The next larger option, {surer.name}, raises the confidence to {words.chance(surer.probability)}: "
             f"{result_text.racks(surer)}, {result_text.power(surer)} at most."
         )
     return texts

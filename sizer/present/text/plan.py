@@ -12,6 +12,14 @@ from sizer.present.words import plural, sentence
 from sizer.workload.site import FeedRedundancy
 
 
+def _storage_ratio(ratio: float) -> str:
+    """Oversubscription of the storage network, as it is printed."""
+    printed = f"{ratio:.2f}"
+    if float(printed) <= 1:
+        return "non-blocking"
+    return f"servers are oversubscribed {with_decimal_sign(printed)}:1, storage 1:1"
+
+
 def _in_each_rail(place: str) -> Callable[..., str]:
     return lambda switch, rails: f"runs in {place}, {switch}" + (" of each rail" if rails > 1 else "")
 
@@ -31,8 +39,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     ),
     PlanNoteKind.UPLINKS_IN_BAND: lambda n: f"each switch has {plural(n, 'uplink')} to the in-band network",
     PlanNoteKind.STORAGE_RATIO: lambda ratio: (
-        f"servers are oversubscribed {with_decimal_sign(f'{ratio:.2f}')}:1, storage 1:1; "
-        "each server has its ports on both leaves of a pair"
+        f"{_storage_ratio(ratio)}; each server has its ports on both leaves of a pair"
     ),
     PlanNoteKind.SUBNET_FILES: lambda: "storage traffic between storage and servers",
     PlanNoteKind.FILES_OF_ONE_SERVER_OVER_IPOIB: lambda: "storage traffic, over IPoIB",
@@ -69,6 +76,11 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         "cords are not on the bill; confirm both with the vendor"
     ),
     PlanNoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",
+    PlanNoteKind.FEW_SUPPLIES: lambda device, supplies, remaining, needed, three_suffice: (
+        f"when one feed is lost, the {device} keeps {remaining} of {supplies} power supplies and needs {needed} for "
+        "its full draw: it may run slower or stop"
+        + ("; three feeds with one spare (N+1) avoid it" if three_suffice else "")
+    ),
     PlanNoteKind.CABLE_TOO_SHORT: lambda role, way_m, longest_m: (
         f"{role}: {grouped(way_m, 1)} m are needed; the longest cable of this kind is {plain(longest_m)} m"
     ),
@@ -111,8 +123,18 @@ FEEDS_OF_RACKS: dict[FeedRedundancy, str] = {
 }
 
 
+def keeps_too_few_supplies(plan: Plan) -> bool:
+    """Whether some device keeps fewer power supplies after the loss of a feed than its full draw takes."""
+    return any(note.kind is PlanNoteKind.FEW_SUPPLIES for note in plan.warnings)
+
+
 def feeds_sentence(plan: Plan) -> str:
     """What the loss of a feed means for the racks of a design."""
+    if plan.inputs.platform.site.feeds != "N" and keeps_too_few_supplies(plan):
+        has_two = plan.inputs.platform.site.feeds == "2N"
+        return (
+            "Feeds A and B each carry the full rack load." if has_two else "All feeds of a rack but one carry its load."
+        )
     if plan.inputs.platform.site.feeds == "2N":
         return "Feeds A and B each carry the full rack load, so dual-corded devices tolerate the loss of either feed."
     if plan.inputs.platform.site.feeds == "N+1":

@@ -12,7 +12,7 @@ from sizer.physical.components import Network
 from sizer.present import words
 from sizer.present.charts import next_bottleneck
 from sizer.present.text.bill_warnings import bill_warning_sentences
-from sizer.present.text.calibration import note_texts
+from sizer.present.text.calibration import note_texts, throughput_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.memory import host_memory_sentences
 from sizer.present.text.stacks import default_stack_texts
@@ -42,7 +42,9 @@ def reason(design: DesignAnswer) -> list[str]:
 def limit(answer: WorkloadAnswer, named: bool) -> str:
     """Bottleneck of a workload, and the headroom of the next one."""
     subject = f"{answer.workload.name}: bottleneck" if named else "Bottleneck"
-    rate = words.estimate(answer.throughput, words.sample_unit(answer.dnn))
+    if not answer.rate_is_predicted:
+        return f"{subject}: not predicted."
+    rate = throughput_text(answer)
     text = f"{subject}: {words.stage(answer.bottleneck, inside=True)}, {rate}."
     following = next_bottleneck(answer)
     if following is None:
@@ -53,7 +55,7 @@ def limit(answer: WorkloadAnswer, named: bool) -> str:
 
 def doubt(result: SizingResult) -> list[str]:
     """Sizing confidence, and the number of assumptions."""
-    chance, asked = words.percent(result.design.probability), words.percent(result.request.confidence)
+    chance, asked = words.chance(result.design.probability), words.percent(result.request.confidence)
     check = result.design.target_check
     several = len(result.design.workloads) > 1
     text = f"The probability of meeting {'all targets' if several else 'the target'} is {chance}"

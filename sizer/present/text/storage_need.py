@@ -8,6 +8,10 @@ from sizer.sizing.result import DesignAnswer
 
 # A system that is fuller leaves hardly room for new data, snapshots and rebuilds.
 _FULL = 0.95
+_OTHER_TIER = (
+    "Name one in data.capacity_tier and state what a node reads in [[stated_storage]], or leave the rest where it is "
+    "with data.capacity_tier = 'object-storage'."
+)
 
 
 def storage_need_sentences(design: DesignAnswer) -> list[str]:
@@ -41,8 +45,10 @@ def storage_need_sentences(design: DesignAnswer) -> list[str]:
         )
     if need.nodes_for_rate <= FAR_ABOVE * need.nodes_for_capacity and design.platform.second_tier is None:
         sentences.append(
-            "State data.working_set_bytes, the data that trainings read for some days, and two tiers are sized; with "
-            "data.capacity_tier = 'object-storage' the rest stays where it is."
+            f"No second tier with published rates makes it better. {_OTHER_TIER}"
+            if need.has_working_set
+            else "State data.working_set_bytes, the data that trainings read for some days, and two tiers are sized; "
+            "with data.capacity_tier = 'object-storage' the rest stays where it is."
         )
     return [*sentences, *full]
 

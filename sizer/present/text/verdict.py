@@ -216,6 +216,11 @@ def _in_memory_text(design: DesignAnswer, answer: WorkloadAnswer, memory_bytes: 
 
 
 def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: float) -> str:
+    if not answer.rate_is_predicted:
+        target = target_text(answer.workload, answer.dnn)
+        return (
+            f"{answer.workload.name}: the target is {target}; no rate of the {design.platform.gpu.name} is predicted."
+        )
     if answer.language is not None:
         each = significant(float(answer.throughput.value) / design.n_gpus)
         return (

@@ -108,7 +108,7 @@ def card_figures(
             continue
         reference = show(base)
         if show is _chance and probability is not None:
-            value = replace(reference, text=words.percent(probability), number=probability)
+            value = replace(reference, text=words.chance(probability), number=probability)
         elif value.unit == reference.unit and reference.number is not None and math.isfinite(reference.number):
             value = value.in_unit_of(reference.number)
         found.append(CardFigure(key, label, value.text, difference_text(value, reference, is_count)))
@@ -264,7 +264,7 @@ def _labelled(what: str, names: Sequence[str], number: int, several: bool) -> st
 
 def _chance(design: DesignAnswer) -> Value:
     asked = "; ".join(target_text(answer.workload, answer.dnn) for answer in design.workloads)
-    return Value(words.percent(design.probability), design.probability, is_share=True, of=asked)
+    return Value(words.chance(design.probability), design.probability, is_share=True, of=asked)
 
 
 def _count(design: DesignAnswer, field: str) -> Value:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sizer.base.quantities import by_count, duration, grouped, plain, si, significant
+from sizer.base.quantities import by_count, duration, grouped, plain, si, significant, tokens_text
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.text.assumptions import AssumptionRow
@@ -49,7 +49,9 @@ def required_capacity_table(plan: DataPlan) -> Table:
 def _capacity_rows(plan: DataPlan) -> Iterator[tuple[str, str | Cell, str] | Row]:
     required = plan.required
     for data_set in required.sets:
-        samples = f"{significant(data_set.n_samples)} samples of {si(data_set.sample_bytes, 'B')}"
+        size = si(data_set.sample_bytes, "B")
+        is_named = data_set.name == tokens_text(data_set.n_samples)
+        samples = f"{size} a token" if is_named else f"{significant(data_set.n_samples)} samples of {size}"
         yield data_set.name, si(data_set.size_bytes, "B"), samples
     if required.raw_bytes:
         yield "Raw data", si(required.raw_bytes, "B"), "stored in addition to the prepared data"

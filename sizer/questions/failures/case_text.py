@@ -192,8 +192,15 @@ def _feed_parts(lost: FeedLost) -> Iterator[str]:
     yield (
         f"single-corded devices lose power with their feed: {_named(lost.unpowered)}"
         if lost.unpowered
+        else "all devices on the plan's feeds are dual-corded"
+        if lost.few_supplies
         else "all devices on the plan's feeds are dual-corded and stay on"
     )
+    for few in lost.few_supplies:
+        yield (
+            f"the {few.name} keeps {few.remaining} of {few.supplies} power supplies and needs {few.needed} for its "
+            "full draw: it may run slower or stop"
+        )
     yield f"one PDU alone carries at most {si(lost.load_w, 'W')} of its {si(lost.rating_w, 'W')}"
     if lost.unknown:
         yield f"the plan does not know the feeds of {_named(lost.unknown)}"

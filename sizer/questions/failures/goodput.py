@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sizer.base.errors import RequestError
+from sizer.base.quantities import duration, grouped, si
 from sizer.perf.availability.goodput import (
     GPUS_OF_THE_RATE,
     INTERRUPTIONS,
@@ -24,18 +25,19 @@ from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 USUAL_REPAIR_S = 86_400.0
 # Write rates compared with the one asked about.
 _WRITE_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
+# What a value is called, and the least and the most of it.
 _LIMITS = {
-    "gpus": (1, 131_072, ""),
-    "parameters": (1e6, 1e14, ""),
-    "write_bytes_per_s": (1e6, 1e14, " B/s"),
-    "read_bytes_per_s": (1e6, 1e14, " B/s"),
-    "copy_s": (0.001, 3600, " s"),
-    "interval_s": (1, 1e7, " s"),
-    "bytes_per_parameter": (0.5, 40, " B"),
-    "notice_s": (0, 1e6, " s"),
-    "rate": (0.01, 1000, ""),
-    "repair_s": (60, 1e7, " s"),
-    "spares": (0, 100_000, ""),
+    "gpus": ("number of GPUs", 1, 131_072, ""),
+    "parameters": ("number of parameters", 1e6, 1e14, ""),
+    "write_bytes_per_s": ("write rate", 1e6, 1e14, "B/s"),
+    "read_bytes_per_s": ("read rate", 1e6, 1e14, "B/s"),
+    "copy_s": ("time to copy the state into host memory", 0.001, 3600, "s"),
+    "interval_s": ("checkpoint interval", 1, 1e7, "s"),
+    "bytes_per_parameter": ("size of a checkpoint for each parameter", 0.5, 40, "B"),
+    "notice_s": ("time from a failure to loading", 0, 1e6, "s"),
+    "rate": ("number of interruptions for 1,000 days of 8 GPUs", 0.01, 1000, ""),
+    "repair_s": ("time of a repair", 60, 1e7, "s"),
+    "spares": ("number of spare servers", 0, 100_000, ""),
 }
 
 
@@ -145,15 +147,17 @@ def goodput_answer(question: GoodputQuestion) -> GoodputAnswer:
     RequestError
         If a value is out of its range, or checkpoints follow each other faster than they are written.
     """
-    for name, (low, high, unit) in _LIMITS.items():
+    for name, (called, low, high, unit) in _LIMITS.items():
         value = getattr(question, name)
         if value is not None and not (math.isfinite(value) and low <= value <= high):
-            raise RequestError(f"{name} is {value:g}{unit}; allowed are {low:g} to {high:g}{unit}")
+            given, least, most = (_written(one, unit) for one in (value, low, high))
+            raise RequestError(f"the {called} is {given}; allowed are {least} to {most}")
     plan = _plan(question, 1.0)
     if question.interval_s is not None and plan.write_s > question.interval_s:
         raise RequestError(
-            f"interval_s is {question.interval_s:g} s, but a checkpoint of {plan.checkpoint_bytes / 1e12:.3g} TB takes "
-            f"{plan.write_s:.3g} s to write; give a longer interval or faster storage"
+            f"the checkpoint interval is {duration(question.interval_s)}, but a checkpoint of "
+            f"{si(plan.checkpoint_bytes, 'B')} takes {duration(plan.write_s)} to write; give a longer interval or "
+            "faster storage"
         )
     others = []
     for factor in _WRITE_FACTORS:
@@ -166,6 +170,14 @@ def goodput_answer(question: GoodputQuestion) -> GoodputAnswer:
         spares = spares_that_suffice(servers, question.repair_s, rate=question.rate or INTERRUPTIONS[0])
     level = storage_level(question.read_bytes_per_s, question.write_bytes_per_s, servers)
     return GoodputAnswer(question, plan, tuple(others), level, spares)
+
+
+def _written(value: float, unit: str) -> str:
+    if not math.isfinite(value) or abs(value) > 1e15:
+        return f"{value:g} {unit}".strip()
+    return {"B/s": si(value, unit), "B": f"{value:g} B", "s": duration(value)}.get(
+        unit, grouped(value, 0 if value == int(value) else 2)
+    )
 
 
 def _plan(question: GoodputQuestion, faster: float) -> CheckpointPlan:

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from sizer.physical.losses import Losses, Remaining, on_one_side
 from sizer.physical.protection import drives_survived, nodes_survived
+from sizer.physical.racks.supplies import FewSupplies, few_supplies
 from sizer.physical.roles import NetworkRole, Role
 from sizer.questions.failures.after_loss import HardwareAfterLoss
 from sizer.sizing.result import DesignAnswer, SizingResult
@@ -80,6 +81,7 @@ class FeedLost:
 
     unpowered: tuple[str, ...]  # single-corded devices on the larger side
     unknown: tuple[str, ...]  # devices whose feeds the plan does not know
+    few_supplies: tuple[FewSupplies, ...]  # kinds of devices that keep too few supplies for their full draw
     load_w: float  # of the fullest PDU that carries the load of both feeds
     rating_w: float  # of the same PDU
     capacity: CapacityReduced
@@ -290,8 +292,10 @@ class FailureScenarios:
         unknown = tuple(device.name for rack in plan.racks for device in rack.present if device.name not in fed)
         fullest = max(feeds, key=lambda feed: feed.alone_w / feed.capacity_w)
 
+        few = tuple(few_supplies(plan.racks, plan.catalog))
+
         def effect(remaining: Remaining) -> FailureEffect:
             capacity = self._capacity(remaining)
-            return FeedLost(tuple(unpowered), unknown, fullest.alone_w, fullest.capacity_w, capacity)
+            return FeedLost(tuple(unpowered), unknown, few, fullest.alone_w, fullest.capacity_w, capacity)
 
         yield self._reduced("power-feed", *unpowered)._replace(effect=effect)

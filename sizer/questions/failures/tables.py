@@ -102,12 +102,12 @@ def targets_text(case: FailureCase) -> str:
         return "not known"
     probability = prod(case.probability)
     if case.keeps_targets:
-        return f"met, {words.percent(min(probability, 0.999))}"
+        return f"met, {words.chance(probability)}"
     if all(case.meets_target):
         return "jobs start too late"  # the targets of the workloads are met; the team waits
     if probability < _LEAST_PROBABILITY:
         return "missed"
-    return f"missed, {words.percent(probability)}"
+    return f"missed, {words.chance(probability)}"
 
 
 def _shares(case: FailureCase) -> str:

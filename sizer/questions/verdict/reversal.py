@@ -14,9 +14,9 @@ from sizer.catalog.schema import Dnn
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET, target_kind, target_value
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.recommend import MAX_SERVERS, search
+from sizer.sizing.recommend import search
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import Ranking, UnsettledError
+from sizer.sizing.search.ranking import Ranking
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
 
@@ -29,8 +29,6 @@ _DOUBLINGS = {DATASET_SIZE: 10, SAMPLE_SIZE: 6, TARGET: 6, BATCH: 1, TEAM_SIZE: 
 _DIGITS = 3
 _LEAST_MANTISSA = 100  # the least number of so many digits
 _MANTISSAS = 9 * _LEAST_MANTISSA
-# Larger designs are searched only where the smaller ones do not settle which is the best.
-_LARGEST_CLUSTERS = (8, 32, None)
 
 
 def path_of(key: str) -> tuple[str | int, ...]:
@@ -179,16 +177,11 @@ class ResizedRequests:
 
     def _best(self, request: SizingRequest) -> tuple[PartCounts, int] | None:
         """The best design of a narrow request with its row."""
-        limit = request.limits.servers
         with suppress(InfeasibleError, RequestError):
-            for most in _LARGEST_CLUSTERS:
-                if most is not None and (most <= self.models[0].n_servers // 2 or (limit or MAX_SERVERS) <= most):
-                    continue
-                counts = search(request, self.catalog, self.calibration, most=most)
-                with suppress(UnsettledError):
-                    order = Ranking(counts, goes_on=most is not None).first(1)
-                    if order:
-                        return counts, order[0]
+            counts = search(request, self.catalog, self.calibration)
+            order = Ranking(counts).first(1)
+            if order:
+                return counts, order[0]
         return None
 
 

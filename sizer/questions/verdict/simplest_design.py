@@ -9,7 +9,7 @@ from sizer.base.arrays import Ints
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device
+from sizer.catalog.schema import Device, Gpu
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
@@ -106,7 +106,7 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     simplest = _simplest(request, request, described, catalog, calibration)
     allowed = described if simplest is None or described.simplicity <= simplest.simplicity else simplest
     # A customer reads of no design with parts that the request excludes.
-    free = request if design.bill.is_customer_copy else _without_choices(request)
+    free = request if design.bill.is_customer_copy else _without_choices(request, design.platform.gpu)
     unrestricted = None if free == request else _simplest(free, request, described, catalog, calibration)
     if unrestricted is None or unrestricted.simplicity >= allowed.simplicity:
         return SimplestDesign(described.simplicity, allowed, None, ())
@@ -148,9 +148,11 @@ def _devices(counts: Quantities, catalog: Catalog) -> Ints:
     return np.asarray(np.sum([np.zeros(counts.rack_units.shape, dtype=np.int64), *quantities], axis=0, dtype=np.int64))
 
 
-def _without_choices(request: SizingRequest) -> SizingRequest:
-    """The request with everything allowed that the catalogue orders."""
+def _without_choices(request: SizingRequest, gpu: Gpu) -> SizingRequest:
+    """The request with everything allowed that the catalogue orders; who asks for GPUs by number means these GPUs."""
     unchanged: dict[str, object] = {"gpus_per_server": request.platforms.gpus_per_server}
+    if any(work.target.gpus_busy is not None for work in request.workload):
+        unchanged["gpus"] = request.platforms.gpus or (gpu.id,)
     if request.team is not None:
         asked = request.platforms
         unchanged |= {"servers": asked.servers, "forbidden_servers": asked.forbidden_servers, "gpus": asked.gpus}
@@ -166,7 +168,7 @@ def _simplest(
 ) -> RatedDesign | None:
     """Simplest design of a request, sized again; None where it has none. ``original``: the request as stated."""
     try:
-        counts = search(request, catalog, calibration)
+        counts = search(request, catalog, calibration, most=described.design.n_servers)
     except InfeasibleError:
         return None
     row = _simplest_row(counts, original.platforms, described.design)
@@ -221,20 +223,21 @@ def _best_rank(
     allows_unknown_rate: bool,
 ) -> tuple[float, ...] | None:
     """Simplest single server, or cluster, of a platform: what it is ordered by, its row last."""
-    evaluated = counts.evaluated
-    here = slice(1, None) if is_cluster else slice(0, 1)
-    if not counts.candidates[index, here].any():
+    evaluated, sizes = counts.evaluated, counts.evaluated.space.sizes
+    most_w = MOST_OF_DESCRIBED * float(described.quantities.power_max_w[0])
+    is_small = ((sizes > 1) == is_cluster) & (sizes <= described.n_servers)
+    is_small &= sizes * evaluated.gpus_per_server[index] <= MOST_OF_DESCRIBED * described.n_gpus
+    # Parts are counted only where what is known before leaves a design.
+    is_left = is_small & counts.candidates[index] & (counts.at_least["watts"][index] <= most_w)
+    if not allows_unknown_rate:
+        is_left &= ~counts.conditional[evaluated.space.of_platform(index)]
+    if not is_left.any():
         return None
     rows = counts.feasible_of(index) if allows_unknown_rate else rows_of_known_rate(counts, index)
-    servers = evaluated.space.n_servers[rows]
-    is_small = (servers <= described.n_servers) & (
-        servers * evaluated.gpus_per_server[index] <= MOST_OF_DESCRIBED * described.n_gpus
-    )
-    is_small &= counts.power_w[rows] <= MOST_OF_DESCRIBED * float(described.quantities.power_max_w[0])
-    rows = rows[is_small & ((servers > 1) == is_cluster)]
+    rows = rows[is_small[rows % sizes.size] & (counts.power_w[rows] <= most_w)]
     if not rows.size:
         return None
-    local = rows % len(evaluated.space.sizes)
+    local = rows % sizes.size
     quantities, platform = counts.of(index).quantities, evaluated.platforms[index]
     keys = zip(
         _network_kinds(quantities)[local].tolist(),

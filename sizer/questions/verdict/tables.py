@@ -97,7 +97,7 @@ def simplest_table(simplest: SimplestDesign, result: SizingResult) -> Table:
         Field("Devices", lambda one: grouped(one[1].simplicity.devices), "right", 9),
         Field("Rack units", lambda one: grouped(float(one[1].design.quantities.rack_units[0])), "right", 8),
         Field("Power", lambda one: result_text.power(one[1].design), "right", 13),
-        Field("Probability", lambda one: words.percent(one[1].design.probability), "right", 14),
+        Field("Probability", lambda one: words.chance(one[1].design.probability), "right", 14),
     ]
     if not result.design.bill.is_customer_copy:
         label = result_text.price_label(result.design.bill)

@@ -14,6 +14,7 @@ from sizer.present.theme import Palette
 from sizer.present.words import (
     NOT_KNOWN,
     capital,
+    chance,
     estimate,
     inside_sentence,
     listed,
@@ -108,8 +109,8 @@ def _verdict(one: FixedDesignRates, *, is_open: bool) -> str:
         return "missed: the data do not fit"
     if is_open and one.meets_target[0]:
         return NOT_KNOWN
-    chance = percent(min(float(one.probability[0]), 0.999))
-    return f"{'met' if one.meets_target[0] else 'missed'} at {chance}"
+    probability = chance(float(one.probability[0]))
+    return f"{'met' if one.meets_target[0] else 'missed'} at {probability}"
 
 
 def _verdict_change(now: FixedDesignRates, base: FixedDesignRates) -> str:

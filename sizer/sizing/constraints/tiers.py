@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
-from sizer.base.errors import RequestError
+from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.identity_cache import Identity, identity_of
 from sizer.base.units import WEEK_S
 from sizer.catalog.generations import era_of
+from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
 from sizer.physical import capacity
@@ -68,6 +71,8 @@ def with_tiers(
     ------
     RequestError
         If the request names a capacity tier that the catalogue does not have, or that is none.
+    InfeasibleError
+        If the named tier cannot stand behind any storage of these platforms.
     """
     data = request.data
     if data.working_set_bytes is None:
@@ -84,13 +89,36 @@ def with_tiers(
         tiers.append(SecondTier(None, 0, 0, staging_bytes_per_s(data)))
     found = list(platforms) if data.capacity_tier is None else []
     for platform in platforms:
-        found += [replace(platform, second_tier=tier) for tier in tiers if joins(catalog, platform, tier.storage)]
+        joined = (with_tier(catalog, platform, tier) for tier in tiers)
+        found += [one for one in joined if one is not None]
     if not found:
-        raise RequestError(
+        raise InfeasibleError(
             f"data.capacity_tier = {data.capacity_tier!r} joins no fast storage that the request allows, or is too "
             "small for the data; allow other storage, or leave the key out"
         )
     return found
+
+
+def _of_two_tiers(platform: Platform, tier: SecondTier, *, is_in_band: bool) -> Platform:
+    """A platform with a second tier; the same object for the same question, whose parts are counted already."""
+    storage = None if tier.storage is None else identity_of(tier.storage)
+    option, nodes, staging = tier.capacity_option, tier.nodes, tier.staging_bytes_per_s
+    return _two_tiers(identity_of(platform), storage, option, nodes, staging, is_in_band)
+
+
+@lru_cache(maxsize=4096)  # requests of a batch, and variants of one, ask for the same tiers again and again
+def _two_tiers(
+    platform: Identity,
+    storage: Identity | None,
+    capacity_option: int,
+    nodes: int,
+    staging_bytes_per_s: float,
+    is_in_band: bool,
+) -> Platform:
+    behind = None if storage is None else storage.value
+    tier = SecondTier(behind, capacity_option, nodes, staging_bytes_per_s, is_in_band)
+    of_two: Platform = replace(platform.value, second_tier=tier)
+    return of_two
 
 
 def _candidates(request: SizingRequest, catalog: Catalog) -> list[Storage]:
@@ -108,7 +136,7 @@ def _candidates(request: SizingRequest, catalog: Catalog) -> list[Storage]:
         if storage is None or not capacity.counts_nodes(storage):
             known = [item.id for item in catalog.storage.values() if item.tier == "capacity" and item.orderable]
             raise RequestError(
-                f"data.capacity_tier = {name!r} is no shared storage of the catalogue; known: "
+                f"data.capacity_tier = {name!r} is not shared storage in the catalogue; known: "
                 f"{', '.join([*known, OBJECT_STORAGE])}"
             )
         return [as_stated(catalog, storage, request)]
@@ -119,7 +147,6 @@ def _candidates(request: SizingRequest, catalog: Catalog) -> list[Storage]:
         and item.orderable
         and capacity.counts_nodes(item)
         and item.id not in request.platforms.forbidden_storage
-        and node_read_rate(item) is not None
     ]
 
 
@@ -142,16 +169,30 @@ def _sized(storage: Storage, data_bytes: float, staging: float) -> SecondTier | 
     return SecondTier(storage, option, nodes, staging)
 
 
-def joins(catalog: Catalog, platform: Platform, tier: Storage | None) -> bool:
-    """Whether a capacity tier can stand behind the storage of a platform, on the same network."""
-    storage = platform.storage
+def with_tier(catalog: Catalog, platform: Platform, tier: SecondTier) -> Platform | None:
+    """A platform with a capacity tier behind its storage; None where they cannot stand together.
+
+    The tier joins the network of the fast storage or, where that runs another link, the in-band Ethernet network, by
+    which the servers of today's clusters reach such storage (RA-11333-001 V11).
+    """
+    storage, behind = platform.storage, tier.storage
     if not capacity.counts_nodes(storage) or storage.tier == "capacity":
-        return False
-    if tier is None:
-        return True
-    if tier.id == storage.id or tier.front_end_kind is None or not fits_era(tier.era, era_of(catalog, platform.server)):
-        return False
-    kind = tier.front_end_kind.value
+        return None
+    if behind is None:
+        return _of_two_tiers(platform, tier, is_in_band=False)
+    front = behind.front_end_kind
+    if behind.id == storage.id or front is None or not fits_era(behind.era, era_of(catalog, platform.server)):
+        return None
+    if _shares_front_end(platform, front.value):
+        return _of_two_tiers(platform, tier, is_in_band=False)
+    switch = platform.in_band_switch
+    if switch is not None and leaf_ports(switch, front.value) >= MIN_LEAF_PORTS:
+        return _of_two_tiers(platform, tier, is_in_band=True)
+    return None
+
+
+def _shares_front_end(platform: Platform, kind: LinkType) -> bool:
+    """Whether the network of the fast storage has ports for a link."""
     if platform.attachment == "gateway":
         return platform.gateway is not None and platform.gateway.front_end_kind.value == kind
     if platform.attachment == "own network":

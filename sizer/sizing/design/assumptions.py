@@ -7,7 +7,14 @@ from sizer.catalog.checks import unknown_facts
 from sizer.catalog.items import Item
 from sizer.catalog.labels import names_item
 from sizer.catalog.model import Catalog, last_field, statements
-from sizer.perf.availability.goodput import INTERRUPTIONS, NOTICE_S, RESCHEDULE_S, WARM_UP_S
+from sizer.perf.availability.goodput import (
+    INTERRUPTIONS,
+    NOTICE_S,
+    RESCHEDULE_S,
+    WARM_UP_S,
+    level_rates,
+    servers_of_eight,
+)
 from sizer.physical.host_memory import OS_RESERVE_BYTES
 from sizer.physical.racks.positions import AISLE_M, LEAD_M, SLACK_FRACTION, TRAY_M
 from sizer.sizing.assumptions import (
@@ -24,6 +31,7 @@ from sizer.sizing.assumptions import (
     MissingReadRate,
     OpenPoint,
     RestartTimes,
+    StorageLevelTaken,
 )
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.storage_rates import WRITE_SHARES, rate_is_unknown
@@ -53,6 +61,7 @@ def design_assumptions(
     on_gpu = [work.on(design.platform.gpu.id, design.n_gpus) for work in works]
     return (
         *(DefaultTaken(work.request.name, default) for work in on_gpu for default in work.defaults),
+        *_storage_levels(works, design),
         *_of_checkpoints(design),
         CacheReserve(OS_RESERVE_BYTES),
         CableRoute(LEAD_M, TRAY_M, AISLE_M, SLACK_FRACTION),
@@ -63,6 +72,15 @@ def design_assumptions(
             if fact.basis == "assumed" and fact.source != CUSTOM and not _is_replaced(design, item, fact.field)
         ),
     )
+
+
+def _storage_levels(works: Sequence[ResolvedWorkload], design: DesignAnswer) -> Iterator[DesignAssumption]:
+    """Published levels that the storage is sized for because the request asks for GPUs by their number."""
+    servers = servers_of_eight(design.n_servers, design.platform.gpus_per_server)
+    for work in works:
+        if work.others is not None and work.others.level is not None and work.others.level_is_default:
+            read, write = level_rates(work.others.level, servers)
+            yield StorageLevelTaken(work.request.name, work.others.level, float(read), float(write))
 
 
 def _of_checkpoints(design: DesignAnswer) -> Iterator[DesignAssumption]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sizer.perf.availability.goodput import storage_level
+from sizer.perf.availability.goodput import servers_of_eight, storage_level
 from sizer.physical.platform import Platform
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.checkpoints import TRANSFER_S, CheckpointedJob
@@ -54,6 +54,7 @@ def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> Checkpoint
     weights = min(_WEIGHT_BYTES * job.parameters, kept.restart_bytes)
     storm = kept.restart_bytes + (job.replicas - 1) * weights
     loaded = storm if kept.replica_bytes else kept.restart_bytes
+    nodes = float(servers_of_eight(design.n_servers, platform.gpus_per_server))
     is_known = not (platform.storage.kind == "local" or write_rate_is_unknown(platform.storage))
     return CheckpointStorage(
         written_bytes=kept.written_bytes,
@@ -66,7 +67,7 @@ def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> Checkpoint
         restart_allowed_s=TRANSFER_S,
         read_bytes_per_s=read,
         storm_bytes=storm,
-        level=storage_level(read[0], write[0], design.n_servers) if is_known else None,
+        level=storage_level(read[0], write[0], nodes) if is_known else None,
     )
 
 

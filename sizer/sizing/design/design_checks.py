@@ -6,8 +6,9 @@ import numpy as np
 
 from sizer.catalog.model import Catalog
 from sizer.physical.components import Quantities
-from sizer.physical.plan import PlacedDevice, Plan
+from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 from sizer.physical.platform import Platform
+from sizer.physical.racks.site_rules import floor_load_kg_per_m2
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, FactKind, MissingFact, at_most
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import needed_of
@@ -82,6 +83,7 @@ def design_checks(
         _capacity(request, works, platform, parts),
         *_power(request.limits, parts, plan, catalog),
         *_racks(plan, catalog),
+        *_floor(plan, platform, catalog),
     )
 
 
@@ -118,12 +120,36 @@ def _racks(plan: Plan, catalog: Catalog) -> Iterator[DesignCheck]:
         result = at_most(most.alone_w, most.capacity_w, missing)
         yield DesignCheck(CheckKind.FEED_POWER, result, most.capacity_w, most.alone_w, missing)
     if racks:
-        load_kg = plan.rack.load_kg.value
-        most_kg = max(sum(device.weight_kg or 0.0 for device in rack.present) for rack in racks)
-        unknown = {device.item for rack in racks for device in rack.present if device.weight_kg is None}
-        missing = tuple(MissingFact(FactKind.WEIGHT, item, catalog.item(item).name) for item in sorted(unknown))
-        result = at_most(most_kg, load_kg, missing)
-        yield DesignCheck(CheckKind.RACK_WEIGHT, result, load_kg, most_kg, missing)
+        loads = [
+            (sum(device.weight_kg or 0.0 for device in rack.present), catalog.racks[rack.item].load_kg.value)
+            for rack in racks
+        ]
+        most_kg, load_kg = max(loads, key=lambda pair: pair[0] / pair[1])
+        missing = _without_weight(racks, catalog)
+        yield DesignCheck(CheckKind.RACK_WEIGHT, at_most(most_kg, load_kg, missing), load_kg, most_kg, missing)
+
+
+def _floor(plan: Plan, platform: Platform, catalog: Catalog) -> Iterator[DesignCheck]:
+    """Load on the floor below the heaviest new rack, where the request states what the floor carries."""
+    most, racks = platform.site.floor_kg_per_m2, [rack for rack in plan.racks if not rack.is_existing]
+    if most is None or not racks:
+        return
+    loads = [floor_load_kg_per_m2(rack.weight_kg, catalog.racks[rack.item]) for rack in racks]
+    known = [load for load in loads if load is not None]
+    own = dict.fromkeys(
+        rack.item for rack, load in zip(racks, loads, strict=True) if load is None or rack.own_weight_kg is None
+    )
+    missing = (
+        *_without_weight(racks, catalog),
+        *(MissingFact(FactKind.WEIGHT, item, catalog.racks[item].name) for item in own),
+    )
+    worst = max(known, default=0.0)
+    yield DesignCheck(CheckKind.FLOOR_LOAD, at_most(worst, most, missing), most, worst if known else None, missing)
+
+
+def _without_weight(racks: Iterable[PlacedRack], catalog: Catalog) -> tuple[MissingFact, ...]:
+    unknown = {device.item for rack in racks for device in rack.present if device.weight_kg is None}
+    return tuple(MissingFact(FactKind.WEIGHT, item, catalog.item(item).name) for item in sorted(unknown))
 
 
 def _without_power(devices: Iterable[PlacedDevice], catalog: Catalog) -> tuple[MissingFact, ...]:

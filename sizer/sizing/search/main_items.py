@@ -66,17 +66,18 @@ class MainItems:
 def main_items_cost(
     request: SizingRequest, evaluated: EvaluatedSpace, prices: UnitPrices, rates: OwnershipRates | None = None
 ) -> MainItems:
-    """Cost of servers, storage, head node, a switch, licences and support at the second height of ``prices``.
+    """Cost of servers, storage tiers, head node, a switch, licences and support at the second height of ``prices``.
 
     With the rates of an ownership also the energy and rack units of servers, storage and head node over its years.
     """
     existing, platforms = request.existing, evaluated.platforms
     amounts = _Amounts(prices, request, rates)
     parts = [_priced_parts(platform) for platform in platforms]
-    of_server, of_storage, of_cluster = zip(*parts, strict=True)
+    of_server, of_storage, of_cluster, of_tier = zip(*parts, strict=True)
     server = _of_all(platforms, of_server, amounts.server)
     unit = _of_all(platforms, of_storage, amounts.unit)
     cluster, per_server = _of_all(platforms, of_cluster, amounts.cluster)
+    tier = _of_all(platforms, of_tier, amounts.tier)
     there, units_there = np.zeros((2, len(platforms), 1))
     if existing.servers or existing.storage_nodes:
         for place, platform in enumerate(platforms):
@@ -89,7 +90,7 @@ def main_items_cost(
     def bound(servers: Ints, nodes: Ints) -> Floats:
         new, units = np.maximum(servers - there, 0), np.maximum(nodes // per_unit - units_there, 0)
         cost = np.where(new > 0, new * server, 0.0) + np.where(units > 0, units * unit, 0.0)
-        cost = cost + np.where(servers > 1, cluster + servers * per_server, 0.0)
+        cost = cost + tier + np.where(servers > 1, cluster + servers * per_server, 0.0)
         # A hair below, so that no rounding of sums makes it more than the whole design costs.
         return np.asarray(np.maximum(cost * (1 - 1e-9) - _HALF_CENT, 0.0))
 
@@ -104,12 +105,14 @@ def main_items_cost(
 
 @cached_by_identity
 def _priced_parts(platform: Platform) -> tuple[tuple[object, ...], ...]:
-    """The parts that decide what a server, a unit of storage and what a cluster needs once cost."""
+    """The parts that decide what a server, a unit of storage, what a cluster needs once, and a second tier cost."""
     memory, head, switch = platform.host_memory, platform.head_node, platform.fabric_switch
     storage = (platform.storage.id, platform.capacity_option, platform.storage_server and platform.storage_server.id)
     # A head node may hold the data.
     once = (head and head.id, platform.has_spare_head, switch and switch.id, platform.director is None)
-    return (platform.server.id, platform.gpus_per_server, memory and memory.id), storage, (*storage, *once)
+    second = platform.second_tier
+    tier = second and (platform.tier_key, second.capacity_option, second.nodes)
+    return (platform.server.id, platform.gpus_per_server, memory and memory.id), storage, (*storage, *once), (tier,)
 
 
 def _of_all(
@@ -172,6 +175,13 @@ class _Amounts:
             if line.metric == "node" and {"cluster", "all"} & set(line.covers):
                 per_server += float(self._prices.of(line.item, platform)[1]) * self._shares.times(line.item)
         return np.array([once, per_server])
+
+    def tier(self, platform: Platform) -> float:
+        """The units of a capacity tier, which every number of servers needs alike."""
+        second = platform.second_tier
+        if self._is_expansion or second is None or second.storage is None:
+            return 0.0
+        return -(-second.nodes // nodes_per_unit(second.storage)) * self._cost(second.storage, platform)
 
     @property
     def _is_expansion(self) -> bool:

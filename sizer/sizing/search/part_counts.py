@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
-from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
+from sizer.base.identity_cache import Identity, identity_of, identity_of_catalog
 from sizer.base.interruption import pause_point
 from sizer.bom.cost import row_amounts
 from sizer.bom.lines import row_cost
@@ -33,31 +32,20 @@ from sizer.workload.request import Fabric, Limits, SizingRequest
 _KEPT_SIZES = 160
 
 
-@dataclass(frozen=True, eq=False)
-class _Same:
-    """An object by its identity: comparing two platforms means comparing every fact of theirs."""
-
-    one: Any
-
-
-_same = cached_by_identity(_Same)
-_same_catalog = cached_by_catalog(_Same)
-
-
 @lru_cache(maxsize=512)  # requests of a batch count the same sizes of a platform again and again
 def _quantities(
-    platform: _Same,
-    catalog: _Same,
+    platform: Identity,
+    catalog: Identity,
     sizes: bytes,
     nodes: bytes,
     rack_power_w: float | None,
     fabric: Fabric,
 ) -> Quantities:
     return quantities(
-        platform.one,
+        platform.value,
         np.frombuffer(sizes, dtype=np.int64),
         np.frombuffer(nodes, dtype=np.int64),
-        catalog=catalog.one,
+        catalog=catalog.value,
         limits=Limits(rack_power_w=rack_power_w),
         fabric=fabric,
     )
@@ -186,9 +174,9 @@ class PartCounts:
                 fabric=request.fabric,
             )
         else:
-            same = (_same(platform), _same_catalog(self.catalog))
+            of = (identity_of(platform), identity_of_catalog(self.catalog))
             key = (sizes.tobytes(), nodes.tobytes(), request.limits.rack_power_w, request.fabric)
-            found = _quantities(*same, *key)
+            found = _quantities(*of, *key)
         amount, unpriced = row_cost(found.components, self.catalog, self.prices, request.currency)
         cost = np.zeros(len(evaluated.space.sizes)) if amount is None else amount
         low, likely = row_amounts(found.components, platform, self.unit_prices)

@@ -18,7 +18,7 @@ from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.modern.design_rates import convergence_of
 from sizer.perf import pipeline, storage
-from sizer.perf.availability.goodput import level_rates
+from sizer.perf.availability.goodput import level_rates, servers_of_eight
 from sizer.perf.stage_capacity import Capacity
 from sizer.sizing.reasons import RateNeed
 from sizer.sizing.stages.checkpoints import CheckpointRates, checkpoint_rates
@@ -28,8 +28,8 @@ from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
-# Confidence is stated and compared in whole percent: the models do not tell 49.6 % from 50 %.
-_CONFIDENCE_RESOLUTION = 0.005
+# The last bits of a probability, so that one that equals the confidence but for rounding meets it.
+_CONFIDENCE_RESOLUTION = 1e-9
 # A file is looked up once and read in pieces of so many bytes, each an operation of the published rates. Assumed.
 _READ_BYTES = 2.0**20
 # Writes up to this share of the demonstrated reads need no published write rate. A choice of ours: a quarter of the
@@ -160,7 +160,7 @@ def need(
     rates = checkpoint_rates(work.checkpoints, work.others, gpus, comp.replicas)
     level = None if work.others is None else work.others.level
     if rates is not None and level is not None:
-        read, write = level_rates(level, np.broadcast_to(n_servers, gpus.shape))
+        read, write = level_rates(level, np.broadcast_to(servers_of_eight(n_servers, cols.gpus_per_server), gpus.shape))
         rates = replace(rates, level_read_bytes_per_s=read, level_write_bytes_per_s=write)
     return replace(wanted, checkpoints=rates)
 
@@ -290,6 +290,9 @@ def rate_need(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need
     streams = wanted.checkpoints
     if streams is not None and streams.level_read_bytes_per_s is not None:
         found[RateNeed.LEVEL] = float(streams.level_read_bytes_per_s.flat[0]) / read_low
+    if streams is not None and streams.level_write_bytes_per_s is not None:
+        at_level = float((streams.level_write_bytes_per_s / cols.node_write_low_bytes_per_s).flat[0])
+        found[RateNeed.LEVEL] = max(found.get(RateNeed.LEVEL, 0.0), at_level)
     if streams is not None:
         write_low = float(cols.node_write_low_bytes_per_s.flat[0])
         found[RateNeed.CHECKPOINTS] = float(streams.written_bytes_per_s.flat[0]) / write_low

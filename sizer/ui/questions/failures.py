@@ -7,7 +7,7 @@ import streamlit as st
 from sizer.base.quantities import duration, si
 from sizer.catalog.model import Catalog
 from sizer.present.text.redundancy import ONE_LOST, listed_losses, spare_sentence
-from sizer.present.words import percent, sample_unit
+from sizer.present.words import chance, percent, sample_unit
 from sizer.questions.failures.analysis import FailureCase, failure_cases
 from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
 from sizer.questions.failures.charts import failure_chart
@@ -109,7 +109,7 @@ def _figures(case: FailureCase, result: SizingResult, number: int) -> None:
             (
                 "Target",
                 "met" if case.meets_target[number] else "missed",
-                f"{percent(min(case.probability[number], 0.999))} probability, {percent(answer.probability)} before",
+                f"{chance(case.probability[number])} probability, {chance(answer.probability)} before",
             )
         )
         found.append(("All targets", targets_text(case), f"requested confidence {percent(result.request.confidence)}"))

@@ -253,6 +253,13 @@ FABRIC_AND_ROOM: Columns = (
             name="Separate rails",
         ),
         FormField(
+            ("fabric", "converged"),
+            "Storage on the compute fabric",
+            "Ethernet only: one fabric carries gradients and files. Default: today's servers have a storage fabric.",
+            Checkbox(),
+            name="Converged fabric",
+        ),
+        FormField(
             ("fabric", "directors"),
             "Director switches instead of another tier",
             "Where one switch is not enough. Default: leaves and spines.",

@@ -20,7 +20,7 @@ INGEST_PATHS = {
     "head-node": "Through the head node",
 }
 CHECKPOINT_BUFFERS = {"host-memory": "Memory of the servers", "local-drives": "Drives of the servers"}
-LEVELS = {"": "None asked", "good": "Good", "better": "Better", "best": "Best"}
+LEVELS = {"": "Default", "good": "Good", "better": "Better", "best": "Best", "none": "None"}
 RESTART_READS = {"shared": "Replicas share what they read", "each-replica": "Each replica for itself"}
 
 
@@ -125,7 +125,8 @@ DATA: Columns = (
         FormField(
             ("data", "storage_level"),
             "Storage level",
-            "Of NVIDIA's DGX SuperPOD: read and write rates by the number of servers.",
+            "Of NVIDIA's DGX SuperPOD: read and write rates by the number of servers. Default: none; for a number of "
+            "today's GPUs that of the data, “good” for language models.",
             Dropdown(LEVELS),
         ),
         FormField(

@@ -1,5 +1,7 @@
 """The need in words: the field, templates, what was read as chips, and the one thing that is missing as buttons."""
 
+import zlib
+
 import streamlit as st
 
 from sizer.catalog.model import Catalog
@@ -30,7 +32,7 @@ def show(parts: Catalog) -> None:
 
 
 def _field(parts: Catalog) -> None:
-    key = f"need/{st.session_state.generation}/{hash(need.text())}"  # another text is another field
+    key = f"need/{st.session_state.generation}/{zlib.crc32(need.text().encode())}"  # another text is another field
     if key not in st.session_state:
         st.session_state[key] = need.text()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

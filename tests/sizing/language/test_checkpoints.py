@@ -23,7 +23,8 @@ PARAMETERS = 70.55e9
 def sized(data=None, resilience=None, platforms=None, **work):
     asked = {"dnn": "llama-3-70b", "tokens": 1e12, "target": {"gpus_busy": 512}, **work}
     platforms = {"servers": ["dgx-h100"], **(platforms or {})}
-    request = {"workload": [asked], "platforms": platforms, "data": data or {}, "resilience": resilience or {}}
+    stored = {"storage_level": "none", **(data or {})}
+    request = {"workload": [asked], "platforms": platforms, "data": stored, "resilience": resilience or {}}
     return size(SizingRequest.from_dict(request), examples.catalog())
 
 

@@ -1,13 +1,16 @@
 """A GPU that nobody measured: the design for a number of GPUs is complete, and its rates are not called predictions."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from sizer import SizingRequest, load_catalog, size
 from sizer.calibrate.notes import FitNote
+from sizer.guide.pdf.render import guide_html
 from sizer.guide.plain_text import answer_text
 from sizer.present.text.verdict import verdict_text
+from sizer.present.words import sample_unit
 from tests.catalog.test_new_generation import FILES
 from tests.factories import examples
 
@@ -43,6 +46,12 @@ def test_a_made_up_gpu_is_sized_by_its_number_and_no_rate_is_claimed(catalog, wo
     assert FitNote.GENERATION_NOT_MEASURED in {one.kind for one in answer.unmeasured}
     assert "not predicted" in verdict_text(result)
     assert "not predicted" in answer_text(result)
+    # Neither the answer nor the guide prints a rate of these GPUs.
+    page = re.sub(r"<[^>]+>", " ", re.sub(r"<style.*?</style>", "", guide_html(result, catalog), flags=re.S))
+    unit = sample_unit(answer.dnn)
+    assert "not predicted" in page
+    assert not re.search(rf"[0-9]\s*{unit}", page)
+    assert not re.search(rf"[0-9]\s*{unit}", answer_text(result))
 
 
 def test_a_measured_generation_is_predicted():

@@ -1,15 +1,20 @@
 """Two tiers of storage: sizes by hand, cost compared with one tier, and requests that make no sense."""
 
+from collections import Counter
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.capacity import usable_bytes
 from sizer.physical.roles import Role
 from sizer.present.plain_table import table_text
 from sizer.present.storage_streams import level_table, streams_table, tiers_table
 from sizer.sizing.design.storage_streams import StreamKind, demand_over_time
+from sizer.sizing.recommend import search
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests.factories import examples
@@ -65,6 +70,32 @@ def test_both_tiers_stand_in_racks_with_their_cables(driving):
     assert any(part.item == "isilon-h5600" and part.quantity[0] == 6 for part in plan.components)
 
 
+def test_no_design_of_two_tiers_costs_less_than_its_main_items(driving):
+    """Six chassis of the capacity tier are among them; without them every platform would be counted for an answer."""
+    request, result = driving
+    platform = result.design.platform
+    counts = search(request, examples.catalog(), stored_calibration(), only=platform.key)
+    rows = np.flatnonzero(counts.feasible)  # counts every platform
+    bound = counts.main_cost.cost.ravel()[rows]
+    assert (bound <= counts.ranking_cost[rows] + 0.01).all()
+    assert bound.min() > 6 * float(counts.unit_prices.of("isilon-h5600", platform)[1])
+
+
+def test_the_same_platform_and_tier_are_one_object(driving):
+    """What was counted for one request is found again for the next."""
+    request, _result = driving
+    found = [
+        [
+            one
+            for one in search(request, examples.catalog(), stored_calibration()).evaluated.platforms
+            if one.second_tier is not None
+        ]
+        for _ in range(2)
+    ]
+    assert len(found[0]) > 1
+    assert all(first is second for first, second in zip(*found, strict=True))
+
+
 def test_demand_names_every_stream(driving):
     request, result = driving
     found = demand_over_time(result.design, request)
@@ -100,6 +131,36 @@ def test_object_storage_holds_what_the_fast_tier_does_not():
     assert not any(device.role is Role.CAPACITY_TIER for device in design.plan.devices)
 
 
+def test_a_capacity_tier_of_another_link_joins_the_in_band_network():
+    """DGX H100 read AI400X2 by InfiniBand; nodes of PowerScale A310 have 25 GbE ports, for the in-band leaves.
+
+    960 TB x 8/9 a chassis of four nodes: 5.1 PB take six chassis, 24 nodes. 400 TB in a week are 0.66 GB/s.
+    """
+    request = SizingRequest.from_dict(
+        {
+            "workload": [
+                {
+                    "name": "images",
+                    "dnn": "resnet50",
+                    "dataset": {"name": "drives", "n_samples": 3.4e9, "sample_bytes": 1.5e6, "format": "records"},
+                    "target": {"samples_per_s": 100_000},
+                }
+            ],
+            "platforms": {"servers": ["dgx-h100"], "storage": ["ai400x2"]},
+            "data": {"working_set_bytes": 400 * TB, "capacity_tier": "powerscale-a310"},
+            "stated_storage": [{"storage": "powerscale-a310", "node_read_bytes_per_s": "100 MB/s"}],
+        }
+    )
+    design = size(request, examples.catalog()).design
+    tier = design.platform.second_tier
+    assert (tier.nodes, tier.is_in_band, tier.staging_bytes_per_s) == (24, True, 400 * TB / (7 * 86_400))
+    assert not design.conditional_on
+    links = [link for link in design.plan.connections if link.role is Role.CAPACITY_CABLE]
+    # 100 MB/s are less than one port: the second stays free, and each leaf of the pair takes every other node.
+    assert Counter(link.z.device for link in links) == {"in-band-01": 12, "in-band-02": 12}
+    assert "powerscale-a310" in {part.item for part in design.plan.components}
+
+
 def test_staging_faster_than_any_test_wrote_is_conditional():
     """300 TB in 14 h are 6 GB/s; no source gives a write rate of F800 beyond 1 GB/s."""
     _, design = sized(working_set_bytes=300 * TB, capacity_tier="isilon-h5600", staging_s=50_000)
@@ -112,7 +173,7 @@ def test_staging_faster_than_any_test_wrote_is_conditional():
     [
         ({"capacity_tier": "isilon-h5600"}, "capacity_tier and staging_s need working_set_bytes"),
         ({"working_set_bytes": -5}, "working_set_bytes"),
-        ({"working_set_bytes": 1e14, "capacity_tier": "tape"}, "is no shared storage of the catalogue; known: "),
+        ({"working_set_bytes": 1e14, "capacity_tier": "tape"}, "is not shared storage in the catalogue; known: "),
         ({"working_set_bytes": 1e14, "capacity_tier": "object-storage"}, "needs data.source_bytes_per_s"),
         ({"daily_window_s": 3600}, "daily_window_s needs daily_ingest_bytes"),
         ({"daily_ingest_bytes": 1e12, "daily_window_s": 90_000}, "daily_window_s"),

@@ -26,7 +26,7 @@ def sized(data=None, storage=(), stated=(), servers=("dgx-h100",), **workload):
     request = {
         "workload": [asked],
         "platforms": {"servers": list(servers), "storage": list(storage)},
-        "data": data or {},
+        "data": {"storage_level": "none", **(data or {})},
     }
     found = SizingRequest.from_dict({**request, "stated_storage": list(stated)})
     return found, size(found, examples.catalog())

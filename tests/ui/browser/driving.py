@@ -58,17 +58,19 @@ def free_port() -> int:
 
 
 @contextmanager
-def served(folder: Path, **variables: str) -> Iterator[int]:
+def served(folder: Path, port: int | None = None, **variables: str) -> Iterator[int]:
     """The server as ``sizer app`` starts it, in a folder without settings of its own; its port.
 
     Parameters
     ----------
     folder : Path
         Where it starts and keeps its designs.
+    port : int, optional
+        Port of a server that was there before; default any free one.
     variables : str
         Variables of its environment.
     """
-    port = free_port()
+    port = port or free_port()
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("SIZER_")},
         "PYTHONPATH": str(CHECKOUT),

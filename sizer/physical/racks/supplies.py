@@ -1,0 +1,50 @@
+"""Power supplies that a device keeps when one feed of its rack is lost, and how many its full draw takes."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sizer.catalog.model import Catalog
+from sizer.physical.plan import PlacedRack
+
+
+@dataclass(frozen=True)
+class FewSupplies:
+    """A kind of device that keeps too few supplies for its full draw after the loss of one feed."""
+
+    name: str
+    supplies: int
+    remaining: int  # after the worst loss
+    needed: int
+    three_feeds_suffice: bool  # one of three feeds may be lost
+
+
+def few_supplies(racks: Iterable[PlacedRack], catalog: Catalog) -> Iterator[FewSupplies]:
+    """Kinds of devices in racks that bear the loss of a feed, judged by the rack that leaves them the fewest.
+
+    DGX H100: three of six supplies hang on either of two feeds, and four carry its full draw ("nv-dgxh100-ug").
+    """
+    fewest: dict[str, int] = {}
+    for rack in racks:
+        if rack.redundancy == "N" or rack.is_delivered:
+            continue
+        items = {one.number: one.item for one in rack.present if _needed(catalog, one.item) is not None}
+        by_side: dict[int, Counter[str]] = {number: Counter() for number in items}
+        for feed in rack.feeds if items else ():
+            for inlet in feed.inlets:
+                if inlet.device in by_side:
+                    by_side[inlet.device][feed.side] += 1
+        for number, sides in by_side.items():
+            if sides:
+                left = sides.total() - max(sides.values())
+                fewest[items[number]] = min(left, fewest.get(items[number], left))
+    for item, left in fewest.items():
+        needed, inlets = _needed(catalog, item), catalog.device(item).power_inlets
+        if needed is not None and inlets is not None and left < needed:
+            supplies = inlets.value
+            yield FewSupplies(catalog.device(item).name, supplies, left, needed, supplies - -(-supplies // 3) >= needed)
+
+
+def _needed(catalog: Catalog, item: str) -> int | None:
+    fact = catalog.device(item).supplies_needed
+    return None if fact is None else fact.value

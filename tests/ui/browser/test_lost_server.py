@@ -1,0 +1,92 @@
+"""The server goes while people work: their windows come back by themselves, with everything that was entered."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.ui.browser import driving
+from tests.ui.browser.driving import FIGURE, assert_clean, settled, to_page
+
+pytestmark = pytest.mark.browser
+
+RATE = "Minimum rate"
+
+
+def typed(page, rate: str) -> str:
+    """Enter a rate; the first figure that answers it."""
+    before = page.locator(FIGURE).first.inner_text()
+    field = page.get_by_role("textbox", name=RATE)
+    field.fill(rate)
+    field.press("Enter")
+    page.wait_for_function(
+        "([figure, before]) => document.querySelector(figure).innerText !== before",
+        arg=[FIGURE, before],
+        timeout=60_000,
+    )
+    settled(page)
+    return page.locator(FIGURE).first.inner_text()
+
+
+def test_a_restart_loses_no_entry(chromium, tmp_path: Path) -> None:
+    page = driving.window(chromium, 1440, 900)
+    with driving.served(tmp_path) as port:
+        page.goto(f"http://127.0.0.1:{port}")
+        settled(page)
+        field = page.get_by_role("textbox", name="Describe the need")
+        field.fill("ResNet-50 at 12,000 images/s on DGX-1 with F800")
+        page.get_by_role("button", name="Size it").click()
+        page.locator(".st-key-chips").wait_for(timeout=60_000)
+        settled(page)
+        shown, address = page.locator(FIGURE).all_inner_texts(), page.url
+    # What cannot be sent cannot be typed either.
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('[data-testid=\"stMain\"] input')].every(one => one.disabled)",
+        timeout=60_000,
+    )
+    with driving.served(tmp_path, port):
+        # Without a hand on it, the window gets a session of its own again, whose name is another one.
+        page.wait_for_function("before => window.location.href !== before", arg=address, timeout=120_000)
+        settled(page)
+        assert page.locator(FIGURE).all_inner_texts() == shown
+        assert page.get_by_role("textbox", name="Describe the need").input_value().startswith("ResNet-50 at 12,000")
+        assert page.get_by_text("The server was restarted.").count() == 1
+        assert typed(page, "30000 images/s") != shown[0]
+        assert_clean(page)
+        to_page(page, "Bill")
+        assert_clean(page)
+    assert oct((tmp_path / "designs-sessions.sqlite").stat().st_mode)[-3:] == "600"
+    page.context.close()
+
+
+def test_an_expired_session_says_so(chromium, tmp_path: Path) -> None:
+    page = driving.window(chromium, 1440, 900)
+    with driving.served(tmp_path) as port:
+        page.goto(f"http://127.0.0.1:{port}")
+        settled(page)
+        typed(page, "12000 images/s")
+    with sqlite3.connect(tmp_path / "designs-sessions.sqlite") as connection:
+        connection.execute("DELETE FROM session")
+    with driving.served(tmp_path, port):
+        page.get_by_text("has expired or belongs to another browser").wait_for(timeout=120_000)
+        settled(page)
+        # A new session works as any other.
+        typed(page, "20000 images/s")
+        assert page.get_by_text("has expired or belongs to another browser").count() == 0
+        assert_clean(page)
+    page.context.close()
+
+
+def test_an_address_that_was_passed_on_says_so(chromium, tmp_path: Path) -> None:
+    with driving.served(tmp_path) as port:
+        page = driving.window(chromium)
+        page.goto(f"http://127.0.0.1:{port}")
+        settled(page)
+        mine = typed(page, "12000 images/s")
+        colleague = driving.window(chromium)
+        colleague.goto(page.url)
+        settled(colleague)
+        assert colleague.get_by_text("has expired or belongs to another browser").count() == 1
+        assert colleague.locator(FIGURE).first.inner_text() != mine
+        for window in (page, colleague):
+            window.context.close()
