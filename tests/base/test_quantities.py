@@ -97,3 +97,20 @@ def test_rounding_comes_before_the_prefix() -> None:
     assert q.significant(9.996) == "10.0"
     assert q.duration(5_999) == f"1.67{q.NARROW_SPACE}h"
     assert q.si(52_273.61, "images/s") == f"52{q.NARROW_SPACE}300{q.NARROW_SPACE}images/s"
+
+
+@pytest.mark.parametrize(
+    ("probability", "printed"),
+    [(0.4957, "49 %"), (0.5, "50 %"), (0.9 - 1e-12, "90 %"), (0.29, "29 %"), (0.9949, "99 %"), (0.0099, "under 1 %")],
+)
+def test_a_probability_is_never_rounded_up(probability: float, printed: str) -> None:
+    assert q.probability_text(probability).replace("\u202f", " ") == printed
+
+
+@given(st.floats(0.01, 0.99), st.integers(1, 99))
+def test_a_confidence_that_is_missed_is_never_printed_as_reached(probability: float, asked: int) -> None:
+    """49.57 % does not meet 50 %, and does not read as if it did."""
+    if probability >= asked / 100:
+        return
+    printed = q.probability_text(probability).replace("\u202f%", "")
+    assert printed == "under 1" or int(printed) <= asked - (probability < asked / 100 - 1e-8)

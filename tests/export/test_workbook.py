@@ -95,7 +95,7 @@ def test_discounts_terms_and_the_deal_are_in_the_sums() -> None:
     assert values_at(sheet, "Total, at least") == [512_094.46, "USD"]
     summary = book["Summary"]
     assert values_at(summary, "Storage") == [750_000.15, 500_025.09]
-    assert values_at(summary, "Network") == ["to be quoted", "to be quoted", "1 of the lines to be quoted"]
+    assert values_at(summary, "Network") == ["to be quoted", "to be quoted", "1 line needs a quote"]
     assert values_at(summary, "Software") == [0, 0]  # its source says that it is free
     assert values_at(summary, "Bought once (CapEx)")[0] == 518_025.09
     assert values_at(summary, "Support and subscriptions")[0] == 7200
