@@ -29,7 +29,8 @@ QUESTIONS = (
 RAW = re.compile(r"\b\d+(?:\.\d+)?[eE][+-]?\d+\b|(?<![\d\u202f.])\d{4,}\.0\b|\b[a-z]+(?:_[a-z]+)+\b")
 # Files and addresses have names; programs and their functions as well.
 NAMED = re.compile(
-    r"tf_cnn_benchmarks|get_peak_flops|nemo-automodel|\S+/\S+|\S+\.(?:toml|csv|json|zip|pdf|yaml|py|txt|xlsx)\b|https?:\S+|`[^`]*`"
+    r"tf_cnn_benchmarks|get_peak_flops|nemo-automodel"
+    r"|\S+/\S+|\S+\.(?:toml|csv|json|zip|pdf|yaml|py|txt|xlsx)\b|https?:\S+|`[^`]*`"
 )
 
 
