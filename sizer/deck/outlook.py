@@ -271,5 +271,6 @@ def _risk_finding(table: Table | None) -> str:
     if table is None:
         return "No open risk: order, install and accept"
     names = [words.inside_sentence(one.cells[0].text) for one in table.rows]
-    count, kinds = len(names), list(dict.fromkeys(names))
+    kinds = list(dict.fromkeys(names))
+    count = len(kinds)
     return f"{words.capital(words.spelled(count))} {words.plural_of(count, 'risk')} to manage: {words.listed(kinds)}"

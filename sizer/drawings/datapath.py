@@ -53,11 +53,11 @@ def datapath(design: DesignAnswer, answer: WorkloadAnswer, sample_unit: str) -> 
 
 
 def _inside(stage: Stage, answer: WorkloadAnswer, x: float, sample_unit: str) -> list[Label]:
-    value, used = float(stage.capacity.value), is_limit(stage, answer)
+    value, used = float((answer.throughput if stage.is_saturated else stage.capacity).value), is_limit(stage, answer)
     number, _, unit = si(value, sample_unit).rpartition("\u202f") if used else ("not limiting", "", "")
     labels = [
         Label(x + 11, _TOP + 23, number, 13, "ink" if used else "muted", semibold=used),
-        Label(x + 11, _TOP + 36, f"{unit} possible" if used else "", 8.5, "muted"),
+        Label(x + 11, _TOP + 36, (unit if stage.is_saturated else f"{unit} possible") if used else "", 8.5, "muted"),
     ]
     if used:
         utilization = significant(100 * stage.load_fraction, 2)

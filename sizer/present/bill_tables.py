@@ -20,7 +20,7 @@ from sizer.present.tables import Cell, Field, Table, fact_table, record_table, r
 from sizer.present.text.bill_lines import note_text
 from sizer.sizing.result import DesignAnswer, SizingResult
 
-_TITLES = {
+CATEGORY_TITLES = {
     "compute": "Compute",
     "head node": "Head node",
     "storage": "Storage",
@@ -104,7 +104,7 @@ def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
         "Bill of materials",
         lines,
         fields,
-        group=lambda line: _TITLES[line.category],
+        group=lambda line: CATEGORY_TITLES[line.category],
         totals=[row("", label, *blank, amount, kind="total") for label, amount in total_rows(bill)],
         note=price_note(bill),
         style="bill",
@@ -210,7 +210,11 @@ def cost_table(result: SizingResult) -> Table:
         "cost",
         "Cost of purchase and operation",
         [
-            *((_TITLES[category], _part_text(part.net_total), _known(part)) for category, part in parts if part.bought),
+            *(
+                (CATEGORY_TITLES[category], _part_text(part.net_total), _known(part))
+                for category, part in parts
+                if part.bought
+            ),
             row("Bought once", sum_text(bill.one_off), "", kind="total"),
             ("Support and subscriptions per year", _yearly_text(bill), ""),
             (

@@ -10,6 +10,7 @@ import altair as alt
 import numpy as np
 
 from sizer.base.arrays import Floats
+from sizer.base.estimate import Estimate
 from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.drawings.datapath import is_limit
 from sizer.present.charting import (
@@ -82,11 +83,15 @@ def stage_caption(answer: WorkloadAnswer) -> str:
 
 def _stage_bars(answer: WorkloadAnswer, palette: Palette) -> list[ChartBar]:
     longest = _LONGEST * max(float(answer.throughput.value), answer.workload.target.samples_per_s or 0.0)
-    return [_stage_bar(stage, longest, palette) for stage in answer.stages if is_limit(stage, answer)]
+    used = [stage for stage in answer.stages if is_limit(stage, answer)]
+    return [
+        _stage_bar(stage, answer.throughput if stage.is_saturated else stage.capacity, longest, palette)
+        for stage in used
+    ]
 
 
-def _stage_bar(stage: Stage, longest: float, palette: Palette) -> ChartBar:
-    value, low, high = stage.capacity
+def _stage_bar(stage: Stage, capacity: Estimate, longest: float, palette: Palette) -> ChartBar:
+    value, low, high = capacity
     is_cut = value > longest
     role = "bottleneck" if stage.is_limiting else f"utilization {percent(stage.load_fraction)}"
     return ChartBar(

@@ -52,6 +52,10 @@ STAGES = {
 }
 
 
+# From this utilization on, the capacity of a bottleneck reads like another throughput.
+_SATURATED = 0.98
+
+
 @dataclass(frozen=True)
 class Stage:
     """One stage of the pipeline at the chosen size."""
@@ -62,6 +66,11 @@ class Stage:
     is_limiting: bool
     reason: StageReason  # what the capacity consists of
     sources: tuple[str, ...]  # keys of catalog/sources.toml
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether the throughput is its capacity but for what the other stages take of the median."""
+        return self.is_limiting and self.load_fraction >= _SATURATED
 
 
 @dataclass(frozen=True)

@@ -190,7 +190,9 @@ def check(book: openpyxl.Workbook) -> list[Expected]:
         assert same(row[1], summed(one.extended(one.list_price) for one in own)), category
         assert same(row[2], summed(one.extended(one.net_price) for one in own)), category
         n_open = sum(one.extended(one.net_price) is None for one in own)
-        assert (row[3] or "") == (f"{n_open} of the lines to be quoted" if n_open else "")
+        assert (row[3] or "") == (
+            "" if not n_open else "1 line needs a quote" if n_open == 1 else f"{n_open} lines need a quote"
+        )
     once = [one.extended(one.net_price) for one in bought if not one.is_recurring]
     again = [one.extended(one.net_price) for one in bought if one.is_recurring]
     years = [one.yearly for one in bought if one.is_recurring and one.quantity]

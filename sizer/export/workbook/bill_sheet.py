@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from sizer.bom.bill import BOUGHT, BY_OTHERS, MONTHS_A_YEAR, Bill, BillLine, Status, Sum
+from sizer.catalog.model import Catalog
 from sizer.export.tables.bill_columns import BillColumn, columns, values
 from sizer.export.text import PROVIDED_BY_OTHERS, TO_BE_QUOTED
 from sizer.export.workbook.sheets import A3, HEAD_ROW, Sheets
@@ -109,7 +110,7 @@ def shown(amount: Sum) -> float | str:
     return TO_BE_QUOTED if amount.is_unknown else float(amount.amount)
 
 
-def write_bill(sheets: Sheets, bill: Bill) -> BillCells:
+def write_bill(sheets: Sheets, bill: Bill, catalog: Catalog) -> BillCells:
     """Sheet with all lines, their sum, the discount of the deal and the total."""
     shown_columns = columns(bill)
     sheet = sheets.add(NAME, _widths(bill, shown_columns), "Bill of materials", A3)
@@ -119,7 +120,7 @@ def write_bill(sheets: Sheets, bill: Bill) -> BillCells:
     last = first + max(len(bill.lines), 1) - 1
     cells = BillCells(shown_columns, first + 1, last + 1)
     for row, line in enumerate(bill.lines, first):
-        _line(sheets, sheet, row, line, bill, cells)
+        _line(sheets, sheet, row, line, bill, cells, catalog)
     n_columns = len(shown_columns)
     sheet.autofilter(HEAD_ROW, 0, last, n_columns - 1)
     # Line numbers and part numbers are text.
@@ -152,10 +153,12 @@ def _widths(bill: Bill, shown_columns: Sequence[BillColumn]) -> list[float]:
     return [max(column.width, needed) if column.kind == "money" else column.width for column in shown_columns]
 
 
-def _line(sheets: Sheets, sheet: Any, row: int, line: BillLine, bill: Bill, cells: BillCells) -> None:
+def _line(sheets: Sheets, sheet: Any, row: int, line: BillLine, bill: Bill, cells: BillCells, catalog: Catalog) -> None:
     is_open = line.unit_price is None and line.fixed_extended is None
     given = values(line, bill)
     for place, (column, value) in enumerate(zip(cells.columns, given, strict=True)):
+        if column.key == "Price source" and value in catalog.sources:
+            value = catalog.sources[str(value)].title
         if isinstance(value, str):
             sheets.text(sheet, row, place, value, "open" if column.kind == "money" else column.kind)
         elif value is None:

@@ -34,7 +34,7 @@ def workbook(result: SizingResult, catalog: Catalog) -> bytes:
         book.set_properties({"title": request.title, "created": created, "comments": "Budgetary, not binding."})
         sheets = Sheets(book, request)
         summary = sheets.add("Summary", WIDTHS)
-        cells = write_bill(sheets, result.design.bill)
+        cells = write_bill(sheets, result.design.bill, catalog)
         write_summary(sheets, summary, result, cells)
         write_ownership(sheets, result, cells)
         sheet_lists.write_networks(sheets, result, catalog)

@@ -119,11 +119,11 @@ def write_changes(sheets: Sheets, result: SizingResult) -> None:
 
 def write_sources(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
     """Every source of a number; in a customer's copy those of the prices."""
-    sheet = sheets.add("Sources", (30, 80, 30, 16, 8))
-    sheets.heads(sheet, ("Source", "Title", "Publisher", "Date", "Grade"))
+    sheet = sheets.add("Sources", (80, 40, 16, 8))
+    sheets.heads(sheet, ("Title", "Publisher", "Date", "Grade"))
     bill = result.design.bill
     keys = dict.fromkeys(line.price_source for line in bill.lines) if bill.is_customer_copy else result.sources
     known = [catalog.sources[key] for key in keys if key in catalog.sources]
     for row, source in enumerate(known, HEAD_ROW + 1):
-        texts = (source.id, source.title, source.publisher, source.date or "not dated", source.grade)
+        texts = (source.title, source.publisher, source.date or "not dated", source.grade)
         sheets.texts(sheet, row, texts, "wrap")

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sizer import __version__
-from sizer.base.quantities import duration, scaled_unit, significant
+from sizer.base.quantities import by_count, duration, scaled_unit, significant
 from sizer.bom.bill import Bill
 from sizer.catalog.labels import sample_unit
 from sizer.export.workbook.bill_sheet import BillCells, shown
 from sizer.export.workbook.sheets import Sheets
 from sizer.physical.components import CATEGORIES
 from sizer.present import words
+from sizer.present.bill_tables import CATEGORY_TITLES
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.verdict import verdict_text
 from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer
@@ -172,15 +173,16 @@ def _categories(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCel
         if not part.bought:
             continue
         row += 1
-        sheets.text(sheet, row, 0, f"{category[:1].upper()}{category[1:]}")
+        sheets.text(sheet, row, 0, CATEGORY_TITLES[category])
         rule, condition = f'*({names}="{category}")', f',{names},"{category}"'
         for column, key, amount in ((1, "Extended list", part.list_total), (2, "Extended net", part.net_total)):
             if cells.has(key):
                 sheet.write_formula(row, column, cells.sum_or_open(key, rule, condition), money, shown(amount))
         open_ = cells.is_open(cells.column("Extended net"), rule)
         n_open = part.net_total.n_open
-        formula = f'=IF({open_}=0,"",{open_}&" of the lines to be quoted")'
-        sheet.write_formula(row, 3, formula, muted, f"{n_open} of the lines to be quoted" if n_open else "")
+        formula = f'=IF({open_}=0,"",IF({open_}=1,"1 line needs a quote",{open_}&" lines need a quote"))'
+        told = by_count(n_open, "1 line needs a quote", f"{n_open} lines need a quote") if n_open else ""
+        sheet.write_formula(row, 3, formula, muted, told)
     if is_told:
         row = _discounted(sheets, sheet, row, bill, cells)
     row += 1

@@ -61,9 +61,10 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
             _links_table(fabric.slower),
         )
     racks = found.racks
+    delivered = f", and {grouped(racks.n_delivered)} delivered with their contents" if racks.n_delivered else ""
     yield ChoiceSection(
         "Rack layout",
-        f"{words.plural(racks.n_racks, 'rack')}, {design.plan.rack.name}",
+        f"{words.plural(racks.n_racks, 'rack')}, {design.plan.rack.name}{delivered}",
         text.rack_texts(racks),
         text.rack_trade_off(racks),
         None,

@@ -134,7 +134,7 @@ def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
     rows.append(
         row(result_text.price_label(design.bill), result_text.price(design.bill), result_text.open_prices(design.bill))
     )
-    missing = len(set(quantities.unknown_power) | set(quantities.unknown_weight))
+    missing = len(set(quantities.unknown_power))  # what this table leaves out of its watts
     note = ""
     if missing == 1:
         note = "“At least”: one device type has no published value and is not included."

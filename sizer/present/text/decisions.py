@@ -220,8 +220,9 @@ def link_text(option: LinkOption) -> str:
 def rack_texts(choice: RackChoice) -> list[str]:
     """The number that decided, sentence by sentence."""
     if choice.n_delivered:
-        arrives = by_count(choice.n_delivered, "One rack arrives", f"{grouped(choice.n_delivered)} racks arrive")
-        return [f"{arrives} with its contents.", *rack_texts(replace(choice, n_delivered=0))]
+        several = f"{grouped(choice.n_delivered)} racks arrive with their contents."
+        arrives = by_count(choice.n_delivered, "One rack arrives with its contents.", several)
+        return [arrives, *rack_texts(replace(choice, n_delivered=0))]
     power = watts(choice.power_w, choice.has_unknown_power)
     units = f"{grouped(choice.used_units)}{NARROW_SPACE}U"
     if choice.limit is RackLimit.ONE:

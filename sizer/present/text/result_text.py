@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sizer.base.quantities import by_count, grouped, si, significant, tokens_text
+from sizer.base.quantities import by_count, grouped, plain, si, significant, tokens_text
 from sizer.base.units import gbit_per_s_from_bytes_per_s
 from sizer.bom.bill import Bill
 from sizer.catalog.labels import fact_value, item_name
@@ -258,7 +258,11 @@ def epochs_text(answer: WorkloadAnswer) -> str:
         return "not requested"
     if answer.language is not None:
         return tokens_text(float(answer.time.epochs.value) * answer.dataset_bytes / answer.sample_bytes)
-    count = words.estimate(answer.time.epochs, "epochs")
+    number, low, high = answer.time.epochs
+    # A length that the request states has no interval: "1 epoch", "2.5 epochs".
+    is_stated = float(low) == float(high)
+    stated = by_count(float(number), "1 epoch", f"{plain(float(number))} epochs")
+    count = stated if is_stated else words.estimate(answer.time.epochs, "epochs")
     return f"{count} ({answer.recipe.name})" if answer.recipe is not None else count
 
 

@@ -89,7 +89,7 @@ def routes_table(ingest: IngestPlan) -> Table | None:
     else:
         note = (
             f"The only published write rate is {si(first.write.bytes_per_s, 'B/s')}, from a test whose nodes or files "
-            "are not fully stated. The actual rate lies between it and that of the links."
+            "are not fully stated. The expected rate is between this and the rate of the links."
         )
     return record_table(
         "ingest",

@@ -64,13 +64,13 @@ _REMEDIES = {
 }
 _UNAFFECTED = {
     "back-end-switch": ("The storage nodes use the other internal network; the effect on their rate is not published."),
-    "management-switch": "Files use another network, so the job continues; monitoring stops. This is our reasoning.",
-    "head": "Running jobs continue; none starts and nobody logs in until it is restored. This is our reasoning.",
-    "subnet-manager": ("Active links keep their routes; a port that comes up gets none. This is our reasoning."),
+    "management-switch": "Files use another network, so the job continues; monitoring stops. Engineering judgement.",
+    "head": "Running jobs continue; new jobs and log-ins wait until it is restored. Engineering judgement.",
+    "subnet-manager": ("Active links keep their routes; a port that comes up gets none. Engineering judgement."),
 }
 _UNMANAGED_CLUSTER = (
     "Gradients and files use other networks, so running jobs continue while the scheduler waits for silent servers; "
-    "deployment and monitoring stop. This is our reasoning."
+    "deployment and monitoring stop. Engineering judgement."
 )
 
 
@@ -99,7 +99,7 @@ def effect_text(case: FailureCase) -> str:
             return sentence("; ".join(_feed_parts(case.effect)))
         case StandbyTakesOver():
             return (
-                "Running jobs continue; no job starts and nobody logs in until the standby head node has taken over. "
+                "Running jobs continue; new jobs and log-ins wait until the standby head node has taken over. "
                 "The time that it takes is not published."
             )
         case JobsContinue():

@@ -108,7 +108,7 @@ def _in_order(one: re.Match[str], n: int, text: str, found: Finished) -> str | N
 def _drawn(one: re.Match[str], n: int, text: str, found: Finished) -> str | None:
     """The n-th drawing of a data path is of the n-th workload; an earlier stage than the last begins another."""
     order, drawing, last = list(STAGES.values()), -1, len(STAGES)
-    drawn = compiled(r"(?:possible (?:{share} utilized|limits)|not limiting) {stage}", found)
+    drawn = compiled(r"(?:possible {share} utilized|limits|not limiting) {stage}", found)
     for stage in drawn.finditer(text, 0, one.end()):
         number = order.index(stage_key(stage["stage"]))
         drawing, last = drawing + (number <= last), number

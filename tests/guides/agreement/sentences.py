@@ -133,7 +133,7 @@ SENTENCES = (
     Sentence("bottleneck", r"\nBottleneck {stage}", None, of="workload in order"),
     Sentence("bottleneck", r"Data path of [^\n]+: {stage} limits at", None, GUIDE, "workload in order"),
     Sentence("bottleneck", r"{stage} is the bottleneck at {N}", None, GUIDE, "workload in order"),
-    Sentence("bottleneck", r"\n{N} {rate} possible limits {stage}", None, GUIDE, "workload drawn"),
+    Sentence("bottleneck", r"\n{N} {rate}(?: possible)? limits {stage}", None, GUIDE, "workload drawn"),
     Sentence("utilization", r"\n{N} {rate} possible {share} utilized {stage}", portion, GUIDE, "workload drawn stage"),
     Sentence(
         "capacity",
