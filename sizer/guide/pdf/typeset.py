@@ -88,13 +88,14 @@ def _pdf(page: str, **options: object) -> bytes:
 
 @contextlib.contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Collect cyclic garbage rarely."""
+    """Collect cyclic garbage rarely, and what a document leaves at its end."""
     usual = gc.get_threshold()
     gc.set_threshold(*_RARE_COLLECTIONS)
     try:
         yield
     finally:
         gc.set_threshold(*usual)
+        gc.collect()
 
 
 @contextlib.contextmanager
