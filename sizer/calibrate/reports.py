@@ -9,6 +9,7 @@ from sizer.base.formats.csv_records import csv_records
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.language.accuracy import stored_accuracy
+from sizer.calibrate.language.basis import accuracy_by_generation
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.peers import predictor_errors
 from sizer.calibrate.language.rows import is_language_file, load_language_rows
@@ -51,7 +52,8 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
         *at_limit_accuracy(),
     )
     peers = predictor_errors(language_calibration(), catalog)
-    return replace(report, figures=report.figures + others, peers=peers)
+    generations = accuracy_by_generation(language_calibration(), catalog)
+    return replace(report, figures=report.figures + others, peers=peers, generations=generations)
 
 
 def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport:

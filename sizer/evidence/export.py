@@ -22,6 +22,7 @@ def validation_document(report: ValidationReport) -> dict[str, Any]:
             *("by_task", "by_quantity", "by_source", "total"),
             by_status=status_summaries(report),
             figures=[_target(target) for target in report.figures],
+            generations=report.generations,
         ),
         source_left_out=_rows(report.unseen),
     )

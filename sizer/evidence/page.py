@@ -284,9 +284,11 @@ def _weaknesses(rows: Sequence[ValidatedRow], sources: Mapping[str, Source]) -> 
 
 def _summaries(report: ValidationReport, sources: Mapping[str, Source]) -> list[Table]:
     rows, unseen = report.rows, report.unseen
+    generations = tables.generations_table(report.generations)
     if not rows:
         return []
     return [
+        *([generations] if generations is not None else []),
         tables.summary_table(rows, unseen, lambda row: row.task, "by-task", "By task", "Task", tables.task_cell),
         tables.summary_table(rows, unseen, facts.kind_name, "by-kind", "By quantity", "Quantity", tables.kind_cell),
         tables.summary_table(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, significant
 from sizer.calibrate.accuracy_targets import AccuracyTarget
+from sizer.calibrate.language.basis import GroupAccuracy
 from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.schema import Source
 from sizer.evidence import rows as facts
@@ -38,6 +39,28 @@ def figures_table(figures: Sequence[AccuracyTarget]) -> Table | None:
             Field("", lambda one: "met" if one.is_reached else "not met", width=16),
         ],
         kind=lambda one: "" if one.is_reached else "strong",
+    )
+
+
+def generations_table(groups: Sequence[GroupAccuracy]) -> Table | None:
+    """Runs of language models by generation of GPU and software stack; None where there is none."""
+    if not groups:
+        return None
+    return record_table(
+        "by-generation",
+        "Language models by generation of GPU and software stack",
+        groups,
+        [
+            Field("Generation", lambda one: capital(one.generation) or "other", width=14),
+            Field("Software stack", lambda one: one.stack, width=20),
+            Field("Runs", lambda one: grouped(one.runs), "right", 8),
+            Field("Models", lambda one: grouped(one.models), "right", 9),
+            Field("Most GPUs", lambda one: grouped(one.most_gpus), "right", 11),
+            Field("Median error", lambda one: facts.share_text(one.median), "right", 12),
+            Field("90 % within", lambda one: facts.share_text(one.p90), "right", 12),
+            Field("In the interval", lambda one: facts.share_text(one.coverage), "right", 14),
+        ],
+        note="Errors of rates in sample. A design on a generation and stack that is not listed extrapolates.",
     )
 
 

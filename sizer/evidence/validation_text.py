@@ -6,6 +6,7 @@ from collections import Counter
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.comparison import FitComparison
+from sizer.calibrate.language.basis import GroupAccuracy
 from sizer.calibrate.language.peers import Predictor, PredictorErrors
 from sizer.calibrate.validate import Summary, ValidationReport, summaries, summarise
 from sizer.present.text.calibration import note_text, status_text
@@ -99,7 +100,16 @@ def report_text(report: ValidationReport) -> str:
     if report.peers:
         lines += ["", "step times of language models by other public formulas, on the same rows", head]
         lines += [_peer_line(peer, width) for peer in report.peers]
+    if report.generations:
+        lines += ["", "language models by generation of GPU and software stack", head]
+        lines += [_group_line(one, width) for one in report.generations]
     return "\n".join(lines)
+
+
+def _group_line(one: GroupAccuracy, width: int) -> str:
+    name = f"{one.generation or 'other'}: {one.stack}, up to {one.most_gpus} GPUs"
+    errors = f"{one.median:7.1%} {one.p90:7.1%} {one.bias:7.1%} {one.coverage:7.1%}"
+    return f"{name:{width}} {one.runs:5d} {one.runs:9d} {errors}"
 
 
 def _peer_line(peer: PredictorErrors, width: int) -> str:

@@ -12,7 +12,13 @@ from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_se
 from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.existing import existing_text
-from sizer.present.text.layouts import layout_sentence, settings_text, stacks_sentence, step_sentence
+from sizer.present.text.layouts import (
+    basis_sentence,
+    layout_sentence,
+    settings_text,
+    stacks_sentence,
+    step_sentence,
+)
 from sizer.present.text.memory import memory_text
 from sizer.present.text.money import quotes_text
 from sizer.present.text.result_text import cautions, power
@@ -147,6 +153,7 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
         lines += [
             f"  layout       {layout_sentence(answer.language)}",
             f"  step         {step_sentence(answer.language)}",
+            f"  basis        {basis_sentence(answer.language)}",
             *([f"  stacks       {others}"] if (others := stacks_sentence(answer.language)) else []),
             f"  checkpoints  {checkpoint_sentence(design, answer)}",
             f"  goodput      {goodput_sentence(answer)}",

@@ -171,9 +171,14 @@ def checkpoint_sentence(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     kept = checkpoint_storage(design, job)
     if not (math.isfinite(kept.write_s) and math.isfinite(kept.restart_s)):
         return f"{si(kept.written_bytes, 'B')}; no source gives the rates of the storage"
+    written = f"written in {duration(kept.write_s)} (allowed {duration(kept.write_allowed_s)})"
+    if not kept.write_is_published and kept.write_s > kept.write_allowed_s:
+        written = (
+            f"to be written in {duration(kept.write_allowed_s)}, which takes {si(kept.write_need_bytes_per_s, 'B/s')}; "
+            "the write rate of the storage is not published"
+        )
     return (
-        f"{si(kept.written_bytes, 'B')}, written in {duration(kept.write_s)} (allowed "
-        f"{duration(kept.write_allowed_s)}); a restart reads {si(kept.restart_bytes, 'B')} in "
+        f"{si(kept.written_bytes, 'B')}, {written}; a restart reads {si(kept.restart_bytes, 'B')} in "
         f"{duration(kept.restart_s)} (allowed {duration(kept.restart_allowed_s)})"
     )
 

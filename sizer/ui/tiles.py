@@ -51,7 +51,8 @@ def _purchase(design: DesignAnswer) -> Tile:
     storage = design.platform.storage.name
     count = design.storage_nodes
     nodes = f"{count} × {storage} {by_count(count, 'node', 'nodes')}" if count else storage
-    size = f"{plural(design.n_gpus, 'GPU')}, {grouped(units)} rack units in {plural(racks, 'rack')}, {power}"
+    gpus = f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
+    size = f"{gpus}, {grouped(units)} rack units in {plural(racks, 'rack')}, {power}"
     value = f"{design.n_servers} × {design.platform.server.name}"
     return Tile("What to buy", HeadlineItem(GPUS, f"with {nodes}", value, size), None)
 

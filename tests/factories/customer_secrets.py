@@ -40,7 +40,7 @@ QUOTE = {
 # Renting beside buying: what buying costs must be what the customer pays.
 RENTAL = {"per_gpu_hour": "2.4871", "years": 5, "electricity_per_kwh": "0.1313", "yearly_cost_percent": "4.6"}
 # What no customer's copy says in words.
-WORDS = ("changed by the quote", "added by the quote", "of the price book", "instead of none", "not computed")
+WORDS = ("changed by the quote", "added by the quote", "of the price book", "no list price in", "not computed")
 _BOUGHT = ("servers", "storage", "switches", "gateways", "nics", "cables", "racks", "pdus", "accessories", "support")
 
 

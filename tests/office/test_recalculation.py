@@ -20,6 +20,7 @@ from sizer import SizingRequest, SizingResult, load_catalog, size
 from sizer.base.resources import data_dir
 from sizer.catalog.model import Catalog
 from sizer.export.workbook.book import workbook
+from sizer.present.bill_tables import CATEGORY_TITLES
 from sizer.sizing.customer_copy import customer_copy
 from tests.factories.customer_secrets import secret_catalog, secret_request
 
@@ -185,7 +186,7 @@ def check(book: openpyxl.Workbook) -> list[Expected]:
         own = [one for one in bought if one.category == category]
         (row,) = [
             row for row in summary.iter_rows(values_only=True)
-            if row[0] == f"{category[0].upper()}{category[1:]}"
+            if row[0] == CATEGORY_TITLES[category]
         ]  # fmt: skip
         assert same(row[1], summed(one.extended(one.list_price) for one in own)), category
         assert same(row[2], summed(one.extended(one.net_price) for one in own)), category

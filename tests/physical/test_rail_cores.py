@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from sizer.physical.networks.rail_cores import rail_cores
 from sizer.physical.networks.single_fabric import FabricAsked, single_fabric
 from sizer.physical.roles import NetworkRole, Role
+from sizer.sizing.project import project
+from sizer.workload.request import SizingRequest
+from tests.factories import examples
 from tests.published.test_superpod_designs import pod
 
 
@@ -56,3 +59,20 @@ def test_links_of_a_rail_meet_below_the_cores(nodes):
     ends += [(device, port) for run in runs for device, port in zip(run.b_device, run.b_port, strict=True)]
     assert len(ends) == len(set(ends))
     assert max(port for _, port in ends) < 64
+
+
+def test_a_pair_of_switches_keeps_each_rail_on_one_of_them():
+    """Room for six servers is 48 links, 24 and 24 cables to the peer on each of two 64-port switches: 40 ports stay
+    for four rails, ten for each; the twelve of a leaf that is three to one oversubscribed would not fit."""
+    asked = SizingRequest.from_dict(
+        {
+            "workload": [{"dnn": "llama-3-70b", "sequence_tokens": 8192, "target": {"gpus_busy": 8}}],
+            "platforms": {"fabrics": ["ndr"]},
+            "fabric": {"oversubscription": 3.0, "spare_servers": 1},
+            "resilience": {"keeps_targets_without": ["switch"]},
+        }
+    )
+    design = project(asked, examples.catalog(), server="dgx-h100", servers=5, storage="ai400x2", storage_nodes=1)
+    run = next(cable.run for cable in design.plan.cables if cable.run.role is Role.COMPUTE_CABLE)
+    leaves = run.b_device.reshape(5, 8)
+    assert (leaves == leaves[0]).all()

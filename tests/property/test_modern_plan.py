@@ -30,13 +30,16 @@ for names in FABRICS:
             "resilience": {"keeps_targets_without": spares},
         }
         PLATFORMS += platforms(CATALOG, SizingRequest.from_dict(asked))
+        if names and names != ["xdr"]:
+            converged = {**asked, "fabric": {"converged": True}}
+            PLATFORMS += platforms(CATALOG, SizingRequest.from_dict(converged))
 numbers = st.integers(0, len(PLATFORMS) - 1)
 # Mostly small, some around full scalable units and the ends of two levels, up to 2,048.
 servers = st.one_of(
     st.integers(1, 40),
     st.sampled_from([31, 32, 33, 63, 64, 65, 71, 72, 73, 127, 128, 129, 144, 256, 257]),
     st.integers(1, 300),
-    st.sampled_from([512, 1024, 2048]),
+    st.sampled_from([300, 512, 600, 1024, 1500, 2048]),
 )
 nodes = st.one_of(st.integers(1, 12), st.integers(1, 64))
 fabrics = st.builds(

@@ -20,7 +20,7 @@ def test_what_is_bought_names_servers_storage_and_size():
     purchase, _, _ = tiles.tiles(sized(RESNET), is_customer_mode=False)
     assert purchase.figure.value == "9 × DGX-1"
     assert "4 × Isilon F800 nodes" in purchase.figure.label
-    assert " ".join(purchase.figure.under.split()).startswith("72 GPUs, 41 rack units in 3 racks")
+    assert " ".join(purchase.figure.under.split()).startswith("72 × Tesla V100 SXM2 16 GB, 41 rack units in 3 racks")
 
 
 def test_a_main_item_to_be_quoted_is_never_green():

@@ -106,15 +106,18 @@ def test_a_price_of_the_quote_stands_for_that_of_the_book(catalog):
     # 140000.50 x 0.875 = 122500.4375
     assert (line.unit_price, line.unit_net_price) == (Decimal("140000.50"), Decimal("122500.44"))
     assert (line.price_source, line.price_date) == ("request", "2026-11-21")
-    assert "list price of the price book: 149000.00 USD; discount of the price book: 10 %" in note_text(line)
-    assert change_text(line) == "list price 140000.50 USD instead of 149000.00 USD; discount 12.5 % instead of 10 %"
+    assert "list price of the price book: USD 149\u202f000; discount of the price book: 10 %" in note_text(line)
+    assert change_text(line).split("; ") == [
+        "list price USD 140\u202f000.50 instead of USD 149\u202f000",
+        "discount 12.5 % instead of 10 %",
+    ]
 
 
 def test_a_price_fills_in_what_was_to_be_quoted(catalog):
     made = quoted(catalog, override=[{"item": "ap8886", "unit_price": 1200}])
     assert line_of(made, "ap8886").extended_net == 7200
     assert "ap8886" not in made.unpriced
-    assert "list price of the price book: none" in note_text(line_of(made, "ap8886"))
+    assert "no list price in the price book" in note_text(line_of(made, "ap8886"))
 
 
 def test_options_and_parts_of_others_leave_the_total(catalog):

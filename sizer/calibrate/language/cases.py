@@ -57,6 +57,7 @@ class LanguageCase:
     machine: dict[str, float]
     runtime: dict[str, float]
     levels: RunLevels
+    gpu_id: str  # of the catalogue
     guessed: tuple[str, ...] = ()  # parts of the layout or shape that the source does not state
 
     @property
@@ -157,7 +158,7 @@ def _case(
     precision = number_format(row.precision)
     machine = machine_values(row, gpu, precision, domains.get(gpu.form_factor.value))
     runtime = runtime_values(stack_named(row), precision, layout["element_bytes"])
-    return LanguageCase(row, shape, layout, machine, runtime, _levels(row, gpu.id, precision), tuple(guessed))
+    return LanguageCase(row, shape, layout, machine, runtime, _levels(row, gpu.id, precision), gpu.id, tuple(guessed))
 
 
 @cached_by_catalog
@@ -171,9 +172,7 @@ def _gpus_by_name(catalog: Catalog) -> dict[str, Gpu]:
 
 def gpu_of_case(case: LanguageCase, catalog: Catalog) -> Gpu:
     """The catalogue's GPU of a case."""
-    found = gpu_named(case.row.gpu, _gpus_by_name(catalog))
-    assert found is not None  # or there were no case
-    return found
+    return catalog.gpus[case.gpu_id]
 
 
 def gpu_named(text: str, gpus: dict[str, Gpu]) -> Gpu | None:

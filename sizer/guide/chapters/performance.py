@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sizer.guide.context import GuideContext
-from sizer.present import charts
+from sizer.present import charts, words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.language_charts import memory_chart, step_chart
 from sizer.present.performance_tables import figures_table, layout_table, stacks_table, step_table, time_table
@@ -12,6 +12,7 @@ from sizer.present.reference_table import reference_table, reference_text, refer
 from sizer.present.tables import Table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import confidence_texts
+from sizer.present.text.layouts import basis_sentence
 from sizer.present.text.verdict import meets_text
 from sizer.present.training_charts import accuracy_caption, accuracy_chart
 from sizer.questions.scale.comparison_text import arrangements_text
@@ -36,6 +37,7 @@ class WorkloadPerformance:
     layout: Table | None  # of a language model, with the next one
     step: Table | None
     stacks: Table | None
+    basis: str  # published runs that the rate of a language model rests on
     step_chart: PageFigure | None
     memory_chart: PageFigure | None
     reference: Table | None  # of the only workload; several are compared in one table
@@ -99,6 +101,7 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
         layout=layout_table(answer, number),
         step=step_table(answer, number),
         stacks=stacks_table(answer, number),
+        basis=words.sentence(basis_sentence(answer.language)) if answer.language is not None else "",
         step_chart=charted(
             f"step-chart-{number}",
             step_chart(answer, palette),

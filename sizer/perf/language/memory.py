@@ -62,8 +62,10 @@ class MemoryUse:
         return self.state + self.activations + self.logits + self.runtime
 
 
-def memory_use(shapes: Shapes, layouts: Layouts, runtime: Runtime, by: MemoryFactors) -> MemoryUse:
-    """Bytes that one GPU of the fullest stage holds; every array of one length.
+def memory_use(
+    shapes: Shapes, layouts: Layouts, runtime: Runtime, by: MemoryFactors, state: Floats | None = None
+) -> MemoryUse:
+    """Bytes that one GPU of the fullest stage holds; every array of one length, or broadcast.
 
     Parameters
     ----------
@@ -71,9 +73,11 @@ def memory_use(shapes: Shapes, layouts: Layouts, runtime: Runtime, by: MemoryFac
     layouts : Layouts
     runtime : Runtime
     by : MemoryFactors
+    state : ndarray, optional
+        The field ``state`` of the same layouts with another recomputation, which it does not depend on. [B]
     """
     one, way = shapes, layouts
-    state = by.state * _state_bytes(one, way, runtime)
+    state = by.state * _state_bytes(one, way, runtime) if state is None else state
 
     whole_tokens = way.micro_batch * way.sequence / way.context
     tokens = whole_tokens / way.tensor

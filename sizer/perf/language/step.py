@@ -1,6 +1,7 @@
 """Time of one optimizer step of a transformer's training, term by term: arrays over layouts or measurements."""
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 
@@ -44,17 +45,17 @@ class Layouts:
     is_tuned: Bools  # whole steps as CUDA graphs and fused kernels, as in submissions to benchmarks
     is_unfused: Bools  # attention without a fused kernel: it writes its scores to memory
 
-    @property
+    @cached_property
     def data(self) -> Floats:
         """Data-parallel degree."""
         return np.asarray(np.maximum(1.0, self.gpus / (self.tensor * self.pipeline * self.context)))
 
-    @property
+    @cached_property
     def replicas(self) -> Floats:
         """GPUs that hold the same part of the model: context-parallel ones share its state with data-parallel ones."""
         return self.data * self.context
 
-    @property
+    @cached_property
     def micro_batches(self) -> Floats:
         """Micro batches of one replica in a step."""
         return np.asarray(np.maximum(1.0, self.batch / (self.data * self.micro_batch)))

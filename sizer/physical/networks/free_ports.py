@@ -25,6 +25,8 @@ class FreePorts:
         self.free: Bools = np.ones((switches.size, numbers.size), dtype=np.bool_)
         if last is not None:
             self.free = np.asarray(np.arange(numbers.size) < (numbers.size - last)[:, None])
+        # Ports for end points of the switch that has the fewest.
+        self.fewest = int(self.free.sum(axis=1).min(initial=numbers.size))
         self._dealt = np.zeros(switches.size, dtype=np.int64)
         # From the last port for end points down; ports that would be uplinks in a tree come last.
         places = np.arange(numbers.size)

@@ -145,7 +145,7 @@ def _ports(
     n_leaves = free.switches.size
     if n_leaves > 1 and ends.rails is not None and ends.device is not None:
         room = int(np.max(ends.room))
-        leaf, place = ends.rails.places(classes[ends.device].count, room)
+        leaf, place = ends.rails.places(classes[ends.device].count, room, free.fewest)
         return free.at(leaf[links], place[links])
     if n_leaves > 1 and ends.is_paired:
         first, count = 0, n_leaves

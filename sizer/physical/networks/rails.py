@@ -75,7 +75,7 @@ class RailRule:
         full = np.where(units > 0, self.on_leaf(self.unit_servers), 0)
         return np.asarray(np.maximum(full, np.where(rest > 0, self.on_leaf(rest), 0)))
 
-    def places(self, servers: int, room: int) -> tuple[Ints, Ints]:
+    def places(self, servers: int, room: int, most_ports: int | None = None) -> tuple[Ints, Ints]:
         """Leaf and place on it of every link, server after server.
 
         Parameters
@@ -84,7 +84,10 @@ class RailRule:
             Servers that are there. [-]
         room : int
             Servers that the network is built for. [-]
+        most_ports : int, optional
+            Ports of a leaf for end points, where cables to its peer leave it fewer than ``leaf_down``. [-]
         """
+        ports = self.leaf_down if most_ports is None else min(self.leaf_down, most_ports)
         server, rail = np.divmod(np.arange(servers * self.trays * self.links), self.links)
         unit, inside = np.divmod(server, self.unit_servers)
         last = room * self.trays // self.unit_servers
@@ -92,4 +95,4 @@ class RailRule:
         on_leaf = np.where(unit < last, self.on_leaf(self.unit_servers), self.on_leaf(max(rest, 1)))
         first = unit * self.unit_leaves
         # Each rail of a leaf has the same share of its ports, so that a server more moves nothing.
-        return first + rail // on_leaf, (rail % on_leaf) * (self.leaf_down // on_leaf) + inside
+        return first + rail // on_leaf, (rail % on_leaf) * (ports // on_leaf) + inside

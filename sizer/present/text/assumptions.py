@@ -37,20 +37,20 @@ _DEFAULTS = {
     ),
     DefaultKind.BATCH_OF_RUNS: (
         "Batch per GPU",
-        "within those of MLPerf runs, the largest that trains about as soon as any; state yours with batch_per_gpu",
+        "within those of MLPerf runs, the largest that trains about as soon as any; the request can state another",
     ),
-    DefaultKind.SEQUENCE_TOKENS: ("Tokens of a sequence", "as Llama 3 was trained; state yours with sequence_tokens"),
+    DefaultKind.SEQUENCE_TOKENS: ("Tokens of a sequence", "as Llama 3 was trained; the request can state another"),
     DefaultKind.STEP_TOKENS: (
         "Tokens of a step",
-        "the usual start for models of this kind; state yours with batch_sequences",
+        "the usual start for models of this kind; the request can state a batch",
     ),
     DefaultKind.TOKENS: (
         "Tokens of the training",
-        "only their size on storage is derived from it; state yours with tokens",
+        "only their size on storage is derived from it; the request can state them",
     ),
     DefaultKind.SAMPLES_PER_EPOCH: (
         "Samples of one epoch",
-        "data set size over sample size, as dataset_bytes is given",
+        "data set size over sample size, because the request states the size",
     ),
 }
 # What is asked about a storage without a published rate, and about parts without a price.
@@ -108,7 +108,7 @@ def _row(assumption: DesignAssumption) -> AssumptionRow:
                 f"{plain(high)})",
                 _BASIS,
                 assumption.source,
-                "between published jobs of 384 to 16,384 GPUs; state yours with interruptions",
+                "between published jobs of 384 to 16,384 GPUs; the request can state another rate",
             )
         case RestartTimes(notice_s, replace_s, warm_up_s):
             return AssumptionRow(

@@ -8,10 +8,19 @@ from sizer.base.quantities import with_decimal_sign
 from sizer.bom.bill import BillLine, LineNote, LineNoteKind
 from sizer.physical.notes import PlanNote
 from sizer.present.text import plan
+from sizer.present.words import money
 
 
-def _amount(price: Decimal | None, currency: str) -> str:
-    return "none" if price is None else f"{with_decimal_sign(f'{price:.2f}')} {currency}"
+def _book_price(price: Decimal | None, currency: str) -> str:
+    return (
+        "no list price in the price book"
+        if price is None
+        else f"list price of the price book: {money(price, currency)}"
+    )
+
+
+def _new_price(after: Decimal | None, before: Decimal | None, currency: str) -> str:
+    return f"list price {money(after, currency)}" + ("" if before is None else f" instead of {money(before, currency)}")
 
 
 def _share(discount_percent: Decimal) -> str:
@@ -23,12 +32,10 @@ _TEXTS: dict[LineNoteKind, Callable[..., str]] = {
     LineNoteKind.FREE: lambda: "free of charge",
     LineNoteKind.INCLUDED: lambda: "included with another line",
     LineNoteKind.COMPUTED_QUANTITY: lambda quantity: f"computed: {quantity}",
-    LineNoteKind.BOOK_PRICE: lambda price, currency: f"list price of the price book: {_amount(price, currency)}",
+    LineNoteKind.BOOK_PRICE: _book_price,
     LineNoteKind.BOOK_DISCOUNT: lambda share: f"discount of the price book: {_share(share)}",
     LineNoteKind.NEW_QUANTITY: lambda after, before: f"quantity {after} instead of {before}",
-    LineNoteKind.NEW_PRICE: lambda after, before, currency: (
-        f"list price {_amount(after, currency)} instead of {_amount(before, currency)}"
-    ),
+    LineNoteKind.NEW_PRICE: _new_price,
     LineNoteKind.NEW_DISCOUNT: lambda after, before: f"discount {_share(after)} instead of {_share(before)}",
     LineNoteKind.OPTIONAL: lambda: "optional",
     LineNoteKind.BY_OTHERS: lambda: "by others",

@@ -4,6 +4,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, grouped, probability_text, significant, tokens_text
 from sizer.perf.language.memory import GIB
 from sizer.present.text.result_text import precision_text, trained_text
+from sizer.present.words import listed, plural
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutSearch
 from sizer.sizing.stages.language_rates import LanguageAnswer
@@ -56,6 +57,23 @@ def layout_sentence(found: LanguageAnswer) -> str:
 def step_sentence(found: LanguageAnswer) -> str:
     """What a step is spent on: '14.2 s: compute 68 %, attention 9 %, ...'."""
     return f"{significant(sum(found.layout.step_s.values()))} s: {', '.join(_shares(found.layout))}"
+
+
+def basis_sentence(found: LanguageAnswer) -> str:
+    """Published runs that the rate rests on, and how far it extrapolates: '12 published runs with this model, ...'."""
+    basis = found.basis
+    if basis.all_three:
+        text = f"{plural(basis.all_three, 'published run')} with this model, GPU, number format and software stack"
+    else:
+        counts = ((basis.model, "this model"), (basis.gpu_precision, "this GPU and number format"),
+                  (basis.stack, "this software stack"))  # fmt: skip
+        parts = [f"{grouped(count) if count else 'none'} with {what}" for count, what in counts]
+        text = f"no published run combines model, GPU, number format and software stack: {listed(parts)}"
+    if not basis.most_gpus:
+        return text
+    if found.gpus_used > basis.most_gpus:
+        return f"{text}; the largest had {plural(basis.most_gpus, 'GPU')}, so {grouped(found.gpus_used)} extrapolate"
+    return f"{text}, on up to {plural(basis.most_gpus, 'GPU')}"
 
 
 def stacks_sentence(found: LanguageAnswer) -> str:

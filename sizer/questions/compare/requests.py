@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sizer.base.quantities import duration, plain, si, significant
+from sizer.base.quantities import duration, plain, si, significant, tokens_text
 from sizer.present import words
 from sizer.present.tables import Cell, Table, row
 from sizer.questions.compare.designs import Compared, check, column_heads
@@ -11,6 +11,8 @@ from sizer.questions.compare.values import SAME
 from sizer.sizing.result import SizingResult
 
 NOT_STATED = "not stated"
+# From here on a number would be written with an exponent.
+_MILLION = 1e6
 _Path = tuple[str, ...]
 # Headings of a request; what the terms of its quote change shows in the prices.
 _HEADING = ("schema_version", "quote", "title", "customer", "date")
@@ -86,11 +88,17 @@ def value_text(field: str, value: Any, name_of: Callable[[str], str]) -> str:
         return f"{significant(value, 4)} samples/s"
     if field == "confidence":
         return words.percent(value)
-    units = (("_bytes", "B"), ("_flop", "FLOP"), ("_w", "W"))
+    if field == "tokens_per_s":
+        return f"{significant(value, 4)} tokens/s"
+    units = (("_bytes_per_s", "B/s"), ("_bytes", "B"), ("_flop", "FLOP"), ("_w", "W"))
     unit = next((unit for ending, unit in units if field.endswith(ending)), "")
     if unit:
         return si(value, unit, 4)
-    return duration(value) if field.endswith("_s") else plain(value)
+    if field == "tokens":
+        return tokens_text(value)
+    if field.endswith("_s"):
+        return duration(value)
+    return plain(value) if value < _MILLION else significant(value, 6)
 
 
 def _asked(value: str, base: str, is_base: bool) -> Cell:

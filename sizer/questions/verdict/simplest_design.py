@@ -9,7 +9,7 @@ from sizer.base.arrays import Ints
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device
+from sizer.catalog.schema import Device, Gpu
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
@@ -106,7 +106,7 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     simplest = _simplest(request, request, described, catalog, calibration)
     allowed = described if simplest is None or described.simplicity <= simplest.simplicity else simplest
     # A customer reads of no design with parts that the request excludes.
-    free = request if design.bill.is_customer_copy else _without_choices(request)
+    free = request if design.bill.is_customer_copy else _without_choices(request, design.platform.gpu)
     unrestricted = None if free == request else _simplest(free, request, described, catalog, calibration)
     if unrestricted is None or unrestricted.simplicity >= allowed.simplicity:
         return SimplestDesign(described.simplicity, allowed, None, ())
@@ -148,9 +148,11 @@ def _devices(counts: Quantities, catalog: Catalog) -> Ints:
     return np.asarray(np.sum([np.zeros(counts.rack_units.shape, dtype=np.int64), *quantities], axis=0, dtype=np.int64))
 
 
-def _without_choices(request: SizingRequest) -> SizingRequest:
-    """The request with everything allowed that the catalogue orders."""
+def _without_choices(request: SizingRequest, gpu: Gpu) -> SizingRequest:
+    """The request with everything allowed that the catalogue orders; who asks for GPUs by number means these GPUs."""
     unchanged: dict[str, object] = {"gpus_per_server": request.platforms.gpus_per_server}
+    if any(work.target.gpus_busy is not None for work in request.workload):
+        unchanged["gpus"] = request.platforms.gpus or (gpu.id,)
     if request.team is not None:
         asked = request.platforms
         unchanged |= {"servers": asked.servers, "forbidden_servers": asked.forbidden_servers, "gpus": asked.gpus}

@@ -12,7 +12,7 @@ from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.extrapolation import extrapolations, unmeasured
-from sizer.calibrate.notes import FitNote
+from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Stack
 from sizer.perf import pipeline
@@ -191,7 +191,8 @@ def _workload_answer(
     dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
     precision, task = work.request.precision, "inference" if work.is_inference else "training"
     gpu, loader = platform.gpu, calibration.hosts.note(host_task_of(work.sample_format, work.stack))
-    without_runs = unmeasured(calibration, work.stack, dnn, precision, gpu.id, gpu, task, n_servers)
+    unknown = unmeasured(calibration, work.stack, dnn, precision, gpu.id, gpu, task, n_servers)
+    without_runs = tuple(_with_name(missing, catalog) for missing in unknown)
     reach = extrapolations(calibration, work.stack, dnn, precision, task, int(n_gpus), work.batch_per_gpu)
     language = language_answer(work, platform, int(n_gpus), catalog)
     if language is not None:
@@ -379,3 +380,11 @@ def _design_warnings(platform: Platform, request: SizingRequest, money: DesignMo
         yield FewerGpusUsed(used)
     if money.budget_is_open:
         yield BudgetOfPricedLines()
+
+
+def _with_name(missing: CalibrationNote, catalog: Catalog) -> CalibrationNote:
+    """A note with the name of the neural network that stands for another, in place of its id."""
+    if missing.kind is not FitNote.DNN_FROM_LIKE:
+        return missing
+    name, like = missing.values
+    return CalibrationNote(missing.kind, (name, catalog.dnns[str(like)].name))

@@ -79,7 +79,10 @@ def _rows_of(could: Bools, index: int, n_sizes: int) -> Ints:
 
 def _is_beaten(values: Floats, front: Floats) -> Bools:
     """Whether some point of the front is as good in every objective."""
-    return np.asarray(np.any(np.all(front[None] <= values[:, None], axis=2), axis=1))
+    beaten = np.ones((len(values), len(front)), dtype=bool)
+    for own, of_front in zip(values.T, front.T, strict=True):
+        beaten &= of_front <= own[:, None]
+    return np.asarray(beaten.any(axis=1))
 
 
 def _exact(counts: PartCounts, rows: Ints, known: float, front: Floats) -> Floats:

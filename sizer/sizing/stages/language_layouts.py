@@ -10,6 +10,7 @@ from sizer.base.arrays import Ints
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.faults import nearest
+from sizer.calibrate.language.basis import RunBasis, basis_of
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case, stack_named
 from sizer.calibrate.language.rows import LanguageRow
@@ -213,6 +214,11 @@ def language_model(catalog: Catalog, text: str) -> Dnn:
             f"model {text[:60]!r} is not known{hint}; known are {', '.join(dnn.name for dnn in known.values())}"
         )
     return names[text.strip().lower()]
+
+
+def basis_of_question(question: LayoutQuestion, catalog: Catalog, calibration: LanguageCalibration) -> RunBasis:
+    """The published runs that the rates of a training rest on."""
+    return basis_of(_case(question, catalog), calibration)
 
 
 def _check_counts(question: LayoutQuestion) -> None:

@@ -15,6 +15,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.units import bytes_per_s_from_gbit_per_s
+from sizer.calibrate.language.basis import RunBasis
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import stack_named
 from sizer.calibrate.language.rows import LanguageRow
@@ -25,7 +26,13 @@ from sizer.catalog.schema import Stack
 from sizer.perf.availability.goodput import CheckpointPlan
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.checkpoints import CheckpointedJob, goodput_of, plan_of
-from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutQuestion, search_layouts, search_sizes
+from sizer.sizing.stages.language_layouts import (
+    LayoutAnswer,
+    LayoutQuestion,
+    basis_of_question,
+    search_layouts,
+    search_sizes,
+)
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
 from sizer.workload.resolve import ResolvedWorkload
@@ -75,6 +82,7 @@ class LanguageAnswer:
     batch: int  # sequences of a step
     stack: str  # id of the software that runs on these GPUs
     plan: CheckpointPlan  # checkpoints and interruptions, on storage that is sized for them
+    basis: RunBasis  # published runs that the rate rests on
     stacks: tuple[OtherStack, ...] = ()  # for these GPUs, the fastest first
 
     @property
@@ -135,7 +143,8 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     batch, stack = work.language.batch(gpus), _stack(work.language, one.vendor)
     plan = plan_of(work.language.checkpoints, gpus)
     stacks = _other_stacks(work.language, one.vendor, stack, catalog)
-    return LanguageAnswer(work.language, found[0], next(others, None), gpus, batch, stack, plan, stacks)
+    basis = basis_of_question(_question(work.language, one, catalog), catalog, language_calibration())
+    return LanguageAnswer(work.language, found[0], next(others, None), gpus, batch, stack, plan, basis, stacks)
 
 
 def _degrees(layout: LayoutAnswer) -> tuple[int, ...]:
@@ -148,7 +157,8 @@ def log_scatter(work: ResolvedWorkload, platforms: Sequence[Platform], group: in
     of = compute_groups(platforms)[0][group]
     platform = next(one for one in platforms if one.server.id == of.server and one.gpu.id == of.gpu)
     one = _cluster(catalog, of.server, of.gpu, platform.gpus_per_server, of.fabric)
-    for answers in _layouts(work.language, one, (8, 64, 512, 1), catalog, 1):
+    for servers in (8, 64, 512, 1):
+        (answers,) = _layouts(work.language, one, (servers,), catalog, 1)
         if answers:
             return float(answers[0].tokens_per_s.log_sd)
     return 0.2

@@ -78,25 +78,30 @@ def fastest_layouts(
     least, fitting = np.full(len(gpus), np.inf), np.zeros(len(gpus), dtype=int)
     judged = np.zeros(len(gpus), dtype=int)
     levels = tuple(RECOMPUTE.values()) if pins.recompute is None else (RECOMPUTE[pins.recompute],)
+    state: Floats | None = None
     for level in levels:
         pause_point()
         if not len(place):
             break
-        ways = replace(ways, recompute=np.full(len(place), level))
-        peaks = memory.use(ways).total
+        ways = replace(ways, recompute=np.array([level]))
+        use = memory.of_framework(ways, state)
+        state, peaks = use.state, use.total * memory.level
         judged += np.bincount(place, minlength=len(gpus))
         np.minimum.at(least, place, peaks)
-        fits = (peaks <= most) | ran.holds(ways, level)
+        fits = peaks <= most
+        others = np.flatnonzero(~fits)
+        fits[others] = ran.holds(_rows(ways, others, _KEYED), level)
         fitting += np.bincount(place[fits], minlength=len(gpus))
-        kept.append((place[fits], _rows(ways, fits), peaks[fits]))
-        place, ways = place[~fits], _rows(ways, ~fits)
+        rows, others = np.flatnonzero(fits), np.flatnonzero(~fits)
+        kept.append((place[rows], _rows(ways, rows), peaks[rows]))
+        place, ways, state = place[others], _rows(ways, others), state[others]
     place, ways, peaks = _joined(kept)
     times = _times(case, ways, calibration)
     order = np.lexsort((times.total, place))
     first = np.searchsorted(place[order], np.arange(len(gpus)))
     rank = np.arange(len(order)) - first[place[order]]
     best = order[rank < count]
-    ways = _rows(ways, best)
+    ways = _whole(_rows(ways, best), len(best))
     used = memory.use(ways)
     peaks = used.total
     probability = np.asarray(normal_cdf(np.log(FILLED * memory_bytes / peaks) / memory.log_sd))
@@ -144,9 +149,13 @@ class _Memory:
 
     def use(self, ways: Layouts) -> MemoryUse:
         """Bytes of one GPU of every layout: what the allocator holds, because that must fit."""
-        runtime = replace(runtimes([self.case]), is_allocated=np.array([False]))
-        used = memory_use(self.shapes, ways, runtime, self.factors)
+        used = self.of_framework(ways)
         return MemoryUse(**{one.name: getattr(used, one.name) * self.level for one in fields(MemoryUse)})
+
+    def of_framework(self, ways: Layouts, state: Floats | None = None) -> MemoryUse:
+        """The same without the factor of the stack; ``state``: that of the same layouts with other recomputation."""
+        runtime = replace(runtimes([self.case]), is_allocated=np.array([False]))
+        return memory_use(self.shapes, ways, runtime, self.factors, state)
 
 
 @dataclass(frozen=True)
@@ -158,9 +167,9 @@ class PublishedLayouts:
 
     def holds(self, ways: Layouts, level: Floats | float) -> Bools:
         """Whether each layout was published, at a level of recomputation, on as many replicas or fewer."""
-        keys = _keys(ways, level)
         if not len(self.keys):
-            return np.zeros(len(keys), dtype=bool)
+            return np.zeros(len(ways.tensor), dtype=bool)
+        keys = _keys(ways, level)
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.asarray((self.keys[at] == keys) & (ways.replicas >= self.replicas[at]))
 
@@ -168,8 +177,8 @@ class PublishedLayouts:
 def _keys(ways: Layouts, level: Floats | float) -> Ints:
     """One number for each layout, whatever the GPUs and the batch."""
     key = np.rint(np.asarray(level) * 100)
-    for degree in (ways.tensor, ways.pipeline, ways.virtual, ways.context, ways.expert, ways.micro_batch):
-        key = key * 256 + np.minimum(degree, 255)
+    for name in _DEGREES:
+        key = key * 256 + np.minimum(getattr(ways, name), 255)
     return np.asarray(key * 2 + ways.is_fully_sharded).astype(np.int64)
 
 
@@ -207,22 +216,37 @@ def _times(case: LanguageCase, ways: Layouts, calibration: LanguageCalibration) 
     return step_time(_shapes(case), ways, machines, factors)
 
 
-def _rows(ways: Layouts, rows: Bools | Ints) -> Layouts:
-    return Layouts(**{one.name: getattr(ways, one.name)[rows] for one in fields(Layouts)})
+_NAMES = tuple(one.name for one in fields(Layouts))
+# Degrees by which a published layout is known, and what tells its replicas.
+_DEGREES = ("tensor", "pipeline", "virtual", "context", "expert", "micro_batch")
+_KEYED = (*_DEGREES, "gpus")
+# What all layouts of one search share: arrays of one element.
+_SHARED = tuple(name for name in _NAMES if name.startswith("is_") or name == "sequence")
 
 
-_NO_LAYOUTS = Layouts(
-    **{one.name: np.zeros(0, dtype=bool if one.name.startswith("is_") else float) for one in fields(Layouts)}
-)
+def _rows(ways: Layouts, rows: Ints, names: Sequence[str] = _NAMES) -> Layouts:
+    """Some of the layouts; what is the same for all stays an array of one element, as all but ``names`` stay."""
+    found = {name: getattr(ways, name) for name in _NAMES}
+    varied = [name for name in names if name not in _SHARED and (name != "recompute" or len(ways.recompute) > 1)]
+    return Layouts(**(found | {name: found[name].take(rows) for name in varied}))
+
+
+def _whole(ways: Layouts, count: int) -> Layouts:
+    """The layouts with every array in full."""
+    return Layouts(**{name: np.broadcast_to(getattr(ways, name), (count,)) for name in _NAMES})
+
+
+_NO_LAYOUTS = Layouts(**{name: np.zeros(0, dtype=bool if name.startswith("is_") else float) for name in _NAMES})
 
 
 def _joined(kept: Sequence[tuple[Ints, Layouts, Floats]]) -> tuple[Ints, Layouts, Floats]:
     if not kept:
         return np.zeros(0, dtype=int), _NO_LAYOUTS, np.zeros(0)
     places, ways_of, peaks = zip(*kept, strict=True)
-    names = [one.name for one in fields(Layouts)]
-    joined = Layouts(**{name: np.concatenate([getattr(ways, name) for ways in ways_of]) for name in names})
-    return np.concatenate(places), joined, np.concatenate(peaks)
+    joined = {name: np.concatenate([getattr(ways, name) for ways in ways_of]) for name in _NAMES if name not in _SHARED}
+    levels = [np.full(len(place), ways.recompute[0]) for place, ways in zip(places, ways_of, strict=True)]
+    joined |= {name: getattr(ways_of[0], name) for name in _SHARED} | {"recompute": np.concatenate(levels)}
+    return np.concatenate(places), Layouts(**joined), np.concatenate(peaks)
 
 
 def _powers(most: float) -> list[int]:
@@ -255,23 +279,23 @@ def _dividing(case: LanguageCase, gpus: Ints, batch: Ints, pins: LayoutPins) -> 
     offset = np.arange(len(row)) - np.repeat(np.cumsum(ways) - ways, ways)
     padded = np.array([[*one, *[1] * (_MOST_CHUNKS + 1 - len(one))] for one in chunks])
     virtual = padded[p[row], offset]
-    columns, n = table[row].T.astype(float), len(row)
+    columns = table[row].T.astype(float)
     return place, Layouts(
         gpus=gpus[place].astype(float),
         batch=batch[place].astype(float),
-        sequence=np.full(n, case.layout["sequence"]),
+        sequence=np.array([case.layout["sequence"]]),
         tensor=columns[0],
         pipeline=columns[1],
         context=columns[2],
         expert=columns[3],
         micro_batch=columns[4],
         virtual=virtual.astype(float),
-        recompute=np.zeros(n),
-        is_fully_sharded=np.full(n, pins.sharding == "all"),
-        is_optimizer_sharded=np.full(n, pins.sharding == "optimizer"),
-        is_lora=np.full(n, case.layout["is_lora"] > 0),
-        is_tuned=np.full(n, case.layout["is_tuned"] > 0),
-        is_unfused=np.full(n, case.layout["is_unfused"] > 0),
+        recompute=np.zeros(1),
+        is_fully_sharded=np.array([pins.sharding == "all"]),
+        is_optimizer_sharded=np.array([pins.sharding == "optimizer"]),
+        is_lora=np.array([case.layout["is_lora"] > 0]),
+        is_tuned=np.array([case.layout["is_tuned"] > 0]),
+        is_unfused=np.array([case.layout["is_unfused"] > 0]),
     )
 
 

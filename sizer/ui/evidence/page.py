@@ -25,7 +25,7 @@ from sizer.evidence.published import (
     lines,
     rows_of,
 )
-from sizer.evidence.tables import figures_table
+from sizer.evidence.tables import figures_table, generations_table
 from sizer.present.words import capital, plural
 from sizer.ui import look
 from sizer.ui.look import Spec
@@ -253,6 +253,10 @@ def _overall_charts(evidence: PublishedEvidence, catalog: Catalog) -> None:
         "sources": st.expander("Errors by source", key="evidence-sources", on_change="rerun"),
         "coverage": st.expander("Coverage of the 90 % intervals", key="evidence-coverage", on_change="rerun"),
     }
+    by_generation = generations_table(evidence.report.generations)
+    if by_generation is not None:
+        with st.expander(by_generation.caption, key="evidence-generations"):
+            look.table(by_generation, catalog.sources)
     for name, fold in folds.items():
         if fold.open:
             with fold:

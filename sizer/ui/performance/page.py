@@ -17,6 +17,7 @@ from sizer.present.performance_tables import (
     stage_table,
     time_table,
 )
+from sizer.present.text.layouts import basis_sentence
 from sizer.present.text.result_text import cautions, measured, width
 from sizer.present.text.verdict import runner_up_text
 from sizer.present.training_charts import accuracy_chart
@@ -54,6 +55,8 @@ def show(view: View) -> None:
         chart(specs["step"])
         st.header("GPU memory", anchor=False)
         chart(specs["memory"])
+        assert answer.language is not None  # it has a layout
+        look.note(sentence(basis_sentence(answer.language)))
         if (stacks := stacks_table(answer, 1)) is not None:
             look.table(stacks, sources)
     st.header("Scaling", anchor=False)

@@ -1,0 +1,85 @@
+"""Which published runs a prediction rests on, by generation of GPU and software stack, and for one design."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sizer.base.estimate import Z90
+from sizer.calibrate.language.calibration import LanguageCalibration, scatter
+from sizer.calibrate.language.cases import LanguageCase
+from sizer.catalog.model import Catalog
+
+
+@dataclass(frozen=True)
+class RunBasis:
+    """Fitted runs that share something with a design; counts."""
+
+    model: int  # the same model
+    gpu_precision: int  # the same GPU and number format
+    stack: int  # the same software stack
+    all_three: int
+    most_gpus: int  # of those that share all three, else of those that share GPU and format; 0: none
+
+
+@dataclass(frozen=True)
+class GroupAccuracy:
+    """Fitted runs of one generation of GPUs with one stack, and their errors |ln(predicted / published)|."""
+
+    generation: str  # id in the catalogue; empty where the GPU has none
+    stack: str
+    runs: int
+    models: int
+    most_gpus: int
+    median: float
+    p90: float
+    bias: float  # median of ln(predicted / published) of rates
+    coverage: float  # share inside the 90 % interval
+
+
+def basis_of(case: LanguageCase, calibration: LanguageCalibration) -> RunBasis:
+    """The fitted runs that a prediction for a case rests on."""
+    cases, mine = calibration.fit.model.cases, case.levels
+
+    def column(values: Sequence[bool]) -> np.ndarray:
+        return np.array(values, dtype=bool)
+
+    model = column([one.row.model.lower() == case.row.model.lower() for one in cases])
+    machine = column([one.levels.gpu_precision == mine.gpu_precision for one in cases])
+    stack = column([one.levels.stack == mine.stack for one in cases])
+    every = model & machine & stack
+    gpus = np.array([one.row.gpus for one in cases])
+    shared = gpus[every] if every.any() else gpus[machine]
+    most = int(shared.max()) if shared.size else 0
+    return RunBasis(int(model.sum()), int(machine.sum()), int(stack.sum()), int(every.sum()), most)
+
+
+def accuracy_by_generation(calibration: LanguageCalibration, catalog: Catalog) -> tuple[GroupAccuracy, ...]:
+    """Accuracy in sample of each generation of GPUs with each stack, the newest generation first."""
+    fit = calibration.fit
+    cases = fit.model.cases
+    errors = np.asarray(fit.residuals)  # ln(measured step / predicted), which is ln(predicted rate / published)
+    derivative = fit.model(fit.values)[1]
+    variance = np.asarray((derivative @ fit.covariance * derivative.toarray()).sum(axis=1))
+    inside = np.abs(errors) <= Z90 * np.sqrt(variance + scatter(cases) ** 2)
+    groups: dict[tuple[str, str], list[int]] = {}
+    for i, case in enumerate(cases):
+        groups.setdefault((catalog.gpus[case.gpu_id].generation or "", case.levels.stack), []).append(i)
+    order = {name: place for place, name in enumerate(catalog.generations)}
+
+    def group(key: tuple[str, str], members: list[int]) -> GroupAccuracy:
+        found = errors[members]
+        return GroupAccuracy(
+            generation=key[0],
+            stack=key[1],
+            runs=len(members),
+            models=len({cases[i].row.model for i in members}),
+            most_gpus=int(max(cases[i].row.gpus for i in members)),
+            median=float(np.median(np.abs(found))),
+            p90=float(np.quantile(np.abs(found), 0.9)),
+            bias=float(np.median(found)),
+            coverage=float(np.mean(inside[members])),
+        )
+
+    named = sorted(groups.items(), key=lambda item: (order.get(item[0][0], -1), -len(item[1])))
+    return tuple(group(key, members) for key, members in named)
