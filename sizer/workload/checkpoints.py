@@ -47,6 +47,11 @@ class OtherStreams:
         """Whether nothing is said of them."""
         return not (self.ingest_bytes_per_s or self.snapshot_bytes_per_s or self.never_together or self.level)
 
+    def without_level(self) -> "OtherStreams | None":
+        """The streams without a published level; None where nothing is left to say."""
+        others = replace(self, level=None, level_is_default=False)
+        return None if others.is_nothing else others
+
 
 def checkpoints_of_network(dnn: Dnn, request: SizingRequest) -> Checkpoints:
     """Checkpoints of a network other than a language model: written by one process while training waits."""
@@ -91,7 +96,10 @@ _LEVEL_OF_FORMAT: dict[SampleFormat, StorageLevelName] = {
 
 
 def with_usual_level(streams: OtherStreams, request: SizingRequest, target: Target, kind: SampleFormat) -> OtherStreams:
-    """Streams with the level that NVIDIA names for such data, where GPUs are asked for by their number and none is."""
+    """Streams with the level that NVIDIA names for such data, where GPUs are asked for by their number and none is.
+
+    It counts for shared storage of today's servers only (``Columns.has_usual_level``).
+    """
     if request.data.storage_level is not None or target.gpus_busy is None:
         return streams
     return replace(streams, level=_LEVEL_OF_FORMAT[kind], level_is_default=True)

@@ -221,9 +221,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     likeness = catalog.dnns[like] if like is not None else None
     found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes)
     read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
-    others = other_streams(request)
-    if is_newer:
-        others = with_usual_level(others, request, work.target, found_format)
+    others = with_usual_level(other_streams(request), request, work.target, found_format)
     warnings: tuple[str, ...] = ()
     if read < stored.sample_bytes:
         warnings = (

@@ -34,6 +34,7 @@ from sizer.sizing.assumptions import (
     StorageLevelTaken,
 )
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.stages.platform_columns import has_usual_level
 from sizer.sizing.stages.storage_rates import WRITE_SHARES, rate_is_unknown
 from sizer.workload.resolve import CUSTOM, ResolvedWorkload
 
@@ -61,7 +62,7 @@ def design_assumptions(
     on_gpu = [work.on(design.platform.gpu.id, design.n_gpus) for work in works]
     return (
         *(DefaultTaken(work.request.name, default) for work in on_gpu for default in work.defaults),
-        *_storage_levels(works, design),
+        *_storage_levels(works, design, catalog),
         *_of_checkpoints(design),
         CacheReserve(OS_RESERVE_BYTES),
         CableRoute(LEAD_M, TRAY_M, AISLE_M, SLACK_FRACTION),
@@ -74,8 +75,12 @@ def design_assumptions(
     )
 
 
-def _storage_levels(works: Sequence[ResolvedWorkload], design: DesignAnswer) -> Iterator[DesignAssumption]:
+def _storage_levels(
+    works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Catalog
+) -> Iterator[DesignAssumption]:
     """Published levels that the storage is sized for because the request asks for GPUs by their number."""
+    if not has_usual_level(design.platform, catalog):
+        return
     servers = servers_of_eight(design.n_servers, design.platform.gpus_per_server)
     for work in works:
         if work.others is not None and work.others.level is not None and work.others.level_is_default:

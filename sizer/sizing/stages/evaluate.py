@@ -157,11 +157,15 @@ def need(
     """
     gpus = np.broadcast_to(n_servers * cols.gpus_per_server, comp.gpu.median.shape)
     wanted = _need_of_target(work, comp, cols, n_servers, confidence, calibration)
-    rates = checkpoint_rates(work.checkpoints, work.others, gpus, comp.replicas)
-    level = None if work.others is None else work.others.level
+    others = work.others
+    if others is not None and others.level_is_default and not np.any(cols.has_usual_level):
+        others = others.without_level()
+    rates = checkpoint_rates(work.checkpoints, others, gpus, comp.replicas)
+    level = None if others is None else others.level
     if rates is not None and level is not None:
         read, write = level_rates(level, np.broadcast_to(servers_of_eight(n_servers, cols.gpus_per_server), gpus.shape))
-        rates = replace(rates, level_read_bytes_per_s=read, level_write_bytes_per_s=write)
+        asked = cols.has_usual_level if others is not None and others.level_is_default else 1.0
+        rates = replace(rates, level_read_bytes_per_s=read * asked, level_write_bytes_per_s=write * asked)
     return replace(wanted, checkpoints=rates)
 
 

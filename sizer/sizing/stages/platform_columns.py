@@ -10,6 +10,7 @@ from sizer.base.arrays import Floats, Ints
 from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.catalog.fabrics import fabric_ports
+from sizer.catalog.generations import default_eras, era_of
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
@@ -50,6 +51,7 @@ class Columns:
     mount_low_bytes_per_s: Floats
     mount_high_bytes_per_s: Floats
     is_local: Floats  # 1: drives in the servers, one "node" a server
+    has_usual_level: Floats  # 1: shared storage of newer servers, for which NVIDIA publishes levels
     compute: Ints  # index of the compute group: rows of one group share GPU, links and therefore step terms
 
     def take(self, index: ArrayLike) -> "Columns":
@@ -168,7 +170,13 @@ def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple
         0.0 if platform.second_tier is None else platform.second_tier.staging_bytes_per_s,
         *mount_rates(storage, catalog),
         float(storage.kind == "local"),
+        float(has_usual_level(platform, catalog)),
     )
+
+
+def has_usual_level(platform: Platform, catalog: Catalog) -> bool:
+    """Whether a published storage level is a usual demand: of shared storage behind servers of a newer era."""
+    return platform.storage.kind != "local" and era_of(catalog, platform.server) not in default_eras(catalog)
 
 
 def fabric_bytes_per_s(server: Server, fabric: LinkType) -> float:
