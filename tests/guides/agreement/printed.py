@@ -75,6 +75,17 @@ def share(text: str) -> Span:
     return Span(0.995, 1.0) if "over" in text else rounded(number[0]).times(0.01)
 
 
+def chance(text: str) -> Span:
+    """A probability printed in percent, which is never rounded up; "over 99 %" is from 99.5 %."""
+    if "under" in text:
+        return Span(0.0, 0.01)
+    if "over" in text:
+        return Span(0.995, 1.0)
+    number = re.search(NUMBER, text)
+    assert number is not None
+    return Span(plain(number[0]), plain(number[0]) + 1).times(0.01)
+
+
 def _place(text: str, n_digits: int) -> float:
     """Unit of the last digit that counts, of a number of so many digits."""
     digits = re.sub(f"[{GAP},]", "", text)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.guides.agreement.printed import NUMBER, SPELLED, Span, count, in_unit, rounded, share
+from tests.guides.agreement.printed import NUMBER, SPELLED, Span, chance, count, in_unit, rounded, share
 
 STAGES = {
     "Storage": "storage",
@@ -67,6 +67,11 @@ def quantity(groups: Groups) -> Span:
 def portion(groups: Groups) -> Span:
     """In percent."""
     return share(groups["value"])
+
+
+def probability(groups: Groups) -> Span:
+    """A probability in percent."""
+    return chance(groups["value"])
 
 
 def bound(groups: Groups) -> str:
@@ -157,20 +162,20 @@ SENTENCES = (
         "workload before stage",
     ),
     # --- confidence
-    Sentence("confidence", r"sizing confidence is {share}", portion),
-    Sentence("confidence", r"probability of meeting (?:all targets|the target) is {share}", portion),
-    Sentence("confidence", r"\nProbability of at least {N} % {share}", portion, GUIDE),
+    Sentence("confidence", r"sizing confidence is {share}", probability),
+    Sentence("confidence", r"probability of meeting (?:all targets|the target) is {share}", probability),
+    Sentence("confidence", r"\nProbability of at least {N} % {share}", probability, GUIDE),
     Sentence("requested confidence", r"\nProbability of at least {share}", portion, GUIDE),
     Sentence("requested confidence", r"\nRequested confidence {share}", portion, GUIDE),
     Sentence("requested confidence", r"is (?:over )?{N} %; {share} was requested", portion),
     Sentence(
         "confidence of a workload",
         r"meets the target .{4,120}? with {share} confidence",
-        portion,
+        probability,
         GUIDE,
         "workload before",
     ),
-    Sentence("confidence of a workload", r"{N} {rate}, probability {share}", portion, GUIDE, "workload before"),
+    Sentence("confidence of a workload", r"{N} {rate}, probability {share}", probability, GUIDE, "workload before"),
     # --- networks and cables
     Sentence("ports used", IN_NETWORK + PORTS % ("{n}", "{N}"), number, BOTH, "network"),
     Sentence("ports free", IN_NETWORK + PORTS % ("{N}", "{n}"), number, BOTH, "network"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.guides.agreement.figures import Statement, plain_name, stage_key
 from tests.guides.agreement.finished import DESIGN, WORKBOOK, Finished
-from tests.guides.agreement.printed import Span, count, exactly, in_unit, rounded, share
+from tests.guides.agreement.printed import Span, chance, count, exactly, in_unit, rounded
 
 # Cells of the summary sheet: label, figure, reading.
 _COUNTS = {name: name for name in ("GPU servers", "GPUs")} | {"Racks": "racks", "Storage nodes": "storage nodes"}
@@ -127,7 +127,7 @@ def _summary_sheet(found: Finished) -> Iterator[Statement]:
             yield say("time to train", in_unit(value, unit), workload)
         elif what == "Target" and "%" in note:
             yield say(
-                "confidence of a workload", share(note.partition("probability of meeting it: ")[2]), workload, "D"
+                "confidence of a workload", chance(note.partition("probability of meeting it: ")[2]), workload, "D"
             )
 
 
