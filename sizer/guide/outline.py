@@ -106,7 +106,7 @@ _ENGINEER = (
     _ChapterPlan("networks", "Networks", networks.content),
     _ChapterPlan("data", "Data", data.content),
     _ChapterPlan("engineer-team", "Team", engineer_team.content, applies=team.applies),
-    _ChapterPlan("racks", "Room, feeds and cables", racks.content),
+    _ChapterPlan("racks", "Feeds, cables and room", racks.content),
     _ChapterPlan("operation", "Installation and operation", operation.content),
     _ChapterPlan("engineer-purchases", "Growth plan", engineer_purchases.content, applies=engineer_purchases.applies),
     _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),

@@ -1,4 +1,4 @@
-"""Chapter on racks: plan of the room, power feeds, cables by network."""
+"""Chapter on racks: power feeds, cables by network, plan of the room."""
 
 from typing import Any
 
