@@ -226,13 +226,17 @@ def _rules(field: Any) -> list[Any]:
 def _fields(
     model: type[BaseModel], path: tuple[int | str, ...], branches: tuple[int | str, ...] = ()
 ) -> dict[str, Any]:
-    """Fields of the table that a path leads to, by the key that a file gives them; of a union those of the branch."""
+    """Fields of the table that a path leads to, by the key that a file gives them.
+
+    Of a union those of the branch; without one those of all its tables, of two with the same key the first.
+    """
     current = _by_key(model)
     for part in path:
         field = None if isinstance(part, int) else current.get(part)
         inner = [] if field is None else _models_in(field.annotation)
         if inner:
-            current = _by_key(next((one for one in inner if one.__name__ in branches), inner[0]))
+            chosen = [one for one in inner if one.__name__ in branches][:1] or inner
+            current = {key: found for one in reversed(chosen) for key, found in _by_key(one).items()}
     return current
 
 

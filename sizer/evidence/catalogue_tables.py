@@ -12,7 +12,7 @@ from sizer.catalog.labels import capital, fact_label, fact_text, fact_value, ite
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import EpochPoint, ObservedAs, Transformer
-from sizer.catalog.schema import Cable, CapacityOption, Overhead, Port
+from sizer.catalog.schema import Cable, CapacityOption, Overhead, Port, Release
 from sizer.present.tables import Align, Cell, Row, Table, columns, port_text, row
 from sizer.present.words import NOT_PUBLISHED, listed, percent, plural
 
@@ -334,6 +334,10 @@ def _row_of_part(label: str, part: object, catalog: Catalog) -> Row:
     if isinstance(part, EpochPoint):
         text = f"{part.epochs:g} epochs at a global batch of {grouped(part.global_batch)}"
         return row(label, text, "published", cited_cell(part.source, part.where), part.note or _NONE)
+    if isinstance(part, Release):
+        version = part.version
+        text = f"{part.component} {version.value}"
+        return row(label, text, name(version.basis), cited_cell(version.source, version.where), version.note or _NONE)
     assert isinstance(part, ObservedAs), part
     return row(
         label, part.software or "no software named", _NONE, cited_cell(part.source, "") if part.source else _NONE, _NONE

@@ -13,7 +13,7 @@ PARAMETERS = FormField(
 )
 SHAPE = (
     FormField((*_DNN, "layers"), "Layers", "Transformer blocks.", Count(10_000)),
-    FormField((*_DNN, "hidden"), "Hidden size", "Width of the model.", Count(1_000_000)),
+    FormField((*_DNN, "hidden"), "Hidden size", "Width of the model.", Count(1_000_000, 16)),
     FormField((*_DNN, "heads"), "Attention heads", "Default: heads of 128.", Count(10_000), "hidden / 128"),
     FormField(
         (*_DNN, "kv_heads"),
@@ -26,10 +26,10 @@ SHAPE = (
         (*_DNN, "ffn"),
         "Feed-forward size",
         "Inner width of a block. Default: 3.5 times the hidden size.",
-        Count(10_000_000),
+        Count(10_000_000, 16),
         "3.5 × hidden",
     ),
-    FormField((*_DNN, "vocabulary"), "Vocabulary", "Tokens of the vocabulary.", Count(10_000_000), "128256"),
+    FormField((*_DNN, "vocabulary"), "Vocabulary", "Tokens of the vocabulary.", Count(10_000_000, 2), "128256"),
 )
 EXPERTS = (
     FormField((*_DNN, "experts"), "Experts", "Of a mixture. Default: a dense model.", Count(100_000), "1"),
@@ -37,7 +37,7 @@ EXPERTS = (
         (*_DNN, "active_experts"), "Experts of a token", "How many experts each token is routed to.", Count(10_000), "1"
     ),
     FormField((*_DNN, "expert_ffn"), "Width of an expert", "Inner width.", Count(10_000_000), "feed-forward"),
-    FormField((*_DNN, "shared_experts"), "Shared experts", "Used by every token.", Count(10_000, 0), "0"),
+    FormField((*_DNN, "shared_experts"), "Shared experts", "Used by every token.", Count(1000, 0), "0"),
 )
 _SHARDING = {
     "": "as the software stack does",

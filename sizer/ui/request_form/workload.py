@@ -134,7 +134,7 @@ SEQUENCE_TOKENS = FormField(
     ("workload", "sequence_tokens"),
     "Tokens of a sequence",
     "Length that the model is trained with. Default: 8192.",
-    Count(1_048_576),
+    Count(1_048_576, 128),
     "8192",
     name="Sequence",
 )

@@ -44,7 +44,8 @@ def test_a_change_can_be_tried_and_undone() -> None:
 def test_a_target_can_be_tried() -> None:
     app = asked(QUESTION)
     tried(app, "one server would no longer be enough")
-    assert app.session_state.draft["workload"][0]["target"] == {"time_to_train_s": "2.26 h"}
+    # At 2.27 h two servers are needed, at 2.28 h one is enough.
+    assert app.session_state.draft["workload"][0]["target"] == {"time_to_train_s": "2.27 h"}
 
 
 def test_the_design_without_the_choices_can_be_described() -> None:
