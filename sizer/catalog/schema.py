@@ -226,7 +226,7 @@ class Cable(Item):
     reach_m: Sourced[Annotated[float, Field(gt=0, le=100_000)]] | None = None
 
 
-# Layers of software from the users down; what stands beside the hardware goes with the storage.
+# Layers of software from the users down; software of the storage is drawn with the hardware.
 SoftwareLayer = Literal["portal", "manager", "frameworks", "system", "storage"]
 
 

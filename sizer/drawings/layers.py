@@ -1,7 +1,7 @@
 """Layers of a design from the users down to the hardware: what of each layer the design brings.
 
 Software is that of the bill; devices and networks are those of the plan. A layer of which the bill holds nothing is
-not drawn; the title names it as provided by others.
+not drawn; the title lists it as provided by others.
 """
 
 from collections import Counter

@@ -156,7 +156,7 @@ def tiers_table(design: DesignAnswer, request: SizingRequest) -> Table | None:
         f"{words.plural(design.storage_nodes, 'node')} of {platform.storage.name}",
         "working set and checkpoints",
         si(fast_tier_bytes(demand, data), "B"),
-        si(held, "B") if math.isfinite(held) else "not published",
+        _usable(held, "not published"),
     ]
     if tier.storage is None:
         second = [
@@ -173,7 +173,7 @@ def tiers_table(design: DesignAnswer, request: SizingRequest) -> Table | None:
             f"{words.plural(tier.nodes, 'node')} of {tier.storage.name}",
             "all data, snapshots and reserve",
             si(capacity_tier_bytes(demand), "B"),
-            si(usable, "B") if math.isfinite(usable) else "not published",
+            _usable(usable, "not published"),
         ]
     return fact_table(
         "storage-tiers",
@@ -203,8 +203,8 @@ def tiers_sentence(design: DesignAnswer) -> str:
     )
 
 
-def _usable(usable_bytes: float) -> str:
-    return si(usable_bytes, "B") if math.isfinite(usable_bytes) else "a capacity that is not published"
+def _usable(usable_bytes: float, unknown: str = "a capacity that is not published") -> str:
+    return si(usable_bytes, "B") if math.isfinite(usable_bytes) else unknown
 
 
 def staging_text(design: DesignAnswer, request: SizingRequest) -> str:

@@ -1,6 +1,6 @@
 """State of a session that survives a reload of the browser window, stored under a name in the address.
 
-The server stores it in memory and, where the library of designs is a file, in a file beside it; the address has only
+The server stores it in memory and, where the library of designs is a file, in a file next to it; the address has only
 its name. A window that opens an address gets a copy under a new name, so that two windows never write to one state. The
 state has prices, discounts and notes: only the browser that made it, known by a cookie of the server, gets it back. An
 address that was passed on opens a new session, and says so.
@@ -85,7 +85,7 @@ def _store() -> _Store:
 
 @st.cache_resource(show_spinner=False)
 def _file(library: str) -> SessionFile | None:
-    """File of sessions beside the file of a library; None where the library is a database."""
+    """File of sessions next to the file of a library; None where the library is a database."""
     if "://" in library:
         return None
     place = Path(library).expanduser()

@@ -16,7 +16,7 @@ from sizer.present.text.result_text import precision_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 # What a licence counts, where its key is no word.
-_METRICS = {"gpu": "GPU", "raw-terabyte": "raw terabyte"}
+_METRICS = {"raw-terabyte": "raw terabyte"}
 
 
 def content(context: GuideContext) -> dict[str, Any]:

@@ -239,7 +239,7 @@ def _rail_links(
     turn = group * (found.spines // found.core_groups) + turn
     place = turn * (each // found.cores_each) + j // found.cores_each
     ports = above[above.size // 2 + j], part.leaf_numbers[place]
-    yield LinkGroup(*links, spines[spine], ports[0], cores[core], ports[1], (cages[1], cages[1]))
+    yield LinkGroup(*links, spines[spine], ports[0], cores[core], ports[1], cages_of(cages[1], cages[1]))
 
 
 def _reserved(plane: Plane, n_leaves: int) -> tuple[Ints, Ints]:

@@ -20,9 +20,9 @@ class FewSupplies:
 
 
 def few_supplies(racks: Iterable[PlacedRack], catalog: Catalog) -> Iterator[FewSupplies]:
-    """Kinds of devices in racks that bear the loss of a feed, judged by the rack that leaves them the fewest.
+    """Kinds of devices in racks that tolerate the loss of a feed, by the rack in which they keep the fewest supplies.
 
-    DGX H100: three of six supplies hang on either of two feeds, and four carry its full draw ("nv-dgxh100-ug").
+    DGX H100: three of six supplies are on each of two feeds, and four carry its full draw ("nv-dgxh100-ug").
     """
     fewest: dict[str, int] = {}
     for rack in racks:

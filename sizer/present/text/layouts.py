@@ -51,7 +51,7 @@ def layout_sentence(found: LanguageAnswer) -> str:
     if found.runner_up is None:
         return text
     slower = 1 - float(found.runner_up.tokens_per_s.value) / float(found.layout.tokens_per_s.value)
-    return f"{text}; next: {_degrees(found.runner_up)}, {slower:.0%} slower".replace("%", f"{NARROW_SPACE}%")
+    return f"{text}; next: {_degrees(found.runner_up)}, {_whole_percent(slower)} slower"
 
 
 def step_sentence(found: LanguageAnswer) -> str:
@@ -83,13 +83,16 @@ def stacks_sentence(found: LanguageAnswer) -> str:
 
 def _compared(ratio: Estimate) -> str:
     middle, low, high = (float(value) for value in ratio)
-    share = f"{abs(1 - middle):.0%}".replace("%", f"{NARROW_SPACE}%")
-    interval = f"{low:.0%} to {high:.0%} of the rate".replace("%", f"{NARROW_SPACE}%")
+    share, interval = _whole_percent(abs(1 - middle)), f"{_whole_percent(low)} to {_whole_percent(high)} of the rate"
     return f"{share} {'faster' if middle > 1 else 'slower'} ({interval})"
 
 
 def _shares(layout: LayoutAnswer) -> list[str]:
-    return [f"{name} {share:.0%}".replace("%", f"{NARROW_SPACE}%") for name, share in layout.step_shares.items()]
+    return [f"{name} {_whole_percent(share)}" for name, share in layout.step_shares.items()]
+
+
+def _whole_percent(share: float) -> str:
+    return f"{100 * share:.0f}{NARROW_SPACE}%"
 
 
 def _degrees(one: LayoutAnswer) -> str:

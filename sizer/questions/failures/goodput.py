@@ -173,11 +173,11 @@ def goodput_answer(question: GoodputQuestion) -> GoodputAnswer:
 
 
 def _written(value: float, unit: str) -> str:
-    if not math.isfinite(value) or abs(value) > 1e15:
+    if not math.isfinite(value) or abs(value) > 1e15 or unit == "B":
         return f"{value:g} {unit}".strip()
-    return {"B/s": si(value, unit), "B": f"{value:g} B", "s": duration(value)}.get(
-        unit, grouped(value, 0 if value == int(value) else 2)
-    )
+    if not unit:
+        return grouped(value, 0 if value == int(value) else 2)
+    return duration(value) if unit == "s" else si(value, unit)
 
 
 def _plan(question: GoodputQuestion, faster: float) -> CheckpointPlan:

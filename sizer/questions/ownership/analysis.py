@@ -15,7 +15,7 @@ from sizer.physical.racks.power import HOURS_PER_YEAR, energy_kwh_per_year
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 
 _SECONDS_PER_HOUR = 3600
-# Samples by which a workload without a training length is told, and training of a language model besides its run.
+# Samples whose cost is given for a workload without a training length and, in addition to its run, a language model.
 MILLION = 1e6
 # Parts of a cent to which the cost of a million samples is rounded.
 _PARTS = 10_000

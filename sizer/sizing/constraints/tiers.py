@@ -17,6 +17,7 @@ from sizer.physical import capacity
 from sizer.physical.allowed_parts import fits_era
 from sizer.physical.platform import Platform, SecondTier
 from sizer.physical.platforms import MIN_LEAF_PORTS, leaf_ports
+from sizer.physical.roles import NetworkRole
 from sizer.physical.stated_storage import as_stated
 from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, node_read_rate
@@ -89,8 +90,10 @@ def with_tiers(
         tiers.append(SecondTier(None, 0, 0, staging_bytes_per_s(data)))
     found = list(platforms) if data.capacity_tier is None else []
     for platform in platforms:
-        joined = (with_tier(catalog, platform, tier) for tier in tiers)
-        found += [one for one in joined if one is not None]
+        for tier in tiers:
+            network = network_of_tier(catalog, platform, tier.storage)
+            if network is not None:
+                found.append(_of_two_tiers(platform, tier, is_in_band=network is NetworkRole.IN_BAND))
     if not found:
         raise InfeasibleError(
             f"data.capacity_tier = {data.capacity_tier!r} joins no fast storage that the request allows, or is too "
@@ -169,26 +172,25 @@ def _sized(storage: Storage, data_bytes: float, staging: float) -> SecondTier | 
     return SecondTier(storage, option, nodes, staging)
 
 
-def with_tier(catalog: Catalog, platform: Platform, tier: SecondTier) -> Platform | None:
-    """A platform with a capacity tier behind its storage; None where they cannot stand together.
+def network_of_tier(catalog: Catalog, platform: Platform, tier: Storage | None) -> NetworkRole | None:
+    """Network on which a capacity tier stands behind the storage of a platform; None where it cannot.
 
-    The tier joins the network of the fast storage or, where that runs another link, the in-band Ethernet network, by
-    which the servers of today's clusters reach such storage (RA-11333-001 V11).
+    That of the fast storage or, where it runs another link, the in-band Ethernet network, by which the servers of
+    today's clusters reach such storage (RA-11333-001 V11). Object storage, ``None``, is reached like the fast storage.
     """
-    storage, behind = platform.storage, tier.storage
+    storage = platform.storage
     if not capacity.counts_nodes(storage) or storage.tier == "capacity":
         return None
-    if behind is None:
-        return _of_two_tiers(platform, tier, is_in_band=False)
-    front = behind.front_end_kind
-    if behind.id == storage.id or front is None or not fits_era(behind.era, era_of(catalog, platform.server)):
+    if tier is None:
+        return NetworkRole.STORAGE
+    front = tier.front_end_kind
+    if tier.id == storage.id or front is None or not fits_era(tier.era, era_of(catalog, platform.server)):
         return None
     if _shares_front_end(platform, front.value):
-        return _of_two_tiers(platform, tier, is_in_band=False)
+        return NetworkRole.STORAGE
     switch = platform.in_band_switch
-    if switch is not None and leaf_ports(switch, front.value) >= MIN_LEAF_PORTS:
-        return _of_two_tiers(platform, tier, is_in_band=True)
-    return None
+    has_ports = switch is not None and leaf_ports(switch, front.value) >= MIN_LEAF_PORTS
+    return NetworkRole.IN_BAND if has_ports else None
 
 
 def _shares_front_end(platform: Platform, kind: LinkType) -> bool:

@@ -383,7 +383,7 @@ def _design_warnings(platform: Platform, request: SizingRequest, money: DesignMo
 
 
 def _with_name(missing: CalibrationNote, catalog: Catalog) -> CalibrationNote:
-    """A note with the name of the neural network that stands for another, in place of its id."""
+    """A note with the name, in place of the id, of the neural network whose measurements are used for another."""
     if missing.kind is not FitNote.DNN_FROM_LIKE:
         return missing
     name, like = missing.values

@@ -7,9 +7,9 @@ import numpy as np
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
 from sizer.physical import capacity
-from sizer.physical.platform import Platform, SecondTier
+from sizer.physical.platform import Platform
 from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
-from sizer.sizing.constraints.tiers import needed_of, with_tier
+from sizer.sizing.constraints.tiers import needed_of, network_of_tier
 from sizer.sizing.reasons import CapacityTier, LargerDrives, MinimumCapacity, RateNeed, StorageDecision, StorageNeed
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown
@@ -121,8 +121,7 @@ def _tier(platform: Platform, for_rate: int, data: float, catalog: Catalog) -> C
         return None
     found = []
     for storage in catalog.storage.values():
-        tier = SecondTier(storage, 0, 0, 0.0)
-        if not (storage.tier == "capacity" and storage.orderable and with_tier(catalog, platform, tier)):
+        if storage.tier != "capacity" or not storage.orderable or network_of_tier(catalog, platform, storage) is None:
             continue
         for index in range(len(storage.capacity_options)):
             nodes = capacity.smallest_nodes(storage, index, data)

@@ -1,4 +1,4 @@
-"""States of sessions in a file beside the library of designs, so that a restart of the server loses nothing.
+"""States of sessions in a file next to the library of designs, so that a restart of the server loses nothing.
 
 The file belongs to the user who runs the server, and nobody else may read it: the states have prices and notes. It is a
 convenience: where it cannot be written, as in a read-only container, sessions live as long as the server.
