@@ -82,12 +82,13 @@ def draw(
         Whether the value is stored only when the form is submitted.
     """
     path = path_of(field, entry)
-    change: dict[str, Any] = {} if in_form else {"on_change": _store, "args": (path, field, after)}
+    name = key(path)
+    change: dict[str, Any] = {} if in_form else {"on_change": state.if_held(name, _store), "args": (path, field, after)}
     if not isinstance(field.widget, TYPED):
-        draw_widget(field, key(path), state.get(path), options=options, empty=empty, **change)
+        draw_widget(field, name, state.get(path), options=options, empty=empty, **change)
         return
     with st.container(gap="xxsmall"):
-        draw_widget(field, key(path), state.get(path), empty=empty, **change)
+        draw_widget(field, name, state.get(path), empty=empty, **change)
         _echo(field.widget, state.get(path))
 
 
@@ -187,6 +188,10 @@ def draw_widget(
 
 def selector(label: str, options: Mapping[str, str], selected: str, name: str, changed: OnSelect, hint: str) -> None:
     """One of several kinds of entry, which decides what other fields are shown; ``changed`` is called with the kind."""
+
+    def chosen() -> None:
+        changed(st.session_state[name])
+
     _fill(name, selected)
     shown = st.session_state[name]
     known = options if shown in options else {shown: str(shown), **options}
@@ -196,7 +201,7 @@ def selector(label: str, options: Mapping[str, str], selected: str, name: str, c
         format_func=lambda option: known.get(option, str(option)),
         key=name,
         help=hint,
-        on_change=lambda: changed(st.session_state[name]),
+        on_change=state.if_held(name, chosen),
     )
 
 
@@ -230,8 +235,6 @@ def _fill(name: str, value: Any) -> None:
 
 
 def _store(path: RequestPath, field: FormField, after: After | None = None) -> None:
-    if key(path) not in st.session_state:
-        return  # the browser reports a field late, after its page was left; its value was taken then
     value = st.session_state[key(path)]
     if isinstance(field.widget, TYPED) and not field.widget.kind.unit:
         with suppress(ValueError):  # what cannot be read stays as typed, and is named
@@ -250,7 +253,9 @@ def fold(title: str, summary: str, name: str) -> ExpanderContainer:
     """
     # A fold whose head changes is another one to Streamlit, and would close under the reader's eyes.
     is_open = st.session_state.get("folds", {}).get(name, False)
-    return st.expander(f"**{title}:** {plain(summary)}", is_open, key=name, on_change=_note_fold, args=(name,))
+    return st.expander(
+        f"**{title}:** {plain(summary)}", is_open, key=name, on_change=state.if_held(name, _note_fold), args=(name,)
+    )
 
 
 def _note_fold(name: str) -> None:

@@ -6,10 +6,10 @@ session; widgets are filled from it and write to it.
 
 import copy
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, ParamSpec
 
 import streamlit as st
 
@@ -31,6 +31,8 @@ from sizer.ui.uploads import read_upload, without_empty_values
 from sizer.workload.earlier_files import with_one_customer
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest
+
+P = ParamSpec("P")
 
 FIRST_EXAMPLE = "dgx1-f800-resnet50"
 UPLOADED = "an uploaded file"
@@ -107,6 +109,20 @@ def outcome(request: SizingRequest, parts: Catalog) -> SizingOutcome:
         return answer(request.model_dump_json(), parts.digest, parts)
     except Exception as error:  # the pages and their navigation stay, and the next request is sized
         return SizingOutcome(None, refused=f"{capital(reported(error))}.", is_unforeseen=True)
+
+
+def if_held(key: str, changed: Callable[P, None]) -> Callable[P, None]:
+    """``changed`` for the widget of that key, called only while the session holds a value of the widget.
+
+    On a change of page, Streamlit drops the values of widgets that the browser did not list, and calls what they call
+    when the browser names them again: for one that nobody touched, and even where the value is gone.
+    """
+
+    def call(*args: P.args, **kwargs: P.kwargs) -> None:
+        if key in st.session_state:
+            changed(*args, **kwargs)
+
+    return call
 
 
 def shown(request_json: str, parts: Catalog) -> SizingResult | None:

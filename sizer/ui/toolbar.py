@@ -32,17 +32,20 @@ def show(view: View) -> None:
         _changes()
         _share(view)
         saving.controls(view)
+        toggle = f"customer-mode/{state.is_customer_mode()}"
         st.toggle(
             "Customer view",
             value=state.is_customer_mode(),
-            key=f"customer-mode/{state.is_customer_mode()}",
-            on_change=_customer_mode,
+            key=toggle,
+            on_change=state.if_held(toggle, _customer_mode),
+            args=(toggle,),
             help="Hides costs, discounts and internal notes on every page and in every file.",
         )
 
 
-def _customer_mode() -> None:
-    st.session_state.customer_mode = not state.is_customer_mode()
+def _customer_mode(toggle: str) -> None:
+    # What it shows, not the contrary of what holds: it may be called for a toggle that nobody touched.
+    st.session_state.customer_mode = st.session_state[toggle]
 
 
 def _changes() -> None:

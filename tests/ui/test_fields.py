@@ -1,5 +1,8 @@
 """Fields of the forms: help with range and default, numbers as people type them, and the reset of a section."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from sizer.base.faults import bounds_of, field_at
@@ -11,6 +14,7 @@ from sizer.ui.typed import written
 from sizer.workload.request import SizingRequest
 from tests.ui.pages import assert_healthy, opened, said, unfold, widget
 
+CHECKOUT = Path(__file__).parents[2]
 IDS = [".".join(field.keys) for field in FORM_FIELDS]
 
 
@@ -107,3 +111,14 @@ def test_a_section_is_reset_alone():
     assert "limits" not in app.session_state.draft
     assert app.session_state.draft["workload"] == before
     assert widget(unfold(app, "not-exceeded").text_input, "Racks").value == ""
+
+
+def test_every_change_is_taken_only_of_a_widget_that_the_session_holds():
+    sources = {path: path.read_text(encoding="utf-8") for path in (CHECKOUT / "sizer" / "ui").rglob("*.py")}
+    called = [
+        (path.name, match)
+        for path, source in sources.items()
+        for match in re.findall(r'on_change["\']?\s*[=:]\s*([\w."]+)', source)
+    ]
+    assert len(called) > 20
+    assert [one for one in called if one[1] not in ('"rerun"', "state.if_held")] == []

@@ -17,7 +17,7 @@ from sizer.present.bill_tables import price_texts, sum_text, total_rows
 from sizer.present.tables import Table, columns, row
 from sizer.present.text.bill_lines import change_text
 from sizer.present.words import TO_BE_QUOTED, plural, sentence
-from sizer.ui import look
+from sizer.ui import look, state
 from sizer.ui.bill import overrides, reconcile
 from sizer.ui.bill.overrides import DISCOUNT, NOTE, PRICE, PROVIDED_BY_OTHERS, QUANTITY, STATE, STATES
 from sizer.ui.state import View
@@ -57,7 +57,7 @@ def _editor(view: View, lines: Sequence[EditableLine]) -> None:
     st.data_editor(
         frame(lines, bill),
         key=key,
-        on_change=_take,
+        on_change=state.if_held(key, _take),
         args=(key, tuple(lines), bill),
         hide_index=True,
         num_rows="fixed",

@@ -16,7 +16,7 @@ from sizer.questions.ownership.charts import ownership_chart
 from sizer.questions.ownership.tables import ownership_table, runs_table
 from sizer.questions.ownership.text import finding
 from sizer.sizing.result import SizingResult
-from sizer.ui import look
+from sizer.ui import look, state
 from sizer.ui.bill import editor, own_lines, price_book_panel, quote_form
 from sizer.ui.bill.editor import CHANGED
 from sizer.ui.bill.overrides import BY_OTHERS
@@ -55,7 +55,9 @@ def _tabs(view: View, result: SizingResult) -> None:
     bill = result.design.bill
     key = f"bill-tabs/{st.session_state.generation}"
     chosen = st.session_state.get(_TAB, BILL)
-    tabs = st.tabs(TABS, key=key, default=chosen if chosen in TABS else BILL, on_change=_note_tab, args=(key,))
+    tabs = st.tabs(
+        TABS, key=key, default=chosen if chosen in TABS else BILL, on_change=state.if_held(key, _note_tab), args=(key,)
+    )
     parts = dict(zip(TABS, tabs, strict=True))
     with parts[BILL]:
         if parts[BILL].open:

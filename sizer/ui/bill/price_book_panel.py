@@ -6,7 +6,7 @@ import streamlit as st
 
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.words import plural
-from sizer.ui import look, session_catalog
+from sizer.ui import look, session_catalog, state
 from sizer.ui.bill.price_book import MAX_BYTES, BookFault, read_book, template
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -34,7 +34,7 @@ def show(view: View) -> None:
         type=["csv"],
         key=key,
         max_upload_size=MAX_BYTES // _MEGABYTE,
-        on_change=_upload,
+        on_change=state.if_held(key, _upload),
         args=(key,),
     )
     _errors()

@@ -15,7 +15,7 @@ from sizer.library.records import MAX_NAME, MAX_QUERY, Revision, RevisionEntry, 
 from sizer.library.snapshot import Snapshot
 from sizer.present.words import plural, sentence
 from sizer.questions.compare.tables import figure_text
-from sizer.ui import look
+from sizer.ui import look, state
 from sizer.ui.designs import revision_tables, saving
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -131,10 +131,12 @@ def _list() -> None:
             key="designs-search",
             max_chars=MAX_QUERY,
             placeholder="name, customer or part",
-            on_change=_first_page,
+            on_change=state.if_held("designs-search", _first_page),
         )
     with right:
-        with_hidden = st.toggle("Include hidden designs", key="designs-hidden", on_change=_first_page)
+        with_hidden = st.toggle(
+            "Include hidden designs", key="designs-hidden", on_change=state.if_held("designs-hidden", _first_page)
+        )
     page = int(st.session_state.get("designs_page", 0))
     found = saving.library().search(words, page=page, per_page=_DESIGNS_A_PAGE, with_hidden=with_hidden)
     if page and not found.designs and not found.damaged:

@@ -14,7 +14,7 @@ from sizer.base.formats.toml_text import parse_toml, to_toml
 from sizer.base.locale import LOCALES
 from sizer.guide.logo import MAX_LOGO_BYTES
 from sizer.guide.profile import MAX_PROFILE_BYTES, PLAIN, Profile
-from sizer.ui import look
+from sizer.ui import look, state
 from sizer.ui.fields import draw_widget
 from sizer.ui.request_form.field import FormField, Text
 from sizer.ui.typed import plain
@@ -145,7 +145,12 @@ def _files(now: Profile) -> None:
             st.button("Reset branding", key="profile-plain", on_click=_reset, icon=":material/restart_alt:")
     key = f"{_prefix()}/file"
     st.file_uploader(
-        "Profile from a file, TOML", type=["toml"], key=key, max_upload_size=1, on_change=_upload, args=(key,)
+        "Profile from a file, TOML",
+        type=["toml"],
+        key=key,
+        max_upload_size=1,
+        on_change=state.if_held(key, _upload),
+        args=(key,),
     )
     look.note("The command line reads the same file: sizer size request.toml --profile profile.toml")
 

@@ -14,7 +14,7 @@ from sizer.present.text.assumptions import AssumptionRow, assumption_rows, quest
 from sizer.present.text.verdict import reason_texts, selection_text
 from sizer.present.words import name, plural, question, sentence
 from sizer.sizing.result import SizingResult
-from sizer.ui import look
+from sizer.ui import look, state
 from sizer.ui.document import branding, preview
 from sizer.ui.document.downloads import DocumentSource, document_source
 from sizer.ui.state import View
@@ -142,7 +142,7 @@ def _choices(view: View, has_pdf: bool) -> str:
                 default=form,
                 required=True,
                 key=f"form/{is_copy}",
-                on_change=_note_form,
+                on_change=state.if_held(f"form/{is_copy}", _note_form),
                 args=(f"form/{is_copy}",),
             )
         st.toggle(
@@ -150,7 +150,7 @@ def _choices(view: View, has_pdf: bool) -> str:
             value=is_copy,
             key=f"customer-copy/{is_forced}",
             disabled=is_forced,
-            on_change=_note_copy,
+            on_change=state.if_held("customer-copy/False", _note_copy),
             help="Omits discounts, internal notes and the engineer's file. Always on in the customer view.",
         )
     return _FORMS[form]

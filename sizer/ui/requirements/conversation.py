@@ -5,7 +5,7 @@ import zlib
 import streamlit as st
 
 from sizer.catalog.model import Catalog
-from sizer.ui import need
+from sizer.ui import need, state
 from sizer.ui.requirements.templates import TEMPLATES
 from sizer.ui.typed import plain
 from sizer.workload.sentence.reader import EXAMPLE, MAX_CHARACTERS
@@ -42,7 +42,7 @@ def _field(parts: Catalog) -> None:
             height=80,
             max_chars=MAX_CHARACTERS,
             placeholder=EXAMPLE,
-            on_change=_given,
+            on_change=state.if_held(key, _given),
             args=(key, parts),
             help="As in an e-mail: neural network, data, and a target such as a rate, a time to train or a number of "
             "GPUs. Optional: people, budget, power, racks, servers, storage, vendors, network fabric. It replaces the "
@@ -53,7 +53,8 @@ def _field(parts: Catalog) -> None:
 
 
 def _given(key: str, parts: Catalog) -> None:
-    need.give(st.session_state[key], parts)
+    if st.session_state[key] != need.text():  # Streamlit may report a field that nobody touched as changed
+        need.give(st.session_state[key], parts)
 
 
 def _templates(parts: Catalog) -> None:
@@ -88,7 +89,8 @@ def _chip(number: int, phrase: Phrase, found: Reading, parts: Catalog) -> None:
             value=phrase.words,
             key=edited,
             max_chars=MAX_CHARACTERS,
-            on_change=lambda: need.give(found.with_words(phrase, st.session_state[edited]), parts),
+            on_change=state.if_held(edited, _edited),
+            args=(edited, phrase, found, parts),
         )
         st.button(
             "Remove",
@@ -98,6 +100,10 @@ def _chip(number: int, phrase: Phrase, found: Reading, parts: Catalog) -> None:
             args=(found.without(phrase), parts),
             type="tertiary",
         )
+
+
+def _edited(key: str, phrase: Phrase, found: Reading, parts: Catalog) -> None:
+    need.give(found.with_words(phrase, st.session_state[key]), parts)
 
 
 def _question(question: Question, parts: Catalog) -> None:

@@ -165,6 +165,16 @@ def settled(page: "Page") -> None:
     page.wait_for_function(_CALM, timeout=60_000)
 
 
+def figure_changed(page: "Page", before: str) -> None:
+    """Wait until the first number of the headline is another one, which is missing while it is drawn anew."""
+    page.wait_for_function(
+        "([selector, before]) => (document.querySelector(selector)?.innerText ?? before) !== before",
+        arg=[FIGURE, before],
+        timeout=60_000,
+    )
+    settled(page)
+
+
 def to_page(page: "Page", name: str) -> None:
     """Another page by its link, which may stand in the menu of those that found no room, or of a phone."""
     link = page.get_by_role("link", name=name, exact=True).first

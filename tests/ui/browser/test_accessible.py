@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.ui.browser import driving
-from tests.ui.browser.driving import FIGURE, PAGES, settled, to_page
+from tests.ui.browser.driving import FIGURE, PAGES, figure_changed, settled, to_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -156,10 +156,7 @@ def test_the_main_path_needs_no_mouse(address, chromium):
     page.keyboard.press("Control+a")
     page.keyboard.type("12000 images/s")
     page.keyboard.press("Enter")
-    page.wait_for_function(
-        "([figure, before]) => document.querySelector(figure).innerText !== before", arg=[FIGURE, before]
-    )
-    settled(page)
+    figure_changed(page, before)
     # A number says where it comes from.
     opened(page, page.locator(FIGURE).first)
     page.keyboard.press("Escape")

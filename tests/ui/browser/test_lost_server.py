@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.ui.browser import driving
-from tests.ui.browser.driving import FIGURE, assert_clean, settled, to_page
+from tests.ui.browser.driving import FIGURE, assert_clean, figure_changed, settled, to_page
 
 pytestmark = pytest.mark.browser
 
@@ -19,12 +19,7 @@ def typed(page, rate: str) -> str:
     field = page.get_by_role("textbox", name=RATE)
     field.fill(rate)
     field.press("Enter")
-    page.wait_for_function(
-        "([figure, before]) => document.querySelector(figure).innerText !== before",
-        arg=[FIGURE, before],
-        timeout=60_000,
-    )
-    settled(page)
+    figure_changed(page, before)
     return page.locator(FIGURE).first.inner_text()
 
 

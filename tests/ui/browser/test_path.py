@@ -124,6 +124,7 @@ def test_an_edit_of_the_bill_survives_other_pages(page):
     editor.press("Enter")
     changed = page.get_by_text("Restore computed value").first
     changed.wait_for(timeout=30_000)
+    settled(page)
     to_page(page, "Performance")
     to_page(page, "Bill")
     page.get_by_role("tab", name="Bill", exact=True).click()
@@ -151,7 +152,7 @@ def test_the_design_is_saved_and_outlives_a_reload_and_the_session(page, chromiu
     other.get_by_text(NAME).first.wait_for(timeout=30_000)
     other.get_by_role("button", name="Open", exact=True).first.click()
     other.wait_for_function(
-        "([selector, value]) => document.querySelector(selector).innerText === value",
+        "([selector, value]) => document.querySelector(selector)?.innerText === value",
         arg=[f"{FIGURE} p", shown[0]],
         timeout=30_000,
     )

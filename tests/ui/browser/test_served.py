@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from tests.ui.browser import driving
-from tests.ui.browser.driving import FIGURE, HOST, PAGES, assert_clean, settled, to_page
+from tests.ui.browser.driving import FIGURE, HOST, PAGES, assert_clean, figure_changed, settled, to_page
 from tests.ui.browser.proxy import proxied
 
 if TYPE_CHECKING:
@@ -96,9 +96,7 @@ def test_pages_fonts_and_an_edit_under_the_path(page, team):
     field = page.get_by_role("textbox", name="Minimum rate")
     field.fill("12000 images/s")
     field.press("Enter")
-    page.wait_for_function(
-        "([figure, before]) => document.querySelector(figure).innerText !== before", arg=[FIGURE, before]
-    )
+    figure_changed(page, before)
     after = page.locator(FIGURE).first.inner_text()
     for name in PAGES[1:]:
         to_page(page, name)
@@ -122,7 +120,7 @@ def test_upload_and_download_under_the_path(page, team):
     upload.set_input_files({"name": "mine.toml", "mimeType": "text/plain", "buffer": example})
     title = re.search(r'^title = "(.+)"', example.decode(), flags=re.M)
     assert title is not None
-    page.wait_for_function("title => document.querySelector('h1').innerText === title", arg=title.group(1))
+    page.wait_for_function("title => document.querySelector('h1')?.innerText === title", arg=title.group(1))
     settled(page)
     to_page(page, "Document")
     with page.expect_download(timeout=60_000) as download:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ui.browser.driving import FIGURE, PAGES, assert_clean, settled, to_page, window
+from tests.ui.browser.driving import FIGURE, PAGES, assert_clean, figure_changed, settled, to_page, window
 
 pytestmark = pytest.mark.browser
 
@@ -18,11 +18,7 @@ def test_every_page_draws_and_keeps_an_edit(page):
     gpus = page.locator(FIGURE).first.inner_text()
     field.fill("12000 images/s")
     field.press("Enter")
-    page.wait_for_function(
-        "([figure, before]) => document.querySelector(figure).innerText !== before",
-        arg=[FIGURE, gpus],
-        timeout=30_000,
-    )
+    figure_changed(page, gpus)
     fewer = page.locator(FIGURE).first.inner_text()
     for name in PAGES[1:]:
         to_page(page, name)
