@@ -42,7 +42,7 @@ NAMES = {
     "included": "included",
     "node": "node",
     "gpu": "GPU",
-    "raw-terabyte": "raw-terabyte",
+    "raw-terabyte": "raw terabyte",
     "raw files": "raw files",
     "records": "records",
     "decoded tensors": "decoded tensors",

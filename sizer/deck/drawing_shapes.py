@@ -1,5 +1,6 @@
 """Shapes of a drawing as shapes of a slide: rectangles, text boxes and connectors attached to them."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,13 +15,15 @@ from sizer.deck.ooxml import add, emu, rgb, text_frame, tint, without_theme, wri
 from sizer.deck.text_fit import MAX_SCALE
 from sizer.drawings.palette import Palette
 from sizer.drawings.parts import Rectangle, box_labels, edge, glyph_label, glyphs, leading, line_top, stack, text_area
-from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link
+from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link, text_width
 from sizer.export.text import printable
 
 Point = tuple[float, float]
 
 # Extra width of a line of text, as a share of its length plus three ems: a fallback font may be wider than Inter.
 _SLACK = 0.3
+# The widest font that a program puts in place of Inter, DejaVu Sans, compared with Inter.
+_WIDEST = 1.25
 # Connection sites that every rectangle has: place as shares of width and height, and the way out in 1/60 000 degree.
 _SIDES = ((0.5, 0.0, 16_200_000), (0.0, 0.5, 10_800_000), (0.5, 1.0, 5_400_000), (1.0, 0.5, 0))
 _ALIGN = {"start": PP_ALIGN.LEFT, "middle": PP_ALIGN.CENTER, "end": PP_ALIGN.RIGHT}
@@ -125,7 +128,26 @@ class _Writer:
     def _bar(self, bar: FilledBar) -> None:
         self._rectangle(self.slide.shapes, bar, "bar", tint(self.palette.colour(bar.role), bar.opacity), None)
 
+    def _size(self, label: Label) -> float:
+        """Type size with which no label of its line reaches the next one, whatever font replaces Inter. [px]"""
+        line = sorted(
+            (
+                one
+                for one in self.drawing.labels
+                if one.anchor == "start" and (one.y, one.size) == (label.y, label.size)
+            ),
+            key=lambda one: one.x,
+        )
+        if label not in line:
+            return label.size
+        shares = [
+            (after.x - before.x) / (_WIDEST * text_width(before.text, before.size, semibold=before.semibold))
+            for before, after in pairwise(line)
+        ]
+        return label.size * min(1.0, *shares) if shares else label.size
+
     def _text(self, label: Label) -> None:
+        label = replace(label, size=self._size(label))
         area = text_area(label)
         slack = _SLACK * (area.width + 3 * label.size)
         before = {"start": 0.0, "middle": slack / 2, "end": slack}[label.anchor]

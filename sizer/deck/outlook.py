@@ -167,7 +167,7 @@ def growth(context: GuideContext) -> Slide:
         if plan is not None:
             return _growth_plan(context)
     table = growth_table(context.next_sizes)
-    limits = growth_chapter.limits_table(context.design)
+    limits = growth_chapter.limits_table(context.design, context.result.request.limits.rack_power_w)
     return Slide(
         topic="Growth",
         title=_growth_finding(context),

@@ -82,10 +82,10 @@ def many(count: int, name: str) -> str:
 def memory(size_bytes: float) -> str:
     """Memory is sold in binary units where it divides by one."""
     gib = size_bytes / 2**30
-    return f"{gib:.0f} GiB" if gib.is_integer() else si(size_bytes, "B")
+    return f"{grouped(gib)} GiB" if gib.is_integer() else si(size_bytes, "B")
 
 
 def oversubscribed(net: Network) -> str:
     """How a leaf's uplinks compare with its downlinks, as part of a sentence."""
     ratio = float(net.oversubscription[0])
-    return "non-blocking" if ratio <= 1 else f"{significant(ratio, 2)} : 1 oversubscribed"
+    return "non-blocking" if ratio <= 1 else f"oversubscribed {significant(ratio, 2)}:1"

@@ -18,6 +18,7 @@ _SWITCH_H, _END_H = 42.0, 48.0
 _MAX_END_W = 200.0
 _MANY = 5
 _MOST_IN_A_ROW = 7
+_NARROW = 110.0  # a narrower box has no room for a long name
 _LABEL, _SMALL = 9.5, 9.0
 # Level of a switch by the end of its group's name; everything else is an end point.
 _LEVELS = (("core", 3), ("spine", 2), ("aggregation", 2))
@@ -94,18 +95,28 @@ class _Layout:
         count = cluster.count(group)
         if group == links.RACK_PDUS:
             count = sum(bundle.count for bundle in self.bundles if bundle.a == group)
-            name = cluster.design.platform.pdu.name
+            # In a narrow box the maker's name of a PDU would be cut; the devices of the design have it.
+            name = cluster.design.platform.pdu.name if width > _NARROW else "PDU"
             return Box(group, x, y, width, height, links.many(count, name), ("rack PDUs",), "other", count, quiet=True)
         if group == "storage":
             title, _, count = cluster.storage_on(self.role)
         else:
-            title = links.many(count, cluster.model(group))
+            title = links.many(count, self._model(group, width))
         is_quiet = self.role is NetworkRole.MANAGEMENT
         words = self._words(group)
         peers = sum(bundle.count for bundle in self.bundles if bundle.a == bundle.z == group)
         if peers:
             words += f", {grouped(peers)} cables between pairs"
         return Box(group, x, y, width, height, title, (words,), _ROLES.get(group, "network"), count, is_quiet)
+
+    def _model(self, group: str, width: float) -> str:
+        """Name of the devices, short where a box is narrow."""
+        name = self.cluster.model(group)
+        if width > _NARROW:
+            return name
+        if group in MANAGERS:
+            return name.split()[0]
+        return "server" if group == "head" else name
 
     def _words(self, group: str) -> str:
         if group == "servers":

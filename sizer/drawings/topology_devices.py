@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from sizer.base.quantities import grouped
 from sizer.drawings import links
 from sizer.drawings.cluster import GROUPS, Cluster
 from sizer.drawings.device_lines import Lines, Place, Router
@@ -206,7 +207,7 @@ class _Layout:
     def _ports(self, id_: str) -> str:
         ends = sum(b.count for b in self.bundles if b.z == id_)
         ends += sum(b.count for b in self.bundles if b.a == id_ and self.group_of[b.z] != "management")
-        return f"{ends} ports used"
+        return f"{grouped(ends)} ports used"
 
     def _needed_w(self, id_: str) -> float:
         return max(_width(text) for text in self._texts(id_, 0.0))

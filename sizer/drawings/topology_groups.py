@@ -5,6 +5,7 @@ Switches stand above the servers they join, storage stands on the right with its
 
 from dataclasses import replace
 
+from sizer.base.quantities import grouped
 from sizer.catalog.links import LinkType
 from sizer.drawings import links
 from sizer.drawings.cluster import GROUPS, MANAGERS, Cluster
@@ -110,7 +111,7 @@ class _Layout:
             net = self.cluster.network(NetworkRole.COMPUTE)
             if net is not None:
                 used, free = int(net.ports_used[0]), int(net.ports_free[0])
-                text += " · " + f"{used} ports used, {free} free"
+                text += " · " + f"{grouped(used)} ports used, {grouped(free)} free"
         self._stack(group, x, y, right - x, _SWITCH_H, text, role="network")
 
     def _front_end_box(self, group: str, y: float) -> None:
@@ -300,7 +301,7 @@ class _Layout:
         net = self.cluster.network(NetworkRole.MANAGEMENT)
         text = "out-of-band management, 1 GbE" if self.cluster.count("in-band") else "management, 1 GbE"
         if net is not None:
-            text += " · " + f"{int(net.ports_used[0])} ports used"
+            text += " · " + f"{grouped(int(net.ports_used[0]))} ports used"
         self.labels.append(Label(bar.right - 10, bar.y + 19.5, text, 9, "muted", anchor="end"))
         lanes = {-1: 0, 1: 0}
         for (group, upper), bundle in self.bundles.items():

@@ -159,7 +159,6 @@ _WORDS = {
     "caffe": "Caffe",
     "caffe2": "Caffe2",
     "sinian": "Sinian",
-    "raw-terabyte": "raw terabyte",
     "transceiver": "transceiver",
     "both": "training and inference",
 }

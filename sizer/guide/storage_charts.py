@@ -10,7 +10,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import grouped, scaled_unit, si, significant
 from sizer.catalog.schema import Storage
 from sizer.drawings.shapes import text_width
-from sizer.physical.capacity import CapacityStep
+from sizer.physical.capacity import CapacityStep, changing_steps
 from sizer.present.charting import COLUMN_PX, LIGHT, NAME_PX, QUIET_OPACITY, Chart, ChartBar, Palette, bar_chart
 from sizer.present.text.plan import note_text
 from sizer.present.theme import CHART_LABEL_PX
@@ -148,7 +148,7 @@ def _ladder_bars(steps: Sequence[CapacityStep], factor: float, palette: Palette)
     """A full bar for raw and usable capacity, and between them what each step takes."""
     bars = []
     before = 0.0
-    for number, step in enumerate(steps):
+    for number, step in enumerate(changing_steps(steps)):
         after = step.capacity_bytes
         taken = before - after
         name, note = step.label[:1].upper() + step.label[1:], _reason(note_text(step.how))

@@ -1,5 +1,6 @@
 """Raw to usable bytes of storage systems, and the fewest nodes that hold a data set."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -281,6 +282,26 @@ def _stripe(storage: Storage, nodes: Ints) -> tuple[Ints, int, Ints, float]:
     widest = next((fact.value for fact in (storage.stripe_data_max, storage.stripe_data) if fact is not None), 1)
     share = storage.usable_share.value if storage.usable_share is not None else 1.0
     return np.clip(nodes - parity - spare, 0, widest), parity, spare, share
+
+
+def changing_steps(steps: Sequence[CapacityStep]) -> tuple[CapacityStep, ...]:
+    """Raw and usable capacity, and the steps between them that take something.
+
+    Parameters
+    ----------
+    steps : sequence of CapacityStep
+        As :func:`capacity_ladder` gives them.
+
+    Returns
+    -------
+    tuple of CapacityStep
+    """
+    pairs = zip(steps, (None, *steps), strict=False)
+    return tuple(
+        step
+        for step, before in pairs
+        if before is None or step.label == "usable" or step.capacity_bytes < before.capacity_bytes
+    )
 
 
 def _striped_steps(storage: Storage, raw: float, n_nodes: int) -> list[CapacityStep]:

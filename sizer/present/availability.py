@@ -200,8 +200,8 @@ def cycle_chart(
     """
     colours = palette.stages
     done = plan.interval_s + plan.blocked_s
-    fails = done + plan.interval_s / 2
     written = done if waits else done + plan.write_s
+    fails = done + _undone_s(plan, waits)
     parts = [
         ("Training", 0.0, plan.interval_s, colours["gpu"], 1.0),
         ("Training waits for its copy", plan.interval_s, done, palette.other, 1.0),
@@ -226,7 +226,7 @@ def cycle_chart(
 
 def cycle_finding(plan: CheckpointPlan) -> str:
     """Title of the chart of one cycle."""
-    cost = plan.interval_s / 2 + plan.restart_s
+    cost = plan.interval_s / 2 + plan.restart_s  # which counts what is lost while a checkpoint is written
     return (
         f"A checkpoint every {duration(plan.interval_s)}; an interruption costs {duration(cost)}, once in "
         f"{duration(plan.between_s[0])}"
@@ -235,7 +235,11 @@ def cycle_finding(plan: CheckpointPlan) -> str:
 
 def _lost_work_s(plan: CheckpointPlan, job: CheckpointedJob) -> float:
     """Half of the interval, and what was done while the last checkpoint was written."""
-    return plan.interval_s / 2 + (0.0 if job.checkpoints.waits else plan.write_s)
+    return _undone_s(plan, job.checkpoints.waits)
+
+
+def _undone_s(plan: CheckpointPlan, waits: bool) -> float:
+    return plan.interval_s / 2 + (0.0 if waits else plan.write_s)
 
 
 def _between(plan: CheckpointPlan) -> str:

@@ -206,6 +206,8 @@ def cost_table(result: SizingResult) -> Table:
         where = "cost of ownership" if result.request.ownership is not None else "comparison with renting"
         tariff = f"The {where} below includes its cost."
     parts = [(category, bill.part(category)) for category in CATEGORIES]
+    if not any(line.unit_price for line in bill.lines):
+        parts = []  # a list of parts that all await a quote says no more than the sum
     return fact_table(
         "cost",
         "Cost of purchase and operation",

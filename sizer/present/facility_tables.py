@@ -17,7 +17,7 @@ from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_tab
 from sizer.sizing.result import SizingResult
 
 # A longer table lists equal racks once.
-_MAX_SINGLE = 24
+_MAX_SINGLE = 8
 _MEDIA = {
     "dac": "copper, direct attach",
     "copper": "copper, patch cable",
@@ -228,8 +228,7 @@ def _rack_count(plan: Plan) -> str:
 
 
 def _energy(energy_kwh: float) -> str:
-    unit, value = ("MWh", energy_kwh / 1e3) if energy_kwh >= 1e4 else ("kWh", energy_kwh)
-    return f"{significant(value)}{NARROW_SPACE}{unit}"
+    return si(1e3 * energy_kwh, "Wh")
 
 
 def _pdu_text(result: SizingResult) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import duration, grouped, probability_text, si, significant
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, probability_text, si, significant
+from sizer.base.units import GIB
 from sizer.drawings.datapath import is_limit
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
@@ -56,6 +57,19 @@ def stage_table(answer: WorkloadAnswer, number: int) -> Table:
             ),
         ],
         kind=lambda stage: "strong" if stage.is_limiting else "",
+        note=_stage_note(answer),
+    )
+
+
+def _stage_note(answer: WorkloadAnswer) -> str:
+    """Why the throughput is below the capacity of the bottleneck, where the printed numbers differ."""
+    unit = words.sample_unit(answer.dnn)
+    slowest = next((stage for stage in answer.stages if stage.is_limiting), None)
+    if slowest is None or words.rounded(slowest.capacity, unit) == words.rounded(answer.throughput, unit):
+        return ""
+    return (
+        f"Each stage alone. The expected rate is {words.rounded(answer.throughput, unit)}: the slowest stage sets it, "
+        "and within the intervals another stage may be the slowest."
     )
 
 
@@ -104,7 +118,7 @@ def _scaling(answer: WorkloadAnswer) -> list[tuple[str, str]]:
 
 
 def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:
-    """Layout of a language model and the next one, and what a step is spent on; None of other workloads."""
+    """Layout of a language model and the next one; None of other workloads."""
     found = answer.language
     if found is None:
         return None
@@ -124,29 +138,15 @@ def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:
             Field("Micro batch", lambda one: str(one[1].micro_batch), "right", 10),
             Field("Divided state", lambda one: "all (FSDP)" if one[1].is_fully_sharded else "optimizer", width=14),
             Field(unit, lambda one: significant(float(one[1].tokens_per_s.value)), "right", 14),
-            Field("GPU memory", lambda one: si(float(one[1].memory_bytes.value), "B"), "right", 12),
+            Field("GPU memory", lambda one: _gib(one[1].memory_bytes), "right", 12),
             Field("Fits", lambda one: probability_text(one[1].probability_fits), "right", 8),
         ],
+        note=f"{words.capital(unit)} while training runs, without interruptions.",
     )
 
 
-def step_table(answer: WorkloadAnswer, number: int) -> Table | None:
-    """What a step of a language model is spent on; None of other workloads."""
-    found = answer.language
-    if found is None:
-        return None
-    step = sum(found.layout.step_s.values())
-    return record_table(
-        f"step-{number}",
-        "What a step is spent on",
-        list(found.layout.step_shares.items()),
-        [
-            Field("Part", lambda part: words.capital(part[0]), width=40),
-            Field("Seconds", lambda part: significant(part[1] * step, 2), "right", 30),
-            Field("Share", lambda part: words.percent(part[1]), "right", 30),
-        ],
-        totals=[row("Step", significant(step), words.percent(1.0), kind="total")],
-    )
+def _gib(memory_bytes: Estimate) -> str:
+    return f"{significant(float(memory_bytes.value) / GIB)}{NARROW_SPACE}GiB"
 
 
 def stacks_table(answer: WorkloadAnswer, number: int) -> Table | None:

@@ -1,5 +1,6 @@
 """Why a design has its server, storage, fabric and racks: numbers by hand, and the words for them."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -78,6 +79,55 @@ def test_power_decides_the_racks_where_either_feed_must_carry_one(resnet, found)
     assert racks.n_for_units <= 2
     assert racks.used_units + racks.free_units == 3 * 42
     assert "Power decides, not space" in text.rack_texts(racks)[0]
+
+
+def test_a_lower_limit_of_the_request_decides_the_racks(resnet):
+    racks = rack_choice(resnet.design, 14e3)
+    assert racks.rack_w == 14e3
+    assert racks.n_for_power == math.ceil(racks.power_w / 14e3)
+    said = " ".join(text.rack_texts(racks)).replace("\u202f", " ")
+    assert "the request allows 14.0 kW per rack" in said
+    assert "feed" not in said
+
+
+def test_racks_of_less_power_do_not_set_what_a_rack_carries(resnet):
+    """With N+1 feeds a rack of switches has fewer PDUs: the racks of servers say what one more could carry."""
+    plan = resnet.design.plan
+    small = replace(plan.racks[-1], feeds=plan.racks[-1].feeds[:1], redundancy="N")
+    design = replace(resnet.design, plan=replace(plan, racks=(*plan.racks[:-1], small)))
+    assert rack_choice(design).feed_w == max(rack.feed_capacity_w for rack in design.plan.racks)
+
+
+def test_existing_racks_say_what_they_hold(resnet):
+    plan = resnet.design.plan
+    there = replace(plan.racks[0], is_existing=True)
+    racks = rack_choice(replace(resnet.design, plan=replace(plan, racks=(there, *plan.racks[1:]))))
+    assert racks.n_for_power is None
+    assert (racks.n_existing, racks.existing_units) == (1, sum(device.height_u for device in there.present))
+    assert "The existing rack holds" in text.rack_texts(replace(racks, limit=RackLimit.PLACEMENT))[-1]
+
+
+def test_reads_decide_where_every_slower_link_is_too_slow_for_them(found):
+    """CT volumes: 349 % of a 10 GbE link and 140 % of a 25 GbE link are read, whatever the gradients lose."""
+    shares = (3.49, 1.40)
+    slow = (replace(one, read_fraction=share) for one, share in zip(found.fabric.slower, shares, strict=True))
+    said = " ".join(text.fabric_texts(replace(found.fabric, slower=tuple(slow)))).replace("\u202f", " ")
+    assert "The reads decide: they take 140 % of one 25 GbE link" in said
+    assert "gradients decide" not in said
+
+
+def test_reads_over_a_storage_network_are_not_said_to_use_the_compute_fabric(found):
+    fabric = replace(found.fabric, carries_reads=False)
+    said = " ".join((*text.fabric_texts(fabric), text.fabric_trade_off(fabric)))
+    assert "use the storage network" in said
+    assert "of the storage network; the rest is headroom" in said
+    assert "reads up to" not in said
+
+
+def test_an_assumed_rate_is_not_said_to_be_demonstrated(resnet, found):
+    said = " ".join(text.storage_texts(replace(found.storage, low_is_assumed=True), resnet.design))
+    assert "demonstrated" not in said
+    assert "demonstrated in tests" in " ".join(text.storage_texts(found.storage, resnet.design))
 
 
 def test_a_single_server_has_no_fabric_and_one_rack():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sizer.catalog.loader import load_catalog
-from sizer.physical.capacity import capacity_ladder, is_extrapolated, smallest_nodes, usable_bytes
+from sizer.physical.capacity import capacity_ladder, changing_steps, is_extrapolated, smallest_nodes, usable_bytes
 from sizer.physical.notes import PlanNoteKind
 
 
@@ -66,3 +66,10 @@ def test_extrapolation_is_flagged(catalog):
     assert not is_extrapolated(f800, 4)
     assert is_extrapolated(f800, 8)
     assert capacity_ladder(f800, 0, 8)[1].how.kind is PlanNoteKind.ONEFS_EXTRAPOLATED
+
+
+def test_steps_that_take_nothing_are_not_listed(catalog):
+    """One AI400X2 has no hot spare and no parity of its own: 250 TB raw, 71 % of it usable."""
+    steps = changing_steps(capacity_ladder(catalog.storage["ai400x2"], 0, 1))
+    assert [step.label for step in steps] == ["raw", "reserve", "usable"]
+    assert steps[0].capacity_bytes > steps[1].capacity_bytes == steps[2].capacity_bytes

@@ -14,7 +14,11 @@ from sizer.export.workbook.sheets import A3, HEAD_ROW, Sheets
 NAME = "BOM"
 # Hidden columns for the totals: whether a line counts, whether it recurs, its price of one year.
 _COUNTS, _RECURS, _YEARLY = _HELPERS = ("In the total", "Bought again", "Net a year")
-_STATUSES: tuple[Status, ...] = (*BOUGHT, "existing", "optional", BY_OTHERS)
+# What a reader of the workbook sees in place of a status.
+_SHOWN: dict[Status, str] = {"computed": "included"}
+_STATUSES: tuple[str, ...] = tuple(
+    _SHOWN.get(status, status) for status in (*BOUGHT, "existing", "optional", BY_OTHERS)
+)
 # Binary fractions put 11.00 x (1 - 93.5 %) a hair under 0.715: rounding to six decimals first gives 0.72.
 _ROUNDED = "ROUND(ROUND({},6),2)"
 _LETTERS = 26
@@ -159,6 +163,8 @@ def _line(sheets: Sheets, sheet: Any, row: int, line: BillLine, bill: Bill, cell
     for place, (column, value) in enumerate(zip(cells.columns, given, strict=True)):
         if column.key == "Price source" and value in catalog.sources:
             value = catalog.sources[str(value)].title
+        if column.key == "Status":
+            value = _SHOWN.get(line.status, line.status)
         if isinstance(value, str):
             sheets.text(sheet, row, place, value, "open" if column.kind == "money" else column.kind)
         elif value is None:
@@ -202,7 +208,7 @@ def _helpers(sheets: Sheets, sheet: Any, row: int, line: BillLine, cells: BillCe
     category, amount, term, status = (
         f"{cells.letter(key)}{row + 1}" for key in ("Category", "Extended net", "Term (months)", "Status")
     )
-    bought = ",".join(f'{status}="{word}"' for word in BOUGHT)
+    bought = ",".join(f'{status}="{_SHOWN.get(word, word)}"' for word in BOUGHT)
     plain = sheets.formats["number"]
     sheet.write_formula(row, cells.place(_COUNTS), f"=IF(OR({bought}),1,0)", plain, int(line.is_bought))
     recurs = f'=IF(OR(N({term})>0,{category}="support"),1,0)'

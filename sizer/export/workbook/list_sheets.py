@@ -102,14 +102,14 @@ def write_questions(sheets: Sheets, result: SizingResult) -> None:
 
 
 def write_changes(sheets: Sheets, result: SizingResult) -> None:
-    """This revision, and every difference of its bill from the computed one."""
+    """This revision, and every difference of its bill from the sized one."""
     request, bill = result.request, result.design.bill
     sheet = sheets.add("Change log", (12, 12, 8, 50, 60, 60))
     sheets.heads(sheet, ("Revision", "Date", "Line", "About", "What", "Notes"))
     revision = request.quote.revision or "not numbered"
     day = request.date.isoformat() if request.date is not None else "not dated"
     by = f"prepared by {request.quote.prepared_by}" if request.quote.prepared_by else ""
-    rows = [("", result.design.name, "computed from the request", by)]
+    rows = [("", result.design.name, "sized from the request", by)]
     rows += [(line.line, line.description, change_text(line), note_text(line)) for line in bill.lines if line.changes]
     if bill.deal_discount_percent:
         rows.append(("", "Discount of the deal", f"{percent(bill.deal_discount_percent)} % on the net prices", ""))

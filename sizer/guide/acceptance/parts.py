@@ -161,7 +161,7 @@ def _unmeasured_all_reduce(key: str, run: str, platform: Platform, servers: int,
         "network",
         run,
         f"line rate {si(min(lines), 'B/s')}" if lines else "no published rate",
-        "recorded only: no published test of these links is in the calibration",
+        "recorded only: no published test of these links is known",
         "line rate of a GPU" if servers == 1 else "line rate of a GPU or of the ports of a server, the lower one",
     )
 

@@ -10,6 +10,7 @@ from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significa
 from sizer.catalog.labels import sample_unit
 from sizer.guide.acceptance.limits import AcceptanceTest, at_least, at_most, in_interval, interval
 from sizer.present.text.layouts import settings_text
+from sizer.present.text.plan import keeps_too_few_supplies
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages import compute_side
@@ -76,10 +77,13 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
     sources = tuple(dict.fromkeys((*_sources(answer), *limiting)))[:_MOST_SOURCES]
     warm, read, size = answer.throughput, answer.cold_storage_bytes_per_s, answer.sample_bytes
     cold = Estimate(read.value / size, read.low / size, read.high / size)
-    for key, when, rate in (
+    phases = [
         ("cluster-cold", "first epoch, after all caches are dropped", cold),
         ("cluster-warm", "after the first epoch", warm),
-    ):
+    ]
+    if answer.language is not None:  # tokens are read once or from afar: no cache makes a difference
+        phases = [("cluster-warm", "after the first 100 steps", warm)]
+    for key, when, rate in phases:
         text = f"{run}; {when}."
         yield AcceptanceTest(
             key, "training", text, interval(rate, unit), at_least(float(rate.low), unit), basis, sources
@@ -107,7 +111,8 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
     total = answer.time.total_s
     passes = at_most(float(total.high) if target is None else target, "s")
     basis = "90\u202f% interval of epochs and rate" if target is None else "target of the request"
-    text = f"{run}; complete training with evaluations."
+    whole = "complete training" if answer.language is not None else "complete training with evaluations"
+    text = f"{run}; {whole}."
     points = answer.recipe.points if answer.recipe is not None else ()
     sources = tuple(dict.fromkeys((*_sources(answer), *(point.source for point in points))))[:_MOST_SOURCES]
     yield AcceptanceTest("time-to-train", "training", text, interval(total, "s"), passes, basis, sources)
@@ -149,11 +154,14 @@ def power_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     if not feeds or design.platform.site.feeds == "N":
         return
     fullest = max(feeds, key=lambda feed: feed.alone_w / feed.capacity_w)
+    stays_on = "no dual-corded device off"
+    if keeps_too_few_supplies(design.plan):
+        stays_on = "no device off that keeps enough power supplies for its full draw"
     yield AcceptanceTest(
         "feed-loss",
         "power",
         "With all GPUs under load, switch off one feed, then the other; read the live PDUs.",
         f"at most {si(fullest.alone_w, 'W')} per PDU",
-        f"no PDU above its {si(fullest.capacity_w, 'W')}, no dual-corded device off",
+        f"no PDU above its {si(fullest.capacity_w, 'W')}, {stays_on}",
         "maximum power of all devices on a PDU",
     )

@@ -35,6 +35,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "devices": component_table(design, context.catalog),
         "head": head,
         "n_heads": context.n_head_nodes,
+        "n_heads_spelled": words.spelled(context.n_head_nodes),
         "has_local_data": platform.storage.kind == "local",
         "serves_files": platform.storage.kind == "nfs-server" and platform.storage.server is not None,
         "server_reasons": server_reasons(context),

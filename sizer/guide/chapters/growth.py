@@ -7,6 +7,7 @@ from sizer.base.quantities import grouped, significant
 from sizer.catalog.fabrics import fabric_ports
 from sizer.guide.context import GuideContext
 from sizer.physical.capacity import counts_nodes, node_limits
+from sizer.physical.racks.power import device_power
 from sizer.physical.roles import NetworkRole
 from sizer.present import words
 from sizer.present.expansion_table import growth_table
@@ -16,18 +17,26 @@ from sizer.sizing.result import STAGES, DesignAnswer
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/growth.html`` prints."""
-    return {"growth": growth_table(context.next_sizes), "limits": limits_table(context.design)}
+    return {
+        "growth": growth_table(context.next_sizes),
+        "limits": limits_table(context.design, context.result.request.limits.rack_power_w),
+    }
 
 
-def limits_table(design: DesignAnswer) -> Table:
-    """Headroom of the design for growth, limit by limit."""
+def limits_table(design: DesignAnswer, rack_power_w: float | None = None) -> Table:
+    """Headroom of the design for growth, limit by limit; ``rack_power_w`` is what the request allows a rack. [W]"""
     titles = ("Limit", "Headroom", "Next step")
     return fact_table(
-        "growth-limits", "Headroom for growth", _limits(design), titles=titles, widths=(30, 30, 40), style=""
+        "growth-limits",
+        "Headroom for growth",
+        _limits(design, rack_power_w),
+        titles=titles,
+        widths=(30, 30, 40),
+        style="",
     )
 
 
-def _limits(design: DesignAnswer) -> Iterator[tuple[str, str, str]]:
+def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[str, str, str]]:
     platform = design.platform
     for net in design.quantities.networks:
         if net.role is not NetworkRole.COMPUTE or not int(net.ports_used[0]):
@@ -44,10 +53,9 @@ def _limits(design: DesignAnswer) -> Iterator[tuple[str, str, str]]:
     units = sum(len(rack.empty_units) for rack in design.plan.racks)
     height = platform.server.height_u
     if height is not None:
-        servers = words.plural(int(units // height.value), "server")
         yield (
             "Rack units",
-            f"{units}{words.NO_BREAK}U free, room for {servers} if power allows",
+            f"{units}{words.NO_BREAK}U free, {_room_text(design, int(height.value), rack_power_w)}",
             "another rack with its own pair of feeds",
         )
     if counts_nodes(platform.storage):
@@ -67,3 +75,25 @@ def _limits(design: DesignAnswer) -> Iterator[tuple[str, str, str]]:
                 f"{significant(ratio, 2)} times the projected rate",
                 "above it, faster GPUs or newer software bring no gain",
             )
+
+
+def _room_text(design: DesignAnswer, height_u: int, rack_power_w: float | None) -> str:
+    """Servers that fit the free units, and how many of them the power of the racks carries."""
+    by_units = by_power = 0
+    draw = device_power(design.platform.server)
+    for rack in design.plan.racks:
+        room = len(rack.empty_units) // height_u
+        by_units += room
+        most_w = min((watts for watts in (rack.feed_capacity_w, rack_power_w) if watts), default=0.0)
+        by_power += min(room, int(max(most_w - rack.max_w, 0.0) // draw.max_w)) if draw.max_w > 0 else 0
+    text = f"room for {words.plural(by_units, 'server')}"
+    if (
+        not by_units
+        or not draw.is_known
+        or any(rack.is_existing or rack.has_unknown_power for rack in design.plan.racks)
+    ):
+        return f"{text} if power allows" if by_units else text
+    if by_power >= by_units:
+        return f"{text}, which the power of the racks carries, too"
+    carried = "none" if not by_power else grouped(by_power)
+    return f"{text}; the power of the racks carries {carried} of them"

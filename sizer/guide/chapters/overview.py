@@ -1,5 +1,6 @@
 """Chapter with the overview: design principles, building block, workflow, data path."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ from sizer.present.tables import Table, fact_table
 from sizer.present.text import result_text
 from sizer.present.text.plan import keeps_too_few_supplies
 from sizer.present.text.redundancy import ONE_LOST
-from sizer.sizing.result import WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
 
@@ -65,7 +66,7 @@ def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
         title = "Either power feed carries every rack" if rule == "2N" else "Every rack tolerates the loss of a feed"
         text = "Dual-corded devices tolerate the loss of a feed"
         if keeps_too_few_supplies(design.plan):
-            text = "Some devices keep too few power supplies for their full draw; see power and racks"
+            text = "The feeds do; some devices keep too few power supplies for their full draw, see power and racks"
         yield title, text
     losses = [ONE_LOST[loss] for loss in context.tolerated_losses]
     if losses:
@@ -90,7 +91,8 @@ def building_block(context: GuideContext) -> list[str]:
             "It needs no fabric between servers, no multi-server scheduler and no multi-server training code."
         )
     else:
-        count = words.capital(words.spelled(design.n_servers))
+        used = max(_gpus_used(answer, design) for answer in context.answers)
+        count = words.capital(words.spelled(math.ceil(used / platform.gpus_per_server)))
         is_training = any(answer.workload.task == "training" for answer in context.answers)
         exchange = ", and after every step they exchange gradients over the fabric" if is_training else ""
         work = f"each processes its share of the samples{exchange}"
@@ -98,6 +100,10 @@ def building_block(context: GuideContext) -> list[str]:
             work = "model and batch are divided over their GPUs, which exchange results over the fabric"
         text = f"The building block is a {server} with {gpus}. {count} of them run one job together: {work}."
     return [text, _data_text(context)]
+
+
+def _gpus_used(answer: WorkloadAnswer, design: DesignAnswer) -> int:
+    return design.n_gpus if answer.language is None else answer.language.gpus_used
 
 
 def _data_text(context: GuideContext) -> str:

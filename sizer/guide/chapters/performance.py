@@ -7,12 +7,12 @@ from sizer.guide.context import GuideContext
 from sizer.present import charts, words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.language_charts import memory_chart, step_chart
-from sizer.present.performance_tables import figures_table, layout_table, stacks_table, step_table, time_table
+from sizer.present.performance_tables import figures_table, layout_table, stacks_table, time_table
 from sizer.present.reference_table import reference_table, reference_text, references_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import confidence_texts
-from sizer.present.text.layouts import basis_sentence
+from sizer.present.text.layouts import rate_basis_text, unused_gpus_text
 from sizer.present.text.verdict import meets_text
 from sizer.present.training_charts import accuracy_caption, accuracy_chart
 from sizer.questions.scale.comparison_text import arrangements_text
@@ -35,7 +35,7 @@ class WorkloadPerformance:
     accuracy_chart: PageFigure | None
     resembles: str
     layout: Table | None  # of a language model, with the next one
-    step: Table | None
+    unused_gpus: str  # that the layout leaves some without work; "" where it does not
     stacks: Table | None
     basis: str  # published runs that the rate of a language model rests on
     step_chart: PageFigure | None
@@ -67,7 +67,7 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
         accuracy_chart=None,
         resembles="",
         layout=None,
-        step=None,
+        unused_gpus="",
         step_chart=None,
         memory_chart=None,
         reference=None,
@@ -99,9 +99,9 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
             accuracy_caption(answer),
         ),
         layout=layout_table(answer, number),
-        step=step_table(answer, number),
+        unused_gpus=unused_gpus_text(answer, context.design),
         stacks=stacks_table(answer, number),
-        basis=words.sentence(basis_sentence(answer.language)) if answer.language is not None else "",
+        basis=words.sentence(rate_basis_text(answer.language)) if answer.language is not None else "",
         step_chart=charted(
             f"step-chart-{number}",
             step_chart(answer, palette),

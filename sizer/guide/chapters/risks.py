@@ -1,10 +1,11 @@
 """Chapter on risks and next steps: sensitivity, risks with actions, redundancy, what happens next, conclusions."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sizer.base.quantities import by_count
+from sizer.base.quantities import by_count, grouped
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
@@ -22,6 +23,7 @@ from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.design.decisions import scaling_efficiency
+from sizer.sizing.result import WorkloadAnswer
 
 # A chart of fewer bars says no more than a sentence.
 _LEAST_BARS = 3
@@ -92,9 +94,36 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
     if context.is_single:
         steps.append(f"Order, install and accept the server with {tests}.")
     else:
-        steps.append("Accept one server first: its rate confirms or corrects the number of servers.")
+        first = _first_acceptance(context)
+        if first:
+            steps.append(first)
         steps.append(f"Install the cluster and accept it as a whole with {tests}.")
     return steps
+
+
+def _first_acceptance(context: GuideContext) -> str:
+    """What is accepted before the rest; "" where nothing less than the whole cluster runs the workloads."""
+    least = max(
+        (math.ceil(_replica_gpus(answer) / context.design.platform.gpus_per_server) for answer in context.answers),
+        default=1,
+    )
+    if least >= context.design.n_servers > 1:
+        return ""
+    if least <= 1:
+        return "Accept one server first: its rate confirms or corrects the number of servers."
+    return (
+        f"Accept the first {grouped(least)} servers, which hold one copy of the model: their rate confirms or corrects "
+        "the number of servers."
+    )
+
+
+def _replica_gpus(answer: WorkloadAnswer) -> int:
+    """GPUs that hold one copy of the model."""
+    if answer.language is None:
+        return 1
+    layout = answer.language.layout
+    # Fully sharded state is divided over the replicas, too.
+    return answer.language.gpus_used if layout.is_fully_sharded else answer.language.gpus_used // max(layout.data, 1)
 
 
 def conclusions(context: GuideContext) -> list[str]:

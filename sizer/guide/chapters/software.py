@@ -15,9 +15,6 @@ from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_tab
 from sizer.present.text.result_text import precision_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
-# What a licence counts, where its key is no word.
-_METRICS = {"raw-terabyte": "raw terabyte"}
-
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/software.html`` prints."""
@@ -45,7 +42,7 @@ def _licence_table(design: DesignAnswer, catalog: Catalog, category: str, id_: s
         item, quantity = catalog.item(part.item), int(part.quantity[0])
         if part.category != category or not quantity or not isinstance(item, Software | Support):
             continue
-        metric = _METRICS.get(item.metric.value, words.name(item.metric.value))
+        metric = words.name(item.metric.value)
         is_free = item.metric.value in ("free", "included")
         rows.append(
             row(

@@ -7,7 +7,7 @@ from sizer.base.quantities import si, with_decimal_sign
 from sizer.base.units import TIB
 from sizer.catalog.model import Catalog
 from sizer.guide.context import GuideContext
-from sizer.physical.capacity import CapacityStep, capacity_ladder, is_extrapolated
+from sizer.physical.capacity import CapacityStep, capacity_ladder, changing_steps, is_extrapolated
 from sizer.present import words
 from sizer.present.figures import charted
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
@@ -125,7 +125,7 @@ def capacity_table(steps: Sequence[CapacityStep]) -> Table:
     return record_table(
         "ladder",
         "From raw to usable capacity",
-        steps,
+        changing_steps(steps),
         fields,
         kind=lambda step: "total" if step.label == "usable" else "",
     )
@@ -160,12 +160,14 @@ def _available(design: DesignAnswer) -> Iterator[Row]:
     if storage.kind == "local":
         n_nodes = design.n_servers
     levels = (
-        ("Demonstrated, lower bound", storage.node_read_low_bytes_per_s),
-        ("Vendor's maximum, upper bound", storage.node_read_high_bytes_per_s),
+        ("Demonstrated, lower bound", "Assumed, lower bound", storage.node_read_low_bytes_per_s),
+        ("Vendor's maximum, upper bound", "Assumed, upper bound", storage.node_read_high_bytes_per_s),
     )
-    for label, fact in levels:
+    for published, assumed, fact in levels:
         if fact is not None:
-            source = Cell("", (fact.source,), fact.where)
+            is_assumed = fact.basis == "assumed"
+            label = assumed if is_assumed else published
+            source = Cell("", (fact.source,), "" if fact.source == "assumption" else fact.where)
             yield row(label, si(fact.value, "B/s"), si(fact.value * n_nodes, "B/s"), source)
     line = float(design.quantities.front_end_bytes_per_s[0])
     if line > 0 and storage.kind != "local":

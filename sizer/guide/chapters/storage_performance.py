@@ -24,7 +24,9 @@ def applies(context: GuideContext) -> bool:
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/storage-performance.html`` prints."""
     design, request = context.design, context.result.request
-    question = question_of(design)
+    # The networks of MLPerf Storage read images and volumes; they say nothing of a job that reads tokens.
+    is_like = any(answer.language is None for answer in context.answers)
+    question = question_of(design) if is_like else None
     return {
         "together": together_text(demand_over_time(design, request)),
         "streams": streams_table(design, request),

@@ -6,9 +6,10 @@ from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significa
 from sizer.drawings.racks import watts
 from sizer.present import words
 from sizer.present.text import result_text
+from sizer.present.text.layouts import unused_gpus_text
 from sizer.present.text.money import WITHOUT_CABLES
 from sizer.present.text.storage_need import storage_need_sentences
-from sizer.present.text.verdict import binding_text
+from sizer.present.text.verdict import binding_text, not_predicted_text
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.design.decisions import (
     FabricChoice,
@@ -77,8 +78,7 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
     for step in choice.steps:
         answer = design.workloads[step.workload]
         if not answer.rate_is_predicted:
-            asked = target_text(answer.workload, answer.dnn)
-            texts.append(f"The target is {asked}; no rate of the {design.platform.gpu.name} is predicted.")
+            texts.append(words.sentence(not_predicted_text(design, answer)))
             continue
         unit = words.sample_unit(answer.dnn)
         name = f"{answer.workload.name}: " if len(design.workloads) > 1 else ""
@@ -90,6 +90,9 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
             fewer = f"{significant(step.samples_per_s_with_one_fewer)}{NARROW_SPACE}{unit}"
             text += f" One server fewer delivers {fewer}."
         texts.append(words.capital(name + text))
+        unused = unused_gpus_text(answer, design)
+        if unused:
+            texts.append(unused)
     if choice.binding.kind is BindingKind.GROWTH or len(choice.steps) > 1:
         texts.append(words.sentence(binding_text(design)))
     return texts
@@ -123,9 +126,9 @@ def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
     elif choice.low_bytes_per_s != choice.high_bytes_per_s:
         low, high = si(choice.low_bytes_per_s, "B/s"), si(choice.high_bytes_per_s, "B/s")
         share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)
-        texts.append(
-            f"The workload reads up to {reads}, {share} of the {low} demonstrated in tests; the vendor states {high}."
-        )
+        most = f"an upper bound of {high} is assumed" if choice.high_is_assumed else f"the vendor states {high}"
+        known = "assumed until a test is published" if choice.low_is_assumed else "demonstrated in tests"
+        texts.append(f"The workload reads up to {reads}, {share} of the {low} {known}; {most}.")
     else:
         low = si(choice.low_bytes_per_s, "B/s")
         share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)
@@ -158,14 +161,17 @@ def storage_trade_off(choice: StorageChoice, design: DesignAnswer) -> str:
 
 def fabric_texts(choice: FabricChoice) -> list[str]:
     """The number that decided, sentence by sentence."""
-    ports = words.plural(choice.n_ports, "port")
-    link = si(choice.kind.bytes_per_s, "B/s")
+    ports = by_count(choice.n_ports, "port", f"{choice.n_ports} ports")
+    link = si(choice.kind.bytes_per_s, "B/s") + by_count(choice.n_ports, "", " each")
     texts = []
-    if choice.read_bytes_per_s > 0:
+    if choice.read_bytes_per_s > 0 and choice.carries_reads:
         reads = si(choice.read_bytes_per_s, "B/s")
-        texts.append(f"Each server reads up to {reads} over its {ports} of {choice.kind.name}, {link} each.")
+        texts.append(f"Each server reads up to {reads} over its {ports} of {choice.kind.name}, {link}.")
     else:
-        texts.append(f"Each server has {ports} of {choice.kind.name}, {link} each.")
+        count = by_count(choice.n_ports, "one port", ports)
+        texts.append(f"Each server has {count} of {choice.kind.name}, {link}.")
+        if choice.read_bytes_per_s > 0:
+            texts.append(f"Its reads of up to {si(choice.read_bytes_per_s, 'B/s')} use the storage network.")
     if choice.gradient_bytes is None and choice.exposed_share is None:
         texts.append("Inference exchanges no gradients, so the reads alone decide.")
         return texts
@@ -175,7 +181,13 @@ def fabric_texts(choice: FabricChoice) -> list[str]:
         waits = words.percent(choice.exposed_share)
         texts.append(f"A step of the language model waits {waits} of its time for traffic between GPUs.")
     waiting = [option for option in choice.slower if option.misses_target or option.lost_fraction >= LEAST_FABRIC_LOSS]
-    if waiting:
+    slow = [option for option in choice.slower if option.read_fraction > 1]
+    if slow and len(slow) == len(choice.slower):
+        fastest = slow[-1]
+        texts.append(
+            f"The reads decide: they take {words.percent(fastest.read_fraction)} of one {fastest.kind.name} link."
+        )
+    elif waiting:
         worst = waiting[-1]
         end = "" if not worst.misses_target else ", and miss its target"
         texts.append(
@@ -199,10 +211,11 @@ def fabric_trade_off(choice: FabricChoice) -> str:
     levels = (
         "non-blocking, so any servers can run a job together"
         if choice.oversubscription <= 1
-        else f"oversubscribed {significant(choice.oversubscription, 2)}{NARROW_SPACE}:{NARROW_SPACE}1"
+        else f"oversubscribed {significant(choice.oversubscription, 2)}:1"
     )
     load = words.percent(choice.network_fraction)
-    use = f"At the projected rate the reads use {load} of the network; the rest is headroom."
+    network = "the network" if choice.carries_reads else "the storage network"
+    use = f"At the projected rate the reads use {load} of {network}; the rest is headroom."
     return f"It takes {switches}, {levels}. {use}"
 
 
@@ -233,7 +246,7 @@ def rack_texts(choice: RackChoice) -> list[str]:
     by_units = words.plural(choice.n_for_units, "rack")
     if choice.limit is RackLimit.POWER:
         return [
-            f"Power decides, not space: {_feeds_text(choice)}, {si(choice.feed_w, 'W')} at most.",
+            f"Power decides, not space: {_rack_power_text(choice)}.",
             f"The devices draw {power} at most, which takes {racks}; their {units} would fit {by_units}.",
         ]
     if choice.limit is RackLimit.UNITS:
@@ -242,9 +255,25 @@ def rack_texts(choice: RackChoice) -> list[str]:
     if choice.n_for_power is not None:
         texts.append(
             f"By power alone {words.plural(choice.n_for_power, 'rack')} would do. Whole devices, kept together by "
-            f"kind, take {racks}: what its feeds carry after a loss, {si(choice.feed_w, 'W')}, may not be exceeded."
+            f"kind, take {racks}: {_rack_power_text(choice)}."
         )
+    if choice.n_existing:
+        new = choice.n_racks - choice.n_existing
+        text = (
+            f"{by_count(choice.n_existing, 'The existing rack holds', 'The existing racks hold')} "
+            f"{grouped(choice.existing_units)}{NARROW_SPACE}U and {si(choice.existing_w, 'W')} of them, as much as "
+            f"{by_count(choice.n_existing, 'its', 'their')} free units and power allow"
+        )
+        rest = f"; the rest takes {by_count(new, 'one new rack', f'{grouped(new)} new racks')}" if new else ""
+        texts.append(f"{text}{rest}.")
     return texts
+
+
+def _rack_power_text(choice: RackChoice) -> str:
+    """What one rack may draw, and why."""
+    if choice.is_limited_by_request:
+        return f"the request allows {si(choice.rack_w, 'W')} per rack"
+    return f"{_feeds_text(choice)}, {si(choice.rack_w, 'W')} at most"
 
 
 def _feeds_text(choice: RackChoice) -> str:
@@ -259,7 +288,8 @@ def rack_trade_off(choice: RackChoice) -> str:
     free = f"{grouped(choice.free_units)}{NARROW_SPACE}U"
     text = f"{free} stay free and are closed by blanking panels"
     if choice.limit in (RackLimit.POWER, RackLimit.PLACEMENT):
-        return f"{text}; feeds of more power or a denser placement would save floor space."
+        more = "more power per rack" if choice.is_limited_by_request else "feeds of more power"
+        return f"{text}; {more} or a denser placement would save floor space."
     return f"{text}; they are room for growth as far as the feeds allow."
 
 

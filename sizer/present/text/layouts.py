@@ -1,11 +1,11 @@
 """Layouts of a language model's training as plain text."""
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, grouped, probability_text, significant, tokens_text
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, probability_text, significant, tokens_text
 from sizer.perf.language.memory import GIB
 from sizer.present.text.result_text import precision_text, trained_text
 from sizer.present.words import listed, plural
-from sizer.sizing.result import WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutSearch
 from sizer.sizing.stages.language_rates import LanguageAnswer
 
@@ -52,6 +52,22 @@ def layout_sentence(found: LanguageAnswer) -> str:
         return text
     slower = 1 - float(found.runner_up.tokens_per_s.value) / float(found.layout.tokens_per_s.value)
     return f"{text}; next: {_degrees(found.runner_up)}, {_whole_percent(slower)} slower"
+
+
+def unused_gpus_text(answer: WorkloadAnswer, design: DesignAnswer) -> str:
+    """That the fastest layout leaves GPUs without work; "" where it uses all of them."""
+    found = answer.language
+    if found is None or found.gpus_used >= design.n_gpus:
+        return ""
+    free = design.n_gpus - found.gpus_used
+    use = by_count(free, "the other one is spare", f"the other {grouped(free)} are spare")
+    return f"The fastest layout uses {grouped(found.gpus_used)} of the {grouped(design.n_gpus)} GPUs; {use}."
+
+
+def rate_basis_text(found: LanguageAnswer) -> str:
+    """As :func:`basis_sentence`, as a clause of its own."""
+    text = basis_sentence(found)
+    return f"the rate rests on {text}" if found.basis.all_three else text
 
 
 def step_sentence(found: LanguageAnswer) -> str:

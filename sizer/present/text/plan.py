@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from sizer.base.quantities import grouped, plain, with_decimal_sign
+from sizer.base.quantities import NARROW_SPACE, grouped, plain, significant, with_decimal_sign
 from sizer.catalog import labels
 from sizer.physical.components import Component, Network
 from sizer.physical.networks.single_fabric import SingleFabric
@@ -14,10 +14,10 @@ from sizer.workload.site import FeedRedundancy
 
 def _storage_ratio(ratio: float) -> str:
     """Oversubscription of the storage network, as it is printed."""
-    printed = f"{ratio:.2f}"
-    if float(printed) <= 1:
+    printed = significant(ratio, 2)
+    if float(f"{ratio:.2g}") <= 1:
         return "non-blocking"
-    return f"servers are oversubscribed {with_decimal_sign(printed)}:1, storage 1:1"
+    return f"servers are oversubscribed {printed}:1, storage 1:1"
 
 
 def _in_each_rail(place: str) -> Callable[..., str]:
@@ -87,10 +87,12 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.UNITS: lambda units, option: f"{units} × {option}",
     PlanNoteKind.HOT_SPARES: lambda spare, nodes: f"{spare} of {nodes} nodes reserved for a rebuild",
     PlanNoteKind.STRIPES: lambda data, parity: f"stripes of {data} data and {parity} parity blocks",
-    PlanNoteKind.USABLE_SHARE: lambda share: f"{share:.0%} remains after metadata and reserve",
-    PlanNoteKind.ONEFS_OVERHEAD: lambda level, share, nodes: f"{level} takes {share:.0%} at {nodes} nodes",
+    PlanNoteKind.USABLE_SHARE: lambda share: f"{100 * share:.0f}{NARROW_SPACE}% remains after metadata and reserve",
+    PlanNoteKind.ONEFS_OVERHEAD: lambda level, share, nodes: (
+        f"{level} takes {100 * share:.0f}{NARROW_SPACE}% at {nodes} nodes"
+    ),
     PlanNoteKind.ONEFS_EXTRAPOLATED: lambda level, share, nodes, last: (
-        f"{level} takes {with_decimal_sign(f'{share:.1%}')} at {nodes} nodes "
+        f"{level} takes {with_decimal_sign(f'{100 * share:.1f}')}{NARROW_SPACE}% at {nodes} nodes "
         f"(extrapolated: the published table ends at {last})"
     ),
     PlanNoteKind.STATED: lambda note: note or "as stated by the source",

@@ -159,9 +159,11 @@ def port_arithmetic(net: Network) -> str:
     uplinks = int(net.gateway_uplinks[0])
     spare = f"{words.plural(free, 'port')} free"
     if cables and ends + 2 * cables == used:
-        return f"{ends} end points + 2 × {cables} ends of inter-switch cables = {used} ports; {spare}"
+        sum_text = f"{grouped(ends)} end points + 2 × {grouped(cables)} ends of inter-switch cables"
+        return f"{sum_text} = {grouped(used)} ports; {spare}"
     if uplinks and ends + uplinks == used:
-        return f"{words.plural(ends, 'end point')} + {words.plural(uplinks, 'gateway uplink')} = {used} ports; {spare}"
+        both = f"{words.plural(ends, 'end point')} + {words.plural(uplinks, 'gateway uplink')}"
+        return f"{both} = {grouped(used)} ports; {spare}"
     return f"{words.plural(used, 'port')} in use; {spare}"
 
 

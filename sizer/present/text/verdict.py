@@ -215,17 +215,20 @@ def _in_memory_text(design: DesignAnswer, answer: WorkloadAnswer, memory_bytes: 
     return f"{text} The first epoch takes {duration(float(answer.time.first_epoch_s.value))}."
 
 
+def not_predicted_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
+    """The target of a workload whose rate on these GPUs is not predicted, as a clause."""
+    target = target_text(answer.workload, answer.dnn)
+    return f"the target is {target}; no rate of the {design.platform.gpu.name} is predicted"
+
+
 def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: float) -> str:
     if not answer.rate_is_predicted:
-        target = target_text(answer.workload, answer.dnn)
-        return (
-            f"{answer.workload.name}: the target is {target}; no rate of the {design.platform.gpu.name} is predicted."
-        )
+        return f"{answer.workload.name}: {not_predicted_text(design, answer)}."
     if answer.language is not None:
         each = significant(float(answer.throughput.value) / design.n_gpus)
         return (
             f"{answer.workload.name}: each {design.platform.gpu.name} delivers {each} {sample_unit(answer.dnn)}; the "
-            f"target is {target_text(answer.workload, answer.dnn)}."
+            f"target is {target_text(answer.workload, answer.dnn)}{_needed_text(answer)}."
         )
     rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
     target = target_text(answer.workload, answer.dnn)
@@ -236,6 +239,15 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
     # What GPUs lose to a slower stage is no loss of scaling.
     busy = f"{100 * answer.gpu_busy_fraction:.0f}{NARROW_SPACE}%"
     return f"{first} The bottleneck is {stage(answer.bottleneck, inside=True)}; GPU utilization: {busy}."
+
+
+def _needed_text(answer: WorkloadAnswer) -> str:
+    """Rate that a target in time takes; "" of other targets."""
+    target_s = answer.workload.target.time_to_train_s
+    if target_s is None or answer.time is None:
+        return ""
+    needed = float(answer.throughput.value) * float(answer.time.total_s.value) / target_s
+    return f", which takes {significant(needed)} {sample_unit(answer.dnn)}"
 
 
 def selection_text(result: SizingResult, *, with_amounts: bool = False) -> str:

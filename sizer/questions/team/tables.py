@@ -102,8 +102,8 @@ def jobs_table(answer: TeamAnswer) -> Table:
             Field("GPUs per job", _gpus_text, "left", 19),
             Field("Jobs a day", _jobs_a_day_text, "right", 13),
             Field("Duration", _duration_cell, "right", 13),
-            Field("Mean read rate", lambda job: _read_cell(job.mean_bytes_per_s), "right", 13),
-            Field("Peak", lambda job: _read_cell(max(job.cold_bytes_per_s, job.warm_bytes_per_s)), "right", 13),
+            Field("Mean read rate", lambda job: _read_cell(job, job.mean_bytes_per_s), "right", 13),
+            Field("Peak", lambda job: _read_cell(job, max(job.cold_bytes_per_s, job.warm_bytes_per_s)), "right", 13),
         ],
         note="A job starts when all its GPUs are free: within one server, or in whole servers if it needs more.",
     )
@@ -125,7 +125,9 @@ def _duration_cell(job: JobModel) -> str | Cell:
     return duration(job.duration_s) if isfinite(job.duration_s) else Cell("no end", is_muted=True)
 
 
-def _read_cell(bytes_per_s: float) -> Cell:
+def _read_cell(job: JobModel, bytes_per_s: float) -> Cell:
+    if job.read_pattern is ReadPattern.NO_WORKLOAD:
+        return Cell("not stated", is_muted=True)
     return Cell(si(bytes_per_s, "B/s")) if bytes_per_s > 0 else Cell("nothing", is_muted=True)
 
 

@@ -8,6 +8,7 @@ from enum import Enum
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.links import LinkType
 from sizer.perf.exchange import gradient_bytes
+from sizer.physical.notes import PlanNoteKind
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
@@ -80,6 +81,8 @@ class StorageChoice:
     read_bytes_per_s: float  # the highest of all workloads, first epoch included
     low_bytes_per_s: float | None
     high_bytes_per_s: float | None
+    low_is_assumed: bool  # whether no test stands behind the lower rate
+    high_is_assumed: bool  # whether no data sheet stands behind the higher rate
     nodes_per_step: int  # nodes by which it grows
     rejected: tuple[RejectedDesign, ...]
 
@@ -108,6 +111,7 @@ class FabricChoice:
     n_switches: int
     oversubscription: float  # 1: non-blocking
     slower: tuple[LinkOption, ...]  # usual links with less than the rate of one link of the fabric
+    carries_reads: bool = True  # whether servers read over it; otherwise over a storage network
 
 
 class RackLimit(Enum):
@@ -129,13 +133,22 @@ class RackChoice:
     n_for_units: int
     power_w: float
     has_unknown_power: bool
-    feed_w: float  # that one feed of a rack carries alone; 0 where the racks bring their own
+    feed_w: float  # that the feeds of a rack carry after a loss; 0 where the racks bring their own
+    rack_w: float  # that one rack may draw: what its feeds carry, or what the request allows if that is less
     densest_w: float  # of the rack that draws most
     used_units: int
     free_units: int
     units_per_rack: int
     n_delivered: int = 0  # further racks, which arrive with their contents
     feeds: FeedRedundancy = "2N"
+    n_existing: int = 0  # of the racks: those that are there
+    existing_units: int = 0  # of the used units: those in racks that are there
+    existing_w: float = 0.0  # of the power: that of racks that are there
+
+    @property
+    def is_limited_by_request(self) -> bool:
+        """Whether the request allows a rack less than its feeds carry."""
+        return 0 < self.rack_w < self.feed_w or (self.feed_w <= 0 < self.rack_w)
 
 
 @dataclass(frozen=True)
@@ -161,7 +174,12 @@ def decisions(evaluated: EvaluatedDesign) -> Decisions:
         Rejected designs are those that the request allows; what it excludes was no choice.
     """
     result = evaluated.result
-    return Decisions(_server(result), _storage(result), _fabric(evaluated), rack_choice(result.design))
+    return Decisions(
+        server=_server(result),
+        storage=_storage(result),
+        fabric=_fabric(evaluated),
+        racks=rack_choice(result.design, result.request.limits.rack_power_w),
+    )
 
 
 def _server(result: SizingResult) -> ServerChoice:
@@ -192,6 +210,7 @@ def _storage(result: SizingResult) -> StorageChoice:
     alike = [one for one in result.platforms if one.platform.server.id == design.platform.server.id]
     others = (other for other in alike if other.platform.storage.id != storage.id)
     low, high = _rates(design)
+    lower, upper = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
     return StorageChoice(
         is_only_allowed=len(result.request.platforms.storage) == 1,
         need=design.storage_need,
@@ -200,6 +219,8 @@ def _storage(result: SizingResult) -> StorageChoice:
         read_bytes_per_s=_read_bytes_per_s(design),
         low_bytes_per_s=low,
         high_bytes_per_s=high,
+        low_is_assumed=lower is not None and lower.basis == "assumed",
+        high_is_assumed=upper is not None and upper.basis == "assumed",
         nodes_per_step=int(storage.nodes_per_unit.value) if storage.nodes_per_unit is not None else 1,
         rejected=_rejected(result, _first_of_each(others, lambda other: other.platform.storage.id)),
     )
@@ -286,6 +307,7 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
         n_switches=int(net.leaves[0] + net.spines[0] + net.cores[0]),
         oversubscription=float(net.oversubscription[0]) if int(net.spines[0]) else 1.0,
         slower=tuple(_link_option(kind, evaluated, reads) for kind in slower) if comparable else (),
+        carries_reads=all(one.purpose.kind is not PlanNoteKind.FILES for one in design.quantities.networks),
     )
 
 
@@ -318,19 +340,22 @@ def _misses(answer: WorkloadAnswer, lost_fraction: float) -> bool:
     return False
 
 
-def rack_choice(design: DesignAnswer) -> RackChoice:
-    """What decides the number of racks: what a feed carries alone, or the rack units.
+def rack_choice(design: DesignAnswer, rack_power_w: float | None = None) -> RackChoice:
+    """What decides the number of racks: what one rack may draw, or the rack units.
 
-    The least number for the power is the maximum draw over what one feed of a rack carries alone, since either feed
-    must carry the whole rack; for the units it is those in use over those of a rack.
+    The least number for the power is the maximum draw over what a rack may draw: what its feeds carry after a loss, or
+    ``rack_power_w`` of the request where that is less. For the units it is those in use over those of a rack.
     """
     delivered = [rack for rack in design.plan.racks if rack.is_delivered]
     racks = [rack for rack in design.plan.racks if not rack.is_delivered] or delivered
-    feed_w = min((rack.feed_capacity_w for rack in racks), default=0.0)
+    # Racks of less power have fewer PDUs; the most that one carries is what another rack could carry, too.
+    feed_w = max(rack.feed_capacity_w for rack in racks)
+    rack_w = min((watts for watts in (feed_w, rack_power_w) if watts), default=0.0)
+    there = [rack for rack in racks if rack.is_existing]
     power_w = sum(rack.max_w for rack in racks)
     used = sum(device.height_u for rack in racks for device in rack.present)
     units = max(rack.height_u for rack in racks)
-    for_power = math.ceil(power_w / feed_w) if feed_w > 0 else None
+    for_power = math.ceil(power_w / rack_w) if rack_w > 0 and not there else None
     for_units = math.ceil(used / units)
     limit = RackLimit.PLACEMENT
     if len(racks) == 1:
@@ -347,10 +372,14 @@ def rack_choice(design: DesignAnswer) -> RackChoice:
         power_w=power_w,
         has_unknown_power=any(rack.has_unknown_power for rack in racks),
         feed_w=feed_w,
+        rack_w=rack_w,
         densest_w=max(rack.max_w for rack in racks),
         used_units=used,
         free_units=sum(len(rack.empty_units) for rack in racks),
         units_per_rack=units,
         n_delivered=len(delivered) if racks is not delivered else 0,
         feeds=design.platform.site.feeds,
+        n_existing=len(there),
+        existing_units=sum(device.height_u for rack in there for device in rack.present),
+        existing_w=sum(rack.max_w for rack in there),
     )

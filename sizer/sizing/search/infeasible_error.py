@@ -32,7 +32,7 @@ _ERROR_TEXTS: Mapping[Limit, str] = {
     Limit.HOST_DECODE: "host processors that decode",
     Limit.HOST_LINK: "links between host and GPUs",
     Limit.SERVER_PORTS: "network ports of the servers",
-    Limit.TEAM_WAITS: "waiting time of the team",
+    Limit.TEAM_WAITS: "GPUs for the jobs of the team",
     Limit.STORAGE_CAPACITY: "storage capacity",
     Limit.STORAGE_RATE: "storage read rate",
     Limit.MOUNTS: "file-system mounts of the servers",
