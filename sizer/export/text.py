@@ -32,6 +32,9 @@ def is_formula_like(text: str) -> bool:
     >>> [is_formula_like(text) for text in ("=1", " \\u200b=1", "\\uff1d1", "1+1", "")]
     [True, True, True, False, False]
     """
+    # Most texts begin with a plain letter or digit; a workbook has tens of thousands of them.
+    if text[:1].isascii() and text[:1].isalnum():
+        return False
     first = next((character for character in text if not _is_unseen(character)), "")
     return text.startswith(FORMULA_STARTS) or unicodedata.normalize("NFKC", first).startswith(FORMULA_STARTS)
 

@@ -82,7 +82,10 @@ class Sheets:
 
     def _fit(self, sheet: Any, row: int, width: float, text: str) -> None:
         """Make a row high enough for wrapped text; not every program does this itself."""
-        needed = len(textwrap.wrap(text, int(width * _LETTERS)))
+        letters = int(width * _LETTERS)
+        if len(text) <= letters and "\t" not in text:
+            return  # one line, as nearly all cells
+        needed = len(textwrap.wrap(text, letters))
         if needed > self._n_lines.get((sheet.name, row), 1):
             self._n_lines[sheet.name, row] = needed
             sheet.set_row(row, _LINE_POINTS * (needed - 1) + _ROW_POINTS)
