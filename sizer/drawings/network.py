@@ -102,6 +102,7 @@ class _Layout:
             title, _, count = cluster.storage_on(self.role)
         else:
             title = links.many(count, self._model(group, width))
+            title = title[:1].upper() + title[1:]
         is_quiet = self.role is NetworkRole.MANAGEMENT
         words = self._words(group)
         peers = sum(bundle.count for bundle in self.bundles if bundle.a == bundle.z == group)

@@ -79,9 +79,9 @@ def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
     has_discount = bill.has_discount
     fields: list[Field[BillLine]] = [
         Field("Line", lambda line: line.line, width=6),
-        Field("Description", lambda line: _description(line, documents), width=26 if has_discount else 35),
-        Field("Part number", part_number, width=17 if has_discount else 18),
-        Field("Qty", _quantity, "right", 13),
+        Field("Description", lambda line: _description(line, documents), width=26 if has_discount else 33),
+        Field("Part number", part_number, width=17 if has_discount else 23),
+        Field("Qty", _quantity, "right", 13 if has_discount else 10),
         Field(
             "Unit price" if bill.is_customer_copy else "Unit list price",
             lambda line: price_texts(line)[0],

@@ -61,6 +61,8 @@ Rows = list[dict[str, Any]]
 # chart with two axes of numbers, height of a bar with the space around it, of one with a note below it, and of a line.
 PLOT_PX, HEIGHT_PX = 560.0, 220
 ROW_PX, _NOTED_ROW_PX, _LINE_PX = 30, 42, 15
+# Many bars stand closer together.
+_MANY_BARS, _CLOSE_ROW_PX = 6, 24
 # A bar with a note stands this far above the middle of its row, the note as far below.
 _NOTE_OFFSET_PX = 8
 _HALO_PX = 4
@@ -204,7 +206,8 @@ def bar_chart(
         notes = base.encode(x=alt.value(0), text="note:N")
         layers += haloed(notes, palette, palette.muted, is_wide=True, align="left", dy=_NOTE_OFFSET_PX, limit=plot_px)
     lines = max((row["name"].count(_LINE_END) + 1 for row in rows), default=1)
-    row_px = max(_NOTED_ROW_PX if has_notes else ROW_PX, _LINE_PX * lines + 4)
+    usual = _NOTED_ROW_PX if has_notes else ROW_PX if len(rows) < _MANY_BARS else _CLOSE_ROW_PX
+    row_px = max(usual, _LINE_PX * lines + 4)
     return finish(layers, finding, palette, width, row_px * len(rows), subtitle)
 
 

@@ -52,12 +52,12 @@ def memory_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | 
     for name, label in MEMORY_PARTS.items():
         end = start + found.layout.memory_parts[name] / GIB
         # Values stand with the names: next to the bars the line of the GPU's memory would run through them.
-        name_text = f"{label}: {significant(end - start, 2)} GiB"
+        name_text = f"{label}: {significant(end - start, 2)}{words.NO_BREAK}GiB"
         bars.append(ChartBar(name_text, end, "", palette.stages["gpu"], start=start))
         start = end
     low, high = float(found.layout.memory_bytes.low) / GIB, float(found.layout.memory_bytes.high) / GIB
     total = ChartBar(
-        f"Together, with 90 % interval: {significant(start)} GiB",
+        f"Together, with 90 % interval: {significant(start)}{words.NO_BREAK}GiB",
         start,
         "",
         palette.other,
@@ -65,7 +65,7 @@ def memory_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | 
         fill=QUIET_OPACITY,
     )
     size = memory.memory_bytes / GIB
-    reference = (size, f"memory {significant(size)} GiB")
+    reference = (size, f"memory {significant(size)}{words.NO_BREAK}GiB")
     return bar_chart([*bars, total], memory_finding(answer), "GiB of a GPU", palette, width, reference=reference)
 
 

@@ -9,6 +9,7 @@ from sizer.base.quantities import by_count, grouped
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
+from sizer.physical.notes import PlanNoteKind
 from sizer.present import words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.tables import Field, Table, record_table
@@ -17,6 +18,7 @@ from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_se
 from sizer.present.text.calibration import note_texts
 from sizer.present.text.checks import conditional_sentence, missing_text
 from sizer.present.text.money import quotes_text
+from sizer.present.text.plan import note_text as plan_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.questions.failures.tables import tolerated_losses_table
 from sizer.questions.what_if.charts import tornado_chart
@@ -201,6 +203,9 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             f"the maximum power of {words.plural(n_unknown, 'device type')} is not published",
             "ask the vendor before the feeds are ordered; measure the first rack",
         )
+    for note in design.plan.warnings:
+        if note.kind is PlanNoteKind.FEW_SUPPLIES:
+            yield Risk("Loss of a feed", words.capital(plan_text(note)), "decide on the feeds before they are ordered")
     missing = design.bill.net_total.n_open
     if missing:
         yield Risk(

@@ -90,7 +90,7 @@ def test_jobs_tell_counts_lengths_and_reads():
     training, notebook = texts(jobs_table(answered("tn")))
     assert training[:3] == ["Training", "4", "6"]
     assert training[3].endswith((" min", " h"))
-    assert notebook == ["Notebook", "1", "12", "3.00 h", "nothing", "nothing"]
+    assert notebook == ["Notebook", "1", "12", "3.00 h", "not stated", "not stated"]
 
 
 def test_waits_stand_beside_what_is_asked():
