@@ -33,11 +33,10 @@ def show(parts: Catalog) -> None:
 
 def _field(parts: Catalog) -> None:
     key = f"need/{st.session_state.generation}/{zlib.crc32(need.text().encode())}"  # another text is another field
-    if key not in st.session_state:
-        st.session_state[key] = need.text()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.text_area(
             LABEL,
+            need.text(),
             key=key,
             height=80,
             max_chars=MAX_CHARACTERS,
