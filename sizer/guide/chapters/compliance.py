@@ -206,8 +206,9 @@ def _feeds(context: GuideContext) -> Iterator[Requirement]:
         elif check.kind is CheckKind.RACK_WEIGHT:
             most, known = (amount_text(check, kg, "") for kg in (check.asked, check.known or 0.0))
             text = at_least(bool(check.missing), known)
-            load = f"{text} of devices{missing}"  # the table of racks counts the rack itself, too
-            yield Requirement(f"A rack carries at most {most}", load, check.result.is_met, "facility")
+            # The table of racks counts the rack itself, too.
+            asked = f"At most {most} of devices in one rack"
+            yield Requirement(asked, f"{text}{missing}", check.result.is_met, "facility")
         elif check.kind is CheckKind.FLOOR_LOAD:
             most, known = amount_text(check, check.asked, ""), known_text(check, "")
             yield Requirement(f"Floor load of at most {most}", f"{known}{missing}", check.result.is_met, "facility")
