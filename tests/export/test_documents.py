@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.base import worker_process
-from sizer.documents import FORMATS, file_name, file_stem, write_documents, zipped
+from sizer.documents import FORMATS, file_name, write_documents, zipped
+from sizer.export.file_names import file_stem
 from sizer.sizing.result import SizingResult
 from sizer.ui.document.downloads import FileCache
 from sizer.workload.quote import Quote
