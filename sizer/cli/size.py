@@ -39,9 +39,9 @@ def size_command(
     from sizer.documents import pdf_threads, prepare_drawing
     from sizer.export.design_json import design_document
     from sizer.export.files import make_folder
+    from sizer.guide.context import guide_context
+    from sizer.guide.edition import Edition
     from sizer.guide.plain_text import answer_text
-    from sizer.questions.verdict.simplest_design import simplest_design
-    from sizer.sizing.design.evaluated_design import EvaluatedDesign
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
@@ -58,6 +58,7 @@ def size_command(
         )
     if out is not None:
         make_folder(out)
+    edition = Edition("guide", documents.profile, documents.customer_copy)
     answers: list[dict[str, Any]] = []
     texts: list[str] = []
     failures: list[tuple[Path, SizerError]] = []
@@ -69,7 +70,7 @@ def size_command(
                 with documents.locale():
                     result = size(request, catalog)
                     shown = documents.for_customer(result)
-                    simple = None if as_json else simplest_design(EvaluatedDesign(shown, catalog))
+                    simple = None if as_json else guide_context(shown, catalog, edition).simplest
             except SizerError as error:
                 if len(parsed) == 1:
                     raise
