@@ -33,7 +33,7 @@ from sizer.physical.plan import (
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING
 from sizer.physical.racks.feeds import PowerFeed, feeds, shelf_feeds
-from sizer.physical.racks.parts import RackGroup, count_groups, place_groups, rack_groups
+from sizer.physical.racks.parts import RackGroup, place_groups, rack_groups
 from sizer.physical.racks.placement import RackClass, RackFill
 from sizer.physical.racks.positions import DevicePlaces, device_places, link_lengths_m
 from sizer.physical.racks.power import device_power
@@ -99,7 +99,7 @@ def building_plan(
     fills = [fill for _, fill in filled]
     places = device_places(fills, classes, links, n_network, existing.racks, racks_per_row)
     placed = _placed(devices, classes, names, places, counted, catalog)
-    racks = _racks(groups, filled, placed, places, existing, catalog)
+    racks = _racks(groups, filled, placed, places, existing, counted, catalog)
     a_port = np.concatenate([NO_NUMBERS, *(run.a_port for run in runs)])
     # Racks that arrive with their contents bring power shelves, whose ports end inside.
     pdu_racks = np.array([n for n, of in enumerate(racks) if not of.is_delivered for _ in of.feeds], dtype=np.int64)
@@ -228,13 +228,13 @@ def _racks(
     placed: Sequence[PlacedDevice],
     standing: DevicePlaces,
     existing: Existing,
+    counted: Quantities,
     catalog: Catalog,
 ) -> tuple[PlacedRack, ...]:
     members: list[list[PlacedDevice]] = [[] for _ in filled]
     for device in placed:
         members[device.rack].append(device)
-    counts = count_groups(groups, 1).by_group
-    n_pdus = {id(group): int(count.pdus_per_rack[0]) for group, count in zip(groups, counts, strict=True)}
+    n_pdus = _pdus_per_rack(groups, filled, counted)
     taken_names = {room.name for room in existing.racks}
     new_names = (name for n in count(1) if (name := f"R{n:02d}") not in taken_names)
     racks: list[PlacedRack] = []
@@ -252,13 +252,24 @@ def _racks(
                 height_u=int(group.rack.height_u.value),
                 devices=tuple(inside),
                 empty_units=_empty_units(group, room, there),
-                feeds=_feeds(group, there, n_pdus[id(group)], catalog) if room is None else (),
+                feeds=_feeds(group, there, n_pdus.get(id(group), 0), catalog) if room is None else (),
                 own_weight_kg=_own_weight_kg(group, room),
                 redundancy=group.limits.feeds if not group.is_delivered else "2N",
                 is_delivered=group.is_delivered,
             )
         )
     return tuple(racks)
+
+
+def _pdus_per_rack(
+    groups: Sequence[RackGroup], filled: Sequence[tuple[RackGroup, RackFill]], counted: Quantities
+) -> dict[int, int]:
+    """PDUs of a new rack by the identity of its group; they are counted group by group, with equally many a rack."""
+    racks = [sum(of is group and fill.existing is None for of, fill in filled) for group in groups]
+    bought = (int(part.quantity[0]) for part in counted.components if part.role is Role.RACK_PDU)
+    return {
+        id(group): next(bought) // n for group, n in zip(groups, racks, strict=True) if n and not group.is_delivered
+    }
 
 
 def _empty_units(group: RackGroup, room: ExistingRack | None, there: Sequence[PlacedDevice]) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ from sizer.physical.networks.members import AS_USUAL, CableCount, Shape, shape
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
-from sizer.physical.racks.parts import count_groups, mounting_violations, rack_groups, rack_parts
+from sizer.physical.racks.parts import RackTotals, count_groups, mounting_violations, rack_groups, rack_parts
 from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import coolant_units, room_violations, total_liquid_w
 from sizer.physical.roles import ADAPTERS, Role
@@ -83,18 +83,19 @@ def quantities(
     servers, nodes = _rows(n_servers, storage_nodes)
     rows = shape(platform, servers, nodes, fabric)
     pdus: Ints = np.zeros_like(servers)
+    before: RackTotals | None = None
     for _ in range(_MOST_ROUNDS if platform.in_band_switch is not None else 1):
-        # PDUs have ports on switches that may take a further rack with further PDUs; they only grow in number.
+        # PDUs have ports on switches, which may take a further rack with further PDUs. Where a further switch makes the
+        # heaviest rack lighter, the PDUs of a rack stay: with fewer, the switch would go and the rack be heavier again.
         net = wiring(platform, rows, fabric, pdus)
         devices = _devices(platform, rows)
         devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
         devices += coolant_units(devices, catalog, servers.size)
         groups = rack_groups(platform, devices, catalog, limits, existing, rows.to_come)
-        placed = count_groups(groups, servers.size)
-        found = placed.pdus
-        if np.array_equal(found, pdus):
+        placed = before = count_groups(groups, servers.size, at_least=before)
+        if np.array_equal(placed.pdus, pdus):
             break
-        pdus = np.maximum(found, pdus)
+        pdus = placed.pdus
     power = _Sum(catalog, devices)
     components = _split_existing(platform, devices, existing)
     if platform.host_memory is not None:

@@ -83,7 +83,9 @@ def draw(
     """
     path = path_of(field, entry)
     name = key(path)
-    change: dict[str, Any] = {} if in_form else {"on_change": state.if_held(name, _store), "args": (path, field, after)}
+    change: dict[str, Any] = (
+        {} if in_form else {"on_change": state.if_stored(name, _store), "args": (path, field, after)}
+    )
     if not isinstance(field.widget, TYPED):
         draw_widget(field, name, state.get(path), options=options, empty=empty, **change)
         return
@@ -201,7 +203,7 @@ def selector(label: str, options: Mapping[str, str], selected: str, name: str, c
         format_func=lambda option: known.get(option, str(option)),
         key=name,
         help=hint,
-        on_change=state.if_held(name, chosen),
+        on_change=state.if_stored(name, chosen),
     )
 
 
@@ -254,7 +256,11 @@ def fold(title: str, summary: str, name: str) -> ExpanderContainer:
     # A fold whose head changes is another one to Streamlit, and would close under the reader's eyes.
     is_open = st.session_state.get("folds", {}).get(name, False)
     return st.expander(
-        f"**{title}:** {plain(summary)}", is_open, key=name, on_change=state.if_held(name, _note_fold), args=(name,)
+        f"**{title}:** {plain(summary)}",
+        is_open,
+        key=name,
+        on_change=state.if_stored(name, _note_fold),
+        args=(name,),
     )
 
 

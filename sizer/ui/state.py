@@ -111,7 +111,7 @@ def outcome(request: SizingRequest, parts: Catalog) -> SizingOutcome:
         return SizingOutcome(None, refused=f"{capital(reported(error))}.", is_unforeseen=True)
 
 
-def if_held(key: str, changed: Callable[P, None]) -> Callable[P, None]:
+def if_stored(key: str, changed: Callable[P, None]) -> Callable[P, None]:
     """``changed`` for the widget of that key, called only while the session holds a value of the widget.
 
     On a change of page, Streamlit drops the values of widgets that the browser did not list, and calls what they call

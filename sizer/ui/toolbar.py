@@ -37,7 +37,7 @@ def show(view: View) -> None:
             "Customer view",
             value=state.is_customer_mode(),
             key=toggle,
-            on_change=state.if_held(toggle, _customer_mode),
+            on_change=state.if_stored(toggle, _customer_mode),
             args=(toggle,),
             help="Hides costs, discounts and internal notes on every page and in every file.",
         )

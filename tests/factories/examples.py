@@ -11,6 +11,8 @@ from sizer.workload.request import SizingRequest
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = tuple(sorted(path.stem for path in (ROOT / "examples").glob("*.toml")))
+# Examples of one common workload each.
+WORKLOADS = tuple(sorted(f"workloads/{path.stem}" for path in (ROOT / "examples" / "workloads").glob("*.toml")))
 
 
 @cache

@@ -72,6 +72,30 @@ def test_every_plan_of_today_keeps_the_laws(number, n, m, fabric):
     two_ports_end_on_two_leaves(plan)
 
 
+@pytest.mark.parametrize(
+    ("server", "storage", "fabric_kind", "feeds", "rack_w", "n", "m", "fabric"),
+    [
+        ("dgx-h100", "powerscale-f910", "ndr", "2N", 60e3, 2, 27, Fabric(spare_servers=1, management_servers=1)),
+        ("sr680a-v4", "ibm-sss6000", "xdr", "2N", 35e3, 3, 7, Fabric(spare_servers=5, management_servers=3)),
+        ("cisco-c885a-mi350x", "powerscale-f910", "400gbe", "N+1", 35e3, 2, 65, Fabric(management_servers=3)),
+    ],
+)
+def test_a_switch_for_ports_of_pdus_that_makes_the_racks_lighter(
+    server, storage, fabric_kind, feeds, rack_w, n, m, fabric
+):
+    """The further switch moves devices to another rack, so that fewer PDUs a rack would carry them: it has ports for
+    PDUs that the racks then would not have, and without it they have them again."""
+    asked = {**ASKED, "platforms": {"servers": [server], "storage": [storage], "fabrics": [fabric_kind]}}
+    platform = platforms(CATALOG, SizingRequest.from_dict({**asked, "site": {"feeds": feeds}}))[0]
+    more = {"catalog": CATALOG, "fabric": fabric, "limits": Limits(rack_power_w=rack_w)}
+    row = slice_row(quantities(platform, [n], [m], **more), 0)
+    plan = building_plan(platform, row, n, m, **more)
+    ports_balance(row, plan)
+    the_search_counts_what_the_plan_builds(row, plan)
+    pdus = [part for part in row.components if part.role is Role.RACK_PDU]
+    assert sum(int(part.quantity[0]) for part in pdus) == sum(len(rack.feeds) for rack in plan.racks)
+
+
 def ports_balance(row, plan):
     ports = {item: device_ports(CATALOG.item(item)) for item in {device.item for device in plan.devices}}
     used, at_switches, pdus, outside = Counter(), 0, Counter(), 0

@@ -11,10 +11,14 @@ from streamlit.testing.v1.element_tree import Block
 
 from sizer.base.resources import data_dir
 from sizer.catalog.loader import load_catalog
-from tests.factories.examples import EXAMPLES
+from tests.factories.examples import ROOT
 from tests.ui.pages import PATH, opened, to_page, unfold
 
 FOLDS = ("more",)
+# Published architectures, common workloads and questions, as the app offers them.
+EXAMPLES = sorted(
+    path.relative_to(ROOT / "examples").with_suffix("").as_posix() for path in (ROOT / "examples").rglob("*.toml")
+)
 QUESTIONS = (
     "Do we need this?",
     "Scale up or out",

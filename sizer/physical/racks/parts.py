@@ -1,7 +1,7 @@
 """What stands in racks, which racks there are, and what racks take besides: PDUs, blanking panels, cords."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -130,9 +130,15 @@ def _with_reserved(parts: Sequence[Component], spare_servers: Ints | int) -> lis
     return found
 
 
-def count_groups(groups: Sequence[RackGroup], n_rows: int) -> RackTotals:
-    """Racks of every group for all rows."""
-    return RackTotals(tuple(_count(group, n_rows) for group in groups))
+def count_groups(groups: Sequence[RackGroup], n_rows: int, at_least: RackTotals | None = None) -> RackTotals:
+    """Racks of every group for all rows; no rack has fewer PDUs than in ``at_least``, which counts the same groups."""
+    counts = [_count(group, n_rows) for group in groups]
+    if at_least is not None:
+        counts = [
+            replace(one, pdus_per_rack=np.maximum(one.pdus_per_rack, before.pdus_per_rack))
+            for one, before in zip(counts, at_least.by_group, strict=True)
+        ]
+    return RackTotals(tuple(counts))
 
 
 def _count(group: RackGroup, n_rows: int) -> RackCount:

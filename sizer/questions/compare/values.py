@@ -67,8 +67,9 @@ def difference(value: float, base: float) -> str:
     if not base:
         return ""
     share = 100 * (value / base - 1)
-    text = significant(abs(share), 2)
-    return SAME if float(text) < 0.05 else f"{'+' if share > 0 else _MINUS}{text}{NARROW_SPACE}%"
+    if abs(share) < 0.05:
+        return SAME
+    return f"{'+' if share > 0 else _MINUS}{significant(abs(share), 2)}{NARROW_SPACE}%"
 
 
 def count_difference(value: float, base: float) -> str:

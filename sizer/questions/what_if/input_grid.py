@@ -1,8 +1,7 @@
 """One workload on a fixed design while inputs vary: many points in one pass, without a search."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -216,7 +215,7 @@ def _columns(model: WorkloadOnDesign, points: _Points) -> Columns:
 def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute:
     """Compute side of all points: the GPUs by batch and speed, decoding by sample size, the cache by data set."""
     n = points.servers.size
-    medians, spreads, skews, alone, exchange, moved, within = np.empty((7, n))
+    medians, spreads, skews, alone, exchange, moved, within, batches, replicas = np.empty((9, n))
     comp = None
     # A single server is evaluated by itself, as in the sizing: then no link between servers is uncertain.
     for (batch, speed, _), rows in _groups(points.batch, points.speed, points.servers > 1):
@@ -226,7 +225,9 @@ def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute
         comp = compute_side.compute(work, [model.platform], cols.take(rows), servers, model.calibration, catalog)
         medians[rows], spreads[rows], skews[rows] = comp.gpu.median, comp.gpu.log_sd, comp.gpu.skew
         alone[rows], exchange[rows] = comp.gpu_alone, comp.exchange
-        moved[rows], within[rows] = comp.exchanged_bytes, comp.within_log_sd
+        moved[rows], within[rows], batches[rows] = comp.exchanged_bytes, comp.within_log_sd, comp.batch_per_gpu
+        if comp.replicas is not None:
+            replicas[rows] = comp.replicas
     assert comp is not None  # there is one point at least
     hits, misses = _hits(model, points, cols)
     return replace(
@@ -239,7 +240,9 @@ def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute
         exchanged_bytes=moved,
         hit_fraction=hits,
         miss_log_sd=misses,
+        batch_per_gpu=batches,
         within_log_sd=within,
+        replicas=None if comp.replicas is None else replicas,
     )
 
 
@@ -310,7 +313,7 @@ def _needs(model: WorkloadOnDesign, points: _Points, comp: Compute, cols: Column
         work = _work_at(model, points, int(rows[0]))
         confidence = float(points.confidence[rows[0]])
         share = evaluate.share_of(model.request.model_copy(update={"confidence": confidence}))
-        some, local = _compute_of(comp, rows), cols.take(rows)
+        some, local = comp.take(rows), cols.take(rows)
         try:
             need = evaluate.need(work, some, local, points.servers[rows], share, model.calibration)
         except InfeasibleError:  # starting a run alone takes longer than the training may
@@ -322,15 +325,6 @@ def _needs(model: WorkloadOnDesign, points: _Points, comp: Compute, cols: Column
         outcomes = outcomes.placed(rows, need.outcomes)
     spread = np.where(np.isfinite(spread), spread, 0.0)
     return Need(steady, spread, upper, cold, counts_gpu, outcomes), _whole_nodes(model, points, nodes)
-
-
-def _compute_of(comp: Compute, rows: Ints) -> Compute:
-    def of(stage: Capacity) -> Capacity:
-        return Capacity(*(getattr(stage, part.name)[rows] for part in fields(Capacity)))
-
-    arrays = ("gpu_alone", "exchange", "exchanged_bytes", "hit_fraction", "miss_log_sd", "within_log_sd")
-    changed: dict[str, Any] = {name: of(getattr(comp, name)) for name in ("gpu", "decode", "host_link")}
-    return replace(comp, **changed, **{name: getattr(comp, name)[rows] for name in arrays})
 
 
 def _whole_nodes(model: WorkloadOnDesign, points: _Points, wanted: Floats) -> Floats:

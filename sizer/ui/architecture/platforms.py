@@ -133,7 +133,7 @@ def _quotes(result: SizingResult) -> None:
                     max_chars=20,
                     placeholder=TO_BE_QUOTED,
                     help="List price of one piece, for example 149000.00. It joins the price book of this session.",
-                    on_change=state.if_held(key, _take_price),
+                    on_change=state.if_stored(key, _take_price),
                     args=(key, quote.item, currency),
                 )
                 if quote.item in refused:

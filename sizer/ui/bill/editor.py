@@ -57,7 +57,7 @@ def _editor(view: View, lines: Sequence[EditableLine]) -> None:
     st.data_editor(
         frame(lines, bill),
         key=key,
-        on_change=state.if_held(key, _take),
+        on_change=state.if_stored(key, _take),
         args=(key, tuple(lines), bill),
         hide_index=True,
         num_rows="fixed",

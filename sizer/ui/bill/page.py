@@ -56,7 +56,11 @@ def _tabs(view: View, result: SizingResult) -> None:
     key = f"bill-tabs/{st.session_state.generation}"
     chosen = st.session_state.get(_TAB, BILL)
     tabs = st.tabs(
-        TABS, key=key, default=chosen if chosen in TABS else BILL, on_change=state.if_held(key, _note_tab), args=(key,)
+        TABS,
+        key=key,
+        default=chosen if chosen in TABS else BILL,
+        on_change=state.if_stored(key, _note_tab),
+        args=(key,),
     )
     parts = dict(zip(TABS, tabs, strict=True))
     with parts[BILL]:

@@ -34,7 +34,7 @@ def show(view: View) -> None:
         type=["csv"],
         key=key,
         max_upload_size=MAX_BYTES // _MEGABYTE,
-        on_change=state.if_held(key, _upload),
+        on_change=state.if_stored(key, _upload),
         args=(key,),
     )
     _errors()

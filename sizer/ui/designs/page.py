@@ -131,11 +131,11 @@ def _list() -> None:
             key="designs-search",
             max_chars=MAX_QUERY,
             placeholder="name, customer or part",
-            on_change=state.if_held("designs-search", _first_page),
+            on_change=state.if_stored("designs-search", _first_page),
         )
     with right:
         with_hidden = st.toggle(
-            "Include hidden designs", key="designs-hidden", on_change=state.if_held("designs-hidden", _first_page)
+            "Include hidden designs", key="designs-hidden", on_change=state.if_stored("designs-hidden", _first_page)
         )
     page = int(st.session_state.get("designs_page", 0))
     found = saving.library().search(words, page=page, per_page=_DESIGNS_A_PAGE, with_hidden=with_hidden)

@@ -149,7 +149,7 @@ def _files(now: Profile) -> None:
         type=["toml"],
         key=key,
         max_upload_size=1,
-        on_change=state.if_held(key, _upload),
+        on_change=state.if_stored(key, _upload),
         args=(key,),
     )
     look.note("The command line reads the same file: sizer size request.toml --profile profile.toml")

@@ -142,7 +142,7 @@ def _choices(view: View, has_pdf: bool) -> str:
                 default=form,
                 required=True,
                 key=f"form/{is_copy}",
-                on_change=state.if_held(f"form/{is_copy}", _note_form),
+                on_change=state.if_stored(f"form/{is_copy}", _note_form),
                 args=(f"form/{is_copy}",),
             )
         st.toggle(
@@ -150,7 +150,7 @@ def _choices(view: View, has_pdf: bool) -> str:
             value=is_copy,
             key=f"customer-copy/{is_forced}",
             disabled=is_forced,
-            on_change=state.if_held("customer-copy/False", _note_copy),
+            on_change=state.if_stored("customer-copy/False", _note_copy),
             help="Omits discounts, internal notes and the engineer's file. Always on in the customer view.",
         )
     return _FORMS[form]

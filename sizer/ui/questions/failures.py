@@ -90,7 +90,7 @@ def _chosen(cases: tuple[FailureCase, ...]) -> FailureCase:
         format_func=lambda key: plain(failure_title(found[key])),
         key="failure/shown",
         help="One part at a time. Planned maintenance has the same effect.",
-        on_change=state.if_held("failure/shown", _store),
+        on_change=state.if_stored("failure/shown", _store),
     )
     return found[st.session_state["failure/shown"]]
 

@@ -75,7 +75,7 @@ def _sliders(view: View, stated: dict[str, Any]) -> dict[str, Any]:
                 options,
                 key=name,
                 format_func=lambda value: f"{value:g}",
-                on_change=state.if_held(name, _store),
+                on_change=state.if_stored(name, _store),
                 args=(key, name),
             )
     return {**stated, **stored["values"]}

@@ -72,7 +72,12 @@ def show(view: View) -> None:
         st.session_state[name] = st.session_state.get("question", first)
     if len(_QUESTIONS) > 1:
         st.pills(
-            "Question", list(_QUESTIONS), key=name, required=True, on_change=state.if_held(name, _asked), args=(name,)
+            "Question",
+            list(_QUESTIONS),
+            key=name,
+            required=True,
+            on_change=state.if_stored(name, _asked),
+            args=(name,),
         )
     _QUESTIONS[st.session_state.get("question", first)](view)
 
@@ -193,7 +198,7 @@ def _resized(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) 
         "Map and break-even points",
         key=name,
         help="Sizes some hundred variants of the request; takes one or two seconds.",
-        on_change=state.if_held(name, _store_mapped),
+        on_change=state.if_stored(name, _store_mapped),
         args=(name,),
     )
     if not inputs_state()["is_mapped"]:

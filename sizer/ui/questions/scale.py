@@ -94,7 +94,7 @@ def _inputs(same: EqualGpuComparison, choices: dict[str, Any]) -> None:
             max(MOST_GPUS, same.n_gpus),
             key="scale/gpus",
             help="All arrangements use the same number of GPUs.",
-            on_change=state.if_held("scale/gpus", _store),
+            on_change=state.if_stored("scale/gpus", _store),
             args=("gpus", "scale/gpus"),
             width=200,
         )
@@ -104,7 +104,7 @@ def _inputs(same: EqualGpuComparison, choices: dict[str, Any]) -> None:
             format_func=lambda key: _ORDERS[key],
             key="scale/order",
             help="As listed: the servers of the design first, then the order of the catalogue. Rows are not ranked.",
-            on_change=state.if_held("scale/order", _store),
+            on_change=state.if_stored("scale/order", _store),
             args=("order", "scale/order"),
             width=240,
         )
@@ -113,7 +113,7 @@ def _inputs(same: EqualGpuComparison, choices: dict[str, Any]) -> None:
         names,
         key="scale/shown",
         placeholder="none",
-        on_change=state.if_held("scale/shown", _store_shown),
+        on_change=state.if_stored("scale/shown", _store_shown),
         args=(names,),
     )
 

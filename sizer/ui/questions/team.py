@@ -95,7 +95,7 @@ def _key(values: _SliderValues, name: str, value: Any) -> dict[str, Any]:
     key = f"team-question/{values.version}/{name}"
     if key not in st.session_state:
         st.session_state[key] = values.places.get(name, value)
-    return {"key": key, "on_change": state.if_held(key, _store), "args": (name, key)}
+    return {"key": key, "on_change": state.if_stored(key, _store), "args": (name, key)}
 
 
 def _store(name: str, key: str) -> None:

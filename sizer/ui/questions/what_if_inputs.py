@@ -84,7 +84,7 @@ def chosen_mode() -> str:
         format_func=lambda mode: _MODES[mode],
         key=name,
         help=_MODE_HELP,
-        on_change=state.if_held(name, _store_mode),
+        on_change=state.if_stored(name, _store_mode),
         args=(name,),
     )
     mode: str = inputs_state()["mode"]
@@ -117,7 +117,7 @@ def chosen_pair(mode: str, inputs: Sequence[VariedInput]) -> InputPair:
                 [one for one in known if one != other],
                 format_func=lambda one: known[one].name,
                 key=name,
-                on_change=state.if_held(name, _store_input),
+                on_change=state.if_stored(name, _store_input),
                 args=(mode, position, name, (first, second)),
             )
             places.append(_slider(mode, known[key]))
@@ -152,7 +152,7 @@ def _slider(mode: str, one: VariedInput) -> int:
         range(len(one.values)),
         format_func=lambda place: one.texts[place],
         key=name,
-        on_change=state.if_held(name, _store_place),
+        on_change=state.if_stored(name, _store_place),
         args=(one.key, name),
     )
     st.caption(f"Present value: {plain(one.texts[one.base])}. {plain(one.note)}")

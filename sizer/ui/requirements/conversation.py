@@ -33,16 +33,15 @@ def show(parts: Catalog) -> None:
 
 def _field(parts: Catalog) -> None:
     key = f"need/{st.session_state.generation}/{zlib.crc32(need.text().encode())}"  # another text is another field
-    if key not in st.session_state:
-        st.session_state[key] = need.text()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.text_area(
             LABEL,
+            need.text(),
             key=key,
             height=80,
             max_chars=MAX_CHARACTERS,
             placeholder=EXAMPLE,
-            on_change=state.if_held(key, _given),
+            on_change=state.if_stored(key, _given),
             args=(key, parts),
             help="As in an e-mail: neural network, data, and a target such as a rate, a time to train or a number of "
             "GPUs. Optional: people, budget, power, racks, servers, storage, vendors, network fabric. It replaces the "
@@ -89,7 +88,7 @@ def _chip(number: int, phrase: Phrase, found: Reading, parts: Catalog) -> None:
             value=phrase.words,
             key=edited,
             max_chars=MAX_CHARACTERS,
-            on_change=state.if_held(edited, _edited),
+            on_change=state.if_stored(edited, _edited),
             args=(edited, phrase, found, parts),
         )
         st.button(

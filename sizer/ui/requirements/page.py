@@ -64,7 +64,7 @@ def _start_from() -> None:
             list(names),
             format_func=lambda stem: names.get(stem, stem),
             key=name,
-            on_change=state.if_held(name, _example_chosen),
+            on_change=state.if_stored(name, _example_chosen),
             args=(name,),
             help="Published architectures, templates of common workloads, and typical questions. "
             "Your choice replaces the request; Undo restores it.",
@@ -76,7 +76,7 @@ def _start_from() -> None:
             type=["toml", "json"],
             key=upload,
             max_upload_size=_MEGABYTES,
-            on_change=state.if_held(upload, _uploaded),
+            on_change=state.if_stored(upload, _uploaded),
             args=(upload,),
         )
     with right:

@@ -1,11 +1,14 @@
 """Names in a sentence: what the catalogue holds under all names that people use for it, and what it does not hold."""
 
+import csv
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from sizer.base.identity_cache import cached_by_catalog
+from sizer.base.resources import data_dir
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
@@ -19,6 +22,8 @@ DNN, DATASET, GPU, SERVER, STORAGE, VENDOR, OUTSIDE = (chr(0xE000 + n) for n in 
 _FOLDERS = {DNN: "dnns", DATASET: "datasets", GPU: "gpus", SERVER: "servers", STORAGE: "storage"}
 # More pieces than any name has: "Tesla V100 SXM2 32 GB" has seven.
 _MOST_PIECES = 12
+# Tables of published measurements, and the column that names the network.
+_TABLES = (("training.csv", "dnn"), ("language/training.csv", "model"))
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 _GAP = re.compile(r"[ ._/-]{0,2}")
 # A word alone that is too common to name an item.
@@ -181,3 +186,27 @@ def _vendor_names(catalog: Catalog) -> dict[Pieces, str]:
         if len(words) == 1 and vendor.isupper() and len(vendor) == 3:
             names.setdefault((vendor[:2].lower(),), vendor)
     return names
+
+
+@cache
+def _rows() -> Counter[str]:
+    """Rows of a network by its name in the tables; read once, the files belong to the installed package."""
+    found: Counter[str] = Counter()
+    for file, column in _TABLES:
+        with (data_dir("catalog") / "benchmarks" / file).open(encoding="utf-8", newline="") as table:
+            found.update(_letters(row[column]) for row in csv.DictReader(table))
+    return found
+
+
+def _letters(name: str) -> str:
+    """A name without what its spellings differ in."""
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+@cached_by_catalog
+def measurements(catalog: Catalog) -> Mapping[str, int]:
+    """Published measurements of each neural network, by its id: of what is in wide use, most was measured."""
+    return {
+        dnn.id: sum(_rows()[name] for name in {_letters(name) for name in (dnn.id, dnn.name, *dnn.aliases)})
+        for dnn in catalog.dnns.values()
+    }

@@ -21,7 +21,7 @@ from sizer.workload.sentence.fillers import FILLERS
 from sizer.workload.sentence.gpus import qualify_gpus, read_gpus
 from sizer.workload.sentence.language import find_language, settle_language
 from sizer.workload.sentence.limits import RANKED, asks_for_most, limit_in, ranking_in
-from sizer.workload.sentence.names import DATASET, DNN, names_of, short_name
+from sizer.workload.sentence.names import DATASET, DNN, measurements, names_of, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import AmbiguousNumberError, value_of
 from sizer.workload.sentence.own_model import find_own_model
@@ -221,6 +221,8 @@ def _networks(notes: Notes) -> None:
     if not notes.dnns and notes.own_model is None and families:
         first = families[0]
         keys = [key for key in first.ids if all(key in other.ids for other in families)] or list(first.ids)
+        measured = measurements(catalog)
+        keys.sort(key=lambda key: -measured[key])
         answers = tuple(_network_answer(notes, key, first.start, first.end) for key in keys)
         words = notes.text.sentence[first.start : first.end]
         if _BILLIONS.fullmatch(words):
@@ -340,16 +342,18 @@ def _default_dataset(notes: Notes, work: dict[str, Any]) -> None:
 
 
 def _network_answers(notes: Notes) -> tuple[Answer, ...]:
-    """Networks for the kind of sample that the sentence names, or all."""
+    """Networks for the kind of sample that the sentence names, or all; those in wide use come first."""
+    items = list(notes.catalog.dnns.values())
     if notes.means_language:
-        items = [item for item in notes.catalog.dnns.values() if item.transformer is not None]
-        return tuple(notes.answer(short_name(item)) for item in items)
-    kinds = {kind for kind, words in _SAMPLE_NAMES.items() if re.search(rf"\b(?:{words})\b", notes.text.sentence, re.I)}
-    items = [item for item in notes.catalog.dnns.values() if item.sample in kinds]
-    if not items:
-        items = list(notes.catalog.dnns.values())
-        if eras_meant(notes) <= newer_eras(notes.catalog):
-            items.sort(key=lambda item: item.transformer is None)
+        items = [item for item in items if item.transformer is not None]
+    else:
+        kinds = {
+            kind for kind, words in _SAMPLE_NAMES.items() if re.search(rf"\b(?:{words})\b", notes.text.sentence, re.I)
+        }
+        items = [item for item in items if item.sample in kinds] or items
+    measured = measurements(notes.catalog)
+    newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
+    items.sort(key=lambda item: (newer_first and item.transformer is None, -measured[item.id]))
     return tuple(notes.answer(short_name(item)) for item in items)
 
 

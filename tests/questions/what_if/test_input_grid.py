@@ -26,8 +26,9 @@ from sizer.questions.what_if.varied_input import (
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project
-from tests.factories.examples import EXAMPLES, catalog, sized
+from tests.factories.examples import EXAMPLES, WORKLOADS, catalog, sized
 
+NAMES = (*EXAMPLES, *WORKLOADS)
 # Bisection of the joint rate stops at a billionth of its bracket; a median may fall by that.
 SAME = 1e-8
 
@@ -40,7 +41,7 @@ def workloads(name: str) -> tuple[WorkloadOnDesign, ...]:
     return tuple(one for one in found if one is not None)
 
 
-EVERY = [(name, index) for name in EXAMPLES for index in range(len(sized(name).design.workloads))]
+EVERY = [(name, index) for name in NAMES for index in range(len(sized(name).design.workloads))]
 
 
 @pytest.mark.parametrize(("name", "index"), EVERY)
@@ -60,7 +61,7 @@ def test_without_a_change_it_is_the_answer_of_the_design(name, index):
         assert_allclose(found.stages[stage.key][0], float(stage.capacity.value), rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", NAMES)
 def test_each_input_has_the_design_among_its_values(name):
     for model in workloads(name):
         for one in (*fixed_design_inputs(model), *resize_inputs(model)):
@@ -90,18 +91,21 @@ def test_it_agrees_with_a_cluster_that_is_given(servers, nodes, size):
     assert found.limiting == (answer.bottleneck,)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", NAMES)
 def test_more_gpus_never_lower_the_compute_capacity(name):
     for model in workloads(name):
         found = fixed_design_rates(model, {SERVERS: np.arange(1, 3 * model.n_servers + 4)})
         decode = found.stages["decode"]  # inf where samples are decoded already
         assert (decode[1:] >= decode[:-1]).all()
         more = np.diff(found.stages["gpu"])
+        # The gradients of one server cross no network; those of two may take longer than their steps.
+        if found.stages["exchange"][1] < found.stages["gpu"][0]:
+            more = more[1:]
         # Language models divide well over some numbers of servers only; between them the rate stands still.
         assert (more > 0).all() if model.work.language is None else (more >= 0).all()
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("key", "direction"), [(SAMPLE_SIZE, -1), (CACHED_READS, 1), (STORAGE_NODES, 1), (GPU_SPEED, 1), (DATASET_SIZE, -1)]
 )
@@ -113,8 +117,9 @@ def test_the_rate_moves_one_way_only(name, key, direction):
             assert key == STORAGE_NODES or model.work.language is not None
             continue
         rate = np.asarray(fixed_design_rates(model, {key: np.array(one.values)}).rate.value)
-        # The rate of a faster GPU is known less well, which costs the median of the slowest stage up to 1 in 1,000.
-        slack = 1e-3 if key == GPU_SPEED else SAME
+        # The rate of a faster GPU is known less well, which costs the median of the slowest stage up to 1 in 1,000;
+        # that of decoding smaller samples a millionth.
+        slack = {GPU_SPEED: 1e-3, SAMPLE_SIZE: 1e-6}.get(key, SAME)
         assert (direction * np.diff(rate) >= -slack * rate[:-1]).all()
 
 
@@ -208,7 +213,7 @@ def test_a_gpu_of_twice_the_peak_halves_the_arithmetic_only():
     assert with_gpu_speed(catalog(), gpu, 1.0) is catalog()
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", NAMES)
 def test_parts_at_the_size_of_the_design_are_those_of_its_plan(name):
     design, model = sized(name).design, workloads(name)[0]
     found = hardware_counts(model, [model.n_servers], [model.storage_nodes])
