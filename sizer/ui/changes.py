@@ -1,7 +1,7 @@
 """Changes of the request since the start, field by field."""
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,16 +92,14 @@ def show() -> None:
 
 def words_of(change: RequestChange, value: Any) -> str:
     """One of the two values of a change, with units and the names of parts."""
-    return "default" if value is None else _text(change.field, value)
-
-
-def _text(field: str, value: Any) -> str:
-    text = ", ".join(_parts(field, value)) if isinstance(value, (list, Mapping)) else value_text(field, value, name_of)
+    text = "default" if value is None else in_words(change.field, value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _parts(field: str, value: Any) -> Iterator[str]:
+def in_words(field: str, value: Any) -> str:
+    """Value of a field with its unit; the fields and parts that it is made of by their names on the pages."""
     if isinstance(value, Mapping):
-        yield from (f"{label_of(str(key)).lower()} {_text(str(key), part)}" for key, part in value.items())
-    else:
-        yield from (_text(field, part) for part in value)
+        return ", ".join(f"{label_of(str(key)).lower()} {in_words(str(key), part)}" for key, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(in_words(field, part) for part in value)
+    return value_text(field, value, name_of)

@@ -11,8 +11,9 @@ from streamlit.testing.v1.element_tree import Block
 
 from sizer.base.resources import data_dir
 from sizer.catalog.loader import load_catalog
+from sizer.ui.requirements.templates import TEMPLATES
 from tests.factories.examples import ROOT
-from tests.ui.pages import PATH, opened, to_page, unfold
+from tests.ui.pages import PATH, opened, to_page, unfold, widget
 
 FOLDS = ("more",)
 # Published architectures, common workloads and questions, as the app offers them.
@@ -112,6 +113,7 @@ def test_no_page_of_an_example_shows_raw_values(name):
         ("dgx1-f800-resnet50", QUESTIONS),
         ("llama-70b-dgx-h100", ("Scale up or out", "Data and ingest", "Failures")),
         ("driving-two-tiers", ("Data and ingest", "Growth", "Rent or buy")),
+        ("questions/most-within-budget", ("Scale up or out", "What changed")),
     ],
 )
 def test_no_question_shows_raw_values(name, questions):
@@ -124,6 +126,14 @@ def test_no_question_shows_raw_values(name, questions):
         app.session_state.question = question
         found[question] = raw_values(to_page(app, "what-if"))
     assert {question: values for question, values in found.items() if values} == {}
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_no_page_of_a_template_shows_raw_values(name):
+    app = opened()
+    widget(app.button, name).click().run()
+    found = {page: raw_values(to_page(app, page)) for page in PATH}
+    assert {page: values for page, values in found.items() if values} == {}
 
 
 def test_designs_and_catalogue_show_no_raw_values():

@@ -8,10 +8,7 @@ from sizer.sizing.result import DesignAnswer
 
 # A system that is fuller leaves hardly room for new data, snapshots and rebuilds.
 _FULL = 0.95
-_OTHER_TIER = (
-    "Name one in data.capacity_tier and state what a node reads in [[stated_storage]], or leave the rest where it is "
-    "with data.capacity_tier = 'object-storage'."
-)
+_OTHER_TIER = "Name a capacity tier and state what one of its nodes reads, or let the rest stay in an object storage."
 
 
 def storage_need_sentences(design: DesignAnswer) -> list[str]:
@@ -47,8 +44,8 @@ def storage_need_sentences(design: DesignAnswer) -> list[str]:
         sentences.append(
             f"No second tier with published rates makes it better. {_OTHER_TIER}"
             if need.has_working_set
-            else "State data.working_set_bytes, the data that trainings read for some days, and two tiers are sized; "
-            "with data.capacity_tier = 'object-storage' the rest stays where it is."
+            else "State the working set, which is what trainings read for some days, and two tiers are sized; the rest "
+            "may also stay in an object storage."
         )
     return [*sentences, *full]
 

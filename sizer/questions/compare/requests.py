@@ -11,8 +11,8 @@ from sizer.questions.compare.values import SAME
 from sizer.sizing.result import SizingResult
 
 NOT_STATED = "not stated"
-# From here on a number would be written with an exponent.
-_MILLION = 1e6
+# From here on thousands are grouped.
+_LARGE = 1e4
 _Path = tuple[str, ...]
 # Headings of a request; what the terms of its quote change shows in the prices.
 _HEADING = ("schema_version", "quote", "title", "customer", "date")
@@ -98,7 +98,7 @@ def value_text(field: str, value: Any, name_of: Callable[[str], str]) -> str:
         return tokens_text(value)
     if field.endswith("_s"):
         return duration(value)
-    return plain(value) if value < _MILLION else significant(value, 6)
+    return plain(value) if value < _LARGE else significant(value, 6)
 
 
 def _asked(value: str, base: str, is_base: bool) -> Cell:

@@ -1,7 +1,7 @@
 """Differences between answers and between revisions as sentences and tables."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -26,7 +26,7 @@ from sizer.questions.compare.tables import (
     table_of,
 )
 from sizer.ui import look
-from sizer.ui.error_messages import name_of
+from sizer.ui.changes import in_words
 from sizer.ui.request_form.names import label_of
 from sizer.workload.changes import FieldChange, Path
 
@@ -191,7 +191,7 @@ def show_differences(differences: Differences, before: int, after: int, catalog:
 
 def fields_table(changes: Iterable[FieldChange], before: str, now: str) -> Table | None:
     """Fields of the request that differ, by their names on the pages."""
-    return request_table(changes, before, now, _path, lambda _, value: _in_words(value))
+    return request_table(changes, before, now, _path, _value)
 
 
 def _figures(changes: Iterable[FigureChange], before: str, now: str, currencies: tuple[str, str]) -> Table | None:
@@ -208,14 +208,8 @@ def _path(path: Path) -> str:
     return ": ".join(word[:1].upper() + word[1:] for word in (*entries, last))
 
 
-def _in_words(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{label_of(str(key)).lower()} {_in_words(part)}" for key, part in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(_in_words, value))
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return name_of(str(value))
+def _value(path: Path, value: Any) -> str:
+    return in_words(next((part for part in reversed(path) if isinstance(part, str)), ""), value)
 
 
 def _draw(tables: Sequence[Table], catalog: Catalog) -> None:

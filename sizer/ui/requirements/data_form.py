@@ -3,6 +3,7 @@
 import streamlit as st
 
 from sizer.ui import fields, state
+from sizer.ui.changes import in_words
 from sizer.ui.request_form.data import DATA, INGEST_PATHS
 from sizer.ui.request_form.field import RequestPath
 
@@ -57,10 +58,10 @@ def _summary() -> str:
             parts.append(f"{share:.0%} {what}")
     least = state.get((*HERE, "minimum_capacity_bytes"))
     if least:
-        parts.append(f"at least {least} usable")
+        parts.append(f"at least {in_words('minimum_capacity_bytes', least)} usable")
     every = state.get((*HERE, "checkpoint_every_s"))
     if every:
-        parts.append(f"checkpoints every {every}")
+        parts.append(f"checkpoints every {in_words('checkpoint_every_s', every)}")
     if state.get((*HERE, "transform_core_s")) or state.get((*HERE, "raw_sample_bytes")):
         parts.append("transformed before training")
     if state.get((*HERE, "copy_to_local")):

@@ -7,6 +7,7 @@ import streamlit as st
 from sizer.base.formats.toml_text import to_toml
 from sizer.present.words import slug
 from sizer.ui import fields, state
+from sizer.ui.changes import in_words
 from sizer.ui.error_messages import name_of
 from sizer.ui.request_form.cluster import LIMITS, PLATFORMS
 from sizer.ui.request_form.names import label_at
@@ -121,7 +122,7 @@ def _platforms() -> None:
 
 def _limits() -> None:
     limits = [
-        f"{label_at(path).lower()} {value}"
+        f"{label_at(path).lower()} {in_words(part, value)}"
         for part in ("budget", "racks", "rack_power_w", "power_w", "rack_units", "servers")
         if (value := state.get(path := ("limits", part)))
     ]

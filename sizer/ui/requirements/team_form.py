@@ -7,6 +7,7 @@ import streamlit as st
 
 from sizer.present.words import plural
 from sizer.ui import fields, state
+from sizer.ui.changes import in_words
 from sizer.ui.request_form import usage as form
 from sizer.ui.request_form.field import RequestPath
 
@@ -88,7 +89,7 @@ def _summary() -> str:
     parts = [plural(people, "data scientist")] if isinstance(people, int) else []
     wait = state.get((*_TEAM, "wait_s"))
     parts += [plural(len(_jobs()), "job type")]
-    parts += [f"maximum queue wait {wait}"] if wait else []
+    parts += [f"maximum queue wait {in_words('wait_s', wait)}"] if wait else []
     return ", ".join(parts)
 
 
