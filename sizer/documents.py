@@ -2,11 +2,11 @@
 
 import datetime
 import io
-import re
-import unicodedata
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from sizer.deck.outline import deck
 from sizer.export.design_json import design_document
 from sizer.export.drawings.drawio import drawio
 from sizer.export.drawings.pages import design_pages
+from sizer.export.file_names import file_stem
 from sizer.export.files import write_whole
 from sizer.export.netbox import netbox_zip
 from sizer.export.tables.address_list import addresses_csv
@@ -65,8 +66,6 @@ _FOR_PEOPLE = ("xlsx", "drawio", "slides")
 # What an archive holds besides the guide: what it was made from, and what is ordered.
 _ARCHIVED = ("design", "xlsx")
 
-# Characters of customer, design and revision in a file's name; together they stay far below what file systems take.
-_LONGEST_NAMES = (40, 60, 20)
 # A ZIP without dates of its own: the same files give the same bytes.
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -103,39 +102,6 @@ def _require_for_reader(kind: str, is_customer_copy: bool) -> None:
         raise RequestError(f"{kind}: a customer copy has no engineer's file; write it without the customer copy")
 
 
-def file_stem(result: SizingResult, revision: str = "", today: datetime.date | None = None) -> str:
-    """What the names of all files of an answer start with: customer, design, revision, date.
-
-    Parameters
-    ----------
-    result : SizingResult
-        The sized request.
-    revision : str
-        Used where the quote names none, for example "r3" of a saved design.
-    today : date, optional
-        Used where the request has no date.
-
-    Returns
-    -------
-    str
-        Lower-case letters of ASCII, digits and hyphens, joined by underscores. A name that leaves nothing of these
-        reads "customer" or "design".
-
-    Examples
-    --------
-    ``acme-motors_nine-dgx-1_r3_2026-11-22``
-    """
-    request = result.request
-    day = request.date or today
-    parts = (
-        (request.customer, "customer"),
-        (request.title, "design"),
-        (request.quote.revision or revision, "draft"),
-    )
-    names = [_name_part(text, longest) or empty for (text, empty), longest in zip(parts, _LONGEST_NAMES, strict=True)]
-    return "_".join([*names, "undated" if day is None else day.isoformat()])
-
-
 def file_name(result: SizingResult, kind: str, revision: str = "", today: datetime.date | None = None) -> str:
     """Name of a file that is handed over, such as ``acme-motors_nine-dgx-1_r3_2026-11-22.guide.pdf``.
 
@@ -149,12 +115,6 @@ def file_name(result: SizingResult, kind: str, revision: str = "", today: dateti
         As for :func:`file_stem`.
     """
     return f"{file_stem(result, revision, today)}.{FORMATS[kind]}"
-
-
-def _name_part(text: str, longest: int) -> str:
-    """Text without what a path, a shell or Windows would read something into."""
-    plain = unicodedata.normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
-    return re.sub("[^a-z0-9]+", "-", plain).strip("-")[:longest].rstrip("-")
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
@@ -344,41 +304,89 @@ def write_documents(
     OutputError
         If the folder or a file cannot be written.
     """
+    with pdf_threads() as threads:
+        return begin_documents(result, catalog, folder, threads, kinds, profile, customer_copy, progress).write()
+
+
+@contextmanager
+def pdf_threads() -> Iterator[Executor]:
+    """Threads that wait for the processes that set PDFs; an error or interruption inside ends both."""
+    threads = ThreadPoolExecutor(MOST_WORKERS)
+    try:
+        yield threads
+    except BaseException:
+        threads.shutdown(wait=False, cancel_futures=True)  # first, so that none of them starts a process again
+        stop_workers()
+        raise
+    finally:
+        threads.shutdown()
+
+
+@dataclass(frozen=True)
+class UnfinishedDocuments:
+    """Documents of one answer of which the PDFs are still being set."""
+
+    result: SizingResult
+    folder: Path
+    kinds: tuple[str, ...]
+    profile: Profile
+    made: Mapping[str, bytes | ReportError]
+    pdfs: Mapping[str, Future[bytes]]
+
+    def write(self) -> tuple[list[Path], str]:
+        """Wait for the PDFs and write all files; returns what :func:`write_documents` does."""
+        made = dict(self.made)
+        for kind, pdf in self.pdfs.items():
+            try:
+                made[kind] = pdf.result()
+            except ReportError as error:
+                made[kind] = error
+        remarks = [str(made[kind]) for kind in self.kinds if isinstance(made[kind], ReportError)]
+        files = {FORMATS[kind]: content for kind in self.kinds if isinstance(content := made[kind], bytes)}
+        if any(FORMATS[kind] in files for kind in PDF_FORMS):
+            with use_locale(self.profile.locale):
+                remarks.append(remark_on_glyphs(self.result, self.profile))
+        return write_whole(self.folder, files), " ".join(dict.fromkeys(filter(None, remarks)))
+
+
+def begin_documents(
+    result: SizingResult,
+    catalog: Catalog,
+    folder: Path,
+    threads: Executor,
+    kinds: Sequence[str] | None = None,
+    profile: Profile = PLAIN,
+    customer_copy: bool = False,
+    progress: FileProgress | None = None,
+) -> UnfinishedDocuments:
+    """Make the documents except the PDFs, which are set meanwhile and after.
+
+    Parameters
+    ----------
+    result, catalog, folder
+        As for :func:`write_documents`.
+    threads : Executor
+        Those of :func:`pdf_threads`.
+    kinds, profile, customer_copy, progress
+        As for :func:`write_documents`. ``progress`` is called from other threads, too.
+    """
     kinds = known_kinds(usual_kinds(customer_copy) if kinds is None else kinds, customer_copy=customer_copy)
     result = as_handed_over(result, profile, customer_copy)
     made: dict[str, bytes | ReportError] = {}
-    words = {kind: None if progress is None else partial(progress, FORMATS[kind]) for kind in kinds}
+    pdfs: dict[str, Future[bytes]] = {}
     arguments = (profile, customer_copy)
-    with ThreadPoolExecutor(MOST_WORKERS) as threads:
+    # Pages are set while the next document is written, the longest first.
+    in_order = [kind for kind in _LONGEST_FIRST if kind in kinds]
+    for kind in (*in_order, *(kind for kind in kinds if kind not in PDF_FORMS)):
+        if progress is not None:
+            progress(FORMATS[kind], "")
+        word = None if progress is None else partial(progress, FORMATS[kind])
         try:
-            drawn = {}
-            # Pages are set while the next document is written, the longest first.
-            for kind in [kind for kind in _LONGEST_FIRST if kind in kinds]:
-                if progress is not None:
-                    progress(FORMATS[kind], "")
-                try:
-                    page = _page(result, catalog, kind, *arguments, words[kind])
-                    drawn[kind] = threads.submit(_pdf, kind, *page, words[kind])
-                except ReportError as error:
-                    made[kind] = error
-            for kind in [kind for kind in kinds if kind not in PDF_FORMS]:
-                if progress is not None:
-                    progress(FORMATS[kind], "")
-                try:
-                    made[kind] = _made(result, catalog, kind, *arguments, None)
-                except ReportError as error:
-                    made[kind] = error
-            for kind, pdf in drawn.items():
-                try:
-                    made[kind] = pdf.result()
-                except ReportError as error:
-                    made[kind] = error
-        except BaseException:
-            stop_workers()
-            raise
-    remarks = [str(made[kind]) for kind in kinds if isinstance(made[kind], ReportError)]
-    files = {FORMATS[kind]: content for kind in kinds if isinstance(content := made[kind], bytes)}
-    if any(FORMATS[kind] in files for kind in PDF_FORMS):
-        with use_locale(profile.locale):
-            remarks.append(remark_on_glyphs(result, profile))
-    return write_whole(folder, files), " ".join(dict.fromkeys(filter(None, remarks)))
+            if kind in PDF_FORMS:
+                page = _page(result, catalog, kind, *arguments, word)
+                pdfs[kind] = threads.submit(_pdf, kind, *page, word)
+            else:
+                made[kind] = _made(result, catalog, kind, *arguments, None)
+        except ReportError as error:
+            made[kind] = error
+    return UnfinishedDocuments(result, folder, kinds, profile, made, pdfs)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from sizer.base.identity_cache import cached_by_catalog
+from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gpu, Server
 
@@ -55,15 +56,16 @@ def eras_of(catalog: Catalog, names: Iterable[str]) -> frozenset[str]:
         elif name in catalog.servers or name in catalog.storage:
             found.add(era_of(catalog, catalog.device(name)))
         elif name in catalog.links:
-            found |= _eras_on(catalog, name)
+            found |= _eras_on(catalog, catalog.links[name])
     return frozenset(era for era in found if era is not None)
 
 
-def _eras_on(catalog: Catalog, link: str) -> set[str | None]:
+@cached_by_catalog
+def _eras_on(catalog: Catalog, link: LinkType) -> frozenset[str | None]:
     """Era of the GPU servers with ports made for a link, where all are of one."""
-    eras = {
+    eras = frozenset(
         era_of(catalog, server)
         for server in catalog.servers.values()
-        if server.role == "gpu" and any(port.kind.id == link and port.use == "compute" for port in server.ports)
-    }
-    return eras if len(eras) == 1 else set()
+        if server.role == "gpu" and any(port.kind.id == link.id and port.use == "compute" for port in server.ports)
+    )
+    return eras if len(eras) == 1 else frozenset()

@@ -1,15 +1,22 @@
 """Options for writing documents, shared by the commands that write them."""
 
+from collections import deque
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from sizer.catalog.model import Catalog
-    from sizer.documents import FileProgress
+    from sizer.documents import FileProgress, UnfinishedDocuments
     from sizer.guide.profile import Profile
     from sizer.sizing.result import SizingResult
+
+# Answers whose PDFs are still being set, at most: enough to keep the processes at work where guides differ in length.
+_MOST_UNFINISHED = 3
 
 
 @dataclass(frozen=True)
@@ -54,18 +61,57 @@ def document_options(
     return DocumentOptions((*kinds, "archive") if archive else kinds, profile, customer_copy)
 
 
-def write_one(
-    result: "SizingResult",
-    catalog: "Catalog",
-    folder: Path,
-    options: DocumentOptions,
-    tell: "FileProgress | None" = None,
-) -> str:
+def write_one(result: "SizingResult", catalog: "Catalog", folder: Path, options: DocumentOptions) -> str:
     """Write the documents of one answer; returns the line that names the folder and the files."""
     from sizer.documents import write_documents
 
-    written, remark = write_documents(
-        result, catalog, folder, options.kinds, options.profile, options.customer_copy, progress=tell
-    )
+    written = write_documents(result, catalog, folder, options.kinds, options.profile, options.customer_copy)
+    return _line(folder, *written)
+
+
+class DocumentWriter:
+    """Writes the documents of several answers. The PDFs of one are set while the next is sized and written.
+
+    Parameters
+    ----------
+    options : DocumentOptions
+        Of all answers.
+    threads : Executor
+        Those of :func:`sizer.documents.pdf_threads`.
+    tell : callable
+        Progress, as :func:`sizer.documents.write_documents` reports it.
+    """
+
+    def __init__(self, options: DocumentOptions, threads: "Executor", tell: "FileProgress") -> None:
+        self._options, self._threads, self._tell = options, threads, tell
+        self._unfinished: deque[UnfinishedDocuments] = deque()
+        self._lines: list[str] = []
+
+    def add(self, result: "SizingResult", catalog: "Catalog", folder: Path) -> None:
+        """Make the documents of the next answer, and write those of an earlier one."""
+        from sizer.documents import begin_documents
+
+        options = self._options
+        self._unfinished.append(
+            begin_documents(
+                *(result, catalog, folder, self._threads, options.kinds, options.profile, options.customer_copy),
+                progress=self._tell,
+            )
+        )
+        if len(self._unfinished) > _MOST_UNFINISHED:
+            self._write_first()
+
+    def finish(self) -> list[str]:
+        """Write the remaining documents; the lines that name folders and files, in the order of the answers."""
+        while self._unfinished:
+            self._write_first()
+        return self._lines
+
+    def _write_first(self) -> None:
+        first = self._unfinished.popleft()
+        self._lines.append(_line(first.folder, *first.write()))
+
+
+def _line(folder: Path, written: Sequence[Path], remark: str) -> str:
     names = ", ".join(file.name for file in written)
     return f"documents: {folder}/ ({names})" + (f"; {remark}" if remark else "")

@@ -11,13 +11,11 @@ from rich.console import Console
 from rich.text import Text
 
 from sizer.base.errors import RequestError, SizerError
-from sizer.cli.documents import document_options, write_one
+from sizer.cli.documents import DocumentWriter, document_options
 from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_error, print_json
 
 if TYPE_CHECKING:
-    from sizer.catalog.model import Catalog
     from sizer.documents import FileProgress
-    from sizer.sizing.result import SizingResult
 
 
 def size_command(
@@ -38,12 +36,12 @@ def size_command(
 ) -> None:
     """Size a cluster for each request, print the result, and write its documents with --out."""
     from sizer.catalog.loader import load_catalog
-    from sizer.documents import prepare_drawing
+    from sizer.documents import pdf_threads, prepare_drawing
     from sizer.export.design_json import design_document
     from sizer.export.files import make_folder
+    from sizer.guide.context import guide_context
+    from sizer.guide.edition import Edition
     from sizer.guide.plain_text import answer_text
-    from sizer.questions.verdict.simplest_design import simplest_design
-    from sizer.sizing.design.evaluated_design import EvaluatedDesign
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
@@ -60,31 +58,32 @@ def size_command(
         )
     if out is not None:
         make_folder(out)
+    edition = Edition("guide", documents.profile, documents.customer_copy)
     answers: list[dict[str, Any]] = []
     texts: list[str] = []
     failures: list[tuple[Path, SizerError]] = []
-    to_write: list[tuple[SizingResult, Catalog, Path]] = []
-    for path, request in parsed:
-        try:
-            with documents.locale():
-                result = size(request, catalog)
-                shown = documents.for_customer(result)
-                simple = None if as_json else simplest_design(EvaluatedDesign(shown, catalog))
-        except SizerError as error:
-            if len(parsed) == 1:
-                raise
-            failures.append((path, error))
-            continue
-        if as_json:
-            answers.append(design_document(shown))
-        else:
-            with documents.locale():
-                texts.append(answer_text(shown, simple))
-        if out is not None:
-            to_write.append((result, catalog, out if len(parsed) == 1 else out / path.stem))
     # First the documents: a terminal that is closed or full loses none of them.
-    with _progress() as tell:
-        lines = [write_one(*job, documents, tell) for job in to_write]
+    with _progress() as tell, pdf_threads() as threads:
+        writer = DocumentWriter(documents, threads, tell)
+        for path, request in parsed:
+            try:
+                with documents.locale():
+                    result = size(request, catalog)
+                    shown = documents.for_customer(result)
+                    simple = None if as_json else guide_context(shown, catalog, edition).simplest
+            except SizerError as error:
+                if len(parsed) == 1:
+                    raise
+                failures.append((path, error))
+                continue
+            if as_json:
+                answers.append(design_document(shown))
+            else:
+                with documents.locale():
+                    texts.append(answer_text(shown, simple))
+            if out is not None:
+                writer.add(result, catalog, out if len(parsed) == 1 else out / path.stem)
+        lines = writer.finish()
     if as_json:
         print_json(answers[0] if len(parsed) == 1 else answers)
     for text in texts:

@@ -6,7 +6,7 @@ from sizer.catalog.model import Catalog
 from sizer.deck import architecture, opening, outlook
 from sizer.deck.blocks import Branding, Slide, TitleSlide
 from sizer.deck.presentation import written
-from sizer.guide.context import GuideContext
+from sizer.guide.context import GuideContext, guide_context
 from sizer.guide.edition import GUIDE, Edition
 from sizer.guide.front_matter import footer
 from sizer.sizing.result import SizingResult
@@ -49,7 +49,7 @@ def deck(result: SizingResult, catalog: Catalog, edition: Edition = GUIDE) -> by
     bytes
         A PowerPoint file. The figures and sentences are those of the guide; equal results give equal bytes.
     """
-    context = GuideContext(result, catalog, edition)
+    context = guide_context(result, catalog, edition)
     profile = edition.profile
     _, _, logo = profile.logo_uri.partition(",")
     branding = Branding(result.request.title, footer(context), profile.company, base64.b64decode(logo))

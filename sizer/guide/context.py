@@ -1,7 +1,8 @@
 """Input of every chapter: the result, the catalogue, the edition, and analyses that several chapters share."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.bom.rental import RentOrBuy
@@ -32,21 +33,47 @@ from sizer.sizing.result import DesignAnswer, SizingResult, SpareCost, WorkloadA
 from sizer.sizing.surer_design import surer_design
 from sizer.workload.request import Loss
 
+T = TypeVar("T")
+
+
+class _of_result(Generic[T]):  # noqa: N801 -- reads as the decorator that it is
+    """A cached property of a context that depends on its result and catalogue only."""
+
+    def __init__(self, function: "Callable[[GuideContext], T]") -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, context: "GuideContext", _: object = None) -> T:
+        name = self._function.__name__
+        if name not in context.analyses:
+            context.analyses[name] = self._function(context)
+        return cast(T, context.analyses[name])
+
 
 @dataclass(frozen=True)
 class GuideContext:
-    """One result in one edition. Each analysis runs once, when a chapter first uses it."""
+    """One result in one edition. Each analysis runs once, when a chapter first uses it.
+
+    Attributes
+    ----------
+    result : SizingResult
+    catalog : Catalog
+    edition : Edition
+    analyses : dict
+        Those that were made, by name. Contexts of one result share them: :func:`guide_context`.
+    """
 
     result: SizingResult
     catalog: Catalog
     edition: Edition
+    analyses: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def design(self) -> DesignAnswer:
         """The design that the guide describes."""
         return self.result.design
 
-    @cached_property
+    @_of_result
     def evaluated(self) -> EvaluatedDesign:
         """The design as the analyses take it, with the stored calibration."""
         return EvaluatedDesign(self.result, self.catalog)
@@ -76,37 +103,37 @@ class GuideContext:
         """The head node; None where the design has none."""
         return self.design.platform.head_node if self.n_head_nodes else None
 
-    @cached_property
+    @_of_result
     def n_head_nodes(self) -> int:
         """Head nodes of the design."""
         return sum(device.role is Role.HEAD_NODE for device in self.design.plan.devices)
 
-    @cached_property
+    @_of_result
     def decisions(self) -> Decisions:
         """Why this server, storage, fabric and these racks."""
         return decisions(self.evaluated)
 
-    @cached_property
+    @_of_result
     def surer(self) -> DesignAnswer | None:
         """The next larger design, which reaches 90 % confidence; None where this one does, or none is found."""
         return surer_design(self.result.request, self.design, self.catalog)
 
-    @cached_property
+    @_of_result
     def sensitivities(self) -> tuple[Sensitivity, ...]:
         """Influence of the inputs on the result, by workload."""
         return sensitivities(self.evaluated)
 
-    @cached_property
+    @_of_result
     def claims(self) -> tuple[Claim, ...]:
         """Claims about the design with the change at which each turns."""
         return claims(self.evaluated)
 
-    @cached_property
+    @_of_result
     def simplest(self) -> SimplestDesign:
         """The simplest design that meets the request."""
         return simplest_design(self.evaluated)
 
-    @cached_property
+    @_of_result
     def failures(self) -> tuple[FailureCase, ...]:
         """Remaining performance after each failure."""
         return failure_cases(self.evaluated)
@@ -116,42 +143,42 @@ class GuideContext:
         """Losses that the design has to tolerate by request."""
         return tuple(dict.fromkeys(self.result.request.resilience.keeps_targets_without))
 
-    @cached_property
+    @_of_result
     def spare_cost(self) -> SpareCost | None:
         """Cost of the requested redundancy; None where none is requested."""
         return spare_cost(self.result.request, self.design, self.catalog)
 
-    @cached_property
+    @_of_result
     def data(self) -> DataPlan:
         """Stored data, ingest, checkpoints and other work on the data."""
         return data_plan(self.evaluated)
 
-    @cached_property
+    @_of_result
     def team(self) -> TeamAnswer | None:
         """Queue waits and reads of the team; None without a team or where the catalogue lacks parts of the design."""
         return team_answer(self.evaluated)
 
-    @cached_property
+    @_of_result
     def ownership(self) -> OwnershipAnswer | None:
         """Cost of owning the design over the years; None where the request does not ask for it."""
         return ownership(self.result)
 
-    @cached_property
+    @_of_result
     def rental(self) -> RentOrBuy | None:
         """Renting compared with buying; None where the request has no rental offer."""
         return rent_or_buy(self.result)
 
-    @cached_property
+    @_of_result
     def tests(self) -> tuple[AcceptanceTest, ...]:
         """Tests to run before the cluster is accepted."""
         return acceptance_tests(self.evaluated)
 
-    @cached_property
+    @_of_result
     def addresses(self) -> AddressPlan:
         """Subnets and the address of every port."""
         return address_plan(self.design.plan)
 
-    @cached_property
+    @_of_result
     def growth_plan(self) -> tuple[GrowthPlan | None, str]:
         """Purchases of every year; None with the reason where no design meets the first year."""
         try:
@@ -165,10 +192,22 @@ class GuideContext:
         """The design at its next two sizes."""
         return growth(self.design.plan)
 
-    @cached_property
+    @_of_result
     def same_gpus(self) -> EqualGpuComparison | None:
         """The design's GPUs in other servers; None where the request allows no second server type for them."""
-        evaluated = EvaluatedDesign(self.result, self.catalog)
-        if n_allowed_kinds(evaluated) < 2:
+        if n_allowed_kinds(self.evaluated) < 2:
             return None
-        return next(iter(scale_comparison(evaluated).comparisons), None)
+        return next(iter(scale_comparison(self.evaluated).comparisons), None)
+
+
+# Analyses of the answer asked last: its guide, its engineer's file and its slides are made one after the other.
+_last: tuple[SizingResult, Catalog, str, dict[str, Any]] | None = None
+
+
+def guide_context(result: SizingResult, catalog: Catalog, edition: Edition) -> GuideContext:
+    """Context of an edition, with the analyses that the last one of the same answer and locale has made."""
+    global _last
+    last, locale = _last, edition.profile.locale
+    if last is None or last[0] is not result or last[1] is not catalog or last[2] != locale:
+        last = _last = (result, catalog, locale, {})
+    return GuideContext(result, catalog, edition, last[3])

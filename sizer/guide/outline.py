@@ -27,7 +27,7 @@ from sizer.guide.chapters import (
     summary,
     team,
 )
-from sizer.guide.context import GuideContext
+from sizer.guide.context import GuideContext, guide_context
 from sizer.guide.edition import GUIDE, Edition
 from sizer.guide.engineer import (
     alternatives,
@@ -203,7 +203,7 @@ class Guide:
 
 def guide(result: SizingResult, catalog: Catalog, edition: Edition = GUIDE) -> Guide:
     """The document about one result in one edition."""
-    context = GuideContext(result, catalog, edition)
+    context = guide_context(result, catalog, edition)
     is_one_page = edition.form == "summary"
     request = result.request
     chapters = [] if is_one_page else _chapters(context)

@@ -1,6 +1,7 @@
 """Quantities of a design: what is bought, where the ports go, what it weighs and draws. Arrays, one row a design."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -87,6 +88,11 @@ class Quantities:
     existing_racks: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))  # of these, so many are used
     # Rule -> rows that break it: no such design can be built or planned.
     violations: dict[Violation, Bools] = field(default_factory=dict)
+
+    @cached_property
+    def bought(self) -> tuple[Component, ...]:
+        """Components that some row buys: neither existing nor optional ones."""
+        return tuple(part for part in self.components if part.status == "computed" and part.quantity.any())
 
     @property
     def n_racks(self) -> int:

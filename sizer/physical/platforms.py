@@ -79,13 +79,13 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
         platform
         for server in servers
         if server.role == "gpu" and server.orderable
+        for its_kinds in ([kind for kind in kinds if kind.id in asked.fabrics or plans_unasked(server.ports, kind)],)
         for n_gpus in gpus_fitted(server, asked.gpus_per_server)
         for gpu in allowed_gpus(catalog, server, asked.gpus, asked.generations)
         for fitted in considered_sizes(memory_sizes(server, catalog), asked.host_memory_bytes, n_gpus, gpu, sets_bytes)
         for sold in allowed_storage(catalog, server, asked)
         for storage in (as_stated(catalog, sold, request),)
-        for kind in kinds
-        if kind.id in asked.fabrics or plans_unasked(server.ports, kind)
+        for kind in its_kinds
         for platform in _on_fabric(
             catalog,
             fitted.server,

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.base import worker_process
-from sizer.documents import FORMATS, file_name, file_stem, write_documents, zipped
+from sizer.documents import FORMATS, begin_documents, file_name, pdf_threads, write_documents, zipped
+from sizer.export.file_names import file_stem
 from sizer.sizing.result import SizingResult
 from sizer.ui.document.downloads import FileCache
 from sizer.workload.quote import Quote
@@ -144,3 +145,40 @@ def test_a_crash_while_a_document_is_drawn_costs_that_document(tmp_path):
     assert remark.startswith("summary.pdf: the process that draws it ended with signal 9; make it again")
     paths, remark = write_documents(*answer)
     assert (sorted(os.listdir(tmp_path)), remark) == (["bom.csv", "guide.html", "summary.pdf"], "")
+
+
+def test_an_error_between_answers_ends_what_waits():
+    """A command that sizes several requests fails on one: no thread starts a PDF of another any more."""
+    started, go_on = threading.Event(), threading.Event()
+
+    def first() -> None:
+        started.set()
+        go_on.wait(10)
+
+    pending = []
+
+    def interrupted() -> None:
+        with pdf_threads() as threads:
+            pending.extend(threads.submit(first) for _ in range(worker_process.MOST_WORKERS + 3))
+            assert started.wait(10)
+            threading.Timer(0.2, go_on.set).start()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert [one.cancelled() for one in pending[worker_process.MOST_WORKERS :]] == [True] * 3
+
+
+@pytest.mark.pdf
+def test_documents_of_two_answers_in_work_at_once_are_those_made_alone(tmp_path):
+    kinds = ("summary", "csv", "design")
+    names = ("small-team", "c4140-f800")
+    with pdf_threads() as threads:
+        unfinished = [
+            begin_documents(examples.sized(name), examples.catalog(), tmp_path / name, threads, kinds) for name in names
+        ]
+        written = [one.write() for one in unfinished]
+    for name, (paths, remark) in zip(names, written, strict=True):
+        alone, _ = write_documents(examples.sized(name), examples.catalog(), tmp_path / "alone" / name, kinds)
+        assert remark == ""
+        assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in alone]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -57,10 +58,20 @@ class HostWork:
 
         Both parts are log-normal: the median of their sum lies above the sum of their medians.
         """
-        parts = np.array([self.fixed_core_s, self.core_s_per_byte * sample_bytes])
-        used = np.flatnonzero(parts > 0)
-        logs = drawn_terms(np.log(parts[used]), self.log_covariance[np.ix_(used, used)])
-        return drawn_estimate(np.logaddexp.reduce(logs, axis=-1), np.array(math.sqrt(self.common_log_variance)))
+        per_byte_core_s = self.core_s_per_byte * sample_bytes
+        return _estimate(
+            self.fixed_core_s, per_byte_core_s, self.log_covariance.astype(float).tobytes(), self.common_log_variance
+        )
+
+
+@lru_cache(maxsize=1024)  # requests differ in few sizes of a sample
+def _estimate(
+    fixed_core_s: float, per_byte_core_s: float, log_covariance: bytes, common_log_variance: float
+) -> Estimate:
+    parts, covariance = np.array([fixed_core_s, per_byte_core_s]), np.frombuffer(log_covariance).reshape(2, 2)
+    used = np.flatnonzero(parts > 0)
+    logs = drawn_terms(np.log(parts[used]), covariance[np.ix_(used, used)])
+    return drawn_estimate(np.logaddexp.reduce(logs, axis=-1), np.array(math.sqrt(common_log_variance)))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sizer.present.text import result_text
 from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.checks import amount_text, known_text, missing_text, open_text
 from sizer.present.text.money import budget_text
-from sizer.present.text.plan import FEEDS_OF_RACKS
+from sizer.present.text.plan import FEEDS_OF_RACKS, few_supplies_text
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.team.tables import least_served, percentile_text, wait_text
@@ -201,8 +201,12 @@ def _feeds(context: GuideContext) -> Iterator[Requirement]:
         missing = f"; {open_}" if open_ else ""
         if check.kind is CheckKind.FEED_POWER:
             heat = significant(heat_btu_per_h(sum(rack.max_w for rack in racks)))
+            few = few_supplies_text(context.design.plan)
             text = f"{grouped(n_feeds)} PDUs, heat load {heat}{words.NO_BREAK}BTU/h{missing}"
-            yield Requirement(FEEDS_OF_RACKS[context.design.platform.site.feeds], text, check.result.is_met, "facility")
+            text += f"; {few}" if few else ""
+            # Whether such a device stops or only runs slower is not published.
+            is_met = None if few and check.result.is_met else check.result.is_met
+            yield Requirement(FEEDS_OF_RACKS[context.design.platform.site.feeds], text, is_met, "facility")
         elif check.kind is CheckKind.RACK_WEIGHT:
             most, known = (amount_text(check, kg, "") for kg in (check.asked, check.known or 0.0))
             text = at_least(bool(check.missing), known)

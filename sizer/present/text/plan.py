@@ -130,6 +130,15 @@ def keeps_too_few_supplies(plan: Plan) -> bool:
     return any(note.kind is PlanNoteKind.FEW_SUPPLIES for note in plan.warnings)
 
 
+def few_supplies_text(plan: Plan) -> str:
+    """Devices that the loss of a feed leaves with too few power supplies, on one line; "" where there are none."""
+    few = (note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES)
+    return "; ".join(
+        f"with one feed lost, the {device} keeps {remaining} of {supplies} power supplies and needs {needed}"
+        for device, supplies, remaining, needed, _ in few
+    )
+
+
 def feeds_sentence(plan: Plan) -> str:
     """What the loss of a feed means for the racks of a design."""
     if plan.inputs.platform.site.feeds != "N" and keeps_too_few_supplies(plan):

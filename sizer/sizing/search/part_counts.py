@@ -177,9 +177,9 @@ class PartCounts:
             of = (identity_of(platform), identity_of_catalog(self.catalog))
             key = (sizes.tobytes(), nodes.tobytes(), request.limits.rack_power_w, request.fabric)
             found = _quantities(*of, *key)
-        amount, unpriced = row_cost(found.components, self.catalog, self.prices, request.currency)
+        amount, unpriced = row_cost(found.bought, self.catalog, self.prices, request.currency)
         cost = np.zeros(len(evaluated.space.sizes)) if amount is None else amount
-        low, likely = row_amounts(found.components, platform, self.unit_prices)
+        low, likely = row_amounts(found.bought, platform, self.unit_prices)
         # Two designs of the same parts cost the same to the cent, whatever the order of the sums.
         likely = np.round(likely, 2)
         ranking = likely

@@ -5,6 +5,7 @@ Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -299,7 +300,7 @@ def cache_hits(
     memory, of_memory = np.unique(cols.cache_bytes, return_inverse=True)
     servers, of_servers = np.unique(n_servers, return_inverse=True)
     cached = caches.cached_fraction(memory, work.dataset_bytes)
-    share, exponent = caches.share_and_exponent(cached[:, None], servers, access)
+    share, exponent = _share_and_exponent(cached.tobytes(), servers.astype(float).tobytes(), access)
     table = caches.hits_at(position, share, exponent)
     spread = np.zeros_like(table)
     if of_rows > 0:
@@ -310,6 +311,12 @@ def cache_hits(
         spread = 0.5 * np.log(np.where(is_read, high, 1.0) / np.where(is_read, low, 1.0))
     rows = of_memory.reshape(cols.cache_bytes.shape), of_servers.reshape(n_servers.shape)
     return table[rows], spread[rows]
+
+
+@lru_cache(maxsize=512)  # claims about one workload of several resize the request again and again
+def _share_and_exponent(cached: bytes, servers: bytes, access: str) -> tuple[Floats, Floats]:
+    """:func:`sizer.perf.caches.share_and_exponent` of every pair, shape (shares, servers)."""
+    return caches.share_and_exponent(np.frombuffer(cached)[:, None], np.frombuffer(servers), access)
 
 
 def is_cached(comp: Compute) -> Bools:

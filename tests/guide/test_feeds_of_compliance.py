@@ -1,0 +1,27 @@
+"""The line of the power feeds in the table of compliance agrees with the cautions about power supplies."""
+
+import pytest
+
+from sizer.guide.chapters.compliance import requirements
+from sizer.guide.context import GuideContext
+from sizer.guide.edition import Edition
+from sizer.physical.notes import PlanNoteKind
+from tests.factories import examples
+
+
+@pytest.mark.parametrize(
+    ("name", "is_met", "words"),
+    [
+        # DGX H100 user guide: six supplies, 4+2. One of two feeds leaves three of them.
+        ("llama-70b-dgx-h100", None, "keeps 3 of 6 power supplies and needs 4"),
+        # The same servers on three circuits, the published rack: four of six remain.
+        ("superpod-h100-su", True, "BTU/h"),
+    ],
+)
+def test_a_design_with_too_few_supplies_is_not_called_met(name: str, is_met: bool | None, words: str) -> None:
+    context = GuideContext(examples.sized(name), examples.catalog(), Edition("guide"))
+    warned = any(note.kind is PlanNoteKind.FEW_SUPPLIES for note in context.design.plan.warnings)
+    (line,) = [one for one in requirements(context) if "PDUs" in one.design]
+    assert line.is_met is is_met
+    assert words in line.design
+    assert warned is (is_met is None)
