@@ -2,6 +2,7 @@
 
 import codecs
 import contextlib
+import io
 import os
 import sys
 import unicodedata
@@ -36,8 +37,37 @@ def _ascii(sign: str) -> str:
     return plain or "?"
 
 
+class Messages(io.TextIOWrapper):
+    """Messages beside the answer: once nobody reads them or their disk is full, they go nowhere."""
+
+    def write(self, text: str) -> int:
+        """Write a message; its length, also where it is lost."""
+        try:
+            return super().write(text)
+        except OSError:
+            self._lose()
+            return len(text)
+
+    def flush(self) -> None:
+        """Pass on what was written."""
+        try:
+            super().flush()
+        except OSError:
+            self._lose()
+
+    def _lose(self) -> None:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), self.fileno())
+
+
+def messages(number: int, encoding: str) -> Messages:
+    """Messages into an open file."""
+    file = io.FileIO(number, "w", closefd=False)
+    return Messages(io.BufferedWriter(file), encoding=encoding, errors=_NAME, line_buffering=True)
+
+
 def prepare_streams() -> None:
-    """Make both streams take every text; closed ones take and lose it."""
+    """Make both streams take every text; closed ones take and lose it, and so does stderr when its reader goes."""
     # The lowest free numbers are given to the next files: a closed stream must not become a document.
     for number in range(3):
         try:
@@ -48,6 +78,8 @@ def prepare_streams() -> None:
     for name, stream in (("stdout", sys.stdout), ("stderr", sys.stderr)):
         if stream is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 -- as long as the process
+        elif isinstance(stream, io.TextIOWrapper) and stream is sys.__stderr__:
+            sys.stderr = messages(2, stream.encoding)
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=_NAME)
 
