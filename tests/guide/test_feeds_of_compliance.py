@@ -6,6 +6,9 @@ from sizer.guide.chapters.compliance import requirements
 from sizer.guide.context import GuideContext
 from sizer.guide.edition import Edition
 from sizer.physical.notes import PlanNoteKind
+from sizer.questions.failures.analysis import failure_cases
+from sizer.questions.failures.case_text import effect_text
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories import examples
 
 
@@ -25,3 +28,11 @@ def test_a_design_with_too_few_supplies_is_not_called_met(name: str, is_met: boo
     assert line.is_met is is_met
     assert words in line.design
     assert warned is (is_met is None)
+
+
+@pytest.mark.parametrize(("name", "is_known"), [("llama-70b-dgx-h100", False), ("superpod-h100-su", True)])
+def test_the_loss_of_a_feed_keeps_targets_only_where_enough_supplies_remain(name: str, is_known: bool) -> None:
+    cases = failure_cases(EvaluatedDesign(examples.sized(name), examples.catalog()))
+    (case,) = [one for one in cases if one.key == "power-feed"]
+    assert (case.keeps_targets is not None) is is_known
+    assert ("running jobs continue" in effect_text(case)) is is_known

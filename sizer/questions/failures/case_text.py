@@ -45,6 +45,7 @@ _TITLES_OF_ONLY_ONE = {
 _SPARE_SWITCH = "Replace the switch and load its saved configuration; a spare on site avoids the delivery time."
 _CABLE = "Replace the cable; its id is on the label."
 _REBUILD = "Replace it; the rebuild takes part of the read rate, which is not included here."
+_GO_ON = "running jobs continue"
 _ASK = "Ask the vendor which losses the system survives."
 _REMEDIES = {
     "gpu": "Replace the GPU.",
@@ -94,7 +95,7 @@ def effect_text(case: FailureCase) -> str:
         case DriveLost():
             return _drive_text(case.effect)
         case CapacityReduced():
-            return sentence("; ".join(_capacity_parts(case.effect)))
+            return sentence("; ".join(_capacity_parts(case.effect) or [_GO_ON]))
         case FeedLost():
             return sentence("; ".join(_feed_parts(case.effect)))
         case StandbyTakesOver():
@@ -204,11 +205,11 @@ def _feed_parts(lost: FeedLost) -> Iterator[str]:
     yield f"one PDU alone carries at most {si(lost.load_w, 'W')} of its {si(lost.rating_w, 'W')}"
     if lost.unknown:
         yield f"the plan does not know the feeds of {_named(lost.unknown)}"
-    yield from _capacity_parts(lost.capacity)
+    yield from _capacity_parts(lost.capacity) or ([] if lost.few_supplies else [_GO_ON])
 
 
 def _capacity_parts(effect: CapacityReduced) -> list[str]:
-    """What remains, in parts of a sentence."""
+    """What remains, in parts of a sentence; empty where nothing is lost."""
     whole, remaining, parts = effect.whole, effect.remaining, []
     if remaining.n_servers == 0 and whole.n_servers > 1:
         parts.append("no server reaches another, so every multi-server job stops")
@@ -227,7 +228,7 @@ def _capacity_parts(effect: CapacityReduced) -> list[str]:
         parts.append(f"storage nodes keep {percent(remaining.node_port_share)} of their ports")
     if 0 < remaining.gateway_share < 1 and remaining.reaches_storage:
         parts.append(f"the gateways keep {percent(remaining.gateway_share)} of their uplinks")
-    return parts or ["running jobs continue"]
+    return parts
 
 
 def _named(devices: Sequence[str]) -> str:

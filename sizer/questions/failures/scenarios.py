@@ -116,7 +116,7 @@ class FailureScenario(NamedTuple):
     is_only: bool  # whether the design has only one such part
     options: tuple[HardwareAfterLoss, ...]
     effect: Callable[[Remaining], FailureEffect]
-    is_certain: bool = True  # False: no source says whether the data survive
+    is_certain: bool = True  # False: no source says whether the data survive, or the devices run on
 
 
 # The kind of loss that a request names for a failure.
@@ -298,4 +298,5 @@ class FailureScenarios:
             capacity = self._capacity(remaining)
             return FeedLost(tuple(unpowered), unknown, few, fullest.alone_w, fullest.capacity_w, capacity)
 
-        yield self._reduced("power-feed", *unpowered)._replace(effect=effect)
+        # Whether a device with too few supplies runs on depends on its load.
+        yield self._reduced("power-feed", *unpowered)._replace(effect=effect, is_certain=not few)

@@ -124,6 +124,8 @@ def _maintenance_text(case: FailureCase) -> str:
         return "any time; no job starts meanwhile"
     if case.keeps_targets:
         return "any time, one after the other"
+    if case.keeps_targets is None:
+        return "between two runs: whether the targets are met meanwhile is not known"
     outage_s = min(case.outage_s, default=0.0)
     if _LEAST_OUTAGE_S <= outage_s < float("inf"):
         return f"for at most {duration(outage_s)} during a run, or between two runs"
