@@ -14,9 +14,11 @@ from sizer.base.errors import RequestError
 from sizer.batch.monte_carlo import draws_of
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.draws import Draws
+from sizer.calibrate.fit import hosts
 from sizer.perf.step_draws import drawn_terms
 from sizer.sizing.recommend import search
 from sizer.sizing.search.posterior import posterior, posterior_of
+from sizer.sizing.stages import step_rates
 
 DRAWS = 4000
 P05, P50, P95, MEAN = range(4)
@@ -67,10 +69,15 @@ class Middle:
 
 @pytest.fixture
 def at_the_medians(monkeypatch):
-    """Judge and draws with every term at its value."""
+    """Judge and draws with every term at its value; nothing is kept of draws that others made, nor of these."""
+    kept = (hosts._estimate, step_rates._drawn)
+    for one in kept:
+        one.cache_clear()
     for module in ("sizer.perf.step_terms", "sizer.calibrate.calibration", "sizer.calibrate.fit.hosts"):
         monkeypatch.setattr(f"{module}.drawn_terms", lambda values, _: drawn_terms(values, np.zeros(1)))
-    return _at_the_medians
+    yield _at_the_medians
+    for one in kept:
+        one.cache_clear()
 
 
 def _at_the_medians(asked):
