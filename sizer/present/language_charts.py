@@ -8,10 +8,10 @@ from sizer.sizing.result import WorkloadAnswer
 
 # Names of what a GPU holds, in the order in which it is shown.
 MEMORY_PARTS = {
-    "state": "Weights, gradients, optimizer",
+    "state": "Model state",
     "activations": "Activations",
-    "logits": "Output and its gradient",
-    "runtime": "Libraries, buffers, fragments",
+    "logits": "Output layer",
+    "runtime": "Libraries and buffers",
 }
 
 
@@ -57,7 +57,7 @@ def memory_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | 
         start = end
     low, high = float(found.layout.memory_bytes.low) / GIB, float(found.layout.memory_bytes.high) / GIB
     total = ChartBar(
-        f"Together, with 90 % interval: {significant(start)}{words.NO_BREAK}GiB",
+        f"Sum, 90 % interval: {significant(start)}{words.NO_BREAK}GiB",
         start,
         "",
         palette.other,
@@ -77,6 +77,6 @@ def memory_finding(answer: WorkloadAnswer) -> str:
     most = max(parts, key=lambda name: parts[name])
     share = float(found.layout.memory_bytes.value) / memory.memory_bytes
     return (
-        f"{words.percent(share)} of the {significant(memory.memory_bytes / GIB)} GiB of a GPU are filled; the largest "
-        f"part is {MEMORY_PARTS[most].lower()}"
+        f"{words.percent(share)} of the {significant(memory.memory_bytes / GIB)} GiB of a GPU are filled; largest "
+        f"part: {MEMORY_PARTS[most].lower()}"
     )
