@@ -41,14 +41,19 @@ def nearest_measurements(
     def distance(row: Observation) -> tuple[bool, float, str]:
         return (not is_same_stack(row), abs(float(np.log2(float(row.gpus or 1) / n_gpus))), row.id)
 
-    # What the fit excludes for a reason (another exchange scheme, a loader that was too slow) is no evidence.
+    def is_evidence(row: Observation) -> bool:
+        # What the fit excludes for a reason (another exchange scheme, a loader that was too slow) is none; nor is what
+        # the drives of the test limited, from which only the rate of the drives is taken.
+        excluded = calibration.excluded.get(row.id)
+        return excluded is None or (calibration.calibrates(row.id) and excluded.kind is not FitNote.DRIVE_BOUND)
+
     rows = [
         row
         for row in _rates(task)
         if row.dnn == dnn
         and row.precision in ("", work.request.precision)
         and row.gpu.startswith("v100")
-        and (row.id not in calibration.excluded or calibration.calibrates(row.id))
+        and is_evidence(row)
     ]
     nearest: list[NearbyMeasurement] = []
     for row in sorted(rows, key=distance):
