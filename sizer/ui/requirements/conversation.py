@@ -34,26 +34,23 @@ def show(parts: Catalog) -> None:
 def _field(parts: Catalog) -> None:
     key = f"need/{st.session_state.generation}/{zlib.crc32(need.text().encode())}"  # another text is another field
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.text_area(
+        words = st.text_area(
             LABEL,
             need.text(),
             key=key,
             height=80,
             max_chars=MAX_CHARACTERS,
             placeholder=EXAMPLE,
-            on_change=state.if_stored(key, _given),
-            args=(key, parts),
             help="As in an e-mail: neural network, data, and a target such as a rate, a time to train or a number of "
             "GPUs. Optional: people, budget, power, racks, servers, storage, vendors, network fabric. It replaces the "
             "request; Undo restores it.",
         )
         # Leaving the field is what gives the need; the button is where to click then.
         st.button("Size it", key="size-it", icon=":material/arrow_forward:", help="Read the need and size the cluster.")
-
-
-def _given(key: str, parts: Catalog) -> None:
-    if st.session_state[key] != need.text():  # Streamlit may report a field that nobody touched as changed
-        need.give(st.session_state[key], parts)
+    # What the field holds, not the call of a change: Streamlit may miss the first one of a new session.
+    if words.strip() != need.text():
+        need.give(words, parts)
+        st.rerun()
 
 
 def _templates(parts: Catalog) -> None:
