@@ -38,7 +38,7 @@ def _ascii(sign: str) -> str:
 
 
 class Messages(io.TextIOWrapper):
-    """Messages beside the answer: once nobody reads them or their disk is full, they go nowhere."""
+    """Standard error: what is written once nobody reads it, or its disk is full, is lost without an error."""
 
     def write(self, text: str) -> int:
         """Write a message; its length, also where it is lost."""

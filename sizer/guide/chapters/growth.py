@@ -12,6 +12,7 @@ from sizer.physical.roles import NetworkRole
 from sizer.present import words
 from sizer.present.expansion_table import growth_table
 from sizer.present.tables import Table, fact_table
+from sizer.sizing.design.decisions import allowed_rack_w
 from sizer.sizing.result import STAGES, DesignAnswer
 
 
@@ -84,7 +85,7 @@ def _room_text(design: DesignAnswer, height_u: int, rack_power_w: float | None) 
     for rack in design.plan.racks:
         room = len(rack.empty_units) // height_u
         by_units += room
-        most_w = min((watts for watts in (rack.feed_capacity_w, rack_power_w) if watts), default=0.0)
+        most_w = allowed_rack_w(rack.feed_capacity_w, rack_power_w)
         by_power += min(room, int(max(most_w - rack.max_w, 0.0) // draw.max_w)) if draw.max_w > 0 else 0
     text = f"room for {words.plural(by_units, 'server')}"
     if (

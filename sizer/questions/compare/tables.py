@@ -64,9 +64,14 @@ def dotted(path: Path) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 
 
+def field_of(path: Path) -> str:
+    """Name of the field that a place in a request ends with; "" for an empty path."""
+    return next((part for part in reversed(path) if isinstance(part, str)), "")
+
+
 def written(path: Path, value: Any) -> str:
     """A value of a request with its unit, items by their ids."""
-    return value_text(next((part for part in reversed(path) if isinstance(part, str)), ""), value, str)
+    return value_text(field_of(path), value, str)
 
 
 # --- answer

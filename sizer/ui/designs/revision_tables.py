@@ -18,6 +18,7 @@ from sizer.questions.compare.tables import (
     NOT_STATED,
     bill_table,
     cut,
+    field_of,
     figure_cell,
     figures_table,
     interval,
@@ -209,7 +210,7 @@ def _path(path: Path) -> str:
 
 
 def _value(path: Path, value: Any) -> str:
-    return in_words(next((part for part in reversed(path) if isinstance(part, str)), ""), value)
+    return in_words(field_of(path), value)
 
 
 def _draw(tables: Sequence[Table], catalog: Catalog) -> None:
