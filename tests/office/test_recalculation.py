@@ -30,7 +30,7 @@ SOFFICE = os.environ.get("SIZER_SOFFICE", "")
 EXAMPLES = ("dgx1-f800-inception-v4", "c4140-f800", "apollo-weka-resnet50", "small-team")
 HEAD_ROW = 4
 OPEN = "to be quoted"
-BOUGHT = ("computed", "overridden", "added")
+BOUGHT = ("included", "overridden", "added")
 CENT = Decimal("0.01")
 # LibreOffice trusts the values that Excel stored unless its settings say "always recalculate" (0).
 ALWAYS_RECALCULATE = """<?xml version="1.0" encoding="UTF-8"?>
@@ -335,7 +335,7 @@ def test_what_is_emptied_or_no_price_is_to_be_quoted_and_not_zero(
     sheet["I6"].value = "soon"
     sheet["J6"].value = None
     optional = next(row for row in range(5, sheet.max_row) if sheet.cell(row, 23).value == "optional")
-    sheet.cell(optional, 23).value = "computed"
+    sheet.cell(optional, 23).value = "included"
     stream = io.BytesIO()
     book.save(stream)
     (calculated,) = recalculated(stream.getvalue())
