@@ -17,7 +17,7 @@ from sizer.catalog.schema import Device, Server
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, raw_bytes, usable_bytes
 from sizer.physical.components import Component, Network, Quantities
 from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M, Cages, choose_cable, pieces_of
-from sizer.physical.networks.counts import wiring
+from sizer.physical.networks.counts import data_networks, with_management
 from sizer.physical.networks.members import AS_USUAL, CableCount, Shape, shape
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.notes import PlanNote, PlanNoteKind
@@ -84,10 +84,11 @@ def quantities(
     rows = shape(platform, servers, nodes, fabric)
     pdus: Ints = np.zeros_like(servers)
     before: RackTotals | None = None
+    data = data_networks(platform, rows, fabric)
     for _ in range(_MOST_ROUNDS if platform.in_band_switch is not None else 1):
         # PDUs have ports on switches, which may take a further rack with further PDUs. Where a further switch makes the
         # heaviest rack lighter, the PDUs of a rack stay: with fewer, the switch would go and the rack be heavier again.
-        net = wiring(platform, rows, fabric, pdus)
+        net = with_management(platform, rows, data, pdus)
         devices = _devices(platform, rows)
         devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
         devices += coolant_units(devices, catalog, servers.size)

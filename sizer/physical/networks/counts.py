@@ -3,7 +3,7 @@
 Every link has one end on a switch or gateway and one on a device or another switch.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -51,6 +51,11 @@ def wiring(platform: Platform, rows: Shape, asked: FabricAsked = AS_USUAL, pdus:
     pdus : array_like of int
         Rack PDUs with a port on the out-of-band network. [-]
     """
+    return with_management(platform, rows, data_networks(platform, rows, asked), pdus)
+
+
+def data_networks(platform: Platform, rows: Shape, asked: FabricAsked) -> list[NetworkMembers]:
+    """The networks of gradients and files, which no rack PDU joins; arguments as of :func:`wiring`."""
     parts = [compute_fabric(platform, rows, asked)] if platform.fabric_switch is not None else []
     if platform.attachment == "gateway":
         parts.append(gateway_front_end(platform, rows))
@@ -58,9 +63,16 @@ def wiring(platform: Platform, rows: Shape, asked: FabricAsked = AS_USUAL, pdus:
         parts.append(own_front_end(platform, rows))
     if platform.back_end_switch is not None:
         parts.append(back_end(platform, platform.back_end_switch, rows))
-    counts = [count for part in parts for count in _switches(part)]
+    return parts
+
+
+def with_management(
+    platform: Platform, rows: Shape, data: Sequence[NetworkMembers], pdus: Ints | int = 0
+) -> Wiring:
+    """All networks: those of :func:`data_networks` and the ones that manage them; arguments as of :func:`wiring`."""
+    counts = [count for part in data for count in _switches(part)]
     above = _management(platform, rows, counts, pdus)
-    parts += above
+    parts = [*data, *above]
     return Wiring(
         members=tuple(parts),
         switches=(*counts, *(count for part in above for count in _switches(part))),

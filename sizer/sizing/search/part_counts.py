@@ -1,6 +1,6 @@
 """What the designs of the space are made of: counted platform by platform, and only when somebody asks."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -49,6 +49,16 @@ def _quantities(
         limits=Limits(rack_power_w=rack_power_w),
         fabric=fabric,
     )
+
+
+@lru_cache(maxsize=8192)  # one for each platform of an open request, of several requests
+def _one_design(
+    platform: Identity, catalog: Identity, servers: int, nodes: int, rack_power_w: float | None, fabric: Fabric
+) -> Quantities:
+    """What the limits of the room ask about one design, without its parts."""
+    limits = Limits(rack_power_w=rack_power_w)
+    found = quantities(platform.value, servers, nodes, catalog=catalog.value, limits=limits, fabric=fabric)
+    return replace(found, components=(), networks=())
 
 
 # Keeps the amounts of any budget apart, above every design that misses the target.
@@ -157,6 +167,19 @@ class PartCounts:
             return np.zeros(0, dtype=np.int64)
         keeps = np.logical_and.reduce([self.candidates[index], *self.of(index).limits.values()])
         return np.asarray(np.flatnonzero(keeps) + self.evaluated.space.of_platform(index).start)
+
+    def has_feasible(self, index: int) -> bool:
+        """Whether some design of a platform keeps every limit; where the smallest candidate does, no other is counted."""
+        request, evaluated = self.request, self.evaluated
+        is_open = request.limits.budget is None and request.existing == NOTHING_EXISTING
+        if is_open and index not in self.by_platform and self.candidates[index].any():
+            size = int(np.argmax(self.candidates[index]))
+            nodes = evaluated.class_nodes[evaluated.class_of[index], size]
+            of = (identity_of(evaluated.platforms[index]), identity_of_catalog(self.catalog))
+            key = (int(evaluated.space.sizes[size]), int(nodes), request.limits.rack_power_w, request.fabric)
+            if all(keeps.all() for keeps in self.limits_of(_one_design(*of, *key), np.zeros(1)).values()):
+                return True
+        return self.feasible_of(index).size > 0
 
     def _count(self, index: int) -> PlatformParts:
         pause_point()

@@ -143,7 +143,7 @@ class Ranking:
             members.setdefault(counts.evaluated.platforms[index].key, []).append(index)
         for group in members.values():
             group.sort(key=lambda index: index not in counts.by_platform)  # what is counted answers at once
-        return sum(any(counts.feasible_of(index).size for index in group) for group in members.values())
+        return sum(any(map(counts.has_feasible, group)) for group in members.values())
 
     def parts_of_preferred_vendors(self, row: int) -> int:
         """How many of server and storage of a row are of a preferred vendor, 0 to 2."""
