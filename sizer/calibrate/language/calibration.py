@@ -14,7 +14,7 @@ from sizer.calibrate.language.fit import EFFECT_SD, LanguageFit, StepModel, effe
 from sizer.calibrate.language.gpu_memory import PeakMemoryFit, fit_memory
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows
 from sizer.calibrate.language.time_to_train import Benchmark, benchmark_of, fit_benchmarks
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
 
 Value = TypeVar("Value")
@@ -118,4 +118,4 @@ def calibrate(rows: Sequence[LanguageRow], catalog: Catalog) -> LanguageCalibrat
 @lru_cache(maxsize=1)
 def language_calibration() -> LanguageCalibration:
     """The calibration of the shipped rows with the shipped catalogue: a third of a second, once a process."""
-    return calibrate(load_language_rows(), load_catalog())
+    return calibrate(load_language_rows(), shipped_catalog())

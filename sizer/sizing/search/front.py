@@ -40,11 +40,11 @@ def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
     could = counts.candidates.reshape(-1) & (evaluated.conditional <= known)
     front, points = np.zeros((0, 4)), []
     counted: list[tuple[float, ...]] = []  # what designs cost and take, and their rows
-    heap = [
-        (float(bounds[rows, 0].min()), index)
-        for index in np.unique(np.flatnonzero(could) // n_sizes).tolist()
-        if (rows := _rows_of(could, index, n_sizes)).size
-    ]
+    # Rows of each platform that no point is as good as, by their bounds, and the points that they were compared with.
+    ahead = {
+        index: (_rows_of(could, index, n_sizes), 0) for index in np.unique(np.flatnonzero(could) // n_sizes).tolist()
+    }
+    heap = [(float(bounds[rows, 0].min()), index) for index, (rows, _) in ahead.items()]
     heapify(heap)
     while heap or counted:
         least = heap[0][0] if heap else np.inf
@@ -58,8 +58,10 @@ def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
         if not heap:
             break
         _, index = heappop(heap)
-        rows = _rows_of(could, index, n_sizes)
-        rows = rows[~_is_beaten(bounds[rows], front)]
+        rows, n_compared = ahead[index]
+        if n_compared < len(front):
+            rows = rows[~_is_beaten(bounds[rows], front[n_compared:])]
+            ahead[index] = rows, len(front)
         if not rows.size:
             continue
         again = float(bounds[rows, 0].min())
@@ -79,10 +81,7 @@ def _rows_of(could: Bools, index: int, n_sizes: int) -> Ints:
 
 def _is_beaten(values: Floats, front: Floats) -> Bools:
     """Whether some point of the front is as good in every objective."""
-    beaten = np.ones((len(values), len(front)), dtype=bool)
-    for own, of_front in zip(values.T, front.T, strict=True):
-        beaten &= of_front <= own[:, None]
-    return np.asarray(beaten.any(axis=1))
+    return np.asarray((front <= values[:, None]).all(axis=2).any(axis=1))
 
 
 def _exact(counts: PartCounts, rows: Ints, known: float, front: Floats) -> Floats:

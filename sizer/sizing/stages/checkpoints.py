@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.normal import normal_quantile
+from sizer.base.estimate import Z90
 from sizer.perf.availability.goodput import (
     INTERRUPTIONS,
     CheckpointPlan,
@@ -159,7 +159,7 @@ def goodput_of(checkpoints: Checkpoints, gpus: int) -> tuple[float, float]:
     """Median share of the time that is useful, and the spread of its logarithm. [-], [-]"""
     value, low, high = plan_of(checkpoints, gpus).goodput
     width = np.log(high / max(low, 1e-9)) if low < high else 0.0
-    return value, float(width / (2 * normal_quantile(0.95)))
+    return value, float(width / (2 * Z90))
 
 
 def checkpoint_rates(

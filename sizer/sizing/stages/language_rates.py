@@ -118,7 +118,9 @@ def language_run(
     replicas = np.ones(group.size)
     groups = compute_groups(platforms)[0]
     busy = work.request.target.gpus_busy
-    for number, used in {(int(a), int(b)) for a, b in zip(group, per_server, strict=True)}:
+    kinds = np.stack([group, per_server]).astype(np.int64)
+    first = np.sort(np.unique(kinds, axis=1, return_index=True)[1])
+    for number, used in {(int(a), int(b)) for a, b in kinds[:, first].T}:
         rows = np.flatnonzero((group == number) & (per_server == used))
         one = _cluster(catalog, groups[number].server, groups[number].gpu, used, groups[number].fabric)
         table = _table(work.language, one, int(servers[rows].max()), busy, catalog)
@@ -186,6 +188,7 @@ class _Table(NamedTuple):
     replicas: Floats  # data parallel
 
 
+@lru_cache(maxsize=1024)  # several questions about one request ask for the same
 def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catalog: Catalog) -> _Table:
     """Rates on up to so many servers, ``busy`` GPUs of them asked for.
 
