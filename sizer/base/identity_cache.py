@@ -1,11 +1,12 @@
 """Stored answers for objects that never change: catalogues, their items, platforms."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import lru_cache, wraps
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
+T = TypeVar("T")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -13,6 +14,8 @@ R = TypeVar("R")
 # about. The oldest one goes with all its answers, so that a catalogue that nobody uses any more goes, too.
 _ITEMS = 4096
 _CATALOGS = 8
+# Lists of platforms, as different requests of a batch allow them.
+_LISTS = 128
 
 
 def cached_by_identity(function: Callable[P, R]) -> Callable[P, R]:
@@ -31,6 +34,11 @@ def cached_by_identity(function: Callable[P, R]) -> Callable[P, R]:
 def cached_by_catalog(function: Callable[P, R]) -> Callable[P, R]:
     """The same for a function whose first argument is a catalogue, or a large part of one: for few of them."""
     return _cached(function, _CATALOGS)
+
+
+def cached_by_list(function: Callable[P, R]) -> Callable[P, R]:
+    """The same for a function whose first argument is a list that :func:`same_list` gave."""
+    return _cached(function, _LISTS)
 
 
 def _cached(function: Callable[P, R], most: int) -> Callable[P, R]:
@@ -66,3 +74,15 @@ class Identity:
 
 identity_of = cached_by_identity(Identity)
 identity_of_catalog = cached_by_catalog(Identity)
+identity_of_list = cached_by_list(Identity)
+
+
+def same_list(items: Sequence[T]) -> tuple[T, ...]:
+    """Items that never change, as the tuple that the very same items had before where it is still stored."""
+    found: tuple[T, ...] = _list_of(tuple(map(identity_of, items)))
+    return found
+
+
+@lru_cache(maxsize=_LISTS)
+def _list_of(items: tuple[Identity, ...]) -> tuple[Any, ...]:
+    return tuple(one.value for one in items)

@@ -8,7 +8,7 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.bom.bill import Bill
 from sizer.bom.prices import PriceBook
-from sizer.bom.unit_prices import BAND_CURRENCY, UnitPrices
+from sizer.bom.unit_prices import BAND_CURRENCY, UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
 from sizer.physical.components import Component
 from sizer.physical.platform import Platform
@@ -163,7 +163,7 @@ def probability_within(
     """
     if bill.currency != BAND_CURRENCY and not bill.is_complete:
         return 0.0 if float(bill.total) > budget else None
-    fine = UnitPrices(catalog, book, bill.currency, _HEIGHTS.tolist())
+    fine = unit_prices(catalog, book, bill.currency, _HEIGHTS.tolist())
     totals = np.round(line_amounts(bill, platform, fine).sum(axis=0), 2)
     if totals[0] > budget:
         return 0.0

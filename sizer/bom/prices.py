@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from decimal import Decimal
 
+from sizer.base.identity_cache import cached_by_catalog
 from sizer.base.money import net_price
 from sizer.catalog.model import Catalog
 from sizer.catalog.price_books import Price
@@ -19,11 +20,13 @@ class PriceBook:
 
     def __init__(self, prices: Iterable[Price]) -> None:
         self._prices: dict[tuple[str, str], Price] = {}
+        self._net: dict[tuple[str, str], Decimal] = {}
         for row in prices:
             known = self._prices.get((row.item, row.currency))
             # ISO dates compare as text; "2018" counts as older than "2018-05".
             if known is None or row.date >= known.date:
                 self._prices[row.item, row.currency] = row
+                self._net[row.item, row.currency] = net_price(row.amount, row.discount_percent)
 
     def price(self, item: str, currency: str) -> Price | None:
         """Price of an item in a currency; None where it is unknown."""
@@ -31,13 +34,13 @@ class PriceBook:
 
     def net(self, item: str, currency: str) -> Decimal | None:
         """Unit price after the discount of the price book; None where it is unknown."""
-        row = self.price(item, currency)
-        return None if row is None else net_price(row.amount, row.discount_percent)
+        return self._net.get((item, currency))
 
     def __len__(self) -> int:
         return len(self._prices)
 
 
+@cached_by_catalog
 def price_book(catalog: Catalog) -> PriceBook:
     """Price book of a catalogue with its overlay."""
     return PriceBook(catalog.prices)

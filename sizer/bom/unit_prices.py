@@ -5,6 +5,7 @@ A *height* says where in its band an unknown price lies: 0 is the low end, 1 the
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,6 +28,8 @@ _UNKNOWN_RAW_TB = 96.0
 _CHASSIS_FRACTION = 0.25
 # Of the high end of a band by the terabyte, the share of the chassis with its smallest drives (assumed).
 _CHASSIS_OF_SMALLEST = 0.5
+# Prices that are remembered: several times those of a catalogue. Drives of storage that requests describe may be many.
+_MOST_FOUND = 8192
 # Folders whose parts never decide between designs, so that their prices, known or not, leave the order as it is.
 SMALL = ("cables", "accessories")
 
@@ -145,13 +148,16 @@ class UnitPrices:
         raw_tb = self.raw_tb(platform) if holds_data else 0.0
         least_tb = _least_raw_tb(platform) if holds_data else 0.0
         key = (item_id, gpus, raw_tb, least_tb)
-        if key not in self._found:
+        known = self._found.get(key)
+        if known is None:
             found = self._price(item_id, gpus, raw_tb, least_tb)
             if holds_data and _is_storage_server(item_id, platform) and not self.is_known(item_id):
                 # The band of the server holds its smallest drives; that of the storage goes by the terabyte.
                 found = np.maximum(found, self._price(platform.storage.id, 0, raw_tb, least_tb))
-            self._found[key] = found
-        return self._found[key]
+            if len(self._found) >= _MOST_FOUND:
+                self._found.clear()
+            known = self._found[key] = found
+        return known
 
     def of_share(self, item_id: str) -> Floats:
         """Share of what it supports that a part costs, shape (heights,)."""
@@ -203,6 +209,20 @@ class UnitPrices:
             return each + gpus * cards
         most = max([gpus, *server.n_gpus_choices, server.n_gpus.value if server.n_gpus is not None else 0])
         return np.maximum(each - (most - gpus) * cards, each * _CHASSIS_FRACTION)
+
+
+def unit_prices(
+    catalog: Catalog, book: PriceBook, currency: str, heights: Sequence[float], bands_only: Sequence[str] = ()
+) -> UnitPrices:
+    """Prices at some heights, the same object for the same question; arguments as of :class:`UnitPrices`."""
+    return _unit_prices(catalog, book, currency, tuple(heights), tuple(bands_only))
+
+
+@lru_cache(maxsize=32)  # requests of a batch ask for a few confidences
+def _unit_prices(
+    catalog: Catalog, book: PriceBook, currency: str, heights: tuple[float, ...], bands_only: tuple[str, ...]
+) -> UnitPrices:
+    return UnitPrices(catalog, book, currency, heights, bands_only)
 
 
 def _least_raw_tb(platform: Platform) -> float:

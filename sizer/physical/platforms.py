@@ -75,6 +75,21 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
     sets_bytes = cached_sets_bytes(request, catalog)
     rack = site_item(catalog.racks, request.site.rack, "site.rack", "racks")
     site = site_rules(request.site)
+    storages: dict[str, list[Storage]] = {}
+    pdus: dict[str, Pdu] = {}
+
+    def storage_of(server: Server) -> list[Storage]:
+        if server.id not in storages:
+            storages[server.id] = [
+                as_stated(catalog, sold, request) for sold in allowed_storage(catalog, server, asked)
+            ]
+        return storages[server.id]
+
+    def pdu_of(server: Server) -> Pdu:
+        if server.id not in pdus:
+            pdus[server.id] = site_pdu(catalog, request, server)
+        return pdus[server.id]
+
     found = [
         platform
         for server in servers
@@ -83,8 +98,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
         for n_gpus in gpus_fitted(server, asked.gpus_per_server)
         for gpu in allowed_gpus(catalog, server, asked.gpus, asked.generations)
         for fitted in considered_sizes(memory_sizes(server, catalog), asked.host_memory_bytes, n_gpus, gpu, sets_bytes)
-        for sold in allowed_storage(catalog, server, asked)
-        for storage in (as_stated(catalog, sold, request),)
+        for storage in storage_of(server)
         for kind in its_kinds
         for platform in _on_fabric(
             catalog,
@@ -94,7 +108,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
             storage,
             kind,
             rack,
-            site_pdu(catalog, request, server),
+            pdu_of(server),
             with_directors,
             request.fabric.converged,
             *spares,

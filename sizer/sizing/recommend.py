@@ -3,6 +3,7 @@
 import math
 
 from sizer.base.errors import InfeasibleError
+from sizer.base.identity_cache import same_list
 from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
@@ -66,7 +67,7 @@ def search(
     """
     works = resolved(request, catalog, calibration)
     single = [option for option in platforms(catalog, request) if only is None or option.key == only]
-    options = with_tiers(single, works, request, catalog)
+    options = same_list(with_tiers(single, works, request, catalog))
     space = design_space(len(options), 1, most or most_servers(request))
     evaluated = evaluate_space(request, works, options, space, catalog, calibration)
     return PartCounts(request, evaluated, catalog, price_book(catalog))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
@@ -104,21 +105,21 @@ class StepModel:
         self._design = layout.design(cases)
 
     def log_terms(self, factors: Floats) -> Floats:
-        """Logarithm of the step time of each case from the factors alone."""
-        by = Efficiencies(**dict(zip(COEFFICIENTS, np.exp(factors).tolist(), strict=True)))
-        return np.asarray(np.log(step_time(*self._arrays, by).total))
+        """Logarithm of the step time of each case from the factors alone, shape (..., cases).
+
+        ``factors`` are logarithms, shape (..., factors).
+        """
+        each: dict[str, Any] = dict(zip(COEFFICIENTS, np.moveaxis(np.exp(factors), -1, 0)[..., None], strict=True))
+        return np.asarray(np.log(step_time(*self._arrays, Efficiencies(**each)).total))
 
     def __call__(self, values: Floats) -> tuple[Floats, csr_array]:
         """Logarithms of step times and their derivatives by factors (differences) and effects (exact)."""
         n = len(COEFFICIENTS)
         factors = values[:n]
-        base = self.log_terms(factors)
-        columns = []
-        for i in range(n):
-            moved = factors.copy()
-            moved[i] += _STEP
-            columns.append((self.log_terms(moved) - base) / _STEP)
-        derivative = hstack([csr_array(np.array(columns).T), self._design], format="csr")
+        # All differences in one pass: of few cases each would cost its hundred array operations.
+        base, *moved = self.log_terms(factors + _STEP * np.eye(n + 1, n, -1))
+        columns = (np.array(moved) - base) / _STEP
+        derivative = hstack([csr_array(columns.T), self._design], format="csr")
         return base + self._design @ values[n:], csr_array(derivative)
 
 

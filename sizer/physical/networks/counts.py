@@ -66,9 +66,7 @@ def data_networks(platform: Platform, rows: Shape, asked: FabricAsked) -> list[N
     return parts
 
 
-def with_management(
-    platform: Platform, rows: Shape, data: Sequence[NetworkMembers], pdus: Ints | int = 0
-) -> Wiring:
+def with_management(platform: Platform, rows: Shape, data: Sequence[NetworkMembers], pdus: Ints | int = 0) -> Wiring:
     """All networks: those of :func:`data_networks` and the ones that manage them; arguments as of :func:`wiring`."""
     counts = [count for part in data for count in _switches(part)]
     above = _management(platform, rows, counts, pdus)

@@ -131,7 +131,8 @@ def _attach(
     for one, device, number, switch, port in sorted(kept, key=lambda one: _turn(one[0])):
         new = switch < 0
         switch[new], port[new] = _ports(plane, one, free, np.flatnonzero(new), classes)
-        yield LinkGroup(plane.key, one.role, one.kind, device, number, switch, port, (one.cage, switch_cage))
+        cages = cages_of(one.cage, switch_cage)
+        yield LinkGroup(plane.key, one.role, one.kind, device, number, switch, port, cages)
 
 
 def _turn(ends: Ends) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sizer.bom.prices import price_book
-from sizer.bom.unit_prices import UnitPrices
+from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.model import Catalog
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit
 from sizer.questions.failures.goodput import GoodputAnswer, GoodputQuestion, goodput_answer
@@ -106,7 +106,7 @@ def _with_write_rate(question: GoodputQuestion, write: float) -> GoodputQuestion
 def _costs(design: DesignAnswer, catalog: Catalog) -> tuple[tuple[float, float], tuple[float, float]] | None:
     """Lowest and highest price of an hour of a GPU and of a storage node."""
     platform = design.platform
-    prices = UnitPrices(catalog, price_book(catalog), design.bill.currency, (0.0, 1.0))
+    prices = unit_prices(catalog, price_book(catalog), design.bill.currency, (0.0, 1.0))
     server = prices.of(platform.server.id, platform)
     part = platform.storage.id if platform.storage_server is None else platform.storage_server.id
     unit = prices.of(part, platform)

@@ -9,7 +9,7 @@ from sizer.base.arrays import Floats
 from sizer.bom.bill import Bill
 from sizer.bom.cost import amounts_by_item, heights_of, line_amounts
 from sizer.bom.prices import price_book
-from sizer.bom.unit_prices import SMALL, UnitPrices
+from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
 from sizer.sizing.reasons import CostDifference, Selection, SelectionKind
 from sizer.sizing.result import DesignAnswer
@@ -91,7 +91,7 @@ def cost_difference(
     currency = ranking_currency(request, (design.platform, base.platform), book)
     # Known prices of cables count where both bills hold them.
     small = () if currency == request.currency else SMALL
-    prices = UnitPrices(catalog, book, currency, heights_of(request.confidence), small)
+    prices = unit_prices(catalog, book, currency, heights_of(request.confidence), small)
     one, other = (_order(each, prices, is_of_bill=currency == request.currency) for each in (design, base))
     return difference(one, other, prices)
 

@@ -176,7 +176,8 @@ def _workload_answer(
     if is_documented:
         sizes = _sizes(n_servers).tolist()
         along = run_on(request, by_size, platform, sizes, storage_nodes, gateway, catalog, calibration)
-    rates = _throughput(run.warm, run.cold, along.warm)
+    along_stages, along_rows = ((), slice(0, 1)) if along is run else ((along.warm,), slice(2, None))
+    rates = _throughput(run.warm, run.cold, *along_stages)
     rate, cold_rate = rates[0], rates[1]
     hits = float(run.comp.hit_fraction[0])
     bottleneck, following = _bottlenecks(run)
@@ -242,7 +243,7 @@ def _workload_answer(
         scaling=Scaling(
             n_servers=along.servers.astype(float),
             n_gpus=along.servers * along.cols.gpus_per_server,
-            throughput=Estimate(rates.value[2:], rates.low[2:], rates.high[2:]),
+            throughput=Estimate(rates.value[along_rows], rates.low[along_rows], rates.high[along_rows]),
             stage_capacity={
                 key: np.broadcast_to(value.median, along.servers.shape) for key, value in along.warm.by_key().items()
             },

@@ -8,7 +8,7 @@ from sizer.bom.lines import bill
 from sizer.bom.ownership import Footprint, footprint_of, rates_of
 from sizer.bom.ownership_interval import bill_interval
 from sizer.bom.prices import PriceBook
-from sizer.bom.unit_prices import BAND_CURRENCY, UnitPrices
+from sizer.bom.unit_prices import BAND_CURRENCY, unit_prices
 from sizer.catalog.model import Catalog
 from sizer.physical.components import Quantities
 from sizer.physical.plan import Plan
@@ -76,7 +76,7 @@ def _costs(
     if request.currency != BAND_CURRENCY and not priced.is_complete:
         return None, None
     confidence = request.confidence
-    prices = UnitPrices(catalog, book, request.currency, heights_of(confidence))
+    prices = unit_prices(catalog, book, request.currency, heights_of(confidence))
     cost = bill_cost(priced, platform, prices, confidence)
     if request.ownership is None:
         return cost, None

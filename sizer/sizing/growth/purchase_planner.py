@@ -15,7 +15,7 @@ from sizer.bom.bill import Sum
 from sizer.bom.cost import heights_of
 from sizer.bom.lines import is_free
 from sizer.bom.prices import PriceBook
-from sizer.bom.unit_prices import UnitPrices
+from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.model import Catalog
 from sizer.physical.expansion import grown
 from sizer.physical.layout import building_plan
@@ -105,7 +105,7 @@ class PurchasePlanner:
     @cached_property
     def _amounts(self) -> PurchaseAmounts:
         currency = ranking_currency(self.request, (self.platform,), self.prices)
-        prices = UnitPrices(self.catalog, self.prices, currency, heights_of(self.request.confidence))
+        prices = unit_prices(self.catalog, self.prices, currency, heights_of(self.request.confidence))
         items = dict.fromkeys([*self.by_size.as_it_grows.items, *self.by_size.prepared.items])
         return PurchaseAmounts.of(tuple(items), self.platform, prices)
 

@@ -6,23 +6,24 @@ Parts are counted later, and only where it matters (``part_counts``).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.identity_cache import cached_by_list
 from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
-from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.redundancy import after_losses
 from sizer.sizing.constraints.stored_data import asks_for_local_drives, lacks_shared_storage
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.limits import COMPUTE_LIMITS, LOSS_LIMITS, STAGE_LIMITS, AnyLimit, Limit
 from sizer.sizing.search.space import Space
-from sizer.sizing.search.storage_units import StorageUnits
+from sizer.sizing.search.storage_units import StorageUnits, fewest_nodes
 from sizer.sizing.stages import compute_side, evaluate, gpu_memory
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.evaluate import Need
@@ -228,7 +229,7 @@ class _Alike:
         catalog: Catalog,
     ) -> "_Alike":
         facts = columns(platforms, catalog, request.platforms.gpus_per_server)
-        fewest = np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])
+        fewest = fewest_nodes(platforms)
         units = StorageUnits.of(works, platforms, request.data)
         if is_narrowed(request.fabric):
             # What is left of the line rates differs from platform to platform and from size to size.
@@ -377,21 +378,20 @@ def _twins(platforms: Sequence[Platform], alike: _Alike, nodes: Ints, servers: _
     rates_of = [tuple(part[kind].tobytes() for part in rates) for kind in range(len(rates[0]))]
     seen: dict[tuple[object, ...], int] = {}
     twins = set()
-    for index, platform in enumerate(platforms):
-        row = alike.class_of[index]
-        same = (
-            platform.server.id,
-            platform.gpus_per_server,
-            platform.host_memory and platform.host_memory.id,
-            platform.storage.id,
-            platform.tier_key,
-            platform.fabric,
-            nodes_of[row],
-            rates_of[alike.kind_of[row]],
-        )
-        if seen.setdefault(same, index) != index:
+    rows = alike.class_of.tolist()
+    for index, (parts, row, kind) in enumerate(zip(_main_parts(platforms), rows, alike.kind_of[rows], strict=True)):
+        if seen.setdefault((parts, nodes_of[row], rates_of[kind]), index) != index:
             twins.add(index)
     return frozenset(twins)
+
+
+@cached_by_list
+def _main_parts(platforms: Sequence[Platform]) -> list[int]:
+    """A number for each platform, equal where they differ in drive size or GPU memory only."""
+    numbers: dict[tuple[object, ...], int] = {}
+    facts = attrgetter("server.id", "gpus_per_server", "storage.id", "tier_key", "fabric")
+    parts = ((facts(one), one.host_memory and one.host_memory.id) for one in platforms)
+    return [numbers.setdefault(one, len(numbers)) for one in parts]
 
 
 def _time_s(work: ResolvedWorkload, length: Floats | None, rate: Floats, calibration: Calibration) -> Floats:

@@ -81,7 +81,7 @@ def _rows_of(could: Bools, index: int, n_sizes: int) -> Ints:
 
 def _is_beaten(values: Floats, front: Floats) -> Bools:
     """Whether some point of the front is as good in every objective."""
-    return np.asarray((front <= values[:, None]).all(axis=2).any(axis=1))
+    return np.asarray(np.any(np.all(front <= values[:, None], axis=2), axis=1))
 
 
 def _exact(counts: PartCounts, rows: Ints, known: float, front: Floats) -> Floats:

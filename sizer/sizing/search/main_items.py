@@ -2,21 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
+from sizer.base.identity_cache import Identity, cached_by_catalog, cached_by_identity, identity_of_list
 from sizer.bom.ownership import OwnershipRates
 from sizer.bom.ownership_interval import least_yearly_cost
 from sizer.bom.prices import PriceBook
-from sizer.bom.unit_prices import BAND_CURRENCY, SMALL, UnitPrices
+from sizer.bom.unit_prices import BAND_CURRENCY, SMALL, UnitPrices, unit_prices
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
+from sizer.physical.networks.leaf_pairs import PAIR
+from sizer.physical.networks.ports import fabric_numbers, in_band_numbers, management_numbers, switch_numbers
+from sizer.physical.networks.storage_networks import BACK_END_SIDES
 from sizer.physical.platform import Platform
+from sizer.physical.platforms import leaf_ports
 from sizer.physical.software_lines import SoftwareLine, lines_of
 from sizer.sizing.limits import Limit
 from sizer.sizing.search.feasibility import EvaluatedSpace
@@ -37,7 +41,7 @@ def ranking_prices(
     rank only where every server and every storage system that can be bought has one; what is left to bands is then
     small, and taken at par. Otherwise all is compared in the currency of the bands.
     """
-    return UnitPrices(catalog, book, ranking_currency(request, platforms, book), (0.0, request.confidence), SMALL)
+    return unit_prices(catalog, book, ranking_currency(request, platforms, book), (0.0, request.confidence), SMALL)
 
 
 def ranking_currency(request: SizingRequest, platforms: Sequence[Platform], book: PriceBook) -> str:
@@ -66,18 +70,15 @@ class MainItems:
 def main_items_cost(
     request: SizingRequest, evaluated: EvaluatedSpace, prices: UnitPrices, rates: OwnershipRates | None = None
 ) -> MainItems:
-    """Cost of servers, storage tiers, head node, a switch, licences and support at the second height of ``prices``.
+    """Cost of servers, storage tiers, head node, switches, licences and support at the second height of ``prices``.
 
     With the rates of an ownership also the energy and rack units of servers, storage and head node over its years.
     """
     existing, platforms = request.existing, evaluated.platforms
-    amounts = _Amounts(prices, request, rates)
-    parts = [_priced_parts(platform) for platform in platforms]
-    of_server, of_storage, of_cluster, of_tier = zip(*parts, strict=True)
-    server = _of_all(platforms, of_server, amounts.server)
-    unit = _of_all(platforms, of_storage, amounts.unit)
-    cluster, per_server = _of_all(platforms, of_cluster, amounts.cluster)
-    tier = _of_all(platforms, of_tier, amounts.tier)
+    # Of a cluster that is there any of the rest may be there, too.
+    is_expansion = bool(existing.servers or existing.storage_nodes or existing.switches)
+    server, unit, cluster, tier, per_unit = _amounts(identity_of_list(platforms), prices, rates, is_expansion)
+    once, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each = cluster
     there, units_there = np.zeros((2, len(platforms), 1))
     if existing.servers or existing.storage_nodes:
         for place, platform in enumerate(platforms):
@@ -85,12 +86,12 @@ def main_items_cost(
             host = platform.storage_server.id if platform.storage_server is not None else ""
             nodes = existing.storage_nodes.get(platform.storage.id, 0)
             units_there[place] = nodes // nodes_per_unit(platform.storage) + existing.servers.get(host, 0)
-    per_unit = np.array([nodes_per_unit(platform.storage) for platform in platforms])[:, None]
 
     def bound(servers: Ints, nodes: Ints) -> Floats:
         new, units = np.maximum(servers - there, 0), np.maximum(nodes // per_unit - units_there, 0)
         cost = np.where(new > 0, new * server, 0.0) + np.where(units > 0, units * unit, 0.0)
-        cost = cost + tier + np.where(servers > 1, cluster + servers * per_server, 0.0)
+        leaves = leaf * np.maximum(servers * leaves_each, 1) + lower_leaf * np.maximum(servers * lower_leaves_each, 1)
+        cost = cost + tier + np.where(servers > 1, once + servers * per_server + leaves, 0.0)
         # A hair below, so that no rounding of sums makes it more than the whole design costs.
         return np.asarray(np.maximum(cost * (1 - 1e-9) - _HALF_CENT, 0.0))
 
@@ -103,6 +104,25 @@ def main_items_cost(
     )
 
 
+@lru_cache(maxsize=128)  # lists of platforms at a few confidences
+def _amounts(
+    listed: Identity, prices: UnitPrices, rates: OwnershipRates | None, is_expansion: bool
+) -> tuple[Floats, Floats, Floats, Floats, Ints]:
+    """What a server, a unit of storage, a cluster (:meth:`_Amounts.cluster`) and a second tier cost; nodes of a unit.
+
+    Arrays of shape (..., platforms, 1).
+    """
+    platforms, amounts = listed.value, _Amounts(prices, rates, is_expansion=is_expansion)
+    parts = [_priced_parts(platform) for platform in platforms]
+    of_server, of_storage, of_cluster, of_tier = zip(*parts, strict=True)
+    server = _of_all(platforms, of_server, amounts.server)
+    unit = _of_all(platforms, of_storage, amounts.unit)
+    cluster = _of_all(platforms, of_cluster, amounts.cluster)
+    tier = _of_all(platforms, of_tier, amounts.tier)
+    per_unit = np.array([nodes_per_unit(platform.storage) for platform in platforms])[:, None]
+    return server, unit, cluster, tier, per_unit
+
+
 @cached_by_identity
 def _priced_parts(platform: Platform) -> tuple[tuple[object, ...], ...]:
     """The parts that decide what a server, a unit of storage, what a cluster needs once, and a second tier cost."""
@@ -110,9 +130,12 @@ def _priced_parts(platform: Platform) -> tuple[tuple[object, ...], ...]:
     storage = (platform.storage.id, platform.capacity_option, platform.storage_server and platform.storage_server.id)
     # A head node may hold the data.
     once = (head and head.id, platform.has_spare_head, switch and switch.id, platform.director is None)
+    others = (platform.management_switch, platform.in_band_switch, platform.back_end_switch, platform.gateway)
+    network = (*(one and one.id for one in others), platform.attachment, platform.fabric.id, platform.server.id)
     second = platform.second_tier
     tier = second and (platform.tier_key, second.capacity_option, second.nodes)
-    return (platform.server.id, platform.gpus_per_server, memory and memory.id), storage, (*storage, *once), (tier,)
+    server = (platform.server.id, platform.gpus_per_server, memory and memory.id)
+    return server, storage, (*storage, *once, *network), (tier,)
 
 
 def _of_all(
@@ -141,8 +164,8 @@ def _licences(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
 class _Amounts:
     """What the main items of a platform cost, at the second height of the prices."""
 
-    def __init__(self, prices: UnitPrices, request: SizingRequest, rates: OwnershipRates | None) -> None:
-        self._prices, self._existing, self._rates = prices, request.existing, rates
+    def __init__(self, prices: UnitPrices, rates: OwnershipRates | None, *, is_expansion: bool) -> None:
+        self._prices, self._rates, self._is_expansion = prices, rates, is_expansion
         self._shares = _SupportShares(prices, rates)
 
     def server(self, platform: Platform) -> float:
@@ -163,18 +186,39 @@ class _Amounts:
         )
 
     def cluster(self, platform: Platform) -> Floats:
-        """Once, where there is more than one server: head node and a switch; and the licences of each server then."""
+        """Amounts where there is more than one server, shape (6,).
+
+        Once: head node, gateway, switches of the in-band network and of the back end; the licences of each server;
+        a leaf of the compute fabric, how many of them the ports of a server fill, and both for the 1 GbE network. Of
+        either network there is one leaf at least, and no leaf has more links than ports.
+        """
         if self._is_expansion:
-            return np.zeros(2)
-        once = per_server = 0.0
+            return np.zeros(6)
+        once = per_server = leaf = leaves_each = lower_leaf = lower_leaves_each = 0.0
+        server, lower = platform.server, platform.management_switch
         if platform.head_node is not None:
             once += self._cost(platform.head_node, platform) * (2 if platform.has_spare_head else 1)
+        if platform.attachment == "gateway" and platform.gateway is not None:
+            once += self._cost(platform.gateway, platform)
+        if platform.back_end_switch is not None:
+            once += self._cost(platform.back_end_switch, platform) * len(BACK_END_SIDES)
+        if platform.in_band_switch is not None and in_band_numbers(server).size:
+            once += self._cost(platform.in_band_switch, platform) * PAIR
         if platform.fabric_switch is not None and platform.director is None:
-            once += self._cost(platform.fabric_switch, platform)
+            leaf = self._cost(platform.fabric_switch, platform)
+            links, ports = (
+                fabric_numbers(server, platform.fabric).size,
+                leaf_ports(platform.fabric_switch, platform.fabric),
+            )
+            leaves_each = links / ports
+        if management_numbers(server).size:
+            lower_leaf = self._cost(lower, platform)
+            ports = switch_numbers(lower, platform.management_link).size
+            lower_leaves_each = management_numbers(server).size / ports
         for line in _licences(self._prices.catalog, platform):
             if line.metric == "node" and {"cluster", "all"} & set(line.covers):
                 per_server += float(self._prices.of(line.item, platform)[1]) * self._shares.times(line.item)
-        return np.array([once, per_server])
+        return np.array([once, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each])
 
     def tier(self, platform: Platform) -> float:
         """The units of a capacity tier, which every number of servers needs alike."""
@@ -182,11 +226,6 @@ class _Amounts:
         if self._is_expansion or second is None or second.storage is None:
             return 0.0
         return -(-second.nodes // nodes_per_unit(second.storage)) * self._cost(second.storage, platform)
-
-    @property
-    def _is_expansion(self) -> bool:
-        """Of a cluster that is there any of the rest may be there, too."""
-        return bool(self._existing.servers or self._existing.storage_nodes or self._existing.switches)
 
     def _cost(self, part: Item, platform: Platform) -> float:
         price = float(self._prices.of(part.id, platform)[1])

@@ -1,68 +1,50 @@
 """What the designs of the space are made of: counted platform by platform, and only when somebody asks."""
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
-from sizer.base.identity_cache import Identity, identity_of, identity_of_catalog
+from sizer.base.identity_cache import cached_by_list
 from sizer.base.interruption import pause_point
-from sizer.bom.cost import row_amounts
-from sizer.bom.lines import row_cost
 from sizer.bom.ownership import OwnershipRates, rates_of
 from sizer.bom.ownership_interval import row_totals
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Device
 from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import Quantities
 from sizer.physical.existing_use import PurchaseColumns, has_main, purchase
-from sizer.physical.quantities import NOTHING_EXISTING, quantities
+from sizer.physical.platform import Platform
+from sizer.physical.quantities import NOTHING_EXISTING
 from sizer.physical.racks.power import device_power
 from sizer.sizing.limits import AnyLimit, Limit
 from sizer.sizing.search.choice import nearest_row
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.main_items import MainItems, main_items_cost, ranking_prices
+from sizer.sizing.search.stored_counts import one_design, priced_parts
 from sizer.sizing.stages.evaluate import least_chance
-from sizer.workload.request import Fabric, Limits, SizingRequest
-
-# Parts of so many sizes of a platform are kept for the next request: those of an open request, some 75 kB.
-_KEPT_SIZES = 160
-
-
-@lru_cache(maxsize=512)  # requests of a batch count the same sizes of a platform again and again
-def _quantities(
-    platform: Identity,
-    catalog: Identity,
-    sizes: bytes,
-    nodes: bytes,
-    rack_power_w: float | None,
-    fabric: Fabric,
-) -> Quantities:
-    return quantities(
-        platform.value,
-        np.frombuffer(sizes, dtype=np.int64),
-        np.frombuffer(nodes, dtype=np.int64),
-        catalog=catalog.value,
-        limits=Limits(rack_power_w=rack_power_w),
-        fabric=fabric,
-    )
-
-
-@lru_cache(maxsize=8192)  # one for each platform of an open request, of several requests
-def _one_design(
-    platform: Identity, catalog: Identity, servers: int, nodes: int, rack_power_w: float | None, fabric: Fabric
-) -> Quantities:
-    """What the limits of the room ask about one design, without its parts."""
-    limits = Limits(rack_power_w=rack_power_w)
-    found = quantities(platform.value, servers, nodes, catalog=catalog.value, limits=limits, fabric=fabric)
-    return replace(found, components=(), networks=())
-
+from sizer.workload.request import SizingRequest
 
 # Keeps the amounts of any budget apart, above every design that misses the target.
 _PER_UNIT_OF_MONEY = 1e-13
+
+
+@cached_by_list
+def _heights_and_draws(platforms: Sequence[Platform]) -> tuple[Floats, Floats, Ints]:
+    """Rack units and watts of a server and of a unit of storage, shape (2, platforms), and the nodes of a unit."""
+
+    def of(devices: Sequence[Device]) -> Floats:
+        heights = [0.0 if one.height_u is None else one.height_u.value for one in devices]
+        return np.array([heights, [device_power(one).max_w for one in devices]])
+
+    units = [platform.storage_server or platform.storage for platform in platforms]
+    nodes = [nodes_per_unit(platform.storage) for platform in platforms]
+    return of([platform.server for platform in platforms]), of(units), np.array(nodes)[:, None]
 
 
 @dataclass(frozen=True)
@@ -150,13 +132,9 @@ class PartCounts:
     def at_least(self) -> dict[str, Floats]:
         """(platforms, sizes) rack units, watts and new racks of servers and storage alone."""
         evaluated = self.evaluated
-        units, watts = np.zeros((2, evaluated.space.n_platforms, len(evaluated.space.sizes)))
-        for index, platform in enumerate(evaluated.platforms):
-            chassis = evaluated.class_nodes[evaluated.class_of[index]] // nodes_per_unit(platform.storage)
-            storage = platform.storage_server or platform.storage
-            for device, count in ((platform.server, evaluated.space.sizes), (storage, chassis)):
-                units[index] += count * (device.height_u.value if device.height_u is not None else 0.0)
-                watts[index] += count * device_power(device).max_w
+        of_server, of_storage, per_unit = _heights_and_draws(evaluated.platforms)
+        servers, chassis = evaluated.space.sizes, evaluated.class_nodes[evaluated.class_of] // per_unit
+        units, watts = (a[:, None] * servers + b[:, None] * chassis for a, b in zip(of_server, of_storage, strict=True))
         # Racks that are there take some of it.
         room = np.inf if self.request.existing.racks else evaluated.platforms[0].rack.height_u.value
         return {"units": units, "watts": watts, "racks": np.ceil(units / room)}
@@ -169,15 +147,15 @@ class PartCounts:
         return np.asarray(np.flatnonzero(keeps) + self.evaluated.space.of_platform(index).start)
 
     def has_feasible(self, index: int) -> bool:
-        """Whether some design of a platform keeps every limit; where the smallest candidate does, no other is counted."""
+        """Whether some design of a platform keeps every limit: one that is known or small, else any of the others."""
         request, evaluated = self.request, self.evaluated
         is_open = request.limits.budget is None and request.existing == NOTHING_EXISTING
         if is_open and index not in self.by_platform and self.candidates[index].any():
-            size = int(np.argmax(self.candidates[index]))
-            nodes = evaluated.class_nodes[evaluated.class_of[index], size]
-            of = (identity_of(evaluated.platforms[index]), identity_of_catalog(self.catalog))
-            key = (int(evaluated.space.sizes[size]), int(nodes), request.limits.rack_power_w, request.fabric)
-            if all(keeps.all() for keeps in self.limits_of(_one_design(*of, *key), np.zeros(1)).values()):
+            places = np.flatnonzero(self.candidates[index])
+            nodes = evaluated.class_nodes[evaluated.class_of[index], places]
+            platform, servers = evaluated.platforms[index], evaluated.space.sizes[places]
+            design = one_design(platform, servers, nodes, request, self.catalog)
+            if all(keeps.all() for keeps in self.limits_of(design, np.zeros(1)).values()):
                 return True
         return self.feasible_of(index).size > 0
 
@@ -186,29 +164,13 @@ class PartCounts:
         evaluated, request = self.evaluated, self.request
         platform, sizes = evaluated.platforms[index], evaluated.space.sizes
         nodes = evaluated.class_nodes[evaluated.class_of[index]]
-        if sizes.size > _KEPT_SIZES or request.existing != NOTHING_EXISTING:
-            found = quantities(
-                platform,
-                sizes,
-                nodes,
-                catalog=self.catalog,
-                limits=request.limits,
-                existing=request.existing,
-                fabric=request.fabric,
-            )
-        else:
-            of = (identity_of(platform), identity_of_catalog(self.catalog))
-            key = (sizes.tobytes(), nodes.tobytes(), request.limits.rack_power_w, request.fabric)
-            found = _quantities(*of, *key)
-        amount, unpriced = row_cost(found.bought, self.catalog, self.prices, request.currency)
-        cost = np.zeros(len(evaluated.space.sizes)) if amount is None else amount
-        low, likely = row_amounts(found.bought, platform, self.unit_prices)
-        # Two designs of the same parts cost the same to the cent, whatever the order of the sums.
-        likely = np.round(likely, 2)
+        parts = priced_parts(platform, sizes, nodes, request, self.catalog, self.prices, self.unit_prices)
+        found, likely = parts.quantities, parts.likely
+        cost = np.zeros(len(evaluated.space.sizes)) if parts.cost is None else parts.cost
         ranking = likely
         if self.ownership_rates is not None:
             ranking = np.round(row_totals(found, platform, self.unit_prices, self.ownership_rates)[1], 2)
-        least = np.maximum(low, cost) if self.unit_prices.currency == request.currency else cost
+        least = np.maximum(parts.low, cost) if self.unit_prices.currency == request.currency else cost
         limits = self.limits_of(found, least)
         limited = request.limits.power_w is not None or request.limits.rack_power_w is not None
         is_open, energy_is_open = (self._draw_is_open(found, asked) for asked in (limited, self._pays_energy))
@@ -216,7 +178,7 @@ class PartCounts:
         if has_main(request.existing):
             bought = purchase(platform, found.components, request.existing, self.catalog)
         return PlatformParts(
-            found, cost, least, likely, ranking, frozenset(unpriced), limits, is_open, energy_is_open, bought
+            found, cost, least, likely, ranking, parts.unpriced, limits, is_open, energy_is_open, bought
         )
 
     @staticmethod

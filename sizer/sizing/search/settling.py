@@ -7,7 +7,7 @@ import numpy as np
 
 from sizer.bom.cost import amounts_by_item, heights_of
 from sizer.bom.ownership_interval import row_totals
-from sizer.bom.unit_prices import SMALL, UnitPrices
+from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.physical.quantities import slice_row
 from sizer.sizing.reasons import CostDifference, QuoteToSettle
 from sizer.sizing.search.part_counts import PartCounts
@@ -76,4 +76,4 @@ def row_difference(counts: PartCounts, row: int, base: int) -> CostDifference:
 def settling_prices(counts: PartCounts) -> UnitPrices:
     """Prices that rank designs, at the heights of a cost interval."""
     heights = heights_of(counts.request.confidence)
-    return UnitPrices(counts.catalog, counts.prices, counts.unit_prices.currency, heights, SMALL)
+    return unit_prices(counts.catalog, counts.prices, counts.unit_prices.currency, heights, SMALL)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.identity_cache import cached_by_list
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.stored_data import storage_demand
@@ -13,6 +14,23 @@ from sizer.sizing.constraints.tiers import needed_of
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.workload.data import DataRequest
 from sizer.workload.resolve import ResolvedWorkload
+
+
+@cached_by_list
+def _kinds(platforms: Sequence[Platform]) -> tuple[list[Platform], Ints]:
+    """A platform of each kind of storage, and which of these each platform has."""
+    first: dict[tuple[str, int, str], Platform] = {}
+    keys = [(one.storage.id, one.capacity_option, one.tier_key) for one in platforms]
+    for key, platform in zip(keys, platforms, strict=True):
+        first.setdefault(key, platform)
+    places = {key: place for place, key in enumerate(first)}
+    return list(first.values()), np.array([places[key] for key in keys], dtype=np.int64)
+
+
+@cached_by_list
+def fewest_nodes(platforms: Sequence[Platform]) -> Ints:
+    """(platforms,) nodes of the smallest storage system of each."""
+    return np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])
 
 
 @dataclass(frozen=True)
@@ -34,27 +52,22 @@ class StorageUnits:
     ) -> "StorageUnits":
         """Units for the data sets of some workloads together, with their checkpoints and snapshots."""
         demand = storage_demand(works, data_request)
-        seen: dict[tuple[str, int, str], int] = {}
+        first, kind_of = _kinds(platforms)
         kinds: list[tuple[bool, int, int, int, bool, bool, bool, bool]] = []
-        kind_of = []
-        for platform in platforms:
-            storage, option = platform.storage, platform.capacity_option
-            tier, key = platform.capacity_storage, (storage.id, option, platform.tier_key)
-            if key not in seen:
-                data = needed_of(platform, demand, data_request)
-                for_data = capacity.smallest_nodes(storage, option, data)
-                unit, (low, high) = capacity.nodes_per_unit(storage), capacity.node_limits(storage)
-                least = -(-max(low, int(for_data.nodes)) // unit) * unit
-                seen[key] = len(kinds)
-                facts = (capacity.counts_nodes(storage), unit, least, high, bool(for_data.fits))
-                unknown = (
-                    rate_is_unknown(storage) or (tier is not None and rate_is_unknown(tier)),
-                    write_rate_is_unknown(storage),
-                    capacity_is_unknown(storage, option),
-                )
-                is_known = [not one for one in unknown]
-                kinds.append((*facts, is_known[0], is_known[1], is_known[2]))
-            kind_of.append(seen[key])
+        for platform in first:
+            storage, option, tier = platform.storage, platform.capacity_option, platform.capacity_storage
+            data = needed_of(platform, demand, data_request)
+            for_data = capacity.smallest_nodes(storage, option, data)
+            unit, (low, high) = capacity.nodes_per_unit(storage), capacity.node_limits(storage)
+            least = -(-max(low, int(for_data.nodes)) // unit) * unit
+            facts = (capacity.counts_nodes(storage), unit, least, high, bool(for_data.fits))
+            unknown = (
+                rate_is_unknown(storage) or (tier is not None and rate_is_unknown(tier)),
+                write_rate_is_unknown(storage),
+                capacity_is_unknown(storage, option),
+            )
+            is_known = [not one for one in unknown]
+            kinds.append((*facts, is_known[0], is_known[1], is_known[2]))
         return cls(*(np.array(column)[kind_of] for column in zip(*kinds, strict=True)))
 
     def take(self, rows: Ints) -> "StorageUnits":

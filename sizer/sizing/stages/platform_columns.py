@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
+from sizer.base.identity_cache import cached_by_identity, cached_by_list
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.generations import default_eras, era_of
@@ -78,12 +78,19 @@ class ComputeGroup:
     fabric: LinkType
 
 
-@cached_by_catalog
 def compute_groups(platforms: Sequence[Platform]) -> tuple[list[ComputeGroup], list[int]]:
     """Distinct compute groups, and the index of each platform's group."""
+    # One platform is quickly looked at; stored, it would only displace the lists of whole requests.
+    return _groups_of(platforms) if len(platforms) == 1 else _groups_of_list(platforms)
+
+
+def _groups_of(platforms: Sequence[Platform]) -> tuple[list[ComputeGroup], list[int]]:
     groups: dict[ComputeGroup, int] = {}
     index = [groups.setdefault(_group(platform), len(groups)) for platform in platforms]
     return list(groups), index
+
+
+_groups_of_list = cached_by_list(_groups_of)
 
 
 @cached_by_identity
@@ -93,10 +100,19 @@ def _group(platform: Platform) -> ComputeGroup:
 
 def columns(platforms: Sequence[Platform], catalog: Catalog, gpus_used: int | None = None) -> Columns:
     """Columns of all platforms, one entry a platform; ``gpus_used`` GPUs of each server run the job (default all)."""
+    if len(platforms) == 1:
+        return _columns_of(platforms, catalog, gpus_used)
+    return _columns_of_list(platforms, catalog, gpus_used)
+
+
+def _columns_of(platforms: Sequence[Platform], catalog: Catalog, gpus_used: int | None) -> Columns:
     _, groups = compute_groups(platforms)
     rows = np.array([_facts(platform, catalog, gpus_used) for platform in platforms], dtype=float)
     names = [field.name for field in fields(Columns)[:-1]]
     return Columns(**dict(zip(names, rows.T, strict=True)), compute=np.array(groups, dtype=np.int64))
+
+
+_columns_of_list = cached_by_list(_columns_of)
 
 
 def fabric_shares(platforms: Sequence[Platform], index: Ints, servers: Ints, nodes: Ints, fabric: Fabric) -> Floats:

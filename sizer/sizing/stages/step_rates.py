@@ -106,11 +106,8 @@ def _drawn(of: _OfRun) -> _Drawn:
 
 def _digest(run: TrainingRun, terms: StepTerms) -> bytes:
     arrays = (*(getattr(run, one.name) for one in fields(run)), terms.values, terms.drawn, terms.log_scatter)
-    digest = blake2b(digest_size=16)
-    for one in arrays:
-        digest.update(repr(np.shape(one)).encode())
-        digest.update(np.asarray(one).tobytes())
-    return digest.digest()
+    content = [part for one in map(np.asarray, arrays) for part in (repr(one.shape).encode(), one.tobytes())]
+    return blake2b(b"".join(content), digest_size=16).digest()
 
 
 def _distinct(cols: Columns) -> tuple[Ints, Ints]:

@@ -1,0 +1,67 @@
+"""Counts that are stored for later requests: a changed price book gets its own, and one design of a platform stands in.
+
+What is expected is arithmetic on the prices given here, or the whole count of the same platforms.
+"""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sizer import Catalog, SizingRequest
+from sizer.base.identity_cache import same_list
+from sizer.bom.prices import price_book
+from sizer.bom.unit_prices import unit_prices
+from sizer.calibrate.calibration import stored_calibration
+from sizer.sizing.recommend import search
+from sizer.sizing.search.part_counts import PartCounts
+from tests.factories.examples import catalog
+from tests.factories.prices import priced
+from tests.property.law_examples import examples
+
+WORK = {"dnn": "resnet50", "dataset_bytes": "2 TB", "target": {"gpus_busy": 16}}
+
+
+def counts_of(parts: Catalog, **asked: object) -> PartCounts:
+    """Designs of 16 V100 in DGX-1 servers with an F800, at one to three servers."""
+    platforms = {"servers": ["dgx-1"], "storage": ["isilon-f800"], "fabrics": ["edr"]}
+    request = {"workload": [WORK], "platforms": platforms, "limits": {"servers": 3}, **asked}
+    return search(SizingRequest.from_dict(request), parts, stored_calibration())
+
+
+@examples(quick=10, thorough=40)
+@given(price=st.integers(100_000, 400_000), other=st.integers(100_000, 400_000))
+def test_a_changed_price_never_gets_an_old_amount(price: int, other: int) -> None:
+    """Two servers cost twice the difference of their prices more, whichever book was asked first."""
+    books = [priced({"dgx-1": str(amount)}) for amount in (price, other, price)]
+    amounts = [float(counts_of(book).of(0).cost[1]) for book in books]
+    assert amounts[1] - amounts[0] == 2 * (other - price)
+    assert amounts[2] == amounts[0]
+
+
+def test_prices_belong_to_one_price_book():
+    """One price of a server a book: 149,000 and 150,000 USD, at any height, as neither is a band."""
+    books = [priced({"dgx-1": amount}) for amount in ("149000", "150000")]
+    platform = counts_of(books[0]).evaluated.platforms[0]
+    prices = [unit_prices(book, price_book(book), "USD", (0.0, 0.9)) for book in books]
+    assert [one.of("dgx-1", platform).tolist() for one in prices] == [[149e3, 149e3], [150e3, 150e3]]
+    assert unit_prices(books[0], price_book(books[0]), "USD", (0.0, 0.9)) is prices[0]
+    assert unit_prices(books[0], price_book(books[0]), "USD", (0.0, 0.5)) is not prices[0]
+
+
+def test_one_design_tells_of_each_platform_what_counting_all_of_its_designs_tells():
+    """Over platforms for 16 GPUs, in a room of two racks, of 15 kW, with racks of 6 kW each, and without a limit."""
+    for limits in ({"racks": 2}, {"power_w": 15e3}, {"rack_power_w": 6e3}, {}):
+        asked = {"workload": [WORK], "limits": {"servers": 8, **limits}}
+        request = SizingRequest.from_dict(asked)
+        quick, whole = (search(request, catalog(), stored_calibration()) for _ in range(2))
+        platforms = range(0, quick.evaluated.space.n_platforms, 7)
+        found = [quick.has_feasible(index) for index in platforms]
+        assert found == [whole.feasible_of(index).size > 0 for index in platforms]
+        assert any(found)
+
+
+def test_a_list_of_the_same_items_is_the_same_list():
+    """By identity: an equal platform of another search of the same catalogue is the same object, too."""
+    first, again = (counts_of(catalog()).evaluated.platforms for _ in range(2))
+    assert first is again
+    assert same_list(list(first)) is first
+    assert same_list(list(reversed(first))) is not first or len(first) == 1
