@@ -55,7 +55,7 @@ def row_amounts(components: Iterable[Component], platform: Platform, prices: Uni
     much for the others. The interval of a sum is then the sum of the intervals, the widest that the bands allow.
     Support that costs a percentage is that share of what it supports, bought or not priced otherwise.
     """
-    bought = [part for part in components if part.status == "computed" and part.quantity.any()]
+    bought = [part for part in components if part.status == "computed" and np.count_nonzero(part.quantity)]
     plain = [part for part in bought if not prices.is_percentage(part.item)]
     if not plain:
         rows = bought[0].quantity.size if bought else 1

@@ -117,7 +117,7 @@ def row_cost(
     cents: Floats | None = None
     unpriced: dict[str, None] = {}
     for part in components:
-        if part.status != "computed" or not part.quantity.any():
+        if part.status != "computed" or not np.count_nonzero(part.quantity):
             continue
         if is_free(catalog.item(part.item)):
             continue

@@ -84,6 +84,8 @@ class Capacity:
 
     def broadcast_to(self, shape: tuple[int, ...]) -> "Capacity":
         """The same capacities in a shape that theirs broadcasts to."""
+        if all(np.shape(getattr(self, one)) == shape for one in _FIELDS):
+            return self
         return Capacity(*(np.broadcast_to(getattr(self, one.name), shape) for one in fields(self)))
 
     def flat_rows(self, place: Ints) -> "Capacity":
@@ -150,6 +152,9 @@ class Capacity:
         return Estimate(np.asarray(self.median, float), self.quantile(0.05), self.quantile(0.95))
 
 
+_FIELDS = tuple(one.name for one in fields(Capacity))
+
+
 def _score(distance: Floats, log_sd: Floats, skew: Floats) -> Floats:
     """Standard normal number that a skewed log-normal rate stays above with the probability to reach a need.
 
@@ -180,8 +185,10 @@ def _quantile_of_smallest(stages: Sequence[Capacity], probability: Floats) -> Fl
     shape = np.broadcast_shapes(probability.shape, *(np.shape(stage.median) for stage in stages))
 
     # All stages at once, along a first axis: many designs of few sizes are asked about.
-    whole = [stage.broadcast_to(shape) for stage in stages]
-    each = Capacity(*(np.stack([getattr(stage, one.name) for stage in whole]) for one in fields(Capacity)))
+    own = np.broadcast_shapes(*(np.shape(stage.median) for stage in stages))
+    stacked = (np.stack([getattr(stage.broadcast_to(own), one) for stage in stages]) for one in _FIELDS)
+    ones = (1,) * (len(shape) - len(own))
+    each = Capacity(*(np.broadcast_to(one.reshape(len(stages), *ones, *own), (len(stages), *shape)) for one in stacked))
     # The smallest of several is below the quantile of each of them, and above their smallest deep quantile.
     high = np.log(each.quantile(probability).min(axis=0))
     low = np.log(each.quantile(probability / (len(stages) + 1)).min(axis=0))

@@ -6,6 +6,7 @@ The calibration knows hundreds of parameters. What one combination needs of them
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,12 @@ class StepTerms:
     def drawn(self) -> Floats:
         """(..., draws, k) draws of ``values``, the same in every run; see :mod:`sizer.perf.step_draws`."""
         return drawn_terms(self.values, self.covariance) if self._kept is None else self._kept
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Of what rates with their draws depend on."""
+        parts = (self.values, self.drawn, self.log_scatter)
+        return blake2b(b"".join(part.tobytes() for part in parts), digest_size=16).digest()
 
     @property
     def log_scatter(self) -> Floats:

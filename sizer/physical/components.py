@@ -92,7 +92,7 @@ class Quantities:
     @cached_property
     def bought(self) -> tuple[Component, ...]:
         """Components that some row buys: neither existing nor optional ones."""
-        return tuple(part for part in self.components if part.status == "computed" and part.quantity.any())
+        return tuple(part for part in self.components if part.status == "computed" and np.count_nonzero(part.quantity))
 
     @property
     def n_racks(self) -> int:

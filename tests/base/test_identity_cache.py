@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sizer.base.identity_cache import cached_by_catalog
+from sizer.base.identity_cache import cached_by_catalog, cached_by_list, same_list
 
 
 @dataclass(frozen=True)
@@ -28,3 +28,21 @@ def test_an_answer_belongs_to_the_object_and_the_oldest_goes():
     del asked[:]
     assert [number(many[-1]), number(first)] == [49, 3]
     assert [id(parts) for parts in asked] == [id(first)]
+
+
+def test_a_list_is_the_same_for_the_very_same_items_only():
+    """An equal item is another one: what is known of a list is asked again for it."""
+    asked: list[tuple[Parts, ...]] = []
+
+    @cached_by_list
+    def total(parts: tuple[Parts, ...]) -> int:
+        asked.append(parts)
+        return sum(one.number for one in parts)
+
+    first, second, twin = Parts(1), Parts(2), Parts(2)
+    lists = [same_list(items) for items in ([first, second], (first, second), [first, twin], [second, first])]
+    assert lists[0] is lists[1]
+    assert [total(one) for one in lists] == [3, 3, 3, 3]
+    assert [[id(part) for part in one] for one in asked] == [
+        [id(first), id(second)], [id(first), id(twin)], [id(second), id(first)]
+    ]  # fmt: skip

@@ -226,6 +226,20 @@ def test_terms_of_several_platforms_by_row():
     assert rate.total.value[1] == rate.total.value[2] > rate.total.value[0]
 
 
+def test_a_changed_term_spread_or_scatter_has_another_digest():
+    """What draws make of a rate is stored by this digest: anything that moves them must move it."""
+    some = [
+        terms(),
+        terms(VALUES + 1e-12),
+        terms(covariance=spread()),
+        terms(covariance=2 * spread()),
+        terms(scatter=0.06),
+    ]
+    between = StepTerms(VALUES, np.zeros((K, K)), np.array(0.05), np.array(0.01))
+    assert len({one.digest for one in [*some, between]}) == 6
+    assert terms(covariance=spread()).digest == terms(covariance=spread()).digest
+
+
 def test_terms_of_a_wrong_shape_are_refused():
     with pytest.raises(ValueError, match="terms must be"):
         StepTerms(np.zeros(3), np.zeros((3, 3)), np.array(0.0))

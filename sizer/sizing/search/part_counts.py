@@ -20,7 +20,7 @@ from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import Quantities
 from sizer.physical.existing_use import PurchaseColumns, has_main, purchase
 from sizer.physical.platform import Platform
-from sizer.physical.quantities import NOTHING_EXISTING
+from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING
 from sizer.physical.racks.power import device_power
 from sizer.sizing.limits import AnyLimit, Limit
 from sizer.sizing.search.choice import nearest_row
@@ -152,6 +152,10 @@ class PartCounts:
         is_open = request.limits.budget is None and request.existing == NOTHING_EXISTING
         if is_open and index not in self.by_platform and self.candidates[index].any():
             places = np.flatnonzero(self.candidates[index])
+            if request.limits == NO_LIMITS:
+                # A power of two, which the next request may ask about, too; in a small room the first is likelier.
+                is_other = np.bitwise_count(evaluated.space.sizes[places]) > 1
+                places = places[np.argsort(is_other, kind="stable")]
             nodes = evaluated.class_nodes[evaluated.class_of[index], places]
             platform, servers = evaluated.platforms[index], evaluated.space.sizes[places]
             design = one_design(platform, servers, nodes, request, self.catalog)

@@ -141,9 +141,7 @@ def step_rates(
     catalog: Catalog,
 ) -> GpuRates:
     """What the GPUs do; ``terms`` are :func:`group_terms`, the other arguments those of :func:`compute`."""
-    return gpu_rates(
-        lambda some, n: step_run(work, platforms, some, n, catalog), StepTerms.stack(terms), cols, n_servers
-    )
+    return gpu_rates(lambda some, n: step_run(work, platforms, some, n, catalog), terms, cols, n_servers)
 
 
 def host_link(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Capacity:

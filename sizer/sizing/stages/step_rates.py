@@ -4,8 +4,8 @@ Draws cost some hundred evaluations of a step. How far they move a rate changes 
 they are made once for all platforms that compute alike and at a few sizes; between these the move is interpolated.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
@@ -36,14 +36,14 @@ class GpuRates:
     exchange: Floats  # the exchange alone; infinite where there is none
 
 
-def gpu_rates(run_of: RunOf, terms: StepTerms, cols: Columns, n_servers: Ints) -> GpuRates:
+def gpu_rates(run_of: RunOf, terms: Sequence[StepTerms], cols: Columns, n_servers: Ints) -> GpuRates:
     """Rates of designs.
 
     Parameters
     ----------
     run_of : callable
         Gives the runs on servers of some columns, at numbers of servers that broadcast with them.
-    terms : StepTerms
+    terms : sequence of StepTerms
         Of every compute group, in the order of ``cols.compute``.
     cols : Columns
         One entry a row, or (platforms, 1).
@@ -53,7 +53,6 @@ def gpu_rates(run_of: RunOf, terms: StepTerms, cols: Columns, n_servers: Ints) -
     first, place = _distinct(cols)
     distinct = Columns(**{name: np.ravel(part)[first][:, None] for name, part in vars(cols).items()})
     sizes, below, above, share = _grid(n_servers)
-    own, values = terms[distinct.compute], terms.values[cols.compute]
     run = run_of(cols, n_servers)
     if isinstance(run, LanguageRun):
         gpu = Capacity.log_normal(run.tokens_per_s, run.log_sd)
@@ -61,17 +60,17 @@ def gpu_rates(run_of: RunOf, terms: StepTerms, cols: Columns, n_servers: Ints) -
     if isinstance(run, InferenceRun):
         one_server = run_of(distinct, np.ones((1, 1), dtype=np.int64))
         assert isinstance(one_server, InferenceRun)
-        drawn = one_server.rate(own)
+        drawn = one_server.rate(StepTerms.stack(list(terms))[distinct.compute])
         gpu = Capacity.of_estimate(drawn.compute).flat_rows(place).scaled(n_servers)
         return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))
     few = run_of(distinct, sizes[None, :])
     assert isinstance(few, TrainingRun)
-    moved = _drawn(_OfRun(_digest(few, own), few, own))
+    moved = _drawn(few, terms, distinct.compute)
 
     def at_rows(table: Floats) -> Floats:
         return np.asarray(table[place, below] * (1 - share) + table[place, above] * share)
 
-    found = run.medians(values)
+    found = run.medians(np.stack([one.values for one in terms])[cols.compute])
     median, sd = found.samples_per_s * np.exp(at_rows(moved.log_ratio)), at_rows(moved.log_sd)
     alone = (moved.alone[:, 0] / sizes[0])[place] * n_servers
     gpu = Capacity(median, sd, np.zeros_like(sd), at_rows(moved.skew))
@@ -87,27 +86,28 @@ class _Drawn(NamedTuple):
     skew: Floats
 
 
-@dataclass(frozen=True)
-class _OfRun:
-    """Runs and their terms, by their content."""
-
-    digest: bytes
-    run: TrainingRun = field(compare=False)
-    terms: StepTerms = field(compare=False)
-
-
-@lru_cache(maxsize=256)  # requests of a batch ask for few networks; questions about a design change one input at a time
-def _drawn(of: _OfRun) -> _Drawn:
-    rate = of.run.rate(of.terms)
-    spread = Capacity.of_estimate(rate.total)
-    log_ratio = np.log(rate.total.value / of.run.samples_per_s(of.terms.values))
-    return _Drawn(rate.compute.value, log_ratio, spread.log_sd, spread.skew)
+def _drawn(run: TrainingRun, terms: Sequence[StepTerms], compute: Ints) -> _Drawn:
+    stored = _drawn_of(_digest(run, [terms[number] for number in compute.ravel().tolist()]))
+    if not stored:
+        own = StepTerms.stack(list(terms))[compute]
+        rate = run.rate(own)
+        spread = Capacity.of_estimate(rate.total)
+        log_ratio = np.log(rate.total.value / run.samples_per_s(own.values))
+        stored.append(_Drawn(rate.compute.value, log_ratio, spread.log_sd, spread.skew))
+    return stored[0]
 
 
-def _digest(run: TrainingRun, terms: StepTerms) -> bytes:
-    arrays = (*(getattr(run, one.name) for one in fields(run)), terms.values, terms.drawn, terms.log_scatter)
-    content = [part for one in map(np.asarray, arrays) for part in (repr(one.shape).encode(), one.tobytes())]
-    return blake2b(b"".join(content), digest_size=16).digest()
+# Requests of a batch ask for few networks; questions about a design change one input at a time.
+@lru_cache(maxsize=1024)
+def _drawn_of(digest: bytes) -> list[_Drawn]:  # noqa: ARG001 -- of the runs and their terms, which are large
+    """Where what draws make of some runs is stored: nothing before it is worked out."""
+    return []
+
+
+def _digest(run: TrainingRun, terms: Sequence[StepTerms]) -> bytes:
+    arrays = (np.asarray(getattr(run, one.name)) for one in fields(run))
+    content = [part for one in arrays for part in (repr(one.shape).encode(), one.tobytes())]
+    return blake2b(b"".join((*content, *(one.digest for one in terms))), digest_size=16).digest()
 
 
 def _distinct(cols: Columns) -> tuple[Ints, Ints]:
