@@ -44,8 +44,9 @@ from sizer.sizing.result import WorkloadAnswer
 _BEYOND = 2.5
 # Points of a curve at least: LibreOffice drops a first series that is shorter than a later one.
 _LEAST_POINTS = 4
-# The label of the design stands on its drop line, at this share of its rate.
-_LABEL_AT = 0.3
+# The label of the design stands on its drop line, at the first of these shares of its rate that is clear of the target.
+_LABEL_AT = (0.3, 0.6)
+_CLEAR = 0.15  # of the rate
 # Columns of the purchases by their titles, with their widths in percent.
 _PURCHASES = {"Year": 11, "Owned": 13, "Bought": 38, "Cost": 20, "Maximum draw": 18}
 
@@ -132,7 +133,8 @@ def _scaling_chart(answer: WorkloadAnswer, n_gpus: int, gpu: str) -> LineChart:
         series.append(Series("Published runs", published, "published"))
     rate = float(answer.throughput.value)
     label = f"this design: {significant(rate)}"
-    drop = ((float(n_gpus), 0.0), (float(n_gpus), _LABEL_AT * rate), (float(n_gpus), rate))
+    is_near = target is not None and abs(target - _LABEL_AT[0] * rate) < _CLEAR * rate
+    drop = ((float(n_gpus), 0.0), (float(n_gpus), _LABEL_AT[is_near] * rate), (float(n_gpus), rate))
     series.append(Series("This design", drop, "design", label))
     task = "throughput" if answer.is_inference else "training throughput"
     return LineChart(tuple(series), "GPUs", f"{task}, {unit}", "gpu")

@@ -76,12 +76,43 @@ def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
     ``documents`` are the keys of the sources that can be cited; other sources of prices are named in words.
     """
     lines = [line for category in CATEGORIES for line in bill.part(category).lines]
+    fields = _priced_fields(bill, documents) if has_amounts(bill) else _unpriced_fields(documents)
+    blank = [""] * (len(fields) - 3)
+    return record_table(
+        "bill",
+        "Bill of materials",
+        lines,
+        fields,
+        group=lambda line: CATEGORY_TITLES[line.category],
+        totals=[row("", label, *blank, amount, kind="total") for label, amount in total_rows(bill)],
+        note=price_note(bill),
+        style="bill",
+    )
+
+
+def has_amounts(bill: Bill) -> bool:
+    """Whether any line has a price other than zero."""
+    return any(line.unit_price or line.fixed_extended for line in bill.lines)
+
+
+def _unpriced_fields(documents: Container[str]) -> list[Field[BillLine]]:
+    """Columns of a bill without amounts: one says of each line that it awaits a quote or is free of charge."""
+    return [
+        Field("Line", lambda line: line.line, width=6),
+        Field("Description", lambda line: _description(line, documents), width=44),
+        Field("Part number", part_number, width=24),
+        Field("Qty", _quantity, "right", 11),
+        Field("Price", lambda line: price_texts(line)[2], "right", 15),
+    ]
+
+
+def _priced_fields(bill: Bill, documents: Container[str]) -> list[Field[BillLine]]:
     has_discount = bill.has_discount
     fields: list[Field[BillLine]] = [
         Field("Line", lambda line: line.line, width=6),
-        Field("Description", lambda line: _description(line, documents), width=26 if has_discount else 33),
+        Field("Description", lambda line: _description(line, documents), width=26 if has_discount else 32),
         Field("Part number", part_number, width=17 if has_discount else 23),
-        Field("Qty", _quantity, "right", 13 if has_discount else 10),
+        Field("Qty", _quantity, "right", 13 if has_discount else 11),
         Field(
             "Unit price" if bill.is_customer_copy else "Unit list price",
             lambda line: price_texts(line)[0],
@@ -98,17 +129,7 @@ def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
     ]
     if not has_discount:
         del fields[5]
-    blank = [""] * (len(fields) - 3)
-    return record_table(
-        "bill",
-        "Bill of materials",
-        lines,
-        fields,
-        group=lambda line: CATEGORY_TITLES[line.category],
-        totals=[row("", label, *blank, amount, kind="total") for label, amount in total_rows(bill)],
-        note=price_note(bill),
-        style="bill",
-    )
+    return fields
 
 
 def price_note(bill: Bill) -> str:
@@ -206,7 +227,7 @@ def cost_table(result: SizingResult) -> Table:
         where = "cost of ownership" if result.request.ownership is not None else "comparison with renting"
         tariff = f"The {where} below includes its cost."
     parts = [(category, bill.part(category)) for category in CATEGORIES]
-    if not any(line.unit_price for line in bill.lines):
+    if not has_amounts(bill):
         parts = []  # a list of parts that all await a quote says no more than the sum
     return fact_table(
         "cost",

@@ -313,7 +313,8 @@ class RateNeed(Enum):
 
     READS = "reads"
     CHECKPOINTS = "checkpoints"  # written
-    LEVEL = "level"  # published, of reads
+    LEVEL = "level"  # published, of reads and writes
+    STATED = "stated"  # of reads or writes, in the request
     FILES = "files"  # looked up and read, a second
     INGEST = "ingest"
     SNAPSHOTS = "snapshots"  # read to copy what changed

@@ -41,11 +41,25 @@ class OtherStreams:
     never_together: frozenset[str]  # names of streams of which one at a time runs
     level: StorageLevelName | None = None  # that the storage meets
     level_is_default: bool = False  # the request does not name it
+    # Of the whole storage, whatever is read and written; 0: the request states none.
+    minimum_read_bytes_per_s: float = 0.0
+    minimum_write_bytes_per_s: float = 0.0
 
     @property
     def is_nothing(self) -> bool:
         """Whether nothing is said of them."""
-        return not (self.ingest_bytes_per_s or self.snapshot_bytes_per_s or self.never_together or self.level)
+        return not (
+            self.ingest_bytes_per_s
+            or self.snapshot_bytes_per_s
+            or self.never_together
+            or self.level
+            or self.has_minimum
+        )
+
+    @property
+    def has_minimum(self) -> bool:
+        """Whether the request states a rate of the storage."""
+        return bool(self.minimum_read_bytes_per_s or self.minimum_write_bytes_per_s)
 
     def without_level(self) -> "OtherStreams | None":
         """The streams without a published level; None where nothing is left to say."""
@@ -77,6 +91,8 @@ def other_streams(request: SizingRequest) -> OtherStreams:
         duty_fraction=window_s / DAY_S,
         never_together=frozenset(data.never_together),
         level=None if data.storage_level == "none" else data.storage_level,
+        minimum_read_bytes_per_s=data.minimum_read_bytes_per_s or 0.0,
+        minimum_write_bytes_per_s=data.minimum_write_bytes_per_s or 0.0,
     )
 
 
@@ -98,8 +114,9 @@ _LEVEL_OF_FORMAT: dict[SampleFormat, StorageLevelName] = {
 def with_usual_level(streams: OtherStreams, request: SizingRequest, target: Target, kind: SampleFormat) -> OtherStreams:
     """Streams with the level that NVIDIA names for such data, where GPUs are asked for by their number and none is.
 
+    Stated rates of the storage take its place.
     It counts for shared storage of today's servers only (``Columns.has_usual_level``).
     """
-    if request.data.storage_level is not None or target.gpus_busy is None:
+    if request.data.storage_level is not None or streams.has_minimum or target.gpus_busy is None:
         return streams
     return replace(streams, level=_LEVEL_OF_FORMAT[kind], level_is_default=True)

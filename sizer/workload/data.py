@@ -43,6 +43,9 @@ class DataRequest(RequestTable):
     # Published level of read and write rates by the number of servers that the storage meets with its low ends. Absent:
     # where today's GPUs are asked for by their number, the level that NVIDIA names for such data; "none": no level.
     storage_level: StorageLevelChoice | None = None
+    # Rates of the whole storage that its low ends reach, whatever the workloads read and write.
+    minimum_read_bytes_per_s: Annotated[BytesPerS, Field(ge=1e6)] | None = None
+    minimum_write_bytes_per_s: Annotated[BytesPerS, Field(ge=1e6)] | None = None
     # New data that arrive in a day, and changed data that copies of snapshots read in a day, each in a window of it.
     daily_ingest_bytes: Bytes | None = None
     daily_snapshot_bytes: Bytes | None = None

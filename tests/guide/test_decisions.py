@@ -6,7 +6,14 @@ from dataclasses import replace
 import pytest
 
 from sizer.present.text import decisions as text
-from sizer.sizing.design.decisions import RackLimit, RejectionKind, decisions, rack_choice, rejection
+from sizer.sizing.design.decisions import (
+    RackLimit,
+    RejectedDesign,
+    RejectionKind,
+    decisions,
+    rack_choice,
+    rejection,
+)
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import SelectionKind
 from sizer.sizing.size import size
@@ -153,6 +160,20 @@ def test_a_rejected_design_has_the_reason_of_the_selection(selection, kind):
     (other,) = (one for one in result.platforms if one is not result.design)
     chosen = replace(result, selection=replace(result.selection, kind=selection))
     assert rejection(chosen, other) is kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "rank_by", "said"),
+    [
+        (SelectionKind.RANKED, "watts", "Comes later by least power, then by cost"),
+        (SelectionKind.PREFERRED, "time", "Comes later by shortest time, then by cost"),
+        (SelectionKind.GROWTH, None, "Not what the growth plan buys first"),
+    ],
+)
+def test_a_design_that_comes_later_names_the_measure(resnet, kind, rank_by, said):
+    rejected = RejectedDesign(resnet.design, RejectionKind.RANKED_BEHIND)
+    selection = replace(resnet.selection, kind=kind, rank_by=rank_by)
+    assert text.rejection_text(rejected, selection) == said
 
 
 def test_the_next_larger_option_reaches_what_is_usually_asked(even):

@@ -32,4 +32,4 @@ def tests_table(tests: Sequence[AcceptanceTest]) -> Table | None:
         return None
     titles = ("Test", "Expected result", "Pass criterion", "Basis")
     caption = "Acceptance tests with expected results"
-    return fact_table("acceptance", caption, rows, titles=titles, widths=(32, 27, 17, 24), style="")
+    return fact_table("acceptance", caption, rows, titles=titles, widths=(31, 23, 24, 22), style="")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sizer.guide.context import GuideContext
-from sizer.present.bill_tables import bill_table, cost_table
+from sizer.present.bill_tables import bill_table, cost_table, has_amounts
 from sizer.present.figures import charted
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
@@ -22,7 +22,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "open_prices": result_text.open_prices(bill),
         "bill": bill_table(bill, context.catalog.sources),
-        "cost": cost_table(context.result),
+        "cost": cost_table(context.result) if has_amounts(bill) else None,
         "warnings": bill_warning_sentences(bill.warnings),
         "ownership": _ownership(context),
         "rental": _rental(context),

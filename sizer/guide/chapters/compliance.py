@@ -20,6 +20,7 @@ from sizer.questions.failures.tables import targets_text
 from sizer.questions.team.tables import least_served, percentile_text, wait_text
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.stages.storage_rates import node_rates, node_write_rates, rate_is_unknown, write_rate_is_unknown
 from sizer.workload.target_text import target_text
 
 
@@ -55,6 +56,7 @@ def requirements(context: GuideContext) -> Iterator[Requirement]:
     yield from _targets(context)
     yield from _team(context)
     yield _capacity(context)
+    yield from _storage_rates(context)
     yield from _tolerated_losses(context)
     yield from _budget(context)
     yield from _counts(context)
@@ -122,6 +124,28 @@ def _capacity(context: GuideContext) -> Requirement:
     if stored.is_minimum:
         return _checked(context, CheckKind.CAPACITY, f"Usable capacity of at least {si(needed, 'B')}", "storage", "")
     return _checked(context, CheckKind.CAPACITY, f"Capacity for {si(needed, 'B')} of {what}", "storage", " usable")
+
+
+def _storage_rates(context: GuideContext) -> Iterator[Requirement]:
+    """Stated rates of the whole storage, held against its low ends."""
+    design, data = context.design, context.result.request.data
+    platform = design.platform
+    count = design.n_servers if platform.storage.kind == "local" else max(design.storage_nodes, 1)
+    read, _, line = node_rates(platform)
+    for verb, least, rate, is_unknown in (
+        ("reads", data.minimum_read_bytes_per_s, read, rate_is_unknown(platform.storage)),
+        (
+            "writes",
+            data.minimum_write_bytes_per_s,
+            node_write_rates(platform)[0],
+            write_rate_is_unknown(platform.storage),
+        ),
+    ):
+        if least is not None:
+            reached = count * min(rate, line)
+            text = "not published" if is_unknown else f"{si(reached, 'B/s')}, lower end"
+            is_met = None if is_unknown else reached >= least
+            yield Requirement(f"Storage {verb} at least {si(least, 'B/s')}", text, is_met, "storage")
 
 
 def _checked(context: GuideContext, kind: CheckKind, text: str, chapter: str, after: str = "") -> Requirement:

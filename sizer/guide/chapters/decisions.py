@@ -11,6 +11,7 @@ from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import decisions as text
 from sizer.present.text import result_text
 from sizer.sizing.design.decisions import LinkOption, RejectedDesign
+from sizer.sizing.reasons import Selection
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,9 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
         f"{design.n_servers} × {platform.server.name}, each with {platform.gpus_per_server} × {platform.gpu.name}",
         text.server_texts(server, result),
         text.server_trade_off(server, design),
-        _designs_table("rejected-servers", "Servers that were compared and rejected", server.rejected),
+        _designs_table(
+            "rejected-servers", "Servers that were compared and rejected", server.rejected, result.selection
+        ),
         text.only_allowed_text("GPU server") if server.is_only_allowed else "",
     )
     storage = found.storage
@@ -48,7 +51,9 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
         words.capital(result_text.storage_name(design)),
         text.storage_texts(storage, design),
         text.storage_trade_off(storage, design),
-        _designs_table("rejected-storage", "Storage that was compared and rejected", storage.rejected),
+        _designs_table(
+            "rejected-storage", "Storage that was compared and rejected", storage.rejected, result.selection
+        ),
         text.only_allowed_text("storage") if storage.is_only_allowed else "",
     )
     fabric = found.fabric
@@ -71,7 +76,7 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
     )
 
 
-def _designs_table(id_: str, caption: str, rejected: Sequence[RejectedDesign]) -> Table | None:
+def _designs_table(id_: str, caption: str, rejected: Sequence[RejectedDesign], selection: Selection) -> Table | None:
     if not rejected:
         return None
     fields = (
@@ -81,7 +86,7 @@ def _designs_table(id_: str, caption: str, rejected: Sequence[RejectedDesign]) -
             "Rack units", lambda one: grouped(float(one.design.quantities.rack_units[0])), "right", 11
         ),
         Field[RejectedDesign]("Maximum power", lambda one: result_text.power(one.design), "right", 17),
-        Field[RejectedDesign]("Why not", text.rejection_text, "left", 30),
+        Field[RejectedDesign]("Why not", lambda one: text.rejection_text(one, selection), "left", 30),
     )
     return record_table(id_, caption, rejected, fields)
 

@@ -100,6 +100,9 @@ def conditions_table(result: SizingResult, catalog: Catalog, is_customer_copy: b
     def size(size_bytes: float | None) -> str | None:
         return si(size_bytes, "B") if size_bytes is not None else None
 
+    def rate(bytes_per_s: float | None) -> str | None:
+        return si(bytes_per_s, "B/s") if bytes_per_s is not None else None
+
     existing = {**request.existing.servers, **request.existing.storage_nodes, **request.existing.switches}
     facts = (
         ("Requested confidence", confidence),
@@ -114,6 +117,8 @@ def conditions_table(result: SizingResult, catalog: Catalog, is_customer_copy: b
         ("Minimum host memory per server", size(allowed.host_memory_bytes)),
         ("Storage tier", allowed.storage_tier),
         ("Minimum usable capacity", size(request.data.minimum_capacity_bytes)),
+        ("Minimum read rate of the storage", rate(request.data.minimum_read_bytes_per_s)),
+        ("Minimum write rate of the storage", rate(request.data.minimum_write_bytes_per_s)),
         ("Budget", words.money(words.whole(limits.budget), request.currency) if limits.budget is not None else None),
         ("Maximum power per rack", watts(limits.rack_power_w)),
         ("Maximum total power", watts(limits.power_w)),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sizer.base.quantities import by_count, grouped
+from sizer.base.quantities import grouped
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
@@ -14,6 +14,7 @@ from sizer.present import words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
+from sizer.present.text.assumptions import missing_of
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences
 from sizer.present.text.calibration import note_texts
 from sizer.present.text.checks import conditional_sentence, missing_text
@@ -82,10 +83,9 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
             f"Decide on the confidence: {words.chance(design.probability)} with this design, "
             f"{words.chance(context.surer.probability)} with {context.surer.name}."
         )
-    n_open = len(result.questions)
-    if n_open:
-        points = by_count(n_open, "one open point", f"{words.spelled(n_open)} open points")
-        steps.append(f"Have the vendors confirm {points}.")
+    unconfirmed = missing_of(result)
+    if unconfirmed:
+        steps.append(f"Have the vendors confirm {words.listed(unconfirmed)}.")
     missing = design.bill.net_total.n_open
     if missing:
         steps.append(f"Request quotes for {words.plural(missing, 'line')} of the bill.")

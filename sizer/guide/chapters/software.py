@@ -24,7 +24,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "layers": drawn("layers", layers(design, catalog)),
         "software": _licence_table(design, catalog, "software", "software", "Software of the design"),
         "stacks": stacks_table(design),
-        "releases": releases_table(design, catalog),
+        "releases": releases_text(design, catalog),
         "release_sources": list(dict.fromkeys(one.version.source for one in _releases(design, catalog))),
         "support": _licence_table(design, catalog, "support", "support-lines", "Support"),
         "has_scheduler": "slurm" in items,
@@ -78,15 +78,14 @@ def stacks_table(design: DesignAnswer) -> Table:
     return record_table("stacks", "Software stack of each workload", design.workloads, fields)
 
 
-def releases_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
-    """Releases that the newest published runs on the GPUs were made with; None where no run states them."""
+def releases_text(design: DesignAnswer, catalog: Catalog) -> str:
+    """Releases that the newest published runs on the GPUs were made with; "" where no run states them."""
     releases = _releases(design, catalog)
     if not releases:
-        return None
-    rows = [row(one.component, one.version.value) for one in releases]
+        return ""
     name = catalog.generations[str(design.platform.gpu.generation)].name
-    caption = f"Software releases of published MLPerf runs on {name} GPUs"
-    return fact_table("releases", caption, rows, titles=("Component", "Release"), widths=(50, 50), style="short")
+    used = words.listed(f"{one.component} {one.version.value}" for one in releases)
+    return f"The fastest published MLPerf runs on {name} GPUs used {used}; install these releases or newer ones."
 
 
 def _releases(design: DesignAnswer, catalog: Catalog) -> tuple[Release, ...]:

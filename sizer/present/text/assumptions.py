@@ -8,6 +8,7 @@ from sizer.catalog.labels import capital, fact_label, fact_value_text, unit_of_f
 from sizer.catalog.schema import Port
 from sizer.physical.notes import CableQuestion
 from sizer.present.text.plan import question_text
+from sizer.present.words import listed
 from sizer.sizing.assumptions import (
     AssumedFact,
     AssumedWriteRate,
@@ -178,3 +179,15 @@ def part_questions(point: MissingFacts | MissingReadRate) -> tuple[str, tuple[st
     if isinstance(point, MissingReadRate):
         return with_vendor(point.storage), (_READ_RATE,)
     return with_vendor(point.item), tuple(dict.fromkeys(fact_label(field).lower() for field in point.fields))
+
+
+def missing_of(result: SizingResult) -> list[str]:
+    """What vendors must confirm, part by part without what is asked; prices are quoted and not confirmed."""
+    parts = [
+        part_questions(point)[0] for point in result.questions if isinstance(point, MissingFacts | MissingReadRate)
+    ]
+    cables = [question_text(point) for point in result.questions if isinstance(point, CableQuestion)]
+    # A name without what follows its comma, which reads as a further part in a list.
+    names = dict.fromkeys(part.partition(",")[0] for part in parts)
+    about = [f"the missing data of {listed(names)}"] if names else []
+    return [*about, *(f"the {text}" for text in cables)]

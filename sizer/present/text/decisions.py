@@ -9,7 +9,7 @@ from sizer.present.text import result_text
 from sizer.present.text.layouts import unused_gpus_text
 from sizer.present.text.money import WITHOUT_CABLES
 from sizer.present.text.storage_need import storage_need_sentences
-from sizer.present.text.verdict import binding_text, not_predicted_text
+from sizer.present.text.verdict import BEST_BY_KEY, binding_text, not_predicted_text
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.design.decisions import (
     FabricChoice,
@@ -21,8 +21,9 @@ from sizer.sizing.design.decisions import (
     ServerChoice,
     StorageChoice,
 )
-from sizer.sizing.reasons import BindingKind, RateNeed, StorageDecision
+from sizer.sizing.reasons import BindingKind, RateNeed, Selection, StorageDecision
 from sizer.sizing.result import DesignAnswer, SizingResult
+from sizer.workload.request import ranks_by_cost
 from sizer.workload.target_text import target_text
 
 _REJECTED = {
@@ -30,7 +31,6 @@ _REJECTED = {
     RejectionKind.LIKELY_DEARER: "Expected to cost more",
     RejectionKind.DEARER_BUT_FOR_CABLES: f"Costs more {WITHOUT_CABLES}",
     RejectionKind.NOT_PREFERRED: "Behind the preferred vendors",
-    RejectionKind.RANKED_BEHIND: "Behind in the ranking that the request asks for",
 }
 # What each kind of storage gives and takes.
 _STORAGE_TRADE_OFFS = {
@@ -49,6 +49,7 @@ _RATE_NEEDS = {
     RateNeed.READS: "The read rate",
     RateNeed.CHECKPOINTS: "The rate of writing checkpoints",
     RateNeed.LEVEL: "The storage level",
+    RateNeed.STATED: "The requested rate of the storage",
     RateNeed.FILES: "The number of files opened a second",
     RateNeed.INGEST: "The rate of writing new data",
     RateNeed.SNAPSHOTS: "The rate of copying snapshots",
@@ -56,12 +57,16 @@ _RATE_NEEDS = {
 }
 
 
-def rejection_text(rejected: RejectedDesign) -> str:
+def rejection_text(rejected: RejectedDesign, selection: Selection) -> str:
     """Why a design was not chosen, as a phrase that begins with a capital."""
     if rejected.kind is RejectionKind.MISSES_TARGET:
         return f"Misses the target: confidence {words.chance(rejected.design.probability)}"
     if rejected.kind is RejectionKind.CONDITIONAL:
         return "Depends on a value that no source gives"
+    if rejected.kind is RejectionKind.RANKED_BEHIND:
+        if selection.rank_by is None or ranks_by_cost(selection.rank_by):
+            return "Not what the growth plan buys first"
+        return f"Comes later by {BEST_BY_KEY[selection.rank_by]}, then by cost"
     return _REJECTED[rejected.kind]
 
 

@@ -45,7 +45,7 @@ _SIZES = {
     SizeKey.RACK_UNITS: "rack units",
 }
 # What the first platform has by each key that a user may rank by; cost has a sentence of its own.
-_RANKED = {
+BEST_BY_KEY = {
     "time": "shortest time",
     "gpus": "fewest GPUs",
     "rack-units": "fewest rack units",
@@ -271,7 +271,7 @@ def _choice_text(result: SizingResult, *, with_amounts: bool) -> str:
             return "It is the only platform that the request allows and that meets it."
         case SelectionKind.RANKED:
             assert selection.rank_by is not None  # the kind says that the request ranks
-            key = _RANKED[selection.rank_by]
+            key = BEST_BY_KEY[selection.rank_by]
             return (
                 f"Of {selection.n_platforms} platforms that meet the request it has the {key}, the key of the ranking."
             )

@@ -21,6 +21,7 @@ from sizer.sizing.limits import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bou
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.stages.gpu_memory import MemoryAnswer, memory_answer
 from sizer.sizing.stages.language_rates import layout_refusal
+from sizer.sizing.stages.storage_rates import node_rates, node_write_rates
 from sizer.workload.request import Loss
 from sizer.workload.target_text import target_text
 
@@ -91,6 +92,8 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
         return _memory_error_text(counts, row)
     if broken == (Limit.STORAGE_CAPACITY,):
         return _capacity_error_text(counts)
+    if broken == (Limit.STORAGE_RATE,) and (why := _rate_error_text(counts)):
+        return why
     if any(limit in TARGET_LIMITS for limit in broken):
         chance = (
             f"at the median and meets the target with {probability_text(float(evaluated.probability[row]))} confidence"
@@ -125,6 +128,34 @@ def _capacity_error_text(counts: PartCounts) -> str:
         f"is too small: {si(demand.total_bytes, 'B')} {why}; of the allowed storage {name} holds the most, up to "
         f"{si(most, 'B')}"
     )
+
+
+def _rate_error_text(counts: PartCounts) -> str:
+    """Rate that is requested of the storage, and the allowed storage that reaches the most; "" where one reaches it."""
+    platforms, data = counts.evaluated.platforms, counts.request.data
+    reads = [min(node_rates(one)[0], node_rates(one)[2]) for one in platforms]
+    writes = [node_write_rates(one)[0] for one in platforms]
+    for verb, least, rates in (
+        ("read", data.minimum_read_bytes_per_s, reads),
+        ("write", data.minimum_write_bytes_per_s, writes),
+    ):
+        reached = [
+            (_most_nodes(counts, one) * rate, one.storage.name) for one, rate in zip(platforms, rates, strict=True)
+        ]
+        most, name = max(reached)
+        if least is not None and least > most:
+            return (
+                f"is too slow: {verb}s of {si(least, 'B/s')} are requested (data.minimum_{verb}_bytes_per_s); of the "
+                f"allowed storage {name} {verb}s the most, up to {si(most, 'B/s')} at its low end"
+            )
+    return ""
+
+
+def _most_nodes(counts: PartCounts, platform: Platform) -> int:
+    """Nodes of the largest system, or servers whose own drives are the storage."""
+    if platform.storage.kind == "local":
+        return int(counts.evaluated.space.sizes.max())
+    return int(capacity.node_limits(platform.storage)[1])
 
 
 def _most_bytes(platform: Platform) -> float:

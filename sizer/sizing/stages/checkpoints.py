@@ -48,8 +48,9 @@ class CheckpointRates:
     restart_bytes_per_s: Floats
     waits: bool  # training reads nothing while a checkpoint is written
     others: OtherStreams | None
-    level_read_bytes_per_s: Floats | None = None  # of a published level that is asked for
-    level_write_bytes_per_s: Floats | None = None
+    # Of a published level that is asked for, or stated in the request.
+    least_read_bytes_per_s: Floats | None = None
+    least_write_bytes_per_s: Floats | None = None
 
     def take(self, rows: Ints) -> "CheckpointRates":
         """Of some rows of the first axis."""
@@ -57,10 +58,10 @@ class CheckpointRates:
             self,
             written_bytes_per_s=self.written_bytes_per_s[rows],
             restart_bytes_per_s=self.restart_bytes_per_s[rows],
-            level_read_bytes_per_s=None if self.level_read_bytes_per_s is None else self.level_read_bytes_per_s[rows],
-            level_write_bytes_per_s=None
-            if self.level_write_bytes_per_s is None
-            else self.level_write_bytes_per_s[rows],
+            least_read_bytes_per_s=None if self.least_read_bytes_per_s is None else self.least_read_bytes_per_s[rows],
+            least_write_bytes_per_s=None
+            if self.least_write_bytes_per_s is None
+            else self.least_write_bytes_per_s[rows],
         )
 
     def at_one_time(self, reads_bytes_per_s: Floats) -> Iterator[tuple[Floats, Floats]]:

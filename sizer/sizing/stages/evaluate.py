@@ -161,11 +161,15 @@ def need(
     if others is not None and others.level_is_default and not np.any(cols.has_usual_level):
         others = others.without_level()
     rates = checkpoint_rates(work.checkpoints, others, gpus, comp.replicas)
-    level = None if others is None else others.level
-    if rates is not None and level is not None:
-        read, write = level_rates(level, np.broadcast_to(servers_of_eight(n_servers, cols.gpus_per_server), gpus.shape))
-        asked = cols.has_usual_level if others is not None and others.level_is_default else 1.0
-        rates = replace(rates, level_read_bytes_per_s=read * asked, level_write_bytes_per_s=write * asked)
+    if rates is not None and others is not None and (others.level is not None or others.has_minimum):
+        read = np.full(gpus.shape, others.minimum_read_bytes_per_s)
+        write = np.full(gpus.shape, others.minimum_write_bytes_per_s)
+        if others.level is not None:
+            servers = np.broadcast_to(servers_of_eight(n_servers, cols.gpus_per_server), gpus.shape)
+            asked = cols.has_usual_level if others.level_is_default else 1.0
+            at_level = [rate * asked for rate in level_rates(others.level, servers)]
+            read, write = np.maximum(read, at_level[0]), np.maximum(write, at_level[1])
+        rates = replace(rates, least_read_bytes_per_s=read, least_write_bytes_per_s=write)
     return replace(wanted, checkpoints=rates)
 
 
@@ -250,12 +254,11 @@ def nodes_given_compute(
     files = np.ceil(operations_per_s(work, reads) / cols.node_iops)
     if checkpoints is None and not np.count_nonzero(cols.staged_bytes_per_s):
         return np.maximum(_nodes_reading(reads, cols, level), files)
-    if checkpoints is not None and checkpoints.level_read_bytes_per_s is not None:
-        # A level is met by what was demonstrated.
-        at_level = np.ceil(checkpoints.level_read_bytes_per_s / cols.node_low_bytes_per_s)
-        files = np.maximum(files, at_level)
-    if checkpoints is not None and checkpoints.level_write_bytes_per_s is not None:
-        files = np.maximum(files, np.ceil(checkpoints.level_write_bytes_per_s / cols.node_write_low_bytes_per_s))
+    if checkpoints is not None and checkpoints.least_read_bytes_per_s is not None:
+        # Such a rate is met by what was demonstrated.
+        files = np.maximum(files, np.ceil(checkpoints.least_read_bytes_per_s / _low_end(cols)))
+    if checkpoints is not None and checkpoints.least_write_bytes_per_s is not None:
+        files = np.maximum(files, np.ceil(checkpoints.least_write_bytes_per_s / cols.node_write_low_bytes_per_s))
     together = [(reads, np.zeros_like(reads))] if checkpoints is None else checkpoints.at_one_time(reads)
     needed: Floats = np.maximum.reduce(
         [
@@ -276,6 +279,11 @@ def nodes_given_compute(
     return needed
 
 
+def _low_end(cols: Columns) -> Floats:
+    """What one node reads at its low end, through its ports. [B/s]"""
+    return np.asarray(np.minimum(cols.node_low_bytes_per_s, cols.node_line_bytes_per_s))
+
+
 def operations_per_s(work: ResolvedWorkload, reads_bytes_per_s: Floats) -> Floats:
     """Lookups and reads a second of samples that are files of their own; 0 of records. [1/s]"""
     if work.dataset.format != "raw files" or work.language is not None:
@@ -292,11 +300,13 @@ def rate_need(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need
         (operations_per_s(work, read_bytes_per_s(work, comp, wanted)) / cols.node_iops).flat[0]
     )
     streams = wanted.checkpoints
-    if streams is not None and streams.level_read_bytes_per_s is not None:
-        found[RateNeed.LEVEL] = float(streams.level_read_bytes_per_s.flat[0]) / read_low
-    if streams is not None and streams.level_write_bytes_per_s is not None:
-        at_level = float((streams.level_write_bytes_per_s / cols.node_write_low_bytes_per_s).flat[0])
-        found[RateNeed.LEVEL] = max(found.get(RateNeed.LEVEL, 0.0), at_level)
+    if streams is not None and streams.least_read_bytes_per_s is not None:
+        is_stated = streams.others is not None and streams.others.level is None
+        kind = RateNeed.STATED if is_stated else RateNeed.LEVEL
+        found[kind] = float(streams.least_read_bytes_per_s.flat[0]) / read_low
+        if streams.least_write_bytes_per_s is not None:
+            written = float((streams.least_write_bytes_per_s / cols.node_write_low_bytes_per_s).flat[0])
+            found[kind] = max(found[kind], written)
     if streams is not None:
         write_low = float(cols.node_write_low_bytes_per_s.flat[0])
         found[RateNeed.CHECKPOINTS] = float(streams.written_bytes_per_s.flat[0]) / write_low
@@ -316,8 +326,8 @@ def write_demand_matters(wanted: Need, n_nodes: Ints, cols: Columns) -> Bools:
     if streams is not None:
         ingest = 0.0 if streams.others is None else streams.others.ingest_bytes_per_s
         written = written + streams.written_bytes_per_s + ingest
-        if streams.level_write_bytes_per_s is not None:
-            written = np.maximum(written, streams.level_write_bytes_per_s)
+        if streams.least_write_bytes_per_s is not None:
+            written = np.maximum(written, streams.least_write_bytes_per_s)
     certain = np.maximum(_CERTAIN_WRITE_SHARE * n_nodes * cols.node_low_bytes_per_s, cols.shown_write_bytes_per_s)
     return np.asarray(written > certain)
 

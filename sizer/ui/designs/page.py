@@ -135,7 +135,7 @@ def _list() -> None:
         )
     with right:
         with_hidden = st.toggle(
-            "Include hidden designs", key="designs-hidden", on_change=state.if_stored("designs-hidden", _first_page)
+            "Show hidden", key="designs-hidden", on_change=state.if_stored("designs-hidden", _first_page)
         )
     page = int(st.session_state.get("designs_page", 0))
     found = saving.library().search(words, page=page, per_page=_DESIGNS_A_PAGE, with_hidden=with_hidden)

@@ -130,6 +130,20 @@ DATA: Columns = (
             Dropdown(LEVELS),
         ),
         FormField(
+            ("data", "minimum_read_bytes_per_s"),
+            "Minimum read rate",
+            "The whole storage reads at least this, whatever the workloads need.",
+            Quantity(BYTES_PER_S),
+            "as the workloads need",
+        ),
+        FormField(
+            ("data", "minimum_write_bytes_per_s"),
+            "Minimum write rate",
+            "The whole storage writes at least this, whatever the workloads need.",
+            Quantity(BYTES_PER_S),
+            "as the workloads need",
+        ),
+        FormField(
             ("data", "daily_ingest_bytes"),
             "New data a day",
             "Written while training goes on.",

@@ -59,6 +59,10 @@ def _summary() -> str:
     least = state.get((*HERE, "minimum_capacity_bytes"))
     if least:
         parts.append(f"at least {in_words('minimum_capacity_bytes', least)} usable")
+    for field, what in (("minimum_read_bytes_per_s", "reads"), ("minimum_write_bytes_per_s", "writes")):
+        rate = state.get((*HERE, field))
+        if rate:
+            parts.append(f"at least {in_words(field, rate)} of {what}")
     every = state.get((*HERE, "checkpoint_every_s"))
     if every:
         parts.append(f"checkpoints every {in_words('checkpoint_every_s', every)}")

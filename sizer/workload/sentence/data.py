@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from sizer.base.quantities import BYTES, parse
+from sizer.base.quantities import BYTES, BYTES_PER_S, QuantityKind, parse
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import ends, quantity, written_number
 from sizer.workload.sentence.targets import SAMPLES, TIME, time_text
@@ -38,6 +38,34 @@ _CAPACITY = (
     ),
 )
 _SIZES = re.compile(SIZE, re.I)
+_RATE_UNIT = r" ?(?P<unit>[KMGT]i?[bB])(?: ?/ ?s(?:ec(?:ond)?)?|ps| per second)\b"
+_RATE = quantity(_RATE_UNIT, between=f"(?:{_RATE_UNIT.replace('?P<unit>', '?:')})") + (
+    r"(?! ?(?:/|per|for each|each|a) ?(?:GPU|server|node|host|client)s?\b)"
+)
+_LEAST = r"(?:at least |min(?:imum|\.)?(?: of)? |more than |>=? ?)?"
+_AMOUNT = r"(?:throughput|bandwidth|rates?|performance|speed)"
+_KIND = r"(?:sustained |aggregated? |sequential |combined |total |storage |shared |file[ -]system |disk )*"
+_VERB = r"(?:(?P<read>read(?:s|ing)?)|(?P<write>writ(?:es?|ing)))"
+_STORED = r"(?:(?:shared |the )*(?:storage|file[ -]system|filer|NAS)(?: system)?)"
+# Rates of the storage: 20 GB/s of reads, writes at 10 GB/s, storage that delivers 20 GB/s.
+_STORAGE_RATES = (
+    re.compile(
+        rf"{_LEAST}{_RATE} (?:of |in |for )?{_KIND}{_VERB}(?: {_AMOUNT})?"
+        rf"(?: (?:from|to|of|on) {_STORED})?\b",
+        re.I,
+    ),
+    re.compile(
+        rf"(?:{_STORED} (?:that |which )?(?:can |must |should |has to |to )?)?\b{_KIND}"
+        rf"{_VERB}(?: {_AMOUNT})?(?: of| at|:| with)? {_LEAST}{_RATE}",
+        re.I,
+    ),
+    re.compile(rf"{_LEAST}{_RATE} (?:of |from )?(?:{_KIND}{_AMOUNT}(?: (?:from|of) {_STORED})?|{_STORED})\b", re.I),
+    re.compile(
+        rf"\b{_STORED}(?: {_AMOUNT})? ?(?:(?:that |which )?(?:can |must |should |has to |to )?"
+        rf"(?:deliver(?:s|ing)?|sustain(?:s|ing)?|provid(?:es?|ing)|do(?:es)?|handles?)|of|at|with|:)? {_LEAST}{_RATE}",
+        re.I,
+    ),
+)
 _CHECKPOINTS = re.compile(
     rf"\bcheckpoint(?:s|ing|ed)?\b(?: (?:is|are|be|taken|written|saved|interval(?: of)?|to be))* "
     rf"(?:(?:every|each|once (?:every|an?)|at least every|per) )?(?:{TIME}|(?P<hour>hour))\b"
@@ -86,6 +114,18 @@ def read_capacity(notes: Notes) -> None:
             notes.text.record(match, f"at least {written} of usable capacity")
 
 
+def read_storage_rates(notes: Notes) -> None:
+    """Rates that the whole storage reads and writes at least; without either word it is the read rate."""
+    for pattern in _STORAGE_RATES:
+        while match := notes.text.find(pattern):
+            groups = match.groupdict()
+            field, what = ("write", "writes") if groups.get("write") else ("read", "reads")
+            written = _written(notes, match, BYTES_PER_S)
+            if written:
+                notes.table("data")[f"minimum_{field}_bytes_per_s"] = written
+                notes.text.record(match, f"storage {what} at least {written}")
+
+
 def read_checkpoints(notes: Notes) -> None:
     """How often a checkpoint is written."""
     if match := notes.text.find(_CHECKPOINTS):
@@ -98,18 +138,19 @@ def _first(notes: Notes, patterns: tuple[re.Pattern[str], ...]) -> re.Match[str]
     return next((match for pattern in patterns if (match := notes.text.find(pattern))), None)
 
 
-def _written(notes: Notes, match: re.Match[str]) -> str:
-    """The size in a match, as a request writes it; "" where it is refused. Of a range the larger."""
+def _written(notes: Notes, match: re.Match[str], kind: QuantityKind = BYTES) -> str:
+    """The size or rate in a match, as a request writes it; "" where it is refused. Of a range the larger."""
     unit = match["unit"]
     value = ends(match)[1]
     name = _byte_unit(unit)
     if name is None:
-        notes.refuse(match[0].strip(), f"the unit {unit} means bits; write {unit[:-1]}B for bytes")
+        a_second = kind.unit.removeprefix(BYTES.unit)
+        notes.refuse(match[0].strip(), f"the unit {unit}{a_second} means bits; write {unit[:-1]}B{a_second} for bytes")
         notes.text.mark(match.start(), match.end())
         return ""
-    written = f"{written_number(value)} {name}"
+    written = f"{written_number(value)} {name}{kind.unit.removeprefix(BYTES.unit)}"
     try:
-        parse(BYTES, written)
+        parse(kind, written)
     except ValueError as error:
         notes.refuse(match[0].strip(), str(error))
         notes.text.mark(match.start(), match.end())

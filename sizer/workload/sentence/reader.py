@@ -7,7 +7,14 @@ from sizer.base.errors import RequestError
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.model import Catalog
 from sizer.workload.request import SIZE_LIMITS, SizingRequest
-from sizer.workload.sentence.data import read_capacity, read_checkpoints, read_host_memory, read_samples, read_sizes
+from sizer.workload.sentence.data import (
+    read_capacity,
+    read_checkpoints,
+    read_host_memory,
+    read_samples,
+    read_sizes,
+    read_storage_rates,
+)
 from sizer.workload.sentence.dates import need_in
 from sizer.workload.sentence.equipment import (
     eras_meant,
@@ -108,6 +115,7 @@ def _read(notes: Notes) -> None:
     _confidence(notes)
     read_losses(notes)
     read_fabrics(notes)
+    read_storage_rates(notes)
     read_capacity(notes)
     read_tier(notes)
     read_checkpoints(notes)

@@ -206,6 +206,40 @@ def test_a_capacity_is_not_the_size_of_the_data(words):
 
 
 @pytest.mark.parametrize(
+    ("words", "rates"),
+    [
+        ("20 GB/s of reads", ("20 GB/s", None)),
+        ("20 GB/s read and 10 GB/s write", ("20 GB/s", "10 GB/s")),
+        ("storage that delivers 40 GB/s and 20 GB/s of writes", ("40 GB/s", "20 GB/s")),
+        ("storage must read at least 8 GB/s", ("8 GB/s", None)),
+        ("aggregate read throughput of 60GBps, writes 30GBps", ("60 GB/s", "30 GB/s")),
+        ("100 GB/s storage bandwidth", ("100 GB/s", None)),
+        ("a filer with 30-40 GB/s", ("40 GB/s", None)),
+        ("1.5 TB/s of read bandwidth", ("1.5 TB/s", None)),
+        ("writing at 12 GB per second", (None, "12 GB/s")),
+    ],
+)
+def test_rates_of_the_storage_are_read(words, rates):
+    reading = read_sentence(f"Fine-tune Llama 3 70B on 64 H100, {words}", catalog())
+    names = ("minimum_read_bytes_per_s", "minimum_write_bytes_per_s")
+    assert reading.request["data"] == {name: rate for name, rate in zip(names, rates, strict=True) if rate}
+    assert reading.unread == ()
+
+
+@pytest.mark.parametrize("words", ["2 GB/s per GPU of storage throughput", "20 GB/s"])
+def test_a_rate_of_something_else_is_left_unread(words):
+    reading = read_sentence(f"Fine-tune Llama 3 70B on 64 H100, {words}", catalog())
+    assert "data" not in reading.request
+    assert reading.unread != ()
+
+
+def test_bits_are_not_taken_for_bytes():
+    reading = read_sentence("Fine-tune Llama 3 70B on 64 H100, 20 Gb/s of reads", catalog())
+    assert reading.question is not None
+    assert "write GB/s for bytes" in (reading.question.reason or "")
+
+
+@pytest.mark.parametrize(
     ("words", "tier"),
     [
         ("all-flash storage", "performance"),
