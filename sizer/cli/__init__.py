@@ -3,6 +3,7 @@
 The commands import what they need when they run, so that ``--help`` is quick.
 """
 
+import atexit
 import contextlib
 import gc
 import signal
@@ -82,6 +83,7 @@ def main() -> None:
     """Entry point: runs the command line and ends with the status of the error, if any."""
     prepare_streams()
     gc.set_threshold(*_RARE_COLLECTIONS)
+    atexit.register(gc.freeze)  # the interpreter would look through all of it once more before it ends
     with contextlib.suppress(ValueError):  # only the main thread of a program takes signals
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:
