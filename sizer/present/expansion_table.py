@@ -28,11 +28,11 @@ def growth_table(steps: Sequence[GrowthStep]) -> Table:
         steps,
         [
             Field("Size", _size, width=17),
-            Field("Added", _added, width=45),
-            Field("New racks", unless_limited(lambda step: grouped(step.new_racks)), "right", 7),
-            Field("New links", unless_limited(lambda step: grouped(step.added_links)), "right", 8),
-            Field("Links moved", unless_limited(lambda step: grouped(len(step.moved))), "right", 8),
-            Field("Maximum draw", unless_limited(_added_draw), "right", 15),
+            Field("Added", _added, width=41),
+            Field("New racks", unless_limited(lambda step: grouped(step.new_racks)), "right", 9),
+            Field("New links", unless_limited(lambda step: grouped(step.added_links)), "right", 9),
+            Field("Links moved", unless_limited(lambda step: grouped(len(step.moved))), "right", 10),
+            Field("Maximum draw", unless_limited(_added_draw), "right", 14),
         ],
         note=f"Existing devices keep their rack units; new ones use free units first. {moves}",
     )

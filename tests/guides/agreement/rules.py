@@ -141,7 +141,9 @@ def ends_of_sale(found: Finished) -> Iterator[Judged]:
         ended[plain_name(one[1])] = place
     for place, one in _finds(found, r"What the sources state about the ([^\n]+)\n(?:[^\n]*\n){3,60}?End of service "):
         ended[plain_name(one[1])] = place.split("“")[0] + "“End of service”"
-    for place, one in _finds(found, r"[Nn]o end of (?:sale|service)[^:;.]{0,40} is published: ([^.]+)[.]"):
+    # A full stop ends the list, or in the table of risks the action of the next cell.
+    listed = r"[Nn]o end of (?:sale|service)[^:;.]{0,40} is published: ([^.]+?)(?:[.]|\s+confirm\s+availability)"
+    for place, one in _finds(found, listed):
         for name in one[1].split(","):
             same = next((key for key in ended if plain_name(name) and key.endswith(plain_name(name))), "")
             yield not same, f"end of sale of {name.strip()}: {place} – {ended.get(same, '')}"
