@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from sizer.base.interruption import pause_point
-from sizer.base.provenance import make_picklable
 
 Progress = Callable[[Any], None]
 
@@ -221,6 +220,9 @@ def _pickled(answer: tuple[int, Any]) -> bytes:
 
 def _settled_pickle(value: object) -> bytes:
     """Pickle of a value while other threads may still fill in what its objects compute on first use."""
+    # A worker needs none of the classes of facts: to load them takes a fifth of its start.
+    from sizer.base.provenance import make_picklable
+
     make_picklable()
     for _ in range(_MOST_ATTEMPTS):
         # "dictionary changed size during iteration"

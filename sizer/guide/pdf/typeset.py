@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from sizer.base.errors import ReportError
 from sizer.guide.pdf.attachments import attached
 from sizer.guide.pdf.progress import Progress, reported_steps
-from sizer.present.fonts.files import ASSETS, FONTS_GO_HERE, print_faces
+from sizer.present.fonts.files import FONTS_GO_HERE, print_faces
 from sizer.present.fonts.glyphs import drawable
 from sizer.present.fonts.pango import load_pango, weasyprint_state
 
@@ -64,23 +64,24 @@ def page_pdf_apart(
 
 def _pdf(page: str, **options: object) -> bytes:
     load_pango()
-    import weasyprint
     from weasyprint.urls import FatalURLFetchingError
 
     from sizer.guide.pdf.packaged import PackagedOnly
+    from sizer.guide.pdf.page import Page
     from sizer.guide.pdf.svg_text import draw_texts_as_runs
     from sizer.guide.pdf.tagging import mended
+    from sizer.guide.pdf.text_layout import share_between_lines
 
     page = drawable(page).replace(FONTS_GO_HERE, print_faces(), 1)
     # Font sub-setting logs what it drops; that is no news for the user.
     for name in ("fontTools", "fontTools.subset", "weasyprint"):
         logging.getLogger(name).setLevel(logging.ERROR)
     draw_texts_as_runs()
+    share_between_lines()
     fetcher = PackagedOnly()
     # Fonts and parsed style are not kept for the next document: that would save 0.01 of 4 s.
     with contextlib.suppress(FatalURLFetchingError), _rare_collections():
-        document = weasyprint.HTML(string=page, base_url=ASSETS, url_fetcher=fetcher)
-        pdf: bytes = document.write_pdf(finisher=mended, **{"pdf_variant": "pdf/ua-1", **options})
+        pdf: bytes = Page(page, fetcher).write_pdf(finisher=mended, **{"pdf_variant": "pdf/ua-1", **options})
         if not fetcher.refused:
             return pdf
     raise ReportError(f"a template of the guide is damaged: {fetcher.refused[0]}")
@@ -88,7 +89,10 @@ def _pdf(page: str, **options: object) -> bytes:
 
 @contextlib.contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Collect cyclic garbage rarely, and what a document leaves at its end."""
+    """Collect cyclic garbage rarely, and what a document leaves at its end; not at all where that is switched off."""
+    if not gc.isenabled():
+        yield
+        return
     usual = gc.get_threshold()
     gc.set_threshold(*_RARE_COLLECTIONS)
     try:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from sizer.catalog.model import Catalog
 from sizer.questions.verdict.claim import Claim, ClaimDraft
 from sizer.questions.verdict.data_claims import data_claims
-from sizer.questions.verdict.reversal import RequestInput, ResizedRequests, Reversal, nearest_reversal
+from sizer.questions.verdict.reversal import RequestInput, ResizedRequests, nearest_of
 from sizer.questions.verdict.scale_claims import scale_claims
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
@@ -49,15 +49,11 @@ def _drafts(result: SizingResult, resized: ResizedRequests) -> Iterator[ClaimDra
 
 def _settled(draft: ClaimDraft, resized: ResizedRequests, catalog: Catalog) -> Claim:
     """The claim of a draft with the nearest change that reverses it."""
-    reversals = [_reversal(draft, moved, resized) for moved in draft.inputs]
-    nearest = min((one for one in reversals if one is not None), key=lambda one: one.distance, default=None)
-    sources = tuple(key for key in dict.fromkeys(draft.claim.sources) if key in catalog.sources)
-    return replace(draft.claim, sources=sources, reversal=nearest, tested_inputs=draft.inputs)
 
-
-def _reversal(draft: ClaimDraft, moved: RequestInput, resized: ResizedRequests) -> Reversal | None:
-    def is_reversed(value: float) -> bool | None:
+    def is_reversed(moved: RequestInput, value: float) -> bool | None:
         holds = draft.holds_at(moved, value)
         return None if holds is None else holds is not draft.claim.holds
 
-    return nearest_reversal(resized, moved, is_reversed)
+    nearest = nearest_of(resized, draft.inputs, is_reversed)
+    sources = tuple(key for key in dict.fromkeys(draft.claim.sources) if key in catalog.sources)
+    return replace(draft.claim, sources=sources, reversal=nearest, tested_inputs=draft.inputs)

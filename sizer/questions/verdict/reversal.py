@@ -1,9 +1,10 @@
 """The nearest change of a request that reverses a claim, found step by step: the request is resized at each step."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from sizer.base import units
@@ -53,6 +54,10 @@ class RequestInput:
         """The key in its parts: ("workload", 0, "dataset_bytes")."""
         return path_of(self.key)
 
+    def distance(self, value: float) -> float:
+        """How far a value lies from the present one: the same for twice and for half."""
+        return abs(math.log(value / self.before))
+
     def value(self, step: int) -> float:
         """Value of a step: of counts the number itself, of quantities three digits and a power of ten."""
         if self.is_count:
@@ -86,7 +91,7 @@ class Reversal:
     @property
     def distance(self) -> float:
         """How far the change goes: the same for twice and for half."""
-        return abs(math.log(self.after / self.input.before))
+        return self.input.distance(self.after)
 
 
 @dataclass(frozen=True)
@@ -207,18 +212,58 @@ def nearest_reversal(
     Values are doubled, or halved, until one reverses the claim; bisection between the last two finds the step. A claim
     that is reversed and restored within one doubling is missed.
     """
-    sign = 1 if moved.upwards else -1
+    return nearest_of(resized, (moved,), lambda _, value: is_reversed(value))
+
+
+def nearest_of(
+    resized: ResizedRequests, inputs: Iterable[RequestInput], is_reversed: Callable[[RequestInput, float], bool | None]
+) -> Reversal | None:
+    """Nearest change of one of several inputs that reverses a claim; of equal ones that of the first.
+
+    Parameters
+    ----------
+    resized : ResizedRequests
+    inputs : iterable of RequestInput
+        All are moved by one doubling before one is moved by two: what lies farther than a reversal is not tried.
+    is_reversed : callable
+        As for :func:`nearest_reversal`, with the input.
+
+    Returns
+    -------
+    Reversal or None
+    """
+    nearest: Reversal | None = None
+    waiting = [(moved, _first_step(moved)) for moved in inputs]
+    doubling = 0
+    while waiting:
+        doubling += 1
+        tried, waiting = waiting, []
+        for moved, unchanged in tried:
+            if nearest is not None and moved.distance(moved.value(unchanged)) >= nearest.distance:
+                continue
+            beyond = _step_beyond(moved, doubling)
+            is_last = doubling > _DOUBLINGS[moved.kind] or beyond == unchanged
+            if is_last or resized.request_at(moved, moved.value(beyond)) is None:
+                continue
+            if is_reversed(moved, moved.value(beyond)) is False:
+                waiting.append((moved, beyond))
+                continue
+            found = _between(resized, moved, partial(is_reversed, moved), unchanged, beyond)
+            if found is not None and (nearest is None or found.distance < nearest.distance):
+                nearest = found
+    return nearest
+
+
+def _first_step(moved: RequestInput) -> int:
+    """The first step beyond the present value: below it is the step itself, unless the value lies on it."""
     at_now = moved.step(moved.before)
-    # The first step beyond the present value: below it is the step itself, unless the value lies on it.
-    unchanged = at_now if moved.upwards or moved.value(at_now) == moved.before else at_now + 1
-    for doubling in range(1, _DOUBLINGS[moved.kind] + 1):
-        beyond = moved.step(max(moved.before * 2.0 ** (sign * doubling), 1.0 if moved.is_count else 0.0))
-        if beyond == unchanged or resized.request_at(moved, moved.value(beyond)) is None:
-            break
-        if is_reversed(moved.value(beyond)) in (True, None):
-            return _between(resized, moved, is_reversed, unchanged, beyond)
-        unchanged = beyond
-    return None
+    return at_now if moved.upwards or moved.value(at_now) == moved.before else at_now + 1
+
+
+def _step_beyond(moved: RequestInput, doubling: int) -> int:
+    """The step of the value that was doubled, or halved, so many times."""
+    sign = 1 if moved.upwards else -1
+    return moved.step(max(moved.before * 2.0 ** (sign * doubling), 1.0 if moved.is_count else 0.0))
 
 
 def _between(

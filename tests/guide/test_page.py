@@ -1,0 +1,103 @@
+"""A page is the same for WeasyPrint, whichever way it was read."""
+
+from xml.etree.ElementTree import Element
+
+import pytest
+
+from sizer.guide.edition import Edition
+from sizer.guide.pdf.render import guide_page
+from sizer.guide.pdf.typeset import page_pdf
+from tests.factories import examples
+from tests.guide.engine import needs_engine
+
+Node = tuple[str, dict[str, str], str, str]
+
+
+def _nodes(root: Element) -> list[Node]:
+    """Elements in their order with what stands in and behind them, without blanks in the head and around the body."""
+    outside = {root, *root, *root[0], root[1][-1]}
+    return [
+        (node.tag, _attributes(node), node.text or "", "" if node in outside else node.tail or "")
+        for node in root.iter()
+        if node is not root and node is not root[0]
+    ]
+
+
+def _attributes(node: Element) -> dict[str, str]:
+    """Attributes of an element; those that name a name space are some for HTML only."""
+    return {name: value for name, value in node.attrib.items() if "/xmlns/" not in name}
+
+
+@pytest.mark.pdf
+@pytest.mark.parametrize("form", ["guide", "engineer", "summary"])
+@pytest.mark.parametrize("name", ["llama-70b-checkpoints", "questions/data-doubles-every-year"])
+def test_pages_of_the_templates_are_well_formed_and_mean_the_same_as_html(name, form):
+    needs_engine()
+    import tinyhtml5
+
+    from sizer.guide.pdf.packaged import PackagedOnly
+    from sizer.guide.pdf.page import Page
+
+    text = guide_page(examples.sized(name), examples.catalog(), Edition(form))
+    read, html = Page(text, PackagedOnly()), tinyhtml5.parse(text, namespace_html_elements=False)
+    assert html.find("head/style").text != read.etree_element.find("head/style").text  # without rules for screens
+    html.find("head/style").text = read.etree_element.find("head/style").text
+    assert _nodes(read.etree_element) == _nodes(html)
+
+
+@pytest.mark.pdf
+def test_html_that_is_no_xml_and_drawings_without_a_name_space_are_read_as_in_a_browser():
+    """HTML, 13.1.2: void elements need no end tag; 13.2.6.5: an svg element is one of SVG."""
+    needs_engine()
+    from sizer.guide.pdf.packaged import PackagedOnly
+    from sizer.guide.pdf.page import Page
+
+    page = '<html><head></head><body><svg><rect width="1" height="1"/></svg>{}</body></html>'
+    for body in ("<p>one<br>two</p>", "<p>one<br/>two</p>"):
+        root = Page(page.format(body), PackagedOnly()).etree_element
+        names = [node.tag.rpartition("}")[::2] for node in root.iter()]
+        svg = "{http://www.w3.org/2000/svg"
+        body_names = [("", "html"), ("", "head"), ("", "body"), (svg, "svg"), (svg, "rect"), ("", "p"), ("", "br")]
+        assert names == body_names
+
+
+@pytest.mark.pdf
+def test_the_style_of_a_page_has_its_values_and_no_rules_for_screens():
+    needs_engine()
+    from sizer.guide.pdf.packaged import PackagedOnly
+    from sizer.guide.pdf.page import Page
+
+    style = (
+        ":root { --ink: #123456; } p { color: var(--ink); margin: var(--none) }"
+        "@media screen { :root { --ink: red; } p { color: blue; } } i { color: var(--ink) }"
+    )
+    page = Page(f"<html><head><style>{style}</style></head><body/></html>", PackagedOnly())
+    rules = page.etree_element.find("head/style").text.split("}")
+    assert [rule.split("{")[1].strip() for rule in rules if "{" in rule][1:] == [
+        "color: #123456; margin: var(--none)",
+        "color: #123456",
+    ]
+
+
+LINES = """<html lang="en"><head><title>x</title><style>
+.a { font-variant-numeric: tabular-nums; letter-spacing: -0.02em } .b { text-decoration: underline; font-size: 7pt }
+.c { font-variant-caps: small-caps; font-weight: 600; width: 30mm; overflow-wrap: anywhere } .d { direction: rtl }
+.e { font-language-override: "TRK"; font-feature-settings: "ss01" }
+</style></head><body><p class="a">1,234 one</p><p class="b">two <i>three</i> 567</p><p class="c">four five six seven
+eight nine ten unbelievably-long-word-that-breaks-somewhere</p><p class="d" lang="ar">eleven 12</p>
+<p class="e" lang="de">dreizehn <a href="#x">vierzehn</a></p><p class="e">fifteen</p></body></html>"""
+
+
+@pytest.mark.pdf
+def test_lines_that_share_what_their_style_sets_are_those_of_weasyprint(monkeypatch):
+    needs_engine()
+    pages = (LINES, guide_page(examples.sized("small-team"), examples.catalog(), Edition("summary")))
+    shared = [page_pdf(page) for page in pages]
+    from weasyprint.text import line_break
+
+    from sizer.guide.pdf import text_layout
+
+    assert line_break.Layout.setup is text_layout._set_up
+    monkeypatch.setattr(line_break.Layout, "setup", text_layout._usual_set_up)
+    monkeypatch.setattr(line_break, "_font_style_cache_key", text_layout._usual_key)
+    assert [page_pdf(page) for page in pages] == shared
