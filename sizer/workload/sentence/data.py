@@ -38,7 +38,7 @@ _CAPACITY = (
     ),
 )
 _SIZES = re.compile(SIZE, re.I)
-_RATE_UNIT = r" ?(?P<unit>[KMGT]i?[bB])(?: ?/ ?s(?:ec(?:ond)?)?|ps| per second)\b"
+_RATE_UNIT = r" ?(?P<unit>[KMGT]i?[bB])(?: ?/ ?s(?:ec|econd)?|ps| per second)\b"
 _RATE = quantity(_RATE_UNIT, between=f"(?:{_RATE_UNIT.replace('?P<unit>', '?:')})") + (
     r"(?! ?(?:/|per|for each|each|a) ?(?:GPU|server|node|host|client)s?\b)"
 )
@@ -62,7 +62,8 @@ _STORAGE_RATES = (
     re.compile(rf"{_LEAST}{_RATE} (?:of |from )?(?:{_KIND}{_AMOUNT}(?: (?:from|of) {_STORED})?|{_STORED})\b", re.I),
     re.compile(
         rf"\b{_STORED}(?: {_AMOUNT})? ?(?:(?:that |which )?(?:can |must |should |has to |to )?"
-        rf"(?:deliver(?:s|ing)?|sustain(?:s|ing)?|provid(?:es?|ing)|do(?:es)?|handles?)|of|at|with|:)? {_LEAST}{_RATE}",
+        r"(?:deliver(?:s|ing)?|sustain(?:s|ing)?|provides?|providing|do(?:es)?|handles?)|of|at|with|:)? "
+        rf"{_LEAST}{_RATE}",
         re.I,
     ),
 )
