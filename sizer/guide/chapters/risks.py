@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sizer.base.quantities import grouped
+from sizer.base.quantities import by_count, grouped
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
@@ -83,9 +83,10 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
             f"Decide on the confidence: {words.chance(design.probability)} with this design, "
             f"{words.chance(context.surer.probability)} with {context.surer.name}."
         )
-    unconfirmed = missing_of(result)
-    if unconfirmed:
-        steps.append(f"Have the vendors confirm {words.listed(unconfirmed)}.")
+    n_open = len(result.questions)
+    if n_open:
+        points = by_count(n_open, "one open point", f"{words.spelled(n_open)} open points")
+        steps.append(f"Have the vendors confirm {points}: {'; '.join(missing_of(result))}.")
     missing = design.bill.net_total.n_open
     if missing:
         steps.append(f"Request quotes for {words.plural(missing, 'line')} of the bill.")

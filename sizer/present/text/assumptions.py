@@ -182,7 +182,7 @@ def part_questions(point: MissingFacts | MissingReadRate) -> tuple[str, tuple[st
 
 
 def missing_of(result: SizingResult) -> list[str]:
-    """What vendors must confirm, part by part without what is asked; prices are quoted and not confirmed."""
+    """What vendors must confirm, in a few words: the parts whose data are missing, cables, and prices."""
     parts = [
         part_questions(point)[0] for point in result.questions if isinstance(point, MissingFacts | MissingReadRate)
     ]
@@ -190,4 +190,5 @@ def missing_of(result: SizingResult) -> list[str]:
     # A name without what follows its comma, which reads as a further part in a list.
     names = dict.fromkeys(part.partition(",")[0] for part in parts)
     about = [f"the missing data of {listed(names)}"] if names else []
-    return [*about, *(f"the {text}" for text in cables)]
+    prices = ["the prices"] if any(isinstance(point, MissingPrices) for point in result.questions) else []
+    return [*about, *(f"the {text}" for text in cables), *prices]
