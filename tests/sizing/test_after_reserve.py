@@ -149,7 +149,10 @@ def test_a_design_bears_every_loss_and_none_smaller_does(request_):
     assert (counts(best), best.platform) == (counts(design), design.platform)
     cases = failure_cases(EvaluatedDesign(result, CATALOG))
     for loss in request_.resilience.keeps_targets_without:
-        assert all(case.keeps_targets for case in cases if case.loss == loss)
+        found = {case.keeps_targets for case in cases if case.loss == loss}
+        # The loss of one of two feeds leaves a DGX-1 two of four supplies, and three carry it: what it does is not published.
+        allowed = {True, None} if loss == "feed" and design.platform.server.id == "dgx-1" else {True}
+        assert found <= allowed
 
 
 @pytest.mark.parametrize("request_", CASES, ids=range(len(CASES)))

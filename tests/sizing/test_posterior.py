@@ -70,7 +70,7 @@ class Middle:
 @pytest.fixture
 def at_the_medians(monkeypatch):
     """Judge and draws with every term at its value; nothing is kept of draws that others made, nor of these."""
-    kept = (hosts._estimate, step_rates._drawn)
+    kept = (hosts._estimate, step_rates._drawn_of)
     for one in kept:
         one.cache_clear()
     for module in ("sizer.perf.step_terms", "sizer.calibrate.calibration", "sizer.calibrate.fit.hosts"):
