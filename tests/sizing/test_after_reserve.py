@@ -150,7 +150,7 @@ def test_a_design_bears_every_loss_and_none_smaller_does(request_):
     cases = failure_cases(EvaluatedDesign(result, CATALOG))
     for loss in request_.resilience.keeps_targets_without:
         found = {case.keeps_targets for case in cases if case.loss == loss}
-        # The loss of one of two feeds leaves a DGX-1 two of four supplies, and three carry it: what it does is not published.
+        # On one of two feeds a DGX-1 keeps two of four supplies, and three carry it: what it does is not published.
         allowed = {True, None} if loss == "feed" and design.platform.server.id == "dgx-1" else {True}
         assert found <= allowed
 
