@@ -58,7 +58,7 @@ def _need(name: str, rate: Estimate, palette: Palette) -> ChartBar:
 def _rates(design: DesignAnswer, palette: Palette) -> Iterator[ChartBar]:
     """What the storage delivers, from the most certain rate to the least certain one."""
     platform, colours = design.platform, palette.stages
-    count = _sources(design)
+    count = design.delivering_nodes
     low, high, line = node_rates(platform)
     published = () if rate_is_unknown(platform.storage) else _published(platform.storage, low, high)
     for number, (name, rate) in enumerate(published):
@@ -86,16 +86,11 @@ def _total(count: int, rate: float) -> str:
     return f"{total} = {grouped(count)} × {si(rate, 'B/s')}" if count > 1 else total
 
 
-def _sources(design: DesignAnswer) -> int:
-    """Number of nodes, or of the servers whose drives hold the data."""
-    return design.n_servers if design.platform.storage.kind == "local" else max(design.storage_nodes, 1)
-
-
 def demand_finding(answer: WorkloadAnswer, design: DesignAnswer) -> str:
     """Title of the chart of read rates."""
     read = max(answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s, key=lambda rate: float(rate.value))
     need, needed, storage = float(read.value), rounded(read, "B/s"), design.platform.storage
-    name, count = storage.name, _sources(design)
+    name, count = storage.name, design.delivering_nodes
     low, high, line = (count * rate for rate in node_rates(design.platform))
     if rate_is_unknown(storage):
         if not np.isfinite(line):

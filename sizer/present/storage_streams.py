@@ -92,7 +92,7 @@ def _duty(share: float) -> str:
 
 def _delivered(design: DesignAnswer) -> list[Row]:
     platform = design.platform
-    count = design.n_servers if platform.storage.kind == "local" else max(design.storage_nodes, 1)
+    count = design.delivering_nodes
     low, high, line = node_rates(platform)
     slow, fast = node_write_rates(platform)
     read = "not published" if node_read_rate(platform.storage) is None else _range(count, low, high, line)

@@ -239,6 +239,11 @@ class DesignAnswer:
         return f"{named} + {tier.nodes} × {tier.storage.name} {by_count(tier.nodes, 'node', 'nodes')}"
 
     @property
+    def delivering_nodes(self) -> int:
+        """Nodes of the storage, or the servers where their own drives hold the data."""
+        return self.n_servers if self.platform.storage.kind == "local" else max(self.storage_nodes, 1)
+
+    @property
     def target_check(self) -> CheckResult:
         """Whether all targets are met."""
         results = {answer.target_check for answer in self.workloads}

@@ -130,7 +130,7 @@ def _storage_rates(context: GuideContext) -> Iterator[Requirement]:
     """Stated rates of the whole storage, held against its low ends."""
     design, data = context.design, context.result.request.data
     platform = design.platform
-    count = design.n_servers if platform.storage.kind == "local" else max(design.storage_nodes, 1)
+    count = design.delivering_nodes
     read, _, line = node_rates(platform)
     for verb, least, rate, is_unknown in (
         ("reads", data.minimum_read_bytes_per_s, read, rate_is_unknown(platform.storage)),

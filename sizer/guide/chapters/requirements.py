@@ -94,14 +94,8 @@ def conditions_table(result: SizingResult, catalog: Catalog, is_customer_copy: b
     def count(number: int | None) -> str | None:
         return grouped(number) if number is not None else None
 
-    def watts(power_w: float | None) -> str | None:
-        return si(power_w, "W") if power_w is not None else None
-
-    def size(size_bytes: float | None) -> str | None:
-        return si(size_bytes, "B") if size_bytes is not None else None
-
-    def rate(bytes_per_s: float | None) -> str | None:
-        return si(bytes_per_s, "B/s") if bytes_per_s is not None else None
+    def amount(value: float | None, unit: str) -> str | None:
+        return si(value, unit) if value is not None else None
 
     existing = {**request.existing.servers, **request.existing.storage_nodes, **request.existing.switches}
     facts = (
@@ -114,14 +108,14 @@ def conditions_table(result: SizingResult, catalog: Catalog, is_customer_copy: b
         ("Excluded storage", None if is_customer_copy else names(allowed.forbidden_storage)),
         ("Allowed fabrics", names(allowed.fabrics)),
         ("GPUs per server", count(allowed.gpus_per_server)),
-        ("Minimum host memory per server", size(allowed.host_memory_bytes)),
+        ("Minimum host memory per server", amount(allowed.host_memory_bytes, "B")),
         ("Storage tier", allowed.storage_tier),
-        ("Minimum usable capacity", size(request.data.minimum_capacity_bytes)),
-        ("Minimum read rate of the storage", rate(request.data.minimum_read_bytes_per_s)),
-        ("Minimum write rate of the storage", rate(request.data.minimum_write_bytes_per_s)),
+        ("Minimum usable capacity", amount(request.data.minimum_capacity_bytes, "B")),
+        ("Minimum read rate of the storage", amount(request.data.minimum_read_bytes_per_s, "B/s")),
+        ("Minimum write rate of the storage", amount(request.data.minimum_write_bytes_per_s, "B/s")),
         ("Budget", words.money(words.whole(limits.budget), request.currency) if limits.budget is not None else None),
-        ("Maximum power per rack", watts(limits.rack_power_w)),
-        ("Maximum total power", watts(limits.power_w)),
+        ("Maximum power per rack", amount(limits.rack_power_w, "W")),
+        ("Maximum total power", amount(limits.power_w, "W")),
         ("Maximum racks", count(limits.racks)),
         ("Maximum rack units", count(limits.rack_units)),
         ("Maximum servers", count(limits.servers)),

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from sizer.perf.availability.goodput import servers_of_eight, storage_level
-from sizer.physical.platform import Platform
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.checkpoints import TRANSFER_S, CheckpointedJob
 from sizer.sizing.stages.storage_rates import node_rates, node_write_rates, write_rate_is_unknown
@@ -47,7 +46,7 @@ class CheckpointStorage:
 def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> CheckpointStorage:
     """Rates of a design's storage beside what the checkpoints of a workload need."""
     platform, kept, plan = design.platform, job.checkpoints, job.plan
-    count = _count(platform, design)
+    count = design.delivering_nodes
     low, high, line = (count * rate for rate in node_rates(platform))
     slow, fast = (count * rate for rate in node_write_rates(platform))
     read, write = (min(low, line), min(high, line)), (min(slow, line), min(fast, line))
@@ -69,7 +68,3 @@ def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> Checkpoint
         storm_bytes=storm,
         level=storage_level(read[0], write[0], nodes) if is_known else None,
     )
-
-
-def _count(platform: Platform, design: DesignAnswer) -> int:
-    return design.n_servers if platform.storage.kind == "local" else max(design.storage_nodes, 1)
