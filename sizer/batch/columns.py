@@ -10,7 +10,7 @@ import pyarrow as pa
 from sizer.base.estimate import Estimate
 from sizer.base.provenance import Sourced
 from sizer.batch.keys import CellKind, in_order, request_key
-from sizer.present.text.verdict import binding_text
+from sizer.present.text.design_size import binding_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 # Names of computed columns start with this; no key of a request does.
@@ -102,7 +102,7 @@ def answer_cells(design: DesignAnswer, needs_cluster: bool) -> dict[str, Any]:
     cells = {
         "needs_cluster": bool(needs_cluster),
         "probability": _number(design.probability),
-        "binding_limit": binding_text(design),
+        "binding_limit": binding_text(design, with_rates=False),
         "design.name": design.name,
         "design.server": platform.server.id,
         "design.servers": int(design.n_servers),

@@ -81,14 +81,14 @@ def data_path(context: GuideContext) -> Slide:
     below: Block = TableBlock(_bottlenecks(context))
     if not context.has_many_workloads:
         epochs = [result_text.cold_epoch(first)] if first.time is not None else []
-        below = Paragraphs((*result_text.reason(context.design), *epochs))
+        below = Paragraphs((*result_text.reason(context.result), *epochs))
     sources = [key for answer in context.answers for stage in answer.stages for key in stage.sources]
     name = f"{words.shortened(first.workload.name)}: " if context.has_many_workloads else ""
     return Slide(
         topic="Data path and bottleneck",
         title=f"{name}{stage_finding(first)}",
         columns=(SlideColumn((DrawingBlock(drawing), below)),),
-        notes=notes(context, result_text.reason(context.design), sources),
+        notes=notes(context, result_text.reason(context.result), sources),
     )
 
 

@@ -14,11 +14,11 @@ from sizer.present.tables import Cell, Field, Table, record_table, row
 from sizer.present.text import result_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
-from sizer.present.text.verdict import binding_text, proposal_text, reason_texts, selection_text
+from sizer.present.text.design_size import asked_target_text, binding_text, required_rate_text
+from sizer.present.text.verdict import proposal_text, reason_texts, selection_text
 from sizer.questions.team.tables import wait_text
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import WorkloadAnswer
-from sizer.workload.target_text import target_text
 
 # What a meeting does not need of the constraints.
 _NOT_SHOWN = ("Excluded servers", "Excluded storage", "Racks and PDUs")
@@ -95,7 +95,7 @@ def _need_finding(context: GuideContext) -> str:
     if count > 1:
         return f"The need: {words.spelled(count)} workloads on one system, each with its own target"
     answer = answers[0]
-    return f"The need: {answer.dnn.name} {_task(answer)}, {target_text(answer.workload, answer.dnn)}"
+    return f"The need: {answer.dnn.name} {_task(answer)}, {asked_target_text(context.result, answer)}"
 
 
 def _task(answer: WorkloadAnswer) -> str:
@@ -116,7 +116,7 @@ def _workloads(context: GuideContext) -> Table:
                 width=28,
             ),
             Field("Data set", result_text.dataset_text, width=30),
-            Field("Target", lambda answer: target_text(answer.workload, answer.dnn), width=22),
+            Field("Target", lambda answer: _target(context, answer), width=22),
         ],
     )
     team = context.result.request.team
@@ -127,12 +127,18 @@ def _workloads(context: GuideContext) -> Table:
     return replace(table, rows=(*table.rows, jobs))
 
 
+def _target(context: GuideContext, answer: WorkloadAnswer) -> str:
+    """The target as the request states it, with the rate that one in time takes."""
+    needed = required_rate_text(answer)
+    return asked_target_text(context.result, answer) + (f", which takes {needed}" if needed else "")
+
+
 def verdict(context: GuideContext) -> Slide:
     """What to buy, whether it does the job, and what it costs."""
     result, design = context.result, context.design
     is_brief = len(context.answers) > _MOST_DETAILED
     table = summary.numbers_table(context, is_brief=is_brief)
-    job = confidence_texts(result, context.surer) or [conditional_sentence(design)]
+    job = [*(confidence_texts(result, context.surer) or [conditional_sentence(design)]), *summary.after_losses(context)]
     cost = [words.sentence(f"{result_text.price_label(design.bill)}: {result_text.price(design.bill)}")]
     budget = result.request.limits.budget
     if budget is not None:

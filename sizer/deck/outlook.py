@@ -265,7 +265,7 @@ def risks(context: GuideContext) -> Slide:
         topic="Risks and next steps",
         title=_risk_finding(table),
         columns=columns,
-        notes=notes(context, result_text.reason(context.design)),
+        notes=notes(context, result_text.reason(context.result)),
     )
 
 

@@ -15,8 +15,8 @@ from sizer.present import words
 from sizer.present.tables import Cell, Row, row
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.design_size import binding_text
 from sizer.present.text.plan import note_text
-from sizer.present.text.verdict import binding_text
 from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.target_text import target_text

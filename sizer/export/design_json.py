@@ -18,12 +18,11 @@ from sizer.present.text.assumptions import assumption_rows, question_texts
 from sizer.present.text.bill_lines import change_text, note_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts
+from sizer.present.text.design_size import binding_text, limit_text
 from sizer.present.text.plan import notes_text, part_note_text
 from sizer.present.text.result_text import cautions
 from sizer.present.text.stages import measurement_text, stage_text
 from sizer.present.text.verdict import (
-    binding_text,
-    limit_text,
     reason_texts,
     runner_up_text,
     selection_text,

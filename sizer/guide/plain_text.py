@@ -11,7 +11,7 @@ from sizer.present.storage_streams import tiers_sentence
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
 from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.checks import check_label, open_text
-from sizer.present.text.existing import existing_text
+from sizer.present.text.design_size import binding_text
 from sizer.present.text.layouts import (
     basis_sentence,
     layout_sentence,
@@ -21,8 +21,9 @@ from sizer.present.text.layouts import (
 )
 from sizer.present.text.memory import memory_text
 from sizer.present.text.money import quotes_text
+from sizer.present.text.plan import existing_text
 from sizer.present.text.result_text import cautions, power
-from sizer.present.text.verdict import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
+from sizer.present.text.verdict import reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.text.warnings import design_warnings
 from sizer.present.words import chance, name, percent, plural, sample_unit
 from sizer.present.words import stage as stage_name
@@ -55,7 +56,11 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
     if result.request.team is not None:
         # The sizing accepts only designs that meet the wait target.
         lines += ["", f"Team:   {wait_text(result.request.team)}: met (details: sizer team)"]
-    lines += ["", f"Choice: {selection_text(result, with_amounts=True)}", f"Size:   {binding_text(result.design)}"]
+    lines += [
+        "",
+        f"Choice: {selection_text(result, with_amounts=True)}",
+        f"Size:   {binding_text(result.design, result.maximum)}",
+    ]
     if result.quotes_to_settle:
         lines.append(f"Quotes: {quotes_text(result, with_amounts=True)}")
     if result.runner_up is not None:

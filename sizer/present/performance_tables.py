@@ -13,8 +13,8 @@ from sizer.present.tables import Cell, Field, Table, fact_table, record_table, r
 from sizer.present.text import result_text
 from sizer.present.text.calibration import NOT_PREDICTED, rounded_throughput, throughput_text, time_text
 from sizer.present.text.checks import missing_text
+from sizer.present.text.design_size import limit_text
 from sizer.present.text.stages import measurement_text, stage_text
-from sizer.present.text.verdict import limit_text
 from sizer.sizing.limits import AnyLimit, bound_of
 from sizer.sizing.result import (
     STAGES,

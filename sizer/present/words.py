@@ -48,6 +48,8 @@ _PLURALS = {"TB": "TB", "batch": "batches", "box": "boxes", "chassis": "chassis"
 
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+# A probability in this range is called what it is: even odds.
+_EVEN = (0.45, 0.55)
 
 
 def plural(count: int, noun: str) -> str:
@@ -120,6 +122,11 @@ def percent(fraction: float | None) -> str:
 def chance(probability: float | None) -> str:
     """A probability in whole percent, never rounded up: 49.57 % is 49 %, and misses 50 %. None is not known."""
     return NOT_KNOWN if probability is None else probability_text(probability)
+
+
+def is_even(probability: float | None) -> bool:
+    """Whether a miss is about as likely as a hit: such a target is not called met."""
+    return probability is not None and _EVEN[0] <= probability <= _EVEN[1]
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,16 @@ class Scaling:
 
 
 @dataclass(frozen=True)
+class SmallerSize:
+    """What one workload reaches on fewer servers of the same kind, storage held fixed."""
+
+    n_servers: int
+    samples_per_s: float  # median
+    time_s: float | None  # to train; None where its length is not known
+    probability: float | None  # of meeting the target; None: a fact that decides it is not known
+
+
+@dataclass(frozen=True)
 class StackAlternative:
     """Another stack that was measured as well as the default one."""
 
@@ -172,6 +182,9 @@ class WorkloadAnswer:
     job: CheckpointedJob | None = None  # checkpoints and interruptions; None where neither is asked nor large
     stack_choice: StackChoice | None = None  # why the stack is the default; None: the request names it
     stack_worth: Deferred[StackDefault | None] | None = None  # what that is worth; of the described design only
+    # Rate that meets the target exactly; None where the target is a number of GPUs. [samples/s]
+    required_samples_per_s: float | None = None
+    smaller: tuple[SmallerSize, ...] = ()  # one and two servers fewer, the larger first; of the described design only
 
     @property
     def stack_default(self) -> StackDefault | None:
@@ -189,6 +202,12 @@ class WorkloadAnswer:
     def rate_is_predicted(self) -> bool:
         """Whether a GPU of the platform's generation was measured."""
         return all(one.kind is not FitNote.GENERATION_NOT_MEASURED for one in self.unmeasured)
+
+    @property
+    def required_bytes_per_s(self) -> float | None:
+        """Reads from the storage after the first epoch at the required rate; None where none is asked. [B/s]"""
+        rate = self.required_samples_per_s
+        return None if rate is None else rate * self.sample_bytes * (1 - self.cache_hit_fraction)
 
     @property
     def is_inference(self) -> bool:

@@ -18,7 +18,7 @@ from tests.factories import examples
         # DGX H100 user guide: six supplies, 4+2. One of two feeds leaves three of them.
         ("llama-70b-dgx-h100", None, "keeps 3 of 6 power supplies and needs 4"),
         # The same servers on three circuits, the published rack: four of six remain.
-        ("superpod-h100-su", True, "BTU/h"),
+        ("superpod-h100-su", True, "on one PDU after the loss of a feed"),
     ],
 )
 def test_a_design_with_too_few_supplies_is_not_called_met(name: str, is_met: bool | None, words: str) -> None:

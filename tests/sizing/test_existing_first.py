@@ -11,7 +11,7 @@ from sizer import Catalog, SizingRequest, load_catalog, project, size
 from sizer.base.errors import InfeasibleError
 from sizer.physical.existing_use import ExistingUse
 from sizer.present.bill_tables import component_table
-from sizer.present.text.existing import existing_text
+from sizer.present.text.plan import existing_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.result import DesignAnswer
 

@@ -7,12 +7,12 @@ from sizer.base.quantities import grouped, si, significant
 from sizer.catalog.labels import item_name
 from sizer.drawings.racks import at_least
 from sizer.guide.context import GuideContext
-from sizer.physical.racks.power import heat_btu_per_h
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.checks import amount_text, known_text, missing_text, open_text
+from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.money import budget_text
 from sizer.present.text.plan import FEEDS_OF_RACKS, few_supplies_text
 from sizer.present.text.redundancy import ONE_LOST
@@ -21,7 +21,6 @@ from sizer.questions.team.tables import least_served, percentile_text, wait_text
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.stages.storage_rates import node_rates, node_write_rates, rate_is_unknown, write_rate_is_unknown
-from sizer.workload.target_text import target_text
 
 
 @dataclass(frozen=True)
@@ -32,6 +31,7 @@ class Requirement:
     design: str
     is_met: bool | None
     chapter: str  # id of the chapter that shows it
+    is_even: bool = False  # met and missed with about the same probability
 
 
 def compliance_table(context: GuideContext) -> Table:
@@ -48,6 +48,8 @@ def compliance_table(context: GuideContext) -> Table:
 def _result(requirement: Requirement) -> str | Cell:
     if requirement.is_met is None:
         return Cell("open", is_open=True)
+    if requirement.is_met and requirement.is_even:
+        return Cell("as likely as not", is_open=True)
     return "met" if requirement.is_met else "not met"
 
 
@@ -66,22 +68,33 @@ def requirements(context: GuideContext) -> Iterator[Requirement]:
 
 
 def _targets(context: GuideContext) -> Iterator[Requirement]:
+    design, confidence = context.design, words.percent(context.result.request.confidence)
+    # With one workload its row says it all.
+    is_joint = context.has_many_workloads or bool(design.conditional_on)
     for answer in context.answers:
-        text = target_text(answer.workload, answer.dnn)
+        text = asked_target_text(context.result, answer)
+        if not is_joint and context.result.maximum is None:
+            text = f"{text}, with {confidence} confidence"
         target = f"{answer.workload.name}: {text}" if context.has_many_workloads else words.sentence(text).rstrip(".")
         if answer.workload.target.time_to_train_s is not None and answer.time is not None:
             reached = time_text(answer)
         else:
             reached = throughput_text(answer)
-        text = f"{reached}, probability {words.chance(answer.probability)}"
-        yield Requirement(target, text, answer.target_check.is_met, "performance")
-    confidence = words.percent(context.result.request.confidence)
-    design = context.design
+        chance = f"probability {words.chance(answer.probability)}"
+        if context.result.maximum is not None:
+            target_rate = answer.workload.target.samples_per_s or 0.0
+            rate = f"{significant(target_rate)}{words.NO_BREAK}{words.sample_unit(answer.dnn)}"
+            chance = f"{rate} with {words.chance(answer.probability)} confidence"
+        is_even = words.is_even(answer.probability)
+        yield Requirement(target, f"{reached}, {chance}", answer.target_check.is_met, "performance", is_even)
+    if not is_joint:
+        return
     is_met, probability = design.target_check.is_met, words.chance(design.probability)
     if design.conditional_on:
         probability = f"{probability}: {missing_text(design.conditional_on)} not published"
         is_met = False if design.target_check is CheckResult.NOT_MET else None
-    yield Requirement(f"Probability of at least {confidence}", probability, is_met, "performance")
+    is_even = words.is_even(design.probability)
+    yield Requirement(f"Probability of at least {confidence}", probability, is_met, "performance", is_even)
 
 
 def _team(context: GuideContext) -> Iterator[Requirement]:
@@ -224,9 +237,9 @@ def _feeds(context: GuideContext) -> Iterator[Requirement]:
         open_ = open_text(check)
         missing = f"; {open_}" if open_ else ""
         if check.kind is CheckKind.FEED_POWER:
-            heat = significant(heat_btu_per_h(sum(rack.max_w for rack in racks)))
             few = few_supplies_text(context.design.plan)
-            text = f"{grouped(n_feeds)} PDUs, heat load {heat}{words.NO_BREAK}BTU/h{missing}"
+            load, most = known_text(check, ""), amount_text(check, check.asked, "")
+            text = f"{grouped(n_feeds)} PDUs, {load} of {most} on one PDU after the loss of a feed{missing}"
             text += f"; {few}" if few else ""
             # Whether such a device stops or only runs slower is not published.
             is_met = None if few and check.result.is_met else check.result.is_met

@@ -12,10 +12,12 @@ from sizer.present import words
 from sizer.present.figures import drawn
 from sizer.present.tables import Table, fact_table
 from sizer.present.text import result_text
+from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.plan import keeps_too_few_supplies
 from sizer.present.text.redundancy import ONE_LOST
-from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.workload.target_text import target_text
+from sizer.present.text.verdict import BEST_BY_KEY
+from sizer.sizing.reasons import SelectionKind
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -42,8 +44,11 @@ def principles_table(context: GuideContext) -> Table:
 
 def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
     design, answers = context.design, context.answers
-    targets = words.listed(target_text(answer.workload, answer.dnn) for answer in answers)
-    yield "Size for the target, not for the product", f"The smallest design for a target of {targets}"
+    targets = words.listed(asked_target_text(context.result, answer) for answer in answers)
+    if context.result.maximum is not None:
+        yield "Size for the limits, not for the product", words.capital(targets)
+    else:
+        yield "Size for the target, not for the product", f"{_best_text(context.result)} for a target of {targets}"
     waiting = [answer for answer in answers if answer.bottleneck not in ("gpu", "exchange")]
     if not all(answer.rate_is_predicted for answer in answers):
         yield "High GPU utilization", "Rates are not predicted: no GPU of this generation was measured"
@@ -72,6 +77,16 @@ def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
     if losses:
         yield "Redundancy where it was requested", f"Targets are met after the loss of {words.listed(losses, 'or')}"
     yield "Every number has a source", "Sources are listed at the end; what no source gives is marked as assumed"
+
+
+def _best_text(result: SizingResult) -> str:
+    """What the design is the best by."""
+    selection = result.selection
+    if selection.kind in (SelectionKind.CHEAPEST, SelectionKind.LIKELY_CHEAPEST):
+        return "Lowest cost" if selection.kind is SelectionKind.CHEAPEST else "Lowest expected cost"
+    if selection.kind is SelectionKind.RANKED and selection.rank_by in BEST_BY_KEY:
+        return words.capital(BEST_BY_KEY[selection.rank_by])
+    return "Sized"
 
 
 def _headroom(answer: WorkloadAnswer) -> float:

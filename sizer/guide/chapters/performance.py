@@ -78,7 +78,7 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
     palette, n_gpus = context.palette, context.design.n_gpus
     return WorkloadPerformance(
         name=answer.workload.name,
-        verdict=meets_text(answer),
+        verdict=meets_text(context.result, answer),
         bottleneck=result_text.limit(answer, named=False),
         cold_epoch=result_text.cold_epoch(answer) if answer.time is not None else "",
         figures=figures_table(answer, number),

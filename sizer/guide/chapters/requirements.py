@@ -12,6 +12,7 @@ from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.tables import Row, Table, fact_table, row
 from sizer.present.text import result_text
+from sizer.present.text.design_size import asked_target_text, required_rate_text, required_reads_text
 from sizer.present.text.layouts import layout_sentence, settings_text
 from sizer.present.text.memory import memory_text
 from sizer.present.text.verdict import reason_texts
@@ -27,10 +28,15 @@ def content(context: GuideContext) -> dict[str, Any]:
     result, team, n_workloads = context.result, context.result.request.team, len(context.answers)
     return {
         "needs_cluster": result.needs_cluster,
+        "server": result.design.platform.server.name,
+        "is_maximum": result.maximum is not None,
         "advice": [words.sentence(text) for text in reason_texts(result)],
         "workloads": [
             workload_table(
-                answer, number, n_workloads, result.maximum is not None and number == result.maximum.workload + 1
+                answer,
+                number,
+                n_workloads,
+                asked_target_text(result, answer),
             )
             for number, answer in enumerate(context.answers, 1)
         ],
@@ -40,9 +46,10 @@ def content(context: GuideContext) -> dict[str, Any]:
     }
 
 
-def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, is_maximum: bool = False) -> Table:
-    """One workload as the request describes it; ``is_maximum``: its target is the most that the limits give."""
-    target = words.sentence(target_text(answer.workload, answer.dnn)).rstrip(".")
+def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, target: str = "") -> Table:
+    """One workload as the request describes it; ``target`` in other words than its own."""
+    own = target_text(answer.workload, answer.dnn)
+    is_own = target in ("", own)  # a rate that was found for the request is nothing that it requires
     workload, stack = answer.workload, answer.stack
     loader = f"; {words.name(stack.loader)}" if stack.loader != "none" else ""
     length = result_text.epochs_text(answer) if answer.time is not None else None
@@ -59,11 +66,9 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, is_max
         ("Format and order", f"{', '.join(stored)}; {words.name(workload.access)}"),
         ("Cache", words.name(workload.cache) if answer.language is None else None),
         ("Length", length),
-        row(
-            "Target",
-            f"Highest rate within the limits: {target_text(workload, answer.dnn)}" if is_maximum else target,
-            kind="strong",
-        ),
+        row("Target", words.sentence(target or own).rstrip("."), kind="strong"),
+        ("Required rate", required_rate_text(answer) or None if is_own else None),
+        ("Required reads from storage", required_reads_text(answer) or None if is_own else None),
     )
     return fact_table(f"workload-{number}", f"{title}: {workload.name}", facts, widths=_WIDTHS, style="asked")
 

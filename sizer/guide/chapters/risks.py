@@ -21,7 +21,7 @@ from sizer.present.text.checks import conditional_sentence, missing_text
 from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import note_text as plan_text
 from sizer.present.text.redundancy import spare_sentence
-from sizer.questions.failures.tables import tolerated_losses_table
+from sizer.questions.failures.tables import single_failures_table, tolerated_sentence
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
 from sizer.sizing.checks import CheckResult
@@ -56,12 +56,15 @@ def content(context: GuideContext) -> dict[str, Any]:
         if len(sensitivity.influences) >= _LEAST_BARS
     ]
     return {
-        "bottlenecks": result_text.reason(context.design),
+        "bottlenecks": result_text.reason(context.result),
         "strongest": strongest(context),
         "tornados": [chart for chart in tornados if chart is not None],
-        "tolerated": tolerated_losses_table(losses, context.failures) if losses else None,
+        "failures": single_failures_table(context.failures, losses),
+        "losses": tolerated_sentence(losses, context.failures, context.answers),
         "redundancy_cost": (
-            words.sentence(spare_sentence(cost, context.result.request.currency)) if cost is not None else ""
+            ""
+            if cost is None
+            else words.sentence(spare_sentence(cost, context.result.request.currency, context.design.plan))
         ),
         "risks": risk_table(context),
         "steps": next_steps(context),

@@ -16,11 +16,12 @@ from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
 from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.decisions import confidence_texts
-from sizer.present.text.existing import existing_text
+from sizer.present.text.design_size import asked_target_text
+from sizer.present.text.plan import existing_text
 from sizer.present.text.verdict import proposal_text
+from sizer.questions.failures.tables import tolerated_sentence
 from sizer.questions.team.tables import least_served, wait_text
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
-from sizer.workload.target_text import target_text
 
 # Three rows for each further workload, or for a team as well, would not fit on one page.
 _MOST_DETAILED = 2
@@ -34,9 +35,8 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "needs": needs(context),
         "proposal": words.sentence(proposal_text(result)),
-        "needs_cluster": result.needs_cluster,
-        "reasons": [*result_text.reason(design), *filter(None, [existing_text(design.existing)])],
-        "confidence": confidence_texts(result, context.surer),
+        "reasons": [*result_text.reason(context.result), *filter(None, [existing_text(design.existing)])],
+        "confidence": [*confidence_texts(result, context.surer), *after_losses(context)],
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
         "picture": picture(design),
     }
@@ -49,11 +49,17 @@ def one_page(context: GuideContext) -> dict[str, Any]:
     return {
         "path": PageFigure("path", f"Data path of “{first.workload.name}”.", write_svg(drawing)),
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
-        "reasons": result_text.reason(design),
-        "confidence": confidence_texts(context.result, context.surer),
+        "reasons": result_text.reason(context.result),
+        "confidence": [*confidence_texts(context.result, context.surer), *after_losses(context)],
         "open_prices": result_text.open_prices(design.bill),
         "strongest": strongest(context) or "No input that can be varied changes the result.",
     }
+
+
+def after_losses(context: GuideContext) -> list[str]:
+    """What remains after the losses that the request asks the design to tolerate, in one sentence; empty without."""
+    text = tolerated_sentence(context.tolerated_losses, context.failures, context.answers)
+    return [text] if text else []
 
 
 def _is_brief(context: GuideContext) -> bool:
@@ -81,7 +87,7 @@ def needs(context: GuideContext) -> list[str]:
         what = f"{answer.dnn.name} {task} in {precision}"
         if answer.language is not None:
             what = result_text.network_text(answer)
-        sentences.append(f"{name}{what} on {data}. Target: {target_text(workload, answer.dnn)}.")
+        sentences.append(f"{name}{what} on {data}. Target: {asked_target_text(context.result, answer)}.")
     team = context.result.request.team
     if team is not None:
         kinds = words.plural(len(team.job), "job type")

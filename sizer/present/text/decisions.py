@@ -6,10 +6,11 @@ from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significa
 from sizer.drawings.racks import watts
 from sizer.present import words
 from sizer.present.text import result_text
+from sizer.present.text.design_size import binding_text
 from sizer.present.text.layouts import unused_gpus_text
 from sizer.present.text.money import WITHOUT_CABLES
 from sizer.present.text.storage_need import storage_need_sentences
-from sizer.present.text.verdict import BEST_BY_KEY, binding_text, not_predicted_text
+from sizer.present.text.verdict import BEST_BY_KEY, not_predicted_text
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.design.decisions import (
     FabricChoice,
@@ -310,7 +311,7 @@ def confidence_texts(result: SizingResult, surer: DesignAnswer | None) -> list[s
     texts = [f"The sizing confidence is {words.chance(chance)}; {asked} was requested."]
     if chance >= _USUAL:
         return texts
-    if _EVEN[0] <= chance <= _EVEN[1]:
+    if words.is_even(chance):
         texts.append("The expected rate equals the target, so a miss is as likely as a hit.")
     else:
         of_ten = round(10 * chance)
@@ -327,4 +328,3 @@ def confidence_texts(result: SizingResult, surer: DesignAnswer | None) -> list[s
 
 
 _USUAL = 0.9
-_EVEN = (0.45, 0.55)

@@ -1,14 +1,15 @@
 """Words of the physical design: notes of networks, storage, cables and the building plan."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, significant, with_decimal_sign
 from sizer.catalog import labels
 from sizer.physical.components import Component, Network
+from sizer.physical.existing_use import Equipment, ExistingUse
 from sizer.physical.networks.single_fabric import SingleFabric
 from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
 from sizer.physical.plan import Plan
-from sizer.present.words import plural, sentence
+from sizer.present.words import listed, plural, sentence
 from sizer.workload.site import FeedRedundancy
 
 
@@ -216,3 +217,18 @@ def fabric_text(fabric: SingleFabric) -> str:
             f"oversubscription {fabric.oversubscription:.3g}:1; {fabric.spare_ports} ports spare",
         )
     )
+
+
+def existing_text(use: ExistingUse | None) -> str:
+    """What the design uses, adds and leaves idle, in one sentence; "" where nothing is there."""
+    if use is None:
+        return ""
+    parts = [f"adds {_all_equipment(use.added)}" if use.added else "adds no server, storage or switch"]
+    if use.idle:
+        parts.append(f"leaves {_all_equipment(use.idle)} idle")
+    taken = f"uses {_all_equipment(use.used)}" if use.used else "uses none"
+    return f"Of the existing equipment the design {taken}; it {' and '.join(parts)}."
+
+
+def _all_equipment(equipment: Sequence[Equipment]) -> str:
+    return listed([f"{grouped(one.count)} × {one.name}" for one in equipment])

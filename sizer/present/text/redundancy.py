@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 
 from sizer.base.quantities import by_count, grouped, plain, si
+from sizer.physical.plan import Plan
+from sizer.present import words
 from sizer.present.text.money import difference_text
+from sizer.present.text.plan import few_supplies_text, keeps_too_few_supplies
 from sizer.sizing.result import SpareCost
 from sizer.workload.request import Loss
 
@@ -18,7 +21,7 @@ ONE_LOST = {
 }
 
 
-def spare_sentence(cost: SpareCost, currency: str, *, with_amounts: bool = False) -> str:
+def spare_sentence(cost: SpareCost, currency: str, plan: Plan | None = None, *, with_amounts: bool = False) -> str:
     """Cost of the redundancy compared with the design that has none.
 
     Parameters
@@ -26,25 +29,29 @@ def spare_sentence(cost: SpareCost, currency: str, *, with_amounts: bool = False
     cost : SpareCost
     currency : str
         Of the priced lines.
+    plan : Plan, optional
+        Of the design: devices with too few power supplies leave the loss of a feed open.
     with_amounts : bool
         Whether to say what parts that need a quote are expected to cost, for use in the house.
     """
-    lost = listed_losses(cost.losses)
+    sure, open_ = cost.losses, ""
+    if plan is not None and "feed" in cost.losses and keeps_too_few_supplies(plan):
+        # Whether devices with too few power supplies run on is not published.
+        sure = tuple(loss for loss in cost.losses if loss != "feed")
+        open_ = f" Whether it tolerates the loss of one power feed is open: {few_supplies_text(plan)}."
+    tolerates = f"The design tolerates the loss of {listed_losses(sure)}" if sure else "The design is redundant"
     if cost.is_free:
-        return f"The design tolerates the loss of {lost} without additional parts."
+        return f"{tolerates} without additional parts.{open_}"
     parts = list(_parts(cost))
     if cost.amount:
-        amount = f"{grouped(abs(float(cost.amount)))} {currency}"
+        amount = words.money(abs(cost.amount), currency)
         parts.append(f"{amount} more" if cost.amount > 0 else f"{amount} less")
     if cost.open_items:
         parts.append("additional parts that need a quote")
     if not parts:
         parts = ["the same number of other parts"]
     added = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
-    text = (
-        f"The design tolerates the loss of {lost}. "
-        f"Compared with {cost.without.name}, which has no redundancy, it takes {added}."
-    )
+    text = f"{tolerates}.{open_} Compared with {cost.without.name}, which has no redundancy, it takes {added}."
     if with_amounts and cost.cost is not None and cost.open_items:
         return f"{text} {difference_text(cost.cost)}"
     return text

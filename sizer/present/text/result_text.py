@@ -14,12 +14,14 @@ from sizer.present.charts import next_bottleneck
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts, throughput_text
 from sizer.present.text.checks import conditional_sentence
+from sizer.present.text.design_size import binding_text
 from sizer.present.text.memory import host_memory_sentences
 from sizer.present.text.stacks import default_stack_texts
 from sizer.present.text.storage_need import storage_need_sentences
-from sizer.present.text.verdict import binding_text, runner_up_text
+from sizer.present.text.verdict import runner_up_text
 from sizer.present.text.warnings import design_warnings
 from sizer.sizing.checks import CheckResult
+from sizer.sizing.reasons import BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.language import LanguageWork
 from sizer.workload.request import Method
@@ -28,12 +30,14 @@ from sizer.workload.request import Method
 _FORMATS = {"bf16": "BF16", "fp8": "FP8", "fp4": "FP4"}
 
 
-def reason(design: DesignAnswer) -> list[str]:
+def reason(result: SizingResult) -> list[str]:
     """Why the design is as large as it is: the bottleneck of each workload, and what a smaller design misses."""
+    design = result.design
     sentences = [limit(answer, len(design.workloads) > 1) for answer in design.workloads]
+    is_smallest = design.binding.kind is BindingKind.SMALLEST
     return [
         *sentences,
-        words.sentence(binding_text(design)),
+        *([] if is_smallest else [words.sentence(binding_text(design, result.maximum))]),
         *storage_need_sentences(design),
         *host_memory_sentences(design),
     ]

@@ -1,19 +1,21 @@
 """The verdict in words: whether a cluster is needed and why, why this design, and why it is not smaller."""
 
+from math import ceil
+
 from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.drawings.racks import at_least
+from sizer.present import words
 from sizer.present.text.checks import conditional_sentence
-from sizer.present.text.existing import existing_text
+from sizer.present.text.design_size import asked_target_text, takes_text
 from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned
+from sizer.present.text.plan import existing_text
 from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
-from sizer.present.words import stage
+from sizer.present.words import is_even, stage
 from sizer.sizing.checks import CheckResult
-from sizer.sizing.limits import AnyLimit
 from sizer.sizing.reasons import (
-    BindingKind,
     DataInMemory,
     LinkCarriesReads,
     MoreEpochs,
@@ -26,7 +28,6 @@ from sizer.sizing.reasons import (
     VerdictReason,
 )
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
-from sizer.sizing.search.infeasible_error import limit_error_text
 from sizer.workload.target_text import target_text
 
 _MEETS = {
@@ -51,19 +52,12 @@ BEST_BY_KEY = {
     "rack-units": "fewest rack units",
     "watts": "least power",
 }
-# A probability in this range is called what it is: even odds.
-_EVEN = (0.45, 0.55)
-
-
-def limit_text(limit: AnyLimit, bound: float | None = None) -> str:
-    """A limit in words; ``bound`` is the number that the request sets for racks, rack units or watts."""
-    return limit_error_text(limit, bound)
 
 
 def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict, team = result.design, result.verdict, result.request.team
-    text = _cluster_text(design) if verdict.single is None else _single_text(verdict.kind, verdict.single, design)
+    text = _cluster_text(result) if verdict.single is None else _single_text(verdict.kind, verdict.single, design)
     if team is None:
         return text
     share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
@@ -74,33 +68,38 @@ def proposal_text(result: SizingResult) -> str:
     """The answer without its confidence: what is proposed, what it does, and the target."""
     design, single = result.design, result.verdict.single
     if single is None or result.verdict.kind is VerdictKind.ONE_SERVER_TOO:
-        return f"{design.name}: {_rates_text(design)}."
+        return f"{design.name}: {_rates_text(design, result)}."
     server = single.platform.server.name
     verb = "may be" if single.probability is None else "is"
-    return f"One {server} with {_storage_text(single)} {verb} enough: {_rates_text(single)}."
+    return f"One {server} with {_storage_text(single)} {verb} enough: {_rates_text(single, result)}."
 
 
-def meets_text(answer: WorkloadAnswer) -> str:
+def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:
     """Whether a workload meets its target, and with which confidence."""
     meets = _MEETS[answer.target_check]
-    target = target_text(answer.workload, answer.dnn)
+    target = asked_target_text(result, answer)
+    if answer.probability is not None and target != target_text(answer.workload, answer.dnn):
+        rate = f"{significant(answer.workload.target.samples_per_s or 0.0)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
+        return f"The design reaches {rate} with {probability_text(answer.probability)} confidence: {target}."
+    if is_even(answer.probability):
+        return f"The design is as likely as not to meet the target ({target}): {words.chance(answer.probability)}."
     if answer.probability is None:
         return f"The design {meets} the target ({target}): a value that no source gives decides."
     return f"The design {meets} the target ({target}) with {probability_text(answer.probability)} confidence."
 
 
-def _rates_text(design: DesignAnswer) -> str:
+def _rates_text(design: DesignAnswer, result: SizingResult) -> str:
     several = len(design.workloads) > 1
     return "; ".join(
-        (f"{answer.workload.name} " if several else "")
-        + f"{_rate(answer)}, target {target_text(answer.workload, answer.dnn)}"
+        (f"{answer.workload.name} " if several else "") + f"{_rate(answer)}, target {asked_target_text(result, answer)}"
         for answer in design.workloads
     )
 
 
-def _cluster_text(design: DesignAnswer) -> str:
+def _cluster_text(result: SizingResult) -> str:
+    design = result.design
     several = len(design.workloads) > 1
-    rates = _rates_text(design)
+    rates = _rates_text(design, result)
     if design.probability is None:
         return f"{design.name}: {rates}. {conditional_sentence(design)}"
     chance = probability_text(design.probability)
@@ -112,7 +111,7 @@ def _cluster_text(design: DesignAnswer) -> str:
 
 def even_odds_text(design: DesignAnswer) -> str:
     """That a design with one workload may as well miss its target; "" where the odds are not even."""
-    if len(design.workloads) > 1 or design.probability is None or not _EVEN[0] <= design.probability <= _EVEN[1]:
+    if len(design.workloads) > 1 or not is_even(design.probability):
         return ""
     return "The expected rate equals the target, so a miss is as likely as a hit."
 
@@ -165,20 +164,25 @@ def reason_texts(result: SizingResult, *, with_amounts: bool = False) -> list[st
     ``with_amounts`` is that of :func:`selection_text`.
     """
     design = result.verdict.single or result.design
-    texts = [_reason_text(reason, design) for reason in result.verdict.reasons]
+    told = (_reason_text(reason, design, result) for reason in result.verdict.reasons)
+    texts = [text for text in told if text]
     if result.spare_cost is not None:
-        texts.append(spare_sentence(result.spare_cost, result.request.currency, with_amounts=with_amounts))
+        texts.append(
+            spare_sentence(result.spare_cost, result.request.currency, result.design.plan, with_amounts=with_amounts)
+        )
     if result.design.existing is not None:
         texts.append(existing_text(result.design.existing))
     return texts
 
 
-def _reason_text(reason: VerdictReason, design: DesignAnswer) -> str:
+def _reason_text(reason: VerdictReason, design: DesignAnswer, result: SizingResult) -> str:
     server = design.platform.server.name
     match reason:
         case DataInMemory(workload, memory_bytes, read_s):
             return _in_memory_text(design, design.workloads[workload], memory_bytes, read_s)
         case LinkCarriesReads(workload, link, bytes_per_s):
+            if design.platform.storage.kind == "local":
+                return ""  # nothing is read over a network
             verb = "carries" if link == design.platform.fabric else "would carry"
             reads, most = si(bytes_per_s, "B/s"), si(link.bytes_per_s, "B/s")
             return f"{design.workloads[workload].workload.name}: {link.name} {verb} the reads, {reads} of {most}."
@@ -188,7 +192,8 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer) -> str:
                 f"{design.platform.storage.name} stores them."
             )
         case OneServerFallsShort(workload, samples_per_s):
-            return _short_text(design, design.workloads[workload], samples_per_s)
+            is_maximum = result.maximum is not None and result.maximum.workload == workload
+            return _short_text(design, design.workloads[workload], samples_per_s, is_maximum=is_maximum)
         case MoreEpochs(workload):
             answer = design.workloads[workload]
             assert answer.time is not None  # the reason is one of a training with a known length
@@ -197,10 +202,9 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer) -> str:
                 f"{significant(float(answer.time.epochs.value))} epochs. Twice the rate does not halve the time."
             )
         case _:
-            return (
-                f"One {server} needs no fabric between servers, no head node and no distributed training code. "
-                "Across servers, a higher rate shortens the time to accuracy only in part."
-            )
+            trains = any(answer.workload.task == "training" for answer in design.workloads)
+            more = " More servers would not shorten the time to accuracy in proportion." if trains else ""
+            return f"One {server} needs no fabric between servers, no head node and no distributed training code.{more}"
 
 
 def _in_memory_text(design: DesignAnswer, answer: WorkloadAnswer, memory_bytes: float, read_s: float) -> str:
@@ -221,33 +225,31 @@ def not_predicted_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     return f"the target is {target}; no rate of the {design.platform.gpu.name} is predicted"
 
 
-def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: float) -> str:
+def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: float, *, is_maximum: bool = False) -> str:
     if not answer.rate_is_predicted:
         return f"{answer.workload.name}: {not_predicted_text(design, answer)}."
     if answer.language is not None:
-        each = significant(float(answer.throughput.value) / design.n_gpus)
-        return (
-            f"{answer.workload.name}: each {design.platform.gpu.name} delivers {each} {sample_unit(answer.dnn)}; the "
-            f"target is {target_text(answer.workload, answer.dnn)}{_needed_text(answer)}."
+        each = float(answer.throughput.value) / design.n_gpus
+        unit = sample_unit(answer.dnn)
+        text = (
+            f"{answer.workload.name}: {takes_text(answer)}. Each {design.platform.gpu.name} delivers "
+            f"{significant(each)} {unit}"
         )
+        if answer.required_samples_per_s is None:
+            return f"{text}."
+        servers = grouped(ceil(answer.required_samples_per_s / (each * design.platform.gpus_per_server)))
+        return f"{text}, a server {significant(each * design.platform.gpus_per_server)}: at least {servers} are needed."
     rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
-    target = target_text(answer.workload, answer.dnn)
-    first = f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; the target is {target}."
+    all_servers = f"{words.spelled(design.n_servers)} deliver {significant(float(answer.throughput.value))}"
+    clause = all_servers if is_maximum else takes_text(answer)
+    first = f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; {clause}."
+    at = f"With {grouped(design.n_servers)} servers"
     if answer.bottleneck in ("gpu", "exchange"):
         share = f"{100 * answer.scaling_efficiency:.0f}{NARROW_SPACE}%"
         return f"{first} Scaling efficiency at {grouped(design.n_gpus)} GPUs: {share}."
     # What GPUs lose to a slower stage is no loss of scaling.
     busy = f"{100 * answer.gpu_busy_fraction:.0f}{NARROW_SPACE}%"
-    return f"{first} The bottleneck is {stage(answer.bottleneck, inside=True)}; GPU utilization: {busy}."
-
-
-def _needed_text(answer: WorkloadAnswer) -> str:
-    """Rate that a target in time takes; "" of other targets."""
-    target_s = answer.workload.target.time_to_train_s
-    if target_s is None or answer.time is None:
-        return ""
-    needed = float(answer.throughput.value) * float(answer.time.total_s.value) / target_s
-    return f", which takes {significant(needed)} {sample_unit(answer.dnn)}"
+    return f"{first} {at} the bottleneck is {stage(answer.bottleneck, inside=True)}; GPU utilization: {busy}."
 
 
 def selection_text(result: SizingResult, *, with_amounts: bool = False) -> str:
@@ -320,20 +322,3 @@ def runner_up_text(result: SizingResult) -> str:
     if reason.kind is RunnerUpKind.LARGER:
         return f"It takes {plain(other)} {noun} {values}."
     return f"It has fewer {noun} ({plain(other)} {values}), but an earlier key of the ranking decided."
-
-
-def binding_text(design: DesignAnswer) -> str:
-    """Why a design is not smaller; empty where nothing says so."""
-    binding = design.binding
-    if binding.kind is BindingKind.GIVEN:
-        return "The cluster is given."
-    if binding.kind is BindingKind.GROWTH:
-        servers = by_count(binding.n_servers, "server is", f"{binding.n_servers} servers are")
-        return f"{'One ' if binding.n_servers == 1 else ''}{servers} enough for the first year alone."
-    if binding.kind is BindingKind.SMALLEST:
-        return "One server is the smallest size."
-    if binding.limit is None:
-        return ""
-    servers = by_count(binding.n_servers, f"{binding.n_servers} server", f"{binding.n_servers} servers")
-    verb = by_count(binding.n_servers, "is", "are")
-    return f"{servers} {verb} not enough. Limit: {limit_text(binding.limit, binding.bound)}."

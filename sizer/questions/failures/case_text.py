@@ -63,6 +63,7 @@ _REMEDIES = {
     "subnet-manager": "Restart it; run a second one on another switch or on the head node.",
     "power-feed": "Restore it; until then the other feed must not fail.",
 }
+ENGINEERING_JUDGEMENT = "Engineering judgement."
 _UNAFFECTED = {
     "back-end-switch": ("The storage nodes use the other internal network; the effect on their rate is not published."),
     "management-switch": "Files use another network, so the job continues; monitoring stops. Engineering judgement.",

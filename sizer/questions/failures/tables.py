@@ -9,7 +9,7 @@ from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.failures.analysis import FailureCase
-from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
+from sizer.questions.failures.case_text import ENGINEERING_JUDGEMENT, effect_text, failure_title, remedy_text
 from sizer.questions.failures.scenarios import StandbyTakesOver
 from sizer.sizing.result import WorkloadAnswer
 from sizer.workload.request import Loss
@@ -89,7 +89,56 @@ def tolerated_losses_table(losses: Sequence[Loss], cases: Sequence[FailureCase])
         ),
     ]
     rows = [_ToleratedLoss(loss, _worst([case for case in cases if case.loss == loss])) for loss in losses]
-    return record_table("kept-without", "Losses that the design tolerates", rows, fields)
+    return record_table("kept-without", "Losses that the request asks the design to tolerate", rows, fields)
+
+
+def single_failures_table(cases: Sequence[FailureCase], losses: Sequence[Loss]) -> Table | None:
+    """Failures of whole devices and feeds, tolerated or not, for a reader who plans operation; None without any.
+
+    ``losses`` are those that the request asks the design to tolerate.
+    """
+    shown = [case for case in cases if case.key in _SERVICED and case.key != "back-end-switch"]
+    if not shown:
+        return None
+
+    def result(case: FailureCase) -> Cell:
+        is_asked = case.loss in losses
+        text = targets_text(case)
+        return Cell(f"{text} (requested)" if is_asked else text, is_open=case.keeps_targets is None)
+
+    def rate(case: FailureCase) -> str:
+        return words.NOT_KNOWN if case.keeps_targets is None else _shares(case)
+
+    fields: list[Field[FailureCase]] = [
+        Field("What fails", failure_title, width=22),
+        Field("Effect", lambda case: effect_text(case).removesuffix(f" {ENGINEERING_JUDGEMENT}"), width=42),
+        Field("Remaining rate", rate, "right", 14),
+        Field("Targets", result, width=22),
+    ]
+    note = "Targets: whether a run still meets them if the part stays out for the whole run, with the probability."
+    return record_table("single-failures", "Single failures and what remains after each", shown, fields, note=note)
+
+
+def tolerated_sentence(losses: Sequence[Loss], cases: Sequence[FailureCase], answers: Sequence[WorkloadAnswer]) -> str:
+    """What remains after each loss that the request asks the design to tolerate; "" where it asks for none."""
+    parts = []
+    for loss in losses:
+        worst = _worst([case for case in cases if case.loss == loss])
+        if worst is None:
+            continue
+        after = f"after the loss of {ONE_LOST[loss]}"
+        if worst.keeps_targets is None:
+            parts.append(f"{after} it is not known whether the target is met")
+            continue
+        met = targets_text(worst)
+        (answer, share) = min(zip(answers, worst.share, strict=True), key=lambda pair: pair[1])
+        target_s = answer.workload.target.time_to_train_s
+        if target_s is not None and answer.time is not None and share > 0:
+            remains = f"the training takes {duration(float(answer.time.total_s.value) / share)}"
+        else:
+            remains = f"{_shares(worst)} of the rate {'remain' if share else 'remains'}"
+        parts.append(f"{after} {remains} (target {met})")
+    return words.sentence("; ".join(parts)) if parts else ""
 
 
 def _worst(cases: Sequence[FailureCase]) -> FailureCase | None:

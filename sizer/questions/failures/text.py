@@ -26,7 +26,9 @@ def failures_text(result: SizingResult, cases: Sequence[FailureCase], cost: Spar
     """
     title, losses = result.request.title, result.request.resilience.keeps_targets_without
     redundancy = (
-        spare_sentence(cost, result.request.currency, with_amounts=True) if cost is not None else _NO_REDUNDANCY
+        spare_sentence(cost, result.request.currency, result.design.plan, with_amounts=True)
+        if cost is not None
+        else _NO_REDUNDANCY
     )
     parts = [f"{title}\n{'=' * len(title)}\n{result.design.name}\n{redundancy}"]
     if losses:

@@ -34,8 +34,10 @@ from sizer.sizing.design.nearest_measurements import (
     unmeasured_language,
 )
 from sizer.sizing.design.nearest_mlperf import nearest_mlperf_runs, notes_on_newer_gpu
+from sizer.sizing.design.smaller_sizes import MOST_CERTAIN, smaller_sizes
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
+from sizer.sizing.design.training_time import training_time
 from sizer.sizing.reasons import (
     Binding,
     BudgetOfPricedLines,
@@ -44,7 +46,7 @@ from sizer.sizing.reasons import (
     FewerGpusUsed,
     UnknownReadRate,
 )
-from sizer.sizing.result import DesignAnswer, NearbyMeasurement, Scaling, Stage, TrainingTime, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, NearbyMeasurement, Scaling, Stage, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.checkpoints import job_of
 from sizer.sizing.stages.gpu_memory import memory_answer, memory_of, memory_of_layout
@@ -59,8 +61,6 @@ from sizer.workload.resolve import ResolvedWorkload
 # Sizes of the scaling chart go this far beyond the design, so that the next bottleneck shows.
 _SCALING_BEYOND = 2
 _SCALING_MOST = 64
-# No model makes an outcome certain: tails beyond this are not known.
-MOST_CERTAIN = 0.999
 
 
 def design_answer(
@@ -185,7 +185,9 @@ def _workload_answer(
     # What one GPU does on its own does not depend on the others: the compute rate is proportional to the GPUs.
     one_gpu = float(run.comp.gpu_alone[0]) / n_gpus
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
-    time = None if length is None or work.is_inference else _time(work, length[0], rate, cold_rate, calibration)
+    required = evaluate.required_samples_per_s(work, length, calibration)
+    place = (platform, n_servers, storage_nodes, gateway, catalog, calibration)
+    time = None if length is None or work.is_inference else training_time(work, length[0], rate, cold_rate, calibration)
     chance = _probability(run)
     # An unknown rate counts as its upper bound: a target that is missed with it is missed, a met one is open.
     met = CheckResult.OPEN if missing else CheckResult.MET
@@ -254,6 +256,8 @@ def _workload_answer(
         evidence=_evidence(work, platform, int(n_gpus), catalog, calibration) if is_documented else (),
         warnings=work.warnings,
         stack_choice=work.stack_choice,
+        required_samples_per_s=None if required is None else float(required.flat[0]),
+        smaller=smaller_sizes(request, by_size, *place, is_open=bool(missing)) if is_documented else (),
     )
 
 
@@ -307,32 +311,6 @@ def _bottlenecks(run: WorkloadRun) -> tuple[str, str]:
     is_exchange = float(run.comp.exchange[0]) < float(run.comp.gpu_alone[0])
     names = ["exchange" if key == "gpu" and is_exchange else key for key in order]
     return names[0], names[1]
-
-
-def _time(
-    work: ResolvedWorkload, length: Estimate, rate: Estimate, cold: Estimate, calibration: Calibration
-) -> TrainingTime:
-    """Start-up + first (cold) epoch + remaining epochs + evaluations."""
-    epoch = _seconds(work.n_samples, rate)
-    first = _seconds(work.n_samples, cold)
-    share = evaluate.evaluation_share(work)
-    spread = float(np.hypot(length.log_sd, rate.log_sd))
-    count = float(length.value)
-    remaining_s = max(count - 1, 0.0) * float(epoch.value)
-    evaluations_s = count * share * float(epoch.value)
-    total = calibration.start_up_s + min(count, 1.0) * float(first.value) + remaining_s + evaluations_s
-    return TrainingTime(
-        epochs=length,
-        start_up_s=calibration.start_up_s,
-        first_epoch_s=first,
-        epoch_s=epoch,
-        evaluations_s=Estimate.log_normal(evaluations_s, spread) if evaluations_s else Estimate.exact(0.0),
-        total_s=Estimate.log_normal(total, spread),
-    )
-
-
-def _seconds(samples: float, rate: Estimate) -> Estimate:
-    return Estimate(samples / rate.value, samples / rate.high, samples / rate.low)
 
 
 def _stage_list(

@@ -201,11 +201,10 @@ def _need_of_target(
             f"starting a run alone takes {duration(calibration.start_up_s)}"
         )
     share = evaluation_share(work)
-    first = np.minimum(length.value, 1.0) * work.n_samples
-    later = (np.maximum(length.value - 1, 0.0) + length.value * share) * work.n_samples
-    # A rate that meets the time when every epoch runs at it. Where the cache serves the later epochs, servers that can
-    # do more buy time for the first one, which is cold: half of their margin (in the logarithm) is spent on it, the
-    # other half stays theirs. Without hits the first epoch is like the others, and storage pays for all of them.
+    first, later = _samples_of(work, length)
+    # Where the cache serves the later epochs, servers that can do more buy time for the first one, which is cold: half
+    # of their margin (in the logarithm) is spent on it, the other half stays theirs. Without hits the first epoch is
+    # like the others, and storage pays for all of them.
     least = (first + later) / left_s
     servers = np.minimum.reduce([one.quantile(1 - confidence) for one in (comp.gpu, comp.decode, comp.host_link)])
     steady = least * np.maximum(servers / least, 1.0) ** (comp.hit_fraction / 2)
@@ -213,6 +212,26 @@ def _need_of_target(
     upper = steady * np.exp(length.log_sd * normal_quantile(confidence))
     outcomes = of_time(comp, length, work.n_samples, share, target.time_to_train_s, calibration.start_up)
     return Need(steady, length.log_sd, upper, cold, counts_gpu=True, outcomes=outcomes)
+
+
+def _samples_of(work: ResolvedWorkload, length: Estimate) -> tuple[Floats, Floats]:
+    """Samples of the first epoch and of all later ones; evaluations count by the time that they take."""
+    later = np.maximum(length.value - 1, 0.0) + length.value * evaluation_share(work)
+    return np.minimum(length.value, 1.0) * work.n_samples, later * work.n_samples
+
+
+def required_samples_per_s(work: ResolvedWorkload, length: Estimate | None, calibration: Calibration) -> Floats | None:
+    """Rate that meets the target exactly if every epoch runs at it; None where the target is a number of GPUs.
+
+    ``length`` of the training in epochs. [samples/s]
+    """
+    target = work.request.target
+    if target.samples_per_s is not None:
+        return np.asarray(target.samples_per_s)
+    if target.time_to_train_s is None or length is None:
+        return None
+    first, later = _samples_of(work, length)
+    return (first + later) / (target.time_to_train_s - calibration.start_up_s)
 
 
 def need_of_rate(comp: Compute, samples_per_s: Floats) -> Need:

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sizer.catalog.model import Catalog
 from sizer.present.tables import Field, Table, record_table
-from sizer.present.text.existing import existing_text
+from sizer.present.text.plan import existing_text
 from sizer.questions.alternatives.analysis import (
     MissingNeighbour,
     Neighbour,

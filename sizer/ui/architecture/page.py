@@ -22,8 +22,8 @@ from sizer.present.facility_tables import cables_table, facility_table, racks_ta
 from sizer.present.performance_tables import stage_table
 from sizer.present.tables import Cell, Field, Row, Table, columns, record_table, row
 from sizer.present.text import result_text
+from sizer.present.text.design_size import binding_text
 from sizer.present.text.plan import network_notes_text, note_sentences, part_note_text
-from sizer.present.text.verdict import binding_text
 from sizer.present.text.warnings import design_warnings
 from sizer.present.words import estimate, sample_unit, sentence
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult

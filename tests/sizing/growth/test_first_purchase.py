@@ -9,7 +9,8 @@ from sizer.batch.work import sized
 from sizer.calibrate.calibration import stored_calibration
 from sizer.library.compared_answers import answer_to_request
 from sizer.physical.plan import CABLE_CATEGORY
-from sizer.present.text.verdict import binding_text, runner_up_text, selection_text
+from sizer.present.text.design_size import binding_text
+from sizer.present.text.verdict import runner_up_text, selection_text
 from sizer.sizing.growth.result import ClusterSize
 from sizer.sizing.reasons import BindingKind, SelectionKind, VerdictKind
 from tests.factories.examples import catalog

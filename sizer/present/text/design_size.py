@@ -1,0 +1,170 @@
+"""Why a design is as large as it is: what its target takes, and what the next smaller size reaches."""
+
+from sizer.base.quantities import NARROW_SPACE, by_count, duration, probability_text, si, significant
+from sizer.catalog.labels import sample_unit
+from sizer.present import words
+from sizer.sizing.limits import TARGET_LIMITS, AnyLimit, Limit, SizeLimit
+from sizer.sizing.maximum_result import Maximum
+from sizer.sizing.reasons import BindingKind
+from sizer.sizing.result import DesignAnswer, SizingResult, SmallerSize, WorkloadAnswer
+from sizer.sizing.search.infeasible_error import limit_error_text
+from sizer.workload.target_text import target_text
+
+# Of these the sentence on rate and probability says all: several stages together, or servers that are not there.
+_NOT_NAMED = (Limit.CONFIDENCE, Limit.SERVER_LOSS)
+
+
+def limit_text(limit: AnyLimit, bound: float | None = None) -> str:
+    """A limit in words; ``bound`` is the number that the request sets for racks, rack units or watts."""
+    return limit_error_text(limit, bound)
+
+
+def required_rate_text(answer: WorkloadAnswer) -> str:
+    """The rate that a target in time takes: '1,363 samples/s'; "" of other targets, which say it themselves."""
+    needed = answer.required_samples_per_s
+    if needed is None or answer.workload.target.time_to_train_s is None:
+        return ""
+    return f"{significant(needed)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
+
+
+def required_reads_text(answer: WorkloadAnswer) -> str:
+    """What the required rate reads from the storage after the first epoch: '8.7 GB/s'; "" where it reads nothing."""
+    reads = answer.required_bytes_per_s
+    # A language model reads its tokens at a rate that decides nothing.
+    return si(reads, "B/s") if reads and answer.language is None else ""
+
+
+def takes_text(answer: WorkloadAnswer) -> str:
+    """The target as a clause, with the rate that it takes: 'the target, 3 epochs within 4.00 d, takes 1,363 ...'."""
+    target, needed = target_text(answer.workload, answer.dnn), required_rate_text(answer)
+    return f"the target, {target}, takes {needed}" if needed else f"the target is {target}"
+
+
+def binding_text(design: DesignAnswer, maximum: Maximum | None = None, *, with_rates: bool = True) -> str:
+    """Why a design is not smaller; empty where nothing says so.
+
+    Parameters
+    ----------
+    design : DesignAnswer
+    maximum : Maximum, optional
+        Of a request that asks for the highest rate.
+    with_rates : bool
+        Whether to say what the smaller size reaches, which only the described design knows; else its limit alone.
+    """
+    binding = design.binding
+    if maximum is not None:
+        return _maximum_text(design, maximum)
+    if binding.kind is BindingKind.GIVEN:
+        return "The cluster is given."
+    if binding.kind is BindingKind.GROWTH:
+        servers = by_count(binding.n_servers, "server is", f"{binding.n_servers} servers are")
+        return f"{'One ' if binding.n_servers == 1 else ''}{servers} enough for the first year alone."
+    if binding.kind is BindingKind.SMALLEST:
+        return "One server is the smallest size."
+    if binding.limit is None:
+        return ""
+    told = _smaller_text(design, binding.limit) if with_rates else ""
+    if told:
+        return told
+    verb = by_count(binding.n_servers, "is", "are")
+    limit = limit_text(binding.limit, binding.bound)
+    return f"{_servers(binding.n_servers)} {verb} not enough. Limit: {limit}."
+
+
+def _servers(count: int) -> str:
+    return by_count(count, "One server", f"{words.capital(words.spelled(count))} servers")
+
+
+def _maximum_text(design: DesignAnswer, maximum: Maximum) -> str:
+    answer = design.workloads[maximum.workload]
+    rate = f"{significant(maximum.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
+    return (
+        f"{rate} with {probability_text(maximum.confidence)} confidence is the highest rate within the limits of the "
+        "request."
+    )
+
+
+def _smaller_text(design: DesignAnswer, limit: AnyLimit) -> str:
+    """Rate or time of the next smaller size and its probability of meeting the target; "" where it says too little."""
+    if limit is Limit.GPU_COUNT:
+        asked = max(answer.workload.target.gpus_busy or 0 for answer in design.workloads)
+        return f"The target of {words.plural(asked, 'GPU')} takes {words.plural(design.n_servers, 'server')}."
+    n_fewer = 2 if limit is Limit.SERVER_LOSS else 1
+    if limit not in (*TARGET_LIMITS, Limit.SERVER_LOSS) or design.probability is None:
+        return ""
+    sizes = [
+        (answer, answer.smaller[n_fewer - 1])
+        for answer in design.workloads
+        if len(answer.smaller) >= n_fewer and answer.rate_is_predicted
+    ]
+    known = [(one.probability, place) for place, (_, one) in enumerate(sizes) if one.probability is not None]
+    if not known:
+        return ""
+    answer, size = sizes[min(known)[1]]
+    assert size.probability is not None  # known
+    several = len(design.workloads) > 1
+    here = answer.probability if several else design.probability
+    if here is None or size.probability >= here:
+        return ""
+    target = f"the target of {answer.workload.name}" if several else "the target"
+    if limit is Limit.SERVER_LOSS:
+        return (
+            f"{_servers(design.n_servers - 1)} would not tolerate the loss of one: "
+            f"{words.inside_sentence(_reaches(answer, size))} {target} with {_only(answer, size)}"
+            f"{probability_text(size.probability)}.{_after_loss_text(answer)}"
+        )
+    end = "" if limit in _NOT_NAMED else f" At that size the limit is the {limit_text(limit)}."
+    return (
+        f"{_reaches(answer, size)} {target} with {_only(answer, size)}{probability_text(size.probability)}; "
+        f"{words.spelled(design.n_servers)} {by_count(design.n_servers, 'meets', 'meet')} it with "
+        f"{probability_text(here)}.{end}"
+    )
+
+
+def _after_loss_text(answer: WorkloadAnswer) -> str:
+    """What the design itself reaches after the loss of a server."""
+    left = answer.smaller[0]
+    if left.probability is None:
+        return ""
+    meets = by_count(left.n_servers, "meets", "meet")
+    return (
+        f" Of {words.spelled(left.n_servers + 1)}, {words.spelled(left.n_servers)} remain and {meets} it with "
+        f"{probability_text(left.probability)}."
+    )
+
+
+def _reaches(answer: WorkloadAnswer, size: SmallerSize) -> str:
+    """'Four servers are expected to take 3.81 d, but meet'."""
+    verb = by_count(size.n_servers, "is", "are")
+    if answer.workload.target.time_to_train_s is not None and size.time_s is not None:
+        does = f"take {duration(size.time_s)}"
+    else:
+        does = f"deliver {significant(size.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
+    link = ", but" if _is_enough(answer, size) else " and"
+    meets = by_count(size.n_servers, "meets", "meet")
+    return f"{_servers(size.n_servers)} {verb} expected to {does}{link} {meets}"
+
+
+def _only(answer: WorkloadAnswer, size: SmallerSize) -> str:
+    return "only " if _is_enough(answer, size) else ""
+
+
+def _is_enough(answer: WorkloadAnswer, size: SmallerSize) -> bool:
+    """Whether the expected rate or time meets the target."""
+    target_s = answer.workload.target.time_to_train_s
+    if target_s is not None and size.time_s is not None:
+        return size.time_s <= target_s
+    return answer.required_samples_per_s is not None and size.samples_per_s >= answer.required_samples_per_s
+
+
+def asked_target_text(result: SizingResult, answer: WorkloadAnswer) -> str:
+    """The target as the request states it: of the highest rate, the limits and the confidence, not the rate found."""
+    found = result.maximum
+    if found is None or result.design.workloads[found.workload].workload != answer.workload:
+        return target_text(answer.workload, answer.dnn)
+    budget = result.request.limits.budget
+    only_budget = [front.limit for front in found.fronts] == [SizeLimit.BUDGET]
+    limits = "the limits"
+    if budget is not None and only_budget:
+        limits = words.money(words.whole(budget), result.request.currency)
+    return f"the highest rate within {limits}, with {probability_text(found.confidence)} confidence"

@@ -1,0 +1,54 @@
+"""What a workload reaches on fewer servers than a design has, storage and gateway held fixed."""
+
+import numpy as np
+
+from sizer.calibrate.calibration import Calibration
+from sizer.catalog.model import Catalog
+from sizer.perf.stage_capacity import throughput
+from sizer.physical.platform import Platform
+from sizer.sizing.design.training_time import training_time
+from sizer.sizing.result import SmallerSize
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.workload_run import run_on
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+# No model makes an outcome certain: tails beyond this are not known.
+MOST_CERTAIN = 0.999
+# One server fewer says what a smaller design reaches; two fewer, what that design reaches after a loss.
+_FEWER = (1, 2)
+
+
+def smaller_sizes(
+    request: SizingRequest,
+    work: ResolvedWorkload,
+    platform: Platform,
+    n_servers: int,
+    storage_nodes: int,
+    gateway_bytes_per_s: float,
+    catalog: Catalog,
+    calibration: Calibration,
+    *,
+    is_open: bool,
+) -> tuple[SmallerSize, ...]:
+    """One and two servers fewer, as far as there are so many; ``is_open``: a fact that decides is not known."""
+    counts = [n_servers - fewer for fewer in _FEWER if n_servers > fewer]
+    if not counts:
+        return ()
+    run = run_on(request, work, platform, counts, storage_nodes, gateway_bytes_per_s, catalog, calibration)
+    warm, cold = (
+        throughput([stage.broadcast_to(run.servers.shape) for stage in stages.limiting()])
+        for stages in (run.warm, run.cold)
+    )
+    chances = evaluate.probability(run.warm, run.cold, run.need)
+    found = []
+    for place, count in enumerate(counts):
+        sized = work.on(platform.gpu.id, count * float(run.cols.gpus_per_server[place]))
+        length = evaluate.epochs(sized, run.cols.take(np.array([place])), run.servers[[place]], calibration)
+        time_s = None
+        if length is not None and not work.is_inference:
+            time = training_time(sized, length[0], warm[place], cold[place], calibration)
+            time_s = float(time.total_s.value)
+        chance = None if is_open else min(float(chances[place]), MOST_CERTAIN)
+        found.append(SmallerSize(count, float(warm.value[place]), time_s, chance))
+    return tuple(found)
