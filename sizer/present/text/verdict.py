@@ -18,6 +18,7 @@ from sizer.sizing.reasons import (
     LinkCarriesReads,
     MoreEpochs,
     NoClusterFileSystem,
+    NoServerFabric,
     OneServerFallsShort,
     RunnerUpKind,
     SelectionKind,
@@ -128,11 +129,13 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) 
             f"One {server} meets the target, too, so a cluster is a choice, not a need."
         )
     if kind is VerdictKind.ONE_SERVER_AND_STORAGE:
-        reads = (answer for answer in single.workloads if answer.cache_hit_fraction < 1)
+        meets = f"You do not need a cluster of servers: one {server} meets the target with {chance} confidence."
+        reads = [answer for answer in single.workloads if answer.cache_hit_fraction < 1]
+        if all(answer.language is not None for answer in reads):
+            return f"{meets} Data and checkpoints are kept on {_storage_text(single)}."
         most = max(float(answer.storage_bytes_per_s.value) for answer in reads)
         return (
-            f"You do not need a cluster of servers: one {server} meets the target with {chance} confidence. "
-            f"Its memory does not hold all data, so it needs storage that sustains {si(most, 'B/s')}: "
+            f"{meets} Its memory does not hold all data, so it needs storage that sustains {si(most, 'B/s')}: "
             f"{_storage_text(single)}."
         )
     storage = single.platform.storage.name
@@ -187,6 +190,12 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer) -> str:
                 "No cluster file system is needed: one server reads the data, and "
                 f"{design.platform.storage.name} stores them."
             )
+        case NoServerFabric() if design.n_hosts > 1:
+            return (
+                f"One {server} is a rack of {design.n_hosts} hosts with {design.n_gpus} GPUs in one NVLink domain. "
+                "No network between servers carries gradients; scheduler, head node and shared storage are those of a "
+                "cluster."
+            )
         case OneServerFallsShort(workload, samples_per_s):
             return _short_text(design, design.workloads[workload], samples_per_s)
         case MoreEpochs(workload):
@@ -225,7 +234,7 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
     if not answer.rate_is_predicted:
         return f"{answer.workload.name}: {not_predicted_text(design, answer)}."
     if answer.language is not None:
-        each = significant(float(answer.throughput.value) / design.n_gpus)
+        each = significant(float(answer.throughput.value) / answer.language.gpus_used)
         return (
             f"{answer.workload.name}: each {design.platform.gpu.name} delivers {each} {sample_unit(answer.dnn)}; the "
             f"target is {target_text(answer.workload, answer.dnn)}{_needed_text(answer)}."
