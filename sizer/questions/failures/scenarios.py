@@ -196,7 +196,8 @@ class FailureScenarios:
             return self._server_less("gpu")
         if self.n_gpus > 1:
             # A tray of a system that arrives as a rack is taken out whole.
-            rest = self.n_gpus - max(self.n_gpus // nodes_of(self.design.platform.server), 1)
+            hosts = nodes_of(self.design.platform.server)
+            rest = self.n_gpus - (self.n_gpus // hosts if hosts > 1 else 1)
             effect = JobsRestart("GPUs", rest, self.has_training)
             return FailureScenario("gpu", False, (HardwareAfterLoss(self.whole, rest),), lambda _: effect)
         return self._stopped("gpu", WorkStops())
