@@ -82,7 +82,7 @@ def _predicted(run: NearbyMeasurement, answer: WorkloadAnswer) -> str:
 
 
 def _per_gpu(answer: WorkloadAnswer, run: NearbyMeasurement, n_gpus: int) -> str:
-    ours = float(answer.throughput.value) / n_gpus
+    ours = float(answer.throughput.value) / (n_gpus if answer.language is None else answer.language.gpus_used)
     return f"{significant(run.published / run.n_gpus)} and {significant(ours)}"
 
 

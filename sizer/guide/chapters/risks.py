@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sizer.base.quantities import by_count, grouped
+from sizer.base.quantities import by_count, grouped, significant
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
@@ -28,6 +28,8 @@ from sizer.sizing.checks import CheckResult
 from sizer.sizing.design.decisions import scaling_efficiency
 from sizer.sizing.result import WorkloadAnswer
 
+# An interval whose ends differ by this factor is named as a risk.
+_WIDE = 1.5
 # A chart of fewer bars says no more than a sentence.
 _LEAST_BARS = 3
 _ABOUT_SALE = (
@@ -113,7 +115,7 @@ def _first_acceptance(context: GuideContext) -> str:
         (math.ceil(_replica_gpus(answer) / context.design.platform.gpus_per_server) for answer in context.answers),
         default=1,
     )
-    if least >= context.design.n_servers > 1:
+    if context.design.n_servers == 1 or least >= context.design.n_servers:
         return ""
     if least <= 1:
         return "Accept one server first: its rate confirms or corrects the number of servers."
@@ -173,6 +175,15 @@ def risk_table(context: GuideContext) -> Table | None:
     return record_table("risks", "Risks", rows, fields)
 
 
+def _interval_text(answer: WorkloadAnswer) -> str:
+    """A wide interval of the rate as a clause; "" where it is narrow."""
+    _, low, high = (float(end) for end in answer.throughput)
+    if high / low < _WIDE:
+        return ""
+    unit = words.sample_unit(answer.dnn)
+    return f"; the 90\u202f% interval runs from {significant(low)} to {significant(high)} {unit}"
+
+
 def _risks(context: GuideContext) -> Iterator[Risk]:
     design = context.design
     if design.conditional_on:
@@ -182,11 +193,19 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             "get the value from the vendor, or measure it, before ordering",
         )
     for answer in context.answers:
+        if answer.unmeasured and answer.rate_is_predicted:
+            yield Risk(
+                "Rate not confirmed by a published run",
+                words.sentence("; ".join(note_texts(answer.unmeasured))).rstrip(".") + _interval_text(answer),
+                "measure the rate on one server, on loan if possible, before the order",
+            )
         if answer.probability is not None and answer.probability < 0.9:
             yield Risk(
                 "Missed target",
                 f"{answer.workload.name}: the probability of meeting the target is {words.chance(answer.probability)}",
-                "request a higher confidence, which adds servers or storage, or accept the interval",
+                f"order {context.surer.name} ({words.chance(context.surer.probability)}), or accept a lower rate"
+                if context.surer is not None
+                else "order more servers or storage, or accept a lower rate",
             )
         if answer.extrapolations:
             yield Risk(

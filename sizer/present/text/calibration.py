@@ -80,10 +80,13 @@ _TEXTS = {
     FitNote.ONE_SERVER_ASSUMED: "servers not stated: one server with {0} GPUs assumed",
     FitNote.INTER_LINK_ASSUMED: "link between the servers not stated: {0} assumed",
     FitNote.RECIPE_ASSUMED: "recipe not published for this source: {0} assumed",
-    FitNote.STACK_PRECISION: "{0} was not measured in {1} precision: the rates are those of its framework's pool",
-    FitNote.DNN_FROM_LIKE: "{0} was not measured: it takes the efficiency of {1}",
-    FitNote.DNN_FROM_POOL: "{0} was not measured: it takes the efficiency of the pool of all neural networks",
-    FitNote.DNN_FROM_FAMILY: "{0} was not measured in {1} precision: the rates are those of its family's pool",
+    FitNote.STACK_PRECISION: "{0} was not measured in {1} precision: its rate is estimated from its framework",
+    FitNote.DNN_FROM_LIKE: "no published run used here trains {0}: its rate is estimated from {1}",
+    FitNote.DNN_FROM_POOL: "no published run used here trains {0}: its rate is estimated from all neural networks",
+    FitNote.DNN_FROM_FAMILY: "{0} was not measured in {1} precision: its rate is estimated from similar networks",
+    FitNote.MODEL_FROM_SHAPE: (
+        "no published run trains {0}: its rate is derived from its shape, as fitted to other models"
+    ),
     FitNote.DNN_WITH_STACK: "{0} was not measured with {1} in {2} precision ({3})",
     FitNote.GENERATION_NOT_MEASURED: (
         "no GPU of the generation of the {0} was measured: rates are not predicted; figures are extrapolated from "
@@ -94,15 +97,15 @@ _TEXTS = {
     FitNote.MLPERF_GENERATION: "no tuned MLPerf run is of the generation of {0}: its level is that of Hopper, by the "
     "matrix products that were measured",
     FitNote.MORE_ACCELERATORS: "published runs of {0} on {1} have at most {2} GPUs; {3} is extrapolated",
-    FitNote.GPU_FROM_GENERATION: "{0} was not measured: it takes the efficiency of its generation",
+    FitNote.GPU_FROM_GENERATION: "no published run used here has the {0}: its rate is that of its generation",
     FitNote.EXCHANGE_FROM_POOL: (
-        "{0} was measured on one server only: the exchange between servers is that of the pool"
+        "published runs of {0} used one server only: the exchange between servers is estimated from other software"
     ),
     FitNote.BATCH_OUTSIDE: (
         "{0} was published with {1} samples per GPU in {2} precision, not {3}: the rate is an extrapolation"
     ),
     FitNote.EPOCHS_OUTSIDE: "epochs of {0} are published for a global batch of {1}: this is an extrapolation",
-    FitNote.LOADER_NOT_MEASURED: "the host's work of the {0} loader was not measured",
+    FitNote.LOADER_NOT_MEASURED: "the load of the {0} loader on the host processors was not measured",
     FitNote.DALI_FROM_THREADS: "the GPU decodes: the host's work is derived from published thread counts",
     FitNote.LOADER_ASSUMED: "the stack was measured without a loader: decoding with TensorFlow's loader is assumed",
     FitNote.HOST_LINE_ASSUMED: "no source prints the host's work per sample for {0}: a wide assumption is used",

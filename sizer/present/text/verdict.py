@@ -20,6 +20,7 @@ from sizer.sizing.reasons import (
     LinkCarriesReads,
     MoreEpochs,
     NoClusterFileSystem,
+    NoServerFabric,
     OneServerFallsShort,
     RunnerUpKind,
     SelectionKind,
@@ -127,11 +128,13 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) 
             f"One {server} meets the target, too, so a cluster is a choice, not a need."
         )
     if kind is VerdictKind.ONE_SERVER_AND_STORAGE:
-        reads = (answer for answer in single.workloads if answer.cache_hit_fraction < 1)
+        meets = f"You do not need a cluster of servers: one {server} meets the target with {chance} confidence."
+        reads = [answer for answer in single.workloads if answer.cache_hit_fraction < 1]
+        if all(answer.language is not None for answer in reads):
+            return f"{meets} Data and checkpoints are kept on {_storage_text(single)}."
         most = max(float(answer.storage_bytes_per_s.value) for answer in reads)
         return (
-            f"You do not need a cluster of servers: one {server} meets the target with {chance} confidence. "
-            f"Its memory does not hold all data, so it needs storage that sustains {si(most, 'B/s')}: "
+            f"{meets} Its memory does not hold all data, so it needs storage that sustains {si(most, 'B/s')}: "
             f"{_storage_text(single)}."
         )
     storage = single.platform.storage.name
@@ -191,6 +194,12 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer, result: SizingResu
                 "No cluster file system is needed: one server reads the data, and "
                 f"{design.platform.storage.name} stores them."
             )
+        case NoServerFabric() if design.n_hosts > 1:
+            return (
+                f"One {server} is a rack of {design.n_hosts} hosts with {design.n_gpus} GPUs in one NVLink domain. "
+                "No network between servers carries gradients; scheduler, head node and shared storage are those of a "
+                "cluster."
+            )
         case OneServerFallsShort(workload, samples_per_s):
             is_maximum = result.maximum is not None and result.maximum.workload == workload
             return _short_text(design, design.workloads[workload], samples_per_s, is_maximum=is_maximum)
@@ -229,7 +238,7 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
     if not answer.rate_is_predicted:
         return f"{answer.workload.name}: {not_predicted_text(design, answer)}."
     if answer.language is not None:
-        each = float(answer.throughput.value) / design.n_gpus
+        each = float(answer.throughput.value) / answer.language.gpus_used
         unit = sample_unit(answer.dnn)
         text = (
             f"{answer.workload.name}: {takes_text(answer)}. Each {design.platform.gpu.name} delivers "
