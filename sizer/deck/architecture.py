@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sizer.base.quantities import grouped
+from sizer.base.quantities import grouped, si
 from sizer.catalog.labels import fact_value
 from sizer.deck.blocks import (
     BODY,
@@ -34,6 +34,7 @@ from sizer.present.charts import next_bottleneck, stage_finding
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import rack_texts, rack_trade_off
+from sizer.sizing.design.decisions import RackLimit
 from sizer.sizing.result import STAGES, WorkloadAnswer
 
 # Points a pixel below which the small type of a drawing is too small to be read from the back of a room.
@@ -143,15 +144,22 @@ def racks(context: GuideContext) -> Slide:
         columns = (SlideColumn((block,), 64), SlideColumn((Paragraphs(texts, largest=14.0),), 36))
     return Slide(
         topic="Racks and power",
-        title=f"{result_text.racks(design)}, {result_text.power(design)} maximum: {_deciding(reasons[0])}",
+        title=_racks_finding(context),
         top=KeyFigures(figures),
         columns=columns,
         notes=notes(context, reasons),
     )
 
 
-def _deciding(reason: str) -> str:
-    return words.inside_sentence(reason.rstrip("."))
+def _racks_finding(context: GuideContext) -> str:
+    """Space and power with what decides between them, short enough for a title; the reasons stand below."""
+    choice, text = context.decisions.racks, f"{result_text.racks(context.design)}, {result_text.power(context.design)}"
+    if choice.limit is RackLimit.ONE and choice.feed_w:
+        return f"{text} of the {si(choice.feed_w, 'W')} that one feed carries"
+    return f"{text} maximum{_DECIDES.get(choice.limit, '')}"
+
+
+_DECIDES = {RackLimit.POWER: ": power decides, not space", RackLimit.UNITS: ": space decides, not power"}
 
 
 def _rack_drawing(context: GuideContext) -> Drawing:

@@ -10,6 +10,8 @@ from sizer.present.tables import Table
 # Slide of 16:9 and its parts. [pt]
 SLIDE_WIDTH, SLIDE_HEIGHT = 960.0, 540.0
 MARGIN = 40.0
+# On every computer with PowerPoint, and narrower than the font of the documents, by whose widths text is fitted.
+FONT = "Arial"
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from pptx.enum.dml import MSO_LINE_DASH_STYLE
 from pptx.util import Pt
 
 from sizer.base.locale import current_locale
-from sizer.deck.blocks import Area, Chart, ColumnChart, LineChart, Series
+from sizer.deck.blocks import FONT, Area, Chart, ColumnChart, LineChart, Series
 from sizer.deck.ooxml import corners, rgb, tint
-from sizer.drawings.palette import FONT, Palette
+from sizer.drawings.palette import Palette
 from sizer.export.text import printable
 
 _TEXT_PT, _MARK_PT = 12, 8

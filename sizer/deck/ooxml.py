@@ -7,8 +7,8 @@ from pptx.enum.text import MSO_ANCHOR
 from pptx.oxml.ns import qn
 from pptx.util import Emu, Pt
 
-from sizer.deck.blocks import Area
-from sizer.drawings.palette import FONT, LIGHT
+from sizer.deck.blocks import FONT, Area
+from sizer.drawings.palette import LIGHT
 
 EMU_PER_PT = 12_700
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sizer.base.quantities import grouped
+from sizer.base.quantities import grouped, significant
 from sizer.deck.blocks import KeyFigure, KeyFigures, Paragraphs, Slide, SlideColumn, TableBlock, TitleSlide
 from sizer.deck.notes import notes
 from sizer.guide.chapters import decisions, summary
@@ -18,6 +18,7 @@ from sizer.present.text.design_size import asked_target_text, binding_text, requ
 from sizer.present.text.verdict import proposal_text, reason_texts, selection_text
 from sizer.questions.team.tables import wait_text
 from sizer.sizing.checks import CheckResult
+from sizer.sizing.reasons import BindingKind
 from sizer.sizing.result import WorkloadAnswer
 
 # What a meeting does not need of the constraints.
@@ -161,11 +162,19 @@ def _verdict_finding(context: GuideContext) -> str:
     result, design = context.result, context.design
     target = "all targets" if context.has_many_workloads else "the target"
     check = design.target_check
+    if result.maximum is not None:
+        answer = context.answers[result.maximum.workload]
+        rate = f"{significant(result.maximum.samples_per_s)}{words.NO_BREAK}{words.sample_unit(answer.dnn)}"
+        return f"{design.name}: {rate} with {words.chance(design.probability)} confidence"
     meets = f"{_MEETS[check]} {target}"
-    if check is not CheckResult.OPEN and design.probability is not None:
+    if check is CheckResult.MET and words.is_even(design.probability) and not context.has_many_workloads:
+        meets = f"is as likely as not to meet {target}"
+        if context.surer is not None:
+            meets += f"; {context.surer.name} meets it with {words.chance(context.surer.probability)}"
+    elif check is not CheckResult.OPEN and design.probability is not None:
         meets = f"{meets} with {words.chance(design.probability)} confidence"
     if result.needs_cluster or design.n_servers > 1:
-        return f"Buy {design.name}: the design {meets}"
+        return f"{design.name} {meets}"
     return f"You do not need a cluster: one {design.platform.server.name} {meets}"
 
 
@@ -193,8 +202,16 @@ def why(context: GuideContext) -> Slide:
 
 
 def _why_finding(context: GuideContext) -> str:
-    text = binding_text(context.design).rstrip(".").replace(". Limit: ", ": the limit is the ")
-    return words.capital(text) if text else selection_text(context.result).rstrip(".")
+    result, design = context.result, context.design
+    if result.maximum is None and design.binding.kind is BindingKind.SMALLEST:
+        return _first_sentence(selection_text(result))
+    text = binding_text(design, result.maximum).replace(". Limit: ", ": the limit is the ")
+    return words.capital(_first_sentence(text)) if text else _first_sentence(selection_text(result))
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence without its stop: a title has room for one."""
+    return text.split(". ")[0].rstrip(".")
 
 
 def _deciding(choice: decisions.ChoiceSection) -> str:

@@ -40,6 +40,8 @@ from sizer.questions.team.tables import least_served, waits_table
 from sizer.sizing.growth.result import PlatformGrowth
 from sizer.sizing.result import WorkloadAnswer
 
+# Risks that the title of their slide has room for.
+_NAMED_RISKS = 3
 # The chart shows sizes up to this many times the design.
 _BEYOND = 2.5
 # Points of a curve at least: LibreOffice drops a first series that is shorter than a later one.
@@ -275,4 +277,5 @@ def _risk_finding(table: Table | None) -> str:
     names = [words.inside_sentence(one.cells[0].text) for one in table.rows]
     kinds = list(dict.fromkeys(names))
     count = len(kinds)
-    return f"{words.capital(words.spelled(count))} {words.plural_of(count, 'risk')} to manage: {words.listed(kinds)}"
+    first = kinds if count <= _NAMED_RISKS else [*kinds[: _NAMED_RISKS - 1], "others"]
+    return f"{words.capital(words.spelled(count))} {words.plural_of(count, 'risk')} to manage: {words.listed(first)}"

@@ -17,6 +17,7 @@ from pptx.util import Emu, Pt
 from sizer.deck import text_fit
 from sizer.deck.blocks import (
     BODY,
+    FONT,
     MARGIN,
     SLIDE_HEIGHT,
     SLIDE_WIDTH,
@@ -37,7 +38,7 @@ from sizer.deck.native_table import add_table
 from sizer.deck.native_text import add_figures, add_line, add_text
 from sizer.deck.ooxml import corners, emu, rgb, text_frame, without_theme, write
 from sizer.deck.text_fit import PlacedBlock
-from sizer.drawings.palette import FONT, Palette
+from sizer.drawings.palette import Palette
 from sizer.export.text import printable
 
 # Presentations and the parts of a zip file carry dates; fixed ones keep equal slides equal to the byte.

@@ -34,6 +34,9 @@ REQUESTS = (
     "questions/forty-data-scientists",  # four workloads and a team
     "questions/do-we-need-a-cluster",  # one server is enough
     "questions/data-doubles-every-year",  # growth
+    "questions/one-server-may-fail",
+    "questions/most-within-budget",
+    "questions/images-grow-tenfold",
 )
 # A slide is 960 by 540 points of 12 700 units.
 POINT = 12_700
