@@ -15,7 +15,7 @@ from sizer.present.text import result_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.design_size import asked_target_text, binding_text, required_rate_text
-from sizer.present.text.verdict import proposal_text, reason_texts, selection_text
+from sizer.present.text.verdict import meets_text, proposal_text, reason_texts, selection_text
 from sizer.questions.team.tables import wait_text
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import BindingKind
@@ -139,7 +139,10 @@ def verdict(context: GuideContext) -> Slide:
     result, design = context.result, context.design
     is_brief = len(context.answers) > _MOST_DETAILED
     table = summary.numbers_table(context, is_brief=is_brief)
-    job = [*(confidence_texts(result, context.surer) or [conditional_sentence(design)]), *summary.after_losses(context)]
+    told = confidence_texts(result, context.surer) or [conditional_sentence(design)]
+    if design.probability is not None and not context.has_many_workloads:
+        told = [meets_text(result, context.answers[0]), *told[1:]]
+    job = [*told, *summary.after_losses(context)]
     cost = [words.sentence(f"{result_text.price_label(design.bill)}: {result_text.price(design.bill)}")]
     budget = result.request.limits.budget
     if budget is not None:

@@ -93,6 +93,7 @@ class _File:
         properties.title = printable(branding.title)[:_LONGEST_PROPERTY]
         properties.author = properties.last_modified_by = printable(branding.company)[:_LONGEST_PROPERTY]
         properties.created = properties.modified = _UNDATED
+        properties.comments = ""  # the template names the library
         # File managers would show the template's thumbnail of an empty slide.
         package = self.file.part.package
         for relation in list(package.iter_rels()):

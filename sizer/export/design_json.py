@@ -106,7 +106,8 @@ def _for_customer(document: dict[str, Any]) -> dict[str, Any]:
         | {"stages": {key: _without(stage, ("sources",)) for key, stage in work["stages"].items()}}
         for work in document["design"]["workloads"]
     ]
-    return told | {"design": document["design"] | {"workloads": works}}
+    design = _without(document["design"], ("warnings",))  # the risks of the guide say what a customer must know
+    return told | {"design": design | {"workloads": works}}
 
 
 def _without(record: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:

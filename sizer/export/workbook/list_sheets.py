@@ -1,6 +1,7 @@
 """Sheets that list: networks, assumptions, questions to the vendors, changes, sources."""
 
 from sizer.base.money import percent
+from sizer.base.provenance import ASSUMPTION
 from sizer.catalog.labels import capital, item_name
 from sizer.catalog.model import Catalog
 from sizer.export.workbook.sheets import HEAD_ROW, Sheets
@@ -119,11 +120,13 @@ def write_changes(sheets: Sheets, result: SizingResult) -> None:
 
 def write_sources(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
     """Every source of a number; in a customer's copy those of the prices."""
-    sheet = sheets.add("Sources", (80, 40, 16, 8))
-    sheets.heads(sheet, ("Title", "Publisher", "Date", "Grade"))
     bill = result.design.bill
+    # A customer knows no grades.
+    heads = ("Title", "Publisher", "Date") if bill.is_customer_copy else ("Title", "Publisher", "Date", "Grade")
+    sheet = sheets.add("Sources", (80, 40, 16, 8)[: len(heads)])
+    sheets.heads(sheet, heads)
     keys = dict.fromkeys(line.price_source for line in bill.lines) if bill.is_customer_copy else result.sources
-    known = [catalog.sources[key] for key in keys if key in catalog.sources]
+    known = [catalog.sources[key] for key in keys if key in catalog.sources and key != ASSUMPTION]
     for row, source in enumerate(known, HEAD_ROW + 1):
         texts = (source.title, source.publisher, source.date or "not dated", source.grade)
-        sheets.texts(sheet, row, texts, "wrap")
+        sheets.texts(sheet, row, texts[: len(heads)], "wrap")

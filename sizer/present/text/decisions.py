@@ -32,6 +32,8 @@ _REJECTED = {
     RejectionKind.LIKELY_DEARER: "Expected to cost more",
     RejectionKind.DEARER_BUT_FOR_CABLES: f"Costs more {WITHOUT_CABLES}",
     RejectionKind.NOT_PREFERRED: "Behind the preferred vendors",
+    RejectionKind.LESS_CERTAIN: "Lower expected cost, but its prices are less certain",
+    RejectionKind.EQUAL: "Equal in servers, rack units and power; larger network or drives",
 }
 # What each kind of storage gives and takes.
 _STORAGE_TRADE_OFFS = {

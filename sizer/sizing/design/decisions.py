@@ -14,7 +14,7 @@ from sizer.sizing.checks import CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, usual_links
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.reasons import Binding, SelectionKind, StorageNeed, StorageReason
+from sizer.sizing.reasons import Binding, RunnerUpKind, SelectionKind, StorageNeed, StorageReason
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.language_layouts import EXPOSED
 from sizer.workload.site import FeedRedundancy
@@ -27,6 +27,8 @@ class RejectionKind(Enum):
     CONDITIONAL = "conditional"  # it meets the request only if a fact that no source gives is good enough
     DEARER = "dearer"  # whatever the missing prices are
     LIKELY_DEARER = "likely-dearer"  # by price bands
+    LESS_CERTAIN = "less-certain"  # its expected cost is lower, but more of its prices are missing
+    EQUAL = "equal"  # in servers, storage nodes, rack units and power; its network or drives are larger
     DEARER_BUT_FOR_CABLES = "dearer-but-for-cables"  # with cables, accessories and changes of the quote it costs less
     NOT_PREFERRED = "not-preferred"  # a design of a preferred vendor is close enough
     RANKED_BEHIND = "ranked-behind"  # by the key that the request ranks by, or by what a growth plan buys
@@ -263,7 +265,19 @@ def rejection(result: SizingResult, other: DesignAnswer) -> RejectionKind:
     kind = _BY_SELECTION.get(result.selection.kind, RejectionKind.RANKED_BEHIND)
     if any(result.platforms[place] is other for place in result.selection.less_on_bill):
         return RejectionKind.DEARER_BUT_FOR_CABLES
-    return kind
+    place = result.selection.leads_by_expected_cost
+    if kind is RejectionKind.LIKELY_DEARER and place is not None and result.platforms[place] is other:
+        return RejectionKind.LESS_CERTAIN
+    is_equal = result.runner_up_reason.kind is RunnerUpKind.EQUAL
+    return RejectionKind.EQUAL if is_equal and _is_runner_up(result, other) else kind
+
+
+def _is_runner_up(result: SizingResult, other: DesignAnswer) -> bool:
+    point = result.runner_up
+    return point is not None and (point.server, point.storage, point.n_servers, point.storage_nodes) == (
+        *(other.platform.server.id, other.platform.storage.id),
+        *(other.n_servers, other.storage_nodes),
+    )
 
 
 _BY_SELECTION = {
