@@ -1,7 +1,7 @@
 """Chapter with the overview: design principles, building block, workflow, data path."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sizer.base.quantities import by_count, grouped
@@ -12,6 +12,7 @@ from sizer.present import words
 from sizer.present.figures import drawn
 from sizer.present.tables import Table, fact_table
 from sizer.present.text import result_text
+from sizer.present.text.layouts import rate_basis_text
 from sizer.present.text.plan import keeps_too_few_supplies
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
@@ -24,6 +25,8 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "principles": principles_table(context),
         "building_block": building_block(context),
+        "exchanges": not context.is_single and any(answer.workload.task == "training" for answer in context.answers),
+        "is_pretraining": all(answer.language is not None for answer in context.answers),
         "workflow": drawn("workflow", workflow(design)),
         "paths": [
             drawn(f"datapath-{number}", datapath(design, answer, words.sample_unit(answer.dnn)))
@@ -53,14 +56,7 @@ def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
     else:
         ratio = min(_headroom(answer) for answer in answers)
         yield "High GPU utilization", f"Every stage before the GPUs has {words.headroom(ratio)}"
-    n_runs = sum(len(answer.evidence) for answer in answers)
-    runs = by_count(n_runs, "one published run", f"{grouped(n_runs)} published runs")
-    yield (
-        "Rates from published measurements",
-        f"Compared with {runs} close to {by_count(len(answers), 'this workload', 'these workloads')}"
-        if n_runs
-        else "No published run is close; the intervals are wide",
-    )
+    yield "Rates from published measurements", _runs_text(answers)
     rule = design.platform.site.feeds
     if rule != "N" and any(rack.feeds for rack in design.plan.racks):
         title = "Either power feed carries every rack" if rule == "2N" else "Every rack tolerates the loss of a feed"
@@ -68,10 +64,22 @@ def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
         if keeps_too_few_supplies(design.plan):
             text = "The feeds do; some devices keep too few power supplies for their full draw, see power and racks"
         yield title, text
-    losses = [ONE_LOST[loss] for loss in context.tolerated_losses]
+    open_losses = {failure.loss for failure in context.failures if failure.keeps_targets is not True}
+    losses = [ONE_LOST[loss] for loss in context.tolerated_losses if loss not in open_losses]
     if losses:
         yield "Redundancy where it was requested", f"Targets are met after the loss of {words.listed(losses, 'or')}"
     yield "Every number has a source", "Sources are listed at the end; what no source gives is marked as assumed"
+
+
+def _runs_text(answers: Sequence[WorkloadAnswer]) -> str:
+    """Published runs that the rates rest on."""
+    if len(answers) == 1 and answers[0].language is not None:
+        return words.capital(rate_basis_text(answers[0].language))
+    n_runs = sum(len(answer.evidence) for answer in answers)
+    if not n_runs:
+        return "No published run is close; the intervals are wide"
+    runs = by_count(n_runs, "one published run", f"{grouped(n_runs)} published runs")
+    return f"Compared with {runs} close to {by_count(len(answers), 'this workload', 'these workloads')}"
 
 
 def _headroom(answer: WorkloadAnswer) -> float:

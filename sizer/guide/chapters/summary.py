@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sizer.base.quantities import grouped
+from sizer.base.quantities import duration, grouped, si
 from sizer.drawings.cluster import Cluster
 from sizer.drawings.datapath import datapath
 from sizer.drawings.palette import COLUMN_PX
@@ -19,6 +19,7 @@ from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.existing import existing_text
 from sizer.present.text.verdict import proposal_text
 from sizer.questions.team.tables import least_served, wait_text
+from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
@@ -62,12 +63,25 @@ def _is_brief(context: GuideContext) -> bool:
 
 def strongest(context: GuideContext) -> str:
     """The most influential input, in one sentence; "" where there is none."""
-    influences = [sensitivity.influences[0] for sensitivity in context.sensitivities if sensitivity.influences]
-    if not influences or not all(answer.rate_is_predicted for answer in context.answers):
+    if not all(answer.rate_is_predicted for answer in context.answers):
         return ""
-    first = influences[0]
-    label = words.inside_sentence(first.label)
-    return f"The most influential input is the {label}, varied from {first.low_text} to {first.high_text}."
+    for sensitivity, answer in zip(context.sensitivities, context.answers, strict=False):
+        # The tokens of a language model are what the customer asks for, not an uncertain input.
+        open_inputs = [one for one in sensitivity.influences if answer.language is None or one.key != "dataset-size"]
+        if open_inputs:
+            return _influence_text(open_inputs[0], sensitivity.metric, words.sample_unit(answer.dnn))
+    return ""
+
+
+def _influence_text(first: Influence, metric: str, unit: str) -> str:
+    """'The throughput depends most on the batch per GPU: 13 500 images/s with 96 samples a GPU, ...'."""
+    timed = metric == "s"
+    low, high = (duration(value) if timed else si(value, unit) for value in (first.low, first.high))
+    ends = f"{low} with {first.low_text}, {high} with {first.high_text}"
+    if (low, high) == (first.low_text, first.high_text):
+        ends = f"{low} to {high}"  # of the bottleneck, whose rate is the result
+    what = "time to train" if timed else "throughput"
+    return f"The {what} depends most on the {words.inside_sentence(first.label)}: {ends}."
 
 
 def needs(context: GuideContext) -> list[str]:
@@ -114,7 +128,11 @@ def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
         ),
         row(words.plural_of(design.n_gpus, "GPU"), grouped(design.n_gpus), platform.gpu.name),
         row("Storage", _storage(design), platform.storage.name),
-        row("Switches and gateways", grouped(n_switches) if n_switches else "none", "all networks"),
+        row(
+            "Switches and gateways" if platform.gateway is not None else "Switches",
+            grouped(n_switches) if n_switches else "none",
+            "all networks",
+        ),
         row("Rack space", result_text.racks(design), ""),
         row("Power, maximum", result_text.power(design), f"{result_text.power(design, 'typical')} typical"),
     ]
