@@ -76,7 +76,7 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
             yield (
                 f"{STAGES[stage.key]}, {answer.workload.name}",
                 f"{significant(ratio, 2)} times the projected rate",
-                "above it, faster GPUs or newer software bring no gain",
+                "beyond that, this stage limits faster GPUs and newer software",
             )
 
 

@@ -106,7 +106,8 @@ def building_block(context: GuideContext) -> list[str]:
         work = f"each processes its share of the samples{exchange}"
         if all(answer.language is not None for answer in context.answers):
             work = "model and batch are divided over their GPUs, which exchange results over the fabric"
-        text = f"The building block is a {server} with {gpus}. {count} of them run one job together: {work}."
+        block = f"The building block is {words.with_article(server)} with {gpus}"
+        text = f"{block}. {count} of them run one job together: {work}."
     return [text, _data_text(context)]
 
 

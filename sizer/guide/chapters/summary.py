@@ -15,6 +15,7 @@ from sizer.present.figures import PageFigure, drawn
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
 from sizer.present.text.calibration import throughput_text, time_text
+from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.existing import existing_text
 from sizer.present.text.verdict import proposal_text
@@ -37,7 +38,8 @@ def content(context: GuideContext) -> dict[str, Any]:
         "proposal": words.sentence(proposal_text(result)),
         "needs_cluster": result.needs_cluster,
         "reasons": [*result_text.reason(design), *filter(None, [existing_text(design.existing)])],
-        "confidence": confidence_texts(result, context.surer),
+        # A value that is missing stands before everything else.
+        "confidence": confidence_texts(result, context.surer) or [*filter(None, [conditional_sentence(design)])],
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
         "picture": picture(design),
     }
@@ -51,7 +53,8 @@ def one_page(context: GuideContext) -> dict[str, Any]:
         "path": PageFigure("path", f"Data path of “{first.workload.name}”.", write_svg(drawing)),
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
         "reasons": result_text.reason(design),
-        "confidence": confidence_texts(context.result, context.surer),
+        "confidence": confidence_texts(context.result, context.surer)
+        or [*filter(None, [conditional_sentence(design)])],
         "open_prices": result_text.open_prices(design.bill),
         "strongest": strongest(context) or "No input that can be varied changes the result.",
     }

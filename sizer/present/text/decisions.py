@@ -39,7 +39,9 @@ _STORAGE_TRADE_OFFS = {
         "to all of them."
     ),
     "nfs-server": "One access path limits the rate of all readers, and the file server is a single point of failure.",
-    "scale-out-nas": "Rate and capacity grow together by the node, so a system bought for one has spare of the other.",
+    "scale-out-nas": (
+        "Rate and capacity grow together by the node, so a system sized for one has spare capacity of the other."
+    ),
     "parallel-file-system": (
         "Every server runs the client of the file system, which has to be updated with the operating system."
     ),
@@ -117,7 +119,7 @@ def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
         gpus = words.plural(design.n_gpus, "GPU")
         return f"Each of {gpus} delivers {efficiency} of its rate on the fewest GPUs that hold the model. {lost}"
     trains = any(answer.workload.task == "training" for answer in design.workloads)
-    cause = "the exchange of gradients and the wait for the slowest cost the rest" if trains else "the links the rest"
+    cause = "gradient exchange and stragglers take the rest" if trains else "the links take the rest"
     return (
         f"{words.plural(design.n_gpus, 'GPU')} deliver {efficiency} of {grouped(design.n_gpus)} times the rate of one; "
         f"{cause}. {lost}"
