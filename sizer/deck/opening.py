@@ -196,7 +196,9 @@ def why(context: GuideContext) -> Slide:
 
 
 def _why_finding(context: GuideContext) -> str:
-    text = binding_text(context.design).rstrip(".").replace(". Limit: ", ": the limit is the ")
+    text = (
+        binding_text(context.design).rstrip(".").replace(". Limit: ", ": the limit is the ").replace("the the", "the")
+    )
     return words.capital(text) if text else selection_text(context.result).rstrip(".")
 
 

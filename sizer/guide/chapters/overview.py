@@ -15,8 +15,11 @@ from sizer.present.text import result_text
 from sizer.present.text.layouts import rate_basis_text
 from sizer.present.text.plan import keeps_too_few_supplies
 from sizer.present.text.redundancy import ONE_LOST
+from sizer.sizing.reasons import SelectionKind
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.workload.target_text import target_text
+
+_BY_COST = (SelectionKind.CHEAPEST, SelectionKind.LIKELY_CHEAPEST)
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -46,7 +49,14 @@ def principles_table(context: GuideContext) -> Table:
 def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
     design, answers = context.design, context.answers
     targets = words.listed(target_text(answer.workload, answer.dnn) for answer in answers)
-    yield "Size for the target, not for the product", f"The smallest design for a target of {targets}"
+    if context.result.maximum is not None:
+        yield (
+            "Size for the limits, not for the product",
+            f"The highest rate within the limits of the request: {targets}",
+        )
+    else:
+        lowest = "lowest cost" if context.result.selection.kind in _BY_COST else "smallest design"
+        yield "Size for the target, not for the product", f"The {lowest} for a target of {targets}"
     waiting = [answer for answer in answers if answer.bottleneck not in ("gpu", "exchange")]
     if not all(answer.rate_is_predicted for answer in answers):
         yield "High GPU utilization", "Rates are not predicted: no GPU of this generation was measured"

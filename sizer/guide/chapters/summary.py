@@ -79,7 +79,7 @@ def strongest(context: GuideContext) -> str:
 def _influence_text(first: Influence, metric: str, unit: str) -> str:
     """'The throughput depends most on the batch per GPU: 13 500 images/s with 96 samples a GPU, ...'."""
     timed = metric == "s"
-    low, high = (duration(value) if timed else si(value, unit) for value in (first.low, first.high))
+    low, high = (duration(value, first.low) if timed else si(value, unit) for value in (first.low, first.high))
     ends = f"{low} with {first.low_text}, {high} with {first.high_text}"
     if (low, high) == (first.low_text, first.high_text):
         ends = f"{low} to {high}"  # of the bottleneck, whose rate is the result
@@ -98,7 +98,11 @@ def needs(context: GuideContext) -> list[str]:
         what = f"{answer.dnn.name} {task} in {precision}"
         if answer.language is not None:
             what = result_text.network_text(answer)
-        sentences.append(f"{name}{what} on {data}. Target: {target_text(workload, answer.dnn)}.")
+        target = f"Target: {target_text(workload, answer.dnn)}"
+        if context.result.maximum is not None:
+            confidence = words.percent(context.result.request.confidence)
+            target = f"The highest rate within the limits is asked for, with {confidence} confidence"
+        sentences.append(f"{name}{what} on {data}. {target}.")
     team = context.result.request.team
     if team is not None:
         kinds = words.plural(len(team.job), "job type")

@@ -137,7 +137,13 @@ def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
         share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)
         most = f"an upper bound of {high} is assumed" if choice.high_is_assumed else f"the vendor states {high}"
         known = "assumed until a test is published" if choice.low_is_assumed else "demonstrated in tests"
-        texts.append(f"The workload reads up to {reads}, {share} of the {low} {known}; {most}.")
+        if choice.read_bytes_per_s > choice.low_bytes_per_s:
+            texts.append(
+                f"The workload reads up to {reads} at the expected rate of this storage, more than the {low} {known}; "
+                f"{most}."
+            )
+        else:
+            texts.append(f"The workload reads up to {reads}, {share} of the {low} {known}; {most}.")
     else:
         low = si(choice.low_bytes_per_s, "B/s")
         share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)

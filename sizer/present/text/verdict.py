@@ -154,7 +154,7 @@ def _rate(answer: WorkloadAnswer) -> str:
         return "rates are not predicted (no GPU of this generation was measured)"
     if answer.time is not None and answer.workload.target.time_to_train_s is not None:
         value, low, high = answer.time.total_s
-        text = f"{duration(value)} to train (90\u202f% interval {duration(low)} to {duration(high)})"
+        text = f"{duration(value)} to train (90\u202f% interval {duration(low, value)} to {duration(high, value)})"
         return at_least(is_bound, text)
     value, low, high = answer.throughput
     span = f"90\u202f% interval {significant(low)} to {significant(high)}"
