@@ -17,7 +17,6 @@ def notes(context: GuideContext, reasons: Iterable[str], sources: Iterable[str] 
 
 def _documents(context: GuideContext, keys: Iterable[str]) -> Iterator[str]:
     known = context.catalog.sources
-    # An assumption is no document.
     named = dict.fromkeys(known[key].id for key in keys if key in known and key != ASSUMPTION)
     if not named:
         return

@@ -12,10 +12,11 @@ from sizer.guide.front_matter import LEGAL_NOTICE, budget_line, key_figures, kin
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table, row
 from sizer.present.text import result_text
+from sizer.present.text.calibration import throughput_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.design_size import asked_target_text, binding_text, required_rate_text
-from sizer.present.text.verdict import meets_text, proposal_text, reason_texts, selection_text
+from sizer.present.text.verdict import proposal_text, reason_texts, selection_text
 from sizer.questions.team.tables import wait_text
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import BindingKind
@@ -139,10 +140,9 @@ def verdict(context: GuideContext) -> Slide:
     result, design = context.result, context.design
     is_brief = len(context.answers) > _MOST_DETAILED
     table = summary.numbers_table(context, is_brief=is_brief)
+    rates = [f"{_named(context, answer)}{throughput_text(answer)}." for answer in context.answers]
     told = confidence_texts(result, context.surer) or [conditional_sentence(design)]
-    if design.probability is not None and not context.has_many_workloads:
-        told = [meets_text(result, context.answers[0]), *told[1:]]
-    job = [*told, *summary.after_losses(context)]
+    job = [*rates, *told, *summary.after_losses(context)]
     cost = [words.sentence(f"{result_text.price_label(design.bill)}: {result_text.price(design.bill)}")]
     budget = result.request.limits.budget
     if budget is not None:
@@ -161,6 +161,11 @@ def verdict(context: GuideContext) -> Slide:
     )
 
 
+def _named(context: GuideContext, answer: WorkloadAnswer) -> str:
+    """How a sentence on the rate of a workload begins."""
+    return f"{answer.workload.name}: " if context.has_many_workloads else "Expected: "
+
+
 def _verdict_finding(context: GuideContext) -> str:
     result, design = context.result, context.design
     target = "all targets" if context.has_many_workloads else "the target"
@@ -176,6 +181,8 @@ def _verdict_finding(context: GuideContext) -> str:
             meets += f"; {context.surer.name} meets it with {words.chance(context.surer.probability)}"
     elif check is not CheckResult.OPEN and design.probability is not None:
         meets = f"{meets} with {words.chance(design.probability)} confidence"
+    if check is not CheckResult.MET:
+        return f"{design.name} {meets}"
     if result.needs_cluster or design.n_servers > 1:
         return f"{design.name} {meets}"
     return f"You do not need a cluster: one {design.platform.server.name} {meets}"

@@ -19,8 +19,8 @@ GAP = 14.0  # between blocks [pt]
 FIGURES_HEIGHT = 66.0
 FIGURE_SIZE, FIGURE_LABEL_SIZE = 26.0, 12.0
 _LARGEST_TABLE = 15.0
-# A font that stands in may be wider than Inter by this share: DejaVu Sans by 8 %, in bold by 19 %.
-_SLACK, _BOLD_SLACK = 1.08, 1.19
+# A font that stands in for Inter may be wider by this share: DejaVu Sans in bold by 19 %.
+_SLACK, _BOLD_SLACK = 1.13, 1.19
 _NO_LIMIT = 1000
 # Lines of a cell at most: a text that a user wrote may be as long as a page.
 _CELL_LINES = 8

@@ -101,6 +101,7 @@ class NearbyMeasurement:
     predicted: Estimate
     calibrates: bool  # True: the model was calibrated on it, so it does not validate
     is_same_stack: bool = True  # False: another software stack ran, so its rate lies elsewhere
+    number_format: str = ""  # of a language model: bf16, fp8, fp4
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def write_networks(sheets: Sheets, result: SizingResult, catalog: Catalog) -> No
         "Spine to core",
         "Ports used",
         "Ports free",
-        "Down : up",
+        "Oversubscription",
         "Gateways",
         "Note",
     )
@@ -126,6 +126,7 @@ def write_sources(sheets: Sheets, result: SizingResult, catalog: Catalog) -> Non
     sheet = sheets.add("Sources", (80, 40, 16, 8)[: len(heads)])
     sheets.heads(sheet, heads)
     keys = dict.fromkeys(line.price_source for line in bill.lines) if bill.is_customer_copy else result.sources
+    # An assumption is no document; the sheet of assumptions has its reason.
     known = [catalog.sources[key] for key in keys if key in catalog.sources and key != ASSUMPTION]
     for row, source in enumerate(known, HEAD_ROW + 1):
         texts = (source.title, source.publisher, source.date or "not dated", source.grade)

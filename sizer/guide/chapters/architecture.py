@@ -110,7 +110,7 @@ def processor_text(context: GuideContext) -> str:
             "More cores, or compressed images decoded on the GPU, would raise the rate."
         )
     if all(answer.language is not None for answer in context.answers):
-        return "The host processors read token records, which takes next to none of their time."
+        return "The host processors read token records, which takes under 0.1 % of their time."
     load = max((answer.cpu_utilization_fraction for answer in context.answers), key=lambda load: float(load.value))
     steps = dict.fromkeys(HOST_STEPS[answer.sample_format] for answer in context.answers)
     return (

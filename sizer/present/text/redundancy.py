@@ -51,7 +51,10 @@ def spare_sentence(cost: SpareCost, currency: str, plan: Plan | None = None, *, 
     if not parts:
         parts = ["the same number of other parts"]
     added = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
-    text = f"{tolerates}.{open_} Compared with {cost.without.name}, which has no redundancy, it takes {added}."
+    text = (
+        f"Redundancy for the loss of {listed_losses(cost.losses)}: compared with {cost.without.name}, which has none, "
+        f"the design takes {added}.{open_}"
+    )
     if with_amounts and cost.cost is not None and cost.open_items:
         return f"{text} {difference_text(cost.cost)}"
     return text

@@ -13,7 +13,7 @@ from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, o
 from sizer.present.text.plan import existing_text
 from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
-from sizer.present.words import is_even, stage
+from sizer.present.words import inside_sentence, is_even, stage
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import (
     DataInMemory,
@@ -154,7 +154,7 @@ def _rate(answer: WorkloadAnswer) -> str:
         return "rates are not predicted (no GPU of this generation was measured)"
     if answer.time is not None and answer.workload.target.time_to_train_s is not None:
         value, low, high = answer.time.total_s
-        text = f"{duration(value)} to train (90\u202f% interval {duration(low)} to {duration(high)})"
+        text = f"{duration(value)} to train (90\u202f% interval {duration(low, value)} to {duration(high, value)})"
         return at_least(is_bound, text)
     value, low, high = answer.throughput
     span = f"90\u202f% interval {significant(low)} to {significant(high)}"
@@ -238,16 +238,7 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
     if not answer.rate_is_predicted:
         return f"{answer.workload.name}: {not_predicted_text(design, answer)}."
     if answer.language is not None:
-        each = float(answer.throughput.value) / answer.language.gpus_used
-        unit = sample_unit(answer.dnn)
-        text = (
-            f"{answer.workload.name}: {takes_text(answer)}. Each {design.platform.gpu.name} delivers "
-            f"{significant(each)} {unit}"
-        )
-        if answer.required_samples_per_s is None:
-            return f"{text}."
-        servers = grouped(ceil(answer.required_samples_per_s / (each * design.platform.gpus_per_server)))
-        return f"{text}, a server {significant(each * design.platform.gpus_per_server)}: at least {servers} are needed."
+        return _servers_of_language_text(design, answer)
     rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
     all_servers = f"{words.spelled(design.n_servers)} deliver {significant(float(answer.throughput.value))}"
     clause = all_servers if is_maximum else takes_text(answer)
@@ -259,6 +250,24 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
     # What GPUs lose to a slower stage is no loss of scaling.
     busy = f"{100 * answer.gpu_busy_fraction:.0f}{NARROW_SPACE}%"
     return f"{first} {at} the bottleneck is {stage(answer.bottleneck, inside=True)}; GPU utilization: {busy}."
+
+
+def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
+    """What one server delivers of a language model, and how many the target takes at the expected rate."""
+    unit, server = sample_unit(answer.dnn), design.platform.server.name
+    each = float(answer.throughput.value) / design.n_servers
+    needed = answer.required_samples_per_s
+    if needed is None:
+        target = target_text(answer.workload, answer.dnn)
+        return f"{answer.workload.name}: the target is {target}; one {server} delivers {significant(each)} {unit}."
+    least = ceil(needed / each)
+    text = f"The target takes {significant(needed)} {unit}; one {server} delivers {significant(each)} in this design"
+    if least >= design.n_servers or answer.probability is None:
+        return f"{answer.workload.name}: {inside_sentence(text)}."
+    return (
+        f"{answer.workload.name}: {inside_sentence(text)}. At the expected rate {grouped(least)} servers reach the "
+        f"target; {grouped(design.n_servers)} reach it with {probability_text(answer.probability)} confidence."
+    )
 
 
 def selection_text(result: SizingResult, *, with_amounts: bool = False) -> str:

@@ -44,11 +44,12 @@ class RejectedDesign:
 
 @dataclass(frozen=True)
 class SizeStep:
-    """Rate of one workload on the design and with one server fewer. [samples/s]"""
+    """Rate of one workload on the design, and rate and probability of its target with one server fewer. [samples/s]"""
 
     workload: int  # place among those of the design
     samples_per_s: float
-    samples_per_s_with_one_fewer: float | None  # None: one server is the smallest size
+    samples_per_s_with_one_fewer: float | None = None  # None: one server is the smallest size
+    probability_with_one_fewer: float | None = None  # None: as above, or a fact that decides is not known
 
 
 @dataclass(frozen=True)
@@ -198,12 +199,10 @@ def _server(result: SizingResult) -> ServerChoice:
 
 
 def _step(design: DesignAnswer, place: int) -> SizeStep:
-    """From the curve of throughput over servers, storage held fixed."""
+    """Rates with storage held fixed."""
     answer = design.workloads[place]
-    curve = answer.scaling
-    fewer = curve.n_servers == design.n_servers - 1
-    rate = float(curve.throughput.value[fewer][0]) if fewer.any() else None
-    return SizeStep(place, float(answer.throughput.value), rate)
+    rate, *fewer = float(answer.throughput.value), *answer.smaller[:1]
+    return SizeStep(place, rate, fewer[0].samples_per_s, fewer[0].probability) if fewer else SizeStep(place, rate)
 
 
 def _storage(result: SizingResult) -> StorageChoice:
@@ -266,18 +265,15 @@ def rejection(result: SizingResult, other: DesignAnswer) -> RejectionKind:
     if any(result.platforms[place] is other for place in result.selection.less_on_bill):
         return RejectionKind.DEARER_BUT_FOR_CABLES
     place = result.selection.leads_by_expected_cost
-    if kind is RejectionKind.LIKELY_DEARER and place is not None and result.platforms[place] is other:
+    if place is not None and result.platforms[place] is other:
         return RejectionKind.LESS_CERTAIN
-    is_equal = result.runner_up_reason.kind is RunnerUpKind.EQUAL
-    return RejectionKind.EQUAL if is_equal and _is_runner_up(result, other) else kind
+    return RejectionKind.EQUAL if _is_equal_runner_up(result, other) else kind
 
 
-def _is_runner_up(result: SizingResult, other: DesignAnswer) -> bool:
-    point = result.runner_up
-    return point is not None and (point.server, point.storage, point.n_servers, point.storage_nodes) == (
-        *(other.platform.server.id, other.platform.storage.id),
-        *(other.n_servers, other.storage_nodes),
-    )
+def _is_equal_runner_up(result: SizingResult, other: DesignAnswer) -> bool:
+    point = result.runner_up if result.runner_up_reason.kind is RunnerUpKind.EQUAL else None
+    ids = (other.platform.server.id, other.platform.storage.id, other.n_servers, other.storage_nodes)
+    return point is not None and (point.server, point.storage, point.n_servers, point.storage_nodes) == ids
 
 
 _BY_SELECTION = {

@@ -131,6 +131,7 @@ def nearest_language_runs(
                 predicted=calibration.tokens_per_s_per_gpu([case])[0].scaled(row.gpus),
                 calibrates=row.role == "calibration",
                 is_same_stack=is_same_stack(row),
+                number_format=number_format(row.precision),
             )
         )
     return tuple(nearest)
