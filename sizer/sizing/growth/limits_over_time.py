@@ -153,9 +153,10 @@ def _space_and_power(platform: Platform, sized: Quantities, request: SizingReque
     """Loads of the cluster of each year on the year-1 switches, racks and PDUs."""
     of_networks = []
     for network in sized.networks:
-        ports = int(network.ports_used[0] + network.ports_free[0])
+        # Ports of leaves: those of spines take no end point.
+        ports = int(network.end_points[0] + network.leaf_ports_free[0])
         if network.switch is not None and ports:
-            of_networks.append((network.ports_used / ports).tolist())
+            of_networks.append((network.end_points / ports).tolist())
     highest = tuple(max(column) for column in zip(*of_networks, strict=True))
     limits = [CapacityLimit(LimitKind.SWITCH_PORTS, highest, is_gradual=False)] if of_networks else []
     racks = int(sized.racks[0])
