@@ -42,8 +42,6 @@ def content(context: GuideContext) -> dict[str, Any]:
         "supply": supply_table(design, context.catalog),
         "data": _data(context),
         "mounts": _mounts(context),
-        "has_front_end": platform.attachment in ("gateway", "own network", "spine", "fabric")
-        and storage.kind != "local",
     }
 
 
