@@ -102,6 +102,7 @@ _LABELS = {
     "introduced": "Introduced",
     "end_of_sale": "End of sale",
     "end_of_service": "End of service",
+    "successor": "Successor",
     "capacity_w": "Capacity",
     "load_kg": "Load",
     "metric": "What a licence counts",

@@ -126,7 +126,7 @@ def link_name(link: IngestLink) -> str:
     """A link without its rate: '4 ports of the storage, 40 GbE each'."""
     kind = "" if link.port_kind is None else link.port_kind.name
     count = link.n_ports
-    by_others = " (cable by others)" if link.is_by_others else ""
+    by_others = " (cable provided by others)" if link.is_by_others else ""
     storage_ports = by_count(count, f"{grouped(count)} port of the storage", f"{grouped(count)} ports of the storage")
     return {
         IngestLinkRole.CUSTOMER_SOURCE: "the customer's source, as stated",
