@@ -91,6 +91,7 @@ _LABELS = {
     "stripe_data": "Stripe, data blocks",
     "stripe_data_max": "Stripe, most data blocks",
     "stripe_parity": "Stripe, parity blocks",
+    "controllers": "Controllers of an appliance",
     "hot_spare_nodes": "Hot-spare servers",
     "hot_spare_nodes_above_min": "Hot-spare servers, larger clusters",
     "usable_share": "Share left after metadata and reserve",
