@@ -18,9 +18,11 @@ from sizer.calibrate.language.fit import (
     effects_of,
     factor_slopes,
     fit_steps,
+    step_problem,
 )
-from sizer.calibrate.language.gpu_memory import PeakMemoryFit, fit_memory
+from sizer.calibrate.language.gpu_memory import PeakMemoryFit, fit_memory, memory_problem
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows
+from sizer.calibrate.language.stored import StoredFits, load_fits, problem_digest
 from sizer.calibrate.language.time_to_train import Benchmark, benchmark_of, fit_benchmarks
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
@@ -146,13 +148,44 @@ def calibrate(rows: Sequence[LanguageRow], catalog: Catalog) -> LanguageCalibrat
 
     Memory also learns from runs whose rate is only for checks: a missing sequence of layers changes it little.
     """
-    cases = cases_of(rows, catalog, rows)
-    known = [case for case in cases if isinstance(case, LanguageCase)]
-    used = fitted(rows, cases)
+    known, used = _known_and_used(rows, catalog)
     return LanguageCalibration(fit_steps(used), fit_memory(known), fit_benchmarks(used), tuple(rows), tuple(used))
+
+
+def fits_of(calibration: LanguageCalibration) -> StoredFits:
+    """The fits as they are stored, with the digest of what they were made from."""
+    steps, memory = calibration.fit, calibration.memory
+    return StoredFits(
+        problem_digest(steps.model, memory.model),
+        (steps.values, steps.covariance),
+        (memory.values, memory.covariance),
+        {name: (one.values, one.covariance) for name, one in calibration.benchmarks.items()},
+    )
 
 
 @lru_cache(maxsize=1)
 def language_calibration() -> LanguageCalibration:
-    """The calibration of the shipped rows with the shipped catalogue: a third of a second, once a process."""
-    return calibrate(load_language_rows(), shipped_catalog())
+    """The stored fits to the shipped rows, with the shipped catalogue; read once.
+
+    Raises
+    ------
+    CalibrationError
+        If they are missing or damaged, or rows or catalogue have changed since.
+    """
+    rows = load_language_rows()
+    known, used = _known_and_used(rows, shipped_catalog())
+    (steps, step_logs), (memory, peak_logs) = step_problem(used), memory_problem(known)
+    stored = load_fits(problem_digest(steps, memory))
+    return LanguageCalibration(
+        LanguageFit(steps, step_logs, *stored.steps),
+        PeakMemoryFit(memory, peak_logs, *stored.memory),
+        {name: Benchmark(*one) for name, one in stored.benchmarks.items()},
+        rows,
+        tuple(used),
+    )
+
+
+def _known_and_used(rows: Sequence[LanguageRow], catalog: Catalog) -> tuple[list[LanguageCase], list[LanguageCase]]:
+    """Rows that the model can describe, and those of them that the step times are fitted to."""
+    cases = cases_of(rows, catalog, rows)
+    return [case for case in cases if isinstance(case, LanguageCase)], fitted(rows, cases)

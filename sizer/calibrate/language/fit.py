@@ -120,13 +120,13 @@ class StepModel:
     def __init__(self, cases: Sequence[LanguageCase], layout: EffectLayout) -> None:
         self.cases = tuple(cases)
         self.layout = layout
-        self._arrays = arrays(cases)
+        self.inputs = arrays(cases)
         self._design = layout.design(cases)
 
     def __call__(self, values: Floats) -> tuple[Floats, csr_array]:
         """Logarithms of step times and their derivatives by factors (differences) and effects (exact)."""
         n = len(COEFFICIENTS)
-        base, slopes = factor_slopes(self._arrays, values[:n])
+        base, slopes = factor_slopes(self.inputs, values[:n])
         derivative = hstack([csr_array(slopes), self._design], format="csr")
         return base + self._design @ values[n:], csr_array(derivative)
 
@@ -161,6 +161,12 @@ class LanguageFit:
         return (self.model(values)[0] - self.measured)[out], variance
 
 
+def step_problem(cases: Sequence[LanguageCase]) -> tuple[StepModel, Floats]:
+    """The model of published step times, and the logarithms that it is fitted to."""
+    measured = np.array([case.log_step_s for case in cases], dtype=float)
+    return StepModel(cases, EffectLayout.of(cases)), measured
+
+
 def fit_steps(cases: Sequence[LanguageCase]) -> LanguageFit:
     """Fit every factor and effect to published step times at once.
 
@@ -169,9 +175,7 @@ def fit_steps(cases: Sequence[LanguageCase]) -> LanguageFit:
     CalibrationError
         If the fit does not converge.
     """
-    layout = EffectLayout.of(cases)
-    model = StepModel(cases, layout)
-    measured = np.array([case.log_step_s for case in cases], dtype=float)
-    mean = prior_mean(layout)
-    found = fit_with_priors(model, measured, SCATTER, mean, layout.prior_sd, mean)
+    model, measured = step_problem(cases)
+    mean = prior_mean(model.layout)
+    found = fit_with_priors(model, measured, SCATTER, mean, model.layout.prior_sd, mean)
     return LanguageFit(model, measured, found.values, found.covariance)

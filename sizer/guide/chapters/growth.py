@@ -17,6 +17,7 @@ from sizer.sizing.result import STAGES, DesignAnswer
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/growth.html`` prints."""
     return {
+        "grows_by": "servers and storage nodes" if counts_nodes(context.design.platform.storage) else "servers",
         "growth": growth_table(context.next_sizes),
         "limits": limits_table(context.design, context.result.request.limits.rack_power_w),
     }
@@ -69,7 +70,7 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
             yield (
                 f"{STAGES[stage.key]}, {answer.workload.name}",
                 f"{significant(ratio, 2)} times the projected rate",
-                "above it, faster GPUs or newer software bring no gain",
+                "beyond that, this stage limits faster GPUs and newer software",
             )
 
 
