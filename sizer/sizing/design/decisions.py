@@ -8,6 +8,7 @@ from enum import Enum
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.links import LinkType
 from sizer.physical.notes import PlanNoteKind
+from sizer.physical.racks.packing import packed_racks
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
@@ -146,6 +147,7 @@ class RackChoice:
     n_existing: int = 0  # of the racks: those that are there
     existing_units: int = 0  # of the used units: those in racks that are there
     existing_w: float = 0.0  # of the power: that of racks that are there
+    n_packed: int = 0  # new racks that would do if kinds of devices were mixed freely
 
     @property
     def is_limited_by_request(self) -> bool:
@@ -394,4 +396,5 @@ def rack_choice(design: DesignAnswer, rack_power_w: float | None = None) -> Rack
         n_existing=len(there),
         existing_units=sum(device.height_u for rack in there for device in rack.present),
         existing_w=sum(rack.max_w for rack in there),
+        n_packed=packed_racks(design.plan),
     )
