@@ -114,27 +114,22 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
 
 
 def head_storage_ends(platform: Platform, switch: Switch, heads: Ints) -> tuple[Ends, ...]:
-    """Ports by which head nodes reach the storage: those made for it, else one that no other network takes.
+    """Ports of the head nodes that are made for the storage network, at the fastest kind that the switch takes.
 
-    They run the fastest kind that the switch takes. Without such a port the head nodes stay outside.
+    Head nodes of V100 systems have none: their data enter by free ports of the storage switches.
     """
     head = platform.head_node
     if head is None or not np.count_nonzero(heads):
         return ()
-    own = [port for port in head.ports if port.use == "storage-network"]
-    ports = own or [p for p in head.ports if p.use in ("any", "storage") and platform.fabric not in (p.kind, *p.also)]
-    runs = (kind for port in ports for kind in (port.kind, *port.also) if largest_group(switch, kind) is not None)
+    own = [(number, port) for number, port in enumerate(device_ports(head)) if port.use == "storage-network"]
+    runs = (kind for _, port in own for kind in port.kinds if largest_group(switch, kind) is not None)
     kind = max(runs, key=lambda one: one.gbit_per_s.value, default=None)
     if kind is None:
         return ()
-    fitting = [number for number, port in enumerate(device_ports(head)) if kind in port.kinds]
-    use = {port.use for port in ports}
-    numbers = np.array([number for number in fitting if device_ports(head)[number].use in use], dtype=np.int64)
-    numbers = numbers if own else numbers[:1]
+    numbers = np.array([number for number, port in own if kind in port.kinds], dtype=np.int64)
     cage = device_ports(head)[int(numbers[0])].connector
-    return (
-        Ends(Role.HEAD_NODE_CABLE, kind, heads * numbers.size, Role.HEAD_NODE, numbers, is_by_device=True, cage=cage),
-    )
+    links = heads * numbers.size
+    return (Ends(Role.HEAD_NODE_CABLE, kind, links, Role.HEAD_NODE, numbers, is_by_device=True, cage=cage),)
 
 
 def _paired_front_end(
