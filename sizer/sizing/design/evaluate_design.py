@@ -17,7 +17,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Stack
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity, throughput
-from sizer.physical.components import Component
+from sizer.physical.components import Component, Quantities
 from sizer.physical.existing_use import existing_use
 from sizer.physical.layout import building_plan
 from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M
@@ -74,18 +74,23 @@ def design_answer(
     prices: PriceBook,
     binding: Binding,
     is_documented: bool = True,
+    counted: Quantities | None = None,
 ) -> DesignAnswer:
-    """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time."""
-    found = quantities(
-        platform,
-        np.array([n_servers]),
-        np.array([storage_nodes]),
-        catalog=catalog,
-        limits=request.limits,
-        existing=request.existing,
-        fabric=request.fabric,
-    )
-    counted = slice_row(found, 0)
+    """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time.
+
+    ``counted`` are its parts where a search has counted them.
+    """
+    if counted is None:
+        found = quantities(
+            platform,
+            np.array([n_servers]),
+            np.array([storage_nodes]),
+            catalog=catalog,
+            limits=request.limits,
+            existing=request.existing,
+            fabric=request.fabric,
+        )
+        counted = slice_row(found, 0)
     plan = building_plan(
         platform,
         counted,
