@@ -95,7 +95,7 @@ def _specs(
         "accuracy": accuracy_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
         "evidence": answer_parity_chart(answer, colours, "container", _CHART_HEIGHT),
     }
-    return {kind: None if one is None else one.to_dict() for kind, one in drawn.items()}
+    return {kind: None if one is None else one.to_dict(validate=False) for kind, one in drawn.items()}
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
