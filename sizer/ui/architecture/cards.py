@@ -23,7 +23,7 @@ from sizer.questions.verdict.simplest_design import simpler_neighbours
 from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
-from sizer.ui import look, state, why
+from sizer.ui import look, state
 from sizer.ui.designs import compare
 from sizer.ui.questions.verdict import simplest_of
 from sizer.ui.state import View
@@ -40,6 +40,11 @@ _KINDS: dict[NeighbourKind, str] = {
     "other server": "Other server vendor",
     "other storage": "Other storage vendor",
 }
+# A figure with its name, the same places as on the cards of alternatives.
+_FIGURE: tuple[Field[CardFigure], ...] = (
+    Field("", lambda figure: figure.label, width=33),
+    Field("", lambda figure: figure.value, width=67),
+)
 _VENDORS = "vendors_of"  # plain key of the session: the answer for which other vendors were asked for
 
 
@@ -131,13 +136,9 @@ def _whole(request_json: str, parts: Catalog) -> SizingResult:
 def _described(view: View, design: DesignAnswer) -> None:
     with st.container(border=True, width=_WIDTH, height="stretch", gap="xxsmall", key="card-described"):
         _head("Recommended", design.name)
-        for figure in card_figures(design, None):
-            with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-                st.caption(plain(figure.label), width="content")
-                if figure.key:
-                    why.popover(figure.value, figure.key, view, "card", figure.label)
-                else:
-                    st.markdown(plain(figure.value), width="content")
+        look.table(
+            record_table("card-described", f"Recommended: {design.name}", card_figures(design, None), _FIGURE), {}
+        )
         compare.pin_button(design.name, view.request_json, "pin-described")
 
 
@@ -164,7 +165,7 @@ def _neighbour(place: int, one: Neighbour, base: DesignAnswer, view: View) -> No
 def _card_table(one: Neighbour, base: DesignAnswer, *, has_price: bool) -> Table:
     """Figures of an alternative and their differences from the present design."""
     fields: tuple[Field[CardFigure], ...] = (
-        Field("", lambda figure: figure.label, width=33),
+        _FIGURE[0],
         Field("", lambda figure: figure.value, width=40),
         Field("", lambda figure: figure.difference, width=27),
     )

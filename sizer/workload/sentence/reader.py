@@ -21,6 +21,7 @@ from sizer.workload.sentence.equipment import (
     read_fabrics,
     read_named,
     read_part_counts,
+    read_setting,
     read_tier,
     settle_fabrics,
 )
@@ -61,7 +62,9 @@ _TRAINING = re.compile(r"\b(?:re-?|pre-?)?train(?:s|ing|ings|ed)?\b", re.I)
 _DOES_TRAIN = re.compile(r"\b(?:re-?|pre-?)?train(?:s|ing)?\b(?! set| data)", re.I)
 _OUT_OF_SCOPE = re.compile(
     r"\b(?:real[ -]?time|online|production|interactive|low[ -]latency|live) (?:inference"
-    r"|inferencing|serving|predictions?)|\bmodel serving|\bserving (?:models?|traffic|requests)\b",
+    r"|inferencing|serving|predictions?)|\bmodel serving|\bserving (?:models?|traffic|requests)\b"
+    r"|\b(?:tokens?(?: ?/ ?s(?:ec)?| (?:per|a) second)|latency) (?:per|for each) (?:user|request|session|query)\b"
+    r"|\btime to first token\b|\bconcurrent (?:requests|sessions|chats|queries)\b",
     re.I,
 )
 _PRECISIONS = {
@@ -124,6 +127,7 @@ def _read(notes: Notes) -> None:
     notes.means_language = language.means_language or notes.own_model is not None
     notes.mentions = names_of(notes.catalog).mark(text)
     qualify_gpus(notes)
+    read_setting(notes)
     read_outside(notes)
     _networks(notes)
     settle_language(notes, language)
@@ -161,15 +165,11 @@ def _ambiguous_numbers(notes: Notes) -> None:
             after = _UNIT_AFTER.match(notes.text.left, match.end())
             unit = after[0] if after else ""
             answers = tuple(
-                Answer(f"{_grouped(number)}{unit}", notes.replaced(match.start(), match.end(), number))
+                Answer(f"{float(number):,.12g}{unit}", notes.replaced(match.start(), match.end(), number))
                 for number in error.readings
             )
             notes.ask(Question("number", match[0] + unit, answers=answers))
             notes.text.mark(match.start(), match.end() + len(unit))
-
-
-def _grouped(number: str) -> str:
-    return f"{float(number):,.12g}"
 
 
 def _confidence(notes: Notes) -> None:
@@ -253,7 +253,7 @@ def _network_answer(notes: Notes, key: str, start: int, end: int) -> Answer:
 
 
 def _task(notes: Notes) -> None:
-    if match := notes.text.find(_OUT_OF_SCOPE):
+    if match := _OUT_OF_SCOPE.search(notes.text.sentence):
         reason = "production inference is out of scope; ask for training, or for batch inference on a test set"
         notes.refuse(match[0], reason)
         notes.text.mark(match.start(), match.end())
