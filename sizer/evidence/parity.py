@@ -64,6 +64,7 @@ def parity_chart(
     kind: Key = lambda row: row.task,
     labels: Mapping[str, str] | None = None,
     sources: Mapping[str, Source] | None = None,
+    unit: str = "",
 ) -> Chart | None:
     """Predicted over published numbers, both axes logarithmic.
 
@@ -83,6 +84,8 @@ def parity_chart(
         Id of a row -> text beside its mark, where there is room.
     sources : mapping, optional
         Documents, whose titles stand under the pointer.
+    unit : str
+        Of rates, where the rows share one; by default samples/s.
 
     Returns
     -------
@@ -98,6 +101,7 @@ def parity_chart(
     data = [_parity_row(row, kind(row), marks, palette, ends, sources or {}) for row in drawn]
     measures = {facts.measure(row.quantity) for row in drawn}
     name = measures.pop().axis if len(measures) == 1 else "number, in the unit of its row"
+    name = f"rate, {unit}" if unit and name == facts.RATE.axis else name
     scale = alt.Scale(type="log", domain=list(ends), nice=False)
     ticks = axis(grid=False, values=_decades(*ends), labelExpr=_SHORT, labelOverlap=True)
     x = alt.X("x:Q", scale=scale, axis=ticks, title=f"published {name}, log scale")

@@ -210,7 +210,7 @@ def test_an_edit_of_the_bill(benchmark, server, chromium) -> None:
     def prepare(place: int) -> Callable[[], None]:
         settled(page)
         page.get_by_test_id("stDataFrame").first.locator("canvas").first.focus()
-        # The canvas draws itself after the page and emits nothing to wait for. After an edit the cell below is selected.
+        # The canvas emits nothing to wait for. After an edit the cell below is selected.
         page.wait_for_timeout(500)
         for _ in range(0 if place else 3):
             page.keyboard.press("ArrowRight")

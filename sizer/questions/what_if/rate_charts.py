@@ -42,7 +42,7 @@ def along_chart(
     unit: str,
     title: str,
     palette: Palette = LIGHT,
-    width: int | str = 330,
+    width: int | str = 300,  # of the title; a page draws the plot as wide as its column
     height: int = 190,
 ) -> Chart:
     """Rate with its 90 % band along one input, the stage that limits named below the line.
