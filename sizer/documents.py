@@ -16,17 +16,9 @@ from sizer.base.formats.json_document import json_text
 from sizer.base.locale import DEFAULT_LOCALE, use_locale
 from sizer.base.worker_process import MOST_WORKERS, WorkerLostError, apart, start_workers, stop_workers
 from sizer.catalog.model import Catalog
-from sizer.deck.outline import deck
 from sizer.export.design_json import design_document
-from sizer.export.drawings.drawio import drawio
-from sizer.export.drawings.pages import design_pages
 from sizer.export.file_names import file_stem
 from sizer.export.files import write_whole
-from sizer.export.netbox import netbox_zip
-from sizer.export.tables.address_list import addresses_csv
-from sizer.export.tables.cable_table import cables_csv
-from sizer.export.tables.csv_bill import bill_csv
-from sizer.export.workbook.book import workbook
 from sizer.guide.edition import Edition, Form
 from sizer.guide.pdf.render import guide_html, guide_page
 from sizer.guide.pdf.typeset import page_pdf_apart
@@ -68,7 +60,6 @@ _ARCHIVED = ("design", "xlsx")
 
 # A ZIP without dates of its own: the same files give the same bytes.
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
-
 # Called with a file's name and a word for what is being done.
 FileProgress = Callable[[str, str], None]
 
@@ -107,12 +98,8 @@ def file_name(result: SizingResult, kind: str, revision: str = "", today: dateti
 
     Parameters
     ----------
-    result : SizingResult
-        As for :func:`file_stem`.
-    kind : str
-        Key of :data:`FORMATS`.
-    revision, today
-        As for :func:`file_stem`.
+    result, kind, revision, today
+        As for :func:`file_stem`; ``kind`` is a key of :data:`FORMATS`.
     """
     return f"{file_stem(result, revision, today)}.{FORMATS[kind]}"
 
@@ -203,27 +190,46 @@ def _made(
     """One document of an answer as it is handed over."""
     if kind in PDF_FORMS:
         return _pdf(kind, *_page(result, catalog, kind, profile, is_customer_copy, progress), progress)
+    edition = Edition("guide", profile, is_customer_copy)
     if kind == "html":
-        return guide_html(result, catalog, Edition("guide", profile, is_customer_copy)).encode()
+        return guide_html(result, catalog, edition).encode()
     with use_locale(profile.locale if kind in _FOR_PEOPLE else DEFAULT_LOCALE):
-        if kind == "design":
-            return json_text(design_document(result)).encode()
-        if kind == "xlsx":
-            return workbook(result, catalog)
-        if kind == "csv":
-            return bill_csv(result)
-        if kind == "csv-semicolon":
-            return bill_csv(result, ";")
-        if kind == "cables":
-            return cables_csv(result, catalog)
-        if kind == "addresses":
-            return addresses_csv(result)
-        if kind == "netbox":
-            return netbox_zip(result, catalog)
-        if kind == "drawio":
-            return drawio(design_pages(result.design, catalog))
-        assert kind == "slides"
-        return deck(result, catalog, Edition("guide", profile, is_customer_copy))
+        return _file(result, catalog, kind, edition)
+
+
+def _file(result: SizingResult, catalog: Catalog, kind: str, edition: Edition) -> bytes:
+    """A document without pages. Its writer is loaded here, while the PDFs that were begun before are being set."""
+    if kind == "design":
+        return json_text(design_document(result)).encode()
+    if kind == "xlsx":
+        from sizer.export.workbook.book import workbook
+
+        return workbook(result, catalog)
+    if kind in ("csv", "csv-semicolon"):
+        from sizer.export.tables.csv_bill import bill_csv
+
+        return bill_csv(result, ";" if kind == "csv-semicolon" else ",")
+    if kind == "cables":
+        from sizer.export.tables.cable_table import cables_csv
+
+        return cables_csv(result, catalog)
+    if kind == "addresses":
+        from sizer.export.tables.address_list import addresses_csv
+
+        return addresses_csv(result)
+    if kind == "netbox":
+        from sizer.export.netbox import netbox_zip
+
+        return netbox_zip(result, catalog)
+    if kind == "drawio":
+        from sizer.export.drawings.drawio import drawio
+        from sizer.export.drawings.pages import design_pages
+
+        return drawio(design_pages(result.design, catalog))
+    from sizer.deck.outline import deck
+
+    assert kind == "slides"
+    return deck(result, catalog, edition)
 
 
 # A page with what is attached to it, and the date of that.
@@ -289,7 +295,7 @@ def write_documents(
     profile, customer_copy
         As for :func:`document`.
     progress : callable, optional
-        Called with the name of a file and a word whenever something else begins.
+        Called with a file's name and a word.
 
     Returns
     -------

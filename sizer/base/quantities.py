@@ -312,9 +312,9 @@ def probability_text(probability: float) -> str:
     return f"{hundredths}{NARROW_SPACE}%"
 
 
-def duration(seconds: float) -> str:
-    """Time in the unit a person would use: 47 s, 12.5 min, 9.4 h, 3.2 d."""
-    return NARROW_SPACE.join(number_and_unit(seconds, "s"))
+def duration(seconds: float, like: float | None = None) -> str:
+    """Time in the unit a person would use: 47 s, 12.5 min, 9.4 h, 3.2 d. ``like`` as for ``number_and_unit``."""
+    return NARROW_SPACE.join(number_and_unit(seconds, "s", like=like))
 
 
 def by_count(count: float, one: str, many: str) -> str:

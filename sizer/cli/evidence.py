@@ -65,7 +65,9 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.calibrate.fit.comparison import compare_fits
     from sizer.calibrate.fitting import calibrate_with_fit
     from sizer.calibrate.language.accuracy import accuracy, save_accuracy
-    from sizer.calibrate.language.calibration import language_calibration
+    from sizer.calibrate.language.calibration import calibrate, fits_of
+    from sizer.calibrate.language.rows import load_language_rows
+    from sizer.calibrate.language.stored import save_fits
     from sizer.calibrate.modern.rows import load_modern
     from sizer.calibrate.modern.stored import calibrate_modern, save_modern
     from sizer.calibrate.observations import load_observations
@@ -82,7 +84,9 @@ def calibrate_command(as_json: AsJson = False) -> None:
     moved = None if before is None else compare_fits(before, calibration, rows, catalog)
     path = save_calibration(calibration)
     save_cross_validation(checks)
-    save_accuracy(accuracy(language_calibration()))
+    language = calibrate(load_language_rows(), catalog)
+    save_fits(fits_of(language))
+    save_accuracy(accuracy(language))
     save_modern(calibrate_modern(load_modern()))
     if as_json:
         from sizer.evidence.export import calibration_document

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sizer.base.quantities import grouped
+from sizer.base.quantities import grouped, si
 from sizer.catalog.labels import fact_value
 from sizer.deck.blocks import (
     BODY,
@@ -34,6 +34,7 @@ from sizer.present.charts import next_bottleneck, stage_finding
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import rack_texts, rack_trade_off
+from sizer.sizing.design.decisions import RackChoice, RackLimit
 from sizer.sizing.result import STAGES, WorkloadAnswer
 
 # Points a pixel below which the small type of a drawing is too small to be read from the back of a room.
@@ -143,15 +144,24 @@ def racks(context: GuideContext) -> Slide:
         columns = (SlideColumn((block,), 64), SlideColumn((Paragraphs(texts, largest=14.0),), 36))
     return Slide(
         topic="Racks and power",
-        title=f"{result_text.racks(design)}, {result_text.power(design)} maximum: {_deciding(reasons[0])}",
+        title=_racks_finding(context.decisions.racks, reasons),
         top=KeyFigures(figures),
         columns=columns,
         notes=notes(context, reasons),
     )
 
 
-def _deciding(reason: str) -> str:
-    return words.inside_sentence(reason.rstrip("."))
+def _racks_finding(choice: RackChoice, reasons: list[str]) -> str:
+    """What decides the number of racks."""
+    racks = words.plural(choice.n_racks, "rack")
+    if choice.limit is RackLimit.POWER:
+        most = si(choice.rack_w, "W")
+        if choice.is_limited_by_request:
+            return f"{words.capital(racks)}: the limit of {most} per rack decides, not space"
+        return f"{words.capital(racks)}: power decides, not space; the feeds of a rack carry {most}"
+    if choice.limit is RackLimit.UNITS:
+        return f"{words.capital(racks)}: space decides, {grouped(choice.used_units)} U are used"
+    return reasons[0].rstrip(".")
 
 
 def _rack_drawing(context: GuideContext) -> Drawing:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from sizer.base.provenance import ASSUMPTION
 from sizer.guide.context import GuideContext
 from sizer.present import words
 
@@ -16,7 +17,7 @@ def notes(context: GuideContext, reasons: Iterable[str], sources: Iterable[str] 
 
 def _documents(context: GuideContext, keys: Iterable[str]) -> Iterator[str]:
     known = context.catalog.sources
-    named = dict.fromkeys(known[key].id for key in keys if key in known)
+    named = dict.fromkeys(known[key].id for key in keys if key in known and key != ASSUMPTION)
     if not named:
         return
     yield "Sources of the figures:"

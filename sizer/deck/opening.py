@@ -12,6 +12,7 @@ from sizer.guide.front_matter import LEGAL_NOTICE, budget_line, key_figures, kin
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table, row
 from sizer.present.text import result_text
+from sizer.present.text.calibration import throughput_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.verdict import binding_text, proposal_text, reason_texts, selection_text
@@ -132,7 +133,8 @@ def verdict(context: GuideContext) -> Slide:
     result, design = context.result, context.design
     is_brief = len(context.answers) > _MOST_DETAILED
     table = summary.numbers_table(context, is_brief=is_brief)
-    job = confidence_texts(result, context.surer) or [conditional_sentence(design)]
+    rates = [f"{_named(context, answer)}{throughput_text(answer)}." for answer in context.answers]
+    job = [*rates, *(confidence_texts(result, context.surer) or [conditional_sentence(design)])]
     cost = [words.sentence(f"{result_text.price_label(design.bill)}: {result_text.price(design.bill)}")]
     budget = result.request.limits.budget
     if budget is not None:
@@ -151,6 +153,11 @@ def verdict(context: GuideContext) -> Slide:
     )
 
 
+def _named(context: GuideContext, answer: WorkloadAnswer) -> str:
+    """How a sentence on the rate of a workload begins."""
+    return f"{answer.workload.name}: " if context.has_many_workloads else "Expected: "
+
+
 def _verdict_finding(context: GuideContext) -> str:
     result, design = context.result, context.design
     target = "all targets" if context.has_many_workloads else "the target"
@@ -158,6 +165,8 @@ def _verdict_finding(context: GuideContext) -> str:
     meets = f"{_MEETS[check]} {target}"
     if check is not CheckResult.OPEN and design.probability is not None:
         meets = f"{meets} with {words.chance(design.probability)} confidence"
+    if check is not CheckResult.MET:
+        return f"{design.name} {meets}"
     if result.needs_cluster or design.n_servers > 1:
         return f"Buy {design.name}: the design {meets}"
     return f"You do not need a cluster: one {design.platform.server.name} {meets}"
@@ -187,7 +196,9 @@ def why(context: GuideContext) -> Slide:
 
 
 def _why_finding(context: GuideContext) -> str:
-    text = binding_text(context.design).rstrip(".").replace(". Limit: ", ": the limit is the ")
+    text = (
+        binding_text(context.design).rstrip(".").replace(". Limit: ", ": the limit is the ").replace("the the", "the")
+    )
     return words.capital(text) if text else selection_text(context.result).rstrip(".")
 
 

@@ -91,6 +91,7 @@ class _File:
         properties = self.file.core_properties
         properties.title = printable(branding.title)[:_LONGEST_PROPERTY]
         properties.author = properties.last_modified_by = printable(branding.company)[:_LONGEST_PROPERTY]
+        properties.comments = ""
         properties.created = properties.modified = _UNDATED
         # File managers would show the template's thumbnail of an empty slide.
         package = self.file.part.package

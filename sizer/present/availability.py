@@ -15,7 +15,7 @@ from sizer.perf.availability.goodput import (
 from sizer.present import words
 from sizer.present.charting import COLUMN_PX, LIGHT, QUIET_OPACITY, Chart, ChartBar, Palette, bar_chart, time_unit
 from sizer.present.tables import Row, Table, fact_table, row
-from sizer.sizing.design.checkpoint_storage import CheckpointStorage, checkpoint_storage
+from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.checkpoints import CheckpointedJob
 
@@ -49,7 +49,7 @@ def checkpoint_table(design: DesignAnswer, answer: WorkloadAnswer, number: int) 
     ]
     if job.replicas > 1 and not job.checkpoints.replica_bytes:
         rows.append(
-            _moved("The same, each replica reading for itself", kept.storm_bytes, None, None, kept.read_bytes_per_s)
+            _moved("Restart, every replica reads its own copy", kept.storm_bytes, None, None, kept.read_bytes_per_s)
         )
     return fact_table(
         f"checkpoints-{number}",
@@ -79,7 +79,7 @@ def _moved(
 
 
 def checkpoint_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
-    """Peak and average of the writing, the published level, and what the write rate rests on; "" of other workloads."""
+    """Peak and average of the writing, and what the write rate rests on; "" of other workloads."""
     job = answer.job
     if job is None:
         return ""
@@ -101,20 +101,7 @@ def checkpoint_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
         parts.append(
             f"No source gives a write rate of {name}: a quarter to a half of its read rate is assumed, to be confirmed."
         )
-    if design.platform.storage.kind != "local":
-        parts.append(f"{level_text(kept, design.n_servers)}.")
     return " ".join(parts)
-
-
-def level_text(kept: CheckpointStorage, servers: int) -> str:
-    """The published storage level that the low ends of the rates meet."""
-    if not kept.write_is_published:
-        return "Whether the storage meets a level of NVIDIA\u2019s DGX SuperPOD reference architecture is open"
-    met = f"meets the level \u201c{kept.level}\u201d" if kept.level else "is below the level \u201cgood\u201d"
-    return (
-        f"For {words.plural(servers, 'server')} the storage {met} of NVIDIA\u2019s DGX SuperPOD reference architecture "
-        "(read and write rate, low ends)"
-    )
 
 
 def availability_table(answer: WorkloadAnswer, number: int) -> Table | None:
@@ -124,9 +111,7 @@ def availability_table(answer: WorkloadAnswer, number: int) -> Table | None:
         return None
     plan = job.plan
     share, low, high = plan.goodput
-    servers = max(1, round(plan.gpus / GPUS_OF_THE_RATE))
-    stated = job.checkpoints.interruptions
-    spares = spares_that_suffice(servers, _REPAIR_S, rate=INTERRUPTIONS[0] if stated is None else stated)
+    spares = spare_servers(job)
     unit = words.sample_unit(answer.dnn)
     lost = words.percent(1 - share)
     while_it_runs = float(answer.throughput.value) / (share if job.counts else 1.0)
@@ -136,16 +121,24 @@ def availability_table(answer: WorkloadAnswer, number: int) -> Table | None:
         ("Checkpoint interval", _interval(answer, job)),
         ("Training stops for a checkpoint", duration(plan.blocked_s)),
         ("Work lost at an interruption, on average", duration(_lost_work_s(plan, job))),
-        ("Until a failure is noticed and servers are replaced", duration(NOTICE_S + RESCHEDULE_S)),
-        ("Loading the checkpoint, at most", duration(plan.load_s)),
-        ("Warm-up to the first step", duration(WARM_UP_S)),
-        ("Rate while training runs", _rate(while_it_runs, unit)),
-        ("Rate over days", _rate(while_it_runs * share, unit)),
+        ("Detection of a failure and restart on spare servers", duration(NOTICE_S + RESCHEDULE_S)),
+        ("Loading the checkpoint, then warm-up", f"at most {duration(plan.load_s)}, then {duration(WARM_UP_S)}"),
+        ("Rate without and with interruptions", f"{_rate(while_it_runs, unit)}; {_rate(while_it_runs * share, unit)}"),
         ("Lost", f"{lost} of the time, {_gpu_hours(plan)} a week"),
-        ("Spare servers, if a repair takes a day", f"{spares} keep one free at 99{NARROW_SPACE}% of all failures"),
+        (
+            "Spare servers, if a repair takes a day",
+            f"{words.capital(words.spelled(spares))}, for 99{NARROW_SPACE}% of failures",
+        ),
         row("Goodput", f"{share_text(share)} (90 % interval {share_text(low)} to {share_text(high)})", kind="total"),
     ]
     return fact_table(f"availability-{number}", "Availability and goodput", each)
+
+
+def spare_servers(job: CheckpointedJob) -> int:
+    """Servers that replace failed ones in 99 % of all failures, if a repair takes a day."""
+    servers = max(1, round(job.plan.gpus / GPUS_OF_THE_RATE))
+    stated = job.checkpoints.interruptions
+    return int(spares_that_suffice(servers, _REPAIR_S, rate=INTERRUPTIONS[0] if stated is None else stated))
 
 
 def goodput_sentence(answer: WorkloadAnswer) -> str:
@@ -205,13 +198,19 @@ def cycle_chart(
     parts = [
         ("Training", 0.0, plan.interval_s, colours["gpu"], 1.0),
         ("Training waits for its copy", plan.interval_s, done, palette.other, 1.0),
-        ("Storage writes the checkpoint", plan.interval_s if waits else done, written, colours["storage"], 1.0),
-        ("Work that a failure undoes", done, fails, colours["gpu"], QUIET_OPACITY),
+        (
+            "Storage writes the checkpoint, at most",
+            plan.interval_s if waits else done,
+            written,
+            colours["storage"],
+            1.0,
+        ),
+        ("Work lost", done, fails, colours["gpu"], QUIET_OPACITY),
     ]
     now = fails
     for name, length, colour in (
-        ("Notice and replace", NOTICE_S + RESCHEDULE_S, palette.other),
-        ("Load the checkpoint", plan.load_s, colours["storage"]),
+        ("Detect the failure, replace servers", NOTICE_S + RESCHEDULE_S, palette.other),
+        ("Load the checkpoint, at most", plan.load_s, colours["storage"]),
         ("Warm-up", WARM_UP_S, palette.other),
     ):
         parts.append((name, now, now + length, colour, 1.0))

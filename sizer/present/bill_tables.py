@@ -264,4 +264,4 @@ def _part_text(amount: Sum) -> str:
 
 def _yearly_text(bill: Bill) -> str:
     yearly = bill.yearly
-    return "none" if not yearly.n_open and not yearly.amount else sum_text(yearly)
+    return "not included" if not yearly.n_open and not yearly.amount else sum_text(yearly)

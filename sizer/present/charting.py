@@ -10,7 +10,7 @@ value. Function names that end in ``_finding`` return the title of a chart, a pl
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 from xml.sax.saxutils import escape
@@ -19,7 +19,7 @@ import altair as alt
 
 from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, QUIET_OPACITY
 from sizer.drawings.shapes import text_width, wrapped
-from sizer.present.chart_engine.engine import vega_svg
+from sizer.present.chart_engine.engine import vega_svg, vega_svg_meanwhile
 from sizer.present.theme import CHART_LABEL_PX, CHART_PX, CHART_TITLE_PX, LIGHT, Palette, altair_config
 
 __all__ = [
@@ -357,6 +357,13 @@ def chart_svg(chart: Chart, alt_text: str = "") -> str:
     """SVG of a chart, with its finding (or ``alt_text``) as the text that screen readers speak."""
     spec = chart.to_dict(validate=False)
     return titled(vega_svg(spec), alt_text or " ".join(spec["title"]["text"]))
+
+
+def chart_svg_meanwhile(chart: Chart) -> Callable[[], str]:
+    """What :func:`chart_svg` returns, drawn while this thread goes on; the call waits for it."""
+    spec = chart.to_dict(validate=False)
+    drawing = vega_svg_meanwhile(spec)
+    return lambda: titled(drawing.result(), " ".join(spec["title"]["text"]))
 
 
 def titled(svg: str, title: str) -> str:

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from sizer.base.deferred import Deferred
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.shapes import Drawing
 from sizer.drawings.svg import write_svg
-from sizer.present.charting import Chart, chart_svg
+from sizer.present.charting import Chart, chart_svg_meanwhile
 
 
 @dataclass(frozen=True)
@@ -14,8 +15,13 @@ class PageFigure:
 
     id: str
     caption: str
-    svg: str
+    picture: str | Deferred[str]
     is_wide: bool = False  # takes a landscape page
+
+    @property
+    def svg(self) -> str:
+        """The picture; of a chart that is still being drawn, wait for it."""
+        return self.picture if isinstance(self.picture, str) else self.picture.value
 
 
 def drawn(id_: str, drawing: Drawing, caption: str = "") -> PageFigure:
@@ -25,5 +31,5 @@ def drawn(id_: str, drawing: Drawing, caption: str = "") -> PageFigure:
 
 
 def charted(id_: str, chart: Chart | None, caption: str) -> PageFigure | None:
-    """Figure of a chart; None where there is nothing to draw."""
-    return None if chart is None else PageFigure(id_, caption, chart_svg(chart))
+    """Figure of a chart, drawn while the page is written; None where there is nothing to draw."""
+    return None if chart is None else PageFigure(id_, caption, Deferred(chart_svg_meanwhile(chart)))

@@ -36,8 +36,25 @@ def _rows(run: NearbyMeasurement, answer: WorkloadAnswer, design: DesignAnswer) 
         ("Number of GPUs", grouped(run.n_gpus), grouped(design.n_gpus), run.n_gpus == design.n_gpus),
         ("Type of GPU", run.gpu, platform.gpu.name, run.gpu == platform.gpu.name),
         ("Server", run.server or "not stated", platform.server.name, run.server == platform.server.name),
-        ("Software", run.software or "not stated", answer.stack.name, run.is_same_stack),
+        ("Software", run.software or "not stated", answer.stack.name, _is_same_software(run, answer)),
+        *_formats(run, answer),
     ]
+
+
+def _formats(run: NearbyMeasurement, answer: WorkloadAnswer) -> list[tuple[str, str, str, bool]]:
+    """Number formats of a language model: a run with FP8 is much faster than one with BF16."""
+    if answer.language is None or not run.number_format:
+        return []
+    mine = answer.language.work.precision
+    return [("Number format", run.number_format.upper(), mine.upper(), run.number_format == mine)]
+
+
+def _is_same_software(run: NearbyMeasurement, answer: WorkloadAnswer) -> bool:
+    """Whether a run used the software of the design; one that states none is not known to."""
+    if not run.software or not run.is_same_stack:
+        return False
+    # On the GPUs of another vendor a language model runs on another stack than was asked for.
+    return answer.language is None or answer.language.stack == answer.language.work.stack
 
 
 def references_table(answers: Sequence[WorkloadAnswer], design: DesignAnswer) -> Table | None:
@@ -69,7 +86,7 @@ def _place(run: NearbyMeasurement) -> str:
 
 
 def _same_software(run: NearbyMeasurement) -> str:
-    return "same" if run.is_same_stack else run.software or "not stated"
+    return run.software or "not stated" if not run.is_same_stack else "same" if run.software else "not stated"
 
 
 def _rate(rate: float, answer: WorkloadAnswer, unit: str) -> str:
@@ -82,8 +99,13 @@ def _predicted(run: NearbyMeasurement, answer: WorkloadAnswer) -> str:
 
 
 def _per_gpu(answer: WorkloadAnswer, run: NearbyMeasurement, n_gpus: int) -> str:
-    ours = float(answer.throughput.value) / n_gpus
+    ours = float(answer.throughput.value) / _working(answer, n_gpus)
     return f"{significant(run.published / run.n_gpus)} and {significant(ours)}"
+
+
+def _working(answer: WorkloadAnswer, n_gpus: int) -> int:
+    """GPUs that the rate is divided by: a layout of a language model may leave some without work."""
+    return n_gpus if answer.language is None else answer.language.gpus_used
 
 
 def reference_table(answer: WorkloadAnswer, design: DesignAnswer, number: int) -> Table | None:
@@ -101,7 +123,7 @@ def reference_table(answer: WorkloadAnswer, design: DesignAnswer, number: int) -
     cells.append(
         row(f"Rate, {unit}", significant(run.published), words.estimate(answer.throughput, unit, bare=True), "")
     )
-    cells.append(row("Rate per GPU", per_gpu, f"{significant(ours / design.n_gpus)} {unit}", ""))
+    cells.append(row("Rate per GPU", per_gpu, f"{significant(ours / _working(answer, design.n_gpus))} {unit}", ""))
     source = Cell("", cites=(run.source,), where=_place(run))
     predicted = f"{words.estimate(run.predicted, unit)} ({result_text.gap(run.published, float(run.predicted.value))})"
     cells.append(row("Source", source, "", ""))

@@ -227,6 +227,18 @@ def question(text: str) -> str:
     return text + ("?" if asks else ".")
 
 
+# Letters that are spelled with a vowel first, as in "an HPE" and "an NVL72".
+_VOWEL_LETTERS = "AEFHILMNORSX"
+
+
+def with_article(name: str) -> str:
+    """A name with its indefinite article: 'an Apollo 6500', 'an XE9680', 'a DGX-1'."""
+    first = name.split(" ", 1)[0].split("-", 1)[0]
+    is_spelled = (len(first) > 1 and first[:2].isupper()) or (first[:1].isupper() and first[1:2].isdigit())
+    vowel = first[:1] in _VOWEL_LETTERS if is_spelled else first[:1].lower() in "aeiou"
+    return f"{'an' if vowel else 'a'} {name}"
+
+
 def inside_sentence(label: str) -> str:
     """A label as it stands inside a sentence: small in English, unless an abbreviation begins it."""
     return label[:1].lower() + label[1:] if not label[:2].isupper() else label

@@ -136,8 +136,8 @@ def test_one_side_carries_the_rack(name):
     for rack in sheets(name)["Racks"]:
         for side in ("A", "B"):
             if rack["Kind"] == "new":
-                assert rack[f"{side} alone (W)"] == pytest.approx(watts[rack["Rack"], side], abs=1)
-                assert rack[f"{side} alone (W)"] <= rack[f"{side} carries (W)"]
+                assert rack[f"{side} after a loss (W)"] == pytest.approx(watts[rack["Rack"], side], abs=1)
+                assert rack[f"{side} after a loss (W)"] <= rack[f"{side} capacity (W)"]
 
 
 def test_inlets_without_a_published_number_are_asked_for():
@@ -186,13 +186,13 @@ def test_facility_of_the_dell_design():
     (rack,) = sheets("dell")["Racks"]
     # A cabinet of 0.6 m x 1.2 m stands on two tiles.
     assert rack["Per floor tile (kg)"] == round(kg / 2, 1)
-    assert rack["Weight is"] == "known"
-    assert rack["Power is"] == "known"
+    assert rack["Weight basis"] == "known"
+    assert rack["Power basis"] == "known"
 
 
 def test_what_nobody_has_weighed_leaves_a_least_weight():
     (rack,) = sheets("unweighed")["Racks"]
-    assert rack["Weight is"] == "at least"
+    assert rack["Weight basis"] == "at least"
     rows = {row["Quantity"]: row for row in sheets("unweighed")["Facility"]}
     assert rows["Weight"]["Reads"] == "at least"
     open_ones = {row["Item"] for row in sheets("unweighed")["Elevations"] if "weight not known" in row["Note"]}

@@ -163,7 +163,7 @@ def test_a_customers_copy_sums_up_what_is_installed_cable_by_cable() -> None:
     listed = [row for row in full["Cables"].iter_rows(values_only=True) if str(row[0]).startswith("C0")]
     assert sum(numbers) == len(listed) == result.design.plan.n_links
     assert len(numbers) < 20
-    moves = [row for row in copy["Growth"].iter_rows(values_only=True) if row[2] == "links move"]
+    moves = [row for row in copy["Growth"].iter_rows(values_only=True) if row[2] == "links moved"]
     assert [row[3] for row in moves] == [46, 46]
     assert copy["Growth"].max_row < 30
 

@@ -43,9 +43,7 @@ def test_links_are_counted_by_hand():
     Management: ten servers with host port and controller, four storage nodes, seven switches.
     """
     assert of("dgx1-f800-resnet50")["links"].expect == "85 × 100 GbE, 16 × 40 GbE, 31 × 1 GbE"
-    assert of("dgx1-f800-resnet50")["inventory"].expect == (
-        "9 GPU servers, 1 head node, 1 storage unit, 8 switches and gateways"
-    )
+    assert of("dgx1-f800-resnet50")["inventory"].expect == ("9 GPU servers, 1 head node, 1 storage unit, 8 switches")
 
 
 def test_a_link_passes_with_what_a_published_raw_test_reached():
@@ -142,7 +140,8 @@ def test_published_rates_pass_the_tests_of_training():
     assert 726 < value(tests["one-gpu"].expect) < 1.1 * 818
     assert value(tests["one-server"].passes) <= 8 * 712
     assert float(tests["cpu-load"].passes.removeprefix("at most ").split(SPACE)[0]) >= 46
-    assert value(tests["cluster-warm"].passes) == pytest.approx(float(answer_.throughput.low), rel=5e-3)
+    # Not below the target of the request, 52,000 images/s, though the interval reaches further down.
+    assert value(tests["cluster-warm"].passes) == 52_000 > float(answer_.throughput.low)
 
 
 def test_a_time_to_train_must_keep_the_target():

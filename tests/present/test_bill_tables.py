@@ -87,7 +87,7 @@ def test_a_sum_of_which_nothing_is_known_is_to_be_quoted() -> None:
         assert found["Total, USD"][-1] == found["Net prices, USD"][-1] == "to be quoted"
         assert found["Discount of the deal, 5\xa0%"][-1] == "to be quoted"
     assert result_text.price(bill) == "to be quoted"
-    assert result_text.open_prices(bill) == ("1\xa0line of 2 needs a quote; the lines with a price are free of charge.")
+    assert result_text.open_prices(bill) == ("1\xa0line of 2 needs a quote; the others are free of charge.")
 
 
 def test_lines_that_nobody_buys_are_not_counted_as_open() -> None:

@@ -244,10 +244,11 @@ def test_a_tornado_keeps_its_texts_on_the_page():
     long = "a text that is so long that it needs three lines of its own at the end of a bar"
     chart = tornado_chart(sensitivity(influence("A", 1, 1999, low_text=long, high_text=long)), UNIT)
     spec = chart.to_dict(validate=False)
-    low, high = spec["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    bars = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "bar")
+    low, high = bars["encoding"]["x"]["scale"]["domain"]
     assert low < -500
     assert high > 2500
-    ticks = spec["layer"][0]["encoding"]["x"]["axis"]["values"]
+    ticks = bars["encoding"]["x"]["axis"]["values"]
     assert min(ticks) >= 0
     assert max(ticks) <= 2000
     assert all("…" not in row["text"] for row in rows(chart, "base"))

@@ -110,8 +110,7 @@ def _normal_equations(
 def laplace_covariance(derivative: csr_array, scaled: Floats, sigma: Floats, prior_sd: Floats) -> Floats:
     """Inverse of the Gauss-Newton Hessian of data (weighted as the robust loss weighs them) and priors.
 
-    The sparse factors give the same last digits however many threads the dense library runs on: language models are
-    fitted in every process, and the workers of a batch, of one thread each, must agree with a process of several.
+    The sparse factors give the same last digits however many threads the dense library runs on.
     """
     zero = np.zeros(len(prior_sd))
     hessian, _ = _normal_equations(derivative, scaled, sigma, zero, zero, prior_sd)

@@ -1,7 +1,7 @@
 """The fit to the shipped rows and what it predicts: step time, tokens/s and time to train with 90 % intervals."""
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
@@ -10,12 +10,23 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
 from sizer.calibrate.language.cases import LanguageCase, cases_of
-from sizer.calibrate.language.fit import EFFECT_SD, LanguageFit, StepModel, effects_of, fit_steps
-from sizer.calibrate.language.gpu_memory import PeakMemoryFit, fit_memory
+from sizer.calibrate.language.fit import (
+    EFFECT_SD,
+    LanguageFit,
+    StepInputs,
+    StepModel,
+    effects_of,
+    factor_slopes,
+    fit_steps,
+    step_problem,
+)
+from sizer.calibrate.language.gpu_memory import PeakMemoryFit, fit_memory, memory_problem
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows
+from sizer.calibrate.language.stored import StoredFits, load_fits, problem_digest
 from sizer.calibrate.language.time_to_train import Benchmark, benchmark_of, fit_benchmarks
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
+from sizer.perf.language.step import COEFFICIENTS
 
 Value = TypeVar("Value")
 # Scatter of the logarithm of a run about its prediction, beyond what the effects know: about 3 % between repeats half a
@@ -52,6 +63,34 @@ class LanguageCalibration:
         step = self.step_seconds(cases)
         tokens = np.array([c.layout["batch"] * c.layout["sequence"] / c.layout["gpus"] for c in cases])
         return Estimate(tokens / step.value, tokens / step.high, tokens / step.low)
+
+    def step_of_layouts(self, case: LanguageCase, layouts: StepInputs) -> tuple[float, Floats]:
+        """What the effects of model, machine and software make of a step, of any layout that is known.
+
+        Parameters
+        ----------
+        case : LanguageCase
+            Model, machine and software.
+        layouts : tuple of Shapes, Layouts and Machines
+            Its layouts.
+
+        Returns
+        -------
+        factor : float
+            On every term of the step. [-]
+        log_sd : ndarray, shape (layouts,)
+            Spread of the logarithm of the step time.
+        """
+        known = replace(case, guessed=())
+        effect_layout, values = self.fit.model.layout, self.fit.values
+        n = len(COEFFICIENTS)
+        effects = [effect_layout.index[name] for name in effects_of(known) if name in effect_layout.index]
+        slopes = factor_slopes(layouts, values[:n])[1]
+        slopes = np.concatenate([slopes, np.ones((len(slopes), len(effects)))], axis=1)
+        places = [*range(n), *effects]
+        of_parameters = ((slopes @ self.fit.covariance[np.ix_(places, places)]) * slopes).sum(axis=1)
+        rest = unknown_variance([known], effect_layout.index) + scatter([known]) ** 2
+        return float(np.exp(values[effects].sum())), np.sqrt(of_parameters + rest)
 
     def once(self, key: Hashable, found: Callable[[], Value]) -> Value:
         """What is the same for many layouts of one run, worked out once."""
@@ -109,13 +148,44 @@ def calibrate(rows: Sequence[LanguageRow], catalog: Catalog) -> LanguageCalibrat
 
     Memory also learns from runs whose rate is only for checks: a missing sequence of layers changes it little.
     """
-    cases = cases_of(rows, catalog, rows)
-    known = [case for case in cases if isinstance(case, LanguageCase)]
-    used = fitted(rows, cases)
+    known, used = _known_and_used(rows, catalog)
     return LanguageCalibration(fit_steps(used), fit_memory(known), fit_benchmarks(used), tuple(rows), tuple(used))
+
+
+def fits_of(calibration: LanguageCalibration) -> StoredFits:
+    """The fits as they are stored, with the digest of what they were made from."""
+    steps, memory = calibration.fit, calibration.memory
+    return StoredFits(
+        problem_digest(steps.model, memory.model),
+        (steps.values, steps.covariance),
+        (memory.values, memory.covariance),
+        {name: (one.values, one.covariance) for name, one in calibration.benchmarks.items()},
+    )
 
 
 @lru_cache(maxsize=1)
 def language_calibration() -> LanguageCalibration:
-    """The calibration of the shipped rows with the shipped catalogue: a third of a second, once a process."""
-    return calibrate(load_language_rows(), shipped_catalog())
+    """The stored fits to the shipped rows, with the shipped catalogue; read once.
+
+    Raises
+    ------
+    CalibrationError
+        If they are missing or damaged, or rows or catalogue have changed since.
+    """
+    rows = load_language_rows()
+    known, used = _known_and_used(rows, shipped_catalog())
+    (steps, step_logs), (memory, peak_logs) = step_problem(used), memory_problem(known)
+    stored = load_fits(problem_digest(steps, memory))
+    return LanguageCalibration(
+        LanguageFit(steps, step_logs, *stored.steps),
+        PeakMemoryFit(memory, peak_logs, *stored.memory),
+        {name: Benchmark(*one) for name, one in stored.benchmarks.items()},
+        rows,
+        tuple(used),
+    )
+
+
+def _known_and_used(rows: Sequence[LanguageRow], catalog: Catalog) -> tuple[list[LanguageCase], list[LanguageCase]]:
+    """Rows that the model can describe, and those of them that the step times are fitted to."""
+    cases = cases_of(rows, catalog, rows)
+    return [case for case in cases if isinstance(case, LanguageCase)], fitted(rows, cases)

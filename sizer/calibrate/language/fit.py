@@ -10,7 +10,10 @@ from scipy.sparse import csr_array, hstack
 from sizer.base.arrays import Bools, Floats
 from sizer.calibrate.fit.solver import fit_left_out, fit_with_priors, row_variance
 from sizer.calibrate.language.cases import LanguageCase, arrays
-from sizer.perf.language.step import COEFFICIENTS, Efficiencies, step_time
+from sizer.perf.language.shape import Shapes
+from sizer.perf.language.step import COEFFICIENTS, Efficiencies, Layouts, Machines, step_time
+
+StepInputs = tuple[Shapes, Layouts, Machines]
 
 # Spread of a factor's logarithm before any data: half widths of what the published models of others assume.
 PRIOR_SD = {
@@ -95,31 +98,36 @@ def effects_of(case: LanguageCase) -> list[str]:
     return [f"{kind}:{level}" for kind in EFFECT_SD if (level := getattr(levels, kind))]
 
 
+def log_step_s(machine: StepInputs, factors: Floats) -> Floats:
+    """Logarithm of step times from the factors alone, shape (..., layouts).
+
+    ``factors`` are logarithms, shape (..., factors).
+    """
+    each: dict[str, Any] = dict(zip(COEFFICIENTS, np.moveaxis(np.exp(factors), -1, 0)[..., None], strict=True))
+    return np.asarray(np.log(step_time(*machine, Efficiencies(**each)).total))
+
+
+def factor_slopes(machine: StepInputs, factors: Floats) -> tuple[Floats, Floats]:
+    """Logarithms of step times, shape (layouts,), and their derivatives by differences, shape (layouts, factors)."""
+    # All differences in one pass: of few layouts each would cost its hundred array operations.
+    base, *moved = log_step_s(machine, factors + _STEP * np.eye(len(factors) + 1, len(factors), -1))
+    return base, (np.array(moved) - base).T / _STEP
+
+
 class StepModel:
     """Parameters to the logarithms of step times, with derivatives."""
 
     def __init__(self, cases: Sequence[LanguageCase], layout: EffectLayout) -> None:
         self.cases = tuple(cases)
         self.layout = layout
-        self._arrays = arrays(cases)
+        self.inputs = arrays(cases)
         self._design = layout.design(cases)
-
-    def log_terms(self, factors: Floats) -> Floats:
-        """Logarithm of the step time of each case from the factors alone, shape (..., cases).
-
-        ``factors`` are logarithms, shape (..., factors).
-        """
-        each: dict[str, Any] = dict(zip(COEFFICIENTS, np.moveaxis(np.exp(factors), -1, 0)[..., None], strict=True))
-        return np.asarray(np.log(step_time(*self._arrays, Efficiencies(**each)).total))
 
     def __call__(self, values: Floats) -> tuple[Floats, csr_array]:
         """Logarithms of step times and their derivatives by factors (differences) and effects (exact)."""
         n = len(COEFFICIENTS)
-        factors = values[:n]
-        # All differences in one pass: of few cases each would cost its hundred array operations.
-        base, *moved = self.log_terms(factors + _STEP * np.eye(n + 1, n, -1))
-        columns = (np.array(moved) - base) / _STEP
-        derivative = hstack([csr_array(columns.T), self._design], format="csr")
+        base, slopes = factor_slopes(self.inputs, values[:n])
+        derivative = hstack([csr_array(slopes), self._design], format="csr")
         return base + self._design @ values[n:], csr_array(derivative)
 
 
@@ -153,6 +161,12 @@ class LanguageFit:
         return (self.model(values)[0] - self.measured)[out], variance
 
 
+def step_problem(cases: Sequence[LanguageCase]) -> tuple[StepModel, Floats]:
+    """The model of published step times, and the logarithms that it is fitted to."""
+    measured = np.array([case.log_step_s for case in cases], dtype=float)
+    return StepModel(cases, EffectLayout.of(cases)), measured
+
+
 def fit_steps(cases: Sequence[LanguageCase]) -> LanguageFit:
     """Fit every factor and effect to published step times at once.
 
@@ -161,9 +175,7 @@ def fit_steps(cases: Sequence[LanguageCase]) -> LanguageFit:
     CalibrationError
         If the fit does not converge.
     """
-    layout = EffectLayout.of(cases)
-    model = StepModel(cases, layout)
-    measured = np.array([case.log_step_s for case in cases], dtype=float)
-    mean = prior_mean(layout)
-    found = fit_with_priors(model, measured, SCATTER, mean, layout.prior_sd, mean)
+    model, measured = step_problem(cases)
+    mean = prior_mean(model.layout)
+    found = fit_with_priors(model, measured, SCATTER, mean, model.layout.prior_sd, mean)
     return LanguageFit(model, measured, found.values, found.covariance)

@@ -42,7 +42,7 @@ class MemoryModel:
     def __init__(self, cases: Sequence[LanguageCase], stacks: Sequence[str]) -> None:
         self.cases, self.stacks = tuple(cases), tuple(stacks)
         shapes, layouts, _ = arrays(cases)
-        self._arrays = shapes, layouts
+        self.inputs = shapes, layouts
         self._runtime = runtimes(cases)
         index = {name: i for i, name in enumerate(self.stacks)}
         stated = [memory_stack(case) for case in cases]
@@ -53,7 +53,7 @@ class MemoryModel:
     def log_bytes(self, factors: Floats) -> Floats:
         """Logarithm of the bytes from the factors alone."""
         by = MemoryFactors(**dict(zip(MEMORY_FACTORS, np.exp(factors).tolist(), strict=True)))
-        return np.asarray(np.log(memory_use(*self._arrays, self._runtime, by).total))
+        return np.asarray(np.log(memory_use(*self.inputs, self._runtime, by).total))
 
     def __call__(self, values: Floats) -> tuple[Floats, csr_array]:
         """Logarithms of bytes and their derivatives."""
@@ -109,6 +109,13 @@ def _priors(stacks: Sequence[str]) -> tuple[Floats, Floats]:
     return np.array(mean + [0.0] * len(stacks)), np.array(sd + [_STACK_SD] * len(stacks))
 
 
+def memory_problem(cases: Sequence[LanguageCase]) -> tuple[MemoryModel, Floats]:
+    """The model of the peaks that cases state, and the logarithms that it is fitted to."""
+    stated = [case for case in cases if case.row.mem_gib]
+    model = MemoryModel(stated, sorted({memory_stack(case) for case in stated}))
+    return model, np.log([(case.row.mem_gib or 0.0) * GIB for case in stated])
+
+
 def fit_memory(cases: Sequence[LanguageCase]) -> PeakMemoryFit:
     """Fit to the peaks that cases state.
 
@@ -117,10 +124,7 @@ def fit_memory(cases: Sequence[LanguageCase]) -> PeakMemoryFit:
     CalibrationError
         If the fit does not converge.
     """
-    stated = [case for case in cases if case.row.mem_gib]
-    stacks = sorted({memory_stack(case) for case in stated})
-    model = MemoryModel(stated, stacks)
-    measured = np.log([(case.row.mem_gib or 0.0) * GIB for case in stated])
-    mean, sd = _priors(stacks)
+    model, measured = memory_problem(cases)
+    mean, sd = _priors(model.stacks)
     found = fit_with_priors(model, measured, _SCATTER, mean, sd, mean)
     return PeakMemoryFit(model, measured, found.values, found.covariance)

@@ -59,7 +59,7 @@ def _changes(step: GrowthStep, catalog: Catalog, *, is_summed: bool) -> Iterator
         yield _Change(step, "added", step.new_racks, "rack")
     if is_summed:
         for network, number in Counter(str(move.network) for move in step.moved).items():
-            yield _Change(step, "links move", number, "", network)
+            yield _Change(step, "links moved", number, "", network)
         return
     for move in step.moved:
         becomes = move.becomes or "taken out"

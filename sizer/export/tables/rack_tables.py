@@ -39,11 +39,11 @@ def rack_sheet(plan: Plan) -> Sheet:
         Number("Empty (U)", lambda load: len(load.rack.empty_units) - load.reserved_u),
         Number("Weight (kg)", lambda load: round(load.rack.weight_kg, 1)),
         Number("Per floor tile (kg)", lambda load: None if load.tile_kg is None else round(load.tile_kg, 1)),
-        SheetColumn("Weight is", lambda load: _precision(load.rack, is_partial=load.rack.has_unknown_weight)),
+        SheetColumn("Weight basis", lambda load: _precision(load.rack, is_partial=load.rack.has_unknown_weight)),
         Number("Typical (W)", lambda load: round(load.rack.typical_w, 1)),
         Number("Maximum (W)", lambda load: round(load.rack.max_w, 1)),
         Number("Heat (BTU/h)", lambda load: round(heat_btu_per_h(load.rack.max_w))),
-        SheetColumn("Power is", lambda load: _precision(load.rack, is_partial=load.rack.has_unknown_power)),
+        SheetColumn("Power basis", lambda load: _precision(load.rack, is_partial=load.rack.has_unknown_power)),
         *(column for side in _sides(plan) for column in _side_columns(side)),
         *(column for kind in _outlet_kinds(plan) for column in _outlet_columns(plan, kind)),
         Number("PDUs", lambda load: len(load.rack.feeds)),
@@ -52,7 +52,7 @@ def rack_sheet(plan: Plan) -> Sheet:
     notes = (
         "Rows and columns of the room count from 1. A floor tile is 600 mm square.",
         "The weight excludes PDUs and cables. Of an existing rack, only what this design adds is counted.",
-        "A alone is the most that side A draws while another side is lost; its PDUs must carry it.",
+        "Load of A after a loss is the most that side A draws while another side is lost; its PDUs must carry it.",
         "Blanking panels also close the reserved units.",
     )
     return record_sheet("Racks", [_load(rack, plan) for rack in plan.racks], columns, notes)
@@ -91,8 +91,8 @@ def _side_columns(side: str) -> tuple[SheetColumn[_RackLoad], ...]:
         return None if draw is None else round(draw, 1)
 
     return (
-        Number(f"{side} alone (W)", alone),
-        Number(f"{side} carries (W)", lambda load: total(load, lambda feed: feed.capacity_w)),
+        Number(f"{side} after a loss (W)", alone),
+        Number(f"{side} capacity (W)", lambda load: total(load, lambda feed: feed.capacity_w)),
     )
 
 
@@ -216,7 +216,7 @@ def _power_totals(plan: Plan, site: Site, is_partial: bool) -> Iterator[_Total]:
     energy = energy_kwh_per_year(typical_w, pue or 1.0)
     energy_note = "IT equipment only; the request gives no PUE" if pue is None else f"PUE {pue:g}, at the typical draw"
     stated = "stated, or the middle of a bracket"
-    yield _Total("Draw, lower end of the brackets", round(low_w, 1), "W", "", is_partial)
+    yield _Total("Sum of the lower estimates of the draw", round(low_w, 1), "W", "", is_partial)
     yield _Total("Draw, typical", round(typical_w, 1), "W", stated, is_partial)
     yield _Total("Draw, maximum", round(max_w, 1), "W", "stated, or the upper end of a bracket", is_partial)
     yield _Total("Heat at the maximum", round(heat_btu_per_h(max_w)), "BTU/h", "", is_partial)

@@ -13,7 +13,7 @@ from sizer.export.workbook.sheets import A3, HEAD_ROW, Sheets
 
 NAME = "BOM"
 # Hidden columns for the totals: whether a line counts, whether it recurs, its price of one year.
-_COUNTS, _RECURS, _YEARLY = _HELPERS = ("In the total", "Bought again", "Net a year")
+_COUNTS, _RECURS, _YEARLY = _HELPERS = ("Included in total", "Recurring", "Net price per year")
 # What a reader of the workbook sees in place of a status.
 _SHOWN: dict[Status, str] = {"computed": "included"}
 _STATUSES: tuple[str, ...] = tuple(

@@ -1,6 +1,7 @@
 """Sheets that list: networks, assumptions, questions to the vendors, changes, sources."""
 
 from sizer.base.money import percent
+from sizer.base.provenance import ASSUMPTION
 from sizer.catalog.labels import capital, item_name
 from sizer.catalog.model import Catalog
 from sizer.export.workbook.sheets import HEAD_ROW, Sheets
@@ -27,7 +28,7 @@ def write_networks(sheets: Sheets, result: SizingResult, catalog: Catalog) -> No
         "Spine to core",
         "Ports used",
         "Ports free",
-        "Down : up",
+        "Oversubscription",
         "Gateways",
         "Note",
     )
@@ -123,7 +124,8 @@ def write_sources(sheets: Sheets, result: SizingResult, catalog: Catalog) -> Non
     sheets.heads(sheet, ("Title", "Publisher", "Date", "Grade"))
     bill = result.design.bill
     keys = dict.fromkeys(line.price_source for line in bill.lines) if bill.is_customer_copy else result.sources
-    known = [catalog.sources[key] for key in keys if key in catalog.sources]
+    # An assumption is no document; the sheet of assumptions has its reason.
+    known = [catalog.sources[key] for key in keys if key in catalog.sources and key != ASSUMPTION]
     for row, source in enumerate(known, HEAD_ROW + 1):
         texts = (source.title, source.publisher, source.date or "not dated", source.grade)
         sheets.texts(sheet, row, texts, "wrap")

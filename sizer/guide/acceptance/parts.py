@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sizer.base import units
+from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import link_level
@@ -36,6 +37,8 @@ TCP_PAYLOAD_SHARE = 1448 / 1538
 # Where most of the published bandwidths of links come from.
 _ALL_REDUCE_SOURCES = ("deepops-roce", "nccl-issues")
 
+_STORAGE = (Role.STORAGE_SERVER, Role.STORAGE_CHASSIS, Role.STORAGE_NODE, Role.CAPACITY_TIER)
+
 
 class _Tools(NamedTuple):
     """Test programs of a maker of GPUs."""
@@ -55,14 +58,14 @@ def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     roles = [device.role for device in design.plan.devices if device.status != "reserved"]
     servers, heads = roles.count(Role.GPU_SERVER), roles.count(Role.HEAD_NODE)
     switches = sum(role.forwards for role in roles)
-    storage = len(roles) - servers - heads - switches
+    storage = sum(role in _STORAGE for role in roles)
+    others = len(roles) - servers - heads - switches - storage
     parts = [
         by_count(servers, "1 GPU server", f"{grouped(servers)} GPU servers"),
         by_count(heads, f"{grouped(heads)} head node", f"{grouped(heads)} head nodes") if heads else "",
         by_count(storage, f"{grouped(storage)} storage unit", f"{grouped(storage)} storage units") if storage else "",
-        by_count(switches, f"{grouped(switches)} switch", f"{grouped(switches)} switches and gateways")
-        if switches
-        else "",
+        by_count(others, "1 other device", f"{grouped(others)} other devices") if others else "",
+        _switches(switches, design.platform.gateway is not None),
     ]
     yield AcceptanceTest(
         "inventory",
@@ -92,6 +95,14 @@ def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
         "catalogue data of server and GPU",
         (gpu.memory_bytes.source,),
     )
+
+
+def _switches(count: int, has_gateway: bool) -> str:
+    """Switches and gateways of the plan; "" where there is none."""
+    if not count:
+        return ""
+    several = "switches and gateways" if has_gateway else "switches"
+    return by_count(count, f"{grouped(count)} switch", f"{grouped(count)} {several}")
 
 
 def _tools(gpu: Gpu) -> _Tools:
@@ -132,6 +143,9 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
         bandwidth = all_reduce_bytes_per_s(platform, servers, platform.gpus_per_server, calibration, fabric_share=share)
         if bandwidth is None or (key == "all-reduce" and servers == 1):
             continue
+        if servers > 1:
+            line = share * fabric_bytes_per_s(platform.server, platform.fabric)
+            bandwidth = Estimate(*(np.minimum(end, line) for end in bandwidth))
         run = (
             f"Run {_tools(platform.gpu).collectives} all_reduce_perf on {grouped(gpus)} GPUs of {_servers(servers)} "
             f"with messages of {MESSAGE_BYTES / units.GIB:.0f}{NARROW_SPACE}GiB; read busbw."

@@ -11,6 +11,7 @@ from sizer.catalog.labels import sample_unit
 from sizer.guide.acceptance.limits import AcceptanceTest, at_least, at_most, in_interval, interval
 from sizer.present.text.layouts import settings_text
 from sizer.present.text.plan import keeps_too_few_supplies
+from sizer.present.text.verdict import needed_samples_per_s
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages import compute_side
@@ -18,6 +19,8 @@ from sizer.sizing.stages.gpu_memory import all_fit
 
 # A limit cites the sources that weigh most; the engineer's file has all of them.
 _MOST_SOURCES = 3
+# Of an acceptance test: three days.
+_LONGEST_TEST_S = 259_200.0
 
 
 def training_tests(design: DesignAnswer, known: Sequence[WorkloadOnDesign | None]) -> Iterator[AcceptanceTest]:
@@ -85,9 +88,11 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
         phases = [("cluster-warm", "after the first 100 steps", warm)]
     for key, when, rate in phases:
         text = f"{run}; {when}."
-        yield AcceptanceTest(
-            key, "training", text, interval(rate, unit), at_least(float(rate.low), unit), basis, sources
-        )
+        least, why = float(rate.low), basis
+        required = None if key == "cluster-cold" else needed_samples_per_s(answer)
+        if required is not None and least < required <= float(rate.value):  # the test may not pass below the target
+            least, why = required, "rate that the target takes"
+        yield AcceptanceTest(key, "training", text, interval(rate, unit), at_least(least, unit), why, sources)
     load = answer.cpu_utilization_fraction
     if answer.language is None and float(load.value) > 0:
         yield AcceptanceTest(
@@ -109,6 +114,8 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
         return
     target = answer.workload.target.time_to_train_s
     total = answer.time.total_s
+    if answer.language is not None and float(total.value) > _LONGEST_TEST_S:
+        return  # weeks of training are no acceptance test; the rate is
     passes = at_most(float(total.high) if target is None else target, "s")
     basis = "90\u202f% interval of epochs and rate" if target is None else "target of the request"
     whole = "complete training" if answer.language is not None else "complete training with evaluations"
@@ -154,14 +161,17 @@ def power_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     if not feeds or design.platform.site.feeds == "N":
         return
     fullest = max(feeds, key=lambda feed: feed.alone_w / feed.capacity_w)
+    expected = f"at most {si(fullest.alone_w, 'W')} per PDU"
+    if found.unknown_power:
+        expected = f"more than {si(fullest.alone_w, 'W')} per PDU; the power of some devices is not published"
     stays_on = "no dual-corded device off"
     if keeps_too_few_supplies(design.plan):
-        stays_on = "no device off that keeps enough power supplies for its full draw"
+        stays_on = "devices that keep enough power supplies stay on"
     yield AcceptanceTest(
         "feed-loss",
         "power",
         "With all GPUs under load, switch off one feed, then the other; read the live PDUs.",
-        f"at most {si(fullest.alone_w, 'W')} per PDU",
+        expected,
         f"no PDU above its {si(fullest.capacity_w, 'W')}, {stays_on}",
         "maximum power of all devices on a PDU",
     )

@@ -10,8 +10,12 @@ from sizer.present import words
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import decisions as text
 from sizer.present.text import result_text
+from sizer.present.text.calibration import rounded_throughput
 from sizer.sizing.design.decisions import LinkOption, RejectedDesign
 from sizer.sizing.reasons import Selection
+
+# Of the designs that were rejected for one choice, so many are named: the nearest.
+_MOST_REJECTED = 4
 
 
 @dataclass(frozen=True)
@@ -79,20 +83,19 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
 def _designs_table(id_: str, caption: str, rejected: Sequence[RejectedDesign], selection: Selection) -> Table | None:
     if not rejected:
         return None
+    several = len(rejected[0].design.workloads) > 1
+    unit = f", {rejected[0].design.workloads[0].workload.name}" if several else ""
     fields = (
-        Field[RejectedDesign]("Design", lambda one: one.design.name, "left", 34),
-        Field[RejectedDesign]("GPUs", lambda one: grouped(one.design.n_gpus), "right", 8),
-        Field[RejectedDesign](
-            "Rack units", lambda one: grouped(float(one.design.quantities.rack_units[0])), "right", 11
-        ),
-        Field[RejectedDesign]("Maximum power", lambda one: result_text.power(one.design), "right", 17),
-        Field[RejectedDesign]("Why not", lambda one: text.rejection_text(one, selection), "left", 30),
+        Field[RejectedDesign]("Design", lambda one: one.design.name, "left", 32),
+        Field[RejectedDesign]("GPUs", lambda one: grouped(one.design.n_gpus), "right", 7),
+        Field[RejectedDesign](f"Rate{unit}", lambda one: rounded_throughput(one.design.workloads[0]), "right", 13),
+        Field[RejectedDesign]("Confidence", lambda one: words.chance(one.design.probability), "right", 11),
+        Field[RejectedDesign]("Maximum power", lambda one: result_text.power(one.design), "right", 13),
+        Field[RejectedDesign]("Why not", lambda one: text.rejection_text(one, selection), "left", 24),
     )
-    return record_table(id_, caption, rejected, fields)
-
-
-def _rack_units(rejected: RejectedDesign) -> str:
-    return grouped(float(rejected.design.quantities.rack_units[0]))
+    more = len(rejected) - _MOST_REJECTED
+    note = f"{words.capital(words.plural(more, 'further design'))} rejected." if more > 0 else ""
+    return record_table(id_, caption, rejected[:_MOST_REJECTED], fields, note=note)
 
 
 def _links_table(options: Sequence[LinkOption]) -> Table | None:

@@ -7,6 +7,7 @@ from sizer.base.quantities import grouped, significant
 from sizer.catalog.fabrics import fabric_ports
 from sizer.guide.context import GuideContext
 from sizer.physical.capacity import counts_nodes, node_limits
+from sizer.physical.components import Network
 from sizer.physical.racks.power import device_power
 from sizer.physical.roles import NetworkRole
 from sizer.present import words
@@ -19,6 +20,7 @@ from sizer.sizing.result import STAGES, DesignAnswer
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/growth.html`` prints."""
     return {
+        "grows_by": "servers and storage nodes" if counts_nodes(context.design.platform.storage) else "servers",
         "growth": growth_table(context.next_sizes),
         "limits": limits_table(context.design, context.result.request.limits.rack_power_w),
     }
@@ -43,10 +45,10 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
         if net.role is not NetworkRole.COMPUTE or not int(net.ports_used[0]):
             continue
         free = int(net.ports_free[0])
-        servers = words.plural(free // max(fabric_ports(platform.server.ports, platform.fabric), 1), "server")
+        each = max(fabric_ports(platform.server.ports, platform.fabric), 1)
         yield (
             "Ports of the compute fabric",
-            f"{words.plural(free, 'port')} free, enough for {servers} more",
+            f"{words.plural(free, 'port')} free{_room_on_leaves(net, each)}",
             "another leaf switch, later another level"
             if int(net.spines[0])
             else "another switch, and links between the switches",
@@ -74,8 +76,23 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
             yield (
                 f"{STAGES[stage.key]}, {answer.workload.name}",
                 f"{significant(ratio, 2)} times the projected rate",
-                "above it, faster GPUs or newer software bring no gain",
+                "beyond that, this stage limits faster GPUs and newer software",
             )
+
+
+def _room_on_leaves(net: Network, ports_per_server: int) -> str:
+    """Servers that the free ports take: with spines only those of the leaves count."""
+    free, above = int(net.ports_free[0]), int(net.spines[0]) + int(net.cores[0])
+    on_leaves = ""
+    if above:
+        if net.spine != net.switch:
+            return ", on leaves and spines together"
+        size = (int(net.ports_used[0]) + free) // (int(net.leaves[0]) + above)
+        used = int(net.end_points[0]) + int(net.leaf_spine_cables[0]) + 2 * int(net.peer_cables[0])
+        free = max(int(net.leaves[0]) * size - used, 0)
+        on_leaves = f", {grouped(free)} of them on leaves"
+    more = free // ports_per_server
+    return f"{on_leaves}, {'enough for ' + words.plural(more, 'server') + ' more' if more else 'too few for a server'}"
 
 
 def _room_text(design: DesignAnswer, height_u: int, rack_power_w: float | None) -> str:
@@ -88,12 +105,12 @@ def _room_text(design: DesignAnswer, height_u: int, rack_power_w: float | None) 
         most_w = allowed_rack_w(rack.feed_capacity_w, rack_power_w)
         by_power += min(room, int(max(most_w - rack.max_w, 0.0) // draw.max_w)) if draw.max_w > 0 else 0
     text = f"room for {words.plural(by_units, 'server')}"
-    if (
-        not by_units
-        or not draw.is_known
-        or any(rack.is_existing or rack.has_unknown_power for rack in design.plan.racks)
-    ):
-        return f"{text} if power allows" if by_units else text
+    if not by_units:
+        return "no room for a server"
+    if not by_power and draw.max_w > 0:
+        return f"{text}, but no power for one"
+    if not draw.is_known or any(rack.is_existing or rack.has_unknown_power for rack in design.plan.racks):
+        return f"{text} if power allows"
     if by_power >= by_units:
         return f"{text}, which the power of the racks carries, too"
     carried = "none" if not by_power else grouped(by_power)

@@ -1,7 +1,7 @@
 """Chapter with the overview: design principles, building block, workflow, data path."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sizer.base.quantities import by_count, grouped
@@ -12,10 +12,14 @@ from sizer.present import words
 from sizer.present.figures import drawn
 from sizer.present.tables import Table, fact_table
 from sizer.present.text import result_text
+from sizer.present.text.layouts import rate_basis_text
 from sizer.present.text.plan import keeps_too_few_supplies
 from sizer.present.text.redundancy import ONE_LOST
+from sizer.sizing.reasons import SelectionKind
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.workload.target_text import target_text
+
+_BY_COST = (SelectionKind.CHEAPEST, SelectionKind.LIKELY_CHEAPEST)
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -24,6 +28,8 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "principles": principles_table(context),
         "building_block": building_block(context),
+        "exchanges": not context.is_single and any(answer.workload.task == "training" for answer in context.answers),
+        "is_pretraining": all(answer.language is not None for answer in context.answers),
         "workflow": drawn("workflow", workflow(design)),
         "paths": [
             drawn(f"datapath-{number}", datapath(design, answer, words.sample_unit(answer.dnn)))
@@ -43,7 +49,14 @@ def principles_table(context: GuideContext) -> Table:
 def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
     design, answers = context.design, context.answers
     targets = words.listed(target_text(answer.workload, answer.dnn) for answer in answers)
-    yield "Size for the target, not for the product", f"The smallest design for a target of {targets}"
+    if context.result.maximum is not None:
+        yield (
+            "Size for the limits, not for the product",
+            f"The highest rate within the limits of the request: {targets}",
+        )
+    else:
+        lowest = "lowest cost" if context.result.selection.kind in _BY_COST else "smallest design"
+        yield "Size for the target, not for the product", f"The {lowest} for a target of {targets}"
     waiting = [answer for answer in answers if answer.bottleneck not in ("gpu", "exchange")]
     if not all(answer.rate_is_predicted for answer in answers):
         yield "High GPU utilization", "Rates are not predicted: no GPU of this generation was measured"
@@ -53,14 +66,7 @@ def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
     else:
         ratio = min(_headroom(answer) for answer in answers)
         yield "High GPU utilization", f"Every stage before the GPUs has {words.headroom(ratio)}"
-    n_runs = sum(len(answer.evidence) for answer in answers)
-    runs = by_count(n_runs, "one published run", f"{grouped(n_runs)} published runs")
-    yield (
-        "Rates from published measurements",
-        f"Compared with {runs} close to {by_count(len(answers), 'this workload', 'these workloads')}"
-        if n_runs
-        else "No published run is close; the intervals are wide",
-    )
+    yield "Rates from published measurements", _runs_text(answers)
     rule = design.platform.site.feeds
     if rule != "N" and any(rack.feeds for rack in design.plan.racks):
         title = "Either power feed carries every rack" if rule == "2N" else "Every rack tolerates the loss of a feed"
@@ -68,10 +74,22 @@ def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
         if keeps_too_few_supplies(design.plan):
             text = "The feeds do; some devices keep too few power supplies for their full draw, see power and racks"
         yield title, text
-    losses = [ONE_LOST[loss] for loss in context.tolerated_losses]
+    open_losses = {failure.loss for failure in context.failures if failure.keeps_targets is not True}
+    losses = [ONE_LOST[loss] for loss in context.tolerated_losses if loss not in open_losses]
     if losses:
         yield "Redundancy where it was requested", f"Targets are met after the loss of {words.listed(losses, 'or')}"
     yield "Every number has a source", "Sources are listed at the end; what no source gives is marked as assumed"
+
+
+def _runs_text(answers: Sequence[WorkloadAnswer]) -> str:
+    """Published runs that the rates rest on."""
+    if len(answers) == 1 and answers[0].language is not None:
+        return words.capital(rate_basis_text(answers[0].language))
+    n_runs = sum(len(answer.evidence) for answer in answers)
+    if not n_runs:
+        return "No published run is close; the intervals are wide"
+    runs = by_count(n_runs, "one published run", f"{grouped(n_runs)} published runs")
+    return f"Compared with {runs} close to {by_count(len(answers), 'this workload', 'these workloads')}"
 
 
 def _headroom(answer: WorkloadAnswer) -> float:
@@ -90,6 +108,11 @@ def building_block(context: GuideContext) -> list[str]:
             f"One {server} with {gpus} runs the whole workload. "
             "It needs no fabric between servers, no multi-server scheduler and no multi-server training code."
         )
+    elif design.n_servers == 1:
+        text = (
+            f"One {server}, a rack of {design.n_hosts} hosts, runs the whole workload: NVLink joins its {gpus}, so no "
+            "network between servers carries gradients. Scheduler and management see the hosts of a cluster."
+        )
     else:
         used = max(_gpus_used(answer, design) for answer in context.answers)
         count = words.capital(words.spelled(math.ceil(used / platform.gpus_per_server)))
@@ -98,7 +121,8 @@ def building_block(context: GuideContext) -> list[str]:
         work = f"each processes its share of the samples{exchange}"
         if all(answer.language is not None for answer in context.answers):
             work = "model and batch are divided over their GPUs, which exchange results over the fabric"
-        text = f"The building block is a {server} with {gpus}. {count} of them run one job together: {work}."
+        block = f"The building block is {words.with_article(server)} with {gpus}"
+        text = f"{block}. {count} of them run one job together: {work}."
     return [text, _data_text(context)]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sizer.guide.context import GuideContext
 from sizer.present import charts, words
 from sizer.present.figures import PageFigure, charted
-from sizer.present.language_charts import memory_chart, step_chart
+from sizer.present.language_charts import step_chart
 from sizer.present.performance_tables import figures_table, layout_table, stacks_table, time_table
 from sizer.present.reference_table import reference_table, reference_text, references_table
 from sizer.present.tables import Table
@@ -18,6 +18,9 @@ from sizer.present.training_charts import accuracy_caption, accuracy_chart
 from sizer.questions.scale.comparison_text import arrangements_text
 from sizer.questions.scale.tables import short_table
 from sizer.sizing.result import WorkloadAnswer
+
+# Height of the curves over the number of GPUs: two of them and their tables stand on one page.
+_CURVE_PX = 190
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,6 @@ class WorkloadPerformance:
     stacks: Table | None
     basis: str  # published runs that the rate of a language model rests on
     step_chart: PageFigure | None
-    memory_chart: PageFigure | None
     reference: Table | None  # of the only workload; several are compared in one table
 
 
@@ -69,7 +71,6 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
         layout=None,
         unused_gpus="",
         step_chart=None,
-        memory_chart=None,
         reference=None,
     )
 
@@ -90,12 +91,12 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
         ),
         scaling_chart=charted(
             f"scaling-chart-{number}",
-            charts.scaling_chart(answer, n_gpus, palette) if answer.scaling.n_gpus.size > 1 else None,
+            charts.scaling_chart(answer, n_gpus, palette, height=_CURVE_PX) if answer.scaling.n_gpus.size > 1 else None,
             "Projected throughput by number of GPUs, with storage and platform fixed.",
         ),
         accuracy_chart=charted(
             f"accuracy-chart-{number}",
-            None if context.has_many_workloads else accuracy_chart(answer, n_gpus, palette),
+            None if context.has_many_workloads else accuracy_chart(answer, n_gpus, palette, height=_CURVE_PX),
             accuracy_caption(answer),
         ),
         layout=layout_table(answer, number),
@@ -106,12 +107,6 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
             f"step-chart-{number}",
             step_chart(answer, palette),
             "A step of the chosen layout. Traffic that is hidden behind computing is not shown.",
-        ),
-        memory_chart=charted(
-            f"memory-chart-{number}",
-            memory_chart(answer, palette),
-            "GPU of the fullest pipeline stage. A layout counts as one that fits if its probability is at least 90 %, "
-            "or if it was published for this model and GPU.",
         ),
         resembles=reference_text(answer, context.design),
         reference=None if context.has_many_workloads else reference_table(answer, context.design, number),

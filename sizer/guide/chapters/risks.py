@@ -11,6 +11,7 @@ from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
 from sizer.physical.notes import PlanNoteKind
 from sizer.present import words
+from sizer.present.availability import spare_servers
 from sizer.present.figures import PageFigure, charted
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
@@ -91,7 +92,8 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
     if missing:
         steps.append(f"Request quotes for {words.plural(missing, 'line')} of the bill.")
     deciding = quotes_text(result, with_amounts=False)
-    if deciding:
+    # A customer is not sent to the vendors of designs that were not chosen.
+    if deciding and not context.edition.is_customer_copy:
         steps.append(deciding)
     steps += delivery_sentences(design.bill.warnings)
     if context.is_single:
@@ -110,7 +112,7 @@ def _first_acceptance(context: GuideContext) -> str:
         (math.ceil(_replica_gpus(answer) / context.design.platform.gpus_per_server) for answer in context.answers),
         default=1,
     )
-    if least >= context.design.n_servers > 1:
+    if context.design.n_servers == 1 or least >= context.design.n_servers:
         return ""
     if least <= 1:
         return "Accept one server first: its rate confirms or corrects the number of servers."
@@ -170,6 +172,22 @@ def risk_table(context: GuideContext) -> Table | None:
     return record_table("risks", "Risks", rows, fields)
 
 
+def _no_spares(context: GuideContext) -> Iterator[Risk]:
+    """That goodput counts on spare servers, where every server of the design is at work."""
+    for answer in context.answers:
+        if answer.job is None or not answer.job.counts or context.is_single:
+            continue
+        if answer.language is not None and answer.language.gpus_used < context.design.n_gpus:
+            continue
+        spares = words.plural(spare_servers(answer.job), "spare server")
+        yield Risk(
+            "Repair of a server",
+            "goodput counts a restart within minutes, but every server of the design is at work",
+            f"add {spares}, which covers repairs of a day, or accept that the job waits for the repair",
+        )
+        return
+
+
 def _risks(context: GuideContext) -> Iterator[Risk]:
     design = context.design
     if design.conditional_on:
@@ -184,6 +202,12 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
                 "Missed target",
                 f"{answer.workload.name}: the probability of meeting the target is {words.chance(answer.probability)}",
                 "request a higher confidence, which adds servers or storage, or accept the interval",
+            )
+        if answer.unmeasured:
+            yield Risk(
+                "Rate derived from other runs",
+                words.sentence("; ".join(note_texts(answer.unmeasured))).rstrip("."),
+                "test one server with this workload before the others are ordered",
             )
         if answer.extrapolations:
             yield Risk(
@@ -207,6 +231,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
     for note in design.plan.warnings:
         if note.kind is PlanNoteKind.FEW_SUPPLIES:
             yield Risk("Loss of a feed", words.capital(plan_text(note)), "decide on the feeds before they are ordered")
+    yield from _no_spares(context)
     missing = design.bill.net_total.n_open
     if missing:
         yield Risk(

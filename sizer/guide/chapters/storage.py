@@ -6,6 +6,7 @@ from typing import Any
 from sizer.base.quantities import si, with_decimal_sign
 from sizer.base.units import TIB
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Storage
 from sizer.guide.context import GuideContext
 from sizer.physical.capacity import CapacityStep, capacity_ladder, changing_steps, is_extrapolated
 from sizer.present import words
@@ -40,10 +41,9 @@ def content(context: GuideContext) -> dict[str, Any]:
         "capacity": capacity_table(steps) if len(steps) > 1 else None,
         "is_extrapolated": is_extrapolated(storage, design.storage_nodes),
         "supply": supply_table(design, context.catalog),
+        "is_demonstrated": _is_demonstrated(storage),
         "data": _data(context),
         "mounts": _mounts(context),
-        "has_front_end": platform.attachment in ("gateway", "own network", "spine", "fabric")
-        and storage.kind != "local",
     }
 
 
@@ -153,6 +153,12 @@ def supply_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
         aligns=("left", "right", "right", "left"),
         style="",
     )
+
+
+def _is_demonstrated(storage: Storage) -> bool:
+    """Whether a test gives the lower rate and a data sheet the upper one."""
+    low, high = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
+    return low is not None and high is not None and "assumed" not in (low.basis, high.basis) and low.value != high.value
 
 
 def _available(design: DesignAnswer) -> Iterator[Row]:

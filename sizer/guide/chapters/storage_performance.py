@@ -53,6 +53,6 @@ def _cycle(context: GuideContext, number: int) -> Any:
         None
         if job is None or is_short(answer)
         else cycle_chart(job.plan, context.palette, waits=job.checkpoints.waits),
-        "One interval with its checkpoint, and an average interruption after it. Failures come at random: the "
-        "intervals hold whatever their order.",
+        "One interval with its checkpoint, and an average interruption after it. Goodput and figure count the time "
+        "that writing and loading are allowed, not the shorter one that the storage takes.",
     )

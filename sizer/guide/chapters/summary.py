@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sizer.base.quantities import grouped
+from sizer.base.quantities import duration, grouped, si
 from sizer.drawings.cluster import Cluster
 from sizer.drawings.datapath import datapath
 from sizer.drawings.palette import COLUMN_PX
@@ -15,10 +15,12 @@ from sizer.present.figures import PageFigure, drawn
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
 from sizer.present.text.calibration import throughput_text, time_text
+from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.existing import existing_text
 from sizer.present.text.verdict import proposal_text
 from sizer.questions.team.tables import least_served, wait_text
+from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
@@ -36,7 +38,8 @@ def content(context: GuideContext) -> dict[str, Any]:
         "proposal": words.sentence(proposal_text(result)),
         "needs_cluster": result.needs_cluster,
         "reasons": [*result_text.reason(design), *filter(None, [existing_text(design.existing)])],
-        "confidence": confidence_texts(result, context.surer),
+        # A value that is missing stands before everything else.
+        "confidence": confidence_texts(result, context.surer) or [*filter(None, [conditional_sentence(design)])],
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
         "picture": picture(design),
     }
@@ -50,7 +53,8 @@ def one_page(context: GuideContext) -> dict[str, Any]:
         "path": PageFigure("path", f"Data path of “{first.workload.name}”.", write_svg(drawing)),
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
         "reasons": result_text.reason(design),
-        "confidence": confidence_texts(context.result, context.surer),
+        "confidence": confidence_texts(context.result, context.surer)
+        or [*filter(None, [conditional_sentence(design)])],
         "open_prices": result_text.open_prices(design.bill),
         "strongest": strongest(context) or "No input that can be varied changes the result.",
     }
@@ -62,12 +66,25 @@ def _is_brief(context: GuideContext) -> bool:
 
 def strongest(context: GuideContext) -> str:
     """The most influential input, in one sentence; "" where there is none."""
-    influences = [sensitivity.influences[0] for sensitivity in context.sensitivities if sensitivity.influences]
-    if not influences or not all(answer.rate_is_predicted for answer in context.answers):
+    if not all(answer.rate_is_predicted for answer in context.answers):
         return ""
-    first = influences[0]
-    label = words.inside_sentence(first.label)
-    return f"The most influential input is the {label}, varied from {first.low_text} to {first.high_text}."
+    for sensitivity, answer in zip(context.sensitivities, context.answers, strict=False):
+        # The tokens of a language model are what the customer asks for, not an uncertain input.
+        open_inputs = [one for one in sensitivity.influences if answer.language is None or one.key != "dataset-size"]
+        if open_inputs:
+            return _influence_text(open_inputs[0], sensitivity.metric, words.sample_unit(answer.dnn))
+    return ""
+
+
+def _influence_text(first: Influence, metric: str, unit: str) -> str:
+    """'The throughput depends most on the batch per GPU: 13 500 images/s with 96 samples a GPU, ...'."""
+    timed = metric == "s"
+    low, high = (duration(value, first.low) if timed else si(value, unit) for value in (first.low, first.high))
+    ends = f"{low} with {first.low_text}, {high} with {first.high_text}"
+    if (low, high) == (first.low_text, first.high_text):
+        ends = f"{low} to {high}"  # of the bottleneck, whose rate is the result
+    what = "time to train" if timed else "throughput"
+    return f"The {what} depends most on the {words.inside_sentence(first.label)}: {ends}."
 
 
 def needs(context: GuideContext) -> list[str]:
@@ -81,7 +98,11 @@ def needs(context: GuideContext) -> list[str]:
         what = f"{answer.dnn.name} {task} in {precision}"
         if answer.language is not None:
             what = result_text.network_text(answer)
-        sentences.append(f"{name}{what} on {data}. Target: {target_text(workload, answer.dnn)}.")
+        target = f"Target: {target_text(workload, answer.dnn)}"
+        if context.result.maximum is not None:
+            confidence = words.percent(context.result.request.confidence)
+            target = f"The highest rate within the limits is asked for, with {confidence} confidence"
+        sentences.append(f"{name}{what} on {data}. {target}.")
     team = context.result.request.team
     if team is not None:
         kinds = words.plural(len(team.job), "job type")
@@ -114,7 +135,11 @@ def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
         ),
         row(words.plural_of(design.n_gpus, "GPU"), grouped(design.n_gpus), platform.gpu.name),
         row("Storage", _storage(design), platform.storage.name),
-        row("Switches and gateways", grouped(n_switches) if n_switches else "none", "all networks"),
+        row(
+            "Switches and gateways" if platform.gateway is not None else "Switches",
+            grouped(n_switches) if n_switches else "none",
+            "all networks",
+        ),
         row("Rack space", result_text.racks(design), ""),
         row("Power, maximum", result_text.power(design), f"{result_text.power(design, 'typical')} typical"),
     ]

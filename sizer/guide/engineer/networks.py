@@ -23,6 +23,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "networks": networks_table(context),
         "load": load_table(context) if has_fabric else None,
         "fabric": platform.fabric.name,
+        "shares_links": context.decisions.fabric is None or context.decisions.fabric.carries_reads,
         "direct": has_fabric and platform.fabric.gbit_per_s.value >= 40,
         "subnets": subnet_table(context.addresses) if context.addresses.subnets else None,
     }

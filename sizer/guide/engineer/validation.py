@@ -5,8 +5,7 @@ from typing import Any
 
 from sizer.evidence.answer import answer_parity_chart
 from sizer.guide.context import GuideContext
-from sizer.present.charting import chart_svg
-from sizer.present.figures import PageFigure
+from sizer.present.figures import PageFigure, charted
 from sizer.present.performance_tables import evidence_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
@@ -47,4 +46,4 @@ def _chart(context: GuideContext, answer: WorkloadAnswer, number: int) -> PageFi
         "Predicted and published rates of the runs below, with the 90 % interval of each prediction. "
         "The band is ± 10 %, the dashed lines a factor of two; filled marks are outside their interval."
     )
-    return PageFigure(f"evidence-chart-{number}", caption, chart_svg(chart))
+    return charted(f"evidence-chart-{number}", chart, caption)

@@ -2,6 +2,8 @@
 
 import importlib
 import json
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -31,6 +33,20 @@ def vega_svg(spec: dict[str, Any]) -> str:
     except WorkerLostError as error:
         raise ReportError(f"the process that draws charts ended with {error}; make the document again") from None
     return svg
+
+
+def vega_svg_meanwhile(spec: dict[str, Any]) -> Future[str]:
+    """What :func:`vega_svg` returns, drawn while this thread goes on; one chart after the other."""
+    return _thread().submit(vega_svg, spec)
+
+
+@cache
+def _thread() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_thread.cache_clear)  # the thread stays with the parent
 
 
 def load_here() -> None:

@@ -6,10 +6,11 @@ from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significa
 from sizer.drawings.racks import watts
 from sizer.present import words
 from sizer.present.text import result_text
+from sizer.present.text.checks import missing_text
 from sizer.present.text.layouts import unused_gpus_text
 from sizer.present.text.money import WITHOUT_CABLES
 from sizer.present.text.storage_need import storage_need_sentences
-from sizer.present.text.verdict import BEST_BY_KEY, binding_text, not_predicted_text
+from sizer.present.text.verdict import BEST_BY_KEY, binding_text, needed_text, not_predicted_text
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.design.decisions import (
     FabricChoice,
@@ -24,7 +25,6 @@ from sizer.sizing.design.decisions import (
 from sizer.sizing.reasons import BindingKind, RateNeed, Selection, StorageDecision
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.request import ranks_by_cost
-from sizer.workload.target_text import target_text
 
 _REJECTED = {
     RejectionKind.DEARER: "Costs more",
@@ -39,7 +39,9 @@ _STORAGE_TRADE_OFFS = {
         "to all of them."
     ),
     "nfs-server": "One access path limits the rate of all readers, and the file server is a single point of failure.",
-    "scale-out-nas": "Rate and capacity grow together by the node, so a system bought for one has spare of the other.",
+    "scale-out-nas": (
+        "Rate and capacity grow together by the node, so a system sized for one has spare capacity of the other."
+    ),
     "parallel-file-system": (
         "Every server runs the client of the file system, which has to be updated with the operating system."
     ),
@@ -62,7 +64,7 @@ def rejection_text(rejected: RejectedDesign, selection: Selection) -> str:
     if rejected.kind is RejectionKind.MISSES_TARGET:
         return f"Misses the target: confidence {words.chance(rejected.design.probability)}"
     if rejected.kind is RejectionKind.CONDITIONAL:
-        return "Depends on a value that no source gives"
+        return f"Not published: {missing_text(rejected.design.conditional_on)}"
     if rejected.kind is RejectionKind.RANKED_BEHIND:
         if selection.rank_by is None or ranks_by_cost(selection.rank_by):
             return "Not what the growth plan buys first"
@@ -89,11 +91,13 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
         name = f"{answer.workload.name}: " if len(design.workloads) > 1 else ""
         rate = f"{significant(step.samples_per_s)}{NARROW_SPACE}{unit}"
         servers = f"One {server}" if design.n_servers == 1 else f"{grouped(design.n_servers)} × {server}"
-        target = target_text(answer.workload, answer.dnn)
-        text = f"{servers} {by_count(design.n_servers, 'delivers', 'deliver')} {rate}; the target is {target}."
+        text = f"{servers} {by_count(design.n_servers, 'delivers', 'deliver')} {rate}; {needed_text(answer)}."
         if step.samples_per_s_with_one_fewer is not None:
             fewer = f"{significant(step.samples_per_s_with_one_fewer)}{NARROW_SPACE}{unit}"
-            text += f" One server fewer delivers {fewer}."
+            text += f" One server fewer delivers {fewer}"
+            if step.probability_with_one_fewer is not None and answer.workload.target.gpus_busy is None:
+                text += f" and meets the target with {words.chance(step.probability_with_one_fewer)} confidence"
+            text += "."
         texts.append(words.capital(name + text))
         unused = unused_gpus_text(answer, design)
         if unused:
@@ -113,9 +117,9 @@ def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
     efficiency = words.percent(choice.scaling_efficiency)
     if any(answer.language is not None for answer in design.workloads):
         gpus = words.plural(design.n_gpus, "GPU")
-        return f"Each of {gpus} delivers {efficiency} of its rate in the smallest cluster that holds the model. {lost}"
+        return f"Each of {gpus} delivers {efficiency} of its rate on the fewest GPUs that hold the model. {lost}"
     trains = any(answer.workload.task == "training" for answer in design.workloads)
-    cause = "the exchange of gradients and the wait for the slowest cost the rest" if trains else "the links the rest"
+    cause = "gradient exchange and stragglers take the rest" if trains else "the links take the rest"
     return (
         f"{words.plural(design.n_gpus, 'GPU')} deliver {efficiency} of {grouped(design.n_gpus)} times the rate of one; "
         f"{cause}. {lost}"
@@ -133,7 +137,13 @@ def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
         share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)
         most = f"an upper bound of {high} is assumed" if choice.high_is_assumed else f"the vendor states {high}"
         known = "assumed until a test is published" if choice.low_is_assumed else "demonstrated in tests"
-        texts.append(f"The workload reads up to {reads}, {share} of the {low} {known}; {most}.")
+        if choice.read_bytes_per_s > choice.low_bytes_per_s:
+            texts.append(
+                f"The workload reads up to {reads} at the expected rate of this storage, more than the {low} {known}; "
+                f"{most}."
+            )
+        else:
+            texts.append(f"The workload reads up to {reads}, {share} of the {low} {known}; {most}.")
     else:
         low = si(choice.low_bytes_per_s, "B/s")
         share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)
@@ -252,11 +262,11 @@ def rack_texts(choice: RackChoice) -> list[str]:
     if choice.limit is RackLimit.POWER:
         return [
             f"Power decides, not space: {_rack_power_text(choice)}.",
-            f"The devices draw {power} at most, which takes {racks}; their {units} would fit {by_units}.",
+            f"The devices draw {_at_most(power, choice)}, which takes {racks}; their {units} would fit {by_units}.",
         ]
     if choice.limit is RackLimit.UNITS:
         return [f"Space decides: {units} take {racks} of {choice.units_per_rack}{NARROW_SPACE}U."]
-    texts = [f"The devices take {units}, enough for {by_units}, and draw {power} at most."]
+    texts = [f"The devices take {units}, enough for {by_units}, and draw {_at_most(power, choice)}."]
     if choice.n_for_power is not None:
         texts.append(
             f"By power alone {words.plural(choice.n_for_power, 'rack')} would do. Whole devices, kept together by "
@@ -272,6 +282,11 @@ def rack_texts(choice: RackChoice) -> list[str]:
         rest = f"; the rest takes {by_count(new, 'one new rack', f'{grouped(new)} new racks')}" if new else ""
         texts.append(f"{text}{rest}.")
     return texts
+
+
+def _at_most(power: str, choice: RackChoice) -> str:
+    """A maximum draw; of devices of which some publish none it is no upper bound."""
+    return power if choice.has_unknown_power else f"{power} at most"
 
 
 def _rack_power_text(choice: RackChoice) -> str:

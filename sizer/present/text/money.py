@@ -102,7 +102,7 @@ def quotes_text(result: SizingResult, *, with_amounts: bool) -> str:
     if not quotes:
         return ""
     told = [_quote(quote) if with_amounts else quote.name for quote in quotes]
-    return f"{quotes_for(told)} would settle the order of the designs."
+    return f"{quotes_for(told)} would confirm which design costs least."
 
 
 def quotes_for(names: Sequence[str]) -> str:

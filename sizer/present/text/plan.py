@@ -146,6 +146,11 @@ def feeds_sentence(plan: Plan) -> str:
         return (
             "Feeds A and B each carry the full rack load." if has_two else "All feeds of a rack but one carry its load."
         )
+    if plan.inputs.platform.site.feeds != "N" and any(rack.has_unknown_power for rack in plan.racks):
+        return (
+            "Whether the loss of a feed is tolerated is open: the maximum power of some devices is not published. "
+            "Confirm it before the feeds are ordered."
+        )
     if plan.inputs.platform.site.feeds == "2N":
         return "Feeds A and B each carry the full rack load, so dual-corded devices tolerate the loss of either feed."
     if plan.inputs.platform.site.feeds == "N+1":

@@ -42,8 +42,8 @@ def spare_sentence(cost: SpareCost, currency: str, *, with_amounts: bool = False
         parts = ["the same number of other parts"]
     added = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
     text = (
-        f"The design tolerates the loss of {lost}. "
-        f"Compared with {cost.without.name}, which has no redundancy, it takes {added}."
+        f"Redundancy for the loss of {lost}: compared with {cost.without.name}, which has none, the design takes "
+        f"{added}."
     )
     if with_amounts and cost.cost is not None and cost.open_items:
         return f"{text} {difference_text(cost.cost)}"

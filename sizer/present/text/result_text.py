@@ -96,7 +96,7 @@ def open_prices(bill: Bill) -> str:
     lines, of = words.plural(missing, "line"), grouped(len(bill.bought))
     need = f"{lines} of {of} {by_count(missing, 'needs', 'need')} a quote"
     if bill.net_total.is_unknown:
-        return f"{need}; the lines with a price are free of charge."
+        return f"{need}; the others are free of charge."
     return f"{need}, so the total is a lower bound."
 
 

@@ -1,5 +1,7 @@
 """The verdict in words: whether a cluster is needed and why, why this design, and why it is not smaller."""
 
+import math
+
 from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
@@ -9,7 +11,7 @@ from sizer.present.text.existing import existing_text
 from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned
 from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
-from sizer.present.words import stage
+from sizer.present.words import inside_sentence, stage
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.limits import AnyLimit
 from sizer.sizing.reasons import (
@@ -18,6 +20,7 @@ from sizer.sizing.reasons import (
     LinkCarriesReads,
     MoreEpochs,
     NoClusterFileSystem,
+    NoServerFabric,
     OneServerFallsShort,
     RunnerUpKind,
     SelectionKind,
@@ -128,11 +131,13 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) 
             f"One {server} meets the target, too, so a cluster is a choice, not a need."
         )
     if kind is VerdictKind.ONE_SERVER_AND_STORAGE:
-        reads = (answer for answer in single.workloads if answer.cache_hit_fraction < 1)
+        meets = f"You do not need a cluster of servers: one {server} meets the target with {chance} confidence."
+        reads = [answer for answer in single.workloads if answer.cache_hit_fraction < 1]
+        if all(answer.language is not None for answer in reads):
+            return f"{meets} Data and checkpoints are kept on {_storage_text(single)}."
         most = max(float(answer.storage_bytes_per_s.value) for answer in reads)
         return (
-            f"You do not need a cluster of servers: one {server} meets the target with {chance} confidence. "
-            f"Its memory does not hold all data, so it needs storage that sustains {si(most, 'B/s')}: "
+            f"{meets} Its memory does not hold all data, so it needs storage that sustains {si(most, 'B/s')}: "
             f"{_storage_text(single)}."
         )
     storage = single.platform.storage.name
@@ -151,7 +156,7 @@ def _rate(answer: WorkloadAnswer) -> str:
         return "rates are not predicted (no GPU of this generation was measured)"
     if answer.time is not None and answer.workload.target.time_to_train_s is not None:
         value, low, high = answer.time.total_s
-        text = f"{duration(value)} to train (90\u202f% interval {duration(low)} to {duration(high)})"
+        text = f"{duration(value)} to train (90\u202f% interval {duration(low, value)} to {duration(high, value)})"
         return at_least(is_bound, text)
     value, low, high = answer.throughput
     span = f"90\u202f% interval {significant(low)} to {significant(high)}"
@@ -185,6 +190,12 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer) -> str:
             return (
                 "No cluster file system is needed: one server reads the data, and "
                 f"{design.platform.storage.name} stores them."
+            )
+        case NoServerFabric() if design.n_hosts > 1:
+            return (
+                f"One {server} is a rack of {design.n_hosts} hosts with {design.n_gpus} GPUs in one NVLink domain. "
+                "No network between servers carries gradients; scheduler, head node and shared storage are those of a "
+                "cluster."
             )
         case OneServerFallsShort(workload, samples_per_s):
             return _short_text(design, design.workloads[workload], samples_per_s)
@@ -224,14 +235,9 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
     if not answer.rate_is_predicted:
         return f"{answer.workload.name}: {not_predicted_text(design, answer)}."
     if answer.language is not None:
-        each = significant(float(answer.throughput.value) / design.n_gpus)
-        return (
-            f"{answer.workload.name}: each {design.platform.gpu.name} delivers {each} {sample_unit(answer.dnn)}; the "
-            f"target is {target_text(answer.workload, answer.dnn)}{_needed_text(answer)}."
-        )
+        return _servers_of_language_text(design, answer)
     rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
-    target = target_text(answer.workload, answer.dnn)
-    first = f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; the target is {target}."
+    first = f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; {needed_text(answer)}."
     if answer.bottleneck in ("gpu", "exchange"):
         share = f"{100 * answer.scaling_efficiency:.0f}{NARROW_SPACE}%"
         return f"{first} Scaling efficiency at {grouped(design.n_gpus)} GPUs: {share}."
@@ -240,13 +246,40 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
     return f"{first} The bottleneck is {stage(answer.bottleneck, inside=True)}; GPU utilization: {busy}."
 
 
-def _needed_text(answer: WorkloadAnswer) -> str:
-    """Rate that a target in time takes; "" of other targets."""
-    target_s = answer.workload.target.time_to_train_s
-    if target_s is None or answer.time is None:
-        return ""
-    needed = float(answer.throughput.value) * float(answer.time.total_s.value) / target_s
-    return f", which takes {significant(needed)} {sample_unit(answer.dnn)}"
+def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
+    """What one server delivers of a language model, and how many the target takes at the expected rate."""
+    unit, server = sample_unit(answer.dnn), design.platform.server.name
+    each = float(answer.throughput.value) / design.n_servers
+    needed = needed_samples_per_s(answer)
+    if needed is None:
+        target = target_text(answer.workload, answer.dnn)
+        return f"{answer.workload.name}: the target is {target}; one {server} delivers {significant(each)} {unit}."
+    least = math.ceil(needed / each)
+    text = f"The target takes {significant(needed)} {unit}; one {server} delivers {significant(each)} in this design"
+    if least >= design.n_servers or answer.probability is None:
+        return f"{answer.workload.name}: {inside_sentence(text)}."
+    return (
+        f"{answer.workload.name}: {inside_sentence(text)}. At the expected rate {grouped(least)} servers reach the "
+        f"target; {grouped(design.n_servers)} reach it with {probability_text(answer.probability)} confidence."
+    )
+
+
+def needed_samples_per_s(answer: WorkloadAnswer) -> float | None:
+    """Rate that a target takes, also one in time; None where it asks for none. [samples/s]"""
+    target = answer.workload.target
+    if target.samples_per_s is not None:
+        return target.samples_per_s
+    if answer.time is None or target.time_to_train_s is None:
+        return None
+    return float(answer.throughput.value) * float(answer.time.total_s.value) / target.time_to_train_s
+
+
+def needed_text(answer: WorkloadAnswer) -> str:
+    """The rate that a target takes, as a clause; the target itself where it asks for none."""
+    needed = needed_samples_per_s(answer)
+    if needed is None or answer.workload.target.samples_per_s is not None:
+        return f"the target is {target_text(answer.workload, answer.dnn)}"
+    return f"the target takes {significant(needed)} {sample_unit(answer.dnn)}"
 
 
 def selection_text(result: SizingResult, *, with_amounts: bool = False) -> str:

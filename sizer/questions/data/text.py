@@ -25,6 +25,8 @@ from sizer.questions.data.tables import (
 
 # Epochs whose times differ by less count as equally fast.
 _EQUALLY_FAST = 0.005
+# Larger files are written at the rate of the links, not at that of opening them.
+_SMALL_FILE_BYTES = 50e6
 _QUESTIONS = {
     StorageQuestion.DRIVE_WRITE_RATE: "sustained write rate of the drives",
     StorageQuestion.WRITE_RATE: "sustained write rate, for one client and for all together",
@@ -82,7 +84,8 @@ def _ingest_time(ingest: IngestPlan) -> str:
 def _ingest_cautions(ingest: IngestPlan) -> Iterator[str]:
     if ingest.missing is not None:
         yield f"This design does not have the requested route, {words.name(ingest.missing)}."
-    if ingest.n_files:
+    route = ingest.chosen
+    if ingest.n_files and (route is None or route.data_bytes < _SMALL_FILE_BYTES * ingest.n_files):
         yield (
             f"The data are {significant(ingest.n_files)} single files, and no source gives a rate in files per second. "
             "Measure it, or pack the files into records first."

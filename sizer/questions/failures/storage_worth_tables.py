@@ -34,8 +34,8 @@ def worth_text(found: StorageWorth) -> str:
     if most is planned:
         open_rows = [row for row in found.rows if row.pays is Pays.OPEN]
         if open_rows:
-            return f"Whether more than {rate} of write rate pays for itself depends on the quotes."
-        return f"More than the planned {rate} of write rate does not pay for itself."
+            return f"Whether a write rate above {rate} pays for itself depends on the quotes."
+        return f"A write rate above the planned {rate} does not pay for itself."
     nodes = by_count(most.nodes, "node", "nodes")
     return (
         f"Write rates up to {rate}, {grouped(most.nodes)} {nodes}, pay for themselves by the GPU time that they save."

@@ -91,9 +91,10 @@ def tornado_chart(s: Sensitivity, unit: str, palette: Palette = LIGHT, width: in
         ),
         chart_of([{"at": s.base / factor}]).mark_rule(strokeWidth=1, color=palette.ink).encode(x=at),
     ]
-    if s.target is not None:
-        layers += upright_mark(s.target / factor, mark, scale, palette)
-    layers += _texts(base, {(row["side"], row["lines"]) for row in rows}, scale, palette)
+    texts = _texts(base, {(row["side"], row["lines"]) for row in rows}, scale, palette)
+    # The halos of the texts lie over the line of the target and below the bars.
+    below = [] if s.target is None else upright_mark(s.target / factor, mark, scale, palette)
+    layers = [*below, *texts[::2], *layers, *texts[1::2]]
     row_px = max(_ROW_PX, _LINE_PX * max(row["lines"] for row in rows) + 8)
     return finish(layers, tornado_finding(s, unit), palette, width, row_px * len(names), _subtitle(s, unit))
 
@@ -160,7 +161,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _texts(base: alt.Chart, kinds: set[tuple[str, int]], scale: alt.Scale, palette: Palette) -> list[Any]:
-    """What stands at the ends of the bars, by side and number of lines; lines below it stop at its edge."""
+    """Halo and text of what stands at the ends of the bars, by side and number of lines."""
     layers: list[Any] = []
     for side, lines in sorted(kinds):
         rows = base.transform_filter(f"datum.side == '{side}' && datum.lines == {lines}")

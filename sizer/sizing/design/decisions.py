@@ -13,9 +13,10 @@ from sizer.physical.roles import NetworkRole
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, usual_links
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.reasons import Binding, SelectionKind, StorageNeed, StorageReason
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.language_layouts import EXPOSED
 from sizer.workload.site import FeedRedundancy
 
@@ -42,11 +43,12 @@ class RejectedDesign:
 
 @dataclass(frozen=True)
 class SizeStep:
-    """Rate of one workload on the design and with one server fewer. [samples/s]"""
+    """Rate of one workload on the design, and rate and probability of its target with one server fewer. [samples/s]"""
 
     workload: int  # place among those of the design
     samples_per_s: float
     samples_per_s_with_one_fewer: float | None  # None: one server is the smallest size
+    probability_with_one_fewer: float | None  # None: as above, or a part is not in the catalogue
 
 
 @dataclass(frozen=True)
@@ -175,19 +177,20 @@ def decisions(evaluated: EvaluatedDesign) -> Decisions:
     """
     result = evaluated.result
     return Decisions(
-        server=_server(result),
+        server=_server(evaluated),
         storage=_storage(result),
         fabric=_fabric(evaluated),
         racks=rack_choice(result.design, result.request.limits.rack_power_w),
     )
 
 
-def _server(result: SizingResult) -> ServerChoice:
+def _server(evaluated: EvaluatedDesign) -> ServerChoice:
+    result = evaluated.result
     design = result.design
     others = (other for other in result.platforms if other.platform.server.id != design.platform.server.id)
     return ServerChoice(
         is_only_allowed=len(result.request.platforms.servers) == 1,
-        steps=tuple(_step(design, place) for place in range(len(design.workloads))),
+        steps=tuple(_step(design, place, model) for place, model in enumerate(evaluated.workloads)),
         binding=design.binding,
         scaling_efficiency=scaling_efficiency(design),
         lost_fraction=1 / design.n_servers,
@@ -195,13 +198,17 @@ def _server(result: SizingResult) -> ServerChoice:
     )
 
 
-def _step(design: DesignAnswer, place: int) -> SizeStep:
+def _step(design: DesignAnswer, place: int, model: WorkloadOnDesign | None) -> SizeStep:
     """From the curve of throughput over servers, storage held fixed."""
     answer = design.workloads[place]
     curve = answer.scaling
     fewer = curve.n_servers == design.n_servers - 1
     rate = float(curve.throughput.value[fewer][0]) if fewer.any() else None
-    return SizeStep(place, float(answer.throughput.value), rate)
+    probability = None
+    if model is not None and rate is not None and not model.is_open:
+        run = model.run_on(design.n_servers - 1)
+        probability = float(evaluate.probability(run.warm, run.cold, run.need)[0])
+    return SizeStep(place, float(answer.throughput.value), rate, probability)
 
 
 def _storage(result: SizingResult) -> StorageChoice:

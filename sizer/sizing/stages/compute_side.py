@@ -164,7 +164,7 @@ def group_terms(
     """Terms of every compute group of some platforms, in the order of ``compute_groups``."""
     if work.language is not None:
         return [
-            _language_terms(language_rates.log_scatter(work, platforms, group, catalog))
+            _language_terms(language_rates.log_scatter(work, platforms, group, n_servers, catalog))
             for group in range(len(compute_groups(platforms)[0]))
         ]
     task = "inference" if work.is_inference else "training"

@@ -19,7 +19,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn
 from sizer.perf.language.memory import GIB, MemoryUse
-from sizer.perf.language.step import Layouts, StepTime
+from sizer.perf.language.step import StepTime
 from sizer.sizing.stages.language_search import FastestLayouts, fastest_layouts
 from sizer.workload.transformer.layout_pins import NO_PINS, LayoutPins, check_pins
 
@@ -174,7 +174,7 @@ def _searched(
 ) -> tuple[LayoutSearch, ...]:
     pins = asked[0].pins.model_copy(update={"sharding": sharding})
     found = fastest_layouts(case, *sizes, pins, _memory_of(case, catalog), calibration, count)
-    answers = _answers(asked[0], case, found, calibration)
+    answers = _answers(asked[0], found)
     ends = np.searchsorted(found.place, np.arange(len(asked) + 1))
     return tuple(
         LayoutSearch(
@@ -273,29 +273,16 @@ def _memory_of(case: LanguageCase, catalog: Catalog) -> float:
     return gpu_of_case(case, catalog).memory_bytes.value
 
 
-def _answers(
-    question: LayoutQuestion, case: LanguageCase, found: FastestLayouts, calibration: LanguageCalibration
-) -> tuple[LayoutAnswer, ...]:
+def _answers(question: LayoutQuestion, found: FastestLayouts) -> tuple[LayoutAnswer, ...]:
     if not len(found.place):
         return ()
     ways, n = found.ways, len(found.place)
-    total = found.times.total
-    work = ways.batch * ways.sequence
-
-    def known() -> tuple[float, float]:
-        # The layout is known, so that nothing of it is a guess.
-        here = {one.name: float(getattr(ways, one.name)[0]) for one in fields(Layouts)}
-        chosen = replace(case, layout=case.layout | here, guessed=())
-        rate = calibration.tokens_per_s_per_gpu([chosen])[0].scaled(here["gpus"])
-        return float(rate.value) * float(total[0]) / float(work[0]), float(rate.log_sd)
-
-    # The effects of stack, GPU and model scale every term alike, and their spread changes little with the layout.
-    factor, log_sd = calibration.once(("rate", case.levels), known)
+    slower, log_sd = 1.0, found.log_sd
     if not question.pins.fixes_degrees:
-        factor, log_sd = factor * math.exp(_SELECTION_LOG), math.hypot(log_sd, _SELECTION_SD)
-    rates = Estimate.log_normal(factor * work / total, log_sd)
+        slower, log_sd = math.exp(-_SELECTION_LOG), np.hypot(log_sd, _SELECTION_SD)
+    rates = Estimate.log_normal(ways.batch * ways.sequence / (found.times.total * slower), log_sd)
     peaks = Estimate.log_normal(found.memory.total, found.peak_log_sd)
-    terms = {name: np.broadcast_to(getattr(found.times, name), total.shape) / factor for name in _TERMS}
+    terms = {name: np.broadcast_to(getattr(found.times, name), (n,)) * slower for name in _TERMS}
     return tuple(
         LayoutAnswer(
             tensor=int(ways.tensor[i]),

@@ -13,6 +13,7 @@ from sizer.base.interruption import pause_point
 from sizer.base.normal import normal_cdf
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes
+from sizer.calibrate.language.fit import StepInputs
 from sizer.calibrate.language.gpu_memory import REFUSED, memory_stack
 from sizer.perf.language.memory import FILLED, MEMORY_FACTORS, MemoryFactors, MemoryUse, memory_use
 from sizer.perf.language.shape import Shapes
@@ -36,7 +37,8 @@ class FastestLayouts:
 
     place: Ints  # of the number of GPUs
     ways: Layouts
-    times: StepTime
+    times: StepTime  # with the effects of model, machine and software
+    log_sd: Floats  # spread of the logarithm of the step time
     memory: MemoryUse
     peak_log_sd: float
     probability: Floats  # that it fits
@@ -102,6 +104,8 @@ def fastest_layouts(
     rank = np.arange(len(order)) - first[place[order]]
     best = order[rank < count]
     ways = _whole(_rows(ways, best), len(best))
+    times = _times(case, ways, calibration)
+    factor, log_sd = calibration.step_of_layouts(case, _inputs(case, ways)) if len(best) else (1.0, np.zeros(0))
     used = memory.use(ways)
     peaks = used.total
     probability = np.asarray(normal_cdf(np.log(FILLED * memory_bytes / peaks) / memory.log_sd))
@@ -110,7 +114,8 @@ def fastest_layouts(
     return FastestLayouts(
         place=place[best],
         ways=ways,
-        times=_times(case, ways, calibration),
+        times=StepTime(**{one.name: getattr(times, one.name) * factor for one in fields(StepTime)}),
+        log_sd=log_sd,
         memory=used,
         peak_log_sd=memory.log_sd,
         probability=probability,
@@ -142,9 +147,11 @@ class _Memory:
         factors = MemoryFactors(**dict(zip(MEMORY_FACTORS, np.exp(fit.values[:n]).tolist(), strict=True)))
         stack, stacks = memory_stack(case), fit.model.stacks
         level = float(np.exp(fit.values[n + stacks.index(stack)])) if stack in stacks else 1.0
-        # A layout that is judged is known, so that nothing of it is a guess.
-        known = replace(case, guessed=())
-        sd = calibration.once(("memory", case.levels), lambda: float(fit.bytes_of([known]).log_sd[0]))
+        # A layout that is judged is known, so that nothing of it is a guess. The spread changes little with it: it is
+        # that of the whole model on one GPU, whatever else is asked about.
+        known = replace(case, guessed=(), layout=case.layout | {"gpus": 1.0, "batch": 1.0})
+        key = ("memory", case.levels, case.layout["sequence"], *case.shape.values())
+        sd = calibration.once(key, lambda: float(fit.bytes_of([known]).log_sd[0]))
         return _Memory(case, _shapes(case), factors, level, sd)
 
     def use(self, ways: Layouts) -> MemoryUse:
@@ -209,11 +216,15 @@ def _shapes(case: LanguageCase) -> Shapes:
     return Shapes(**{one.name: np.array([case.shape[one.name]]) for one in fields(Shapes)})
 
 
-def _times(case: LanguageCase, ways: Layouts, calibration: LanguageCalibration) -> StepTime:
+def _inputs(case: LanguageCase, ways: Layouts) -> StepInputs:
     machines = Machines(**{one.name: np.array([case.machine[one.name]]) for one in fields(Machines)})
+    return _shapes(case), ways, machines
+
+
+def _times(case: LanguageCase, ways: Layouts, calibration: LanguageCalibration) -> StepTime:
     n = len(COEFFICIENTS)
     factors = Efficiencies(**dict(zip(COEFFICIENTS, np.exp(calibration.fit.values[:n]).tolist(), strict=True)))
-    return step_time(_shapes(case), ways, machines, factors)
+    return step_time(*_inputs(case, ways), factors)
 
 
 _NAMES = tuple(one.name for one in fields(Layouts))

@@ -137,6 +137,15 @@ def test_the_fit_reproduces_what_it_has_seen():
     assert np.quantile(errors, 0.9) <= 0.15
 
 
+def test_a_layout_has_the_interval_of_a_run_with_it():
+    fitted = language_calibration()
+    cases = [one for one in fitted.cases if not one.guessed][::40]
+    rates = fitted.step_seconds(cases)
+    steps = [fitted.step_of_layouts(one, arrays([one])) for one in cases]
+    assert len(cases) > 5
+    assert [float(log_sd[0]) for _, log_sd in steps] == pytest.approx(rates.log_sd, rel=1e-6)
+
+
 def test_factors_stay_physical():
     """Matrix products never beat the measured rate, and no traffic is faster than its line for nothing."""
     fit = language_calibration().fit

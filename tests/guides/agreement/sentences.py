@@ -104,7 +104,7 @@ SENTENCES = (
     Sentence("GPUs", r"\nGPU servers? {N} [^\n]+\nGPUs? {n} ", number),
     Sentence("storage nodes", r"\nStorage {n} nodes?\b", number),
     Sentence("usable capacity", r"\nStorage {N} nodes?[^.]{0,40}?, {q} usable", quantity),
-    Sentence("switches and gateways", r"\nSwitches and gateways {n} ", number),
+    Sentence("switches and gateways", r"\nSwitches(?: and gateways)? {n} ", number),
     Sentence("rack units", r"\nRack space {n} U in", size),
     Sentence("racks", r"\nRack space {N} U in {n} racks?\b", number),
     Sentence("maximum power", r"\nPower, maximum (?:at least )?{q} (?:at least )?{N} k?W typical", quantity),

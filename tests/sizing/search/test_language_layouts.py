@@ -101,3 +101,14 @@ def test_llama_405b_on_512_gb200_is_near_mlperf():
     question = LayoutQuestion("Llama3.1-405B", "GB200", 512, sequence=8192, batch=896, precision="fp8", pins=pins)
     found = search(question).answers[0]
     assert float(found.tokens_per_s.value) / 512 == pytest.approx(739, rel=0.05)
+
+
+def test_an_interval_does_not_depend_on_what_was_asked_before():
+    def asked(*questions):
+        calibration = dataclasses.replace(language_calibration())  # a new one remembers nothing
+        return [search_layouts(question, examples.catalog(), calibration, 3) for question in questions][-1]
+
+    longer = dataclasses.replace(LLAMA_70B, sequence=32_768, gpus=512, batch=512)
+    first, afterwards = asked(LLAMA_70B).answers, asked(longer, LLAMA_70B).answers
+    assert [tuple(one.tokens_per_s) for one in first] == [tuple(one.tokens_per_s) for one in afterwards]
+    assert [tuple(one.memory_bytes) for one in first] == [tuple(one.memory_bytes) for one in afterwards]
