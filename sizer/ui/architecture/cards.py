@@ -8,7 +8,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sizer.catalog.model import Catalog
 from sizer.present.tables import Field, Table, record_table
-from sizer.present.text.existing import existing_text
 from sizer.questions.alternatives.analysis import (
     MissingNeighbour,
     Neighbour,
@@ -59,8 +58,6 @@ def begin(view: View) -> Slots:
     """Draw the card of the present design and reserve places for its alternatives."""
     assert view.result is not None
     st.header("Design and alternatives", anchor=False)
-    if view.result.design.existing is not None:
-        look.note(existing_text(view.result.design.existing))
     cards = st.container(horizontal=True, gap="small", key="cards")
     with cards:
         _described(view, view.result.design)

@@ -59,6 +59,8 @@ _INFERENCE = re.compile(
     r"|validation|hold-?out) (?:set|data)(?:set)?)?(?! (?:loss|accuracy))",
     re.I,
 )
+_JOINED = re.compile(r" (?:and|&|plus) (?:the )?$", re.I)
+_JOINED_AFTER = re.compile(r" (?:and|&|plus) ", re.I)
 _TEST_SET = re.compile(r"\b(?:test|validation|hold-?out)[ -](?:set|data)\b", re.I)
 _TRAINING = re.compile(r"\b(?:re-?|pre-?)?train(?:s|ing|ings|ed)?\b", re.I)
 _DOES_TRAIN = re.compile(r"\b(?:re-?|pre-?)?train(?:s|ing)?\b(?! set| data)", re.I)
@@ -262,9 +264,13 @@ def _task(notes: Notes) -> None:
     match = notes.text.find(_INFERENCE)
     trains = notes.text.find(_DOES_TRAIN)
     if match and trains:
+        joined = _JOINED.search(notes.text.sentence[: match.start()])  # "training and inference of": without the "and"
+        start = joined.start() + 1 if joined else match.start()
+        after = _JOINED_AFTER.match(notes.text.sentence, trains.end())
+        end = after.end() if after else trains.end()
         answers = (
-            Answer("Training", notes.replaced(match.start(), match.end(), "")),
-            Answer("Batch inference on a test set", notes.replaced(trains.start(), trains.end(), "")),
+            Answer("Training", notes.replaced(start, match.end() + bool(joined), "")),
+            Answer("Batch inference on a test set", notes.replaced(trains.start(), end, "")),
         )
         notes.ask(Question("task", f"{trains[0]}, {match[0]}", answers=answers))
         notes.text.mark(match.start(), match.end())

@@ -129,7 +129,13 @@ TALK = (
     ),
     Expected(
         "Automotive OEM, 3 PB of camera frames at 2 MB each, SSD detector, 16 DGX-1, InfiniBand",
-        {"w.dnn": "ssd-resnet34", "w.dataset_bytes": "3 PB", "w.sample_bytes": "2 MB", "platforms.fabrics": ["edr"]}
+        {
+            "w.dnn": "ssd-resnet34",
+            "w.dataset": "coco",
+            "w.dataset_bytes": "3 PB",
+            "w.sample_bytes": "2 MB",
+            "platforms.fabrics": ["edr"],
+        }
         | gpus(128)
         | server("dgx-1"),
     ),
