@@ -196,17 +196,19 @@ def _chosen(evidence: PublishedEvidence, choice: Choice, catalog: Catalog) -> No
     else:
         look.chart(spec)
         look.note(_PARITY_CAPTION)
-    st.dataframe(
-        _lines(catalog.digest, choice, found, catalog),
-        hide_index=True,
-        height=380,
-        column_config={
-            "GPUs": st.column_config.NumberColumn(format="%d", width="small"),
-            "Error, %": st.column_config.NumberColumn(
-                format="%+.0f", width="small", help="Predicted divided by published, minus one."
-            ),
-        },
-    )
+    with st.expander("Table of these values", key="evidence-values", on_change="rerun") as table:
+        if table.open:
+            st.dataframe(
+                _lines(catalog.digest, choice, found, catalog),
+                hide_index=True,
+                height=380,
+                column_config={
+                    "GPUs": st.column_config.NumberColumn(format="%d", width="small"),
+                    "Error, %": st.column_config.NumberColumn(
+                        format="%+.0f", width="small", help="Predicted divided by published, minus one."
+                    ),
+                },
+            )
 
 
 def _summary(found: Sequence[Published], choice: Choice) -> None:
