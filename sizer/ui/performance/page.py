@@ -45,9 +45,10 @@ def show(view: View) -> None:
     limits.show(view)
     st.header("Bottleneck", anchor=False)
     chart(specs["stages"])
-    with st.expander("Data path, and derivation of these capacities"):
-        look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
-        look.table(stage_table(answer, 1), sources)
+    with st.expander("Data path, and derivation of these capacities", key="data-path", on_change="rerun") as path:
+        if path.open:
+            look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
+            look.table(stage_table(answer, 1), sources)
     look.table(figures_table(answer, 1), sources)
     if (layout := layout_table(answer, 1)) is not None:
         st.header("Parallel layout", anchor=False)
