@@ -152,8 +152,7 @@ def _storage_text(design: DesignAnswer) -> str:
 
 def _rate(answer: WorkloadAnswer) -> str:
     is_bound = answer.rate_is_upper_bound
-    if not answer.rate_is_predicted and answer.workload.target.gpus_busy is not None:
-        # The number of GPUs is the answer; of a GPU that nobody measured no rate is claimed.
+    if not answer.rate_is_predicted:  # of a GPU that nobody measured no rate is claimed
         return "rates are not predicted (no GPU of this generation was measured)"
     if answer.time is not None and answer.workload.target.time_to_train_s is not None:
         value, low, high = answer.time.total_s
