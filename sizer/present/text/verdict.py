@@ -6,6 +6,7 @@ from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.drawings.racks import at_least
+from sizer.present.text.bill_warnings import life_cycle_sentences
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.existing import existing_text
 from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned
@@ -67,6 +68,7 @@ def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict, team = result.design, result.verdict, result.request.team
     text = _cluster_text(design) if verdict.single is None else _single_text(verdict.kind, verdict.single, design)
+    text = " ".join([text, *life_cycle_sentences(design)])
     if team is None:
         return text
     share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
@@ -77,10 +79,11 @@ def proposal_text(result: SizingResult) -> str:
     """The answer without its confidence: what is proposed, what it does, and the target."""
     design, single = result.design, result.verdict.single
     if single is None or result.verdict.kind is VerdictKind.ONE_SERVER_TOO:
-        return f"{design.name}: {_rates_text(design)}."
+        return " ".join([f"{design.name}: {_rates_text(design)}.", *life_cycle_sentences(design)])
     server = single.platform.server.name
     verb = "may be" if single.probability is None else "is"
-    return f"One {server} with {_storage_text(single)} {verb} enough: {_rates_text(single)}."
+    text = f"One {server} with {_storage_text(single)} {verb} enough: {_rates_text(single)}."
+    return " ".join([text, *life_cycle_sentences(single)])
 
 
 def meets_text(answer: WorkloadAnswer) -> str:

@@ -7,7 +7,6 @@ from enum import Enum
 
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.links import LinkType
-from sizer.perf.exchange import gradient_bytes
 from sizer.physical.notes import PlanNoteKind
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.checks import CheckResult
@@ -17,6 +16,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesi
 from sizer.sizing.reasons import Binding, SelectionKind, StorageNeed, StorageReason
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.gpu_memory import gradient_bytes, looked_up_bytes
 from sizer.sizing.stages.language_layouts import EXPOSED
 from sizer.workload.site import FeedRedundancy
 
@@ -301,7 +301,7 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
         n_ports=fabric_ports(platform.server.ports, platform.fabric),
         read_bytes_per_s=reads,
         gradient_bytes=max(
-            (float(gradient_bytes(one.work.dnn.parameters.value, one.work.request.precision)) for one in training),
+            (gradient_bytes(one.work) + one.work.batch_per_gpu * looked_up_bytes(one.work) for one in training),
             default=None,
         ),
         exposed_share=max(
