@@ -71,6 +71,7 @@ class FitNote(StrEnum):
     DNN_FROM_LIKE = "dnn-from-like"  # neural network, the one whose efficiency it takes
     DNN_FROM_POOL = "dnn-from-pool"  # neural network
     DNN_FROM_FAMILY = "dnn-from-family"  # neural network, precision
+    MODEL_FROM_SHAPE = "model-from-shape"  # language model
     DNN_WITH_STACK = "dnn-with-stack"  # neural network, stack, precision, task
     GPU_MOVED_FROM_V100 = "gpu-moved-from-v100"  # neural network, GPU, network of MLPerf that tells the gain
     MLPERF_DNN_ON_GPU = "mlperf-dnn-on-gpu"  # neural network, GPU

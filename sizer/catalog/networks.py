@@ -120,6 +120,8 @@ class Transformer(TransformerShape):
     """
 
     measured_as: ShortText = ""
+    # Of a sequence, as most published runs pre-train it, or as its configuration allows; absent: the usual number.
+    sequence_tokens: Annotated[int, Field(ge=128, le=2**20, strict=True)] | None = None
     source: ShortText
     where: LongText
     note: LongText = ""

@@ -90,8 +90,8 @@ class GuideContext:
 
     @property
     def is_single(self) -> bool:
-        """Whether the design has one GPU server."""
-        return self.design.n_servers == 1
+        """Whether the design has one GPU server, and that is a single host."""
+        return self.design.n_hosts == 1
 
     @property
     def has_many_workloads(self) -> bool:

@@ -16,6 +16,7 @@ from sizer.physical.allowed_parts import fits_era
 from sizer.physical.capacity import nodes_per_unit, raw_bytes
 from sizer.physical.components import Component
 from sizer.physical.networks.members import Shape
+from sizer.physical.networks.ports import nodes_of
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.roles import Role
@@ -74,12 +75,12 @@ def _is_named(item: Item, applies_to: Sequence[str]) -> bool:
     return item.id in applies_to or item.vendor in applies_to
 
 
-def _covered(rows: Shape) -> dict[str, Ints]:
+def _covered(platform: Platform, rows: Shape) -> dict[str, Ints]:
     """Nodes of every row that a line may cover."""
-    everything = rows.n_servers + rows.heads
+    hosts = rows.n_servers * nodes_of(platform.server)  # each with an operating system
     return {
-        "all": everything,
-        "cluster": np.where(rows.n_servers > 1, everything, 0),
+        "all": hosts + rows.heads,
+        "cluster": np.where(hosts > 1, hosts + rows.heads, 0),
         "servers": rows.n_servers,
         "heads": rows.heads,
         "storage servers": rows.units,
@@ -102,7 +103,7 @@ def software_lines(
     devices : sequence of Component
         Existing ones apart: support and licences of a device that is there are not bought again.
     """
-    covered = _covered(rows)
+    covered = _covered(platform, rows)
     there = _there(platform, devices)
     amounts: dict[tuple[str, tuple[str, ...]], Ints] = {}  # many lines count alike
     found = []

@@ -6,6 +6,7 @@ from itertools import islice
 
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
+from sizer.physical.networks.ports import nodes_of
 from sizer.sizing.growth.first_purchase import first_purchases
 from sizer.sizing.maximum import with_fixed_target
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, most_servers, search, unmet_error
@@ -46,7 +47,7 @@ def best_design(request: SizingRequest, catalog: Catalog, calibration: Calibrati
     planned = first_purchases(request, catalog, fitted, only_first=True)
     if planned is not None:
         bought = planned.designs[0]
-        return BestDesign(bought, needs_cluster=bought.n_servers > 1)
+        return BestDesign(bought, needs_cluster=bought.n_hosts > 1)
     most = most_servers(request)
     if most > _FIRST_LOOK:
         with suppress(UnsettledError):
@@ -67,9 +68,14 @@ def _best(counts: PartCounts, calibration: Calibration, *, goes_on: bool) -> Bes
 def _needs_cluster(counts: PartCounts, ranking: Ranking, row: int) -> bool:
     """Whether none of the platforms that documents compare a design with does it with one server."""
     evaluated = counts.evaluated
-    if evaluated.space.n_servers[row] == 1:
+
+    def is_host(row: int) -> bool:
+        server = evaluated.platforms[int(evaluated.space.platform[row])].server
+        return bool(evaluated.space.n_servers[row] == 1) and nodes_of(server) == 1
+
+    if is_host(row):
         return False
     if not evaluated.runs[:, 0].any():
         return True
     shown = islice(ranking.one_by_one(), MAX_PLATFORMS_SHOWN)  # the first of one server answers it
-    return all(evaluated.space.n_servers[other] > 1 or counts.conditional[other] for other in shown)
+    return not any(is_host(other) and not counts.conditional[other] for other in shown)

@@ -15,6 +15,7 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.components import Quantities
 from sizer.physical.existing_use import ExistingUse
+from sizer.physical.networks.ports import nodes_of
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.sizing.assumptions import DesignAssumption, OpenPoint
@@ -225,6 +226,11 @@ class DesignAnswer:
     cost: CostInterval | None = None  # None: bands are in another currency, or a customer is not told
     # Of owning it over the years asked; None likewise, and where the request has no [ownership] table.
     ownership: CostInterval | None = None
+
+    @property
+    def n_hosts(self) -> int:
+        """Hosts with GPUs: servers, or the trays of systems that arrive as racks."""
+        return self.n_servers * nodes_of(self.platform.server)
 
     @property
     def name(self) -> str:

@@ -147,7 +147,9 @@ class Sizes:
         if after:
             spare = np.max([fewest, *(loss.nodes() for loss in after)], axis=0)
             nodes, _ = units.whole(spare, self.n_servers, self.cols.is_local)
-        apart = lacks_shared_storage(self.works, self.asks_for_local, self.cols.is_local, self.n_servers)
+        apart = lacks_shared_storage(
+            self.works, self.asks_for_local, self.cols.is_local, self.n_servers * self.cols.hosts
+        )
         return nodes[0], enough[0] & units.holds_data[0] & ~apart
 
 

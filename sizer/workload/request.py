@@ -126,7 +126,10 @@ class Workload(RequestTable):
                     "a target time_to_train_s needs task = 'training'; use samples_per_s or gpus_busy for inference"
                 )
             if self.epochs is None and self.recipe is None and self.tokens is None:
-                raise ValueError("a target time_to_train_s needs the training length; add epochs = 90 or tokens = 1e12")
+                raise ValueError(
+                    "a target time_to_train_s needs the training length; add epochs = 90, tokens = 1e12 for a language "
+                    "model, or a recipe to a published accuracy (recipe = 'retinanet-mlperf-v5.0')"
+                )
         return self
 
 

@@ -319,6 +319,14 @@ def stored_data(work: Workload, dataset: Dataset) -> StoredData:
     return StoredData(sample_bytes, n_samples * sample_bytes, n_samples)
 
 
+def usual_dataset(dnn: Dnn) -> str:
+    """Data set (id) of a training of a network where none is named: that of its published runs.
+
+    Runs on ImageNet read it in several forms; the usual one is that of single JPEG files.
+    """
+    return DEFAULT_DATASET if dnn.dataset.startswith(DEFAULT_DATASET) else dnn.dataset or DEFAULT_DATASET
+
+
 def dataset_of(work: Workload, place: str, catalog: Catalog) -> Dataset:
     """Data set of a workload, from the catalogue or as the request describes it.
 
@@ -328,11 +336,9 @@ def dataset_of(work: Workload, place: str, catalog: Catalog) -> Dataset:
         If the catalogue does not have it; ``place`` is where the request names it.
     """
     if isinstance(work.dataset, str):
-        dnn = catalog.dnns.get(work.dnn) if isinstance(work.dnn, str) else None
-        if work.dataset == DEFAULT_DATASET and dnn is not None and dnn.era is not None and dnn.dataset:
-            # Networks of one era's systems read what their runs read; no request means ImageNet for them.
-            return look_up(catalog.datasets, dnn.dataset, f"{place}.dataset", "data set")
-        return look_up(catalog.datasets, work.dataset, f"{place}.dataset", "data set")
+        dnn = catalog.dnns.get(work.dnn if isinstance(work.dnn, str) else getattr(work.dnn, "like", None) or "")
+        name = usual_dataset(dnn) if dnn is not None and work.dataset == DEFAULT_DATASET else work.dataset
+        return look_up(catalog.datasets, name, f"{place}.dataset", "data set")
     custom: CustomDataset = work.dataset
     return Dataset(
         id="custom-dataset",

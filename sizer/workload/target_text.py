@@ -21,7 +21,9 @@ def target_text(workload: Workload, dnn: Dnn, digits: int = 3) -> str:
     if target.samples_per_s is not None:
         return f"at least {si(target.samples_per_s, sample_unit(dnn), digits)}"
     if target.gpus_busy is not None:
-        return by_count(target.gpus_busy, "1 GPU", f"{grouped(target.gpus_busy)} GPUs") + " fully utilized"
+        gpus = by_count(target.gpus_busy, "1 GPU", f"{grouped(target.gpus_busy)} GPUs")
+        # No data path holds up a language model; how many of the GPUs a layout uses is said with the layout.
+        return f"{gpus} in one job" if dnn.transformer is not None else f"{gpus} fully utilized"
     if target.maximum is not None:
         return "the highest rate within the limits"
     assert target.time_to_train_s is not None  # a target is one of the four

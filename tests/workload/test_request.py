@@ -199,3 +199,23 @@ def test_impossible_ownership_is_refused_in_one_sentence(tables: dict[str, objec
     text = str(refusal.value)
     assert "\n" not in text
     assert all(part in text for part in named), text
+
+
+@pytest.mark.parametrize(
+    ("dnn", "dataset"),
+    # Sets of the MLPerf Training benchmarks; image classifiers read ImageNet.
+    [
+        ("bert-large", "wikipedia-bert"),
+        ("unet3d", "kits19"),
+        ("mask-rcnn", "coco"),
+        ("gnmt", "wmt-en-de"),
+        ("ncf", "movielens-20m"),
+        ("retinanet", "openimages-mlperf"),
+        ("resnet50", "imagenet"),
+        ("vgg16", "imagenet"),
+    ],
+)
+def test_a_network_reads_the_set_of_its_published_runs_where_none_is_named(dnn, dataset):
+    asked = {"workload": [{"dnn": dnn, "target": {"samples_per_s": 10}}]}
+    (work,) = resolve(SizingRequest.from_dict(asked), CATALOG, {})
+    assert work.dataset.id == dataset

@@ -91,8 +91,9 @@ def server_reasons(context: GuideContext) -> list[str]:
         link = server.intra_link.value.name
         if all(answer.workload.task != "training" for answer in context.answers):
             reasons.append(f"GPU link: {link} connects the GPUs inside the server.")
-        elif context.is_single:
-            reasons.append(f"GPU link: gradients are exchanged over {link} inside the server; no fabric is involved.")
+        elif context.design.n_servers == 1:
+            inside = "server" if context.is_single else "rack"
+            reasons.append(f"GPU link: gradients are exchanged over {link} inside the {inside}; no fabric is involved.")
         else:
             reasons.append(f"GPU link: gradients are summed over {link} inside the server before they use the fabric.")
     if server.local_storage is not None and platform.storage.kind != "local":

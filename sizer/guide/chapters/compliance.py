@@ -211,7 +211,7 @@ def _components(context: GuideContext) -> Iterator[Requirement]:
     if least is not None and memory is not None:
         text = f"At least {si(least, 'B')} of host memory per server"
         yield Requirement(text, si(memory.value, "B"), memory.value >= least, "architecture")
-    if allowed.fabrics and not context.is_single:
+    if allowed.fabrics and context.design.n_servers > 1:
         names = words.listed((item_name(id_, context.catalog) for id_ in allowed.fabrics), "or")
         yield Requirement(f"Fabric: {names}", platform.fabric.name, True, "architecture")
 

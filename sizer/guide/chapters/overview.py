@@ -108,6 +108,11 @@ def building_block(context: GuideContext) -> list[str]:
             f"One {server} with {gpus} runs the whole workload. "
             "It needs no fabric between servers, no multi-server scheduler and no multi-server training code."
         )
+    elif design.n_servers == 1:
+        text = (
+            f"One {server}, a rack of {design.n_hosts} hosts, runs the whole workload: NVLink joins its {gpus}, so no "
+            "network between servers carries gradients. Scheduler and management see the hosts of a cluster."
+        )
     else:
         used = max(_gpus_used(answer, design) for answer in context.answers)
         count = words.capital(words.spelled(math.ceil(used / platform.gpus_per_server)))

@@ -112,7 +112,7 @@ def _first_acceptance(context: GuideContext) -> str:
         (math.ceil(_replica_gpus(answer) / context.design.platform.gpus_per_server) for answer in context.answers),
         default=1,
     )
-    if least >= context.design.n_servers > 1:
+    if context.design.n_servers == 1 or least >= context.design.n_servers:
         return ""
     if least <= 1:
         return "Accept one server first: its rate confirms or corrects the number of servers."

@@ -18,7 +18,7 @@ from sizer.physical.components import Network
 from sizer.physical.networks.cables import ANY_CAGES, Cages, cages_of
 from sizer.physical.networks.fat_tree import Gateways, SwitchTree, leaf_split
 from sizer.physical.networks.leaf_pairs import LeafGroup
-from sizer.physical.networks.ports import device_ports, fabric_numbers, largest_group
+from sizer.physical.networks.ports import device_ports, fabric_numbers, largest_group, nodes_of
 from sizer.physical.networks.rails import RailRule
 from sizer.physical.notes import PlanNote
 from sizer.physical.platform import Platform
@@ -175,8 +175,9 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked: Fabri
     """Which parts every row of a platform has.
 
     One server whose data are local or on the customer's LAN needs no fabric, head node or management switch: all its
-    ports join the customer's network, by others. A head node serves more than one server, or the files; a
-    platform with a spare head node has two instead of one. Room for more servers calls for the fabric at once.
+    ports join the customer's network, by others. A head node serves more than one host, as the trays of a system that
+    arrives as a rack are, or the files; a platform with a spare head node has two instead of one. Room for more servers
+    calls for the fabric at once.
     """
     storage = platform.storage
     per_unit = nodes_per_unit(storage)
@@ -190,7 +191,8 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked: Fabri
     serves_files = storage.kind == "nfs-server" and storage.server is not None
     spare = asked.spare_servers
     room = np.where(n_servers > 0, n_servers + spare, 0) if spare else n_servers
-    has_head = (room > 1) | (serves_files & (n_servers > 0))
+    has_many_hosts = room * nodes_of(platform.server) > 1
+    has_head = has_many_hosts | (serves_files & (n_servers > 0))
     has_fabric = (room > 1) | ((n_servers > 0) & (platform.attachment in ("fabric", "gateway", "spine")))
     has_managers = asked.subnet_manager == "ufm" and platform.fabric_manager is not None
     has_storage_network = platform.attachment == "own network" and platform.storage_switch is not None
@@ -206,7 +208,7 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked: Fabri
         managers=has_fabric.astype(np.int64) * MANAGERS * (has_managers and platform.fabric.is_infiniband),
         storage_managers=(units > 0) * MANAGERS * (has_managers and has_storage_network and front.is_infiniband),
         has_fabric=has_fabric,
-        has_management=(room > 1) | ((n_servers > 0) & is_shared),
+        has_management=has_many_hosts | ((n_servers > 0) & is_shared),
     )
 
 

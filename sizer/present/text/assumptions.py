@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sizer.base import units
-from sizer.base.quantities import NARROW_SPACE, duration, plain, si
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si
 from sizer.catalog.labels import capital, fact_label, fact_value_text, unit_of_field, with_vendor
 from sizer.catalog.schema import Port
 from sizer.physical.notes import CableQuestion
@@ -41,9 +41,14 @@ _DEFAULTS = {
         "within those of MLPerf runs, the largest that trains about as soon as any; the request can state another",
     ),
     DefaultKind.SEQUENCE_TOKENS: ("Tokens of a sequence", "as Llama 3 was trained; the request can state another"),
+    DefaultKind.SEQUENCE_OF_MODEL: (
+        "Tokens of a sequence",
+        "as this model is usually pre-trained; the request can state another",
+    ),
     DefaultKind.STEP_TOKENS: (
         "Tokens of a step",
-        "the usual start for models of this kind; the request can state a batch",
+        "usual for models of this kind; pre-training on more than 512 GPUs takes 8,192 for each of them, up to 16.8 "
+        "million; the nearest number that the GPUs divide is taken, and the request can state a batch",
     ),
     DefaultKind.TOKENS: (
         "Tokens of the training",
@@ -81,7 +86,7 @@ def _row(assumption: DesignAssumption) -> AssumptionRow:
     match assumption:
         case DefaultTaken(workload, default):
             what, note = _DEFAULTS[default.kind]
-            return AssumptionRow(f"{workload}: {what}", f"{default.value:.0f}", _BASIS, assumption.source, note)
+            return AssumptionRow(f"{workload}: {what}", grouped(default.value), _BASIS, assumption.source, note)
         case CacheReserve(reserve_bytes):
             return AssumptionRow(
                 "Server memory not used as page cache",

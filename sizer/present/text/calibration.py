@@ -84,6 +84,9 @@ _TEXTS = {
     FitNote.DNN_FROM_LIKE: "{0} was not measured: it takes the efficiency of {1}",
     FitNote.DNN_FROM_POOL: "{0} was not measured: it takes the efficiency of the pool of all neural networks",
     FitNote.DNN_FROM_FAMILY: "{0} was not measured in {1} precision: the rates are those of its family's pool",
+    FitNote.MODEL_FROM_SHAPE: (
+        "no published run trains {0}: its rate is derived from its shape, as fitted to other models"
+    ),
     FitNote.DNN_WITH_STACK: "{0} was not measured with {1} in {2} precision ({3})",
     FitNote.GENERATION_NOT_MEASURED: (
         "no GPU of the generation of the {0} was measured: rates are not predicted; figures are extrapolated from "

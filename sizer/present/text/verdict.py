@@ -20,6 +20,7 @@ from sizer.sizing.reasons import (
     LinkCarriesReads,
     MoreEpochs,
     NoClusterFileSystem,
+    NoServerFabric,
     OneServerFallsShort,
     RunnerUpKind,
     SelectionKind,
@@ -130,11 +131,13 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) 
             f"One {server} meets the target, too, so a cluster is a choice, not a need."
         )
     if kind is VerdictKind.ONE_SERVER_AND_STORAGE:
-        reads = (answer for answer in single.workloads if answer.cache_hit_fraction < 1)
+        meets = f"You do not need a cluster of servers: one {server} meets the target with {chance} confidence."
+        reads = [answer for answer in single.workloads if answer.cache_hit_fraction < 1]
+        if all(answer.language is not None for answer in reads):
+            return f"{meets} Data and checkpoints are kept on {_storage_text(single)}."
         most = max(float(answer.storage_bytes_per_s.value) for answer in reads)
         return (
-            f"You do not need a cluster of servers: one {server} meets the target with {chance} confidence. "
-            f"Its memory does not hold all data, so it needs storage that sustains {si(most, 'B/s')}: "
+            f"{meets} Its memory does not hold all data, so it needs storage that sustains {si(most, 'B/s')}: "
             f"{_storage_text(single)}."
         )
     storage = single.platform.storage.name
@@ -189,6 +192,12 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer) -> str:
                 "No cluster file system is needed: one server reads the data, and "
                 f"{design.platform.storage.name} stores them."
             )
+        case NoServerFabric() if design.n_hosts > 1:
+            return (
+                f"One {server} is a rack of {design.n_hosts} hosts with {design.n_gpus} GPUs in one NVLink domain. "
+                "No network between servers carries gradients; scheduler, head node and shared storage are those of a "
+                "cluster."
+            )
         case OneServerFallsShort(workload, samples_per_s):
             return _short_text(design, design.workloads[workload], samples_per_s)
         case MoreEpochs(workload):
@@ -241,7 +250,8 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
 def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     """What one server delivers of a language model, and how many the target takes at the expected rate."""
     unit, server = sample_unit(answer.dnn), design.platform.server.name
-    each = float(answer.throughput.value) / design.n_servers
+    assert answer.language is not None  # asked of language models only
+    each = float(answer.throughput.value) / answer.language.gpus_used * design.platform.gpus_per_server
     needed = needed_samples_per_s(answer)
     if needed is None:
         target = target_text(answer.workload, answer.dnn)

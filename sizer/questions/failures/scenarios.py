@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from sizer.physical.losses import Losses, Remaining, on_one_side
+from sizer.physical.networks.ports import nodes_of
 from sizer.physical.protection import drives_survived, nodes_survived
 from sizer.physical.racks.supplies import FewSupplies, few_supplies
 from sizer.physical.roles import NetworkRole, Role
@@ -194,8 +195,11 @@ class FailureScenarios:
         if self.design.n_servers > 1:
             return self._server_less("gpu")
         if self.n_gpus > 1:
-            effect = JobsRestart("GPUs", self.n_gpus - 1, self.has_training)
-            return FailureScenario("gpu", False, (HardwareAfterLoss(self.whole, self.n_gpus - 1),), lambda _: effect)
+            # A tray of a system that arrives as a rack is taken out whole.
+            hosts = nodes_of(self.design.platform.server)
+            rest = self.n_gpus - (self.n_gpus // hosts if hosts > 1 else 1)
+            effect = JobsRestart("GPUs", rest, self.has_training)
+            return FailureScenario("gpu", False, (HardwareAfterLoss(self.whole, rest),), lambda _: effect)
         return self._stopped("gpu", WorkStops())
 
     def _server(self) -> FailureScenario:

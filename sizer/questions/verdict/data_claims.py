@@ -193,7 +193,7 @@ def _simple_storage(result: SizingResult, resized: ResizedRequests) -> ClaimDraf
 
     # The trial requests below name their storage; whether local drives are asked for is what the real one says.
     is_asked = asks_for_local_drives(result.request, resized.catalog)
-    apart = lacks_shared_storage([model.work for model in resized.models], is_asked, True, most)
+    apart = lacks_shared_storage([model.work for model in resized.models], is_asked, True, result.design.n_hosts)
     ruled_out = {"local"} if apart else set()
     simple = [kind for kind in SIMPLE_KINDS if kind not in ruled_out]
     order = [kind for kind in STORAGE_ORDER if kind not in ruled_out]

@@ -7,6 +7,7 @@ import numpy as np
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.links import LinkType
 from sizer.perf.exchange import gradient_bytes
+from sizer.physical.networks.ports import nodes_of
 from sizer.questions.verdict.claim import (
     HITACHI,
     Claim,
@@ -63,13 +64,14 @@ def one_server_meets(request: SizingRequest, resized: ResizedRequests) -> bool:
     except (InfeasibleError, RequestError):
         return False
     runs = np.flatnonzero(counts.candidates.any(axis=1)).tolist()
-    return any(counts.feasible_of(index).size > 0 for index in runs)
+    hosts = (index for index in runs if nodes_of(counts.evaluated.platforms[index].server) == 1)
+    return any(counts.feasible_of(index).size > 0 for index in hosts)
 
 
 def _one_server(result: SizingResult, resized: ResizedRequests) -> ClaimDraft:
     design, has_team = result.design, result.request.team is not None
-    holds = design.n_servers == 1 or one_server_meets(result.request, resized)
-    single = next((other for other in (design, *result.platforms) if other.n_servers == 1), None)
+    holds = design.n_hosts == 1 or one_server_meets(result.request, resized)
+    single = next((other for other in (design, *result.platforms) if other.n_hosts == 1), None)
 
     def holds_at(moved: RequestInput, value: float) -> bool | None:
         request = resized.request_at(moved, value)
@@ -87,7 +89,7 @@ def _one_server(result: SizingResult, resized: ResizedRequests) -> ClaimDraft:
         key="one-server",
         workload="",
         holds=holds,
-        value=1.0 if holds else float(min(other.n_servers for other in result.platforms)),
+        value=1.0 if holds else float(min(other.n_hosts for other in result.platforms)),
         threshold=1.0,
         at_most=True,
         unit="servers",

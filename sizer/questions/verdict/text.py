@@ -47,7 +47,10 @@ _TITLES = {
 }
 # What a reversal leads to: of a claim that holds, and of one that does not.
 _EFFECTS = {
-    "one-server": ("one server would no longer be enough", "one server would be enough"),
+    "one-server": (
+        "no single server of any allowed type would be enough",
+        "one server of some allowed type would be enough",
+    ),
     "simple-storage": ("multi-node storage would be needed", "local drives or one file server would be enough"),
     "slow-fabric": ("EDR would gain more than {loss}", "25 GbE would lose little to the gradients"),
     "double-gpus": ("twice the GPUs would no longer pay off", "twice the GPUs would pay off"),
@@ -144,6 +147,8 @@ def _finding_and_arithmetic(claim: Claim) -> tuple[str, str]:
 
 
 def _one_server_finding(facts: OneServerFacts, holds: bool) -> str:
+    if not holds and facts.n_servers == 1:
+        return f"One {facts.server} is enough, but it is a rack of several hosts: no single host does the job."
     if not holds:
         return f"One {facts.server} is not enough: the request needs {grouped(facts.n_servers)}."
     if facts.single_server is None:

@@ -196,13 +196,14 @@ def asks_for_local_drives(request: SizingRequest, catalog: Catalog) -> bool:
     return asked.storage_tier == "local" or any(catalog.storage[name].kind == "local" for name in asked.storage)
 
 
-def lacks_shared_storage(readers: Sequence[Reader], is_asked: bool, is_local: ArrayLike, n_servers: ArrayLike) -> Bools:
-    """Designs whose servers keep checkpoints of one model apart, which nobody can restart from after a loss.
+def lacks_shared_storage(readers: Sequence[Reader], is_asked: bool, is_local: ArrayLike, n_hosts: ArrayLike) -> Bools:
+    """Designs whose hosts keep checkpoints of one model apart, which nobody can restart from after a loss.
 
-    A language model on several servers needs storage that all of them reach, unless the request asks for local drives.
+    A language model on several hosts (servers, or trays of a system that arrives as a rack) needs storage that all of
+    them reach, unless the request asks for local drives.
     """
     trains = any(reader.dnn.transformer is not None for reader in readers) and not is_asked
-    return np.asarray((np.asarray(is_local) > 0) & (np.asarray(n_servers) > 1) & trains)
+    return np.asarray((np.asarray(is_local) > 0) & (np.asarray(n_hosts) > 1) & trains)
 
 
 def is_transformed(data_request: DataRequest) -> bool:

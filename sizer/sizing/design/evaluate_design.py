@@ -227,7 +227,8 @@ def _workload_answer(
         storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
         cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0),
         cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
-        gpu_busy_fraction=min(1.0, float(rate.value) / float(run.comp.gpu.median[0])),
+        gpu_busy_fraction=min(1.0, float(rate.value) / float(run.comp.gpu.median[0]))
+        * (1.0 if language is None else language.gpus_used / n_gpus),
         cache_hit_fraction=hits,
         scaling_efficiency=min(1.0, float(rate.value) / (n_gpus * one_gpu))
         if language is None

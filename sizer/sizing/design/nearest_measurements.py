@@ -15,6 +15,7 @@ from sizer.calibrate.predict import predict
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.sizing.result import NearbyMeasurement
+from sizer.sizing.stages.language_rates import stack_on
 from sizer.workload.resolve import ResolvedWorkload
 
 # Rows shown; more would hide which ones carry the answer.
@@ -88,6 +89,7 @@ def nearest_language_runs(
     shape = work.dnn.transformer
     assert shape is not None
     calibration, language = language_calibration(), work.language
+    runs_on = stack_on(language, platform.gpu.vendor)
     kind = "lora" if language.method == "lora" else "pretrain"
     rows = [
         row
@@ -101,7 +103,7 @@ def nearest_language_runs(
     ]
 
     def is_same_stack(row: LanguageRow) -> bool:
-        return stack_named(row) == work.stack.id
+        return stack_named(row) == runs_on
 
     def distance(pair: tuple[LanguageRow, LanguageCase]) -> tuple[bool, bool, bool, float, str]:
         row, case = pair
@@ -141,7 +143,7 @@ def unmeasured_language(work: ResolvedWorkload, platform: Platform, catalog: Cat
     shape, notes = work.dnn.transformer, []
     measured = language_calibration().cases
     if shape is None or all(case.row.model != shape.measured_as for case in measured):
-        notes.append(note(FitNote.DNN_FROM_FAMILY, work.dnn.name, work.request.precision))
+        notes.append(note(FitNote.MODEL_FROM_SHAPE, work.dnn.name))
     gpus = [gpu_of_case(case, catalog) for case in measured]
     if all(gpu.id != platform.gpu.id for gpu in gpus):
         own = platform.gpu.generation

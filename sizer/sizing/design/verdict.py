@@ -37,8 +37,8 @@ def verdict_of(design: DesignAnswer, platforms: Sequence[DesignAnswer], catalog:
     with the numbers of the design.
     """
     # Nobody knows whether a server that depends on an unknown fact is enough.
-    others = (other for other in platforms if other.n_servers == 1 and not other.conditional_on)
-    single = design if design.n_servers == 1 else next(others, None)
+    others = (other for other in platforms if other.n_hosts == 1 and not other.conditional_on)
+    single = design if design.n_hosts == 1 else next(others, None)
     if single is None:
         return Verdict(VerdictKind.CLUSTER, None, tuple(_cluster_reasons(design)))
     if single is not design:
@@ -70,7 +70,9 @@ def _simple_reasons(design: DesignAnswer, catalog: Catalog) -> Iterator[VerdictR
 
 def _cluster_reasons(design: DesignAnswer) -> Iterator[VerdictReason]:
     # A growth plan may buy more servers than the first year calls for.
-    suffices = design.binding.kind is BindingKind.GROWTH and design.binding.n_servers == 1
+    suffices = design.n_servers == 1 or (design.binding.kind is BindingKind.GROWTH and design.binding.n_servers == 1)
+    if design.n_servers == 1:
+        yield NoServerFabric()
     for index, answer in enumerate(design.workloads):
         if not suffices:
             yield OneServerFallsShort(index, float(answer.scaling.throughput.value[0]))

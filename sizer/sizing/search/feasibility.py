@@ -154,8 +154,8 @@ def evaluate_space(
         pause_point()
         _evaluate_block(slice(start, start + step), found, request, works, space, alike, servers, spare)
     passes: dict[AnyLimit, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
-    is_local = alike.cols.take(alike.first).is_local
-    apart = lacks_shared_storage(works, asks_for_local_drives(request, catalog), is_local, space.sizes[None, :])
+    is_local, hosts = (part.take(alike.first, axis=0) for part in (alike.cols.is_local, alike.cols.hosts))
+    apart = lacks_shared_storage(works, asks_for_local_drives(request, catalog), is_local, space.sizes[None, :] * hosts)
     passes[Limit.STORAGE_CAPACITY] = np.broadcast_to(alike.units.holds_data[alike.first][:, None], shape) & ~apart
     passes[Limit.STORAGE_RATE] = found.enough
     if request.fabric.oversubscription > 1:

@@ -32,9 +32,9 @@ from sizer.workload.resolve import ResolvedWorkload
 _CONFIDENCE_RESOLUTION = 1e-9
 # A file is looked up once and read in pieces of so many bytes, each an operation of the published rates. Assumed.
 _READ_BYTES = 2.0**20
-# Writes up to this share of the demonstrated reads need no published write rate. A choice of ours: a quarter of the
-# read rate is the lowest that a vendor states.
-_CERTAIN_WRITE_SHARE = 0.01
+# Writes up to this share of the demonstrated reads need no published write rate. A choice of ours: the lowest that a
+# vendor states is a quarter of its reads, so that this leaves a factor of 2.5.
+_CERTAIN_WRITE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -320,7 +320,7 @@ def rate_need(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need
 def write_demand_matters(wanted: Need, n_nodes: Ints, cols: Columns) -> Bools:
     """Rows that write so much that it depends on the write rate of the storage whether it is enough.
 
-    What a published test wrote, and a hundredth of what the nodes read, is taken to be written whatever the rate is.
+    What a published test wrote, and a tenth of what the nodes read, is taken to be written whatever the rate is.
     """
     streams, written = wanted.checkpoints, cols.staged_bytes_per_s
     if streams is not None:

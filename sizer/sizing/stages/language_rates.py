@@ -142,7 +142,7 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     servers = int(table.fastest[-1])
     gpus, found = servers * used, _layouts(work.language, one, (servers,), catalog, _JUDGED)[0]
     others = (layout for layout in found if _degrees(layout) != _degrees(found[0]))
-    batch, stack = work.language.batch(gpus), _stack(work.language, one.vendor)
+    batch, stack = work.language.batch(gpus), stack_on(work.language, one.vendor)
     plan = plan_of(work.language.checkpoints, gpus)
     stacks = _other_stacks(work.language, one.vendor, stack, catalog)
     basis = basis_of_question(_question(work.language, one, catalog), catalog, language_calibration())
@@ -244,7 +244,7 @@ def _question(work: LanguageWork, one: _Cluster, catalog: Catalog) -> LayoutQues
         sequence=work.sequence,
         batch=1,
         precision=work.precision,
-        software=catalog.stacks[_stack(work, one.vendor)].framework,
+        software=catalog.stacks[stack_on(work, one.vendor)].framework,
         kind=_LORA if work.method == "lora" else _FULL,
         gpus_per_server=one.gpus_per_server,
         nic_gbit_per_gpu=one.nic_gbit_per_gpu,
@@ -254,7 +254,7 @@ def _question(work: LanguageWork, one: _Cluster, catalog: Catalog) -> LayoutQues
     )
 
 
-def _stack(work: LanguageWork, vendor: str) -> str:
+def stack_on(work: LanguageWork, vendor: str) -> str:
     """Software on the GPUs of a vendor: as asked, or where that is the default, the vendor's own."""
     return _STACK_OF_VENDOR.get(vendor, work.stack) if work.stack == DEFAULT_LANGUAGE_STACK else work.stack
 

@@ -16,6 +16,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
 from sizer.physical.host_memory import page_cache_bytes
 from sizer.physical.networks.counts import fabric_share
+from sizer.physical.networks.ports import nodes_of
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import MIN_LAN_GBIT_PER_S, lan_ports, own_network_ports
 from sizer.sizing.stages.storage_rates import mount_rates, node_rates, node_write_rates
@@ -51,6 +52,7 @@ class Columns:
     mount_low_bytes_per_s: Floats
     mount_high_bytes_per_s: Floats
     is_local: Floats  # 1: drives in the servers, one "node" a server
+    hosts: Floats  # of a server: the trays of a system that arrives as a rack, else 1
     has_usual_level: Floats  # 1: shared storage of newer servers, for which NVIDIA publishes levels
     compute: Ints  # index of the compute group: rows of one group share GPU, links and therefore step terms
 
@@ -186,6 +188,7 @@ def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple
         0.0 if platform.second_tier is None else platform.second_tier.staging_bytes_per_s,
         *mount_rates(storage, catalog),
         float(storage.kind == "local"),
+        nodes_of(server),
         float(has_usual_level(platform, catalog)),
     )
 

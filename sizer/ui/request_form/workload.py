@@ -133,9 +133,9 @@ TOKENS = FormField(
 SEQUENCE_TOKENS = FormField(
     ("workload", "sequence_tokens"),
     "Tokens of a sequence",
-    "Length that the model is trained with. Default: 8192.",
+    "Length that the model is trained with. Default: as the model is usually pre-trained, else 8192.",
     Count(1_048_576, 128),
-    "8192",
+    "as the model",
     name="Sequence",
 )
 BATCH_SEQUENCES = FormField(

@@ -11,6 +11,8 @@ from sizer.present.words import plural
 from sizer.ui import fields, state
 from sizer.ui.request_form import language_model as form
 from sizer.ui.request_form.field import RequestPath
+from sizer.workload.resolve import usual_dataset
+from sizer.workload.table import DEFAULT_DATASET
 from sizer.workload.transformer.custom_transformer import is_shape
 from sizer.workload.transformer.usual_shape import usual_shape
 
@@ -99,3 +101,9 @@ def chosen_dnn(parts: Catalog, path: RequestPath) -> Dnn | None:
     """Network of the catalogue that a workload names."""
     chosen = state.get((*path, "dnn"))
     return parts.dnns[chosen] if isinstance(chosen, str) and chosen in parts.dnns else None
+
+
+def dataset_of_runs(parts: Catalog, path: RequestPath) -> str:
+    """Data set (id) that a workload reads where it names none."""
+    dnn = chosen_dnn(parts, path)
+    return DEFAULT_DATASET if dnn is None else usual_dataset(dnn)

@@ -19,6 +19,7 @@ from sizer.ui.request_form.options import capitalized_name, names_by_id
 from sizer.ui.requirements.language import (
     DEFAULT_TOKENS,
     chosen_dnn,
+    dataset_of_runs,
     layout_fields,
     own_model_fields,
     start_own_model,
@@ -28,6 +29,7 @@ from sizer.ui.requirements.language import (
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
 from sizer.workload.request import SIZE_LIMITS
+from sizer.workload.table import DEFAULT_DATASET
 from sizer.workload.transformer.custom_transformer import is_shape
 
 CUSTOM, CUSTOM_MODEL = "own numbers", "own language model"
@@ -155,7 +157,7 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
 
 
 def _dataset(parts: Catalog, path: RequestPath) -> Dataset | None:
-    chosen = state.get((*path, "dataset")) or "imagenet"
+    chosen = state.get((*path, "dataset")) or dataset_of_runs(parts, path)
     return parts.datasets[chosen] if isinstance(chosen, str) and chosen in parts.datasets else None
 
 
@@ -210,7 +212,7 @@ def _dataset_fields(parts: Catalog, number: int, path: RequestPath) -> None:
         if chosen != CUSTOM:
             state.put(here, chosen)
             return
-        like = before or parts.datasets["imagenet"]
+        like = before or parts.datasets[DEFAULT_DATASET]
         custom = {
             "name": "Own data set",
             "n_samples": like.n_samples.value,
@@ -221,7 +223,7 @@ def _dataset_fields(parts: Catalog, number: int, path: RequestPath) -> None:
         state.refresh()
 
     hint = "A published data set, or your own with its numbers."
-    _listed_or_custom("Data set", here, names_by_id(parts.datasets), "imagenet", changed, hint)
+    _listed_or_custom("Data set", here, names_by_id(parts.datasets), dataset_of_runs(parts, path), changed, hint)
     if isinstance(state.get(here), Mapping):
         _custom_fields(form.CUSTOM_DATASET, number)
 

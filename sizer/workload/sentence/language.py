@@ -128,7 +128,8 @@ def settle_language(notes: Notes, words: LanguageWords) -> None:
             notes.work["target"] = {"tokens_per_s": one.value}
         elif one.key == "batch_tokens":
             assert isinstance(one.value, float)
-            sequence = length if isinstance(length, int) else DEFAULT_SEQUENCE_TOKENS
+            usual = [shape.sequence_tokens for key in named if (shape := dnns[key].transformer) is not None]
+            sequence = length if isinstance(length, int) else (usual and usual[0]) or DEFAULT_SEQUENCE_TOKENS
             notes.work["batch_sequences"] = max(1, round(one.value / sequence))
         else:
             notes.work[one.key] = one.value

@@ -7,6 +7,7 @@ from sizer.base.errors import RequestError
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.model import Catalog
 from sizer.workload.request import SIZE_LIMITS, SizingRequest
+from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.data import (
     read_capacity,
     read_checkpoints,
@@ -39,6 +40,7 @@ from sizer.workload.sentence.targets import ask_tokens, default_length, read_epo
 from sizer.workload.sentence.team import read_growth, read_losses, read_team
 from sizer.workload.sentence.text import READ, UnreadText, normal
 from sizer.workload.sentence.unavailable import read_outside
+from sizer.workload.table import DEFAULT_DATASET
 
 MAX_CHARACTERS = 2_000
 EXAMPLE = "Train ResNet-50 on 22 TB of images of 113 kB at 40,000 images/s on DGX-1 with F800"
@@ -337,16 +339,10 @@ def _request(notes: Notes) -> dict[str, Any]:
 
 
 def _default_dataset(notes: Notes, work: dict[str, Any]) -> None:
-    dnn = notes.catalog.dnns[work["dnn"]]
-    kind = dnn.sample
-    if "dataset" not in work and dnn.era is not None and dnn.dataset:
-        work["dataset"] = dnn.dataset
-        notes.text.default(f"data set not given: {notes.catalog.datasets[dnn.dataset].name}")
-        return
-    fitting = [item for item in notes.catalog.datasets.values() if item.sample == kind]
-    if "dataset" not in work and kind != "image" and len(fitting) == 1:
-        work["dataset"] = fitting[0].id
-        notes.text.default(f"data set not given: {fitting[0].name}")
+    usual = usual_dataset(notes.catalog.dnns[work["dnn"]])
+    if "dataset" not in work and usual != DEFAULT_DATASET:
+        work["dataset"] = usual
+        notes.text.default(f"data set not given: {notes.catalog.datasets[usual].name}")
 
 
 def _network_answers(notes: Notes) -> tuple[Answer, ...]:

@@ -17,6 +17,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
+from tests.factories import examples
 from tests.factories.plans import CATALOG, DESIGNS, answer, asked, laid_out
 
 RESNET = size(SizingRequest.from_file("examples/dgx1-f800-resnet50.toml"), CATALOG)
@@ -272,3 +273,9 @@ def test_results_of_other_catalogues_are_told_roughly(name):
     n = result.design.n_servers
     assert found["server"].share == tuple((n - 1) / n for _ in result.design.workloads)
     assert all(0 <= share <= 1 for case in found.values() for share in case.share)
+
+
+def test_a_failed_gpu_of_a_rack_takes_its_tray_out():
+    # 18 trays of four GPUs: 68 of 72 go on.
+    case = cases(examples.sized("gb200-nvl72"))["gpu"]
+    assert case.effect == JobsRestart("GPUs", 68, has_training=True)

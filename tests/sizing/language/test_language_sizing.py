@@ -1,5 +1,7 @@
 """Sizing for language models: tokens, days, memory, shared storage, and what is refused."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from sizer import SizingRequest, size
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.language.rows import load_language_rows
 from sizer.physical.platforms import platforms
 from sizer.sizing.limits import Limit
 from sizer.sizing.stages.gpu_memory import resolved
@@ -147,3 +150,27 @@ def test_more_servers_are_never_slower(model, server):
     run = language_run(work, [platform], cols, sizes, catalog)
     assert (np.diff(run.tokens_per_s) >= 0).all()
     assert (np.diff(run.fits.astype(int)) >= 0).all()
+
+
+def test_the_usual_sequence_of_a_model_is_that_of_most_of_its_published_pre_training_runs():
+    rows = [row for row in load_language_rows() if row.kind.startswith("pretrain") and row.seq]
+    of_model = {
+        dnn.transformer.measured_as: dnn.transformer.sequence_tokens or 8192
+        for dnn in examples.catalog().dnns.values()
+        if dnn.transformer is not None and dnn.transformer.measured_as
+    }
+    lengths = {name: Counter(row.seq for row in rows if row.model == name) for name in of_model}
+    measured = {name: found.most_common(1)[0][0] for name, found in lengths.items() if found.total() >= 5}
+    assert len(measured) > 10
+    assert measured == {name: of_model[name] for name in measured}
+
+
+@pytest.mark.parametrize(
+    ("gpus", "sequences"),
+    # Four million tokens up to 512 GPUs, then 8,192 for each up to 16.8 million, in multiples that the GPUs divide.
+    [(64, 512), (120, 480), (248, 496), (440, 440), (1024, 1024), (15_360, 1920), (16_384, 2048)],
+)
+def test_the_batch_grows_with_the_gpus_within_the_usual_range(gpus, sequences):
+    request = SizingRequest.from_dict({"workload": [{"dnn": "llama-3-70b", "target": {"gpus_busy": gpus}}]})
+    (work,) = resolved(request, examples.catalog(), stored_calibration())
+    assert work.language.batch(gpus) == sequences

@@ -37,7 +37,7 @@ CATALOG = load_catalog()
             {"time_to_train_s": "20 min"},
             {"recipe": "unet3d-mlperf-v4.0"},
         ),
-        ("train Mask R-CNN on 8 B200", "mask-rcnn", None, {"gpus_busy": 8}, {}),
+        ("train Mask R-CNN on 8 B200", "mask-rcnn", "coco", {"gpus_busy": 8}, {}),
         ("diffusion model on LAION-400M, 32 B200", "stable-diffusion-v2", "laion-400m-moments", {"gpus_busy": 32}, {}),
     ],
 )
