@@ -252,7 +252,8 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
 def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     """What one server delivers of a language model, and how many the target takes at the expected rate."""
     unit, server = sample_unit(answer.dnn), design.platform.server.name
-    each = float(answer.throughput.value) / design.n_servers
+    assert answer.language is not None  # asked of language models only
+    each = float(answer.throughput.value) / answer.language.gpus_used * design.platform.gpus_per_server
     needed = needed_samples_per_s(answer)
     if needed is None:
         target = target_text(answer.workload, answer.dnn)
