@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -80,28 +81,15 @@ def design_answer(
 
     ``counted`` are its parts where a search has counted them.
     """
+    room: dict[str, Any] = {
+        "catalog": catalog,
+        "limits": request.limits,
+        "existing": request.existing,
+        "fabric": request.fabric,
+    }
     if counted is None:
-        found = quantities(
-            platform,
-            np.array([n_servers]),
-            np.array([storage_nodes]),
-            catalog=catalog,
-            limits=request.limits,
-            existing=request.existing,
-            fabric=request.fabric,
-        )
-        counted = slice_row(found, 0)
-    plan = building_plan(
-        platform,
-        counted,
-        n_servers,
-        storage_nodes,
-        catalog=catalog,
-        limits=request.limits,
-        existing=request.existing,
-        fabric=request.fabric,
-        racks_per_row=request.site.racks_per_row,
-    )
+        counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
+    plan = building_plan(platform, counted, n_servers, storage_nodes, **room, racks_per_row=request.site.racks_per_row)
     parts = replace(counted, components=plan.components)
     lengths = _cable_lengths(counted.components, plan.components, catalog, prices, request.currency)
     gateway = float(parts.gateway_bytes_per_s[0])
