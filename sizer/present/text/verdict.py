@@ -155,8 +155,7 @@ def _storage_text(design: DesignAnswer) -> str:
 
 def _rate(answer: WorkloadAnswer) -> str:
     is_bound = answer.rate_is_upper_bound
-    if not answer.rate_is_predicted and answer.workload.target.gpus_busy is not None:
-        # The number of GPUs is the answer; of a GPU that nobody measured no rate is claimed.
+    if not answer.rate_is_predicted:  # of a GPU that nobody measured no rate is claimed
         return "rates are not predicted (no GPU of this generation was measured)"
     if answer.time is not None and answer.workload.target.time_to_train_s is not None:
         value, low, high = answer.time.total_s
@@ -253,7 +252,8 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
 def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     """What one server delivers of a language model, and how many the target takes at the expected rate."""
     unit, server = sample_unit(answer.dnn), design.platform.server.name
-    each = float(answer.throughput.value) / design.n_servers
+    assert answer.language is not None  # asked of language models only
+    each = float(answer.throughput.value) / answer.language.gpus_used * design.platform.gpus_per_server
     needed = needed_samples_per_s(answer)
     if needed is None:
         target = target_text(answer.workload, answer.dnn)
