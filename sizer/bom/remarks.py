@@ -41,7 +41,8 @@ def warnings(
     for line in bill.bought:
         if line.item:
             item = catalog.item(line.item)
-            ends = tuple(_end_warnings(item, quote_date, bill.valid_until, needed_by))
+            successor = () if item.successor is None else (catalog.item(item.successor.value).name,)
+            ends = tuple(_end_warnings(item, successor, quote_date, bill.valid_until, needed_by))
             if item.end_of_sale is None and item.end_of_service is not None:
                 found[BillWarning(BillWarningKind.SERVICE_END_KNOWN, (item.name, item.end_of_service.value))] = None
             elif item.end_of_sale is None and isinstance(item, Device | Nic):
@@ -73,6 +74,7 @@ def price_warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | Non
 
 def _end_warnings(
     item: Item,
+    successor: tuple[str, ...],
     quote_date: datetime.date | None,
     valid_until: datetime.date | None,
     needed_by: datetime.date | None,
@@ -81,7 +83,7 @@ def _end_warnings(
         end = item.end_of_sale.value
         last = days_of(end)[1]
         if quote_date is not None and last < quote_date:
-            yield BillWarning(BillWarningKind.SALE_ENDED, (item.name, end))
+            yield BillWarning(BillWarningKind.SALE_ENDED, (item.name, end, *successor))
         elif needed_by is not None and last < needed_by:
             yield BillWarning(BillWarningKind.SALE_ENDS_BEFORE_NEED, (item.name, end, str(needed_by)))
         elif valid_until is not None and last <= valid_until:

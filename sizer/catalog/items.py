@@ -37,6 +37,7 @@ class Item(Frozen):
     introduced: Sourced[PartialDate] | None = None
     end_of_sale: Sourced[PartialDate] | None = None  # warns in every quote
     end_of_service: Sourced[PartialDate] | None = None
+    successor: Sourced[ShortText] | None = None  # id of the item that takes its place after the end of sale
     # Facts worth printing that no formula reads, as "label: text with source" rows of the component tables.
     features: dict[ShortText, Sourced[LongText]] = {}
     aliases: tuple[Name, ...] = ()  # other names that people use for it

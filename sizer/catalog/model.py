@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 from pydantic import BaseModel
 
@@ -41,6 +41,7 @@ from sizer.catalog.schema import (
 )
 
 T = TypeVar("T")
+D = TypeVar("D")
 
 
 class UnknownItemError(CatalogError, KeyError):
@@ -70,8 +71,16 @@ class Items(Mapping[str, T], Generic[T]):
             hint = nearest(str(key), list(self._items))
             raise UnknownItemError([f"{self._folder} has no item {key!r}{hint}"]) from None
 
+    @overload
+    def get(self, key: str, /) -> T | None: ...
+    @overload
+    def get(self, key: str, /, default: T | D) -> T | D: ...
+    def get(self, key: str, /, default: Any = None) -> Any:
+        """Item, or what is given for one that the folder does not hold."""
+        # The mapping's own method, as its test below, would build the error with its search for the nearest name.
+        return self._items.get(key, default)
+
     def __contains__(self, key: object) -> bool:
-        # The mapping's own test would build the error with its search for the nearest name.
         return key in self._items
 
     def __iter__(self) -> Iterator[str]:

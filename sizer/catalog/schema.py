@@ -169,6 +169,8 @@ class Storage(Device):
     stripe_data: Sourced[Count] | None = None
     stripe_data_max: Sourced[Count] | None = None
     stripe_parity: Sourced[CountOrZero] | None = None
+    # Of a node that is an appliance: each takes over the drives of the other when it fails.
+    controllers: Sourced[Count] | None = None
     hot_spare_nodes: Sourced[CountOrZero] | None = None  # at min_nodes
     hot_spare_nodes_above_min: Sourced[CountOrZero] | None = None  # with more servers than min_nodes
     usable_share: Sourced[Fraction] | None = None

@@ -5,7 +5,7 @@ from sizer.calibrate.notes import CALIBRATED, PREDICTED
 from sizer.calibrate.validate import ValidatedRow
 from sizer.evidence.charts import parity_chart
 from sizer.present.charting import COLUMN_PX, LIGHT, Chart, Palette
-from sizer.present.words import plural
+from sizer.present.words import plural, sample_unit
 from sizer.sizing.result import WorkloadAnswer
 
 # Names of their marks in the legend.
@@ -55,6 +55,7 @@ def answer_parity_chart(
         title=answer_finding(answer),
         kind=lambda row: CALIBRATES if row.status == CALIBRATED else TESTS,
         labels=labels,
+        unit=sample_unit(answer.dnn),
     )
 
 

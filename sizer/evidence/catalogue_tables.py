@@ -164,7 +164,7 @@ _WORDS = {
 }
 _PASSIVE = ("copper", "fibre")
 # What concerns a part as a product rather than its work.
-_LAST = ("introduced", "end_of_sale", "end_of_service", "features", "orderable")
+_LAST = ("introduced", "end_of_sale", "end_of_service", "successor", "features", "orderable")
 _TEXT_MOST = 400
 # Ends and names of fields that hold numbers.
 _NUMBER = re.compile(

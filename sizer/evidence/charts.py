@@ -131,7 +131,7 @@ def residual_chart(
     middle = chart_of(boxes).mark_tick(thickness=2.5, size=16, color=palette.accent, opacity=1, aria=False)
     shape = alt.Shape("shape:N", scale=None, legend=None)
     layers: list[Any] = [
-        box.encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=y),
+        box.encode(x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q"), y=y),
         unity.encode(x=x),
         dots.encode(x=x, y=y, shape=shape, tooltip=tips()),
         middle.encode(x=x, y=y, tooltip=[alt.Tooltip("text:N", title="median")]),
@@ -278,15 +278,15 @@ def coverage_chart(
     nominal = chart_of([{"share": NOMINAL, "text": "nominal: 90\u202f%"}])
     layers: list[Any] = [
         nominal.mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink, aria=False).encode(x=x),
-        nominal.mark_text(baseline="bottom", dy=-3, aria=False).encode(x=x, y=alt.value(0), text="text:N"),
+        nominal.mark_text(baseline="bottom", dy=-3, aria=False).encode(x=x, y=alt.value(0), text=alt.Text("text:N")),
         base.mark_rule(strokeWidth=4, opacity=QUIET_OPACITY, aria=False).encode(
-            x=alt.X("low:Q", scale=scale), x2="high:Q", y=y, yOffset=offset, color=colour
+            x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q"), y=y, yOffset=offset, color=colour
         ),
         base.mark_point(filled=True, size=54, opacity=1, aria=False).encode(
             x=x, y=y, yOffset=offset, color=colour, shape=shape, tooltip=tips
         ),
         base.mark_text(align="left", aria=False).encode(
-            x=alt.X("end:Q", scale=scale), y=y, yOffset=offset, text="label:N", color=colour
+            x=alt.X("end:Q", scale=scale), y=y, yOffset=offset, text=alt.Text("label:N"), color=colour
         ),
     ]
     height = (2 if unseen else 1) * _ROW_PX * len(names) + 10

@@ -64,6 +64,7 @@ def parity_chart(
     kind: Key = lambda row: row.task,
     labels: Mapping[str, str] | None = None,
     sources: Mapping[str, Source] | None = None,
+    unit: str = "",
 ) -> Chart | None:
     """Predicted over published numbers, both axes logarithmic.
 
@@ -83,6 +84,8 @@ def parity_chart(
         Id of a row -> text beside its mark, where there is room.
     sources : mapping, optional
         Documents, whose titles stand under the pointer.
+    unit : str
+        Of rates, where the rows share one; by default samples/s.
 
     Returns
     -------
@@ -98,6 +101,7 @@ def parity_chart(
     data = [_parity_row(row, kind(row), marks, palette, ends, sources or {}) for row in drawn]
     measures = {facts.measure(row.quantity) for row in drawn}
     name = measures.pop().axis if len(measures) == 1 else "number, in the unit of its row"
+    name = f"rate, {unit}" if unit and name == facts.RATE.axis else name
     scale = alt.Scale(type="log", domain=list(ends), nice=False)
     ticks = axis(grid=False, values=_decades(*ends), labelExpr=_SHORT, labelOverlap=True)
     x = alt.X("x:Q", scale=scale, axis=ticks, title=f"published {name}, log scale")
@@ -106,7 +110,7 @@ def parity_chart(
     if len(drawn) <= _MOST_INTERVALS:
         bars = chart_of(data).transform_filter("datum.low !== null").mark_rule(strokeWidth=1, opacity=0.6, aria=False)
         colour = alt.Color("colour:N", scale=None, legend=None)
-        layers.append(bars.encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q", color=colour))
+        layers.append(bars.encode(x=x, y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q"), color=colour))
     layers.append(_points(data, marks, palette, x, y))
     if labels:
         plot = (0.86 * width if isinstance(width, int) else 600.0, float(height))
@@ -226,7 +230,7 @@ def _guides(low: float, high: float, palette: Palette, x: alt.X, y: alt.Y) -> li
         {"x": at, "y": max(0.9 * at, low), "top": min(1.1 * at, high)} for at in (low, low / 0.9, high / 1.1, high)
     ]
     area = chart_of(band).mark_area(opacity=BAND_OPACITY, color=palette.other, aria=False)
-    layers: list[Any] = [area.encode(x=x, y=y, y2="top:Q")]
+    layers: list[Any] = [area.encode(x=x, y=y, y2=alt.Y2("top:Q"))]
     for ratio in (1.0, 2.0, 0.5):
         line: Rows = [
             {"x": max(low, low / ratio), "y": max(low, low * ratio)},
@@ -279,5 +283,5 @@ def _point_labels(
     if not placed:
         return []
     rows: Rows = [{"x": 10 ** row["lx"], "y": 10 ** row["ly"], "text": row["text"]} for row in placed]
-    base = chart_of(rows).encode(x=alt.X("x:Q", scale=scale), y=alt.Y("y:Q", scale=scale), text="text:N")
+    base = chart_of(rows).encode(x=alt.X("x:Q", scale=scale), y=alt.Y("y:Q", scale=scale), text=alt.Text("text:N"))
     return haloed(base, palette, palette.muted, align="left", aria=False)

@@ -161,13 +161,14 @@ def published(
     catalog : Catalog
         Where the names of parts are looked up.
     """
-    return tuple(_published(row, runs[row.id], left_out.get(row.id), catalog) for row in rows)
+    names = {item.id: item.name for _, item in catalog.items()}
+    return tuple(_published(row, runs[row.id], left_out.get(row.id), names) for row in rows)
 
 
 def _published(
-    row: ValidatedRow, run: Observation, triple: tuple[float, float, float] | None, catalog: Catalog
+    row: ValidatedRow, run: Observation, triple: tuple[float, float, float] | None, names: Mapping[str, str]
 ) -> Published:
-    dnn, gpu, server = (_name(key, catalog) for key in (run.dnn, run.gpu, run.server))
+    dnn, gpu, server = (_name(key, names) for key in (run.dnn, run.gpu, run.server))
     stack = run.software or NOT_STATED
     part = _part(row)
     # A chart counts what the fit was meant to describe. Here a reader may ask for the others, too.
@@ -189,13 +190,12 @@ def _part(row: ValidatedRow) -> str:
     return FORETOLD if row.status.use is RowUse.PREDICTED else SET_ASIDE
 
 
-def _name(key: str, catalog: Catalog) -> str:
+def _name(key: str, names: Mapping[str, str]) -> str:
     if not key:
         return NOT_STATED
-    try:
-        return catalog.item(key).name
-    except KeyError:
-        return _NAMES.get(key) or key.replace("-", " ")
+    if key in names:
+        return names[key]
+    return _NAMES.get(key) or key.replace("-", " ")
 
 
 def _what(run: Observation, dnn: str, gpu: str, server: str, stack: str) -> str:

@@ -118,7 +118,7 @@ def power(result: SizingResult, catalog: Catalog) -> Explanation:
     design = result.design
     rows, names, brackets = [], [], []
     for part, device in _devices(design, catalog):
-        draw = device_power(device)
+        draw = device_power(design.platform.device(catalog, part.item))
         fact = next(
             (
                 one

@@ -10,7 +10,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
 from sizer.guide.acceptance.tests import AcceptanceTest, acceptance_tests
 from sizer.guide.edition import Edition
-from sizer.physical.expansion import GrowthStep, growth
+from sizer.physical.expansion import GrowthStep
 from sizer.physical.networks.addresses import AddressPlan, address_plan
 from sizer.physical.roles import Role
 from sizer.present.theme import Palette
@@ -26,6 +26,7 @@ from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_des
 from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
 from sizer.sizing.design.decisions import Decisions, decisions
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.design.next_sizes import next_sizes
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import GrowthPlan, without_money
 from sizer.sizing.redundancy_cost import spare_cost
@@ -190,7 +191,7 @@ class GuideContext:
     @property
     def next_sizes(self) -> tuple[GrowthStep, ...]:
         """The design at its next two sizes."""
-        return growth(self.design.plan)
+        return next_sizes(self.design)
 
     @_of_result
     def same_gpus(self) -> EqualGpuComparison | None:

@@ -60,6 +60,8 @@ class Network:
     notes: tuple[PlanNote, ...] = ()
     rails: int = 1  # networks of this kind that are kept apart
     subnet_manager: PlanNote | None = None  # where it runs; None on Ethernet
+    # Of ``ports_free`` those that an end point can take: in a tree those of the leaves alone.
+    leaf_ports_free: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,14 @@ def grown(plan: Plan, n_servers: int, storage_nodes: int) -> tuple[GrowthStep, P
     later = plan.inputs.fabric.model_copy(update={"spare_servers": 0})
     counted = slice_row(
         quantities(
-            platform, [n_servers], [storage_nodes], catalog=catalog, limits=limits, existing=existing, fabric=later
+            platform,
+            [n_servers],
+            [storage_nodes],
+            catalog=catalog,
+            limits=limits,
+            existing=existing,
+            fabric=later,
+            coolant_unit=next((device.item for device in plan.devices if device.role is Role.COOLANT_UNIT), None),
         ),
         0,
     )
@@ -126,7 +133,7 @@ def grown(plan: Plan, n_servers: int, storage_nodes: int) -> tuple[GrowthStep, P
         n_servers=n_servers,
         storage_nodes=storage_nodes,
         added=tuple((role, item, count) for (role, item), count in counts.items()),
-        new_racks=_new_racks(plan, counts),
+        new_racks=_new_racks(plan, larger, counts),
         added_links=sum(key not in old_links for key in new_links),
         moved=moved,
         added_max_w=sum(device.power.max_w for device in new),
@@ -147,19 +154,18 @@ def _at(end: tuple[str, str]) -> str:
     return " ".join(end)
 
 
-def _new_racks(plan: Plan, counts: dict[tuple[Role, str], int]) -> int:
+def _new_racks(plan: Plan, larger: Plan, counts: dict[tuple[Role, str], int]) -> int:
     """Racks that the new devices need beside the standing ones, by the rule that places all devices."""
     found = 0
-    for group in plan.rack_groups:
+    # The groups of the larger plan: the standing one has none for devices of a new role.
+    for group in larger.rack_groups:
         known = {(one.role, one.item) for one in group.classes}
         added = {key: count for key, count in counts.items() if key in known}
         if group.is_delivered:
             found += sum(added.values())
             continue
         classes = [
-            RackClass(
-                role, item, np.array([count]), device_needs(plan.catalog.device(item), group.pdu, group.limits.feeds)
-            )
+            RackClass(role, item, np.array([count]), device_needs(plan.device(item), group.pdu, group.limits.feeds))
             for (role, item), count in added.items()
         ]
         found += sum(fill.existing is None for fill in place(classes, _room_left(plan, group)))
@@ -179,6 +185,6 @@ def _room_left(plan: Plan, group: RackGroup) -> RackLimits:
         n_carrying = max(round(rack.feed_capacity_w / rule.pdu_w), 1)
         holds[2] = min(holds[2], n_carrying * rule.pdu_w - (n_carrying - 1) * rule.inlet_w)
         for device in rack.present:
-            holds -= device_needs(plan.catalog.device(device.item), group.pdu, rule.feeds)
+            holds -= device_needs(plan.device(device.item), group.pdu, rule.feeds)
         left.append(holds)
     return replace(rule, existing=tuple(left))

@@ -98,8 +98,8 @@ def building_plan(
     filled = place_groups(groups)
     fills = [fill for _, fill in filled]
     places = device_places(fills, classes, links, n_network, existing.racks, racks_per_row)
-    placed = _placed(devices, classes, names, places, counted, catalog)
-    racks = _racks(groups, filled, placed, places, existing, counted, catalog)
+    placed = _placed(devices, classes, names, places, counted, catalog, platform)
+    racks = _racks(groups, filled, placed, places, existing, counted, catalog, platform)
     a_port = np.concatenate([NO_NUMBERS, *(run.a_port for run in runs)])
     # Racks that arrive with their contents bring power shelves, whose ports end inside.
     pdu_racks = np.array([n for n, of in enumerate(racks) if not of.is_delivered for _ in of.feeds], dtype=np.int64)
@@ -140,6 +140,7 @@ def _placed(
     standing: DevicePlaces,
     counted: Quantities,
     catalog: Catalog,
+    platform: Platform,
 ) -> tuple[PlacedDevice, ...]:
     categories = {part.role: part.category for part in devices}
     there = {(p.role, p.item): int(p.quantity[0]) for p in counted.components if p.status == "existing"}
@@ -147,7 +148,7 @@ def _placed(
     placed: list[PlacedDevice] = []
     racks, units, heights = standing.rack.tolist(), standing.unit.tolist(), standing.height_u.tolist()
     for group in classes:
-        item = catalog.device(group.item)
+        item = platform.device(catalog, group.item)
         power, category = device_power(item), categories[group.role]
         weight = item.weight_kg.value if item.weight_kg is not None else None
         existing = there.get((group.role, group.item), 0)
@@ -230,6 +231,7 @@ def _racks(
     existing: Existing,
     counted: Quantities,
     catalog: Catalog,
+    platform: Platform,
 ) -> tuple[PlacedRack, ...]:
     members: list[list[PlacedDevice]] = [[] for _ in filled]
     for device in placed:
@@ -252,7 +254,7 @@ def _racks(
                 height_u=int(group.rack.height_u.value),
                 devices=tuple(inside),
                 empty_units=_empty_units(group, room, there),
-                feeds=_feeds(group, there, n_pdus.get(id(group), 0), catalog) if room is None else (),
+                feeds=_feeds(group, there, n_pdus.get(id(group), 0), catalog, platform) if room is None else (),
                 own_weight_kg=_own_weight_kg(group, room),
                 redundancy=group.limits.feeds if not group.is_delivered else "2N",
                 is_delivered=group.is_delivered,
@@ -282,8 +284,10 @@ def _empty_units(group: RackGroup, room: ExistingRack | None, there: Sequence[Pl
     return tuple(unit for unit in usable if unit not in taken)
 
 
-def _feeds(group: RackGroup, there: Sequence[PlacedDevice], n_pdus: int, catalog: Catalog) -> tuple[PowerFeed, ...]:
-    items = [(one.number, catalog.device(one.item)) for one in there]
+def _feeds(
+    group: RackGroup, there: Sequence[PlacedDevice], n_pdus: int, catalog: Catalog, platform: Platform
+) -> tuple[PowerFeed, ...]:
+    items = [(one.number, platform.device(catalog, one.item)) for one in there]
     if group.is_delivered:
         return tuple(feed for number, device in items for feed in shelf_feeds(number, device))
     return feeds(items, n_pdus, group.pdu, group.limits.feeds) if n_pdus else ()
@@ -358,6 +362,11 @@ def _warnings(
             yield PlanNote(PlanNoteKind.SINGLE_CORDED, (device.name,))
         if device.power_inlets is None and device_power(device).max_w > 0:
             yield PlanNote(PlanNoteKind.INLETS_UNKNOWN, (device.name,))
+        stated = device.power_max_w
+        if stated is not None:
+            highest = max((float(other.value) for other in stated.alternates), default=0.0)
+            if highest > stated.value:
+                yield PlanNote(PlanNoteKind.HIGHER_MAXIMUM, (device.name, float(stated.value), highest))
     for few in few_supplies(racks, catalog):
         values = (few.name, few.supplies, few.remaining, few.needed, few.three_feeds_suffice)
         yield PlanNote(PlanNoteKind.FEW_SUPPLIES, values)

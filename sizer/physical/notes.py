@@ -48,6 +48,7 @@ class PlanNoteKind(Enum):
     # Cautions of a building plan.
     SINGLE_CORDED = "single-corded"  # device
     INLETS_UNKNOWN = "inlets-unknown"  # device
+    HIGHER_MAXIMUM = "higher-maximum"  # device, planned maximum, that of another source [W]
     FEW_SUPPLIES = "few-supplies"  # device, supplies, remaining after a loss, needed, 1: three feeds suffice
     CABLE_TOO_SHORT = "cable-too-short"  # role, length of the way, longest cable [m]
     # Steps from raw to usable capacity.

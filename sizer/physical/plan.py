@@ -11,7 +11,7 @@ from typing import Literal
 from sizer.base.arrays import Floats, Ints
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Cable, Rack
+from sizer.catalog.schema import Cable, Device, Rack
 from sizer.physical.components import Component
 from sizer.physical.networks.cables import CableChoice
 from sizer.physical.networks.links import OUTSIDE, ZERO_U, LinkGroup
@@ -211,6 +211,10 @@ class Plan:
         if width is None or depth is None:
             return None
         return rack.weight_kg * FLOOR_TILE_M**2 / (width.value * depth.value)
+
+    def device(self, item: str) -> Device:
+        """A device of the design by its catalogue id."""
+        return self.inputs.platform.device(self.catalog, item)
 
     @property
     def n_links(self) -> int:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sizer.catalog.links import LinkType
-from sizer.catalog.schema import Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Device, Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
 from sizer.physical.racks.site_rules import ANY_SITE, SiteRules
 
 Attachment = Literal["fabric", "gateway", "own network", "spine", "lan", "local"]
@@ -70,6 +71,10 @@ class Platform:
     second_tier: SecondTier | None = None
     site: SiteRules = ANY_SITE
     network_pdu: Pdu | None = None  # of racks that hold networks, head nodes and storage alone
+
+    def device(self, catalog: Catalog, item: str) -> Device:
+        """A device of the design by its catalogue id: the server as it is fitted, every other one as it is sold."""
+        return self.server if item == self.server.id else catalog.device(item)
 
     @property
     def intra_link(self) -> str:

@@ -24,6 +24,7 @@ from sizer.physical.allowed_parts import (
 from sizer.physical.host_memory import cached_sets_bytes, considered_sizes, memory_sizes
 from sizer.physical.networks.ports import largest_group, storage_network_numbers
 from sizer.physical.platform import Attachment, Platform
+from sizer.physical.racks.power import with_component_floor
 from sizer.physical.racks.site_rules import SiteRules, site_rules
 from sizer.physical.stated_storage import as_stated
 from sizer.workload.request import SizingRequest
@@ -94,6 +95,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
         platform
         for server in servers
         if server.role == "gpu" and server.orderable
+        for cpu in (None if server.cpu is None else catalog.cpus[server.cpu.value],)
         for its_kinds in ([kind for kind in kinds if kind.id in asked.fabrics or plans_unasked(server.ports, kind)],)
         for n_gpus in gpus_fitted(server, asked.gpus_per_server)
         for gpu in allowed_gpus(catalog, server, asked.gpus, asked.generations)
@@ -102,7 +104,9 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
         for kind in its_kinds
         for platform in _on_fabric(
             catalog,
-            fitted.server,
+            with_component_floor(
+                fitted.server, gpu, n_gpus, None if server.cpu is None else catalog.cpus[server.cpu.value]
+            ),
             gpu,
             n_gpus,
             storage,

@@ -32,13 +32,15 @@ def nodes_survived(storage: Storage) -> int | None:
 def drives_survived(storage: Storage) -> int | None:
     """Drives that may be lost at once without loss of data, wherever they are; None where no source says. [-]
 
+    An appliance protects its drives inside; how many it survives is known only where its source says so.
+
     Examples
     --------
     >>> from sizer.catalog.loader import load_catalog
     >>> [drives_survived(load_catalog().storage[name]) for name in ("isilon-f800", "head-node-nfs", "hnas")]
     [2, 1, None]
     """
-    if storage.stripe_parity is not None:
+    if storage.stripe_parity is not None and storage.controllers is None:
         return storage.stripe_parity.value
     match = _onefs(storage)
     if match is not None:

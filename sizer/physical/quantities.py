@@ -44,6 +44,7 @@ def quantities(
     limits: Limits = NO_LIMITS,
     existing: Existing = NOTHING_EXISTING,
     fabric: Fabric = AS_USUAL,
+    coolant_unit: str | None = None,
 ) -> Quantities:
     """Count everything of one platform.
 
@@ -63,6 +64,8 @@ def quantities(
         Equipment that is there: listed with status "existing", not bought, still placed and powered.
     fabric : Fabric
         How the compute fabric is built, and for how many servers to come room is kept.
+    coolant_unit : str, optional
+        Id of the only kind of coolant distribution unit: a standing design grows by units of its own kind.
 
     Returns
     -------
@@ -91,13 +94,13 @@ def quantities(
         net = with_management(platform, rows, data, pdus)
         devices = _devices(platform, rows)
         devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
-        devices += coolant_units(devices, catalog, servers.size)
+        devices += coolant_units(devices, catalog, servers.size, coolant_unit)
         groups = rack_groups(platform, devices, catalog, limits, existing, rows.to_come)
         placed = before = count_groups(groups, servers.size, at_least=before)
         if np.array_equal(placed.pdus, pdus):
             break
         pdus = placed.pdus
-    power = _Sum(catalog, devices)
+    power = _Sum(platform, catalog, devices)
     components = _split_existing(platform, devices, existing)
     if platform.host_memory is not None:
         # Servers that are there have their standard memory, so that they get the larger one, too.
@@ -222,14 +225,14 @@ def _each(device: Device) -> _Each:
 class _Sum:
     """Rack units, watts and kilograms of all devices; unknown ones are named."""
 
-    def __init__(self, catalog: Catalog, devices: Sequence[Component]) -> None:
+    def __init__(self, platform: Platform, catalog: Catalog, devices: Sequence[Component]) -> None:
         amounts = np.zeros((5, devices[0].quantity.size))
         unknown_power: dict[str, None] = {}
         unknown_weight: dict[str, None] = {}
         for part in devices:
             if not np.count_nonzero(part.quantity):
                 continue
-            each = _each(catalog.device(part.item))
+            each = _each(platform.device(catalog, part.item))
             amounts += part.quantity * each.amounts
             if not each.has_power:
                 unknown_power[part.item] = None

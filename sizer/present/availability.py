@@ -4,23 +4,19 @@ import math
 
 from sizer.base.quantities import NARROW_SPACE, duration, si, significant
 from sizer.perf.availability.goodput import (
-    GPUS_OF_THE_RATE,
-    INTERRUPTIONS,
     NOTICE_S,
     RESCHEDULE_S,
     WARM_UP_S,
     CheckpointPlan,
-    spares_that_suffice,
 )
 from sizer.present import words
 from sizer.present.charting import COLUMN_PX, LIGHT, QUIET_OPACITY, Chart, ChartBar, Palette, bar_chart, time_unit
 from sizer.present.tables import Row, Table, fact_table, row
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage
+from sizer.sizing.design.spares import COVERED_SHARE, SpareServers, spare_servers
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.checkpoints import CheckpointedJob
 
-# Time of a repair for which spare servers are counted. An example: it depends on the contract.
-_REPAIR_S = 86_400.0
 # Fewer interruptions of a run than this read as none: nine runs in ten end without one.
 _NONE_EXPECTED = 0.1
 
@@ -104,14 +100,13 @@ def checkpoint_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     return " ".join(parts)
 
 
-def availability_table(answer: WorkloadAnswer, number: int) -> Table | None:
+def availability_table(design: DesignAnswer, answer: WorkloadAnswer, number: int) -> Table | None:
     """Interruptions, checkpoints and what they leave of the time; None of other workloads."""
-    job = answer.job
-    if job is None:
+    job, spares = answer.job, spare_servers(design, answer)
+    if job is None or spares is None:
         return None
     plan = job.plan
     share, low, high = plan.goodput
-    spares = spare_servers(job)
     unit = words.sample_unit(answer.dnn)
     lost = words.percent(1 - share)
     while_it_runs = float(answer.throughput.value) / (share if job.counts else 1.0)
@@ -125,20 +120,16 @@ def availability_table(answer: WorkloadAnswer, number: int) -> Table | None:
         ("Loading the checkpoint, then warm-up", f"at most {duration(plan.load_s)}, then {duration(WARM_UP_S)}"),
         ("Rate without and with interruptions", f"{_rate(while_it_runs, unit)}; {_rate(while_it_runs * share, unit)}"),
         ("Lost", f"{lost} of the time, {_gpu_hours(plan)} a week"),
-        (
-            "Spare servers, if a repair takes a day",
-            f"{words.capital(words.spelled(spares))}, for 99{NARROW_SPACE}% of failures",
-        ),
+        ("Spare servers, if a repair takes a day", _spares_text(spares)),
         row("Goodput", f"{share_text(share)} (90 % interval {share_text(low)} to {share_text(high)})", kind="total"),
     ]
     return fact_table(f"availability-{number}", "Availability and goodput", each)
 
 
-def spare_servers(job: CheckpointedJob) -> int:
-    """Servers that replace failed ones in 99 % of all failures, if a repair takes a day."""
-    servers = max(1, round(job.plan.gpus / GPUS_OF_THE_RATE))
-    stated = job.checkpoints.interruptions
-    return int(spares_that_suffice(servers, _REPAIR_S, rate=INTERRUPTIONS[0] if stated is None else stated))
+def _spares_text(spares: SpareServers) -> str:
+    """Spares that are needed and those that the design has: 'Two, for 99 % of failures; the design has none'."""
+    needed = f"{words.capital(words.spelled(spares.needed))}, for {words.percent(COVERED_SHARE)} of failures"
+    return f"{needed}; the design has {words.spelled(spares.available) if spares.available else 'none'}"
 
 
 def goodput_sentence(answer: WorkloadAnswer) -> str:

@@ -183,7 +183,7 @@ def bar_chart(
     layers: list[Any] = [
         base.mark_bar(strokeWidth=1, **size).encode(
             x=alt.X("from:Q", scale=scale, axis=grid, title=axis_title),
-            x2="to:Q",
+            x2=alt.X2("to:Q"),
             color=colour,
             stroke=alt.Stroke("colour:N", scale=None),
             fillOpacity=alt.FillOpacity("fill:Q", scale=None),
@@ -197,13 +197,13 @@ def bar_chart(
         )
     if any(bar.interval for bar in bars):
         rule = base.transform_filter("datum.low !== null").mark_rule(strokeWidth=1.2, color=palette.ink)
-        layers.append(rule.encode(x=alt.X("low:Q", scale=scale), x2="high:Q"))
+        layers.append(rule.encode(x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q")))
     texts = base.mark_text(align="left", dx=6, dy=offset)
-    layers.append(texts.encode(x=alt.X("text_at:Q", scale=scale), text="text:N"))
+    layers.append(texts.encode(x=alt.X("text_at:Q", scale=scale), text=alt.Text("text:N")))
     if reference:
         layers += upright_mark(*reference, scale, palette)
     if has_notes:
-        notes = base.encode(x=alt.value(0), text="note:N")
+        notes = base.encode(x=alt.value(0), text=alt.Text("note:N"))
         layers += haloed(notes, palette, palette.muted, is_wide=True, align="left", dy=_NOTE_OFFSET_PX, limit=plot_px)
     lines = max((row["name"].count(_LINE_END) + 1 for row in rows), default=1)
     usual = _NOTED_ROW_PX if has_notes else ROW_PX if len(rows) < _MANY_BARS else _CLOSE_ROW_PX
@@ -233,7 +233,7 @@ def band_layers(rows: Rows, x: alt.X, y_title: str, scale: alt.Scale, palette: P
     base, y_axis = chart_of(rows), axis(tickCount=ticks)
     low, value = (alt.Y(f"{key}:Q", scale=scale, title=y_title, axis=y_axis) for key in ("low", "value"))
     return [
-        base.mark_area(opacity=BAND_OPACITY, color=palette.accent).encode(x=x, y=low, y2="high:Q"),
+        base.mark_area(opacity=BAND_OPACITY, color=palette.accent).encode(x=x, y=low, y2=alt.Y2("high:Q")),
         base.mark_line(color=palette.accent, strokeWidth=2).encode(x=x, y=value),
     ]
 
@@ -264,7 +264,7 @@ def point_layers(
     point = chart_of([{keys[0]: at[0], keys[1]: at[1], "text": text}]).encode(x=x, y=y)
     size = 85 if is_main else 60
     dot = point.mark_point(filled=is_main, size=size, color=colour, opacity=1, strokeWidth=1.5)
-    texts = haloed(point.encode(text="text:N"), palette, colour, fontWeight=600 if is_main else 400, **style)
+    texts = haloed(point.encode(text=alt.Text("text:N")), palette, colour, fontWeight=600 if is_main else 400, **style)
     return [*texts, dot]
 
 
@@ -273,7 +273,9 @@ def upright_mark(value: float, text: str, scale: alt.Scale, palette: Palette) ->
     mark, at = chart_of([{"at": value, "text": text}]), alt.X("at:Q", scale=scale)
     return [
         mark.mark_rule(strokeDash=_DASH, strokeWidth=1, color=palette.ink).encode(x=at),
-        mark.mark_text(align="left", baseline="bottom", dx=-1, dy=-2).encode(x=at, y=alt.value(0), text="text:N"),
+        mark.mark_text(align="left", baseline="bottom", dx=-1, dy=-2).encode(
+            x=at, y=alt.value(0), text=alt.Text("text:N")
+        ),
     ]
 
 
@@ -288,7 +290,7 @@ def level_mark(value: float, text: str, scale: alt.Scale, palette: Palette, *, a
         words = mark.mark_text(align="right", baseline="top", dx=-4, dy=4).encode(x=alt.value("width"))
     else:
         words = mark.mark_text(align="left", baseline="bottom", dx=4, dy=-3).encode(x=alt.value(0))
-    return [rule, words.encode(y=at, text="text:N")]
+    return [rule, words.encode(y=at, text=alt.Text("text:N"))]
 
 
 def label_room(texts: list[str], plot_width: float) -> float:
@@ -304,11 +306,15 @@ def finish(layers: list[Any], title: str, palette: Palette, width: int | str, he
     below = list(wrapped(subtitle, CHART_PX, room, max_lines=3))
     said = below if len(below) > 1 else subtitle
     words = alt.TitleParams(text=lines, subtitle=said) if said else alt.TitleParams(text=lines)
-    chart = cast(Chart, alt.layer(*layers)).properties(
-        title=words,
-        width=cast(Any, width),
-        height=height,
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+    chart = cast(
+        Chart,
+        alt.layer(
+            *layers,
+            title=words,
+            width=cast(Any, width),
+            height=height,
+            autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        ),
     )
     # A plain table: building Altair's own object would validate every key, which takes a quarter of a second.
     chart.config = cast(Any, altair_config(palette))

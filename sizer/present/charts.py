@@ -224,7 +224,7 @@ def _stage_line(
         colour = palette.stages[key]
         layers += [
             chart_of(rows).mark_line(color=colour, strokeWidth=1.2).encode(x=x, y=y),
-            end.mark_text(color=colour, **side).encode(x=x, y=y, text="text:N"),
+            end.mark_text(color=colour, **side).encode(x=x, y=y, text=alt.Text("text:N")),
         ]
     return layers
 
@@ -315,8 +315,8 @@ def pareto_chart(
     layers = [
         hollow.encode(x=x, y=y, shape=shape, tooltip=tips),
         full.encode(x=x, y=y, shape=shape, tooltip=tips),
-        quiet.encode(x=at_x, y=at_y, text="text:N"),
-        strong.encode(x=at_x, y=at_y, text="text:N"),
+        quiet.encode(x=at_x, y=at_y, text=alt.Text("text:N")),
+        strong.encode(x=at_x, y=at_y, text=alt.Text("text:N")),
     ]
     legend = "Filled mark: this design; hollow marks: designs that no other one beats in both axes"
     return finish(layers, pareto_finding(result, priced), palette, width, height, legend)

@@ -138,7 +138,7 @@ def _cell(value: str | Cell | None) -> Cell:
 
 
 # What concerns the item as a product rather than its work in the design.
-_LAST = {"features", "introduced", "end_of_sale", "end_of_service"}
+_LAST = {"features", "introduced", "end_of_sale", "end_of_service", "successor"}
 _USES = {
     "compute": "gradients",
     "storage-network": "storage network",

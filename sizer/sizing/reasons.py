@@ -101,10 +101,7 @@ class CostDifference:
 
 
 class SizeKey(Enum):
-    """Keys by which designs of equal cost are ordered, in their order.
-
-    The first five only where the request names servers or storage that are there.
-    """
+    """Keys that order designs of equal cost; the first five only where servers or storage are there."""
 
     NEW_SERVERS = "new-servers"
     NEW_STORAGE_NODES = "new-storage-nodes"
@@ -298,6 +295,7 @@ class ExchangeReason:
     intra_link: str | None  # family of the link inside the one server; None on several servers
     server_bytes_per_s: float  # of the ports of each server
     is_in_step: bool = False  # what is exposed of it is counted with the GPUs: language models
+    has_tables: bool = False  # divided embedding tables: their looked-up vectors are exchanged, not all their gradients
 
 
 class StorageDecision(Enum):

@@ -77,7 +77,8 @@ def _split(interval: Estimate, unit: str) -> tuple[str, str]:
     parts = estimate_text(interval, unit)
     if parts.is_range:
         return f"{parts.middle}{NARROW_SPACE}{parts.unit}", parts.spread
-    return parts.middle, f"{parts.spread}{NARROW_SPACE}{parts.unit}" if parts.spread else parts.unit
+    spread = f"{parts.spread}{NARROW_SPACE}{parts.unit}" if parts.spread else ""
+    return f"{parts.middle}{NARROW_SPACE}{parts.unit}", spread
 
 
 def _short(name: str) -> str:

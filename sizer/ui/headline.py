@@ -43,11 +43,12 @@ def _answer(view: View) -> None:
     for text in tiles.open_checks(view.result):
         st.markdown(f":orange-badge[Open] {plain(text)}")
     with st.expander("More figures and the software stack", key="more", on_change="rerun") as more:
+        if not more.open:  # what is closed costs the browser as much, and what the stack is worth takes a while
+            return
         with st.container(horizontal=True, gap="medium", key="figures"):
             for number, figure in enumerate(other_figures(view.result.design), start=tiles.COUNT):
                 _figure(number, figure, view)
-        if more.open:  # what the stack is worth takes a while to find
-            look.notes(tiles.stacks(view.result))
+        look.notes(tiles.stacks(view.result))
 
 
 def _tile(number: int, tile: tiles.Tile, view: View) -> None:

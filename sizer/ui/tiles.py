@@ -8,6 +8,7 @@ from sizer.drawings.racks import at_least
 from sizer.explain.figure import GPUS
 from sizer.present.text.checks import amount_text, check_label, missing_text, open_text
 from sizer.present.text.money import quotes_text
+from sizer.present.text.plan import existing_text
 from sizer.present.text.stacks import stack_worth_text
 from sizer.present.text.verdict import even_odds_text, selection_text, verdict_text
 from sizer.present.words import TO_BE_QUOTED, chance, plural, sentence
@@ -123,6 +124,8 @@ def sentences(result: SizingResult, *, is_customer_mode: bool) -> Iterator[str]:
         yield sentence(verdict_text(result))
     elif even_odds_text(design):
         yield even_odds_text(design)
+    if design.existing is not None:
+        yield existing_text(design.existing)
     yield from maximum_sentences(result, with_amounts=with_amounts)[:1]
     yield sentence(selection_text(result, with_amounts=with_amounts))
     if with_amounts and (quotes := quotes_text(result, with_amounts=False)):

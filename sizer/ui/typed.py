@@ -6,6 +6,7 @@ from sizer.base.quantities import (
     AMOUNT,
     BYTES,
     SAMPLES_PER_S,
+    TOKENS_PER_S,
     QuantityKind,
     decimal_reading,
     duration,
@@ -40,6 +41,9 @@ def written(kind: QuantityKind, value: object) -> str:
     if not kind.unit:
         text = f"{value:,.15g}"
         return text if _reads_as(kind, text, value) else decimal_reading(text)
+    if kind in (SAMPLES_PER_S, TOKENS_PER_S):  # "400,000 tokens/s", not "400 ktokens/s"
+        text = f"{value:,.15g} {kind.unit}"
+        return text if _reads_as(kind, text, value) else f"{decimal_reading(repr(value))} {kind.unit}"
     # The largest unit in which the number is 1 or more and short; binary units after decimal ones.
     units = [unit for unit, factor in kind.factors.items() if abs(value) >= factor]
     for unit in sorted(units, key=lambda name: ("iB" in name, -kind.factors[name])):

@@ -69,13 +69,18 @@ def cables(name):
     return list(csv.DictReader(io.StringIO(cables_csv(answer(name), CATALOG).decode("utf-8-sig"), newline="")))
 
 
-def laid_out(server, storage, fabric_kind, n, m, **fabric):
+def laid_out(server, storage, fabric_kind, n, m, gpus_per_server=None, **fabric):
     """Plan of so many servers and storage nodes, by the words of a request's [fabric]."""
     wanted = Fabric(**fabric)
     request = SizingRequest.from_dict(
         {
             "workload": [{"dnn": "resnet50", "target": {"gpus_busy": 1}}],
-            "platforms": {"servers": [server], "storage": [storage], "fabrics": [fabric_kind]},
+            "platforms": {
+                "servers": [server],
+                "storage": [storage],
+                "fabrics": [fabric_kind],
+                "gpus_per_server": gpus_per_server,
+            },
         }
     )
     platform = platforms(CATALOG, request)[0]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sizer.physical.expansion import growth
+from sizer.physical.expansion import grown, growth
 from tests.factories.plans import laid_out
 
 
@@ -63,3 +63,32 @@ def test_added_links_and_moves_add_up(n):
         assert gone == 0
         assert step.added_links > 0
         assert step.added_max_w > 0
+
+
+def test_a_second_liquid_cooled_rack_takes_a_second_coolant_unit_and_its_switches_a_place_to_stand():
+    """GB200 NVL72: 85 % of 120 kW are 102 kW in the coolant; one CoolChip takes 121 kW, two racks take two units.
+
+    Added draw: 120 kW + 0.875 kW of the unit + that of the switches, and each added device has a rack.
+    """
+    plan = laid_out("gb200-nvl72", "ai400x2", "ndr", 1, 1)
+    step = growth(plan)[0]
+    assert step.n_servers == 2
+    added = {role: (item, number) for role, item, number in step.added}
+    assert added["GPU server"] == ("gb200-nvl72", 1)
+    assert added["coolant distribution unit"] == ("coolchip-cdu-121", 1)
+    assert step.added_max_w > 120_875
+
+
+def test_switches_of_a_new_level_need_racks_too():
+    """Spines that the standing design does not have count when the racks of the next size are counted.
+
+    Standing: 30 C4140 and a head node on one switch. Next size: 45 servers; one rack of 42 U takes at most 16.6 kW.
+    """
+    plan = laid_out("c4140", "nfs-generic", "edr", 30, 0)
+    step, larger = grown(plan, 45, 0)
+    draw_w = {device.name: device.power.max_w for device in larger.devices}
+    standing_w = sum(device.power.max_w for device in plan.devices)
+    capacity_w = plan.racks[0].feed_capacity_w
+    fewest = -(-sum(draw_w.values()) // capacity_w)
+    assert standing_w + step.added_max_w == pytest.approx(sum(draw_w.values()))
+    assert len(plan.racks) + step.new_racks >= fewest

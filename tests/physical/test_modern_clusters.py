@@ -71,7 +71,8 @@ def test_each_leaf_takes_one_port_of_every_server(unit):
 def test_storage_has_a_fabric_of_its_own(unit):
     found = network(unit, NetworkRole.STORAGE)
     assert found.kind.id == "ndr"
-    assert int(found.end_points[0]) == 2 * 31 + 4  # two ports of each server, four of the appliance
+    # Two ports of each server, four of the appliance, two of the management server that loads the data.
+    assert int(found.end_points[0]) == 2 * 31 + 4 + 2
     assert unit.platform.attachment == "own network"
 
 

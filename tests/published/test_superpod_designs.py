@@ -127,11 +127,14 @@ def test_compute_cables_and_modules_of_the_bill(four_units):
 
 
 def test_storage_cables_and_modules_of_the_bill(four_units):
-    """Table 8: 494 fibres, 48 cables of 2 x 200 Gbit/s, 254 modules in the nodes."""
+    """Table 8: 494 fibres, 48 cables of 2 x 200 Gbit/s, 254 modules in the nodes.
+
+    Four management servers (table 7: four HDR200 ports each, two of them in-band) join by two ports each.
+    """
     storage = network(four_units, NetworkRole.STORAGE)
     leaves, spines, _, ends, between, _ = counts(storage)
     assert (leaves, spines, between) == (12, 4, 240)
-    assert ends == 254 + 96 + 4
+    assert ends == 254 + 96 + 4 + 4 * 2
     fibres = pieces(four_units, Role.SERVER_STORAGE_CABLE, Role.STORAGE_UPLINK)
     assert sum(n for item, n in fibres.items() if item.startswith("mfp7e10")) == 494
     assert fibres["mma1z00-ns400"] == 254

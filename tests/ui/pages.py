@@ -19,6 +19,7 @@ def opened(page: str = "requirements", **query: str) -> AppTest:
     app = AppTest.from_file(APP, default_timeout=60)
     for name, value in query.items():
         app.query_params[name] = value
+    app.session_state["more"] = True  # the fold of the figures besides the three tiles
     app.run()
     return to_page(app, page) if page != "requirements" else app
 

@@ -248,11 +248,13 @@ def test_a_click_on_the_chart_carries_the_name_of_the_design():
 
 
 @pytest.mark.parametrize("key", [GPUS, POWER])
-def test_a_number_of_the_card_opens_to_what_stands_behind_it(key):
+def test_a_number_of_the_headline_opens_to_its_explanation(key):
     app = opened("architecture")
+    app.session_state["more"] = True
+    app.run()
     expected = explanation(EvaluatedDesign(sized(RESNET), catalog()), key)
     assert expected.formula not in written(app)
-    app.session_state[f"why-card-{key}"] = True
+    app.session_state[f"why-headline-{key}"] = True
     app.run()
     assert_healthy(app)
     text = written(app)

@@ -60,11 +60,11 @@ def test_all_files_stand_in_one_list_and_the_chosen_form_is_the_main_one():
     found = downloads(app)
     assert len(found) == len(FORMATS), "a download for every format, and none twice"
     assert [label for label, proto in found.items() if proto.type == "primary"] == ["Guide, PDF"]
-    widget(app.segmented_control, "Document").set_value("One page").run()
+    widget(app.segmented_control, "Document to preview").set_value("One page").run()
     assert [label for label, proto in downloads(app).items() if proto.type == "primary"] == ["Summary, PDF"]
     to_page(app, "bill")
     to_page(app, "document")
-    assert widget(app.segmented_control, "Document").value == "One page"
+    assert widget(app.segmented_control, "Document to preview").value == "One page"
 
 
 @pytest.mark.parametrize("kind", QUICK)
@@ -131,7 +131,7 @@ def test_without_the_pdf_engine_the_page_says_so_and_offers_the_rest(monkeypatch
 @pytest.mark.pdf
 def test_pages_are_shown_on_demand_and_stay_until_something_changes():
     app = document()
-    widget(app.segmented_control, "Document").set_value("One page").run()
+    widget(app.segmented_control, "Document to preview").set_value("One page").run()
     assert not app.get("image")
     button(app, "Preview").click().run(timeout=120)
     assert_healthy(app)

@@ -15,7 +15,7 @@ from sizer.evidence.charts import parity_spec
 from sizer.evidence.published import Choice, PublishedEvidence
 from sizer.ui.evidence import page as evidence
 from tests.factories.examples import catalog
-from tests.ui.pages import opened, to_page, widget
+from tests.ui.pages import opened, to_page, unfold, widget
 
 HOSTILE = "<script>alert(1)</script>"
 # Ten published rates, five to either side of their prediction of 100: 10 % off, or twice and half.
@@ -110,7 +110,7 @@ def test_names_from_files_are_shown_as_text(asked):
 
 
 def test_filters_change_the_count_the_chart_and_the_rows(asked):
-    app = opened("evidence")
+    app = unfold(opened("evidence"), "evidence-values")
     assert "**10** of 10" in app.markdown[-1].value
     widget(app.selectbox, "Part in the fit").set_value("fitted").run()
     assert not app.exception
@@ -135,7 +135,7 @@ def test_filters_outlive_a_change_of_page_and_can_be_reset(asked):
 
 
 def test_filters_that_let_nothing_pass_say_what_to_do(asked):
-    app = opened("evidence")
+    app = unfold(opened("evidence"), "evidence-values")
     widget(app.selectbox, "Part in the fit").set_value("not predicted").run()
     assert not app.exception
     assert app.info

@@ -1,7 +1,7 @@
 """The next sizes of the design as a table: added devices, and every existing link that moves."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sizer.catalog.model import Catalog
@@ -41,9 +41,18 @@ _NOTES = (
 )
 
 
-def growth_sheet(plan: Plan, catalog: Catalog, *, is_summed: bool = False) -> Sheet:
-    """One row for each kind of device that is added and for each link that moves; ``is_summed``: links by network."""
-    changes = [change for step in growth(plan) for change in _changes(step, catalog, is_summed=is_summed)]
+def growth_sheet(
+    plan: Plan, catalog: Catalog, steps: Sequence[GrowthStep] | None = None, *, is_summed: bool = False
+) -> Sheet:
+    """One row for each kind of device that is added and for each link that moves; ``is_summed``: links by network.
+
+    ``steps`` are the sizes that the workloads gain from; without them those of the plan alone.
+    """
+    changes = [
+        change
+        for step in (growth(plan) if steps is None else steps)
+        for change in _changes(step, catalog, is_summed=is_summed)
+    ]
     if not is_summed:
         return record_sheet("Growth", changes, _COLUMNS, _NOTES)
     return record_sheet("Growth", changes, _COLUMNS[: _COLUMNS.index(_LAST_SUMMED) + 1], _NOTES[:1])

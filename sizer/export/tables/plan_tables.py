@@ -6,6 +6,7 @@ from sizer.export.tables.expansion_table import growth_sheet
 from sizer.export.tables.power_table import power_sheet
 from sizer.export.tables.rack_tables import elevation_sheet, facility_sheet, rack_sheet
 from sizer.export.tables.table import Sheet
+from sizer.sizing.design.next_sizes import next_sizes
 from sizer.sizing.result import SizingResult
 
 
@@ -29,7 +30,7 @@ def plan_sheets(result: SizingResult, catalog: Catalog) -> tuple[Sheet, ...]:
             rack_sheet(plan),
             elevation_sheet(plan, catalog),
             facility_sheet(plan, catalog, site),
-            growth_sheet(plan, catalog, is_summed=True),
+            growth_sheet(plan, catalog, next_sizes(result.design), is_summed=True),
         )
     return (
         cable_sheet(plan, catalog),
@@ -37,5 +38,5 @@ def plan_sheets(result: SizingResult, catalog: Catalog) -> tuple[Sheet, ...]:
         rack_sheet(plan),
         elevation_sheet(plan, catalog),
         facility_sheet(plan, catalog, site),
-        growth_sheet(plan, catalog),
+        growth_sheet(plan, catalog, next_sizes(result.design)),
     )

@@ -41,7 +41,7 @@ def power_links(plan: Plan, catalog: Catalog) -> tuple[PowerLink, ...]:
     links: list[PowerLink] = []
     for rack in plan.racks:
         # An existing rack has feeds of its own; the same rule assigns inlets to them.
-        strips = rack.feeds or feeds([(one.number, catalog.device(one.item)) for one in rack.present], 2, pdu)
+        strips = rack.feeds or feeds([(one.number, plan.device(one.item)) for one in rack.present], 2, pdu)
         for feed in strips:
             used: Counter[str] = Counter()
             # From the bottom up, so that cords run level.

@@ -18,7 +18,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/availability.html`` prints."""
     parts = []
     for number, answer in enumerate(context.answers, 1):
-        table = availability_table(answer, number)
+        table = availability_table(context.design, answer, number)
         if table is None:
             continue
         question = question_of(context.design, answer)

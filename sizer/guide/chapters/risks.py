@@ -11,7 +11,6 @@ from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
 from sizer.physical.notes import PlanNoteKind
 from sizer.present import words
-from sizer.present.availability import spare_servers
 from sizer.present.figures import PageFigure, charted
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
@@ -27,6 +26,7 @@ from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.design.decisions import scaling_efficiency
+from sizer.sizing.design.spares import spare_servers
 from sizer.sizing.result import WorkloadAnswer
 
 # An interval whose ends differ by this factor is named as a risk.
@@ -191,12 +191,14 @@ def _no_spares(context: GuideContext) -> Iterator[Risk]:
     for answer in context.answers:
         if answer.job is None or not answer.job.counts or context.is_single:
             continue
-        if answer.language is not None and answer.language.gpus_used < context.design.n_gpus:
+        needed = spare_servers(context.design, answer)
+        if needed is None or needed.available >= needed.needed:
             continue
-        spares = words.plural(spare_servers(answer.job), "spare server")
+        spares = words.plural(needed.needed - needed.available, "spare server")
         yield Risk(
             "Repair of a server",
-            "goodput counts a restart within minutes, but every server of the design is at work",
+            "goodput counts a restart within minutes, but "
+            + ("too few servers are spare" if needed.available else "every server of the design is at work"),
             f"add {spares}, which covers repairs of a day, or accept that the job waits for the repair",
         )
         return

@@ -9,14 +9,13 @@ from sizer.present.figures import charted
 from sizer.present.tables import Table, fact_table
 from sizer.questions.failures.charts import failure_chart
 from sizer.questions.failures.tables import failures_table, maintenance_table
-from sizer.sizing.design.cluster_need import usual_links
 
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/operation.html`` prints."""
-    design, request = context.design, context.result.request
+    design = context.design
     return {
-        "phases": phases_table(design, request.data, context.head_node is not None, usual_links(context.catalog)[0]),
+        "phases": phases_table(design, context.data.ingest, context.head_node is not None),
         "monitoring": monitoring_table(design),
         "maintenance": maintenance_table(context.failures),
         "failures": failures_table(context.failures, context.answers),

@@ -3,25 +3,22 @@
 from collections.abc import Iterator
 
 from sizer.base.quantities import duration
-from sizer.catalog.links import LinkType
 from sizer.present import words
 from sizer.present.tables import Table, fact_table
-from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.questions.data.ingest import IngestPlan
+from sizer.questions.data.tables import ENTRY_NAMES
 from sizer.sizing.result import DesignAnswer
-from sizer.workload.data import DataRequest
 
 
-def phases_table(design: DesignAnswer, data_request: DataRequest, has_head: bool, lan: LinkType) -> Table:
+def phases_table(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Table:
     """Deployment phases in order, each with its completion criterion."""
-    phases = enumerate(_phases(design, data_request, has_head, lan), 1)
+    phases = enumerate(_phases(design, ingest, has_head), 1)
     rows = ((f"{number}. {name}", work, done) for number, (name, work, done) in phases)
     titles = ("Phase", "Work", "Complete when")
     return fact_table("phases", "Deployment phases", rows, titles=titles, widths=(18, 42, 40), style="")
 
 
-def _phases(
-    design: DesignAnswer, data_request: DataRequest, has_head: bool, lan: LinkType
-) -> Iterator[tuple[str, str, str]]:
+def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterator[tuple[str, str, str]]:
     plan = design.plan
     devices = words.plural(sum(device.status != "reserved" for device in plan.devices), "device")
     yield (
@@ -57,7 +54,7 @@ def _phases(
             "Create the storage cluster, set its protection level, export the file system",
             "Usable capacity equals that in the chapter on data and storage of the guide",
         )
-    yield "Data", _ingest_text(design, data_request, lan), "Number and total size of the files match the source"
+    yield "Data", _ingest_text(design, ingest), "Number and total size of the files match the source"
     yield (
         "Acceptance",
         "Run the acceptance tests of the guide, from single components to the full system",
@@ -70,11 +67,15 @@ def _phases(
     )
 
 
-def _ingest_text(design: DesignAnswer, data_request: DataRequest, lan: LinkType) -> str:
-    """Ingest of the data, with the shortest time that one link of the customer's network allows."""
-    stored = storage_demand(design.workloads, data_request)
-    time_s = (stored.raw_bytes or stored.sets_bytes) / lan.bytes_per_s
-    return f"Copy the data sets to {design.platform.storage.name}; at least {duration(time_s)} over one {lan.name} link"
+def _ingest_text(design: DesignAnswer, ingest: IngestPlan) -> str:
+    """Ingest of the data by the route of the plan, with the shortest time that its links allow."""
+    text = f"Copy the data sets to {design.platform.storage.name}"
+    route = ingest.chosen
+    if route is None:
+        return text
+    name = ENTRY_NAMES[route.entry]
+    text += f" {name[0].lower()}{name[1:]}"
+    return text if route.least_s is None else f"{text}; at least {duration(route.least_s)}"
 
 
 def monitoring_table(design: DesignAnswer) -> Table:

@@ -33,6 +33,7 @@ from sizer.physical.networks.storage_networks import (
     front_end_kind,
     front_end_ports,
     gateway_uplink_count,
+    head_storage_ends,
     storage_end,
 )
 from sizer.physical.notes import PlanNote, PlanNoteKind
@@ -177,7 +178,11 @@ def _others_on_fabric(platform: Platform, rows: Shape) -> list[Ends]:
     found = []
     if platform.head_node is not None:
         numbers = fabric_numbers(platform.head_node, kind)[:1]
-        found.append(Ends(Role.HEAD_NODE_CABLE, kind, rows.heads * numbers.size * on, Role.HEAD_NODE, numbers))
+        if numbers.size or platform.attachment != "fabric" or platform.fabric_switch is None:
+            found.append(Ends(Role.HEAD_NODE_CABLE, kind, rows.heads * numbers.size * on, Role.HEAD_NODE, numbers))
+        else:
+            # A head node without a port for the fabric reaches storage that joins it by its ports for storage.
+            found += head_storage_ends(platform, platform.fabric_switch, rows.heads * on)
     if platform.attachment == "gateway" and platform.gateway is not None:
         # From the highest port of a gateway; its front end takes the lowest.
         numbers = switch_numbers(platform.gateway, platform.gateway.uplink_kind.value)[::-1]

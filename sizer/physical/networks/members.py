@@ -5,7 +5,7 @@ every link of one row its two ports.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
 import numpy as np
@@ -17,7 +17,7 @@ from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.components import Network
 from sizer.physical.networks.cables import ANY_CAGES, Cages, cages_of
 from sizer.physical.networks.fat_tree import Gateways, SwitchTree, leaf_split
-from sizer.physical.networks.leaf_pairs import LeafGroup
+from sizer.physical.networks.leaf_pairs import PAIR, LeafGroup
 from sizer.physical.networks.ports import device_ports, fabric_numbers, largest_group, nodes_of
 from sizer.physical.networks.rails import RailRule
 from sizer.physical.notes import PlanNote
@@ -116,6 +116,24 @@ class NetworkMembers:
         return total(self.planes)
 
     @property
+    def leaf_ports_free(self) -> Ints:
+        """Free ports that an end point can take, as ``connect`` gives them away."""
+        return reduce(np.add, (self._end_points_free(plane) for plane in self.planes))
+
+    def _end_points_free(self, plane: Plane) -> Ints:
+        tree, ports = plane.tree, self.leaf_numbers.size
+        used = count_links(plane.ends, np.zeros_like(tree.leaves))
+        if plane.has_reserved_ports:
+            on_leaves = tree.leaves * ports - tree.leaf_spine_cables - PAIR * tree.peer_cables
+        else:
+            on_leaves = tree.leaves * np.where(tree.spines > 0, self.leaf_down, ports)
+        # Without a leaf the end points join a director, or the spines of leaves with uplinks of their own.
+        there = np.where(tree.leaves > 0, on_leaves, tree.spines * self.spine_numbers.size)
+        if tree.leaves.size and not np.count_nonzero(tree.leaves):
+            used = used + count_links(plane.spine_ends, np.zeros_like(tree.leaves))
+        return np.asarray(there - used, dtype=np.int64)
+
+    @property
     def leaf_cage(self) -> str:
         """Connector of the ports for end points of a leaf."""
         return _cage(self.leaf, self.network.kind)
@@ -165,7 +183,7 @@ class Wiring:
     @property
     def networks(self) -> tuple[Network, ...]:
         """Counts of every network."""
-        return tuple(part.network for part in self.members)
+        return tuple(replace(part.network, leaf_ports_free=part.leaf_ports_free) for part in self.members)
 
 
 NO_NUMBERS: Ints = np.zeros(0, dtype=np.int64)

@@ -93,20 +93,48 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
         *storage_end(platform, front),
         cage=storage_cage(platform, front),
     )
+    heads = head_storage_ends(platform, switch, rows.heads)
     if platform.in_band_switch is not None and not platform.has_spare_switches:
-        return _paired_front_end(platform, switch, rows, servers, storage)
+        return _paired_front_end(platform, switch, rows, servers, storage, heads)
     tree = fat_tree(
-        servers.quantity + servers.spare_ports + storage.quantity + capacity_ports(platform, rows),
+        servers.quantity
+        + servers.spare_ports
+        + storage.quantity
+        + capacity_ports(platform, rows)
+        + count_links(heads, np.zeros_like(rows.nodes)),
         leaf_ports(switch, kind),
         fewest=2 if platform.has_spare_switches else 1,
     )
     tree = tree.with_free_ports(servers.spare_ports)
-    planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, (servers, storage, *capacity_ends(platform, rows)))]
+    planes = [
+        Plane(NetworkPlane(NetworkRole.STORAGE), tree, (servers, storage, *capacity_ends(platform, rows), *heads))
+    ]
     network = network_counts(NetworkRole.STORAGE, PlanNote(PlanNoteKind.FILES), kind, switch, planes)
     return one_kind(network, planes, switch, switch_numbers(switch, kind), STORAGE_SWITCHES, Role.STORAGE_UPLINK)
 
 
-def _paired_front_end(platform: Platform, switch: Switch, rows: Shape, servers: Ends, storage: Ends) -> NetworkMembers:
+def head_storage_ends(platform: Platform, switch: Switch, heads: Ints) -> tuple[Ends, ...]:
+    """Ports of the head nodes that are made for the storage network, at the fastest kind that the switch takes.
+
+    Head nodes of V100 systems have none: their data enter by free ports of the storage switches.
+    """
+    head = platform.head_node
+    if head is None or not np.count_nonzero(heads):
+        return ()
+    own = [(number, port) for number, port in enumerate(device_ports(head)) if port.use == "storage-network"]
+    runs = (kind for _, port in own for kind in port.kinds if largest_group(switch, kind) is not None)
+    kind = max(runs, key=lambda one: one.gbit_per_s.value, default=None)
+    if kind is None:
+        return ()
+    numbers = np.array([number for number, port in own if kind in port.kinds], dtype=np.int64)
+    cage = device_ports(head)[int(numbers[0])].connector
+    links = heads * numbers.size
+    return (Ends(Role.HEAD_NODE_CABLE, kind, links, Role.HEAD_NODE, numbers, is_by_device=True, cage=cage),)
+
+
+def _paired_front_end(
+    platform: Platform, switch: Switch, rows: Shape, servers: Ends, storage: Ends, heads: tuple[Ends, ...]
+) -> NetworkMembers:
     """Storage fabric of a SuperPOD: servers 4:3 oversubscribed on their leaves, storage on leaves of its own 1:1."""
     kind = servers.kind
     numbers = switch_numbers(switch, kind)
@@ -123,11 +151,11 @@ def _paired_front_end(platform: Platform, switch: Switch, rows: Shape, servers: 
         (servers.quantity + reserved, STORAGE_OVERSUBSCRIPTION, of_servers),
         (storage.quantity + capacity_ports(platform, rows), 1.0, of_storage),
     )
-    tree, groups = leaf_pairs(numbers.size, kinds, count_links(managers, np.zeros_like(rows.nodes)))
+    tree, groups = leaf_pairs(numbers.size, kinds, count_links((*managers, *heads), np.zeros_like(rows.nodes)))
     tree = tree.with_free_ports(reserved)
     on_storage = (storage, *capacity_ends(platform, rows))
     paired = (replace(one, is_paired=True, group=1) for one in on_storage)
-    ends = (replace(servers, is_paired=True, group=0), *paired, *managers)
+    ends = (replace(servers, is_paired=True, group=0), *paired, *managers, *heads)
     planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, ends, groups=groups)]
     notes = (PlanNote(PlanNoteKind.STORAGE_RATIO, (float(np.max(groups[0].oversubscription)),)),)
     network = network_counts(NetworkRole.STORAGE, PlanNote(PlanNoteKind.FILES), kind, switch, planes, notes)

@@ -104,7 +104,13 @@ def rack_groups(
     for number, name in enumerate(names):
         pdu = platform.network_pdu if name == "network" and platform.network_pdu is not None else platform.pdu
         classes = tuple(
-            RackClass(p.role, p.item, p.quantity, device_needs(catalog.device(p.item), pdu, rules.feeds), is_reserved)
+            RackClass(
+                p.role,
+                p.item,
+                p.quantity,
+                device_needs(platform.device(catalog, p.item), pdu, rules.feeds),
+                is_reserved,
+            )
             for p, is_reserved in kinds[name]
         )
         delivered = catalog.device(classes[0].item).delivered

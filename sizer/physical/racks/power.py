@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from sizer.base.identity_cache import cached_by_identity
-from sizer.catalog.schema import Device
+from sizer.base.provenance import Sourced
+from sizer.catalog.bounds import Watts
+from sizer.catalog.schema import Cpu, Device, Gpu, Server
 
 # Kind of inlet of devices of which no source tells it.
 USUAL_INLET = "c14"
@@ -48,6 +50,37 @@ def device_power(device: Device) -> DevicePower:
     low = floor if floor is not None else typical if typical is not None else high
     middle = typical if typical is not None else (low + high) / 2
     return DevicePower(low, middle, high, is_known=top is not None)
+
+
+# Kept, so that the same choice is the same object: other functions keep by identity what they found of it.
+@cached_by_identity
+def with_component_floor(server: Server, gpu: Gpu, n_gpus: int, cpu: Cpu | None) -> Server:
+    """A server without a published maximum, with what its GPUs and processors draw together as the least it can draw.
+
+    Parameters
+    ----------
+    server : Server
+    gpu : Gpu
+    n_gpus : int
+        GPUs fitted in it. [-]
+    cpu : Cpu, optional
+        Its processor.
+
+    Notes
+    -----
+    Sum of the maxima of the data sheets. A floor that the catalogue states holds for the number of GPUs that the server
+    has by default; with that number the larger of both is used.
+    """
+    if server.power_max_w is not None or server.power_high_w is not None or gpu.tdp_w is None:
+        return server
+    n_cpus = server.n_cpus.value if server.n_cpus is not None else 0
+    cpu_w = cpu.tdp_w.value if cpu is not None and cpu.tdp_w is not None else 0.0
+    floor_w = n_gpus * gpu.tdp_w.value + n_cpus * cpu_w
+    stated = server.power_low_w
+    if stated is not None and server.n_gpus is not None and server.n_gpus.value == n_gpus:
+        floor_w = max(floor_w, stated.value)
+    fact = Sourced[Watts](value=floor_w, basis="derived", source=gpu.tdp_w.source, where=gpu.tdp_w.where)
+    return server.model_copy(update={"power_low_w": fact})
 
 
 def _value(fact: object) -> float | None:

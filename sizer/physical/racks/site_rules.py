@@ -115,15 +115,19 @@ def most_kg_on_floor(rules: SiteRules, rack: Rack) -> float:
     return min(rack.load_kg.value, rules.floor_kg_per_m2 * rack.width_m.value * rack.depth_m.value - own)
 
 
-def coolant_units(devices: Sequence[Component], catalog: Catalog, n_rows: int) -> list[Component]:
+def coolant_units(
+    devices: Sequence[Component], catalog: Catalog, n_rows: int, only: str | None = None
+) -> list[Component]:
     """Coolant distribution units that take the liquid heat of every row; none where nothing is liquid-cooled.
 
-    The smallest kind of which one unit is enough; otherwise as many of the largest kind as are needed.
+    The smallest kind of which one unit is enough; otherwise as many of the largest kind as are needed. ``only`` is the
+    id of the single kind that may be taken.
     """
     liquid_w = total_liquid_w(devices, catalog, n_rows)
     if not np.count_nonzero(liquid_w):
         return []
-    kinds = sorted((u for u in catalog.cooling.values() if u.orderable), key=lambda unit: unit.capacity_w.value)
+    units = (unit for unit in catalog.cooling.values() if unit.id == only or (only is None and unit.orderable))
+    kinds = sorted(units, key=lambda unit: unit.capacity_w.value)
     found, rest = [], liquid_w
     for unit in kinds:
         capacity_w = unit.capacity_w.value

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterable
 from sizer.bom.bill import BillWarning, BillWarningKind
 from sizer.bom.remarks import SERVICE_YEARS
 from sizer.present.words import plural, sentence
+from sizer.sizing.result import DesignAnswer
 
 _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
-    BillWarningKind.SALE_ENDED: lambda item, day: (
-        f"{item}: sale ended {day}; find the successor or a reseller with stock"
+    BillWarningKind.SALE_ENDED: lambda item, day, successor="": (
+        f"{item}: sale ended {day}; "
+        + (f"the successor is {successor}" if successor else "find the successor or a reseller with stock")
     ),
     BillWarningKind.SALE_ENDS: lambda item, day: f"{item}: sale ends {day}, while the quote is valid",
     BillWarningKind.SALE_ENDS_BEFORE_NEED: lambda item, day, need: (
@@ -69,6 +71,29 @@ _DELIVERY = (BillWarningKind.ORDER_BY, BillWarningKind.LEAD_TIME_OPEN)
 def need_dangers(warnings: Iterable[BillWarning]) -> tuple[BillWarning, ...]:
     """Of a bill's warnings, those of what endangers a date of need; for a request that has one."""
     return tuple(warning for warning in warnings if warning.kind in _DANGERS)
+
+
+# The last one of an item is said: an end of sale before a published end of service.
+_ENDS = (
+    BillWarningKind.SERVICE_END_KNOWN,
+    BillWarningKind.SERVICE_ENDS,
+    BillWarningKind.SALE_ENDS_BEFORE_NEED,
+    BillWarningKind.SALE_ENDED,
+)
+
+
+def life_cycle_sentences(design: DesignAnswer) -> list[str]:
+    """Ended sale, or a published end of service, of the server, the GPU and the storage of a design."""
+    platform = design.platform
+    parts = (platform.server, platform.gpu, platform.storage, platform.storage_server, platform.capacity_storage)
+    names = {part.name for part in parts if part is not None}
+    found = {
+        str(warning.values[0]): warning
+        for kind in _ENDS
+        for warning in design.bill.warnings
+        if warning.kind is kind and warning.values[0] in names
+    }
+    return bill_warning_sentences(found.values())
 
 
 def delivery_sentences(warnings: Iterable[BillWarning]) -> list[str]:

@@ -317,6 +317,9 @@ def rack_trade_off(choice: RackChoice) -> str:
     free = f"{grouped(choice.free_units)}{NARROW_SPACE}U"
     text = f"{free} stay free and are closed by blanking panels"
     if choice.limit in (RackLimit.POWER, RackLimit.PLACEMENT):
+        fewer = choice.n_packed + choice.n_existing
+        if not choice.has_unknown_power and choice.n_packed > 0 and fewer < choice.n_racks:
+            return f"{text}; {words.plural(fewer, 'rack')} would hold the same devices if kinds were mixed."
         more = "more power per rack" if choice.is_limited_by_request else "feeds of more power"
         return f"{text}; {more} or a denser placement would save floor space."
     return f"{text}; they are room for growth as far as the feeds allow."

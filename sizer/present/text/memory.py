@@ -10,7 +10,7 @@ from sizer.sizing.stages.gpu_memory import MemoryAnswer, Sharding
 _SHARDING = {
     Sharding.NONE: "",
     Sharding.OPTIMIZER: "; optimizer state divided over all GPUs, activations recomputed",
-    Sharding.EMBEDDINGS: "; embedding tables divided over all GPUs",
+    Sharding.EMBEDDINGS: "; embedding tables divided over all GPUs, trained by plain SGD without optimizer state",
     Sharding.LAYOUT: "; divided as the parallel layout says",
 }
 

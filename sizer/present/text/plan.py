@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from sizer.base.quantities import NARROW_SPACE, grouped, plain, significant, with_decimal_sign
+from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant, with_decimal_sign
 from sizer.catalog import labels
 from sizer.physical.components import Component, Network
 from sizer.physical.existing_use import Equipment, ExistingUse
@@ -76,6 +76,10 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         f"no source gives the power inlets of the {device}: each feed is planned for its full draw, and its power "
         "cords are not on the bill; confirm both with the vendor"
     ),
+    PlanNoteKind.HIGHER_MAXIMUM: lambda device, planned_w, other_w: (
+        f"{device}: planned with {si(planned_w, 'W')}; another source gives {si(other_w, 'W')}: confirm feeds and "
+        "cooling"
+    ),
     PlanNoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",
     PlanNoteKind.FEW_SUPPLIES: lambda device, supplies, remaining, needed, three_suffice: (
         f"when one feed is lost, the {device} keeps {remaining} of {supplies} power supplies and needs {needed} for "
@@ -140,8 +144,22 @@ def few_supplies_text(plan: Plan) -> str:
     )
 
 
+def unknown_power_names(plan: Plan) -> list[str]:
+    """Devices in racks with feeds whose maximum power no source gives."""
+    items = dict.fromkeys(
+        one.item for rack in plan.racks if rack.feeds for one in rack.present if not one.power.is_known
+    )
+    return [plan.catalog.device(item).name for item in items]
+
+
 def feeds_sentence(plan: Plan) -> str:
     """What the loss of a feed means for the racks of a design."""
+    unknown = unknown_power_names(plan)
+    if unknown and plan.inputs.platform.site.feeds != "N":
+        return (
+            f"The PDUs carry the known draw after the loss of a feed. Open: the maximum power of {listed(unknown)} "
+            "is not published."
+        )
     if plan.inputs.platform.site.feeds != "N" and keeps_too_few_supplies(plan):
         has_two = plan.inputs.platform.site.feeds == "2N"
         return (

@@ -126,7 +126,8 @@ def _exchange(reason: ExchangeReason) -> str:
         return "traffic between GPUs is part of their step"
     if reason.gradient_bytes is None:
         return "inference exchanges no gradients"
-    size = f"{si(reason.gradient_bytes, 'B')} of gradients per step"
+    what = "gradients and embedding vectors" if reason.has_tables else "gradients"
+    size = f"{si(reason.gradient_bytes, 'B')} of {what} per step"
     if reason.intra_link is not None:
         return f"{size} stay inside the server ({reason.intra_link})"
     return f"{size} over {si(reason.server_bytes_per_s, 'B/s')} per server"

@@ -7,6 +7,7 @@ from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, pla
 from sizer.catalog.labels import sample_unit
 from sizer.drawings.racks import at_least
 from sizer.present import words
+from sizer.present.text.bill_warnings import life_cycle_sentences
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.design_size import asked_target_text, takes_text
 from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned
@@ -59,6 +60,7 @@ def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict, team = result.design, result.verdict, result.request.team
     text = _cluster_text(result) if verdict.single is None else _single_text(verdict.kind, verdict.single, design)
+    text = " ".join([text, *life_cycle_sentences(design)])
     if team is None:
         return text
     share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
@@ -69,10 +71,11 @@ def proposal_text(result: SizingResult) -> str:
     """The answer without its confidence: what is proposed, what it does, and the target."""
     design, single = result.design, result.verdict.single
     if single is None or result.verdict.kind is VerdictKind.ONE_SERVER_TOO:
-        return f"{design.name}: {_rates_text(design, result)}."
+        return " ".join([f"{design.name}: {_rates_text(design, result)}.", *life_cycle_sentences(design)])
     server = single.platform.server.name
     verb = "may be" if single.probability is None else "is"
-    return f"One {server} with {_storage_text(single)} {verb} enough: {_rates_text(single, result)}."
+    text = f"One {server} with {_storage_text(single)} {verb} enough: {_rates_text(single, result)}."
+    return " ".join([text, *life_cycle_sentences(single)])
 
 
 def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:
@@ -149,8 +152,7 @@ def _storage_text(design: DesignAnswer) -> str:
 
 def _rate(answer: WorkloadAnswer) -> str:
     is_bound = answer.rate_is_upper_bound
-    if not answer.rate_is_predicted and answer.workload.target.gpus_busy is not None:
-        # The number of GPUs is the answer; of a GPU that nobody measured no rate is claimed.
+    if not answer.rate_is_predicted:  # of a GPU that nobody measured no rate is claimed
         return "rates are not predicted (no GPU of this generation was measured)"
     if answer.time is not None and answer.workload.target.time_to_train_s is not None:
         value, low, high = answer.time.total_s
@@ -255,7 +257,8 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
 def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     """What one server delivers of a language model, and how many the target takes at the expected rate."""
     unit, server = sample_unit(answer.dnn), design.platform.server.name
-    each = float(answer.throughput.value) / design.n_servers
+    assert answer.language is not None  # asked of language models only
+    each = float(answer.throughput.value) / answer.language.gpus_used * design.platform.gpus_per_server
     needed = answer.required_samples_per_s
     if needed is None:
         target = target_text(answer.workload, answer.dnn)

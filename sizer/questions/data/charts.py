@@ -56,10 +56,10 @@ def copy_chart(copy: "LocalCopy", palette: Palette = LIGHT, width: int | str = C
     y = alt.Y("time:Q", scale=y_scale, axis=axis(), title=f"time to train, {unit}")
     colour = alt.Color("colour:N", scale=None)
     layers: list[Any] = [
-        chart_of(rows).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, detail="way:N"),
+        chart_of(rows).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, detail=alt.Detail("way:N")),
         chart_of(_names(rows, y_scale.domain[1]))
         .mark_text(align="left", dx=6)
-        .encode(x=x, y=y, text="way:N", color=colour),
+        .encode(x=x, y=y, text=alt.Text("way:N"), color=colour),
     ]
     if math.isfinite(copy.break_even_epoch):
         layers += _break_even(copy, factor, x, y, palette)
@@ -115,6 +115,6 @@ def _break_even(copy: "LocalCopy", factor: float, x: alt.X, y: alt.Y, palette: P
         mark.mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink).encode(x=x),
         mark.mark_point(filled=True, size=45, color=palette.ink, opacity=1).encode(x=x, y=y),
         mark.mark_text(align="left", baseline="top", dx=5, color=palette.ink).encode(
-            x=x, y=alt.value(0), text="text:N"
+            x=x, y=alt.value(0), text=alt.Text("text:N")
         ),
     ]

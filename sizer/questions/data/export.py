@@ -66,7 +66,7 @@ def _route(route: IngestRoute) -> dict[str, object]:
 
 
 def _link(link: IngestLink) -> dict[str, object]:
-    return fields_of(link, "bytes_per_s", "copies", "source", name=link_name(link))
+    return fields_of(link, "bytes_per_s", "copies", "source", "is_by_others", name=link_name(link))
 
 
 def _copy(copy: LocalCopy) -> dict[str, object]:

@@ -7,11 +7,11 @@ from enum import StrEnum
 import numpy as np
 
 from sizer.catalog.links import LinkType
-from sizer.catalog.schema import Server
 from sizer.perf.data_transfer import fill_time_s
 from sizer.physical.capacity import counts_nodes
-from sizer.physical.networks.ports import fabric_numbers
+from sizer.physical.networks.ports import DevicePort, device_ports
 from sizer.physical.networks.storage_networks import front_end_kind, front_end_ports
+from sizer.physical.platform import Attachment
 from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.constraints.stored_data import StorageDemand
 from sizer.sizing.result import DesignAnswer
@@ -32,8 +32,10 @@ class IngestLinkRole(StrEnum):
     PORTS_BEHIND_GATEWAY = "ports behind gateway"  # of the storage
     GATEWAY_PORTS = "gateway ports"  # free ones
     GATEWAY_UPLINKS = "gateway uplinks"
+    SWITCH_PORTS = "switch ports"  # free ones, of the switches that the storage joins
     HOST_PORT = "host port"  # one external port of the head node or GPU server
     FABRIC_PORT = "fabric port"  # of that host
+    STORAGE_NETWORK_PORT = "storage network port"  # of that host
 
 
 class IngestEntry(StrEnum):
@@ -58,6 +60,7 @@ class IngestLink:
     port_kind: LinkType | None = None
     copies: int = 1
     source: str = ""
+    is_by_others: bool = False  # a port that the design has, with a cable of the customer
 
     @property
     def data_bytes_per_s(self) -> float:
@@ -151,14 +154,55 @@ def ingest_plan(design: DesignAnswer, stored: StorageDemand, data: DataRequest) 
     )
 
 
-def outside_kind(server: Server, fabric: LinkType) -> LinkType | None:
-    """Fastest Ethernet port of a server that is neither on the compute fabric nor its BMC; None if it has none."""
-    kinds = [
-        port.kind
-        for port in server.ports
-        if port.use != "bmc" and not port.kind.is_infiniband and fabric not in (port.kind, *port.also)
+@dataclass(frozen=True)
+class _Port:
+    """The port by which a device reaches the customer's network."""
+
+    kind: LinkType
+    is_cabled: bool  # by the design; False: a free port, its cable is by others
+
+
+def _outside_port(design: DesignAnswer, role: Role) -> _Port | None:
+    """Fastest Ethernet port of the first device of a role that leads outside; None if it has none.
+
+    The ports that the design cables to its in-band and management networks run at the rate of their links. A port that
+    no network of the design takes may be cabled to the customer's network.
+    """
+    cabled = _cabled(design, role)
+    if cabled is None:
+        return None
+    device, kinds = cabled
+    found = [
+        _Port(kind, is_cabled=True)
+        for number, (network, kind) in kinds.items()
+        if network in (NetworkRole.IN_BAND, NetworkRole.MANAGEMENT) and device[number].use != "bmc"
     ]
-    return max(kinds, key=lambda kind: kind.gbit_per_s.value, default=None)
+    fabric = design.platform.fabric
+    found += [
+        _Port(port.kinds[0], is_cabled=False)
+        for number, port in enumerate(device)
+        if number not in kinds
+        and port.use not in ("bmc", "storage-network", "back-end")
+        and not port.kinds[0].is_infiniband
+        and fabric not in port.kinds
+    ]
+    return max(found, key=lambda port: (port.kind.gbit_per_s.value, port.is_cabled), default=None)
+
+
+def _cabled(
+    design: DesignAnswer, role: Role
+) -> tuple[tuple[DevicePort, ...], dict[int, tuple[NetworkRole, LinkType]]] | None:
+    """Ports of the first device of a role, and those with a cable, each with its network and what it runs."""
+    plan = design.plan
+    device = next((one for one in plan.devices if one.role is role), None)
+    if device is None:
+        return None
+    found = {
+        int(port): (cable.run.network.network, cable.run.kind)
+        for cable in plan.cables
+        for port in cable.run.a_port[cable.run.a_device == device.number]
+    }
+    return device_ports(plan.device(device.item)), found
 
 
 def _copies(design: DesignAnswer) -> int:
@@ -189,20 +233,20 @@ def _routes(design: DesignAnswer) -> Iterator[IngestRoute]:
     if front is not None:
         yield front
     if platform.head_node is not None and any(device.role is Role.HEAD_NODE for device in design.plan.devices):
-        yield from _through_host(design, platform.head_node, IngestEntry.HEAD_NODE)
+        yield from _through_host(design, Role.HEAD_NODE, IngestEntry.HEAD_NODE)
     else:
-        yield from _through_host(design, platform.server, IngestEntry.GPU_SERVER)
+        yield from _through_host(design, Role.GPU_SERVER, IngestEntry.GPU_SERVER)
 
 
 def _to_servers(design: DesignAnswer) -> Iterator[IngestRoute]:
-    platform = design.platform
-    kind = outside_kind(platform.server, platform.fabric)
-    if kind is not None:
-        yield IngestRoute("front-end", IngestEntry.SERVER_PORTS, (_ports(IngestLinkRole.SERVER_PORT, 1, kind),))
+    port = _outside_port(design, Role.GPU_SERVER)
+    if port is not None:
+        link = _ports(IngestLinkRole.SERVER_PORT, 1, port.kind, is_by_others=not port.is_cabled)
+        yield IngestRoute("front-end", IngestEntry.SERVER_PORTS, (link,))
 
 
-def _ports(role: IngestLinkRole, count: int, kind: LinkType) -> IngestLink:
-    return IngestLink(role, count * kind.bytes_per_s, count, kind)
+def _ports(role: IngestLinkRole, count: int, kind: LinkType, *, is_by_others: bool = False) -> IngestLink:
+    return IngestLink(role, count * kind.bytes_per_s, count, kind, is_by_others=is_by_others)
 
 
 def _front_end(design: DesignAnswer) -> IngestRoute | None:
@@ -221,8 +265,16 @@ def _front_end(design: DesignAnswer) -> IngestRoute | None:
     count = design.storage_nodes * free
     if kind.is_infiniband or not count:
         return None
-    entry = IngestEntry.FREE_FRONT_END if platform.attachment == "gateway" else IngestEntry.FRONT_END
-    return IngestRoute("front-end", entry, (_ports(IngestLinkRole.STORAGE_PORTS, count, kind),))
+    storage_ports = _ports(IngestLinkRole.STORAGE_PORTS, count, kind)
+    if platform.attachment == "gateway":
+        return IngestRoute("front-end", IngestEntry.FREE_FRONT_END, (replace(storage_ports, is_by_others=True),))
+    role = NetworkRole.STORAGE if platform.attachment == "own network" else NetworkRole.COMPUTE
+    network = next(net for net in design.quantities.networks if net.role is role)
+    switch_ports = int(network.leaf_ports_free[0])
+    if not switch_ports:
+        return None
+    entrance = _ports(IngestLinkRole.SWITCH_PORTS, switch_ports, network.kind, is_by_others=True)
+    return IngestRoute("front-end", IngestEntry.FRONT_END, (entrance, storage_ports))
 
 
 def _through_gateway(design: DesignAnswer) -> Iterator[IngestRoute]:
@@ -241,19 +293,25 @@ def _through_gateway(design: DesignAnswer) -> Iterator[IngestRoute]:
     yield IngestRoute("gateway", IngestEntry.GATEWAY, (gateway_ports, storage_ports))
 
 
-def _through_host(design: DesignAnswer, host: Server, entry: IngestEntry) -> Iterator[IngestRoute]:
-    """One external port of a host, its port on the fabric, and the links between that and the storage.
+def _through_host(design: DesignAnswer, role: Role, entry: IngestEntry) -> Iterator[IngestRoute]:
+    """One external port of a host, its port on the way to the storage, and the links between that and the storage.
 
-    One port only: the others are for redundancy, and a single copy uses one of them.
+    One port only: the others are for redundancy, and a single copy uses one of them. A host without a cable to the
+    storage is no route.
     """
     platform, counts = design.platform, design.quantities
-    outside = outside_kind(host, platform.fabric)
-    if outside is None:
+    outside, cabled = _outside_port(design, role), _cabled(design, role)
+    if outside is None or cabled is None:
         return
-    links = [_ports(IngestLinkRole.HOST_PORT, 1, outside)]
-    if platform.storage.server is None or platform.storage.server.value != host.id:
-        if fabric_numbers(host, platform.fabric).size:
-            links.append(_ports(IngestLinkRole.FABRIC_PORT, 1, platform.fabric))
+    host = platform.head_node if role is Role.HEAD_NODE else platform.server
+    links = [_ports(IngestLinkRole.HOST_PORT, 1, outside.kind, is_by_others=not outside.is_cabled)]
+    is_storage = platform.storage.server is not None and host is not None and platform.storage.server.value == host.id
+    if not is_storage:
+        inward = _inward(platform.attachment, list(cabled[1].values()))
+        if inward is not None:
+            links.append(inward)
+        elif platform.attachment != "lan":
+            return
         if platform.gateway is not None:
             uplinks_bytes_per_s = float(counts.gateway_bytes_per_s[0])
             links.append(IngestLink(IngestLinkRole.GATEWAY_UPLINKS, uplinks_bytes_per_s, source=_GUIDE))
@@ -261,3 +319,11 @@ def _through_host(design: DesignAnswer, host: Server, entry: IngestEntry) -> Ite
         if counts_nodes(platform.storage) and np.isfinite(line):
             links.append(IngestLink(IngestLinkRole.STORAGE_LINE, line))
     yield IngestRoute("head-node", entry, tuple(links))
+
+
+def _inward(attachment: Attachment, cabled: list[tuple[NetworkRole, LinkType]]) -> IngestLink | None:
+    """Port of a host on the network of the storage; None without one."""
+    network = NetworkRole.STORAGE if attachment == "own network" else NetworkRole.COMPUTE
+    role = IngestLinkRole.STORAGE_NETWORK_PORT if network is NetworkRole.STORAGE else IngestLinkRole.FABRIC_PORT
+    kind = next((kind for joined, kind in cabled if joined is network), None)
+    return None if kind is None else _ports(role, 1, kind)

@@ -128,11 +128,12 @@ def link_name(link: IngestLink) -> str:
     """A link without its rate: '4 ports of the storage, 40 GbE each'."""
     kind = "" if link.port_kind is None else link.port_kind.name
     count = link.n_ports
+    by_others = " (cable provided by others)" if link.is_by_others else ""
     storage_ports = by_count(count, f"{grouped(count)} port of the storage", f"{grouped(count)} ports of the storage")
     return {
         IngestLinkRole.CUSTOMER_SOURCE: "the customer's source, as stated",
         IngestLinkRole.PUBLISHED_WRITES: "writes of a published test",
-        IngestLinkRole.SERVER_PORT: f"one port of each server, {kind}",
+        IngestLinkRole.SERVER_PORT: f"one port of each server, {kind}{by_others}",
         IngestLinkRole.STORAGE_PORTS: f"{storage_ports}, {kind}{' each' if count > 1 else ''}",
         IngestLinkRole.STORAGE_LINE: "ports of the storage",
         IngestLinkRole.PORTS_BEHIND_GATEWAY: f"{storage_ports} behind it",
@@ -140,7 +141,13 @@ def link_name(link: IngestLink) -> str:
             count, f"{grouped(count)} free port of the gateway", f"{grouped(count)} free ports of the gateway"
         ),
         IngestLinkRole.GATEWAY_UPLINKS: "uplinks of the gateway",
-        IngestLinkRole.HOST_PORT: f"one external port, {kind}",
+        IngestLinkRole.SWITCH_PORTS: by_count(
+            count,
+            f"one free port of its switches, {kind}{by_others}",
+            f"{grouped(count)} free ports of its switches, {kind} each{by_others}",
+        ),
+        IngestLinkRole.HOST_PORT: f"one external port, {kind}{by_others}",
+        IngestLinkRole.STORAGE_NETWORK_PORT: f"one port on the storage network, {kind}",
         IngestLinkRole.FABRIC_PORT: f"one port on the compute fabric, {kind}",
     }[link.role]
 

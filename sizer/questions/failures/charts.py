@@ -91,7 +91,7 @@ def failure_chart(
                 alt.Tooltip("remedy:N", title="remedy"),
             ],
         ),
-        base.mark_text(align="left", dx=_GAP_PX).encode(x=alt.X("share:Q", scale=scale), text="text:N"),
+        base.mark_text(align="left", dx=_GAP_PX).encode(x=alt.X("share:Q", scale=scale), text=alt.Text("text:N")),
     ]
     lines = max(name.count("\n") + 1 for name in names)
     title = failure_finding(cases, workload_index)

@@ -55,6 +55,7 @@ class NodeLost:
     n_survived: int | None  # nodes that the protection survives; None: no source says
     remaining_nodes: int
     min_nodes: int | None  # that a rebuild needs, where fewer remain
+    controllers: int = 1  # of an appliance: one of them is lost, and the others go on with all data
 
 
 @dataclass(frozen=True)
@@ -211,12 +212,21 @@ class FailureScenarios:
         storage, nodes = self.design.platform.storage, self.losses.storage_nodes
         if nodes:
             links = next(iter(nodes.values()))
-            remaining = self.losses.without(cables=[link.id for link in links])
+            controllers = 1 if storage.controllers is None else storage.controllers.value
+            remaining = self.losses.without(cables=[link.id for link in links[: -(-len(links) // controllers)]])
             survives = nodes_survived(storage)
             least = storage.min_nodes.value if storage.min_nodes is not None else 0
             has_room = storage.stripe_parity is None or remaining.storage_nodes >= least
-            lost = NodeLost(storage.name, survives, remaining.storage_nodes, None if has_room else int(least))
-            if remaining.storage_nodes == 0 or survives == 0:
+            lost = NodeLost(
+                storage.name, survives, remaining.storage_nodes, None if has_room else int(least), controllers
+            )
+            if controllers > 1:
+                # The ports of one controller are lost; that the data remain is as sure as the fact.
+                is_certain = storage.controllers is not None and storage.controllers.basis != "assumed"
+                yield FailureScenario(
+                    "storage-node", False, (HardwareAfterLoss(remaining),), lambda _: lost, is_certain
+                )
+            elif remaining.storage_nodes == 0 or survives == 0:
                 yield self._stopped("storage-node", lost)
             else:
                 options, is_certain = (HardwareAfterLoss(remaining),), survives is not None

@@ -67,7 +67,7 @@ def owned_chart(growth: PlatformGrowth, palette: Palette = LIGHT, width: int | s
     colour = palette.stages["gpu" if is_servers else "storage"]
     layers: list[Any] = [
         base.mark_bar(width=alt.RelativeBandSize(0.6), color=colour).encode(y=y),
-        base.mark_text(baseline="bottom", dy=-4).encode(y=y, text="text:N"),
+        base.mark_text(baseline="bottom", dy=-4).encode(y=y, text=alt.Text("text:N")),
     ]
     if any(row["owned"] != row["need"] for row in rows):
         tick = base.mark_tick(thickness=2, color=palette.ink, width=alt.RelativeBandSize(0.75))
@@ -116,7 +116,7 @@ def limits_chart(growth: PlatformGrowth, palette: Palette = LIGHT, width: int | 
     layers.append(
         chart_of(_apart(labels, domain))
         .mark_text(align="left", dx=8)
-        .encode(x=x, y=alt.Y("at:Q", scale=scale), text="text:N")
+        .encode(x=x, y=alt.Y("at:Q", scale=scale), text=alt.Text("text:N"))
     )
     return finish(layers, _limits_finding(growth), palette, width, _HEIGHT + 30, "Dashed line: capacity.")
 

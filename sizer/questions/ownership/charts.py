@@ -66,8 +66,10 @@ def ownership_chart(answer: OwnershipAnswer, palette: Palette = LIGHT, width: in
     layers: list[Any] = [
         chart_of(rows)
         .mark_bar(width=alt.RelativeBandSize(0.6))
-        .encode(x=x, y=y, y2="to:Q", color=colour, tooltip=["year:N", "kind:N"]),
-        chart_of(totals).mark_text(baseline="bottom", dy=-4).encode(x=x, y=alt.Y("to:Q", scale=scale), text="text:N"),
+        .encode(x=x, y=y, y2=alt.Y2("to:Q"), color=colour, tooltip=[alt.Tooltip("year:N"), alt.Tooltip("kind:N")]),
+        chart_of(totals)
+        .mark_text(baseline="bottom", dy=-4)
+        .encode(x=x, y=alt.Y("to:Q", scale=scale), text=alt.Text("text:N")),
     ]
     below = "Known costs only" if cost.is_at_least else ""
     return finish(layers, short_finding(answer), palette, width, HEIGHT_PX, below)

@@ -90,8 +90,8 @@ def _names(
     )
     x, y = alt.X("use:Q", scale=across), alt.Y("cost:Q", scale=scale)
     return [
-        chart_of([row]).mark_text(color=palette.muted, **place).encode(x=x, y=y, text="text:N"),
-        chart_of([end]).mark_text(color=palette.accent, **side).encode(x=x, y=y, text="text:N"),
+        chart_of([row]).mark_text(color=palette.muted, **place).encode(x=x, y=y, text=alt.Text("text:N")),
+        chart_of([end]).mark_text(color=palette.accent, **side).encode(x=x, y=y, text=alt.Text("text:N")),
     ]
 
 
@@ -106,7 +106,7 @@ def _stated_use(use: Decimal | None, across: alt.Scale, palette: Palette) -> lis
     return [
         mark.mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink).encode(x=x),
         mark.mark_text(align="right" if is_late else "left", baseline="bottom", dx=-4 if is_late else 4, dy=-4).encode(
-            x=x, y=alt.value(_HEIGHT), text="text:N"
+            x=x, y=alt.value(_HEIGHT), text=alt.Text("text:N")
         ),
     ]
 

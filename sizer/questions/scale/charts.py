@@ -74,8 +74,8 @@ def rates_chart(
     x = alt.X("value:Q", scale=scale, axis=axis(grid=False), title=f"throughput, {unit}")
     layers: list[Any] = [
         base.mark_bar(height=alt.RelativeBandSize(0.55)).encode(x=x, color=alt.Color("colour:N", scale=None)),
-        base.mark_rule(strokeWidth=1.2, color=palette.ink).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
-        base.mark_text(align="left", dx=6).encode(x=alt.X("high:Q", scale=scale), text="text:N"),
+        base.mark_rule(strokeWidth=1.2, color=palette.ink).encode(x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q")),
+        base.mark_text(align="left", dx=6).encode(x=alt.X("high:Q", scale=scale), text=alt.Text("text:N")),
     ]
     return finish(layers, rates_finding(ways, number, first), palette, width, _ROW_PX * len(rows))
 
@@ -151,12 +151,14 @@ def steps_chart(
         .mark_bar(height=alt.RelativeBandSize(0.55))
         .encode(
             x=alt.X("from:Q", scale=scale, axis=axis(grid=False), title="time of a training step, ms"),
-            x2="to:Q",
+            x2=alt.X2("to:Q"),
             y=y,
             color=colour,
             tooltip=[alt.Tooltip("name:N", title="arrangement"), "part:N"],
         ),
-        chart_of(total).mark_text(align="left", dx=6).encode(x=alt.X("to:Q", scale=scale), y=y, text="text:N"),
+        chart_of(total)
+        .mark_text(align="left", dx=6)
+        .encode(x=alt.X("to:Q", scale=scale), y=y, text=alt.Text("text:N")),
     ]
     return finish(layers, steps_finding(steps), palette, width, _ROW_PX * len(names))
 

@@ -74,7 +74,7 @@ def waits_chart(
     base = chart_of(rows).encode(x=x, y=y)
     colour = alt.Color("colour:N", scale=None)
     layers: list[Any] = [
-        base.mark_line(strokeWidth=1.6).encode(detail="name:N", color=colour),
+        base.mark_line(strokeWidth=1.6).encode(detail=alt.Detail("name:N"), color=colour),
         base.mark_point(filled=True, size=22, opacity=1).encode(
             color=colour,
             tooltip=[
@@ -88,7 +88,7 @@ def waits_chart(
         chart_of([{"x": now}]).mark_rule(color=palette.accent, strokeWidth=1.2).encode(x=x),
         chart_of([{"x": now, "y": 0.0, "text": here}])
         .mark_text(align="left", baseline="bottom", dx=5, dy=-4, color=palette.accent, fontWeight=600)
-        .encode(x=x, y=y, text="text:N"),
+        .encode(x=x, y=y, text=alt.Text("text:N")),
         *_names(named, x, y_scale),
     ]
     return finish(layers, waits_finding(answer), palette, width, _HEIGHT)
@@ -141,7 +141,7 @@ def _names(named: Rows, x: alt.X, y_scale: alt.Scale) -> list[Any]:
         .mark_text(
             align="right", baseline="middle", dx=-8, color=row["colour"], fontWeight=600 if row["chosen"] else 400
         )
-        .encode(x=x, y=at, text="text:N")
+        .encode(x=x, y=at, text=alt.Text("text:N"))
         for row in named
     ]
 
@@ -234,7 +234,7 @@ def _average(demand: ReadDemand, factor: float, scale: alt.Scale, palette: Palet
     return [
         mark.mark_rule(color=palette.muted, strokeWidth=1).encode(y=at),
         mark.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=palette.muted).encode(
-            x=alt.value(0), y=at, text="text:N"
+            x=alt.value(0), y=at, text=alt.Text("text:N")
         ),
     ]
 

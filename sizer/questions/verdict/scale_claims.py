@@ -6,7 +6,6 @@ import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.links import LinkType
-from sizer.perf.exchange import gradient_bytes
 from sizer.physical.networks.ports import nodes_of
 from sizer.questions.verdict.claim import (
     HITACHI,
@@ -35,7 +34,7 @@ from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.gpu_memory import all_fit
+from sizer.sizing.stages.gpu_memory import all_fit, gradient_bytes, looked_up_bytes
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
 from sizer.workload.request import SizingRequest
 
@@ -136,7 +135,7 @@ def _slow_fabric(resized: ResizedRequests, index: int, model: WorkloadOnDesign) 
         loss_fraction=loss.value,
         first_paying_servers=int(paying[0]) + 1 if paying.size else None,
         compared_servers=MAX_SERVERS,
-        gradient_bytes=float(gradient_bytes(work.dnn.parameters.value, work.request.precision)),
+        gradient_bytes=gradient_bytes(work) + work.batch_per_gpu * looked_up_bytes(work),
         exchange_servers=exchange_servers,
         slow_exchange_s=exchange_s(model, slow, exchange_servers),
         fast_exchange_s=exchange_s(model, fast, exchange_servers),

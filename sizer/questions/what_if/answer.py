@@ -110,7 +110,7 @@ def _verdict(one: FixedDesignRates, *, is_open: bool) -> str:
     if is_open and one.meets_target[0]:
         return NOT_KNOWN
     probability = chance(float(one.probability[0]))
-    return f"{'met' if one.meets_target[0] else 'missed'} at {probability}"
+    return f"{'met' if one.meets_target[0] else 'missed'}, probability {probability}"
 
 
 def _verdict_change(now: FixedDesignRates, base: FixedDesignRates) -> str:

@@ -78,7 +78,7 @@ def tornado_chart(s: Sensitivity, unit: str, palette: Palette = LIGHT, width: in
     layers: list[Any] = [
         base.mark_bar(height=alt.RelativeBandSize(0.55), strokeWidth=1).encode(
             x=x,
-            x2="at:Q",
+            x2=alt.X2("at:Q"),
             color=alt.Color("colour:N", scale=None),
             stroke=alt.Stroke("colour:N", scale=None),
             fillOpacity=alt.FillOpacity("fill:Q", scale=None),
@@ -173,7 +173,7 @@ def _texts(base: alt.Chart, kinds: set[tuple[str, int]], scale: alt.Scale, palet
             "lineHeight": _LINE_PX,
         }
         at = alt.X("text_at:Q", scale=scale)
-        layers += haloed(rows.encode(x=at, text="text:N"), palette, palette.ink, is_wide=True, **place)
+        layers += haloed(rows.encode(x=at, text=alt.Text("text:N")), palette, palette.ink, is_wide=True, **place)
     return layers
 
 

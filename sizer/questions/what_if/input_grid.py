@@ -29,6 +29,7 @@ from sizer.questions.what_if.varied_input import (
     target_kind,
     target_value,
 )
+from sizer.sizing.constraints.storage_fill import planned_bytes
 from sizer.sizing.constraints.stored_data import needed_with_bytes, storage_demand
 from sizer.sizing.constraints.tiers import fast_tier_bytes
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
@@ -334,7 +335,7 @@ def _whole_nodes(model: WorkloadOnDesign, points: _Points, wanted: Floats) -> Fl
         return np.full(wanted.shape, np.nan)
     unit = capacity.nodes_per_unit(storage)
     low, high = capacity.node_limits(storage)
-    for_data = capacity.smallest_nodes(storage, model.platform.capacity_option, _fast_bytes(model, points))
+    for_data = capacity.smallest_nodes(storage, model.platform.capacity_option, _planned_bytes(model, points))
     whole = np.ceil(np.maximum(np.maximum(wanted, low), for_data.nodes) / unit) * unit
     return np.where((whole <= high) & for_data.fits, whole, np.inf)
 
@@ -350,6 +351,15 @@ def _holds_data(model: WorkloadOnDesign, points: _Points) -> Bools:
         kept = storage_demand(model.works, data).checkpoints_bytes  # on the fast tier alone
         holds &= np.isnan(second) | (second >= everything - kept)
     return np.asarray(holds)
+
+
+def _planned_bytes(model: WorkloadOnDesign, points: _Points) -> Floats:
+    """What a resized fast storage is planned for: with one tier it keeps free space."""
+    needed, data = _fast_bytes(model, points), model.request.data
+    if model.platform.second_tier is not None:
+        return needed
+    without = {"reserve_share": 0.0, "minimum_capacity_bytes": None}
+    return planned_bytes(needed, _stored_bytes(model, points, data.model_copy(update=without)))
 
 
 def _fast_bytes(model: WorkloadOnDesign, points: _Points) -> Floats:

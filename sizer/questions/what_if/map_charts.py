@@ -83,9 +83,9 @@ def map_chart(
         .mark_rect(strokeWidth=0)
         .encode(
             x=x_of,
-            x2="x2:Q",
+            x2=alt.X2("x2:Q"),
             y=y_of,
-            y2="y2:Q",
+            y2=alt.Y2("y2:Q"),
             color=alt.Color("colour:N", scale=None),
             fillOpacity=alt.FillOpacity("fill:Q", scale=None),
             tooltip=tips,
@@ -98,7 +98,10 @@ def map_chart(
                 chart_of(borders)
                 .mark_rule(strokeWidth=1.4, color=palette.ink, strokeDash=dash)
                 .encode(
-                    x=alt.X("x:Q", scale=_place_scale(x)), x2="x2:Q", y=alt.Y("y:Q", scale=_place_scale(y)), y2="y2:Q"
+                    x=alt.X("x:Q", scale=_place_scale(x)),
+                    x2=alt.X2("x2:Q"),
+                    y=alt.Y("y:Q", scale=_place_scale(y)),
+                    y2=alt.Y2("y2:Q"),
                 )
             )
     layers += _words(across, up, cells, x, y, palette, height)
@@ -216,7 +219,7 @@ def _words(
     x_of, y_of = alt.X("x:Q", scale=_place_scale(x)), alt.Y("y:Q", scale=_place_scale(y))
     layers: list[Any] = []
     if numbers:
-        layers.append(chart_of(numbers).mark_text(color=palette.muted).encode(x=x_of, y=y_of, text="text:N"))
+        layers.append(chart_of(numbers).mark_text(color=palette.muted).encode(x=x_of, y=y_of, text=alt.Text("text:N")))
     if names:
         halo: dict[str, Any] = {
             "stroke": palette.background,
@@ -225,7 +228,9 @@ def _words(
             "fontWeight": 600,
         }
         marks: tuple[dict[str, Any], ...] = ({"fontWeight": 600, **halo}, {"fontWeight": 600, "color": palette.ink})
-        layers += [chart_of(names).mark_text(**style).encode(x=x_of, y=y_of, text="text:N") for style in marks]
+        layers += [
+            chart_of(names).mark_text(**style).encode(x=x_of, y=y_of, text=alt.Text("text:N")) for style in marks
+        ]
     return layers
 
 

@@ -42,7 +42,7 @@ def along_chart(
     unit: str,
     title: str,
     palette: Palette = LIGHT,
-    width: int | str = 330,
+    width: int | str = 300,  # of the title; a page draws the plot as wide as its column
     height: int = 190,
 ) -> Chart:
     """Rate with its 90 % band along one input, the stage that limits named below the line.
@@ -94,7 +94,9 @@ def along_chart(
     now = rows[x.base]
     layers: list[Any] = [
         base.mark_area(opacity=BAND_OPACITY, color=palette.accent).encode(
-            x=x_of, y=alt.Y("low:Q", scale=scale, axis=axis(tickCount=4), title=f"throughput, {unit}"), y2="high:Q"
+            x=x_of,
+            y=alt.Y("low:Q", scale=scale, axis=axis(tickCount=4), title=f"throughput, {unit}"),
+            y2=alt.Y2("high:Q"),
         ),
         base.mark_line(color=palette.accent, strokeWidth=2).encode(x=x_of, y=y_of),
         # Wide and unseen, so that the pointer need not hit the line.
@@ -105,7 +107,7 @@ def along_chart(
         .encode(x=x_of, y=quiet, tooltip=tips),
         chart_of([{**now, "name": "now"}])
         .mark_text(align="left", dx=7, dy=-11, fontWeight=600, color=palette.accent)
-        .encode(x=x_of, y=quiet, text="name:N"),
+        .encode(x=x_of, y=quiet, text=alt.Text("name:N")),
     ]
     return finish(layers, title, palette, width, height)
 
@@ -150,12 +152,16 @@ def _strip(
         colour, zero = palette.stages[span.value], alt.Y("zero:Q", scale=scale)
         data = chart_of([{"x": start, "x2": end, "zero": 0, "middle": (start + end) / 2, "name": stage(span.value)}])
         layers.append(
-            data.mark_rule(strokeWidth=_STRIP_PX, color=colour).encode(x=alt.X("x:Q", scale=ends), x2="x2:Q", y=zero)
+            data.mark_rule(strokeWidth=_STRIP_PX, color=colour).encode(
+                x=alt.X("x:Q", scale=ends), x2=alt.X2("x2:Q"), y=zero
+            )
         )
         name = stage(span.value)
         if text_width(name, CHART_LABEL_PX) + _NAME_GAP < abs(end - start) / length * _LINE_PLOT:
             layers.append(
-                data.mark_text(dy=-10, color=colour).encode(x=alt.X("middle:Q", scale=ends), y=zero, text="name:N")
+                data.mark_text(dy=-10, color=colour).encode(
+                    x=alt.X("middle:Q", scale=ends), y=zero, text=alt.Text("name:N")
+                )
             )
     return layers
 

@@ -19,6 +19,7 @@ from sizer.physical.platform import Platform, SecondTier
 from sizer.physical.platforms import MIN_LEAF_PORTS, leaf_ports
 from sizer.physical.roles import NetworkRole
 from sizer.physical.stated_storage import as_stated
+from sizer.sizing.constraints.storage_fill import planned_bytes
 from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, node_read_rate
 from sizer.workload.data import OBJECT_STORAGE, DataRequest
@@ -44,12 +45,17 @@ def fast_tier_bytes(demand: StorageDemand, data: DataRequest) -> float:
 
 def capacity_tier_bytes(demand: StorageDemand) -> float:
     """Usable capacity of the capacity tier: all data with snapshots and reserve; the fast tier holds copies. [B]"""
-    return demand.stored_bytes - demand.checkpoints_bytes
+    held = demand.stored_bytes - demand.checkpoints_bytes
+    return float(planned_bytes(held, held - demand.reserve_bytes))
 
 
 def needed_of(platform: Platform, demand: StorageDemand, data: DataRequest) -> float:
-    """Usable capacity that the fast storage of a platform must have. [B]"""
-    return demand.total_bytes if platform.second_tier is None else fast_tier_bytes(demand, data)
+    """Usable capacity that the fast storage of a platform must have; shared storage keeps free space. [B]"""
+    if platform.second_tier is not None:
+        return fast_tier_bytes(demand, data)
+    if platform.storage.kind == "local":
+        return demand.total_bytes
+    return float(planned_bytes(demand.total_bytes, demand.stored_bytes - demand.reserve_bytes))
 
 
 def with_tiers(

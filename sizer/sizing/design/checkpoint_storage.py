@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sizer.perf.availability.goodput import servers_of_eight, storage_level
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.checkpoints import TRANSFER_S, CheckpointedJob
-from sizer.sizing.stages.storage_rates import node_rates, node_write_rates, write_rate_is_unknown
+from sizer.sizing.stages.storage_rates import mount_rates, node_rates, node_write_rates, write_rate_is_unknown
 
 # Of the state of a parameter, what every data parallel replica needs: its weight in BF16. [B]
 _WEIGHT_BYTES = 2.0
@@ -49,7 +49,9 @@ def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> Checkpoint
     count = design.delivering_nodes
     low, high, line = (count * rate for rate in node_rates(platform))
     slow, fast = (count * rate for rate in node_write_rates(platform))
-    read, write = (min(low, line), min(high, line)), (min(slow, line), min(fast, line))
+    slow_clients, fast_clients = _client_rates(design)
+    read = min(low, line, slow_clients), min(high, line, fast_clients)
+    write = min(slow, line, slow_clients), min(fast, line, fast_clients)
     weights = min(_WEIGHT_BYTES * job.parameters, kept.restart_bytes)
     storm = kept.restart_bytes + (job.replicas - 1) * weights
     loaded = storm if kept.replica_bytes else kept.restart_bytes
@@ -68,3 +70,11 @@ def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> Checkpoint
         storm_bytes=storm,
         level=storage_level(read[0], write[0], nodes) if is_known else None,
     )
+
+
+def _client_rates(design: DesignAnswer) -> tuple[float, float]:
+    """What the mounts of all hosts pass together: the limit that reads of training have, too. [B/s], [B/s]"""
+    platform = design.platform
+    fixed, per_node, low, high = mount_rates(platform.storage, design.plan.catalog)
+    mounts = design.n_hosts * (fixed + per_node * design.storage_nodes)
+    return mounts * low, mounts * high

@@ -7,8 +7,8 @@ from enum import Enum
 
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.links import LinkType
-from sizer.perf.exchange import gradient_bytes
 from sizer.physical.notes import PlanNoteKind
+from sizer.physical.racks.packing import packed_racks
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
@@ -16,6 +16,7 @@ from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, usual_l
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import Binding, RunnerUpKind, SelectionKind, StorageNeed, StorageReason
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.stages.gpu_memory import gradient_bytes, looked_up_bytes
 from sizer.sizing.stages.language_layouts import EXPOSED
 from sizer.workload.site import FeedRedundancy
 
@@ -147,6 +148,7 @@ class RackChoice:
     n_existing: int = 0  # of the racks: those that are there
     existing_units: int = 0  # of the used units: those in racks that are there
     existing_w: float = 0.0  # of the power: that of racks that are there
+    n_packed: int = 0  # new racks that would do if kinds of devices were mixed freely
 
     @property
     def is_limited_by_request(self) -> bool:
@@ -264,16 +266,11 @@ def rejection(result: SizingResult, other: DesignAnswer) -> RejectionKind:
     kind = _BY_SELECTION.get(result.selection.kind, RejectionKind.RANKED_BEHIND)
     if any(result.platforms[place] is other for place in result.selection.less_on_bill):
         return RejectionKind.DEARER_BUT_FOR_CABLES
-    place = result.selection.leads_by_expected_cost
-    if place is not None and result.platforms[place] is other:
+    if (place := result.selection.leads_by_expected_cost) is not None and result.platforms[place] is other:
         return RejectionKind.LESS_CERTAIN
-    return RejectionKind.EQUAL if _is_equal_runner_up(result, other) else kind
-
-
-def _is_equal_runner_up(result: SizingResult, other: DesignAnswer) -> bool:
-    point = result.runner_up if result.runner_up_reason.kind is RunnerUpKind.EQUAL else None
-    ids = (other.platform.server.id, other.platform.storage.id, other.n_servers, other.storage_nodes)
-    return point is not None and (point.server, point.storage, point.n_servers, point.storage_nodes) == ids
+    point, ids = result.runner_up, (other.platform.server.id, other.platform.storage.id)
+    is_second = point is not None and (point.server, point.storage) == ids
+    return RejectionKind.EQUAL if is_second and result.runner_up_reason.kind is RunnerUpKind.EQUAL else kind
 
 
 _BY_SELECTION = {
@@ -304,7 +301,7 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
         n_ports=fabric_ports(platform.server.ports, platform.fabric),
         read_bytes_per_s=reads,
         gradient_bytes=max(
-            (float(gradient_bytes(one.work.dnn.parameters.value, one.work.request.precision)) for one in training),
+            (gradient_bytes(one.work) + one.work.batch_per_gpu * looked_up_bytes(one.work) for one in training),
             default=None,
         ),
         exposed_share=max(
@@ -397,4 +394,5 @@ def rack_choice(design: DesignAnswer, rack_power_w: float | None = None) -> Rack
         n_existing=len(there),
         existing_units=sum(device.height_u for rack in there for device in rack.present),
         existing_w=sum(rack.max_w for rack in there),
+        n_packed=packed_racks(design.plan),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Stack
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity, throughput
-from sizer.physical.components import Component
+from sizer.physical.components import Component, Quantities
 from sizer.physical.existing_use import existing_use
 from sizer.physical.layout import building_plan
 from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M
@@ -74,29 +75,21 @@ def design_answer(
     prices: PriceBook,
     binding: Binding,
     is_documented: bool = True,
+    counted: Quantities | None = None,
 ) -> DesignAnswer:
-    """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time."""
-    found = quantities(
-        platform,
-        np.array([n_servers]),
-        np.array([storage_nodes]),
-        catalog=catalog,
-        limits=request.limits,
-        existing=request.existing,
-        fabric=request.fabric,
-    )
-    counted = slice_row(found, 0)
-    plan = building_plan(
-        platform,
-        counted,
-        n_servers,
-        storage_nodes,
-        catalog=catalog,
-        limits=request.limits,
-        existing=request.existing,
-        fabric=request.fabric,
-        racks_per_row=request.site.racks_per_row,
-    )
+    """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time.
+
+    ``counted`` are its parts where a search has counted them.
+    """
+    room: dict[str, Any] = {
+        "catalog": catalog,
+        "limits": request.limits,
+        "existing": request.existing,
+        "fabric": request.fabric,
+    }
+    if counted is None:
+        counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
+    plan = building_plan(platform, counted, n_servers, storage_nodes, **room, racks_per_row=request.site.racks_per_row)
     parts = replace(counted, components=plan.components)
     lengths = _cable_lengths(counted.components, plan.components, catalog, prices, request.currency)
     gateway = float(parts.gateway_bytes_per_s[0])

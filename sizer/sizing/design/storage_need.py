@@ -1,6 +1,7 @@
 """What decides the size of the storage, capacity or rate, and what would be enough without the one that decides."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from sizer.sizing.reasons import CapacityTier, LargerDrives, MinimumCapacity, Ra
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
+from sizer.workload.data import DataRequest
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -67,15 +69,16 @@ def storage_need(
         capacity_tier=_tier(platform, for_rate, data, catalog)
         if is_far_above and for_rate is not None and platform.second_tier is None
         else None,
-        minimum=_minimum(storage, option, demand),
+        minimum=_minimum(platform, demand, request.data),
         has_working_set=request.data.working_set_bytes is not None,
     )
 
 
-def _minimum(storage: Storage, option: int, demand: StorageDemand) -> MinimumCapacity | None:
+def _minimum(platform: Platform, demand: StorageDemand, data: DataRequest) -> MinimumCapacity | None:
     if not demand.is_minimum:
         return None
-    stored = int(capacity.smallest_nodes(storage, option, demand.stored_bytes).nodes)
+    without = needed_of(platform, replace(demand, minimum_bytes=0.0), data)
+    stored = int(capacity.smallest_nodes(platform.storage, platform.capacity_option, without).nodes)
     return MinimumCapacity(demand.minimum_bytes, demand.stored_bytes, stored)
 
 

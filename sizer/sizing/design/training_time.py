@@ -1,5 +1,7 @@
 """Time of a training from its length and its rates."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sizer.base.estimate import Estimate
@@ -26,19 +28,27 @@ def training_time(
     epoch = _seconds(work.n_samples, rate)
     first = _seconds(work.n_samples, cold)
     share = evaluate.evaluation_share(work)
-    spread = float(np.hypot(length.log_sd, rate.log_sd))
     count = float(length.value)
-    remaining_s = max(count - 1, 0.0) * float(epoch.value)
+    warm = max(count - 1, 0.0) + count * share  # epochs and evaluations at the steady rate
     evaluations_s = count * share * float(epoch.value)
-    total = calibration.start_up_s + min(count, 1.0) * float(first.value) + remaining_s + evaluations_s
+    run_s = [min(count, 1.0) * one + warm * other for one, other in zip(first, epoch, strict=True)]
+    spread = float(np.hypot(length.log_sd, rate.log_sd))
     return TrainingTime(
         epochs=length,
         start_up_s=calibration.start_up_s,
         first_epoch_s=first,
         epoch_s=epoch,
         evaluations_s=Estimate.log_normal(evaluations_s, spread) if evaluations_s else Estimate.exact(0.0),
-        total_s=Estimate.log_normal(total, spread),
+        total_s=_total(calibration.start_up_s, run_s, length),
     )
+
+
+def _total(start_up_s: float, run_s: Sequence[float], length: Estimate) -> Estimate:
+    """Start-up and the run, whose interval is that of its parts, widened by what is not known of its length."""
+    value, low, high = run_s
+    shorter = np.exp(np.hypot(np.log(value / low), np.log(length.value / length.low)))
+    longer = np.exp(np.hypot(np.log(high / value), np.log(length.high / length.value)))
+    return Estimate(*(np.asarray(start_up_s + run) for run in (value, value / shorter, value * longer)))
 
 
 def _seconds(samples: float, rate: Estimate) -> Estimate:

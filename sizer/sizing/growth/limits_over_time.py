@@ -14,6 +14,7 @@ from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities
 from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.constraints.tiers import needed_of
 from sizer.sizing.growth.result import CapacityLimit, ClusterSize, LimitKind
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import resolved
@@ -108,7 +109,8 @@ def _rates(
                 of_work = {LimitKind.GPU_RATE: math.inf}
             of_year |= {kind: max(load, of_year.get(kind, 0.0)) for kind, load in of_work.items()}
         if usable > 0:
-            of_year[LimitKind.STORAGE_CAPACITY] = storage_demand(works, request.data).stored_bytes / usable
+            needed = needed_of(platform, storage_demand(works, request.data), request.data)
+            of_year[LimitKind.STORAGE_CAPACITY] = needed / usable
         for kind, load in of_year.items():
             loads.setdefault(kind, []).append(load)
     limits = [CapacityLimit(kind, tuple(of_years), is_gradual=True) for kind, of_years in loads.items()]
@@ -153,9 +155,10 @@ def _space_and_power(platform: Platform, sized: Quantities, request: SizingReque
     """Loads of the cluster of each year on the year-1 switches, racks and PDUs."""
     of_networks = []
     for network in sized.networks:
-        ports = int(network.ports_used[0] + network.ports_free[0])
+        # Ports of leaves: those of spines take no end point.
+        ports = int(network.end_points[0] + network.leaf_ports_free[0])
         if network.switch is not None and ports:
-            of_networks.append((network.ports_used / ports).tolist())
+            of_networks.append((network.end_points / ports).tolist())
     highest = tuple(max(column) for column in zip(*of_networks, strict=True))
     limits = [CapacityLimit(LimitKind.SWITCH_PORTS, highest, is_gradual=False)] if of_networks else []
     racks = int(sized.racks[0])

@@ -15,6 +15,7 @@ from sizer.physical.platform import Platform
 from sizer.physical.protection import nodes_survived
 from sizer.physical.violations import violation_error_text
 from sizer.sizing.constraints.remaining_capacity import ON_FABRIC, serves_files, single_corded_device
+from sizer.sizing.constraints.storage_fill import MOST_FILL
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.team_simulation import simulated
 from sizer.sizing.limits import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bound_of
@@ -123,7 +124,11 @@ def _capacity_error_text(counts: PartCounts) -> str:
     held = {(one.storage.name, one.capacity_option): _most_bytes(one) for one in evaluated.platforms}
     (name, _), most = max(held.items(), key=lambda pair: pair[1])
     demand = storage_demand(evaluated.works, counts.request.data)
-    why = "are requested (data.minimum_capacity_bytes)" if demand.is_minimum else "must be stored"
+    why = (
+        "are requested (data.minimum_capacity_bytes)"
+        if demand.is_minimum
+        else (f"must be stored and fill at most {MOST_FILL:.0%}")
+    )
     return (
         f"is too small: {si(demand.total_bytes, 'B')} {why}; of the allowed storage {name} holds the most, up to "
         f"{si(most, 'B')}"

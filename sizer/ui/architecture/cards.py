@@ -8,7 +8,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sizer.catalog.model import Catalog
 from sizer.present.tables import Field, Table, record_table
-from sizer.present.text.plan import existing_text
 from sizer.questions.alternatives.analysis import (
     MissingNeighbour,
     Neighbour,
@@ -23,7 +22,7 @@ from sizer.questions.verdict.simplest_design import simpler_neighbours
 from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
-from sizer.ui import look, state, why
+from sizer.ui import look, state
 from sizer.ui.designs import compare
 from sizer.ui.questions.verdict import simplest_of
 from sizer.ui.state import View
@@ -40,6 +39,11 @@ _KINDS: dict[NeighbourKind, str] = {
     "other server": "Other server vendor",
     "other storage": "Other storage vendor",
 }
+# A figure with its name, the same places as on the cards of alternatives.
+_FIGURE: tuple[Field[CardFigure], ...] = (
+    Field("", lambda figure: figure.label, width=33),
+    Field("", lambda figure: figure.value, width=67),
+)
 _VENDORS = "vendors_of"  # plain key of the session: the answer for which other vendors were asked for
 
 
@@ -54,8 +58,6 @@ def begin(view: View) -> Slots:
     """Draw the card of the present design and reserve places for its alternatives."""
     assert view.result is not None
     st.header("Design and alternatives", anchor=False)
-    if view.result.design.existing is not None:
-        look.note(existing_text(view.result.design.existing))
     cards = st.container(horizontal=True, gap="small", key="cards")
     with cards:
         _described(view, view.result.design)
@@ -131,13 +133,9 @@ def _whole(request_json: str, parts: Catalog) -> SizingResult:
 def _described(view: View, design: DesignAnswer) -> None:
     with st.container(border=True, width=_WIDTH, height="stretch", gap="xxsmall", key="card-described"):
         _head("Recommended", design.name)
-        for figure in card_figures(design, None):
-            with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-                st.caption(plain(figure.label), width="content")
-                if figure.key:
-                    why.popover(figure.value, figure.key, view, "card", figure.label)
-                else:
-                    st.markdown(plain(figure.value), width="content")
+        look.table(
+            record_table("card-described", f"Recommended: {design.name}", card_figures(design, None), _FIGURE), {}
+        )
         compare.pin_button(design.name, view.request_json, "pin-described")
 
 
@@ -164,7 +162,7 @@ def _neighbour(place: int, one: Neighbour, base: DesignAnswer, view: View) -> No
 def _card_table(one: Neighbour, base: DesignAnswer, *, has_price: bool) -> Table:
     """Figures of an alternative and their differences from the present design."""
     fields: tuple[Field[CardFigure], ...] = (
-        Field("", lambda figure: figure.label, width=33),
+        _FIGURE[0],
         Field("", lambda figure: figure.value, width=40),
         Field("", lambda figure: figure.difference, width=27),
     )

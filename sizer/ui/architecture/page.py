@@ -15,7 +15,6 @@ from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
 from sizer.explain.figure import stage_key
 from sizer.physical.components import CATEGORIES, Component, Network
-from sizer.physical.expansion import growth
 from sizer.present.component_tables import components
 from sizer.present.expansion_table import growth_table
 from sizer.present.facility_tables import cables_table, facility_table, racks_table
@@ -26,6 +25,7 @@ from sizer.present.text.design_size import binding_text
 from sizer.present.text.plan import network_notes_text, note_sentences, part_note_text
 from sizer.present.text.warnings import design_warnings
 from sizer.present.words import estimate, sample_unit, sentence
+from sizer.sizing.design.next_sizes import next_sizes
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import look, why
 from sizer.ui.architecture import cards, platforms
@@ -192,7 +192,7 @@ def _cached_table(answer_key: str, what: str, _result: SizingResult, _parts: Cat
     if what == "facility":
         return facility_table(_result, _parts)
     if what == "growth":
-        return growth_table(growth(plan))
+        return growth_table(next_sizes(design))
     cables = cables_table(plan, _parts)
     assert cables is not None  # requested only where there are cables
     return cables

@@ -137,7 +137,7 @@ def _choices(view: View, has_pdf: bool) -> str:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         if has_pdf:
             st.segmented_control(
-                "Document",
+                "Document to preview",
                 forms,
                 default=form,
                 required=True,

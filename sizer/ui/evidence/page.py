@@ -196,17 +196,19 @@ def _chosen(evidence: PublishedEvidence, choice: Choice, catalog: Catalog) -> No
     else:
         look.chart(spec)
         look.note(_PARITY_CAPTION)
-    st.dataframe(
-        _lines(catalog.digest, choice, found, catalog),
-        hide_index=True,
-        height=380,
-        column_config={
-            "GPUs": st.column_config.NumberColumn(format="%d", width="small"),
-            "Error, %": st.column_config.NumberColumn(
-                format="%+.0f", width="small", help="Predicted divided by published, minus one."
-            ),
-        },
-    )
+    with st.expander("Table of these values", key="evidence-values", on_change="rerun") as table:
+        if table.open:
+            st.dataframe(
+                _lines(catalog.digest, choice, found, catalog),
+                hide_index=True,
+                height=380,
+                column_config={
+                    "GPUs": st.column_config.NumberColumn(format="%d", width="small"),
+                    "Error, %": st.column_config.NumberColumn(
+                        format="%+.0f", width="small", help="Predicted divided by published, minus one."
+                    ),
+                },
+            )
 
 
 def _summary(found: Sequence[Published], choice: Choice) -> None:
@@ -278,7 +280,7 @@ def _overall(
     if name == "coverage":
         groups, unseen = (facts.accuracies(found, facts.kind_name) for found in (report.rows, report.unseen))
         chart = charts.coverage_chart(groups, unseen, colours, "container")
-        return None if chart is None else chart.to_dict(), COVERAGE_CAPTION
+        return None if chart is None else chart.to_dict(validate=False), COVERAGE_CAPTION
     rows, seen = (report.unseen, report.rows) if facts.rated(report.unseen) else (report.rows, ())
     chart = charts.residual_chart(rows, _catalog.sources, colours, "container", seen=seen)
-    return None if chart is None else chart.to_dict(), residual_caption(bool(seen))
+    return None if chart is None else chart.to_dict(validate=False), residual_caption(bool(seen))

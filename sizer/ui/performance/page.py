@@ -45,9 +45,10 @@ def show(view: View) -> None:
     limits.show(view)
     st.header("Bottleneck", anchor=False)
     chart(specs["stages"])
-    with st.expander("Data path, and derivation of these capacities"):
-        look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
-        look.table(stage_table(answer, 1), sources)
+    with st.expander("Data path, and derivation of these capacities", key="data-path", on_change="rerun") as path:
+        if path.open:
+            look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
+            look.table(stage_table(answer, 1), sources)
     look.table(figures_table(answer, 1), sources)
     if (layout := layout_table(answer, 1)) is not None:
         st.header("Parallel layout", anchor=False)
@@ -95,7 +96,7 @@ def _specs(
         "accuracy": accuracy_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
         "evidence": answer_parity_chart(answer, colours, "container", _CHART_HEIGHT),
     }
-    return {kind: None if one is None else one.to_dict() for kind, one in drawn.items()}
+    return {kind: None if one is None else one.to_dict(validate=False) for kind, one in drawn.items()}
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)

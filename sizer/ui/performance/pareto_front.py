@@ -107,7 +107,7 @@ def _description(
 @st.cache_resource(show_spinner=False, max_entries=32)
 def _spec(answer_key: str, palette_name: str, _result: SizingResult) -> Spec | None:  # noqa: ARG001  (names the result)
     chart = charts.pareto_chart(_result, look.palette_named(palette_name), "container", _HEIGHT)
-    return None if chart is None else selectable(chart.to_dict())
+    return None if chart is None else selectable(chart.to_dict(validate=False))
 
 
 def selectable(spec: Spec) -> Spec:

@@ -42,9 +42,8 @@ def show(view: View, number: int) -> None:
     if write_rate_is_unknown(design.platform.storage):
         assumed = "; no source gives the write rate, a quarter of the read rate is assumed"
     look.note(
-        f"What the storage of the design can do: it writes {grouped(question.write_bytes_per_s / 1e9)} GB/s and reads "
-        f"{grouped(question.read_bytes_per_s / 1e9)} GB/s at least{assumed}. The design itself counts with the times "
-        "that it is sized for."
+        f"The storage of the design writes at least {grouped(question.write_bytes_per_s / 1e9)} GB/s and reads at "
+        f"least {grouped(question.read_bytes_per_s / 1e9)} GB/s{assumed}. These inputs do not change the design."
     )
     asked = _asked(question, f"{st.session_state.generation}/{number}")
     try:
@@ -69,13 +68,13 @@ def _asked(question: GoodputQuestion, about: str) -> GoodputQuestion:
             "Checkpoint interval",
             sorted({*_INTERVALS_S, question.interval_s or _BEST}),
             value=question.interval_s or _BEST,
-            format_func=lambda seconds: duration(seconds) if seconds else "best",
+            format_func=lambda seconds: duration(seconds) if seconds else "optimal",
             key=f"checkpoint-interval/{about}",
             width=260,
         )
         stated = question.rate or _USUAL_RATE
         rate = st.select_slider(
-            "Interruptions in 1,000 days of a server",
+            "Interruptions per 1,000 server-days",
             sorted({*_RATES, stated}),
             value=stated,
             format_func=lambda count: f"{count:g}",
@@ -91,7 +90,7 @@ def _asked(question: GoodputQuestion, about: str) -> GoodputQuestion:
             width=260,
         )
         repair_s = st.select_slider(
-            "Time of a repair",
+            "Repair time",
             _REPAIRS_S,
             value=_USUAL_REPAIR_S,
             format_func=duration,

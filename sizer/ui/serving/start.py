@@ -1,6 +1,7 @@
 """Starts the server of the app, from a checkout or an installed package, and checks its health."""
 
 import errno
+import gc
 import os
 import socket
 import tomllib
@@ -19,6 +20,8 @@ from sizer.ui.serving.settings import Serving
 
 _ENTRY = Path(__file__).parent.with_name("main.py")
 _HEALTH_SECONDS = 5
+# When cyclic garbage is collected: Python's usual thresholds, in place of the rare ones of the commands.
+_COLLECTIONS = (2_000, 10, 10)
 
 
 def run(serving: Serving, catalog_dir: Path | None = None) -> None:
@@ -73,9 +76,16 @@ def run(serving: Serving, catalog_dir: Path | None = None) -> None:
 def _import_pages() -> None:
     """Import and read what the first page needs while the server starts and the browser loads its own scripts."""
     import_module("sizer.ui.main")
+    from altair.utils.schemapi import disable_debug_mode
+
     from sizer.ui.session_catalog import catalog
 
+    disable_debug_mode()  # checking every part of a chart takes half of its time; the tests do that
     catalog()
+    # What is here now lives as long as the server: to look through it at each collection would stop all pages.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_COLLECTIONS)
 
 
 def check_health(serving: Serving) -> str:

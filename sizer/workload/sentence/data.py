@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from sizer.base.quantities import BYTES, BYTES_PER_S, QuantityKind, parse
+from sizer.base.quantities import BYTES, BYTES_PER_S, QuantityKind, grouped, parse
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import ends, quantity, written_number
 from sizer.workload.sentence.targets import SAMPLES, TIME, time_text
@@ -222,5 +222,5 @@ def read_samples(notes: Notes) -> re.Match[str] | None:
     }
     if size is not None and whole is not None:
         notes.work["dataset_bytes"] = whole
-    notes.text.record(match, f"number of samples of an own data set: {written_number(n_samples)}")
+    notes.text.record(match, f"own data set of {grouped(n_samples)}")
     return match

@@ -56,11 +56,12 @@ def _fabric_pattern(catalog: Catalog) -> re.Pattern[str]:
     bands = "|".join(re.escape(link.id) for link in links if link.is_infiniband) or "(?!)"
     return re.compile(
         rf"\b(?:over |via |on |with |using )?(?:(?P<speed>{'|'.join(speeds) or '(?!)'}) ?(?:GbE|(?:Gb|Gbit|Gbps"
-        r"|Gbit/s|G|gig|gigabit)(?: |-)?(?:Ethernet|networking|LAN))"
+        r"|Gbit/s|G|gig|gigabit)(?: |-)?(?:Ethernet|networking|LAN))(?: (?:with )?RoCE(?: ?v2)?)?"
         rf"|(?:\d{{2,3}} ?{_GBIT} )?(?P<band>{bands})(?:-?\d{{2,3}}\b| \d{{2,3}} ?{_GBIT}\b)?"
         r"(?:[ -]?(?:InfiniBand|IB))?"
         rf"|(?:InfiniBand|IB)[ -](?P<band_after>{bands})"
-        r"|(?P<infiniband>InfiniBand|IB)|(?P<ethernet>Ethernet))\b"
+        rf"|(?:(?P<ib_speed>\d{{2,3}}) ?{_GBIT} )?(?P<infiniband>InfiniBand|IB)"
+        r"|(?P<ethernet>Ethernet|RoCE(?: ?v2)?))\b"
         r"(?: (?:fabrics?|networks?|switch(?:es)?|interconnects?))?",
         re.I,
     )
@@ -79,12 +80,15 @@ def read_fabrics(notes: Notes) -> None:
             or link.id == named
             or (match["speed"] and not link.is_infiniband and link.gbit_per_s.value == float(match["speed"]))
         ]
+        if match["ib_speed"]:
+            speed = float(match["ib_speed"])
+            kinds = [kind for kind in kinds if notes.catalog.links[kind].gbit_per_s.value == speed] or kinds
         if re.search(rf"{_NOT}$", notes.before(match.start()), re.I):
             kinds = [link.id for link in links if link.id not in kinds]
             _take_negation(notes, match.start())
         platforms = notes.table("platforms")
         platforms["fabrics"] = list(dict.fromkeys([*platforms.get("fabrics", []), *kinds]))
-        is_kind = len(kinds) > 1 and (match["infiniband"] or match["ethernet"])
+        is_kind = len(kinds) > 1 and not match["ib_speed"] and (match["infiniband"] or match["ethernet"])
         names = match[0].strip() if is_kind else ", ".join(notes.catalog.links[kind].name for kind in kinds)
         notes.text.record(match, f"fabric {names}")
 
@@ -98,11 +102,62 @@ def read_tier(notes: Notes) -> None:
             return
 
 
+# --- what is replaced
+
+_REPLACED = re.compile(
+    r"\b(?:instead of|rather than|in place of|(?:to )?replac(?:e|es|ing|ement (?:of|for))"
+    r"|refresh(?:ing)?(?: of)?|swap(?:ping)?(?: out)?|retir(?:e|es|ing)|decommission(?:ing)?"
+    r"|(?:moving|migrating|coming) (?:away )?from|upgrad(?:e|ing) (?:from|of)) "
+    r"(?:the |our |their |my |an? )?(?:existing |old |ageing |aging |current |legacy )*"
+    rf"(?:(?:{COUNT} ?(?:x )?)?(?:{VENDOR}+ )*(?:{GPU}+|{SERVER}+)"
+    r"(?: (?:GPUs?|cards|servers?|nodes|boxes|systems?|machines?|clusters?))*)(?: (?:by|with|to)\b)?",
+    re.I,
+)
+
+
+_COOLING = {
+    "air": re.compile(
+        r"\b(?:air[ -]?cool(?:ed|ing)(?: only)?|(?:no|without|not) (?:liquid|water)(?:[ -]cool(?:ed|ing))?)\b", re.I
+    ),
+    "liquid": re.compile(r"\b(?:with |direct )*(?:liquid|water)[ -]cool(?:ed|ing)\b|\bDLC\b", re.I),
+}
+
+
+def read_setting(notes: Notes) -> None:
+    """Equipment that goes away, systems that arrive as a rack, and what the room takes heat away with."""
+    _read_replaced(notes)
+    _read_delivered_racks(notes)
+    for cooling, pattern in _COOLING.items():
+        if (match := notes.text.find(pattern)) and "cooling" not in notes.request.get("site", {}):
+            notes.table("site")["cooling"] = cooling
+            notes.text.record(match, f"{cooling} cooling")
+
+
+def _read_replaced(notes: Notes) -> None:
+    """Equipment that goes away: it limits nothing."""
+    while match := notes.text.find(_REPLACED):
+        gone = {one for kind in (GPU, SERVER, VENDOR) for one in notes.mentions_in(match.start(), match.end(), kind)}
+        notes.mentions = [one for one in notes.mentions if one not in gone]
+        notes.text.record(match, "replaced, not part of the design")
+
+
 # --- servers, storage, vendors
+
+# "Two racks of GB200 NVL72" counts systems that arrive as a rack.
+_RACKS_OF = re.compile(rf"(?P<number>{COUNT})(?P<racks> (?:full )?racks? (?:of|with) )(?:{VENDOR}+ )*{SERVER}+", re.I)
+
+
+def _read_delivered_racks(notes: Notes) -> None:
+    """Racks of a system that arrives as one: so many systems, and no limit."""
+    for match in list(_RACKS_OF.finditer(notes.text.left)):
+        (mention, *_) = notes.mentions_in(match.start(), match.end(), SERVER)
+        if all(notes.catalog.servers[key].delivered is not None for key in mention.ids):
+            notes.text.mark(match.start("racks"), match.end("racks"), " ")
+
 
 _SERVER_COUNT = re.compile(
     quantity(
-        rf" ?(?:[x*] ?)?(?:more |new |additional |of (?:the|our) )?{VENDOR}* ?{SERVER}+{_NOUN_AFTER}(?!\w)",
+        rf" {{0,20}}(?:[x*] ?)?(?:more |new |additional |of (?:the|our) )?{VENDOR}* ?{SERVER}+{_NOUN_AFTER}(?!\w)",
         between="(?!x)x",
     ),
     re.I,

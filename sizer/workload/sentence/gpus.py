@@ -35,6 +35,17 @@ _SERVERS_OF_GPUS = re.compile(
     rf"(?P<what>{_GPU_KINDS})(?!\w)(?P<each>{_EACH})?",
     re.I,
 )
+# "3 nodes of HGX B200": as many GPUs as such a server has.
+_SERVERS_OF_NAME = re.compile(
+    rf"(?P<number>{COUNT}) ?(?:x )?{_SERVER}\b (?:of|with|x) (?P<what>{_GPU_NAME})(?!\w)", re.I
+)
+# "20 users each needing one A100"
+_GPUS_A_PERSON = re.compile(
+    r",? ?(?:\b(?:each|every one|everyone|who each)(?: of (?:them|whom))? (?:needs?|needing|with|uses?"
+    rf"|using|gets?|getting|wants?|wanting|requires?|requiring|having|has) )(?P<number>{COUNT}) ?(?:x )?"
+    rf"(?P<what>{_GPU_KINDS})(?!\w)",
+    re.I,
+)
 _GPUS_EACH = re.compile(rf"(?:with )?(?P<number>{COUNT}) ?(?:[x*] ?)?(?P<what>{_GPU_KINDS})(?!\w){_EACH}", re.I)
 _SERVER_COUNT = re.compile(rf"(?P<number>{COUNT}) ?(?:x )?{_SERVER}\b", re.I)
 _SERVERS_AFTER = re.compile(r" ?(?:gpu )?(?:servers?|nodes?|boxes|box|machines?|systems?)\b", re.I)
@@ -63,6 +74,7 @@ def _has_form(gpu: Gpu, form: str) -> bool:
 
 def read_gpus(notes: Notes, has_target: bool) -> None:
     """A number of GPUs is a target where the sentence gives no other; a name of a GPU limits the choice."""
+    _read_gpus_of_people(notes, has_target)
     _read_servers_of_gpus(notes, has_target)
     for pattern in (_GPUS, _GPUS_BEFORE):
         for match in list(pattern.finditer(notes.text.left)):
@@ -78,8 +90,24 @@ def read_gpus(notes: Notes, has_target: bool) -> None:
             notes.text.record(match, "allowed GPUs")
 
 
+def _read_gpus_of_people(notes: Notes, has_target: bool) -> None:
+    """A number of GPUs for each person of the team."""
+    people = notes.request.get("team", {}).get("data_scientists")
+    match = notes.text.find(_GPUS_A_PERSON)
+    if not people or match is None or not _are_held(notes, match):
+        return
+    each = round(value_of(match["number"]))
+    notes.request["team"]["job"][0]["gpus"] = max(1, each)
+    _want_gpus(notes, match.start(), match.end(), people * each, has_target)
+
+
 def _read_servers_of_gpus(notes: Notes, has_target: bool) -> None:
     """A number of servers with so many GPUs each."""
+    for match in list(_SERVERS_OF_NAME.finditer(notes.text.left)):
+        per_server = _per_server(notes, _servers_with(notes, match.start("what"), match.end("what")))
+        if per_server and _are_held(notes, match):
+            count = round(value_of(match["number"])) * per_server
+            _want_gpus(notes, match.start(), match.end(), count, has_target)
     for match in list(_SERVERS_OF_GPUS.finditer(notes.text.left)):
         if not _are_held(notes, match):
             continue
@@ -126,13 +154,19 @@ def _gpus_of_server(notes: Notes, match: re.Match[str]) -> int:
     mentions = notes.mentions_in(match.start(), match.end(), GPU)
     if (words is None and not is_board) or not mentions:
         return 1
-    named = {key for one in mentions for key in one.ids}
-    fitted = [
+    if words is not None and not words[0].endswith("s") and ends(match)[1] > 1:
+        return 1  # "8 x MI300X box" is one box
+    return _per_server(notes, _servers_with(notes, match.start(), match.end())) or 1
+
+
+def _servers_with(notes: Notes, start: int, end: int) -> list[str]:
+    """Servers that can be ordered with the GPUs named between two places."""
+    named = {key for one in notes.mentions_in(start, end, GPU) for key in one.ids}
+    return [
         server.id
         for server in notes.catalog.servers.values()
         if server.role == "gpu" and server.orderable and server.n_gpus is not None and named & set(server.gpus)
     ]
-    return _per_server(notes, fitted) or 1
 
 
 def _most_per_server(notes: Notes) -> int:

@@ -49,13 +49,17 @@ _POWER = re.compile(
     _BOUND
     + quantity(
         r" ?(?P<unit>[kM]?W|(?:kilo|mega)?watts?)\b(?P<rack> ?(?:/|(?:per|each|a|in each|for"
-        r" each) ?) ?rack)?(?! ?h\b)(?: of power| power)?" + _TOP,
+        r" each) ?) ?rack| (?:air-cooled |standard )?racks?\b)?(?! ?h\b)(?: of power| power)?" + _TOP,
         between=r" ?(?:[kM]?W|(?:kilo|mega)?watts?)\b",
     ),
     re.I,
 )
+# "Two racks at 17 kW each": what stands before and after the power of a rack.
+_RACKS_WITH = re.compile(r"\bracks? ?,? ?(?:(?:at|of|with|for|rated at|limited to|capped at|up to|each) ?)*$", re.I)
+_RACKS_OF = re.compile(r"\bracks (?:of|rated at) $", re.I)
+_EACH = re.compile(r" (?:each|apiece|per cabinet|a cabinet)\b", re.I)
 _RACK_UNITS = re.compile(
-    _BOUND + quantity(r" ?(?:U\b(?!-)|HE\b|RU\b|rack[ -]?units?\b)(?: of (?:rack )?space)?" + _TOP), re.I
+    _BOUND + quantity(r" ?(?:U\b(?!-)(?! racks?\b)|HE\b|RU\b|rack[ -]?units?\b)(?: of (?:rack )?space)?" + _TOP), re.I
 )
 _RACKS = re.compile(
     _BOUND + quantity(r" ?(?:x )?(?:(?:\d{2} ?U|full|standard|empty|free|19\"|19-inch|more) )*racks?\b" + _TOP), re.I
@@ -72,6 +76,7 @@ _MOST = re.compile(
     r"|(?:the )?(?:best|most) (?:use )?(?:of|from|out of)"
     r"|(?:the )?(?:fastest|quickest)(?: possible)?(?: (?:cluster|system|design|training|solution))?"
     rf"|maxim\w+ (?:the )?(?:training )?{_THING}"
+    r"|max(?:ing|ed)? out\b"
     r"|how (?:fast|quick|quickly|much|many (?:images|samples|sentences))\b(?: (?:can|could"
     r"|do|does|would|will))?(?: (?:i|we|you))?"
     rf"|what (?:{_THING} )?(?:does|do|can|could|will|would)\b(?: (?:i|we|you|they))?(?:"
@@ -157,7 +162,13 @@ def _limits(text: UnreadText, with_servers: bool) -> Iterator[ReadLimit]:
     if match := text.find(_POWER):
         scale = _WATTS[match["unit"][0].lower()]
         low, high = ends(match)
-        yield ReadLimit(match, "rack_power_w" if match["rack"] else "power_w", high * scale, is_range=low < high)
+        before = text.left[: match.start()]
+        is_of_rack = (
+            match["rack"]
+            or _RACKS_OF.search(before)
+            or (_RACKS_WITH.search(before) and _EACH.match(text.left, match.end()))
+        )
+        yield ReadLimit(match, "rack_power_w" if is_of_rack else "power_w", high * scale, is_range=low < high)
     counted = [(_RACK_UNITS, "rack_units"), (_RACKS, "racks"), *([(_SERVERS, "servers")] if with_servers else [])]
     for pattern, key in counted:
         match = text.find(pattern)

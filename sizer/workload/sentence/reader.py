@@ -22,6 +22,7 @@ from sizer.workload.sentence.equipment import (
     read_fabrics,
     read_named,
     read_part_counts,
+    read_setting,
     read_tier,
     settle_fabrics,
 )
@@ -58,12 +59,16 @@ _INFERENCE = re.compile(
     r"|validation|hold-?out) (?:set|data)(?:set)?)?(?! (?:loss|accuracy))",
     re.I,
 )
+_JOINED = re.compile(r" (?:and|&|plus) (?:the )?$", re.I)
+_JOINED_AFTER = re.compile(r" (?:and|&|plus) ", re.I)
 _TEST_SET = re.compile(r"\b(?:test|validation|hold-?out)[ -](?:set|data)\b", re.I)
 _TRAINING = re.compile(r"\b(?:re-?|pre-?)?train(?:s|ing|ings|ed)?\b", re.I)
 _DOES_TRAIN = re.compile(r"\b(?:re-?|pre-?)?train(?:s|ing)?\b(?! set| data)", re.I)
 _OUT_OF_SCOPE = re.compile(
     r"\b(?:real[ -]?time|online|production|interactive|low[ -]latency|live) (?:inference"
-    r"|inferencing|serving|predictions?)|\bmodel serving|\bserving (?:models?|traffic|requests)\b",
+    r"|inferencing|serving|predictions?)|\bmodel serving|\bserving (?:models?|traffic|requests)\b"
+    r"|\b(?:tokens?(?: ?/ ?s(?:ec)?| (?:per|a) second)|latency) (?:per|for each) (?:user|request|session|query)\b"
+    r"|\btime to first token\b|\bconcurrent (?:requests|sessions|chats|queries)\b",
     re.I,
 )
 _PRECISIONS = {
@@ -126,6 +131,7 @@ def _read(notes: Notes) -> None:
     notes.means_language = language.means_language or notes.own_model is not None
     notes.mentions = names_of(notes.catalog).mark(text)
     qualify_gpus(notes)
+    read_setting(notes)
     read_outside(notes)
     _networks(notes)
     settle_language(notes, language)
@@ -163,15 +169,11 @@ def _ambiguous_numbers(notes: Notes) -> None:
             after = _UNIT_AFTER.match(notes.text.left, match.end())
             unit = after[0] if after else ""
             answers = tuple(
-                Answer(f"{_grouped(number)}{unit}", notes.replaced(match.start(), match.end(), number))
+                Answer(f"{float(number):,.12g}{unit}", notes.replaced(match.start(), match.end(), number))
                 for number in error.readings
             )
             notes.ask(Question("number", match[0] + unit, answers=answers))
             notes.text.mark(match.start(), match.end() + len(unit))
-
-
-def _grouped(number: str) -> str:
-    return f"{float(number):,.12g}"
 
 
 def _confidence(notes: Notes) -> None:
@@ -255,16 +257,20 @@ def _network_answer(notes: Notes, key: str, start: int, end: int) -> Answer:
 
 
 def _task(notes: Notes) -> None:
-    if match := notes.text.find(_OUT_OF_SCOPE):
+    if match := _OUT_OF_SCOPE.search(notes.text.sentence):
         reason = "production inference is out of scope; ask for training, or for batch inference on a test set"
         notes.refuse(match[0], reason)
         notes.text.mark(match.start(), match.end())
     match = notes.text.find(_INFERENCE)
     trains = notes.text.find(_DOES_TRAIN)
     if match and trains:
+        joined = _JOINED.search(notes.text.sentence[: match.start()])  # "training and inference of": without the "and"
+        start = joined.start() + 1 if joined else match.start()
+        after = _JOINED_AFTER.match(notes.text.sentence, trains.end())
+        end = after.end() if after else trains.end()
         answers = (
-            Answer("Training", notes.replaced(match.start(), match.end(), "")),
-            Answer("Batch inference on a test set", notes.replaced(trains.start(), trains.end(), "")),
+            Answer("Training", notes.replaced(start, match.end() + bool(joined), "")),
+            Answer("Batch inference on a test set", notes.replaced(trains.start(), end, "")),
         )
         notes.ask(Question("task", f"{trains[0]}, {match[0]}", answers=answers))
         notes.text.mark(match.start(), match.end())

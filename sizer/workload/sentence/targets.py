@@ -4,7 +4,7 @@
 import re
 from typing import Any
 
-from sizer.base.quantities import SECONDS, parse
+from sizer.base.quantities import SECONDS, grouped, parse
 from sizer.base.units import DAY_S, HOUR_S
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.schema import Recipe
@@ -91,7 +91,8 @@ def read_rate(notes: Notes) -> None:
             written = f"{written_number(round(per_s, 2 if per_s >= 1 else 6))} {_unit_of(notes, unit)}/s"
             notes.work["target"] = {"samples_per_s": written}
             ranged = " (upper end of the range)" if low < high else ""
-            notes.text.record(match, f"minimum rate {written}{ranged}")
+            shown = grouped(per_s) if per_s >= 1000 else written_number(round(per_s, 2 if per_s >= 1 else 6))
+            notes.text.record(match, f"minimum rate {shown} {unit}/s{ranged}")
 
 
 def _unit_of(notes: Notes, unit: str) -> str:

@@ -6,10 +6,12 @@ from typing import Any
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT, ends, quantity, value_of, written_number
 from sizer.workload.sentence.targets import TIME, time_text
+from sizer.workload.sentence.text import READ
 
 _KIND = (
     r"(?:data|ML|AI|deep[ -]learning|machine[ -]learning|research|PhD|grad(?:uate)?|doctoral|post-?doc(?:toral)?"
-    r"|software|concurrent|active|internal|different|university)"
+    r"|software|concurrent|active|internal|different|university|staff|senior|junior|full-time|part-time|applied"
+    r"|computer[ -]vision|NLP|clinical|bio\w+)"
 )
 _PERSON = (
     r"(?:scientists?|researchers?|students?|users?|people|persons?|engineers?|developers?|analysts?|colleagues|PhDs?"
@@ -62,8 +64,14 @@ _TWO_HEADS = re.compile(
 _GROWTH = re.compile(
     r"\b(?:the |our |their )?(?P<what>data(?:set)?(?: set)?|volumes?|team|demand|load|targets?"
     r"|throughput)(?: volumes?| sizes?)? (?:will |is |are |should )?"
-    r"(?:(?P<factor>doubl|tripl|quadrupl)\w*|(?:grows?|growing|increases?|increasing)(?: at| by)? (?:about "
+    r"(?:(?P<factor>doubl|tripl|quadrupl)\w*|(?:grows?|growing|growth|increases?|increasing)(?: at| by| of)? (?:about "
     rf"|around )?(?P<percent>{COUNT}) ?(?:%|per ?cent)) "
+    rf"(?:every|each|per|a|in a) year(?: (?:for|over|during) (?:the next )?(?P<years>{COUNT})[ -]years?)?",
+    re.I,
+)
+# Growth that does not say of what is that of the load.
+_GROWTH_ALONE = re.compile(
+    rf"\b(?:growing|grows?|growth)(?: (?:at|by|of))? (?:about |around )?(?P<percent>{COUNT}) ?(?:%|per ?cent) "
     rf"(?:every|each|per|a|in a) year(?: (?:for|over|during) (?:the next )?(?P<years>{COUNT})[ -]years?)?",
     re.I,
 )
@@ -128,7 +136,9 @@ def read_losses(notes: Notes) -> None:
     if match := notes.text.find(_TWO_HEADS):
         found.append("head-node")
         notes.text.record(match, "two head nodes, one active and one standby")
-    if match := notes.text.find(re.compile(r"\bN ?\+ ?1\b(?: (?:GPU )?(?:servers?|nodes?|redundancy))*", re.I)):
+    if match := notes.text.find(
+        re.compile(r"(?:\bredundancy:? )?\bN ?\+ ?1\b(?: (?:GPU )?(?:servers?|nodes?|redundancy))*", re.I)
+    ):
         found.append("server")
         notes.text.record(match, "targets are met without any one server")
     for loss, noun in sorted(_LOSSES.items(), key=lambda item: -len(item[1])):
@@ -150,10 +160,13 @@ def read_losses(notes: Notes) -> None:
 
 def read_growth(notes: Notes) -> None:
     """Yearly growth of data, team or targets."""
-    for match in list(_GROWTH.finditer(notes.text.left)):
-        by = {"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}.get((match["factor"] or "").lower())
+    for match in (*_GROWTH.finditer(notes.text.left), *_GROWTH_ALONE.finditer(notes.text.left)):
+        if READ in notes.text.left[match.start() : match.end()]:
+            continue
+        groups = match.groupdict()
+        by = {"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}.get((groups.get("factor") or "").lower())
         factor = by if by is not None else 1 + value_of(match["percent"]) / 100
-        key = _GROWS[match["what"][:4].lower()]
+        key = _GROWS[(groups.get("what") or "load")[:4].lower()]
         growth = notes.table("growth")
         growth[key] = round(factor, 6)
         if match["years"]:

@@ -23,6 +23,7 @@ _UNKNOWN = re.compile(
 )
 _MEMORY_AFTER = re.compile(r"[ /-]?\d{1,3} ?GB\b(?: (?:GPUs?|cards?))?| (?:GPUs?|cards?|servers?|nodes?)\b", re.I)
 _BILLIONS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B\b", re.I)
+_SIZE_AFTER = re.compile(r"[ -]?\d{1,4}(?:\.\d)? ?B\b(?: parameters?| model)?", re.I)  # of a language model
 _COUNT_BEFORE = re.compile(rf"{COUNT} ?(?:x |x)?(?:[\ue005]+ )?$", re.I)
 
 
@@ -38,13 +39,14 @@ def read_outside(notes: Notes) -> None:
     """Names that are known and not held, and words that can only be the name of a part."""
     for mention in [one for one in notes.mentions if one.kind.startswith(OUTSIDE)]:
         kind, end = mention.kind[1:], mention.end
-        if after := _MEMORY_AFTER.match(notes.text.left, end):
+        is_size = kind not in _NAMES and (size := _SIZE_AFTER.match(notes.text.left, end))
+        if after := size if is_size else _MEMORY_AFTER.match(notes.text.left, end):
             end = after.end()
         start = mention.start
         if vendor := re.search(r"[\ue005]+ ?$", notes.text.left[:start]):
             start = vendor.start()
         before = _COUNT_BEFORE.search(notes.text.left[:start])
-        ask_unavailable(notes, kind, start, mention.end)
+        ask_unavailable(notes, kind, start, end if is_size else mention.end)
         notes.text.mark(before.start() if before and kind in ("gpu", "server") else start, end)
     while match := notes.text.find(_UNKNOWN):
         name = "counted" if match["counted"] else "named"
@@ -64,6 +66,8 @@ def ask_unavailable(notes: Notes, kind: str, start: int, end: int) -> None:
     """Ask for something that the catalogue holds in the place of some words."""
     names = _held(notes.catalog, kind, notes.text.sentence[start:end])
     answers = tuple(Answer(name, notes.replaced(start, end, name)) for name in names[:_MOST_ANSWERS])
+    if kind not in _NAMES and (size := _BILLIONS.search(notes.text.sentence[start:end])):
+        answers += (Answer(f"usual dense {size[0]} model", notes.replaced(start, end, f"{size[0]} dense model")),)
     notes.ask(
         Question(
             "unavailable",

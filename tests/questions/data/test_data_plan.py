@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from sizer import SizingRequest, load_catalog, size
+from sizer.physical.roles import NetworkRole
 from sizer.questions.data.analysis import DataPlan, StorageQuestion, data_plan
+from sizer.questions.data.ingest import IngestLinkRole
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 
@@ -203,3 +205,35 @@ def test_drives_in_the_servers_have_nothing_to_copy():
 
 def test_a_break_even_that_never_comes_is_infinite():
     assert math.isinf(plan(BEHIND_GATEWAY, {}, {**WORK, "dataset_bytes": "1 TB"}).copies[0].break_even_epoch)
+
+
+def test_infiniband_storage_is_filled_through_ports_that_are_cabled():
+    """Two DGX H100 with an AI400X2 on a storage fabric of its own: no Ethernet port leads to the storage.
+
+    Table 7 of RA-11333-001: the management server has four 200 Gbit/s ports. Two join the in-band network, whose
+    SN4600C runs 100 GbE, two the storage fabric. 20 TB / 12.5 GB/s = 1,600 s by the in-band port, the slower one.
+    """
+    work = {**WORK, "dataset_bytes": "20 TB", "stack": None}
+    result = sized({"servers": ["dgx-h100"], "storage": ["ai400x2"], "fabrics": ["ndr"]}, {}, work)
+    found = data_plan(EvaluatedDesign(result, CATALOG)).ingest
+    assert [route.key for route in found.routes] == ["head-node"]
+    (route,) = found.routes
+    kinds = {link.role: link.port_kind.id for link in route.links if link.port_kind is not None}
+    assert kinds == {IngestLinkRole.HOST_PORT: "100gbe", IngestLinkRole.STORAGE_NETWORK_PORT: "hdr"}
+    assert not any(link.is_by_others for link in route.links)
+    assert route.least_s == pytest.approx(1_600)
+    ends = [
+        (link.a.port, link.kind.id)
+        for link in result.design.plan.connections
+        if link.a.device == "head-01" and link.network.network is NetworkRole.STORAGE
+    ]
+    assert len(ends) == 2
+    assert {kind for _, kind in ends} == {"hdr"}
+
+
+def test_a_free_port_is_filled_by_a_cable_of_the_customer():
+    """DGX-1: two 10 GbE host ports, one of them on the 1 GbE network; the free one takes the customer's cable."""
+    found = plan({"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}, {}, {**WORK, "dataset_bytes": "7 TB"}).ingest
+    (link,) = found.chosen.links
+    assert link.port_kind.id == "10gbe"
+    assert link.is_by_others

@@ -25,16 +25,16 @@ def test_capacity_decides_and_the_tier_is_named() -> None:
     """5.1 PB at 12,000 samples/s of 1.5 MB on the F800, drives of 15.36 TB.
 
     Capacity: a chassis holds 60 x 15.36 TB = 921.6 TB raw, from 9 nodes on 16 of 18 units are data: 819.2 TB usable.
-    5.1 PB / 819.2 TB = 6.2, so seven chassis, 28 nodes. Rate: 18 GB/s / 2.487 GB/s = 7.2 nodes at the demonstrated
-    rate, 18 / 3.75 = 4.8 at the vendor's: one or two chassis. Tier: a chassis H5600 holds 80 x 12 TB = 960 TB raw,
-    853.3 TB usable: six chassis, 24 nodes.
+    5.1 PB fill at most 90 %: 5.67 PB / 819.2 TB = 6.9, so seven chassis, 28 nodes. Rate: 18 GB/s / 2.487 GB/s = 7.2
+    nodes at the demonstrated rate, 18 / 3.75 = 4.8 at the vendor's: one or two chassis. Tier: a chassis H5600 holds
+    80 x 12 TB = 960 TB raw, 853.3 TB usable: 5.67 PB take seven chassis, 28 nodes.
     """
     need = _need(_request(3.4e9, 12_000, platforms={"servers": ["dgx-2"], "storage": ["isilon-f800"]}))
     assert (need.decision, need.nodes, need.nodes_for_capacity) == (StorageDecision.CAPACITY, 28, 28)
     assert need.nodes_for_rate == 8
     assert need.larger_drives is None
     assert isinstance(need.capacity_tier, CapacityTier)
-    assert (need.capacity_tier.item, need.capacity_tier.nodes) == ("isilon-h5600", 24)
+    assert (need.capacity_tier.item, need.capacity_tier.nodes) == ("isilon-h5600", 28)
     assert need.capacity_tier.performance_nodes == 8
     # Two chassis: 14 of 16 units are data, 2 x 921.6 TB x 7/8.
     assert need.capacity_tier.performance_bytes == pytest.approx(2 * 921.6e12 * 7 / 8)
@@ -58,11 +58,12 @@ def test_rate_decides_where_the_data_are_few() -> None:
 def test_larger_drives_are_named_where_a_given_cluster_has_small_ones() -> None:
     """A given cluster has the smallest drives: 1.6 TB, 96 TB a chassis raw and 85.3 TB usable from 9 nodes on.
 
-    1 PB needs 12 such chassis, 48 nodes; with 15.36 TB drives two: 2 x 921.6 TB x 7/8 = 1.61 PB.
+    1 PB fills at most 90 % of 1.11 PB: 14 such chassis, 56 nodes; with 15.36 TB drives two chassis:
+    2 x 921.6 TB x 7/8 = 1.61 PB.
     """
     request = _request(1e9, 1_000, "1 MB")
     design = project(
-        request, load_catalog(), server="dgx-1", servers=2, storage="isilon-f800", storage_nodes=48, fabric="100gbe"
+        request, load_catalog(), server="dgx-1", servers=2, storage="isilon-f800", storage_nodes=56, fabric="100gbe"
     )
     assert design.storage_need is not None
     assert design.storage_need.larger_drives == LargerDrives("60 x 15.36 TB SSD", 8)

@@ -75,7 +75,7 @@ def test_the_checkpoints_of_a_language_model() -> None:
     best = plain(figure(app, "Goodput")[0])
     assert best == "99.3 %"  # the storage writes and reads faster than what the design is sized for
     assert figure(app, "Storage level")[0] == "good"
-    slider = widget(app.select_slider, "Interruptions in 1,000 days of a server")
+    slider = widget(app.select_slider, "Interruptions per 1,000 server-days")
     slider.set_value(16.0).run()
     assert_well(app)
     assert float(plain(figure(app, "Goodput")[0]).split()[0]) < 99

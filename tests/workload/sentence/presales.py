@@ -326,8 +326,8 @@ SENTENCES = (
     # What is no part of a request is named, not swallowed
     Expected(
         "ResNet-50, 16 GPUs, in Frankfurt with liquid cooling",
-        R50 | gpus(16),
-        unread=("Frankfurt", "liquid", "cooling"),
+        R50 | gpus(16) | {"site.cooling": "liquid"},
+        unread=("Frankfurt",),
     ),
     Expected("ResNet-50 in a day on at most 16 GPUs", R50 | R90 | DAY, unread=("at most 16 GPUs",)),
 )

@@ -11,8 +11,9 @@ from sizer.workload.sentence.reading import Reading
 from tests.factories.examples import catalog
 from tests.workload.sentence.presales import SENTENCES, Expected
 from tests.workload.sentence.presales_language import LANGUAGE_SENTENCES
+from tests.workload.sentence.presales_talk import TALK
 
-ALL = (*SENTENCES, *LANGUAGE_SENTENCES)
+ALL = (*SENTENCES, *LANGUAGE_SENTENCES, *TALK)
 
 
 def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -76,6 +77,21 @@ def test_what_is_not_held_is_named_with_what_is() -> None:
     nearest = read_sentence(question.answers[0].sentence, catalog())
     assert nearest.is_complete
     assert values(nearest)["w.target.gpus_busy"] == 64
+
+
+def test_of_a_model_that_is_not_held_the_nearest_in_size_are_offered():
+    """GPT-J has 6 billion parameters: 7/6 is nearer than 8/6, and a usual model of 6 billion can be sized."""
+    question = read_sentence("GPT-J 6B fine-tuning on 4 L40S", catalog()).question
+    assert question is not None
+    assert "7B" in question.answers[0].label
+    own = read_sentence(question.answers[-1].sentence, catalog())
+    assert values(own)["w.dnn.parameters"] == 6e9
+
+
+def test_a_rate_for_each_user_is_interactive_serving():
+    question = read_sentence("50 tokens/s per user inference for 500 users on Llama 70B", catalog()).question
+    assert question is not None
+    assert (question.about, "out of scope" in question.reason) == ("refused", True)
 
 
 def test_networks_in_wide_use_are_offered_first():

@@ -1,0 +1,37 @@
+"""The next sizes of a design that its workloads gain from."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sizer.physical.expansion import GrowthStep, growth
+from sizer.physical.violations import Violation, ViolationKind
+from sizer.sizing.result import DesignAnswer
+
+
+def next_sizes(design: DesignAnswer) -> tuple[GrowthStep, ...]:
+    """Next two sizes of a design; one at which every workload is slower than now is no growth.
+
+    Notes
+    -----
+    Rates are medians of the scaling curve at the same storage, linear between its sizes. A size beyond it is kept.
+    """
+    return tuple(_checked(design, step) for step in growth(design.plan))
+
+
+def _checked(design: DesignAnswer, step: GrowthStep) -> GrowthStep:
+    if step.limit is not None:
+        return step
+    rates = []
+    for answer in design.workloads:
+        sizes = np.asarray(answer.scaling.n_servers, dtype=float)
+        if sizes.size < 2 or step.n_servers > sizes.max():
+            return step
+        rate = np.asarray(answer.scaling.throughput.value, dtype=float)
+        larger, now = (float(np.interp(count, sizes, rate)) for count in (step.n_servers, design.n_servers))
+        rates.append((larger, now))
+    if any(larger >= now for larger, now in rates):
+        return step
+    larger, now = rates[0]
+    limit = Violation(ViolationKind.SLOWER_TRAINING, (step.n_servers, round(larger), round(now)))
+    return replace(step, added=(), new_racks=0, added_links=0, moved=(), added_max_w=0.0, limit=limit)

@@ -1,0 +1,30 @@
+"""Servers without a published maximum: the least they draw follows the GPUs that are fitted."""
+
+import pytest
+
+from sizer.physical.racks.power import device_power, with_component_floor
+from tests.factories.plans import CATALOG, laid_out
+
+
+@pytest.mark.parametrize(("n_gpus", "floor_w"), [(4, 1_300), (8, 2_300), (10, 2_800)])
+def test_floor_of_a_dss_8440_follows_its_gpus(n_gpus, floor_w):
+    """250 W each of the V100S, 150 W each of the two Xeon Gold 6248 (data sheets): n x 250 + 2 x 150 W."""
+    server = CATALOG.servers["dss-8440"]
+    fitted = with_component_floor(server, CATALOG.gpus["v100s-pcie-32gb"], n_gpus, CATALOG.cpus["xeon-gold-6248"])
+    draw = device_power(fitted)
+    assert draw.max_w == floor_w
+    assert not draw.is_known
+
+
+def test_a_published_maximum_is_not_touched():
+    server = CATALOG.servers["dgx-1"]
+    assert with_component_floor(server, CATALOG.gpus["v100-sxm2-32gb"], 8, None) is server
+
+
+def test_racks_are_planned_with_the_floor_of_ten_gpus():
+    """Six servers of 2.8 kW are 16.8 kW: more than the 16.6 kW that one feed carries, so one rack does not take six."""
+    plan = laid_out("dss-8440", "wekaio", "edr", 16, 6, gpus_per_server=10)
+    in_one = max(sum(device.item == "dss-8440" for device in rack.devices) for rack in plan.racks)
+    assert in_one == 5
+    servers = [device for device in plan.devices if device.item == "dss-8440"]
+    assert {device.power.max_w for device in servers} == {2_800}
