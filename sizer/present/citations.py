@@ -9,10 +9,10 @@ from sizer.present.tables import Cell, Field, Table, record_table
 
 
 class Citations:
-    """Numbers of the sources: those given first, then others as they come up."""
+    """Numbers of the sources: those given first, then others as they come up; graded for those who know the grades."""
 
-    def __init__(self, sources: Mapping[str, Source], keys: tuple[str, ...] = ()) -> None:
-        self._sources = sources
+    def __init__(self, sources: Mapping[str, Source], keys: tuple[str, ...] = (), *, are_graded: bool = True) -> None:
+        self._sources, self._are_graded = sources, are_graded
         self._numbers: dict[str, int] = {}
         for key in keys:
             self.number(key)
@@ -30,15 +30,16 @@ class Citations:
 
     def table(self) -> Table:
         """All cited documents. The last call of a rendering: what comes up later is missing."""
+        grade = Field[tuple[int, Source]]("Grade", lambda pair: pair[1].grade, width=10)
         return record_table(
             "sources",
             "Documents that the numbers come from",
             [(number, self._sources[key]) for key, number in self._numbers.items()],
             [
                 Field("No.", lambda pair: f"[{pair[0]}]", width=6),
-                Field("Title, publisher and place", lambda pair: _title(pair[1]), width=67),
-                Field("Date", lambda pair: _date(pair[1]), width=17),
-                Field("Grade", lambda pair: pair[1].grade, width=10),
+                Field("Title, publisher and place", lambda pair: _title(pair[1]), width=67 if self._are_graded else 70),
+                Field("Date", lambda pair: _date(pair[1]), width=17 if self._are_graded else 24),
+                *([grade] if self._are_graded else []),
             ],
             style="sources",
         )

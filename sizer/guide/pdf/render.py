@@ -96,4 +96,5 @@ def _made(result: SizingResult, catalog: Catalog, edition: Edition) -> str:
     keys = result.sources if edition.form == "engineer" else ()
     with use_locale(profile.locale):
         names = {"guide": guide(result, catalog, edition)}
-        return rendered(template, names, Citations(catalog.sources, keys), ("guide.css",), variables)
+        citations = Citations(catalog.sources, keys, are_graded=edition.form == "engineer")
+        return rendered(template, names, citations, ("guide.css",), variables)

@@ -90,7 +90,7 @@ PORTS = (
     r"(?:{N} end points? \+ (?:2 × {N} ends of inter-switch cables|{N} gateway uplinks?) = )?"
     r"%s ports?(?: in use)?[;,] %s(?: ports?)? free"
 )
-IN_NETWORK = r"\n{net}[ \n][^:]{0,260}?"
+IN_NETWORK = r"\n{net}(?! server)[ \n][^:]{0,260}?"
 
 SENTENCES = (
     # --- cover and key figures
@@ -164,7 +164,6 @@ SENTENCES = (
     # --- confidence
     Sentence("confidence", r"sizing confidence is {share}", probability),
     Sentence("confidence", r"probability of meeting (?:all targets|the target) is {share}", probability),
-    Sentence("confidence", r"\nProbability of at least {N} % {share}", probability, GUIDE),
     Sentence("requested confidence", r"\nProbability of at least {share}", portion, GUIDE),
     Sentence("requested confidence", r"\nRequested confidence {share}", portion, GUIDE),
     Sentence("requested confidence", r"is (?:over )?{N} %; {share} was requested", portion),
@@ -181,7 +180,6 @@ SENTENCES = (
     Sentence("ports free", IN_NETWORK + PORTS % ("{N}", "{n}"), number, BOTH, "network"),
     Sentence("ports used", r"Figure \d+\. {net}: {n} ports in use, {N} free", number, GUIDE, "network"),
     Sentence("ports free", r"Figure \d+\. {net}: {N} ports in use, {n} free", number, GUIDE, "network"),
-    Sentence("ports free", r"Ports of the {net} {n} ports? free", number, GUIDE, "network"),
     Sentence("end points", r"\n{net}\n{n} end points?, [^\n]{2,30}\n", number, GUIDE, "network"),
     Sentence("end points", IN_NETWORK + r"{n} end points? on", number, GUIDE, "network"),
     Sentence("cables", r"Install {n} cables", number, ENGINEER),

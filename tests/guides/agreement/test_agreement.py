@@ -125,7 +125,7 @@ FAULTS = {
         "plan.cable_items",
         "bill line",
     ),
-    "switches": Planted(text("summary.pdf", r"gateways\s2", "gateways 3"), "sheet Networks", "gateways 3"),
+    "switches": Planted(text("summary.pdf", r"Switches\s2", "Switches 3"), "sheet Networks", "Switches 3"),
     "storage nodes": Planted(
         text("guide.pdf", r"Storage 6 nodes", "Storage 8 nodes"), "design.storage_nodes", "8 nodes"
     ),
