@@ -1,7 +1,7 @@
 """Chapter on the choices: why this server, this storage, this fabric and these racks."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sizer.base.quantities import grouped
@@ -13,6 +13,7 @@ from sizer.present.text import result_text
 from sizer.present.text.calibration import rounded_throughput
 from sizer.sizing.design.decisions import LinkOption, RejectedDesign
 from sizer.sizing.reasons import Selection
+from sizer.sizing.result import DesignAnswer
 
 # Of the designs that were rejected for one choice, so many are named: the nearest.
 _MOST_REJECTED = 4
@@ -45,7 +46,7 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
         text.server_texts(server, result),
         text.server_trade_off(server, design),
         _designs_table(
-            "rejected-servers", "Servers that were compared and rejected", server.rejected, result.selection
+            "rejected-servers", "Servers that were compared and rejected", server.rejected, design, result.selection
         ),
         text.only_allowed_text("GPU server") if server.is_only_allowed else "",
     )
@@ -56,7 +57,7 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
         text.storage_texts(storage, design),
         text.storage_trade_off(storage, design),
         _designs_table(
-            "rejected-storage", "Storage that was compared and rejected", storage.rejected, result.selection
+            "rejected-storage", "Storage that was compared and rejected", storage.rejected, design, result.selection
         ),
         text.only_allowed_text("storage") if storage.is_only_allowed else "",
     )
@@ -80,22 +81,30 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
     )
 
 
-def _designs_table(id_: str, caption: str, rejected: Sequence[RejectedDesign], selection: Selection) -> Table | None:
+def _designs_table(
+    id_: str, caption: str, rejected: Sequence[RejectedDesign], design: DesignAnswer, selection: Selection
+) -> Table | None:
+    """Rejected designs by what they do not have in common with the chosen one."""
     if not rejected:
         return None
-    several = len(rejected[0].design.workloads) > 1
-    unit = f", {rejected[0].design.workloads[0].workload.name}" if several else ""
-    fields = (
-        Field[RejectedDesign]("Design", lambda one: one.design.name, "left", 32),
+    unit = f", {design.workloads[0].workload.name}" if len(design.workloads) > 1 else ""
+    measures = (
         Field[RejectedDesign]("GPUs", lambda one: grouped(one.design.n_gpus), "right", 7),
         Field[RejectedDesign](f"Rate{unit}", lambda one: rounded_throughput(one.design.workloads[0]), "right", 13),
         Field[RejectedDesign]("Confidence", lambda one: words.chance(one.design.probability), "right", 11),
         Field[RejectedDesign]("Maximum power", lambda one: result_text.power(one.design), "right", 13),
-        Field[RejectedDesign]("Why not", lambda one: text.rejection_text(one, selection), "left", 24),
+    )
+    shown, chosen = rejected[:_MOST_REJECTED], replace(rejected[0], design=design)
+    kept = [one for one in measures if any(one.text(other) != one.text(chosen) for other in shown)]
+    free = sum(one.width for one in measures if one not in kept) // 2
+    fields = (
+        Field[RejectedDesign]("Design", lambda one: one.design.name, "left", 32 + free),
+        *kept,
+        Field[RejectedDesign]("Why not", lambda one: text.rejection_text(one, selection), "left", 24 + free),
     )
     more = len(rejected) - _MOST_REJECTED
     note = f"{words.capital(words.plural(more, 'further design'))} rejected." if more > 0 else ""
-    return record_table(id_, caption, rejected[:_MOST_REJECTED], fields, note=note)
+    return record_table(id_, caption, shown, fields, note=note)
 
 
 def _links_table(options: Sequence[LinkOption]) -> Table | None:
