@@ -87,10 +87,16 @@ def _designs_table(
     """Rejected designs by what they do not have in common with the chosen one."""
     if not rejected:
         return None
-    unit = f", {design.workloads[0].workload.name}" if len(design.workloads) > 1 else ""
+    first = design.workloads[0]
+    of = f", {first.workload.name}" if len(design.workloads) > 1 else ""
     measures = (
         Field[RejectedDesign]("GPUs", lambda one: grouped(one.design.n_gpus), "right", 7),
-        Field[RejectedDesign](f"Rate{unit}", lambda one: rounded_throughput(one.design.workloads[0]), "right", 13),
+        Field[RejectedDesign](
+            f"Rate{of}, {words.sample_unit(first.dnn)}",
+            lambda one: rounded_throughput(one.design.workloads[0], with_unit=False),
+            "right",
+            13,
+        ),
         Field[RejectedDesign]("Confidence", lambda one: words.chance(one.design.probability), "right", 11),
         Field[RejectedDesign]("Maximum power", lambda one: result_text.power(one.design), "right", 13),
     )

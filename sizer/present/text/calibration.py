@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import by_count, grouped, plain
+from sizer.base.quantities import by_count, grouped, plain, significant
 from sizer.calibrate.notes import CalibrationNote, FitNote, RowStatus, RowUse
 from sizer.present import words
 from sizer.present.words import shortened
@@ -169,10 +169,12 @@ def rate_text(answer: WorkloadAnswer, rate: Estimate) -> str:
     return words.estimate(rate, words.sample_unit(answer.dnn)) if answer.rate_is_predicted else NOT_PREDICTED
 
 
-def rounded_throughput(answer: WorkloadAnswer) -> str:
+def rounded_throughput(answer: WorkloadAnswer, *, with_unit: bool = True) -> str:
     """Throughput to three digits, or that it is not predicted."""
     if not answer.rate_is_predicted:
         return NOT_PREDICTED
+    if not with_unit:
+        return significant(float(answer.throughput.value))
     return words.rounded(answer.throughput, words.sample_unit(answer.dnn))
 
 

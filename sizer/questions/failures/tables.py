@@ -110,10 +110,10 @@ def single_failures_table(cases: Sequence[FailureCase], losses: Sequence[Loss]) 
         return words.NOT_KNOWN if case.keeps_targets is None else _shares(case)
 
     fields: list[Field[FailureCase]] = [
-        Field("What fails", failure_title, width=22),
-        Field("Effect", lambda case: effect_text(case).removesuffix(f" {ENGINEERING_JUDGEMENT}"), width=42),
-        Field("Remaining rate", rate, "right", 14),
-        Field("Targets", result, width=22),
+        Field("What fails", failure_title, width=20),
+        Field("Effect", lambda case: effect_text(case).removesuffix(f" {ENGINEERING_JUDGEMENT}"), width=55),
+        Field("Rate", rate, "right", 10),
+        Field("Targets", result, width=15),
     ]
     note = "Targets: whether a run still meets them if the part stays out for the whole run, with the probability."
     return record_table("single-failures", "Single failures and what remains after each", shown, fields, note=note)

@@ -168,11 +168,12 @@ def network_limit_is_explained(found: Finished) -> Iterator[Judged]:
 
 
 def hosts_have_the_link_of_their_network(found: Finished) -> Iterator[Judged]:
-    """A cable of a server has the link of its network; storage and head nodes may join it with a slower one."""
+    """A cable of a server has the link of its network; storage, and a head node on its network, may be slower."""
     kinds = {plain_name(str(row[0])): str(row[1]) for row in found.sheets.get("Networks", ()) if row[0] and row[1]}
     for number, row in enumerate(found.tables.get("cables.csv", ()), 2):
         kind = kinds.get(plain_name(row["Network"]))
-        if kind and row["A-Type"] == "Host" and not row["A-Node Name"].startswith(("storage-", "head-")):
+        slower = ("storage-", "head-") if row["Network"].lower().startswith("storage") else ("storage-",)
+        if kind and row["A-Type"] == "Host" and not row["A-Node Name"].startswith(slower):
             place = f"cables.csv, row {number}: port {row['A-Node Name']} {row['A-Port']} at {row['Speed']}"
             yield row["Speed"] == kind, f"{place} – {WORKBOOK}, sheet Networks: {row['Network']} is of {kind}"
 
