@@ -14,7 +14,7 @@ def test_the_answer_tells_losses_targets_and_maintenance() -> None:
     done = run("failures", ASKED)
     assert done.returncode == 0, done.stderr
     for words in (
-        "Losses that the design tolerates",
+        "Losses that the request asks the design to tolerate",
         "One GPU server fails",
         "1 server more",
         "any time, one after the other",

@@ -48,6 +48,7 @@ def test_every_citation_resolves_on_the_sources_page(name, form):
         # Title, publisher and place, each ended by a point.
         assert cells[1].count(". ") >= 2, cells[1]
         assert re.search(r"(19|20)\d\d", cells[2]), cells
-        assert cells[3] in ("A", "B", "C", "D")
+        # Grades are for those who know them.
+        assert cells[3:] == [] if form == "guide" else cells[3] in ("A", "B", "C", "D")
         assert "not recorded" not in cells[1]
         assert not cells[1].startswith("Assumption")
