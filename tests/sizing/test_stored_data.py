@@ -107,7 +107,7 @@ def test_the_search_buys_storage_for_two_sets_together():
 
 
 def test_the_search_buys_storage_for_snapshots_and_reserve():
-    """60 TB fit nine tenths of one chassis of 72 TB; with 20 % snapshots and 50 % reserve 102 TB do not fit that drive."""
+    """60 TB fit 90 % of a chassis of 72 TB; with 20 % snapshots and 50 % reserve 102 TB do not fit that drive."""
     work = {"dataset_bytes": "60 TB"}
     plain, kept = (
         size(request(work, **ON_F800, data=care), CATALOG).design
