@@ -48,7 +48,7 @@ _TITLES = {
 # What a reversal leads to: of a claim that holds, and of one that does not.
 _EFFECTS = {
     "one-server": (
-        "no single server of any allowed type would be enough",
+        "one server would no longer be enough",
         "one server of some allowed type would be enough",
     ),
     "simple-storage": ("multi-node storage would be needed", "local drives or one file server would be enough"),
