@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats
+from sizer.base.estimate import Estimate
 from sizer.perf.preprocess import decode_samples_per_s
-from sizer.perf.stage_capacity import Capacity
+from sizer.perf.stage_capacity import Capacity, throughput
 
 # An epoch shorter than this many samples a second of rounding makes no sense; keeps divisions finite.
 _NO_READS_BYTES = 1e-9
@@ -54,6 +55,17 @@ class Stages:
     def limiting(self) -> tuple[Capacity, ...]:
         """The stages that bound throughput: all but the exchange, whose exposed part counts with the GPUs."""
         return tuple(capacity for key, capacity in self.by_key().items() if key != "exchange")
+
+
+def throughputs(*evaluated: Stages) -> Estimate:
+    """Rates of several evaluations one after the other, sought all at once: the capacity of the slowest stage."""
+    each = [np.broadcast_shapes(*(stage.median.shape for stage in one.limiting())) for one in evaluated]
+    return throughput(
+        [
+            Capacity.concatenated([stage.broadcast_to(shape) for stage, shape in zip(stages, each, strict=True)])
+            for stages in zip(*(one.limiting() for one in evaluated), strict=True)
+        ]
+    )
 
 
 def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Capacity:

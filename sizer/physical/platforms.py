@@ -104,9 +104,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
         for kind in its_kinds
         for platform in _on_fabric(
             catalog,
-            with_component_floor(
-                fitted.server, gpu, n_gpus, None if server.cpu is None else catalog.cpus[server.cpu.value]
-            ),
+            with_component_floor(fitted.server, gpu, n_gpus, cpu),
             gpu,
             n_gpus,
             storage,

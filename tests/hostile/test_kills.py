@@ -82,7 +82,7 @@ def test_a_sizing_that_is_killed_leaves_whole_files(tmp_path):
         for path in visible(tmp_path / "out"):
             assert_whole(path)
         assert {path.name for path in visible(tmp_path / "out")} == names
-    assert kills >= KILLS / 4
+    assert kills > KILLS / 2
     assert started(*command).wait() == 0
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
 
@@ -100,8 +100,7 @@ def test_a_batch_that_is_killed_goes_on_to_the_same_table(tmp_path):
         kills += killed(started(*command), takes * moments.uniform(0.1, 1.0))
         for path in (tmp_path / "killed").glob("*.parquet"):
             pq.read_table(path)
-    # What is stored shortens the runs that follow, so that some end before they are killed.
-    assert kills >= KILLS / 4
+    assert kills > KILLS / 2
     assert started(*command).wait() == 0
     [whole], [gone_on] = (list((tmp_path / name).glob("*.parquet")) for name in ("whole", "killed"))
     assert pq.read_table(gone_on).equals(pq.read_table(whole))

@@ -227,12 +227,6 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
                 if context.surer is not None
                 else "order more servers or storage, or accept a lower rate",
             )
-        if answer.unmeasured:
-            yield Risk(
-                "Rate derived from other runs",
-                words.sentence("; ".join(note_texts(answer.unmeasured))).rstrip("."),
-                "test one server with this workload before the others are ordered",
-            )
         if answer.extrapolations:
             yield Risk(
                 "Rate outside the measured range",

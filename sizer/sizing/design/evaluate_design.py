@@ -17,7 +17,6 @@ from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Stack
 from sizer.perf import pipeline
-from sizer.perf.stage_capacity import Capacity, throughput
 from sizer.physical.components import Component, Quantities
 from sizer.physical.existing_use import existing_use
 from sizer.physical.layout import building_plan
@@ -170,7 +169,7 @@ def _workload_answer(
         sizes = _sizes(n_servers).tolist()
         along = run_on(request, by_size, platform, sizes, storage_nodes, gateway, catalog, calibration)
     along_stages, along_rows = ((), slice(0, 1)) if along is run else ((along.warm,), slice(2, None))
-    rates = _throughput(run.warm, run.cold, *along_stages)
+    rates = pipeline.throughputs(run.warm, run.cold, *along_stages)
     rate, cold_rate = rates[0], rates[1]
     hits = float(run.comp.hit_fraction[0])
     bottleneck, following = _bottlenecks(run)
@@ -332,17 +331,6 @@ def _sizes(n_servers: int) -> Ints:
     """Servers of the clusters that the scaling chart shows."""
     most = max(_SCALING_BEYOND * n_servers, 4)
     return np.unique(np.round(np.linspace(1, most, min(most, _SCALING_MOST))).astype(np.int64))
-
-
-def _throughput(*evaluated: pipeline.Stages) -> Estimate:
-    """Rates of several evaluations one after the other, sought all at once."""
-    each = [np.broadcast_shapes(*(stage.median.shape for stage in one.limiting())) for one in evaluated]
-    return throughput(
-        [
-            Capacity.concatenated([stage.broadcast_to(shape) for stage, shape in zip(stages, each, strict=True)])
-            for stages in zip(*(one.limiting() for one in evaluated), strict=True)
-        ]
-    )
 
 
 def _design_warnings(platform: Platform, request: SizingRequest, money: DesignMoney) -> Iterator[DesignWarning]:

@@ -8,8 +8,8 @@ from sizer.base.arrays import Floats
 from sizer.base.errors import RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
-from sizer.perf.pipeline import Stages
-from sizer.perf.stage_capacity import Capacity, throughput
+from sizer.perf.pipeline import Stages, throughputs
+from sizer.perf.stage_capacity import Capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.design.design_checks import missing_for_rate
 from sizer.sizing.result import SizingResult, WorkloadAnswer
@@ -168,8 +168,7 @@ def _is_known(answer: WorkloadAnswer, platform: Platform, catalog: Catalog) -> b
 
 def rates_of(rows: Sequence[Stages]) -> Floats:
     """Median rate of each of some stages of one row, all in one pass; shape (rows,). [samples/s]"""
-    parts = zip(*(one.limiting() for one in rows), strict=True)
-    return throughput([Capacity.concatenated(capacities) for capacities in parts]).value
+    return throughputs(*rows).value
 
 
 def pinned(stages: Stages, key: str, probability: float) -> Stages:

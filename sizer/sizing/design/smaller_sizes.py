@@ -4,7 +4,7 @@ import numpy as np
 
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
-from sizer.perf.stage_capacity import throughput
+from sizer.perf.pipeline import throughputs
 from sizer.physical.platform import Platform
 from sizer.sizing.design.training_time import training_time
 from sizer.sizing.result import SmallerSize
@@ -36,10 +36,7 @@ def smaller_sizes(
     if not counts:
         return ()
     run = run_on(request, work, platform, counts, storage_nodes, gateway_bytes_per_s, catalog, calibration)
-    warm, cold = (
-        throughput([stage.broadcast_to(run.servers.shape) for stage in stages.limiting()])
-        for stages in (run.warm, run.cold)
-    )
+    warm, cold = (throughputs(stages) for stages in (run.warm, run.cold))
     chances = evaluate.probability(run.warm, run.cold, run.need)
     found = []
     for place, count in enumerate(counts):
