@@ -69,30 +69,41 @@ def platform_text(growth: PlatformGrowth) -> str:
     return f"{growth.platform.server.name} + {growth.platform.storage.name}"
 
 
+_DEMAND: dict[str, Callable[["_Demand"], str]] = {
+    "Target": lambda demand: _target(demand.target, demand.workload),
+    "Stored sample": lambda demand: si(demand.workload.sample_bytes, "B"),
+    "Data set": lambda demand: si(demand.workload.dataset_bytes, "B"),
+    "Operations per sample": lambda demand: si(demand.workload.dnn.forward_flop.value, "FLOP"),
+}
+_DEMAND_WIDTHS = (24, 20, 20, 26)
+
+
 def demand_table(plan: GrowthPlan) -> Table:
     """Demand of every workload in every year."""
     rows: list[_Demand | str] = []
     for number, workload in enumerate(plan.requests[0].workload):
         if len(plan.requests[0].workload) > 1:
             rows.append(workload.name)
-        for year, (request, resolved) in enumerate(zip(plan.requests, plan.workloads, strict=True), start=1):
-            rows.append(_Demand(year, request.workload[number].target, resolved[number]))
+        rows += [_demand(plan, number, year) for year in range(plan.n_years)]
     return record_table(
         "purchases-asked",
         "Demand in each year",
         rows,
         [
             Field("Year", lambda demand: demand if isinstance(demand, str) else str(demand.year), "left", 10),
-            _demand_field("Target", 24, lambda demand: _target(demand.target, demand.workload)),
-            _demand_field("Stored sample", 20, lambda demand: si(demand.workload.sample_bytes, "B")),
-            _demand_field("Data set", 20, lambda demand: si(demand.workload.dataset_bytes, "B")),
-            _demand_field(
-                "Operations per sample", 26, lambda demand: si(demand.workload.dnn.forward_flop.value, "FLOP")
+            *(
+                _demand_field(title, width, text)
+                for (title, text), width in zip(_DEMAND.items(), _DEMAND_WIDTHS, strict=True)
             ),
         ],
         kind=lambda demand: "group" if isinstance(demand, str) else "",
         note="Each factor applies once a year; values without a factor stay constant.",
     )
+
+
+def demand_cells(plan: GrowthPlan, workload: int, year: int) -> dict[str, str]:
+    """Demand of one workload in one year, by the titles of the table's columns; ``year`` from 0, -1 is the last."""
+    return {title: text(_demand(plan, workload, year)) for title, text in _DEMAND.items()}
 
 
 @dataclass(frozen=True)
@@ -102,6 +113,11 @@ class _Demand:
     year: int
     target: Target
     workload: ResolvedWorkload
+
+
+def _demand(plan: GrowthPlan, workload: int, year: int) -> _Demand:
+    place = range(plan.n_years)[year]
+    return _Demand(place + 1, plan.requests[place].workload[workload].target, plan.workloads[place][workload])
 
 
 def _demand_field(title: str, width: int, text: Callable[[_Demand], str]) -> Field[_Demand | str]:
