@@ -96,10 +96,10 @@ def needs(context: GuideContext) -> list[str]:
     sentences = []
     for answer in context.answers:
         workload = answer.workload
-        task = "training" if workload.task == "training" else "batch inference on a test set"
+        task = "Training" if workload.task == "training" else "Batch inference"
         name = f"{workload.name}: " if context.has_many_workloads else ""
         precision, data = words.name(workload.precision), result_text.dataset_phrase(answer)
-        what = f"{answer.dnn.name} {task} in {precision}"
+        what = f"{task} of {answer.dnn.name} in {precision}"
         if answer.language is not None:
             what = result_text.network_text(answer)
         sentences.append(f"{name}{what} on {data}. Target: {asked_target_text(context.result, answer)}.")
