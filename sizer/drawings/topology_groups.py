@@ -11,6 +11,7 @@ from sizer.drawings import links
 from sizer.drawings.cluster import GROUPS, MANAGERS, Cluster
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.shapes import Box, Drawing, Label, Link
+from sizer.physical.components import Network
 from sizer.physical.roles import NetworkRole
 
 _MARGIN = 16.0  # room for the management lines of the switches on either side
@@ -40,13 +41,14 @@ class _Layout:
 
     def __init__(self, cluster: Cluster, *, is_low: bool) -> None:
         self.has_management = bool(cluster.count("management")) and not is_low
-        self.gap_y = _LOW_GAP_Y if is_low else _GAP_Y
         self.cluster, self.design, self.platform = cluster, cluster.design, cluster.design.platform
         # Both fabrics' subnet managers are one box.
         self.bundles = {
             (b.a, b.z): b
             for b in cluster.bundles(lambda device: "ufm" if GROUPS[device.role] in MANAGERS else GROUPS[device.role])
         }
+        crosses = any(("head", group) in self.bundles for group in _ON_RIGHT)  # a line above the servers, under labels
+        self.gap_y = _LOW_GAP_Y if is_low and not crosses else _GAP_Y
         self.boxes: dict[str, Box] = {}
         self.links: list[Link] = []
         self.labels: list[Label] = []
@@ -110,9 +112,16 @@ class _Layout:
             text += f", {self.platform.fabric.name}"
             net = self.cluster.network(NetworkRole.COMPUTE)
             if net is not None:
-                used, free = int(net.ports_used[0]), int(net.ports_free[0])
-                text += " · " + f"{grouped(used)} ports used, {grouped(free)} free"
+                text += " · " + self._ports_text(group, net)
         self._stack(group, x, y, right - x, _SWITCH_H, text, role="network")
+
+    def _ports_text(self, group: str, net: Network) -> str:
+        """Ports of the drawn switches; of leaves below spines those of the leaves alone, as in the list of cables."""
+        used, free = int(net.ports_used[0]), int(net.ports_free[0])
+        if any(lower == group and upper in _ON_LEFT for lower, upper in self.bundles):
+            ends = [(pair.count(group), bundle.count) for pair, bundle in self.bundles.items() if pair[1] in _ON_LEFT]
+            used, free = sum(times * count for times, count in ends), int(net.leaf_ports_free[0])
+        return f"{grouped(used)} ports used, {grouped(free)} free"
 
     def _front_end_box(self, group: str, y: float) -> None:
         text = self.cluster.words(group)
@@ -230,6 +239,8 @@ class _Layout:
                 self._down(upper, lower, box.x + 26, count, kind, self._from_each(lower, count))
             elif lower == "ufm":
                 self._from_managers(upper, count, kind)
+            elif lower == "head" and upper in _ON_RIGHT:
+                self._from_heads(upper, count, kind)
             elif lower == "head":
                 self._down(upper, lower, box.x + 22, count, kind)
             elif lower in ("storage", links.CUSTOMER_LAN):
@@ -277,9 +288,17 @@ class _Layout:
         if upper in _ON_LEFT:
             way: tuple[tuple[float, float], ...] = ((start, y), (start + 6, y), (start + 6, above.bottom))
         else:
-            x, level = above.x + 12, self.boxes["servers"].y - 9
+            x, level = above.x + 12, self.boxes["servers"].y - 7
             way = ((start, y + 6), (start + 12, y + 6), (start + 12, level), (x, level), (x, above.bottom))
         self.links.append(Link("", "ufm", upper, way, links.stroke(kind), "network", count=count))
+
+    def _from_heads(self, upper: str, count: int, kind: LinkType) -> None:
+        """From the head nodes to the storage's leaves, above the servers; its label stands over the head nodes."""
+        box, above = self.boxes["head"], self.boxes[upper]
+        x, start, level = above.x + 6, box.x + 22, box.y - 11
+        way = ((start, box.y), (start, level), (x, level), (x, above.bottom))
+        label = Label(box.x, level - 5, links.link_text(count, kind), _LABEL, semibold=True)
+        self.links.append(Link("", "head", upper, way, links.stroke(kind), "network", labels=(label,), count=count))
 
     def _by_others(self) -> None:
         """The servers' own ports lead to storage at hand; the cables are no part of the design."""

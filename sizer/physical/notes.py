@@ -34,7 +34,7 @@ class PlanNoteKind(Enum):
     SHARED_WITH_BMC = "shared-with-bmc"
     DUAL_HOMED = "dual-homed"  # cables between the leaves of a pair
     UPLINKS_IN_BAND = "uplinks-in-band"  # uplinks of each switch
-    STORAGE_RATIO = "storage-ratio"  # ratio of ports to uplinks towards the servers
+    STORAGE_RATIO = "storage-ratio"  # ratio of ports to uplinks towards the servers, leaves
     # Where the subnet manager runs.
     MANAGER_IN_LEAF = "manager-in-leaf"  # switch, number of rails
     MANAGER_IN_DIRECTOR = "manager-in-director"  # switch, number of rails

@@ -157,7 +157,8 @@ def _paired_front_end(
     paired = (replace(one, is_paired=True, group=1) for one in on_storage)
     ends = (replace(servers, is_paired=True, group=0), *paired, *managers, *heads)
     planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, ends, groups=groups)]
-    notes = (PlanNote(PlanNoteKind.STORAGE_RATIO, (float(np.max(groups[0].oversubscription)),)),)
+    ratio, leaves = float(np.max(groups[0].oversubscription)), int(np.max(tree.leaves))
+    notes = (PlanNote(PlanNoteKind.STORAGE_RATIO, (ratio, leaves)),)
     network = network_counts(NetworkRole.STORAGE, PlanNote(PlanNoteKind.FILES), kind, switch, planes, notes)
     down = leaf_split(numbers.size, STORAGE_OVERSUBSCRIPTION)[0]
     members = one_kind(network, planes, switch, numbers, STORAGE_SWITCHES, Role.STORAGE_UPLINK, leaf_down=down)

@@ -39,8 +39,9 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         f"each server has a port on both leaves of a pair, which {plural(n, 'cable')} connect with each other"
     ),
     PlanNoteKind.UPLINKS_IN_BAND: lambda n: f"each switch has {plural(n, 'uplink')} to the in-band network",
-    PlanNoteKind.STORAGE_RATIO: lambda ratio: (
-        f"{_storage_ratio(ratio)}; each server has its ports on both leaves of a pair"
+    PlanNoteKind.STORAGE_RATIO: lambda ratio, leaves: (
+        f"{_storage_ratio(ratio)}; "
+        + ("each server has its ports on both leaves of a pair" if leaves > 1 else "all ports are on one switch")
     ),
     PlanNoteKind.SUBNET_FILES: lambda: "storage traffic between storage and servers",
     PlanNoteKind.FILES_OF_ONE_SERVER_OVER_IPOIB: lambda: "storage traffic, over IPoIB",
