@@ -1,18 +1,19 @@
-"""Answers to what the request asks besides its targets, for the first pages: losses, filling of the storage, growth."""
+"""Further answers for the first pages: spare servers, losses, filling of the storage, growth."""
 
 from collections.abc import Iterator
 
 from sizer.base.quantities import by_count, si
 from sizer.guide.context import GuideContext
 from sizer.present import words
+from sizer.present.availability import missing_spares_text
 from sizer.questions.data.text import filling_text
 from sizer.questions.failures.tables import tolerated_sentence
 from sizer.questions.growth.text import demand_text, limit_texts, recommendation
 
 
 def further_answers(context: GuideContext) -> list[str]:
-    """One or two sentences for each further question of the request; empty where it asks none."""
-    return [text for text in (*_losses(context), *_data(context), *_growth(context)) if text]
+    """One or two sentences on spare servers and each further question of the request; empty where there is none."""
+    return [text for text in (*_spares(context), *_losses(context), *_data(context), *_growth(context)) if text]
 
 
 def further_needs(context: GuideContext) -> list[str]:
@@ -21,6 +22,12 @@ def further_needs(context: GuideContext) -> list[str]:
     if plan is None or not (changes := demand_text(plan)):
         return []
     return [f"Growth until year {plan.n_years}: {changes}."]
+
+
+def _spares(context: GuideContext) -> Iterator[str]:
+    """Only where a design has several servers: one more of them can take the place of any."""
+    if context.design.n_servers > 1:
+        yield next(filter(None, (missing_spares_text(context.design, answer) for answer in context.answers)), "")
 
 
 def _losses(context: GuideContext) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 import math
 
-from sizer.base.quantities import NARROW_SPACE, duration, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, duration, si, significant
 from sizer.perf.availability.goodput import (
+    GPUS_OF_THE_RATE,
     NOTICE_S,
     RESCHEDULE_S,
     WARM_UP_S,
@@ -13,7 +14,7 @@ from sizer.present import words
 from sizer.present.charting import COLUMN_PX, LIGHT, QUIET_OPACITY, Chart, ChartBar, Palette, bar_chart, time_unit
 from sizer.present.tables import Row, Table, fact_table, row
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage
-from sizer.sizing.design.spares import COVERED_SHARE, SpareServers, spare_servers
+from sizer.sizing.design.spares import COVERED_SHARE, SpareServers, spare_servers, wait_for_repairs
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.checkpoints import CheckpointedJob
 
@@ -130,6 +131,31 @@ def _spares_text(spares: SpareServers) -> str:
     """Spares that are needed and those that the design has: 'Two, for 99 % of failures; the design has none'."""
     needed = f"{words.capital(words.spelled(spares.needed))}, for {words.percent(COVERED_SHARE)} of failures"
     return f"{needed}; the design has {words.spelled(spares.available) if spares.available else 'none'}"
+
+
+def missing_spares_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
+    """What a time or rate assumes of spare servers that the bill lacks, and what repairs cost without; "" of others."""
+    job, spares = answer.job, spare_servers(design, answer)
+    if job is None or spares is None or not job.counts or spares.available >= spares.needed:
+        return ""
+    lacks = spares.needed - spares.available
+    servers = f"{words.spelled(lacks)} spare {by_count(lacks, 'server', 'servers')}"
+    if design.platform.gpus_per_server > GPUS_OF_THE_RATE:  # a rack of many hosts: some of them are enough
+        lacks *= int(GPUS_OF_THE_RATE)
+        servers = f"{lacks} spare GPUs"
+    verb = f"which {by_count(lacks, 'is', 'are')} not in the bill"
+    waits = wait_for_repairs(answer)
+    if waits is None:
+        return f"The rate assumes {servers} for restarts after a failure, {verb}."
+    if waits.failures < _NONE_EXPECTED:
+        return ""
+    chance = (
+        "" if waits.probability is None else f" and meets the target with {words.chance(waits.probability)} confidence"
+    )
+    return (
+        f"The time to train assumes {servers} for restarts after a failure, {verb}. If the job waits for repairs of a "
+        f"day each instead ({significant(waits.failures, 2)} to expect), it takes {duration(waits.total_s)}{chance}."
+    )
 
 
 def goodput_sentence(answer: WorkloadAnswer) -> str:

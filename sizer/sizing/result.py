@@ -187,6 +187,8 @@ class WorkloadAnswer:
     # Rate that meets the target exactly; None where the target is a number of GPUs. [samples/s]
     required_samples_per_s: float | None = None
     smaller: tuple[SmallerSize, ...] = ()  # one and two servers fewer, the larger first; of the described design only
+    # Fewest servers whose expected rate meets the target; None: not known, or of no described design.
+    servers_at_even_odds: int | None = None
 
     @property
     def stack_default(self) -> StackDefault | None:

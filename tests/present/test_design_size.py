@@ -5,7 +5,9 @@ import pytest
 from sizer.guide.context import GuideContext
 from sizer.guide.edition import Edition
 from sizer.present.text.design_size import asked_target_text, binding_text, required_rate_text
+from sizer.present.text.verdict import reason_texts
 from sizer.questions.failures.tables import single_failures_table, tolerated_sentence
+from sizer.sizing.size import size
 from tests.factories import examples
 
 
@@ -34,6 +36,18 @@ def test_a_smaller_size_is_judged_by_its_rate_and_its_probability() -> None:
     text = binding_text(design)
     assert "would not tolerate the loss of one" in text
     assert "but meet the target with only" in text
+
+
+def test_servers_at_the_expected_rate_are_those_of_a_sizing_at_even_odds() -> None:
+    """The rate of a language model jumps with the layouts that a number of GPUs allows.
+
+    A division, 386,000 tokens/s by 8,490 of a server, gives 46; a sizing at a confidence of 50 % is the count to print.
+    """
+    asked = examples.sized("llama-70b-dgx-h100")
+    even = size(asked.request.model_copy(update={"confidence": 0.5}), examples.catalog()).design
+    (answer,) = asked.design.workloads
+    assert answer.servers_at_even_odds == even.n_servers > 46
+    assert f"At the expected rate {even.n_servers} servers" in " ".join(reason_texts(asked))
 
 
 def test_a_highest_rate_is_no_target_of_its_own() -> None:

@@ -7,6 +7,7 @@ from sizer.present.bill_tables import bill_table, cost_table, has_amounts
 from sizer.present.figures import charted
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.support import unsupported_text
 from sizer.questions.ownership import tables as ownership_tables
 from sizer.questions.ownership.charts import ownership_chart
 from sizer.questions.ownership.text import finding as ownership_finding
@@ -23,7 +24,10 @@ def content(context: GuideContext) -> dict[str, Any]:
         "open_prices": result_text.open_prices(bill),
         "bill": bill_table(bill, context.catalog.sources),
         "cost": cost_table(context.result) if has_amounts(bill) else None,
-        "warnings": bill_warning_sentences(bill.warnings),
+        "warnings": [
+            *bill_warning_sentences(bill.warnings),
+            *filter(None, [unsupported_text(bill, context.catalog)]),
+        ],
         "ownership": _ownership(context),
         "rental": _rental(context),
     }

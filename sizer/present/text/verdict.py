@@ -1,7 +1,5 @@
 """The verdict in words: whether a cluster is needed and why, why this design, and why it is not smaller."""
 
-from math import ceil
-
 from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
@@ -263,9 +261,9 @@ def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> s
     if needed is None:
         target = target_text(answer.workload, answer.dnn)
         return f"{answer.workload.name}: the target is {target}; one {server} delivers {significant(each)} {unit}."
-    least = ceil(needed / each)
+    least = answer.servers_at_even_odds
     text = f"The target takes {significant(needed)} {unit}; one {server} delivers {significant(each)} in this design"
-    if least >= design.n_servers or answer.probability is None:
+    if least is None or least >= design.n_servers or answer.probability is None:
         return f"{answer.workload.name}: {inside_sentence(text)}."
     return (
         f"{answer.workload.name}: {inside_sentence(text)}. At the expected rate {grouped(least)} servers reach the "

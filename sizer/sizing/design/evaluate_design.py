@@ -34,7 +34,7 @@ from sizer.sizing.design.nearest_measurements import (
     unmeasured_language,
 )
 from sizer.sizing.design.nearest_mlperf import nearest_mlperf_runs, notes_on_newer_gpu
-from sizer.sizing.design.smaller_sizes import MOST_CERTAIN, smaller_sizes
+from sizer.sizing.design.smaller_sizes import MOST_CERTAIN, servers_at_even_odds, smaller_sizes
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
 from sizer.sizing.design.training_time import training_time
@@ -251,6 +251,7 @@ def _workload_answer(
         stack_choice=work.stack_choice,
         required_samples_per_s=None if required is None else float(required.flat[0]),
         smaller=smaller_sizes(request, by_size, *place, is_open=bool(missing)) if is_documented else (),
+        servers_at_even_odds=servers_at_even_odds(request, by_size, *place) if is_documented and not missing else None,
     )
 
 

@@ -15,6 +15,8 @@ from sizer.workload.resolve import ResolvedWorkload
 
 # No model makes an outcome certain: tails beyond this are not known.
 MOST_CERTAIN = 0.999
+# The expected rate is a median: it is reached as often as it is missed.
+EVEN_ODDS = 0.5
 # One server fewer says what a smaller design reaches; two fewer, what that design reaches after a loss.
 _FEWER = (1, 2)
 
@@ -49,3 +51,23 @@ def smaller_sizes(
         chance = None if is_open else min(float(chances[place]), MOST_CERTAIN)
         found.append(SmallerSize(count, float(warm.value[place]), time_s, chance))
     return tuple(found)
+
+
+def servers_at_even_odds(
+    request: SizingRequest,
+    work: ResolvedWorkload,
+    platform: Platform,
+    n_servers: int,
+    storage_nodes: int,
+    gateway_bytes_per_s: float,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> int | None:
+    """Fewest of 1 to ``n_servers`` servers whose expected rate meets the target of a workload; None: no size does.
+
+    Every size is evaluated by itself: the rate of a language model does not grow in proportion to the servers.
+    """
+    counts = range(1, n_servers + 1)
+    run = run_on(request, work, platform, counts, storage_nodes, gateway_bytes_per_s, catalog, calibration)
+    meets = evaluate.probability(run.warm, run.cold, run.need) >= evaluate.least_chance(EVEN_ODDS)
+    return counts[int(np.argmax(meets))] if meets.any() else None

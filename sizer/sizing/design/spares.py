@@ -1,7 +1,9 @@
 """Spare servers: how many a job needs so that a failure does not wait for a repair, and how many the design has."""
 
+import math
 from dataclasses import dataclass
 
+from sizer.base.normal import normal_cdf
 from sizer.perf.availability.goodput import GPUS_OF_THE_RATE, INTERRUPTIONS, spares_that_suffice
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
@@ -35,3 +37,30 @@ def spare_servers(design: DesignAnswer, answer: WorkloadAnswer) -> SpareServers 
     per_server = design.platform.gpus_per_server
     used = answer.language.gpus_used if answer.language is not None else job.plan.gpus
     return SpareServers(needed, max(design.n_servers - -(-used // per_server), 0))
+
+
+@dataclass(frozen=True)
+class WaitForRepairs:
+    """A training that waits for the repair of each failed server, as it has no spare one."""
+
+    failures: float  # to expect in the run
+    total_s: float  # the run with repairs of ``USUAL_REPAIR_S``
+    probability: float | None  # that it takes no longer than the target; None: the target is no time
+
+
+def wait_for_repairs(answer: WorkloadAnswer) -> WaitForRepairs | None:
+    """What the run of a workload takes without spare servers; None where its length or its failures are not counted.
+
+    Failures and their repairs grow in proportion to the run, so the spread of its time stays the same.
+    """
+    job, time = answer.job, answer.time
+    if job is None or time is None or not job.counts:
+        return None
+    run_s = float(time.total_s.value)
+    failures = run_s / job.plan.between_s[0]
+    total_s = run_s + failures * USUAL_REPAIR_S
+    target_s, spread = answer.workload.target.time_to_train_s, float(time.total_s.log_sd)
+    chance = None
+    if target_s is not None and spread > 0 and answer.probability is not None:
+        chance = float(normal_cdf(math.log(target_s / total_s) / spread))
+    return WaitForRepairs(failures, total_s, chance)

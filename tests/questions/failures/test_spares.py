@@ -2,9 +2,13 @@
 
 import math
 
+import pytest
+
 from sizer import SizingRequest, load_catalog
-from sizer.sizing.design.spares import spare_servers
+from sizer.present.availability import missing_spares_text
+from sizer.sizing.design.spares import spare_servers, wait_for_repairs
 from sizer.sizing.project import project
+from tests.factories import examples
 
 
 def _answer(servers):
@@ -28,3 +32,21 @@ def test_needed_spares_follow_poisson_repairs_and_the_design_has_none():
     used = answer.language.gpus_used
     assert spares.available == 64 - used // 8
     assert spares.needed == 2
+
+
+def test_a_run_without_spares_waits_a_day_for_each_failure():
+    """4 interruptions for 1,000 server-days (Llama 3: 54 days, 2,000 servers, 419): 24.3 d x 55.5 servers: 5.4.
+
+    Of a day each they make 24.3 d about 29.7 d. The 90 % interval of 19.2 to 30.9 d is ln(30.9 / 19.2) / 3.29 = 0.145
+    wide (one sigma), so 30 d are met with the probability of ln(30 / 29.7) / 0.145 = 0.07 sigma: 53 %.
+    """
+    design = examples.sized("llama-70b-dgx-h100").design
+    (answer,) = design.workloads
+    waits = wait_for_repairs(answer)
+    assert waits is not None
+    assert waits.failures == pytest.approx(5.4, abs=0.15)
+    assert waits.total_s / 86_400 == pytest.approx(29.7, abs=0.2)
+    assert waits.probability == pytest.approx(0.53, abs=0.05)
+    text = missing_spares_text(design, answer)
+    assert "two spare servers" in text
+    assert "not in the bill" in text
