@@ -91,7 +91,7 @@ def checkpoint_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
         )
         if math.isfinite(kept.write_s):
             share = words.percent(min(1.0, kept.write_s / (plan.interval_s + plan.blocked_s)))
-            first += f", {si(kept.write_bytes_per_s[0], 'B/s')} while the storage writes, {share} of the time"
+            first += f". The storage delivers {si(kept.write_bytes_per_s[0], 'B/s')}, so it writes {share} of the time"
         parts = [f"{first}."]
     name = design.platform.storage.name
     if not kept.write_is_published:

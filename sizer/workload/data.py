@@ -13,6 +13,8 @@ Stream = Literal["training", "checkpoints", "ingest", "snapshots"]
 # Levels of NVIDIA's DGX SuperPOD reference architecture; ``sizer.perf.availability.goodput`` has their rates.
 StorageLevelName = Literal["good", "better", "best"]
 StorageLevelChoice = Literal["good", "better", "best", "none"]
+# Checkpoints of a training that are retained by default: the last one stays until the next is written.
+USUAL_CHECKPOINTS = 2
 # Name of a capacity tier that the customer has: object storage that delivers ``source_bytes_per_s``.
 OBJECT_STORAGE = "object-storage"
 IngestPath = Literal["front-end", "gateway", "head-node"]
@@ -31,7 +33,7 @@ class DataRequest(RequestTable):
     minimum_capacity_bytes: Bytes | None = None
     # Checkpoints of a training: interval, number retained, and bytes per parameter.
     checkpoint_every_s: Seconds | None = None
-    checkpoints_kept: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 1
+    checkpoints_kept: Annotated[int, Field(ge=1, le=100_000, strict=True)] = USUAL_CHECKPOINTS
     checkpoint_bytes_per_parameter: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False)] | None = None
     # Of a language model: training waits until a checkpoint is written, instead of for its copy into host memory only.
     checkpoint_waits: Annotated[bool, Field(strict=True)] = False
@@ -66,7 +68,7 @@ class DataRequest(RequestTable):
     @model_validator(mode="after")
     def _belongs_together(self) -> Self:
         if self.checkpoint_every_s is None and (
-            self.checkpoints_kept != 1 or self.checkpoint_bytes_per_parameter is not None
+            self.checkpoints_kept > USUAL_CHECKPOINTS or self.checkpoint_bytes_per_parameter is not None
         ):
             raise ValueError(
                 "checkpoints_kept and checkpoint_bytes_per_parameter need checkpoint_every_s, for example '1 h'"

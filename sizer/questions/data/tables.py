@@ -61,9 +61,7 @@ def _capacity_rows(plan: DataPlan) -> Iterator[tuple[str, str | Cell, str] | Row
         share = f"{words.percent(required.reserve_share)} of the data, for growth"
         yield "Reserve", si(required.reserve_bytes, "B"), share
     if required.checkpoints_bytes:
-        count = "those that are kept"
-        if plan.checkpoints:
-            count = f"{grouped(plan.checkpoints[0].n_retained)} of each training"
+        count = f"{grouped(required.n_retained)} of each training, {si(required.checkpoint_bytes, 'B')} for one of each"
         yield "Checkpoints", si(required.checkpoints_bytes, "B"), count
     if required.is_minimum:
         yield "Stored data", si(required.stored_bytes, "B"), ""

@@ -70,6 +70,7 @@ class StorageDemand:
     raw_bytes: float  # the sets before they were transformed, where that is asked
     checkpoint_bytes: float  # of every training together, one of each
     checkpoints_bytes: float  # all that are kept
+    n_retained: int  # checkpoints of each training
     snapshot_share: float
     reserve_share: float
     minimum_bytes: float  # usable capacity that the request asks for, whatever the data need; 0 where it asks for none
@@ -144,6 +145,7 @@ def storage_demand(readers: Sequence[Reader], data_request: DataRequest) -> Stor
         raw_bytes=sum(one.n_samples * float(raw_sample_bytes(one.sample_bytes, data_request)) for one in sets),
         checkpoint_bytes=one_each,
         checkpoints_bytes=one_each * data_request.checkpoints_kept,
+        n_retained=data_request.checkpoints_kept,
         snapshot_share=data_request.snapshot_share,
         reserve_share=data_request.reserve_share,
         minimum_bytes=data_request.minimum_capacity_bytes or 0.0,

@@ -94,7 +94,7 @@ DATA: Columns = (
             Quantity(SECONDS),
             "none",
         ),
-        FormField(("data", "checkpoints_kept"), "Checkpoints retained", "For each training.", Count(), "1"),
+        FormField(("data", "checkpoints_kept"), "Checkpoints retained", "For each training.", Count(), "2"),
         FormField(
             ("data", "checkpoint_bytes_per_parameter"),
             "Checkpoint bytes per parameter",
