@@ -87,9 +87,10 @@ def _happening(key: str, design: DesignAnswer, answer: WorkloadAnswer) -> tuple[
     if key == "decode":
         return f"to {si(answer.dnn.input_bytes.value, 'B')} each", _per_server(answer, design)
     if key == "host_link":
-        return f"to {design.n_gpus} GPUs", "as 4-byte values"
+        return f"to {design.gpus_at_work(answer)} GPUs", "as 4-byte values"
     if key == "gpu":
-        gpus = by_count(design.n_gpus, f"on {design.n_gpus} GPU", f"on {design.n_gpus} GPUs")
+        n_gpus = design.gpus_at_work(answer)
+        gpus = by_count(n_gpus, "on 1 GPU", f"on {n_gpus} GPUs")
         found = answer.language
         batch = f"batch {answer.batch_per_gpu} per GPU" if found is None else f"micro batch {found.layout.micro_batch}"
         return batch, gpus

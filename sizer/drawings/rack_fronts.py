@@ -187,6 +187,16 @@ class _Wording:
             parts[0] = f"reserved: {device.name}"
         return " · ".join(parts)
 
+    def fitting(self, device: PlacedDevice, room: float) -> str:
+        """The text in a given room: a long model is cut, so that name and watts remain."""
+        text, model = self.text(device), self.catalog.item(device.item).name
+        over = text_width(text, LINE_SIZE) - room
+        if over <= 0:
+            return text
+        left = text_width(model, LINE_SIZE) - over
+        (short,) = wrapped(model, LINE_SIZE, left, max_lines=1) or ("",)
+        return text.replace(model, short, 1)
+
 
 def _wording(kinds: Sequence[RackKind], face: float, catalog: Catalog) -> _Wording:
     """The longest wording that fits every device of a drawing."""
@@ -208,7 +218,7 @@ def _devices(kind: RackKind, x: float, floor: float, width: float, say: _Wording
             y=_top(device.unit, device.height_u, floor),
             width=width,
             height=device.height_u * UNIT_PX,
-            title=say.text(device),
+            title=say.fitting(device, small_room(width)),
             role=racks.ROLES[device.category],
             hatched=device.status == "reserved",
             small=True,

@@ -6,6 +6,8 @@ from sizer.base.quantities import by_count, si
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.availability import missing_spares_text
+from sizer.present.text.layouts import unused_gpus_text
+from sizer.present.text.plan import feed_loss_text
 from sizer.questions.data.text import filling_text
 from sizer.questions.failures.tables import tolerated_sentence
 from sizer.questions.growth.text import demand_text, limit_texts, recommendation
@@ -13,7 +15,8 @@ from sizer.questions.growth.text import demand_text, limit_texts, recommendation
 
 def further_answers(context: GuideContext) -> list[str]:
     """One or two sentences on spare servers and each further question of the request; empty where there is none."""
-    return [text for text in (*_spares(context), *_losses(context), *_data(context), *_growth(context)) if text]
+    parts = (_unused, _spares, _losses, _feeds, _data, _growth)
+    return [text for part in parts for text in part(context) if text]
 
 
 def further_needs(context: GuideContext) -> list[str]:
@@ -30,8 +33,16 @@ def _spares(context: GuideContext) -> Iterator[str]:
         yield next(filter(None, (missing_spares_text(context.design, answer) for answer in context.answers)), "")
 
 
+def _unused(context: GuideContext) -> Iterator[str]:
+    yield from (unused_gpus_text(answer, context.design) for answer in context.answers)
+
+
 def _losses(context: GuideContext) -> Iterator[str]:
     yield tolerated_sentence(context.tolerated_losses, context.failures, context.answers)
+
+
+def _feeds(context: GuideContext) -> Iterator[str]:
+    yield feed_loss_text(context.design.plan)
 
 
 def _data(context: GuideContext) -> Iterator[str]:

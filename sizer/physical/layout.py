@@ -368,7 +368,7 @@ def _warnings(
             if highest > stated.value:
                 yield PlanNote(PlanNoteKind.HIGHER_MAXIMUM, (device.name, float(stated.value), highest))
     for few in few_supplies(racks, catalog):
-        values = (few.name, few.supplies, few.remaining, few.needed, few.three_feeds_suffice)
+        values = (few.name, few.supplies, few.remaining, few.needed, few.three_feeds_suffice, few.cap_w or 0.0)
         yield PlanNote(PlanNoteKind.FEW_SUPPLIES, values)
     for cable in cables:
         for number, choice in enumerate(cable.choices):

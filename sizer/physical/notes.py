@@ -49,7 +49,8 @@ class PlanNoteKind(Enum):
     SINGLE_CORDED = "single-corded"  # device
     INLETS_UNKNOWN = "inlets-unknown"  # device
     HIGHER_MAXIMUM = "higher-maximum"  # device, planned maximum, that of another source [W]
-    FEW_SUPPLIES = "few-supplies"  # device, supplies, remaining after a loss, needed, 1: three feeds suffice
+    # Device, supplies, remaining after a loss, needed, 1: three feeds suffice, draw that these carry or 0 [W].
+    FEW_SUPPLIES = "few-supplies"
     CABLE_TOO_SHORT = "cable-too-short"  # role, length of the way, longest cable [m]
     # Steps from raw to usable capacity.
     UNITS = "units"  # number, capacity option

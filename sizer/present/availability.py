@@ -121,14 +121,17 @@ def availability_table(design: DesignAnswer, answer: WorkloadAnswer, number: int
         ("Loading the checkpoint, then warm-up", f"at most {duration(plan.load_s)}, then {duration(WARM_UP_S)}"),
         ("Rate without and with interruptions", f"{_rate(while_it_runs, unit)}; {_rate(while_it_runs * share, unit)}"),
         ("Lost", f"{lost} of the time, {_gpu_hours(plan)} a week"),
-        ("Spare servers, if a repair takes a day", _spares_text(spares)),
+        ("Spare servers, if a repair takes a day", _spares_text(design, spares)),
         row("Goodput", f"{share_text(share)} (90 % interval {share_text(low)} to {share_text(high)})", kind="total"),
     ]
     return fact_table(f"availability-{number}", "Availability and goodput", each)
 
 
-def _spares_text(spares: SpareServers) -> str:
+def _spares_text(design: DesignAnswer, spares: SpareServers) -> str:
     """Spares that are needed and those that the design has: 'Two, for 99 % of failures; the design has none'."""
+    if design.platform.gpus_per_server > GPUS_OF_THE_RATE:
+        needed = f"{spares.needed * int(GPUS_OF_THE_RATE)} GPUs, for {words.percent(COVERED_SHARE)} of failures"
+        return f"{needed}; {'the job leaves some free' if spares.available else 'all are at work'}"
     needed = f"{words.capital(words.spelled(spares.needed))}, for {words.percent(COVERED_SHARE)} of failures"
     return f"{needed}; the design has {words.spelled(spares.available) if spares.available else 'none'}"
 

@@ -27,6 +27,8 @@ from sizer.sizing.result import (
 )
 
 _NEXT_TO_NOTHING = 0.001
+# Rates of the front that are higher than the rate of the design by less than this print as the same.
+_BELOW = 1.02
 
 
 def stage_table(answer: WorkloadAnswer, number: int) -> Table:
@@ -57,11 +59,11 @@ def stage_table(answer: WorkloadAnswer, number: int) -> Table:
             ),
         ],
         kind=lambda stage: "strong" if stage.is_limiting else "",
-        note=_stage_note(answer),
+        note=stage_note(answer),
     )
 
 
-def _stage_note(answer: WorkloadAnswer) -> str:
+def stage_note(answer: WorkloadAnswer) -> str:
     """Why the throughput is below the capacity of the bottleneck, where the printed numbers differ."""
     unit = words.sample_unit(answer.dnn)
     slowest = next((stage for stage in answer.stages if stage.is_limiting), None)
@@ -259,6 +261,8 @@ def neighbours_table(result: SizingResult) -> Table | None:
     if first.time is None:
         del fields[3]
     note = "Medians of designs on the Pareto front: price or size, time, power and rack space together."
+    if chosen.throughput_samples_per_s > _BELOW * float(result.design.workloads[0].throughput.value):
+        note += " Rates are those of the slowest stage alone; where another may be the slowest, less is expected."
     if len(result.design.workloads) > 1:
         note += " Throughput of the first workload."
     caption = "This design and its neighbours on the Pareto front"

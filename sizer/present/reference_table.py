@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from sizer.base.quantities import grouped, significant
+from sizer.calibrate.notes import FitNote
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
 from sizer.present.text import result_text
@@ -31,14 +32,21 @@ def reference_text(answer: WorkloadAnswer, design: DesignAnswer) -> str:
 
 
 def _rows(run: NearbyMeasurement, answer: WorkloadAnswer, design: DesignAnswer) -> list[tuple[str, str, str, bool]]:
-    platform = design.platform
+    platform, n_gpus = design.platform, design.gpus_at_work(answer)
     return [
-        ("Number of GPUs", grouped(run.n_gpus), grouped(design.n_gpus), run.n_gpus == design.n_gpus),
+        *_networks(answer),
+        ("Number of GPUs", grouped(run.n_gpus), grouped(n_gpus), run.n_gpus == n_gpus),
         ("Type of GPU", run.gpu, platform.gpu.name, run.gpu == platform.gpu.name),
         ("Server", run.server or "not stated", platform.server.name, run.server == platform.server.name),
         ("Software", run.software or "not stated", answer.stack.name, _is_same_software(run, answer)),
         *_formats(run, answer),
     ]
+
+
+def _networks(answer: WorkloadAnswer) -> list[tuple[str, str, str, bool]]:
+    """The neural network, where the published runs are those of another one."""
+    like = next((note.values for note in answer.unmeasured if note.kind is FitNote.DNN_FROM_LIKE), None)
+    return [] if like is None else [("Neural network", str(like[1]), answer.dnn.name, False)]
 
 
 def _formats(run: NearbyMeasurement, answer: WorkloadAnswer) -> list[tuple[str, str, str, bool]]:
@@ -70,7 +78,7 @@ def references_table(answers: Sequence[WorkloadAnswer], design: DesignAnswer) ->
         Field[_Pair]("Software", lambda pair: _same_software(pair[1]), width=12),
         Field[_Pair](f"Published rate{unit}", lambda pair: _rate(pair[1].published, pair[0], unit), "right", 16),
         Field[_Pair]("The model predicts", lambda pair: _predicted(pair[1], pair[0]), "right", 18),
-        Field[_Pair]("Per GPU, test and design", lambda pair: _per_gpu(*pair, design.n_gpus), "right", 14),
+        Field[_Pair]("Per GPU, test and design", lambda pair: _per_gpu(*pair, design), "right", 14),
     )
     return record_table("references", "The published tests that the workloads resemble most", pairs, fields)
 
@@ -98,14 +106,9 @@ def _predicted(run: NearbyMeasurement, answer: WorkloadAnswer) -> str:
     return f"{rate} ({result_text.gap(run.published, float(run.predicted.value))})"
 
 
-def _per_gpu(answer: WorkloadAnswer, run: NearbyMeasurement, n_gpus: int) -> str:
-    ours = float(answer.throughput.value) / _working(answer, n_gpus)
+def _per_gpu(answer: WorkloadAnswer, run: NearbyMeasurement, design: DesignAnswer) -> str:
+    ours = float(answer.throughput.value) / design.gpus_at_work(answer)
     return f"{significant(run.published / run.n_gpus)} and {significant(ours)}"
-
-
-def _working(answer: WorkloadAnswer, n_gpus: int) -> int:
-    """GPUs that the rate is divided by: a layout of a language model may leave some without work."""
-    return n_gpus if answer.language is None else answer.language.gpus_used
 
 
 def reference_table(answer: WorkloadAnswer, design: DesignAnswer, number: int) -> Table | None:
@@ -123,7 +126,7 @@ def reference_table(answer: WorkloadAnswer, design: DesignAnswer, number: int) -
     cells.append(
         row(f"Rate, {unit}", significant(run.published), words.estimate(answer.throughput, unit, bare=True), "")
     )
-    cells.append(row("Rate per GPU", per_gpu, f"{significant(ours / _working(answer, design.n_gpus))} {unit}", ""))
+    cells.append(row("Rate per GPU", per_gpu, f"{significant(ours / design.gpus_at_work(answer))} {unit}", ""))
     source = Cell("", cites=(run.source,), where=_place(run))
     predicted = f"{words.estimate(run.predicted, unit)} ({result_text.gap(run.published, float(run.predicted.value))})"
     cells.append(row("Source", source, "", ""))

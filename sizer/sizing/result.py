@@ -248,6 +248,10 @@ class DesignAnswer:
     # Of owning it over the years asked; None likewise, and where the request has no [ownership] table.
     ownership: CostInterval | None = None
 
+    def gpus_at_work(self, answer: WorkloadAnswer) -> int:
+        """GPUs that run a workload: the layout of a language model may leave some without work."""
+        return self.n_gpus if answer.language is None else answer.language.gpus_used
+
     @property
     def n_hosts(self) -> int:
         """Hosts with GPUs: servers, or the trays of systems that arrive as racks."""

@@ -10,9 +10,10 @@ from tests.published.test_racks import plan_of, platform_of
     ("server", "feeds", "expected"),
     [
         # DGX H100, user guide: six supplies, 4+2. Three remain on one of two feeds; four on two of three.
-        ("dgx-h100", "2N", [("DGX H100", 6, 3, 4, True)]),
-        # DGX B200: 5+1. Even two of three feeds leave four.
-        ("dgx-b200", "2N", [("DGX B200", 6, 3, 5, False)]),
+        # Four carry its 10.2 kW, so three carry three quarters: 7.65 kW.
+        ("dgx-h100", "2N", [("DGX H100", 6, 3, 4, True, 7650.0)]),
+        # DGX B200: 5+1. Even two of three feeds leave four. Three carry three fifths of 14.3 kW: 8.58 kW.
+        ("dgx-b200", "2N", [("DGX B200", 6, 3, 5, False, 8580.0)]),
         # No feed may be lost: nothing is promised.
         ("dgx-h100", "N", []),
         # Published for XE9680: 3+3.

@@ -146,6 +146,9 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
         if servers > 1:
             line = share * fabric_bytes_per_s(platform.server, platform.fabric)
             bandwidth = Estimate(*(np.minimum(end, line) for end in bandwidth))
+        elif platform.gpu.nvlink_bytes_per_s is not None:
+            line = platform.gpu.nvlink_bytes_per_s.value
+            bandwidth = Estimate(*(np.minimum(end, line) for end in bandwidth))
         run = (
             f"Run {_tools(platform.gpu).collectives} all_reduce_perf on {grouped(gpus)} GPUs of {_servers(servers)} "
             f"with messages of {MESSAGE_BYTES / units.GIB:.0f}{NARROW_SPACE}GiB; read busbw."

@@ -72,8 +72,10 @@ def _synthetic(model: WorkloadOnDesign, gpus: int) -> Estimate | None:
 def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[AcceptanceTest]:
     """The whole cluster on its own data."""
     unit = sample_unit(answer.dnn)
-    servers = by_count(design.n_servers, "1 server", f"{grouped(design.n_servers)} servers")
-    run = f"Run on the data set with {_gpus(design.n_gpus)} of {servers}"
+    n_gpus = design.gpus_at_work(answer)
+    n_servers = -(-n_gpus // design.platform.gpus_per_server)
+    servers = by_count(n_servers, "1 server", f"{grouped(n_servers)} servers")
+    run = f"Run on the data set with {_gpus(n_gpus)} of {servers}"
     basis = "90\u202f% interval of the slowest stage"
     limiting = (source for stage in answer.stages if stage.is_limiting for source in stage.sources)
     sources = tuple(dict.fromkeys((*_sources(answer), *limiting)))[:_MOST_SOURCES]

@@ -6,8 +6,7 @@ from sizer.guide.context import GuideContext
 from sizer.present.bill_tables import bill_table, cost_table, has_amounts
 from sizer.present.figures import charted
 from sizer.present.text import result_text
-from sizer.present.text.bill_warnings import bill_warning_sentences
-from sizer.present.text.support import unsupported_text
+from sizer.present.text.bill_warnings import bill_warning_sentences, unsupported_text
 from sizer.questions.ownership import tables as ownership_tables
 from sizer.questions.ownership.charts import ownership_chart
 from sizer.questions.ownership.text import finding as ownership_finding

@@ -58,10 +58,13 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
     if counts_nodes(platform.storage):
         _, most = node_limits(platform.storage)
         flat = platform.storage.back_end_flat_nodes
+        is_flat = flat is not None and design.storage_nodes <= flat.value
         yield (
             "Storage nodes",
             f"{grouped(design.storage_nodes)} of {grouped(most)} in use",
-            f"leaf and spine in the back end above {flat.value} nodes" if flat is not None else "a second file system",
+            f"leaf and spine in the back end above {flat.value} nodes"
+            if flat is not None and is_flat
+            else "a second file system",
         )
     for answer in design.workloads:
         stage = next(stage for stage in answer.stages if stage.key == answer.next_bottleneck)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sizer.base.quantities import by_count, grouped
+from sizer.calibrate.notes import FitNote
 from sizer.drawings.datapath import datapath
 from sizer.drawings.workflow import workflow
 from sizer.guide.context import GuideContext
@@ -18,7 +19,7 @@ from sizer.present.text.plan import keeps_too_few_supplies, unknown_power_names
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.present.text.verdict import BEST_BY_KEY
 from sizer.sizing.reasons import SelectionKind
-from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.result import SizingResult, WorkloadAnswer
 
 _BY_COST = (SelectionKind.CHEAPEST, SelectionKind.LIKELY_CHEAPEST)
 
@@ -99,6 +100,8 @@ def _runs_text(answers: Sequence[WorkloadAnswer]) -> str:
     if not n_runs:
         return "No published run is close; the intervals are wide"
     runs = by_count(n_runs, "one published run", f"{grouped(n_runs)} published runs")
+    if any(note.kind is FitNote.DNN_FROM_LIKE for answer in answers for note in answer.unmeasured):
+        return f"Compared with {runs} of related neural networks; none trains exactly this one"
     return f"Compared with {runs} close to {by_count(len(answers), 'this workload', 'these workloads')}"
 
 
@@ -124,7 +127,7 @@ def building_block(context: GuideContext) -> list[str]:
             "network between servers carries gradients. Scheduler and management see the hosts of a cluster."
         )
     else:
-        used = max(_gpus_used(answer, design) for answer in context.answers)
+        used = max(design.gpus_at_work(answer) for answer in context.answers)
         count = words.capital(words.spelled(math.ceil(used / platform.gpus_per_server)))
         is_training = any(answer.workload.task == "training" for answer in context.answers)
         exchange = ", and after every step they exchange gradients over the fabric" if is_training else ""
@@ -134,10 +137,6 @@ def building_block(context: GuideContext) -> list[str]:
         block = f"The building block is {words.with_article(server)} with {gpus}"
         text = f"{block}. {count} of them run one job together: {work}."
     return [text, _data_text(context)]
-
-
-def _gpus_used(answer: WorkloadAnswer, design: DesignAnswer) -> int:
-    return design.n_gpus if answer.language is None else answer.language.gpus_used
 
 
 def _data_text(context: GuideContext) -> str:

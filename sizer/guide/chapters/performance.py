@@ -7,7 +7,7 @@ from sizer.guide.context import GuideContext
 from sizer.present import charts, words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.language_charts import step_chart
-from sizer.present.performance_tables import figures_table, layout_table, stacks_table, time_table
+from sizer.present.performance_tables import figures_table, layout_table, stacks_table, stage_note, time_table
 from sizer.present.reference_table import reference_table, reference_text, references_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
@@ -87,7 +87,7 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
         stage_chart=charted(
             f"stage-chart-{number}",
             charts.stage_chart(answer, palette) if charts.n_limits(answer) > 1 else None,
-            charts.stage_caption(answer),
+            f"{charts.stage_caption(answer)} {stage_note(answer)}".rstrip(),
         ),
         scaling_chart=charted(
             f"scaling-chart-{number}",

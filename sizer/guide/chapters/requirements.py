@@ -30,6 +30,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "needs_cluster": result.needs_cluster,
         "server": result.design.platform.server.name,
         "is_maximum": result.maximum is not None,
+        "is_one_rack": result.design.n_servers == 1,
         "advice": [words.sentence(text) for text in reason_texts(result)],
         "workloads": [
             workload_table(

@@ -9,7 +9,7 @@ from sizer.base.quantities import by_count, grouped, significant
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
-from sizer.physical.notes import PlanNoteKind
+from sizer.perf.availability.goodput import GPUS_OF_THE_RATE
 from sizer.present import words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.tables import Field, Table, record_table
@@ -19,7 +19,7 @@ from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_se
 from sizer.present.text.calibration import note_texts
 from sizer.present.text.checks import conditional_sentence, missing_text
 from sizer.present.text.money import quotes_text
-from sizer.present.text.plan import note_text as plan_text
+from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.questions.failures.tables import single_failures_table, tolerated_sentence
 from sizer.questions.what_if.charts import tornado_chart
@@ -93,6 +93,13 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
     if n_open:
         points = by_count(n_open, "one open point", f"{words.spelled(n_open)} open points")
         steps.append(f"Have the vendors confirm {points}: {'; '.join(missing_of(result))}.")
+    few = few_supplies_text(design.plan)
+    if few:
+        ways = words.listed(feed_loss_remedies(design.plan), "or")
+        steps.append(
+            f"Decide on the loss of a power feed before the feeds are ordered: {few}. Ask the vendor whether it runs "
+            f"slower or stops; to keep it running, {ways}."
+        )
     missing = design.bill.net_total.n_open
     if missing:
         steps.append(f"Request quotes for {words.plural(missing, 'line')} of the bill.")
@@ -194,12 +201,15 @@ def _no_spares(context: GuideContext) -> Iterator[Risk]:
         needed = spare_servers(context.design, answer)
         if needed is None or needed.available >= needed.needed:
             continue
-        spares = words.plural(needed.needed - needed.available, "spare server")
+        lacks, action = needed.needed - needed.available, "add {}, which covers repairs of a day"
+        spares = words.plural(lacks, "spare server")
+        if context.design.platform.gpus_per_server > GPUS_OF_THE_RATE:  # a rack of many hosts
+            spares, action = f"{lacks * int(GPUS_OF_THE_RATE)} GPUs", "leave {} out of the job as spares"
         yield Risk(
             "Repair of a server",
             "goodput counts a restart within minutes, but "
             + ("too few servers are spare" if needed.available else "every server of the design is at work"),
-            f"add {spares}, which covers repairs of a day, or accept that the job waits for the repair",
+            f"{action.format(spares)}, or accept that the job waits for the repair",
         )
         return
 
@@ -246,9 +256,14 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             f"the maximum power of {words.plural(n_unknown, 'device type')} is not published",
             "ask the vendor before the feeds are ordered; measure the first rack",
         )
-    for note in design.plan.warnings:
-        if note.kind is PlanNoteKind.FEW_SUPPLIES:
-            yield Risk("Loss of a feed", words.capital(plan_text(note)), "decide on the feeds before they are ordered")
+    few = few_supplies_text(design.plan)
+    if few:
+        ways = words.listed(feed_loss_remedies(design.plan), "or")
+        yield Risk(
+            "Loss of a feed",
+            f"{words.capital(few)} for its full draw: it may run slower or stop",
+            f"{ways}; decide before the feeds are ordered",
+        )
     yield from _no_spares(context)
     missing = design.bill.net_total.n_open
     if missing:

@@ -32,6 +32,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "has_containers": bool({"ngc-containers", "rocm-containers"} & items),
         "has_user_containers": bool({"singularity", "enroot-pyxis"} & items),
         "is_single": context.is_single,
+        "runs_resnet": any(answer.dnn.id == "resnet50" for answer in context.answers),
     }
 
 

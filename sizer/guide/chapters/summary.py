@@ -13,6 +13,7 @@ from sizer.guide.context import GuideContext
 from sizer.guide.further_answers import further_answers, further_needs
 from sizer.present import words
 from sizer.present.figures import PageFigure, drawn
+from sizer.present.performance_tables import stage_note
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
 from sizer.present.text.calibration import throughput_text, time_text
@@ -48,8 +49,9 @@ def one_page(context: GuideContext) -> dict[str, Any]:
     """What ``summary.html`` prints."""
     design, first = context.design, context.answers[0]
     drawing = datapath(design, first, words.sample_unit(first.dnn))
+    caption = f"Data path of “{first.workload.name}”. {stage_note(first)}".rstrip()
     return {
-        "path": PageFigure("path", f"Data path of “{first.workload.name}”.", write_svg(drawing)),
+        "path": PageFigure("path", caption, write_svg(drawing)),
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
         "reasons": result_text.reason(context.result),
         "confidence": _confidence(context),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sizer.catalog.model import Catalog
 from sizer.physical.plan import PlacedRack
+from sizer.physical.racks.power import device_power
 
 
 @dataclass(frozen=True)
@@ -17,12 +18,14 @@ class FewSupplies:
     remaining: int  # after the worst loss
     needed: int
     three_feeds_suffice: bool  # one of three feeds may be lost
+    cap_w: float | None  # draw that the remaining supplies carry for certain; None: the full draw is not published
 
 
 def few_supplies(racks: Iterable[PlacedRack], catalog: Catalog) -> Iterator[FewSupplies]:
     """Kinds of devices in racks that tolerate the loss of a feed, by the rack in which they keep the fewest supplies.
 
-    DGX H100: three of six supplies are on each of two feeds, and four carry its full draw ("nv-dgxh100-ug").
+    DGX H100: three of six supplies are on each of two feeds, and four carry its full draw of 10.2 kW
+    ("nv-dgxh100-ug"), so three carry at least three quarters of it, 7.65 kW.
     """
     fewest: dict[str, int] = {}
     for rack in racks:
@@ -41,8 +44,9 @@ def few_supplies(racks: Iterable[PlacedRack], catalog: Catalog) -> Iterator[FewS
     for item, left in fewest.items():
         needed, inlets = _needed(catalog, item), catalog.device(item).power_inlets
         if needed is not None and inlets is not None and left < needed:
-            supplies = inlets.value
-            yield FewSupplies(catalog.device(item).name, supplies, left, needed, supplies - -(-supplies // 3) >= needed)
+            supplies, name, full = inlets.value, catalog.device(item).name, device_power(catalog.device(item))
+            cap_w = float(full.max_w) * left / needed if full.is_known else None
+            yield FewSupplies(name, supplies, left, needed, supplies - -(-supplies // 3) >= needed, cap_w)
 
 
 def _needed(catalog: Catalog, item: str) -> int | None:

@@ -1,10 +1,11 @@
-"""Words of the warnings of a bill: ends of sale and service, prices and lead times."""
+"""Words of the warnings of a bill: ends of sale and service, prices, lead times and support."""
 
 from collections.abc import Callable, Iterable
 
-from sizer.bom.bill import BillWarning, BillWarningKind
+from sizer.bom.bill import Bill, BillWarning, BillWarningKind
 from sizer.bom.remarks import SERVICE_YEARS
-from sizer.present.words import plural, sentence
+from sizer.catalog.model import Catalog
+from sizer.present.words import listed, plural, sentence
 from sizer.sizing.result import DesignAnswer
 
 _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
@@ -48,6 +49,10 @@ _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
         f"lead times not published{_of(items)}; {_left(days, need)}; ask the vendors"
     ),
 }
+# Folders of the catalogue with devices that are sold with support.
+_SUPPORTED = ("servers", "storage", "switches")
+# What a support line is for, where it names no device.
+_FOR_ALL = ("any", "cluster")
 
 
 def _of(items: Iterable[str]) -> str:
@@ -104,3 +109,26 @@ def delivery_sentences(warnings: Iterable[BillWarning]) -> list[str]:
 def bill_warning_sentences(warnings: Iterable[BillWarning]) -> list[str]:
     """Warnings of a bill as sentences."""
     return [sentence(_TEXTS[warning.kind](*warning.values)) for warning in warnings]
+
+
+def unsupported_text(bill: Bill, catalog: Catalog) -> str:
+    """That support of some devices is not in the bill; "" where each device has a line of support.
+
+    A support line that the quote adds names no device: with it nothing is said.
+    """
+    lines = [line for line in bill.lines if line.category == "support"]
+    if any(not line.item for line in lines):
+        return ""
+    covered = {name for line in lines for name in catalog.support[line.item].applies_to}
+    bought = dict.fromkeys(line.item for line in bill.bought if line.item)
+    missing = [
+        item.name
+        for item in (catalog.item(id_) for id_ in bought if catalog.category_of(id_) in _SUPPORTED)
+        if not covered & {item.id, item.vendor, *_FOR_ALL}
+    ]
+    if not missing:
+        return ""
+    return (
+        f"Support is not included for {listed(missing)}: no source gives its terms. Request it with the quotes; "
+        "some vendors sell their systems only with support."
+    )

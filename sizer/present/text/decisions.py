@@ -278,8 +278,8 @@ def rack_texts(choice: RackChoice) -> list[str]:
     texts = [f"The devices take {units}, enough for {by_units}, and draw {_at_most(power, choice)}."]
     if choice.n_for_power is not None:
         texts.append(
-            f"By power alone {words.plural(choice.n_for_power, 'rack')} would do. Whole devices, kept together by "
-            f"kind, take {racks}: {_rack_power_text(choice)}."
+            f"By power alone {words.plural(choice.n_for_power, 'rack')} would do. Placed whole, one kind after "
+            f"another, the devices take {racks}: {_rack_power_text(choice)}."
         )
     if choice.n_existing:
         new = choice.n_racks - choice.n_existing
@@ -319,7 +319,7 @@ def rack_trade_off(choice: RackChoice) -> str:
     if choice.limit in (RackLimit.POWER, RackLimit.PLACEMENT):
         fewer = choice.n_packed + choice.n_existing
         if not choice.has_unknown_power and choice.n_packed > 0 and fewer < choice.n_racks:
-            return f"{text}; {words.plural(fewer, 'rack')} would hold the same devices if kinds were mixed."
+            return f"{text}; {words.plural(fewer, 'rack')} would hold the same devices in another order."
         more = "more power per rack" if choice.is_limited_by_request else "feeds of more power"
         return f"{text}; {more} or a denser placement would save floor space."
     return f"{text}; they are room for growth as far as the feeds allow."

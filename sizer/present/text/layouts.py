@@ -9,6 +9,8 @@ from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutSearch
 from sizer.sizing.stages.language_rates import LanguageAnswer
 
+# Layouts that differ by less are printed as equal: by whole percents the difference would be 0.
+_EQUAL = 0.005
 _RECOMPUTE = {0.0: "none", 1.0: "full"}
 
 
@@ -51,7 +53,8 @@ def layout_sentence(found: LanguageAnswer) -> str:
     if found.runner_up is None:
         return text
     slower = 1 - float(found.runner_up.tokens_per_s.value) / float(found.layout.tokens_per_s.value)
-    return f"{text}; next: {_degrees(found.runner_up)}, {_whole_percent(slower)} slower"
+    less = "equally fast" if slower < _EQUAL else f"{_whole_percent(slower)} slower"
+    return f"{text}; next: {_degrees(found.runner_up)}, {less}"
 
 
 def unused_gpus_text(answer: WorkloadAnswer, design: DesignAnswer) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant, with_decimal_sign
 from sizer.catalog import labels
+from sizer.catalog.labels import capital
 from sizer.physical.components import Component, Network
 from sizer.physical.existing_use import Equipment, ExistingUse
 from sizer.physical.networks.single_fabric import SingleFabric
@@ -82,7 +83,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         "cooling"
     ),
     PlanNoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",
-    PlanNoteKind.FEW_SUPPLIES: lambda device, supplies, remaining, needed, three_suffice: (
+    PlanNoteKind.FEW_SUPPLIES: lambda device, supplies, remaining, needed, three_suffice, _: (
         f"when one feed is lost, the {device} keeps {remaining} of {supplies} power supplies and needs {needed} for "
         "its full draw: it may run slower or stop"
         + ("; three feeds with one spare (N+1) avoid it" if three_suffice else "")
@@ -141,8 +142,30 @@ def few_supplies_text(plan: Plan) -> str:
     few = (note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES)
     return "; ".join(
         f"with one feed lost, the {device} keeps {remaining} of {supplies} power supplies and needs {needed}"
-        for device, supplies, remaining, needed, _ in few
+        for device, supplies, remaining, needed, *_ in few
     )
+
+
+def feed_loss_remedies(plan: Plan) -> list[str]:
+    """Ways to keep devices running that a lost feed leaves with too few supplies, as phrases; empty without such."""
+    few = [note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES]
+    if not few:
+        return []
+    caps = [(str(device), float(cap_w)) for device, *_, cap_w in few if cap_w]
+    capped = [f"the {device} to {si(watts, 'W')}" for device, watts in caps]
+    remedies = [f"limit {listed(capped)} after the loss (lower rate)"] if capped else []
+    if all(three_suffice for *_, three_suffice, _ in few):
+        remedies.append("take three feeds with one spare (N+1)")
+    return [*remedies, "feed the PDUs through static transfer switches"]
+
+
+def feed_loss_text(plan: Plan) -> str:
+    """What the loss of a feed does to devices with too few supplies, and what avoids it; "" where there are none."""
+    few = few_supplies_text(plan)
+    if not few:
+        return ""
+    ways = listed(feed_loss_remedies(plan), "or")
+    return f"{capital(few)} for its full draw, so it may run slower or stop. To keep it running, {ways}."
 
 
 def unknown_power_names(plan: Plan) -> list[str]:
@@ -164,7 +187,8 @@ def feeds_sentence(plan: Plan) -> str:
     if plan.inputs.platform.site.feeds != "N" and keeps_too_few_supplies(plan):
         has_two = plan.inputs.platform.site.feeds == "2N"
         return (
-            "Feeds A and B each carry the full rack load." if has_two else "All feeds of a rack but one carry its load."
+            f"{'Either feed carries' if has_two else 'All feeds of a rack but one carry'} the full rack load, but some "
+            "devices cannot draw it: too few of their power supplies remain."
         )
     if plan.inputs.platform.site.feeds != "N" and any(rack.has_unknown_power for rack in plan.racks):
         return (

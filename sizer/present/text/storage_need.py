@@ -22,8 +22,8 @@ def storage_need_sentences(design: DesignAnswer) -> list[str]:
     forced = " for capacity" if least is None else f" for the requested {si(least.minimum_bytes, 'B')} usable"
     sentences = [
         f"Capacity decides the storage: {words.plural(need.nodes_for_capacity, 'node')} of {name}{forced}, "
-        f"{need.nodes_for_rate} would do for performance. The reads use {words.percent(need.load_fraction)} of "
-        "what the nodes deliver."
+        f"{need.nodes_for_rate} would do for performance. Reads at the required rate use "
+        f"{words.percent(need.load_fraction)} of what the nodes deliver."
     ]
     drives, tier = need.larger_drives, need.capacity_tier
     if least is not None:

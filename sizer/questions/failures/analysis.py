@@ -43,6 +43,8 @@ class FailureCase:
     # Whether all targets are still met together at the required confidence, and the waits of a team; None where it is
     # not known.
     keeps_targets: bool | None = None
+    # Whether a source says what the loss does to the rate; of data and power supplies it may be open.
+    rate_is_known: bool = True
 
 
 def failure_cases(evaluated: EvaluatedDesign) -> tuple[FailureCase, ...]:
@@ -127,6 +129,7 @@ class _ScenarioRates:
             ),
             within_wait=self._within_wait(best),
             keeps_targets=self._keeps(best) if meets else None,
+            rate_is_known=scenario.is_certain,
         )
 
     def _keeps(self, index: int) -> bool:

@@ -107,7 +107,7 @@ def single_failures_table(cases: Sequence[FailureCase], losses: Sequence[Loss]) 
         return Cell(f"{text} (requested)" if is_asked else text, is_open=case.keeps_targets is None)
 
     def rate(case: FailureCase) -> str:
-        return words.NOT_KNOWN if case.keeps_targets is None else _shares(case)
+        return _shares(case) if case.rate_is_known else words.NOT_KNOWN
 
     fields: list[Field[FailureCase]] = [
         Field("What fails", failure_title, width=20),

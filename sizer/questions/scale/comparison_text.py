@@ -202,6 +202,6 @@ def arrangements_text(same: EqualGpuComparison, ways: Sequence[ArrangedDesign], 
         "Larger servers exchange more of the gradients over internal links and need fewer ports; "
         "smaller servers give the same GPUs more host processors and more ports."
     )
-    if all(run.step is None for way in ways for run in way.runs):
+    if all(run.answer.is_inference for way in ways for run in way.runs):
         text += " Inference exchanges no gradients, so only rack space, power and the hosts differ."
     return f"{text} {storage_text(same, storage_nodes)}"
