@@ -18,12 +18,11 @@ from sizer.sizing.design.decisions import (
     LinkOption,
     RackChoice,
     RackLimit,
-    RejectedDesign,
-    RejectionKind,
     ServerChoice,
     StorageChoice,
 )
-from sizer.sizing.reasons import BindingKind, RateNeed, Selection, StorageDecision
+from sizer.sizing.design.rejections import RejectedDesign, RejectionKind
+from sizer.sizing.reasons import BindingKind, RateNeed, StorageDecision
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.request import ranks_by_cost
 
@@ -62,16 +61,19 @@ _RATE_NEEDS = {
 }
 
 
-def rejection_text(rejected: RejectedDesign, selection: Selection) -> str:
+def rejection_text(rejected: RejectedDesign, result: SizingResult) -> str:
     """Why a design was not chosen, as a phrase that begins with a capital."""
     if rejected.kind is RejectionKind.MISSES_TARGET:
         return f"Misses the target: confidence {words.chance(rejected.design.probability)}"
+    if rejected.kind is RejectionKind.OVER_BUDGET:
+        return f"Less than {words.percent(result.request.confidence)} likely to keep the budget"
     if rejected.kind is RejectionKind.CONDITIONAL:
         return f"Not published: {missing_text(rejected.design.conditional_on)}"
     if rejected.kind is RejectionKind.RANKED_BEHIND:
-        if selection.rank_by is None or ranks_by_cost(selection.rank_by):
+        rank_by = result.selection.rank_by
+        if rank_by is None or ranks_by_cost(rank_by):
             return "Not what the growth plan buys first"
-        return f"Comes later by {BEST_BY_KEY[selection.rank_by]}, then by cost"
+        return f"Comes later by {BEST_BY_KEY[rank_by]}, then by cost"
     return _REJECTED[rejected.kind]
 
 
