@@ -98,8 +98,8 @@ def checkpoint_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
         known = f"No source gives a write rate of {storage.name}"
         if tested is not None:
             known = (
-                f"The only published write rate of {storage.name}, {si(tested.value, 'B/s')}, is of a test whose nodes or "
-                "files are not fully stated"
+                f"The only published write rate of {storage.name}, {si(tested.value, 'B/s')}, is of a test whose nodes "
+                "or files are not fully stated"
             )
         parts.append(f"{known}: a quarter to a half of its read rate is assumed, to be confirmed.")
     return " ".join(parts)
