@@ -41,7 +41,7 @@ def rejection(result: SizingResult, other: DesignAnswer) -> RejectionKind:
     """Why another design of the result is not the described one."""
     if other.target_check is CheckResult.NOT_MET:
         return RejectionKind.MISSES_TARGET
-    if other.conditional_on and not result.design.conditional_on:
+    if len(other.conditional_on) > len(result.design.conditional_on):
         return RejectionKind.CONDITIONAL
     if _is_over_budget(result, other) and not _is_over_budget(result, result.design):
         return RejectionKind.OVER_BUDGET
