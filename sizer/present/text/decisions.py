@@ -108,14 +108,25 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
                 and not is_maximum
             ):
                 text += f" and meets the target with {words.chance(step.probability_with_one_fewer)} confidence"
+                if _tolerates(result) and step.probability_with_one_fewer >= result.request.confidence:
+                    text += ", but not after the losses that the design tolerates"
             text += "."
         texts.append(words.capital(name + text))
         unused = unused_gpus_text(answer, design)
         if unused:
             texts.append(unused)
+    if choice.leaves_out_newer:
+        texts.append(
+            f"Only servers of the generation of the {design.platform.gpu.name} were compared, as no equipment was "
+            "named; servers with later GPUs are compared on request."
+        )
     if choice.binding.kind is BindingKind.GROWTH or len(choice.steps) > 1:
         texts.append(words.sentence(binding_text(design)))
     return texts
+
+
+def _tolerates(result: SizingResult) -> bool:
+    return bool(result.request.resilience.keeps_targets_without)
 
 
 def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:

@@ -18,6 +18,7 @@ from sizer.sizing.reasons import Binding, StorageNeed, StorageReason
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.gpu_memory import gradient_bytes, looked_up_bytes
 from sizer.sizing.stages.language_layouts import EXPOSED
+from sizer.workload.eras import leaves_out_newer
 from sizer.workload.site import FeedRedundancy
 
 
@@ -41,6 +42,7 @@ class ServerChoice:
     scaling_efficiency: float | None  # the lowest of the workloads that their GPUs limit; None: others limit all
     lost_fraction: float  # of the GPUs, with one server lost
     rejected: tuple[RejectedDesign, ...]
+    leaves_out_newer: bool = False  # no equipment is named, so servers with newer GPUs were not compared
 
 
 def scaling_efficiency(design: DesignAnswer) -> float | None:
@@ -158,14 +160,15 @@ def decisions(evaluated: EvaluatedDesign) -> Decisions:
     """
     result = evaluated.result
     return Decisions(
-        server=_server(result),
+        server=_server(evaluated),
         storage=_storage(result),
         fabric=_fabric(evaluated),
         racks=rack_choice(result.design, result.request.limits.rack_power_w),
     )
 
 
-def _server(result: SizingResult) -> ServerChoice:
+def _server(evaluated: EvaluatedDesign) -> ServerChoice:
+    result = evaluated.result
     design = result.design
     others = (other for other in result.platforms if other.platform.server.id != design.platform.server.id)
     return ServerChoice(
@@ -175,6 +178,7 @@ def _server(result: SizingResult) -> ServerChoice:
         scaling_efficiency=scaling_efficiency(design),
         lost_fraction=1 / design.n_servers,
         rejected=rejected_designs(result, _first_of_each(others, lambda other: other.platform.server.id)),
+        leaves_out_newer=leaves_out_newer(evaluated.catalog, result.request),
     )
 
 
