@@ -195,6 +195,11 @@ class WorkloadAnswer:
         return None if self.stack_worth is None else self.stack_worth.value
 
     @property
+    def is_one_epoch(self) -> bool:
+        """Whether every sample is read once, so that no later epoch finds it in a cache."""
+        return self.time is not None and float(self.time.epochs.high) <= 1
+
+    @property
     def rate_is_upper_bound(self) -> bool:
         """Whether the rates suppose line rate of a storage whose read rate no source gives, and read from it."""
         reasons = (stage.reason for stage in self.stages)
