@@ -16,7 +16,7 @@ from sizer.present.figures import PageFigure, drawn
 from sizer.present.performance_tables import stage_note
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
-from sizer.present.text.calibration import throughput_text, time_text
+from sizer.present.text.calibration import evidence_warning, throughput_text, time_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.design_size import asked_target_text
@@ -63,7 +63,8 @@ def one_page(context: GuideContext) -> dict[str, Any]:
 def _confidence(context: GuideContext) -> list[str]:
     """Confidence and the answers to further questions; a value that is missing stands before everything else."""
     told = confidence_texts(context.result, context.surer) or [*filter(None, [conditional_sentence(context.design)])]
-    return [*told, *further_answers(context)]
+    warnings = (evidence_warning(answer) for answer in context.answers)
+    return [*told, *dict.fromkeys(filter(None, warnings)), *further_answers(context)]
 
 
 def _is_brief(context: GuideContext) -> bool:

@@ -89,8 +89,12 @@ def filling_text(ingest: IngestPlan) -> str:
     size, least, published = si(route.data_bytes, "B"), route.least_s, route.published_s
     if published is None or published == least:
         return f"Filling the storage with {size} takes at least {duration(least or 0.0)}."
-    links = "" if least is None else f", and at least {duration(least)} by the links"
-    return f"Filling the storage with {size} takes {duration(published)} at the only published write rate{links}."
+    if least is None:
+        return f"Filling the storage with {size} takes {duration(published)} at the only published write rate."
+    return (
+        f"Filling the storage with {size} takes at least {duration(least)} by the links, and {duration(published)} at "
+        "the only published write rate."
+    )
 
 
 def _ingest_cautions(ingest: IngestPlan) -> Iterator[str]:

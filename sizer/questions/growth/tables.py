@@ -143,6 +143,16 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
             " Network, racks and power feeds of the last year are installed in year 1. Every device uses its port of "
             "the last year's port map, so no link moves."
         )
+    # A customer's copy has no amounts of later years; a column that says so in every row says nothing.
+    costs = [
+        Field[Purchase](
+            f"Cost, {currency}",
+            lambda purchase: sum_text(purchase.cost) if purchase.bought else _NOTHING,
+            "right",
+            16,
+        )
+    ]
+    costs = [] if recommended.cost.is_unknown else costs
     table = record_table(
         "purchases-years",
         "Purchases of each year",
@@ -151,13 +161,8 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
             Field("Year", lambda purchase: str(purchase.year), "left", 10),
             Field("Needed", lambda purchase: size_text(purchase.need, bare=True), "right", 9),
             Field("Owned", lambda purchase: size_text(purchase.owned, bare=True), "right", 9),
-            Field("Bought", lambda purchase: _bought(purchase, catalog), "left", 33),
-            Field(
-                f"Cost, {currency}",
-                lambda purchase: sum_text(purchase.cost) if purchase.bought else _NOTHING,
-                "right",
-                16,
-            ),
+            Field("Bought", lambda purchase: _bought(purchase, catalog), "left", 33 if costs else 49),
+            *costs,
             Field(
                 "Maximum draw",
                 lambda purchase: at_least(growth.has_unknown_power, si(purchase.power_max_w, "W")),
@@ -168,6 +173,8 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
         ],
         note=note,
     )
+    if not costs:
+        return table
     total = row("All years", "", "", "", sum_text(recommended.cost), "", "", kind="total")
     return replace(table, rows=(*table.rows, total))
 
@@ -202,6 +209,7 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
     energy_cost = Field[PurchaseSequence](
         f"Energy, {currency}", lambda sequence: money(sequence.energy_cost, "").strip(), "right", 12
     )
+    parts_cost = Field[PurchaseSequence](f"Parts, {currency}", lambda sequence: sum_text(sequence.cost), "right", 19)
     prices = "Prices stay constant." if plan.growth.price == 1 else "Parts cost what their year's price factor gives."
     return record_table(
         "purchases-ways",
@@ -209,7 +217,7 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
         (recommended, *growth.alternatives),
         [
             Field("Sequence", lambda sequence: SEQUENCE_NAMES[sequence.name], "left", 30),
-            Field(f"Parts, {currency}", lambda sequence: sum_text(sequence.cost), "right", 19),
+            *([] if recommended.cost.is_unknown else [parts_cost]),
             Field("Energy", lambda sequence: _energy_text(growth, sequence), "right", 18),
             *([] if recommended.energy_cost is None else [energy_cost]),
             Field("Server-years", lambda sequence: grouped(sequence.server_years), "right", 12),
@@ -239,7 +247,8 @@ def limits_table(limits: Sequence[CapacityLimit], n_years: int) -> Table:
         note=(
             "Nothing is added to the year-1 cluster. Each year's target applies at the end of the year; in between, "
             "loads grow by the same factor every month. Rates are those reached with the requested confidence. Ports, "
-            "rack units and feeds: need of each year's cluster / capacity of the year-1 switches, racks and PDUs."
+            "rack units and feeds: need of each year's cluster / capacity of the year-1 switches, racks and PDUs. "
+            "Storage: the part of its capacity that is planned to be filled."
         ),
     )
 
