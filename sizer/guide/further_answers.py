@@ -1,4 +1,4 @@
-"""Further answers for the first pages: spare servers, losses, filling of the storage, growth."""
+"""Further answers and cautions for the first pages: losses, filling of the storage, growth; spares, feeds."""
 
 from collections.abc import Iterator
 
@@ -7,15 +7,24 @@ from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.availability import missing_spares_text
 from sizer.present.text.layouts import unused_gpus_text
-from sizer.present.text.plan import feed_loss_text
+from sizer.present.text.plan import few_supplies_text
 from sizer.questions.data.text import filling_text
 from sizer.questions.failures.tables import tolerated_sentence
 from sizer.questions.growth.text import demand_text, limit_texts, recommendation
 
 
 def further_answers(context: GuideContext) -> list[str]:
-    """One or two sentences on spare servers and each further question of the request; empty where there is none."""
-    parts = (_unused, _spares, _losses, _feeds, _data, _growth)
+    """One or two sentences for each further question of the request; empty where it asks none."""
+    parts = (_losses, _data, _growth)
+    return [text for part in parts for text in part(context) if text]
+
+
+def cautions(context: GuideContext, *, is_brief: bool = False) -> list[str]:
+    """What a reader of the first pages must know besides: GPUs without work, missing spares, the loss of a feed.
+
+    ``is_brief``: without the loss of a feed, which the risks have.
+    """
+    parts = (_unused, _spares) if is_brief else (_unused, _spares, _feeds)
     return [text for part in parts for text in part(context) if text]
 
 
@@ -42,7 +51,9 @@ def _losses(context: GuideContext) -> Iterator[str]:
 
 
 def _feeds(context: GuideContext) -> Iterator[str]:
-    yield feed_loss_text(context.design.plan)
+    few = few_supplies_text(context.design.plan)
+    if few:
+        yield f"{words.capital(few)} for its full draw: it may run slower or stop. The next steps name remedies."
 
 
 def _data(context: GuideContext) -> Iterator[str]:

@@ -154,15 +154,15 @@ def missing_spares_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     verb = f"which {by_count(lacks, 'is', 'are')} not in the bill"
     waits = wait_for_repairs(answer)
     if waits is None:
-        return f"The rate assumes {servers} for restarts after a failure, {verb}."
+        return f"The rate assumes {servers}, {verb}."
     if waits.failures < _NONE_EXPECTED:
         return ""
     chance = (
         "" if waits.probability is None else f" and meets the target with {words.chance(waits.probability)} confidence"
     )
     return (
-        f"The time to train assumes {servers} for restarts after a failure, {verb}. If the job waits for repairs of a "
-        f"day each instead ({significant(waits.failures, 2)} to expect), it takes {duration(waits.total_s)}{chance}."
+        f"The time to train assumes {servers}, {verb}. If the job waits for repairs of a day each instead "
+        f"({significant(waits.failures, 2)} to expect), it takes {duration(waits.total_s)}{chance}."
     )
 
 

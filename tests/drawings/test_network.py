@@ -1,11 +1,14 @@
 """Drawings of one network: switches above what they connect, every cable of the network and none of another."""
 
+import re
+
 import pytest
 
 from sizer.drawings.network import network_drawing
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.parts import box_labels
 from sizer.drawings.shapes import text_width
+from sizer.drawings.topology import topology
 from sizer.physical.roles import NetworkRole
 from tests.factories.examples import sized
 
@@ -48,3 +51,21 @@ def test_leaf_and_spine_stand_in_levels():
     assert drawing is not None
     tops = {box.id: box.y for box in drawing.boxes}
     assert tops["spine"] < tops["leaf"] < tops["servers"] == tops["storage"] == tops["head"]
+
+
+def test_head_nodes_hang_on_the_storage_leaves_they_are_cabled_to():
+    """The line of the head nodes ends inside the width of the storage leaves, at their lower edge, and at the head.
+
+    A QM9700 has 64 ports of NDR (data sheet: 32 OSFP cages of two ports): used and free ones of 16 leaves are 1,024.
+    """
+    drawing = topology(sized("llama-70b-dgx-h100").design)
+    boxes = {box.id: box for box in drawing.boxes}
+    (link,) = [one for one in drawing.links if one.target == "storage-leaf" and "head" in one.source]
+    (x, y), leaf, head = link.points[-1], boxes["storage-leaf"], boxes[link.source]
+    assert leaf.x <= x <= leaf.right
+    assert y == leaf.bottom
+    assert link.points[0][1] == head.y
+    used, free = (
+        int(n.replace("\u202f", "")) for n in re.findall(r"([\d\u202f]+) (?:ports used|free)", boxes["leaf"].lines[0])
+    )
+    assert used + free == 16 * 64

@@ -10,7 +10,7 @@ from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
 from sizer.drawings.topology_groups import grouped_topology
 from sizer.guide.context import GuideContext
-from sizer.guide.further_answers import further_answers, further_needs
+from sizer.guide.further_answers import cautions, further_answers, further_needs
 from sizer.present import words
 from sizer.present.figures import PageFigure, drawn
 from sizer.present.performance_tables import stage_note
@@ -30,6 +30,8 @@ from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 _MOST_DETAILED = 2
 # Of a drawing below the key figures: a higher one is set too small to read; its management network is left out.
 _MOST_HEIGHT_PX = 480
+# The same below a few lines of cautions.
+_LOW_HEIGHT_PX = 300
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -39,9 +41,9 @@ def content(context: GuideContext) -> dict[str, Any]:
         "needs": needs(context),
         "proposal": words.sentence(proposal_text(result)),
         "reasons": [*result_text.reason(context.result), *filter(None, [existing_text(design.existing)])],
-        "confidence": _confidence(context),
+        "confidence": [*_confidence(context), *further_answers(context), *cautions(context)],
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
-        "picture": picture(design),
+        "picture": picture(design, is_below_cautions=bool(cautions(context))),
     }
 
 
@@ -54,17 +56,17 @@ def one_page(context: GuideContext) -> dict[str, Any]:
         "path": PageFigure("path", caption, write_svg(drawing)),
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
         "reasons": result_text.reason(context.result),
-        "confidence": _confidence(context),
+        "confidence": [*_confidence(context), *cautions(context, is_brief=True)],
         "open_prices": result_text.open_prices(design.bill),
         "strongest": strongest(context) or "No input that can be varied changes the result.",
     }
 
 
 def _confidence(context: GuideContext) -> list[str]:
-    """Confidence and the answers to further questions; a value that is missing stands before everything else."""
+    """Confidence, and what the evidence lacks; a value that is missing stands before everything else."""
     told = confidence_texts(context.result, context.surer) or [*filter(None, [conditional_sentence(context.design)])]
     warnings = (evidence_warning(answer) for answer in context.answers)
-    return [*told, *dict.fromkeys(filter(None, warnings)), *further_answers(context)]
+    return [*told, *dict.fromkeys(filter(None, warnings))]
 
 
 def _is_brief(context: GuideContext) -> bool:
@@ -115,9 +117,14 @@ def needs(context: GuideContext) -> list[str]:
     return [*sentences, *further_needs(context)]
 
 
-def picture(design: DesignAnswer) -> PageFigure:
-    """The cluster in the width of the text column; a large one grouped by device type."""
+def picture(design: DesignAnswer, *, is_below_cautions: bool = False) -> PageFigure:
+    """The cluster in the width of the text column; a large one grouped by device type.
+
+    ``is_below_cautions``: sentences take room of the page, so that a grouped drawing is one without management.
+    """
     drawing = topology(design)
+    if is_below_cautions and drawing == (grouped := grouped_topology(Cluster(design))):
+        drawing = grouped_topology(Cluster(design), is_low=True) if grouped.height > _LOW_HEIGHT_PX else grouped
     if drawing.width > COLUMN_PX:
         drawing = grouped_topology(Cluster(design))
     if drawing.height > _MOST_HEIGHT_PX:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant, with_decimal_sign
 from sizer.catalog import labels
-from sizer.catalog.labels import capital
 from sizer.physical.components import Component, Network
 from sizer.physical.existing_use import Equipment, ExistingUse
 from sizer.physical.networks.single_fabric import SingleFabric
@@ -157,15 +156,6 @@ def feed_loss_remedies(plan: Plan) -> list[str]:
     if all(three_suffice for *_, three_suffice, _ in few):
         remedies.append("take three feeds with one spare (N+1)")
     return [*remedies, "feed the PDUs through static transfer switches"]
-
-
-def feed_loss_text(plan: Plan) -> str:
-    """What the loss of a feed does to devices with too few supplies, and what avoids it; "" where there are none."""
-    few = few_supplies_text(plan)
-    if not few:
-        return ""
-    ways = listed(feed_loss_remedies(plan), "or")
-    return f"{capital(few)} for its full draw, so it may run slower or stop. To keep it running, {ways}."
 
 
 def unknown_power_names(plan: Plan) -> list[str]:
