@@ -133,6 +133,8 @@ def question_text(question: Question) -> str:
             )
         case "refused":
             return f"{words}: {plain(question.reason)}." if question.words else f"{plain(question.reason)}."
+        case "server":
+            return f"Which servers are the existing {words}?"
         case "task":
             return "Training, or batch inference on a test set?"
         case "network":
