@@ -49,12 +49,13 @@ def test_back_goes_back_one_page_with_one_press(page):
     page.get_by_role("textbox", name="Minimum rate").wait_for(timeout=30_000)
 
 
-def test_the_menu_of_a_phone_closes_after_a_choice(chromium, address):
+@pytest.mark.parametrize("choice", ["Bill", "Requirements"])  # another page, and the one that is shown
+def test_the_menu_of_a_phone_closes_after_a_choice(chromium, address, choice):
     page = window(chromium, 390, 800)
     page.goto(address)
     settled(page)
     page.get_by_test_id("stExpandSidebarButton").click()
-    page.get_by_role("link", name="Bill", exact=True).first.click()
+    page.get_by_role("link", name=choice, exact=True).first.click()
     page.wait_for_function(
         "document.querySelector('[data-testid=\"stSidebar\"]').getBoundingClientRect().right <= 0", timeout=30_000
     )
