@@ -76,3 +76,16 @@ def test_an_open_check_names_what_is_missing():
 def test_the_stack_says_what_it_is_worth():
     (text,) = tiles.stacks(sized(RESNET))
     assert "TensorFlow NGC 18.09" in text
+
+
+def test_a_stack_that_the_request_does_not_name_is_the_default():
+    """Also where no choice between stacks was judged, as of language models."""
+    result = sized(RESNET)
+    (answer,) = result.design.workloads
+    assert answer.workload.stack is not None
+    assert answer.stack_choice is None
+    (text,) = tiles.stacks(result)
+    assert text.endswith("The request names this software stack.")
+    unnamed = replace(answer, workload=answer.workload.model_copy(update={"stack": None}))
+    (text,) = tiles.stacks(replace(result, design=replace(result.design, workloads=(unnamed,))))
+    assert text.endswith("It is the default software stack.")
