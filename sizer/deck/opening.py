@@ -9,6 +9,7 @@ from sizer.guide.chapters import decisions, summary
 from sizer.guide.chapters.requirements import conditions_table
 from sizer.guide.context import GuideContext
 from sizer.guide.front_matter import LEGAL_NOTICE, budget_line, key_figures, kind_name
+from sizer.guide.further_answers import further_answers
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table, row
 from sizer.present.text import result_text
@@ -142,7 +143,7 @@ def verdict(context: GuideContext) -> Slide:
     table = summary.numbers_table(context, is_brief=is_brief)
     rates = [f"{_named(context, answer)}{throughput_text(answer)}." for answer in context.answers]
     told = confidence_texts(result, context.surer) or [conditional_sentence(design)]
-    job = [*rates, *told, *summary.after_losses(context)]
+    job = [*rates, *told, *further_answers(context)]
     cost = [words.sentence(f"{result_text.price_label(design.bill)}: {result_text.price(design.bill)}")]
     budget = result.request.limits.budget
     if budget is not None:

@@ -9,7 +9,6 @@ from sizer.sizing.result import STAGES, DesignAnswer, Stage, WorkloadAnswer
 
 _GAP = 15.0
 _TOP, _HEIGHT = 30.0, 74.0
-_FLOAT_BYTES = {"mixed": 2, "fp32": 4}
 # A stage that could pass this many times the throughput does not bear on the design.
 _FREE_FROM = 1000.0
 
@@ -97,8 +96,9 @@ def _happening(key: str, design: DesignAnswer, answer: WorkloadAnswer) -> tuple[
         layout = answer.language.layout
         exposed = significant(100 * layout.step_shares["exposed traffic"], 2)
         return f"TP {layout.tensor}, PP {layout.pipeline}, DP {layout.data}", f"{exposed} % of a step"
-    gradient = answer.dnn.parameters.value * _FLOAT_BYTES[answer.workload.precision]
-    return f"{si(gradient, 'B')} of gradient", "a step"
+    if answer.exchanged_bytes is None:
+        return "", ""
+    return f"{si(answer.exchanged_bytes, 'B')} of gradient", "a step"
 
 
 def _per_server(answer: WorkloadAnswer, design: DesignAnswer) -> str:

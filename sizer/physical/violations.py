@@ -68,8 +68,10 @@ def violation_error_text(violation: Violation) -> str:
 
 
 def _shown(value: str | float, unit: str) -> str | float:
-    if not isinstance(value, float):
+    if isinstance(value, str):
         return value
+    if not unit and float(value).is_integer():
+        return grouped(value)
     if unit == "W":
         return si(value, "W")
     return f"{grouped(value)} {unit}" if unit else plain(value)

@@ -92,11 +92,16 @@ def checkpoint_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
             share = words.percent(min(1.0, kept.write_s / (plan.interval_s + plan.blocked_s)))
             first += f", {si(kept.write_bytes_per_s[0], 'B/s')} while the storage writes, {share} of the time"
         parts = [f"{first}."]
-    name = design.platform.storage.name
+    storage = design.platform.storage
     if not kept.write_is_published:
-        parts.append(
-            f"No source gives a write rate of {name}: a quarter to a half of its read rate is assumed, to be confirmed."
-        )
+        tested = storage.test_write_bytes_per_s
+        known = f"No source gives a write rate of {storage.name}"
+        if tested is not None:
+            known = (
+                f"The only published write rate of {storage.name}, {si(tested.value, 'B/s')}, is of a test whose nodes "
+                "or files are not fully stated"
+            )
+        parts.append(f"{known}: a quarter to a half of its read rate is assumed, to be confirmed.")
     return " ".join(parts)
 
 

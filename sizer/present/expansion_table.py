@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from sizer.base.quantities import grouped, si
 from sizer.drawings.racks import at_least
 from sizer.physical.expansion import GrowthStep
-from sizer.physical.violations import violation_error_text
+from sizer.physical.violations import ViolationKind, violation_error_text
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.words import capital, listed, plural
 
@@ -45,7 +45,8 @@ def _size(step: GrowthStep) -> str:
 
 def _added(step: GrowthStep) -> str:
     if step.limit is not None:
-        return f"Not on this platform: {violation_error_text(step.limit)}."
+        lead = "No gain" if step.limit.kind is ViolationKind.SLOWER_TRAINING else "Not on this platform"
+        return f"{lead}: {violation_error_text(step.limit)}."
     return capital(listed([f"{number} × {role}" for role, _, number in step.added]))
 
 

@@ -98,6 +98,8 @@ def _reads(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     cold, warm = answer.cold_storage_bytes_per_s, answer.storage_bytes_per_s
     if answer.language is not None:
         return [("Tokens read from storage", words.estimate(cold, "B/s"))]
+    if answer.is_one_epoch:
+        return [("Read from storage", words.estimate(cold, "B/s"))]
     return [
         (
             "Read from storage, warm",
@@ -199,8 +201,8 @@ def time_table(answer: WorkloadAnswer, number: int) -> Table | None:
         "Time to train and its parts",
         [
             ("Start-up", duration(time.start_up_s) if time.start_up_s > 0 else "none"),
-            ("First epoch, cold", words.estimate(time.first_epoch_s, "s")),
-            ("Each later epoch", words.estimate(time.epoch_s, "s")),
+            ("The epoch" if answer.is_one_epoch else "First epoch, cold", words.estimate(time.first_epoch_s, "s")),
+            *([] if answer.is_one_epoch else [("Each later epoch", words.estimate(time.epoch_s, "s"))]),
             ("Epochs", result_text.epochs_text(answer)),
             ("Evaluations", words.estimate(time.evaluations_s, "s") if time.evaluations_s.value > 0 else "none"),
             row("Time to train", words.estimate(time.total_s, "s"), kind="total"),

@@ -96,7 +96,8 @@ def _delivered(design: DesignAnswer) -> list[Row]:
     low, high, line = node_rates(platform)
     slow, fast = node_write_rates(platform)
     read = "not published" if node_read_rate(platform.storage) is None else _range(count, low, high, line)
-    written = "not published" if write_rate_is_unknown(platform.storage) else _range(count, slow, fast, line)
+    unknown = "not published" if platform.storage.test_write_bytes_per_s is None else "not published for these nodes"
+    written = unknown if write_rate_is_unknown(platform.storage) else _range(count, slow, fast, line)
     return [row("The storage reads", read, "", ""), row("The storage writes", written, "", "")]
 
 

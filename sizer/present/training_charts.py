@@ -49,7 +49,7 @@ _SMALLEST_SHARE = 0.25
 
 def epoch_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
     """The cold first epoch and a later one with 90 % intervals and bottlenecks; None of language models."""
-    if answer.time is None or answer.language is not None:
+    if answer.time is None or answer.language is not None or answer.is_one_epoch:
         return None
     time = answer.time
     parts = [

@@ -184,6 +184,7 @@ class WorkloadAnswer:
     job: CheckpointedJob | None = None  # checkpoints and interruptions; None where neither is asked nor large
     stack_choice: StackChoice | None = None  # why the stack is the default; None: the request names it
     stack_worth: Deferred[StackDefault | None] | None = None  # what that is worth; of the described design only
+    exchanged_bytes: float | None = None  # that a GPU sends of a step; None: it infers, or a layout divides the model
     # Rate that meets the target exactly; None where the target is a number of GPUs. [samples/s]
     required_samples_per_s: float | None = None
     smaller: tuple[SmallerSize, ...] = ()  # one and two servers fewer, the larger first; of the described design only
@@ -192,6 +193,11 @@ class WorkloadAnswer:
     def stack_default(self) -> StackDefault | None:
         """What the default stack is worth, of the described design; None where the request names its stack."""
         return None if self.stack_worth is None else self.stack_worth.value
+
+    @property
+    def is_one_epoch(self) -> bool:
+        """Whether every sample is read once, so that no later epoch finds it in a cache."""
+        return self.time is not None and float(self.time.epochs.high) <= 1
 
     @property
     def rate_is_upper_bound(self) -> bool:

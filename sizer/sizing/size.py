@@ -267,7 +267,7 @@ def _runner_up(counts: PartCounts, order: Sequence[int]) -> tuple[ParetoPoint | 
 def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
     request = counts.request
     pair = np.array([chosen, second])
-    if counts.conditional[second] and not counts.conditional[chosen]:
+    if counts.unknowns[second] > counts.unknowns[chosen]:
         return RunnerUpReason(RunnerUpKind.CONDITIONAL)
     if counts.energy_is_open[second] and not counts.energy_is_open[chosen]:
         return RunnerUpReason(RunnerUpKind.ENERGY_UNKNOWN)

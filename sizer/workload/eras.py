@@ -15,6 +15,13 @@ def eras_asked(catalog: Catalog, request: SizingRequest) -> frozenset[str]:
     return eras_of(catalog, named) or usual_eras(catalog, networks, has_shape=has_shape)
 
 
+def leaves_out_newer(catalog: Catalog, request: SizingRequest) -> bool:
+    """Whether a request names no equipment and gets that of the default generations alone."""
+    asked = request.platforms
+    names = (*asked.servers, *asked.gpus, *asked.generations, *asked.storage, *asked.fabrics, *request.existing.servers)
+    return not names and not may_get_newer(catalog, request)
+
+
 def may_get_newer(catalog: Catalog, request: SizingRequest) -> bool:
     """Whether some of the servers that a request may get are newer than those of the default generations."""
     return bool(eras_asked(catalog, request) & newer_eras(catalog))

@@ -8,13 +8,11 @@ import pytest
 from sizer.present.text import decisions as text
 from sizer.sizing.design.decisions import (
     RackLimit,
-    RejectedDesign,
-    RejectionKind,
     decisions,
     rack_choice,
-    rejection,
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.design.rejections import RejectedDesign, RejectionKind, rejection
 from sizer.sizing.reasons import SelectionKind
 from sizer.sizing.size import size
 from sizer.sizing.surer_design import surer_design
@@ -172,8 +170,18 @@ def test_a_rejected_design_has_the_reason_of_the_selection(selection, kind):
 )
 def test_a_design_that_comes_later_names_the_measure(resnet, kind, rank_by, said):
     rejected = RejectedDesign(resnet.design, RejectionKind.RANKED_BEHIND)
-    selection = replace(resnet.selection, kind=kind, rank_by=rank_by)
-    assert text.rejection_text(rejected, selection) == said
+    ranked = replace(resnet, selection=replace(resnet.selection, kind=kind, rank_by=rank_by))
+    assert text.rejection_text(rejected, ranked) == said
+
+
+def test_a_design_that_hardly_keeps_the_budget_is_rejected_for_it():
+    """2 DSS 8440 with V100S are the most within 500,000 USD; a third faster server breaks the budget, not the price."""
+    result = sized("questions/most-within-budget")
+    rejected = decisions(EvaluatedDesign(result, catalog())).server.rejected
+    faster = [one for one in rejected if float(one.design.workloads[0].throughput.value) > 27_000]
+    assert faster
+    assert all(one.kind is RejectionKind.OVER_BUDGET for one in faster)
+    assert text.rejection_text(faster[0], result) == "Less than 90\u202f% likely to keep the budget"
 
 
 def test_the_next_larger_option_reaches_what_is_usually_asked(even):

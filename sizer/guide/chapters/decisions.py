@@ -11,9 +11,9 @@ from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import decisions as text
 from sizer.present.text import result_text
 from sizer.present.text.calibration import rounded_throughput
-from sizer.sizing.design.decisions import LinkOption, RejectedDesign
-from sizer.sizing.reasons import Selection
-from sizer.sizing.result import DesignAnswer
+from sizer.sizing.design.decisions import LinkOption
+from sizer.sizing.design.rejections import RejectedDesign
+from sizer.sizing.result import SizingResult
 
 # Of the designs that were rejected for one choice, so many are named: the nearest.
 _MOST_REJECTED = 4
@@ -45,9 +45,7 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
         f"{design.n_servers} × {platform.server.name}, each with {platform.gpus_per_server} × {platform.gpu.name}",
         text.server_texts(server, result),
         text.server_trade_off(server, design),
-        _designs_table(
-            "rejected-servers", "Servers that were compared and rejected", server.rejected, design, result.selection
-        ),
+        _designs_table("rejected-servers", "Servers that were compared and rejected", server.rejected, result),
         text.only_allowed_text("GPU server") if server.is_only_allowed else "",
     )
     storage = found.storage
@@ -56,9 +54,7 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
         words.capital(result_text.storage_name(design)),
         text.storage_texts(storage, design),
         text.storage_trade_off(storage, design),
-        _designs_table(
-            "rejected-storage", "Storage that was compared and rejected", storage.rejected, design, result.selection
-        ),
+        _designs_table("rejected-storage", "Storage that was compared and rejected", storage.rejected, result),
         text.only_allowed_text("storage") if storage.is_only_allowed else "",
     )
     fabric = found.fabric
@@ -81,12 +77,11 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
     )
 
 
-def _designs_table(
-    id_: str, caption: str, rejected: Sequence[RejectedDesign], design: DesignAnswer, selection: Selection
-) -> Table | None:
+def _designs_table(id_: str, caption: str, rejected: Sequence[RejectedDesign], result: SizingResult) -> Table | None:
     """Rejected designs by what they do not have in common with the chosen one."""
     if not rejected:
         return None
+    design = result.design
     first = design.workloads[0]
     of = f", {first.workload.name}" if len(design.workloads) > 1 else ""
     measures = (
@@ -106,7 +101,7 @@ def _designs_table(
     fields = (
         Field[RejectedDesign]("Design", lambda one: one.design.name, "left", 32 + free),
         *kept,
-        Field[RejectedDesign]("Why not", lambda one: text.rejection_text(one, selection), "left", 24 + free),
+        Field[RejectedDesign]("Why not", lambda one: text.rejection_text(one, result), "left", 24 + free),
     )
     more = len(rejected) - _MOST_REJECTED
     note = f"{words.capital(words.plural(more, 'further design'))} rejected." if more > 0 else ""

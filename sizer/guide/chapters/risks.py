@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sizer.base.quantities import by_count, grouped, significant
+from sizer.base.quantities import by_count, grouped
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
@@ -16,7 +16,7 @@ from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.assumptions import missing_of
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences
-from sizer.present.text.calibration import note_texts
+from sizer.present.text.calibration import note_texts, wide_interval_text
 from sizer.present.text.checks import conditional_sentence, missing_text
 from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import note_text as plan_text
@@ -29,8 +29,6 @@ from sizer.sizing.design.decisions import scaling_efficiency
 from sizer.sizing.design.spares import spare_servers
 from sizer.sizing.result import WorkloadAnswer
 
-# An interval whose ends differ by this factor is named as a risk.
-_WIDE = 1.5
 # A chart of fewer bars says no more than a sentence.
 _LEAST_BARS = 3
 _ABOUT_SALE = (
@@ -177,15 +175,6 @@ def risk_table(context: GuideContext) -> Table | None:
     return record_table("risks", "Risks", rows, fields)
 
 
-def _interval_text(answer: WorkloadAnswer) -> str:
-    """A wide interval of the rate as a clause; "" where it is narrow."""
-    _, low, high = (float(end) for end in answer.throughput)
-    if high / low < _WIDE:
-        return ""
-    unit = words.sample_unit(answer.dnn)
-    return f"; the 90\u202f% interval runs from {significant(low)} to {significant(high)} {unit}"
-
-
 def _no_spares(context: GuideContext) -> Iterator[Risk]:
     """That goodput counts on spare servers, where every server of the design is at work."""
     for answer in context.answers:
@@ -216,7 +205,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
         if answer.unmeasured and answer.rate_is_predicted:
             yield Risk(
                 "Rate not confirmed by a published run",
-                words.sentence("; ".join(note_texts(answer.unmeasured))).rstrip(".") + _interval_text(answer),
+                words.sentence("; ".join(note_texts(answer.unmeasured))).rstrip(".") + wide_interval_text(answer),
                 "measure the rate on one server, on loan if possible, before the order",
             )
         if answer.probability is not None and answer.probability < 0.9:

@@ -28,6 +28,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "release_sources": list(dict.fromkeys(one.version.source for one in _releases(design, catalog))),
         "support": _licence_table(design, catalog, "support", "support-lines", "Support"),
         "has_scheduler": "slurm" in items,
+        "is_shared": context.design.platform.storage.kind != "local",
         "has_portal": "data-scientist-portal" in items,
         "has_containers": bool({"ngc-containers", "rocm-containers"} & items),
         "has_user_containers": bool({"singularity", "enroot-pyxis"} & items),

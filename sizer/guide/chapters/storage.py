@@ -198,6 +198,9 @@ def _required(answer: WorkloadAnswer, is_named: bool) -> Iterator[Row]:
     if answer.language is not None:
         yield row(words.capital(f"{name}tokens"), "", words.rounded(cold, "B/s"), "")
         return
+    if answer.is_one_epoch:
+        yield row(words.capital(f"{name}the epoch"), "", words.estimate(cold, "B/s"), "")
+        return
     later = words.estimate(warm, "B/s") if float(warm.value) > 0 else "none"
     yield row(words.capital(f"{name}later epochs"), "", later, "")
     yield row(words.capital(f"{name}first epoch"), "", words.estimate(cold, "B/s"), "")

@@ -10,17 +10,17 @@ from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
 from sizer.drawings.topology_groups import grouped_topology
 from sizer.guide.context import GuideContext
+from sizer.guide.further_answers import further_answers, further_needs
 from sizer.present import words
 from sizer.present.figures import PageFigure, drawn
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
-from sizer.present.text.calibration import throughput_text, time_text
+from sizer.present.text.calibration import evidence_warning, throughput_text, time_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.verdict import proposal_text
-from sizer.questions.failures.tables import tolerated_sentence
 from sizer.questions.team.tables import least_served, wait_text
 from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
@@ -59,15 +59,10 @@ def one_page(context: GuideContext) -> dict[str, Any]:
 
 
 def _confidence(context: GuideContext) -> list[str]:
-    """Confidence and what remains after the losses asked for; a value that is missing stands before everything else."""
+    """Confidence and the answers to further questions; a value that is missing stands before everything else."""
     told = confidence_texts(context.result, context.surer) or [*filter(None, [conditional_sentence(context.design)])]
-    return [*told, *after_losses(context)]
-
-
-def after_losses(context: GuideContext) -> list[str]:
-    """What remains after the losses that the request asks the design to tolerate, in one sentence; empty without."""
-    text = tolerated_sentence(context.tolerated_losses, context.failures, context.answers)
-    return [text] if text else []
+    warnings = (evidence_warning(answer) for answer in context.answers)
+    return [*told, *dict.fromkeys(filter(None, warnings)), *further_answers(context)]
 
 
 def _is_brief(context: GuideContext) -> bool:
@@ -98,14 +93,14 @@ def _influence_text(first: Influence, metric: str, unit: str) -> str:
 
 
 def needs(context: GuideContext) -> list[str]:
-    """What the customer wants to do, one entry for each workload and one for the team."""
+    """What the customer wants to do: an entry for each workload, one for the team, and what else is asked."""
     sentences = []
     for answer in context.answers:
         workload = answer.workload
-        task = "training" if workload.task == "training" else "batch inference on a test set"
+        task = "Training" if workload.task == "training" else "Batch inference"
         name = f"{workload.name}: " if context.has_many_workloads else ""
         precision, data = words.name(workload.precision), result_text.dataset_phrase(answer)
-        what = f"{answer.dnn.name} {task} in {precision}"
+        what = f"{task} of {answer.dnn.name} in {precision}"
         if answer.language is not None:
             what = result_text.network_text(answer)
         sentences.append(f"{name}{what} on {data}. Target: {asked_target_text(context.result, answer)}.")
@@ -115,7 +110,7 @@ def needs(context: GuideContext) -> list[str]:
         who = words.plural(team.data_scientists, "data scientist") if team.data_scientists else "A team"
         verb = "shares" if who == "A team" or team.data_scientists == 1 else "share"
         sentences.append(f"{who} with {kinds} {verb} the cluster. Target: {wait_text(team)}.")
-    return sentences
+    return [*sentences, *further_needs(context)]
 
 
 def picture(design: DesignAnswer) -> PageFigure:

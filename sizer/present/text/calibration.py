@@ -10,6 +10,8 @@ from sizer.present.words import shortened
 from sizer.sizing.result import WorkloadAnswer
 
 _MOST_CHARACTERS = 60
+# An interval whose ends differ by this factor is named as a risk.
+_WIDE = 1.5
 # Values of a note stand in braces, in their order.
 _TEXTS = {
     FitNote.NO_GPU_RAN: "no GPU took part",
@@ -183,3 +185,21 @@ def time_text(answer: WorkloadAnswer) -> str:
     if answer.time is None:
         return ""
     return words.estimate(answer.time.total_s, "s") if answer.rate_is_predicted else NOT_PREDICTED
+
+
+def evidence_warning(answer: WorkloadAnswer) -> str:
+    """What the first page says of a wide interval that no published run of the workload supports; "" otherwise."""
+    interval = wide_interval_text(answer)
+    if not (answer.unmeasured and answer.rate_is_predicted and interval):
+        return ""
+    note = words.sentence(note_texts(answer.unmeasured)[0]).rstrip(".")
+    return f"{note}{interval}. Measure the rate on one server before ordering."
+
+
+def wide_interval_text(answer: WorkloadAnswer) -> str:
+    """A wide interval of the rate as a clause; "" where it is narrow."""
+    _, low, high = (float(end) for end in answer.throughput)
+    if high / low < _WIDE:
+        return ""
+    unit = words.sample_unit(answer.dnn)
+    return f"; the 90\u202f% interval runs from {significant(low)} to {significant(high)} {unit}"

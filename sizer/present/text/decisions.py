@@ -18,12 +18,11 @@ from sizer.sizing.design.decisions import (
     LinkOption,
     RackChoice,
     RackLimit,
-    RejectedDesign,
-    RejectionKind,
     ServerChoice,
     StorageChoice,
 )
-from sizer.sizing.reasons import BindingKind, RateNeed, Selection, StorageDecision
+from sizer.sizing.design.rejections import RejectedDesign, RejectionKind
+from sizer.sizing.reasons import BindingKind, RateNeed, StorageDecision
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.request import ranks_by_cost
 
@@ -62,16 +61,19 @@ _RATE_NEEDS = {
 }
 
 
-def rejection_text(rejected: RejectedDesign, selection: Selection) -> str:
+def rejection_text(rejected: RejectedDesign, result: SizingResult) -> str:
     """Why a design was not chosen, as a phrase that begins with a capital."""
     if rejected.kind is RejectionKind.MISSES_TARGET:
         return f"Misses the target: confidence {words.chance(rejected.design.probability)}"
+    if rejected.kind is RejectionKind.OVER_BUDGET:
+        return f"Less than {words.percent(result.request.confidence)} likely to keep the budget"
     if rejected.kind is RejectionKind.CONDITIONAL:
         return f"Not published: {missing_text(rejected.design.conditional_on)}"
     if rejected.kind is RejectionKind.RANKED_BEHIND:
-        if selection.rank_by is None or ranks_by_cost(selection.rank_by):
+        rank_by = result.selection.rank_by
+        if rank_by is None or ranks_by_cost(rank_by):
             return "Not what the growth plan buys first"
-        return f"Comes later by {BEST_BY_KEY[selection.rank_by]}, then by cost"
+        return f"Comes later by {BEST_BY_KEY[rank_by]}, then by cost"
     return _REJECTED[rejected.kind]
 
 
@@ -106,14 +108,25 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
                 and not is_maximum
             ):
                 text += f" and meets the target with {words.chance(step.probability_with_one_fewer)} confidence"
+                if _tolerates(result) and step.probability_with_one_fewer >= result.request.confidence:
+                    text += ", but not after the losses that the design tolerates"
             text += "."
         texts.append(words.capital(name + text))
         unused = unused_gpus_text(answer, design)
         if unused:
             texts.append(unused)
+    if choice.leaves_out_newer:
+        texts.append(
+            f"Only servers of the generation of the {design.platform.gpu.name} were compared, as no equipment was "
+            "named; servers with later GPUs are compared on request."
+        )
     if choice.binding.kind is BindingKind.GROWTH or len(choice.steps) > 1:
         texts.append(words.sentence(binding_text(design)))
     return texts
+
+
+def _tolerates(result: SizingResult) -> bool:
+    return bool(result.request.resilience.keeps_targets_without)
 
 
 def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:

@@ -197,6 +197,8 @@ def cold_epoch(answer: WorkloadAnswer) -> str:
         return "The time counts checkpoints, interruptions and restarts; evaluations are not part of it."
     first, later = words.rounded(answer.time.first_epoch_s, "s"), words.rounded(answer.time.epoch_s, "s")
     cold, hits = words.estimate(answer.cold_storage_bytes_per_s, "B/s"), answer.cache_hit_fraction
+    if answer.is_one_epoch:
+        return f"The epoch reads every sample from storage: {cold} for {first}."
     text = f"The first epoch reads every sample from storage: {cold} for {first}."
     if hits >= 0.995:
         return f"{text} Later epochs take {later} each and read from memory only."

@@ -81,6 +81,22 @@ def _ingest_time(ingest: IngestPlan) -> str:
     return f"{name}, {size} take at least {duration(least)}. Bottleneck: {link_text(route.slowest)}."
 
 
+def filling_text(ingest: IngestPlan) -> str:
+    """How long the storage takes to fill, in one sentence without the route."""
+    route = ingest.chosen
+    if route is None or (route.least_s is None and route.published_s is None):
+        return _ingest_time(ingest)
+    size, least, published = si(route.data_bytes, "B"), route.least_s, route.published_s
+    if published is None or published == least:
+        return f"Filling the storage with {size} takes at least {duration(least or 0.0)}."
+    if least is None:
+        return f"Filling the storage with {size} takes {duration(published)} at the only published write rate."
+    return (
+        f"Filling the storage with {size} takes at least {duration(least)} by the links, and {duration(published)} at "
+        "the only published write rate."
+    )
+
+
 def _ingest_cautions(ingest: IngestPlan) -> Iterator[str]:
     if ingest.missing is not None:
         yield f"This design does not have the requested route, {words.name(ingest.missing)}."

@@ -1,5 +1,6 @@
 """Every single loss of a design: the hardware that remains after it and its effect, as typed values."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -253,7 +254,7 @@ class FailureScenarios:
         if len(leaves or spines) == 1:
             yield self._reduced("leaf", (leaves or spines)[0], is_only=True)
         elif leaves:
-            yield self._reduced("leaf", self._busiest(leaves))
+            yield self._reduced("leaf", self._worst(leaves))
         if leaves and spines:
             yield self._reduced("spine", spines[0])
         cores = self.losses.named(Role.COMPUTE_CORE)
@@ -265,13 +266,18 @@ class FailureScenarios:
             yield self._reduced("switch-cable", cables=[cable])
         fronts = self.losses.named(Role.STORAGE_LEAF)
         if fronts:
-            yield self._reduced("front-end-switch", self._busiest(fronts))
+            yield self._reduced("front-end-switch", self._worst(fronts))
 
-    def _busiest(self, switches: Sequence[str]) -> str:
-        """The switch with the most server ports, then with the most other ones."""
-        of_servers = [link.z.device for link in self.losses.links(Role.GPU_SERVER)]
-        of_nodes = [link.z.device for links in self.losses.storage_nodes.values() for link in links]
-        return max(switches, key=lambda name: (of_servers.count(name), of_nodes.count(name)))
+    def _worst(self, switches: Sequence[str]) -> str:
+        """The switch that alone carries the most servers, then the one with the most ports of servers and storage."""
+        of_servers = [link for link in self.losses.links(Role.GPU_SERVER) if link.z.device in switches]
+        ports = Counter(link.z.device for link in of_servers)
+        of_nodes = Counter(link.z.device for links in self.losses.storage_nodes.values() for link in links)
+        reached: dict[str, set[str]] = {}
+        for link in of_servers:
+            reached.setdefault(link.a.device, set()).add(link.z.device)
+        alone = Counter(next(iter(ways)) for ways in reached.values() if len(ways) == 1)
+        return max(switches, key=lambda name: (alone[name], ports[name], of_nodes[name]))
 
     def _gateways(self) -> Iterator[FailureScenario]:
         gateways, uplinks = self.losses.named(Role.GATEWAY), self.losses.links(Role.GATEWAY)

@@ -69,30 +69,41 @@ def platform_text(growth: PlatformGrowth) -> str:
     return f"{growth.platform.server.name} + {growth.platform.storage.name}"
 
 
+_DEMAND: dict[str, Callable[["_Demand"], str]] = {
+    "Target": lambda demand: _target(demand.target, demand.workload),
+    "Stored sample": lambda demand: si(demand.workload.sample_bytes, "B"),
+    "Data set": lambda demand: si(demand.workload.dataset_bytes, "B"),
+    "Operations per sample": lambda demand: si(demand.workload.dnn.forward_flop.value, "FLOP"),
+}
+_DEMAND_WIDTHS = (24, 20, 20, 26)
+
+
 def demand_table(plan: GrowthPlan) -> Table:
     """Demand of every workload in every year."""
     rows: list[_Demand | str] = []
     for number, workload in enumerate(plan.requests[0].workload):
         if len(plan.requests[0].workload) > 1:
             rows.append(workload.name)
-        for year, (request, resolved) in enumerate(zip(plan.requests, plan.workloads, strict=True), start=1):
-            rows.append(_Demand(year, request.workload[number].target, resolved[number]))
+        rows += [_demand(plan, number, year) for year in range(plan.n_years)]
     return record_table(
         "purchases-asked",
         "Demand in each year",
         rows,
         [
             Field("Year", lambda demand: demand if isinstance(demand, str) else str(demand.year), "left", 10),
-            _demand_field("Target", 24, lambda demand: _target(demand.target, demand.workload)),
-            _demand_field("Stored sample", 20, lambda demand: si(demand.workload.sample_bytes, "B")),
-            _demand_field("Data set", 20, lambda demand: si(demand.workload.dataset_bytes, "B")),
-            _demand_field(
-                "Operations per sample", 26, lambda demand: si(demand.workload.dnn.forward_flop.value, "FLOP")
+            *(
+                _demand_field(title, width, text)
+                for (title, text), width in zip(_DEMAND.items(), _DEMAND_WIDTHS, strict=True)
             ),
         ],
         kind=lambda demand: "group" if isinstance(demand, str) else "",
         note="Each factor applies once a year; values without a factor stay constant.",
     )
+
+
+def demand_cells(plan: GrowthPlan, workload: int, year: int) -> dict[str, str]:
+    """Demand of one workload in one year, by the titles of the table's columns; ``year`` from 0, -1 is the last."""
+    return {title: text(_demand(plan, workload, year)) for title, text in _DEMAND.items()}
 
 
 @dataclass(frozen=True)
@@ -102,6 +113,11 @@ class _Demand:
     year: int
     target: Target
     workload: ResolvedWorkload
+
+
+def _demand(plan: GrowthPlan, workload: int, year: int) -> _Demand:
+    place = range(plan.n_years)[year]
+    return _Demand(place + 1, plan.requests[place].workload[workload].target, plan.workloads[place][workload])
 
 
 def _demand_field(title: str, width: int, text: Callable[[_Demand], str]) -> Field[_Demand | str]:
@@ -127,6 +143,16 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
             " Network, racks and power feeds of the last year are installed in year 1. Every device uses its port of "
             "the last year's port map, so no link moves."
         )
+    # A customer's copy has no amounts of later years; a column that says so in every row says nothing.
+    costs = [
+        Field[Purchase](
+            f"Cost, {currency}",
+            lambda purchase: sum_text(purchase.cost) if purchase.bought else _NOTHING,
+            "right",
+            16,
+        )
+    ]
+    costs = [] if recommended.cost.is_unknown else costs
     table = record_table(
         "purchases-years",
         "Purchases of each year",
@@ -135,13 +161,8 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
             Field("Year", lambda purchase: str(purchase.year), "left", 10),
             Field("Needed", lambda purchase: size_text(purchase.need, bare=True), "right", 9),
             Field("Owned", lambda purchase: size_text(purchase.owned, bare=True), "right", 9),
-            Field("Bought", lambda purchase: _bought(purchase, catalog), "left", 33),
-            Field(
-                f"Cost, {currency}",
-                lambda purchase: sum_text(purchase.cost) if purchase.bought else _NOTHING,
-                "right",
-                16,
-            ),
+            Field("Bought", lambda purchase: _bought(purchase, catalog), "left", 33 if costs else 49),
+            *costs,
             Field(
                 "Maximum draw",
                 lambda purchase: at_least(growth.has_unknown_power, si(purchase.power_max_w, "W")),
@@ -152,6 +173,8 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
         ],
         note=note,
     )
+    if not costs:
+        return table
     total = row("All years", "", "", "", sum_text(recommended.cost), "", "", kind="total")
     return replace(table, rows=(*table.rows, total))
 
@@ -186,6 +209,7 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
     energy_cost = Field[PurchaseSequence](
         f"Energy, {currency}", lambda sequence: money(sequence.energy_cost, "").strip(), "right", 12
     )
+    parts_cost = Field[PurchaseSequence](f"Parts, {currency}", lambda sequence: sum_text(sequence.cost), "right", 19)
     prices = "Prices stay constant." if plan.growth.price == 1 else "Parts cost what their year's price factor gives."
     return record_table(
         "purchases-ways",
@@ -193,7 +217,7 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
         (recommended, *growth.alternatives),
         [
             Field("Sequence", lambda sequence: SEQUENCE_NAMES[sequence.name], "left", 30),
-            Field(f"Parts, {currency}", lambda sequence: sum_text(sequence.cost), "right", 19),
+            *([] if recommended.cost.is_unknown else [parts_cost]),
             Field("Energy", lambda sequence: _energy_text(growth, sequence), "right", 18),
             *([] if recommended.energy_cost is None else [energy_cost]),
             Field("Server-years", lambda sequence: grouped(sequence.server_years), "right", 12),
@@ -223,7 +247,8 @@ def limits_table(limits: Sequence[CapacityLimit], n_years: int) -> Table:
         note=(
             "Nothing is added to the year-1 cluster. Each year's target applies at the end of the year; in between, "
             "loads grow by the same factor every month. Rates are those reached with the requested confidence. Ports, "
-            "rack units and feeds: need of each year's cluster / capacity of the year-1 switches, racks and PDUs."
+            "rack units and feeds: need of each year's cluster / capacity of the year-1 switches, racks and PDUs. "
+            "Storage: the part of its capacity that is planned to be filled."
         ),
     )
 

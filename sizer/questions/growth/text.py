@@ -10,6 +10,7 @@ from sizer.present.text.money import quotes_for
 from sizer.present.words import inside_sentence, listed
 from sizer.questions.growth.tables import (
     LIMIT_NAMES,
+    demand_cells,
     demand_table,
     exhausted_text,
     limits_table,
@@ -42,7 +43,12 @@ def growth_text(plan: GrowthPlan, catalog: Catalog, request: SizingRequest) -> s
 
 def findings(plan: GrowthPlan, growth: PlatformGrowth, catalog: Catalog) -> list[str]:
     """The plan on one platform in sentences: purchases, alternatives, limits, cautions."""
-    return [recommendation(growth), *_alternatives(growth), *_limits(plan, growth), *_missing_prices(growth, catalog)]
+    return [
+        recommendation(growth),
+        *_alternatives(growth),
+        *limit_texts(plan, growth),
+        *_missing_prices(growth, catalog),
+    ]
 
 
 def recommendation(growth: PlatformGrowth) -> str:
@@ -70,7 +76,8 @@ def _alternatives(growth: PlatformGrowth) -> Iterator[str]:
         yield f"Buying only each year's network would move {grouped(grows.moved_links)} installed {links}."
 
 
-def _limits(plan: GrowthPlan, growth: PlatformGrowth) -> Iterator[str]:
+def limit_texts(plan: GrowthPlan, growth: PlatformGrowth) -> Iterator[str]:
+    """What the cluster of the first year runs out of first, and the first year that no plan covers."""
     exhausted = [limit for limit in growth.limits if limit.year is not None]
     if exhausted:
         named = (f"{inside_sentence(LIMIT_NAMES[limit.kind])} ({exhausted_text(limit)})" for limit in exhausted[:3])
@@ -78,6 +85,22 @@ def _limits(plan: GrowthPlan, growth: PlatformGrowth) -> Iterator[str]:
     if plan.unmet is not None:
         reason = plan.unmet.reason or "no platform that meets it also meets every earlier year"
         yield f"No plan covers year {plan.unmet.year}: {reason}"
+
+
+def demand_text(plan: GrowthPlan) -> str:
+    """What grows between the first and the last year: 'stored sample 113 kB to 1.30 MB, data set 2 TB to 22.5 TB'."""
+    several = len(plan.requests[0].workload) > 1
+    changes = []
+    for number, workload in enumerate(plan.requests[0].workload):
+        first, last = demand_cells(plan, number, 0), demand_cells(plan, number, -1)
+        changed = [
+            f"{inside_sentence(name)} {before} to {after}"
+            for (name, before), (_, after) in zip(first.items(), last.items(), strict=True)
+            if before != after
+        ]
+        if changed:
+            changes.append(f"{workload.name}: {listed(changed)}" if several else listed(changed))
+    return "; ".join(changes)
 
 
 def _missing_prices(growth: PlatformGrowth, catalog: Catalog) -> Iterator[str]:

@@ -78,4 +78,6 @@ def front_finding(front: LimitFront, result: SizingResult) -> str:
     text = f"{bound} gives {rate_text(maximum.samples_per_s, unit)}"
     if front.following is None:
         return f"{text}; a higher limit of {LIMIT_NAMES[front.limit]} alone brings nothing"
-    return f"{text}; the next step brings {percent_more(front.following.samples_per_s, maximum.samples_per_s)} more"
+    return (
+        f"{text}; the next step brings {percent_more(front.following.samples_per_s, maximum.design.samples_per_s)} more"
+    )

@@ -75,7 +75,7 @@ def _following(front: LimitFront, result: SizingResult, found: Maximum, with_amo
         needs = f" for {amount_text(front.limit, amount, result.request.currency)}, {more} more"
     return (
         f"The limit that binds is the {name}: the next faster design is {point_name(point)}{needs}, with "
-        f"{rate_text(point.samples_per_s, unit)} (+{percent_more(point.samples_per_s, found.samples_per_s)})."
+        f"{rate_text(point.samples_per_s, unit)} (+{percent_more(point.samples_per_s, found.design.samples_per_s)})."
     )
 
 

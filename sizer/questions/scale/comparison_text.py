@@ -83,8 +83,8 @@ def storage_text(same: EqualGpuComparison, design_nodes: int) -> str:
         text = f"All arrangements have the {same.storage_nodes} {storage.name} nodes of the design"
     else:
         text = (
-            f"All arrangements have {same.storage_nodes} {storage.name} nodes, enough for the full servers that read "
-            "the most"
+            f"To compare the servers alone, all arrangements have {same.storage_nodes} {storage.name} nodes, enough "
+            f"for the full servers that read the most, not the {design_nodes} of the design"
         )
     bound = [
         way.arrangement.name

@@ -10,37 +10,16 @@ from sizer.catalog.links import LinkType
 from sizer.physical.notes import PlanNoteKind
 from sizer.physical.racks.packing import packed_racks
 from sizer.physical.roles import NetworkRole
-from sizer.sizing.checks import CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, usual_links
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.reasons import Binding, RunnerUpKind, SelectionKind, StorageNeed, StorageReason
+from sizer.sizing.design.rejections import RejectedDesign, rejected_designs
+from sizer.sizing.reasons import Binding, StorageNeed, StorageReason
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.gpu_memory import gradient_bytes, looked_up_bytes
 from sizer.sizing.stages.language_layouts import EXPOSED
+from sizer.workload.eras import leaves_out_newer
 from sizer.workload.site import FeedRedundancy
-
-
-class RejectionKind(Enum):
-    """Why a design is not the chosen one."""
-
-    MISSES_TARGET = "misses-target"
-    CONDITIONAL = "conditional"  # it meets the request only if a fact that no source gives is good enough
-    DEARER = "dearer"  # whatever the missing prices are
-    LIKELY_DEARER = "likely-dearer"  # by price bands
-    LESS_CERTAIN = "less-certain"  # its expected cost is lower, but more of its prices are missing
-    EQUAL = "equal"  # in servers, storage nodes, rack units and power; its network or drives are larger
-    DEARER_BUT_FOR_CABLES = "dearer-but-for-cables"  # with cables, accessories and changes of the quote it costs less
-    NOT_PREFERRED = "not-preferred"  # a design of a preferred vendor is close enough
-    RANKED_BEHIND = "ranked-behind"  # by the key that the request ranks by, or by what a growth plan buys
-
-
-@dataclass(frozen=True)
-class RejectedDesign:
-    """The best design with another server or another storage, and why it is not the chosen one."""
-
-    design: DesignAnswer
-    kind: RejectionKind
 
 
 @dataclass(frozen=True)
@@ -63,6 +42,7 @@ class ServerChoice:
     scaling_efficiency: float | None  # the lowest of the workloads that their GPUs limit; None: others limit all
     lost_fraction: float  # of the GPUs, with one server lost
     rejected: tuple[RejectedDesign, ...]
+    leaves_out_newer: bool = False  # no equipment is named, so servers with newer GPUs were not compared
 
 
 def scaling_efficiency(design: DesignAnswer) -> float | None:
@@ -180,14 +160,15 @@ def decisions(evaluated: EvaluatedDesign) -> Decisions:
     """
     result = evaluated.result
     return Decisions(
-        server=_server(result),
+        server=_server(evaluated),
         storage=_storage(result),
         fabric=_fabric(evaluated),
         racks=rack_choice(result.design, result.request.limits.rack_power_w),
     )
 
 
-def _server(result: SizingResult) -> ServerChoice:
+def _server(evaluated: EvaluatedDesign) -> ServerChoice:
+    result = evaluated.result
     design = result.design
     others = (other for other in result.platforms if other.platform.server.id != design.platform.server.id)
     return ServerChoice(
@@ -196,7 +177,8 @@ def _server(result: SizingResult) -> ServerChoice:
         binding=design.binding,
         scaling_efficiency=scaling_efficiency(design),
         lost_fraction=1 / design.n_servers,
-        rejected=_rejected(result, _first_of_each(others, lambda other: other.platform.server.id)),
+        rejected=rejected_designs(result, _first_of_each(others, lambda other: other.platform.server.id)),
+        leaves_out_newer=leaves_out_newer(evaluated.catalog, result.request),
     )
 
 
@@ -225,7 +207,7 @@ def _storage(result: SizingResult) -> StorageChoice:
         low_is_assumed=lower is not None and lower.basis == "assumed",
         high_is_assumed=upper is not None and upper.basis == "assumed",
         nodes_per_step=int(storage.nodes_per_unit.value) if storage.nodes_per_unit is not None else 1,
-        rejected=_rejected(result, _first_of_each(others, lambda other: other.platform.storage.id)),
+        rejected=rejected_designs(result, _first_of_each(others, lambda other: other.platform.storage.id)),
     )
 
 
@@ -251,33 +233,6 @@ def _first_of_each(designs: Iterable[DesignAnswer], key: Callable[[DesignAnswer]
     for design in designs:
         found.setdefault(key(design), design)
     return list(found.values())
-
-
-def _rejected(result: SizingResult, others: Iterable[DesignAnswer]) -> tuple[RejectedDesign, ...]:
-    return tuple(RejectedDesign(other, rejection(result, other)) for other in others)
-
-
-def rejection(result: SizingResult, other: DesignAnswer) -> RejectionKind:
-    """Why another design of the result is not the described one."""
-    if other.target_check is CheckResult.NOT_MET:
-        return RejectionKind.MISSES_TARGET
-    if other.conditional_on and not result.design.conditional_on:
-        return RejectionKind.CONDITIONAL
-    kind = _BY_SELECTION.get(result.selection.kind, RejectionKind.RANKED_BEHIND)
-    if any(result.platforms[place] is other for place in result.selection.less_on_bill):
-        return RejectionKind.DEARER_BUT_FOR_CABLES
-    if (place := result.selection.leads_by_expected_cost) is not None and result.platforms[place] is other:
-        return RejectionKind.LESS_CERTAIN
-    point, ids = result.runner_up, (other.platform.server.id, other.platform.storage.id)
-    is_second = point is not None and (point.server, point.storage) == ids
-    return RejectionKind.EQUAL if is_second and result.runner_up_reason.kind is RunnerUpKind.EQUAL else kind
-
-
-_BY_SELECTION = {
-    SelectionKind.CHEAPEST: RejectionKind.DEARER,
-    SelectionKind.LIKELY_CHEAPEST: RejectionKind.LIKELY_DEARER,
-    SelectionKind.PREFERRED: RejectionKind.NOT_PREFERRED,
-}
 
 
 def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:

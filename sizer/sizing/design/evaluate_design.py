@@ -49,7 +49,7 @@ from sizer.sizing.reasons import (
 from sizer.sizing.result import DesignAnswer, NearbyMeasurement, Scaling, Stage, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.checkpoints import job_of
-from sizer.sizing.stages.gpu_memory import memory_answer, memory_of, memory_of_layout
+from sizer.sizing.stages.gpu_memory import gradient_bytes, looked_up_bytes, memory_answer, memory_of, memory_of_layout
 from sizer.sizing.stages.language_rates import LanguageAnswer, language_answer
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
 from sizer.sizing.stages.storage_rates import rate_is_unknown, writer_bytes_per_s
@@ -229,6 +229,9 @@ def _workload_answer(
         else _of_fewest_gpus(rate, along),
         language=language,
         job=job,
+        exchanged_bytes=None
+        if work.is_inference or language is not None
+        else gradient_bytes(work) + work.batch_per_gpu * looked_up_bytes(work),
         stages=_stage_list(work, platform, run, storage_nodes, rate, bottleneck),
         bottleneck=bottleneck,
         next_bottleneck=following,
@@ -297,13 +300,15 @@ def _cpu(rate: Estimate, core_s_per_sample_per_core: float, decode_log_sd: float
 
 def _bottlenecks(run: WorkloadRun) -> tuple[str, str]:
     """The stage that limits, and the one that would limit next were it lifted."""
-    capacity = run.warm.by_key()
-    del capacity["exchange"]  # the exchange alone is never the smallest: what is not hidden counts with the GPUs
-    order = sorted(capacity, key=lambda key: float(capacity[key].median.flat[0]))
+    capacity = {key: float(one.median.flat[0]) for key, one in run.warm.by_key().items()}
+    exchange = capacity.pop("exchange")  # never the smallest alone: what is not hidden counts with the GPUs
+    order = sorted(capacity, key=capacity.__getitem__)
     # GPUs that spend longer on the exchange than on arithmetic are held by the exchange.
     is_exchange = float(run.comp.exchange[0]) < float(run.comp.gpu_alone[0])
     names = ["exchange" if key == "gpu" and is_exchange else key for key in order]
-    return names[0], names[1]
+    # Faster GPUs would still exchange their gradients.
+    following = "exchange" if names[0] == "gpu" and exchange < capacity[names[1]] else names[1]
+    return names[0], following
 
 
 def _stage_list(

@@ -28,10 +28,10 @@ def _checked(design: DesignAnswer, step: GrowthStep) -> GrowthStep:
         if sizes.size < 2 or step.n_servers > sizes.max():
             return step
         rate = np.asarray(answer.scaling.throughput.value, dtype=float)
-        larger, now = (float(np.interp(count, sizes, rate)) for count in (step.n_servers, design.n_servers))
-        rates.append((larger, now))
+        rates.append((float(np.interp(step.n_servers, sizes, rate)), float(answer.throughput.value)))
     if any(larger >= now for larger, now in rates):
         return step
-    larger, now = rates[0]
-    limit = Violation(ViolationKind.SLOWER_TRAINING, (step.n_servers, round(larger), round(now)))
+    # Three digits, as every rate of a document.
+    larger, now = (int(float(f"{rate:.3g}")) for rate in rates[0])
+    limit = Violation(ViolationKind.SLOWER_TRAINING, (step.n_servers, larger, now))
     return replace(step, added=(), new_racks=0, added_links=0, moved=(), added_max_w=0.0, limit=limit)

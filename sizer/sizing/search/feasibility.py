@@ -64,7 +64,7 @@ class EvaluatedSpace:
     class_throughput: Floats  # of the first workload, median of the slowest stage [samples/s]
     class_time_s: Floats  # to train the first workload, or a million samples where the length is not known
     class_is_cached: Bools  # the data sets of all workloads are read once and then stay in the servers' memory
-    class_conditional: Bools  # the targets are met only if a storage rate or capacity that no source gives is enough
+    class_unknowns: Ints  # storage rates and capacities that no source gives and on which meeting the targets depends
     twins: frozenset[int]  # platforms that an earlier one stands for
     columns: Columns  # (platforms, 1), or (platforms, sizes) where the fabric leaves less than the line rates
     class_first: Ints  # first platform of each class
@@ -88,9 +88,9 @@ class EvaluatedSpace:
         return self.over_rows(self.class_probability)
 
     @cached_property
-    def conditional(self) -> Bools:
-        """(rows,) designs that depend on a rate or a capacity that no source gives; parts may add unknown watts."""
-        return self.over_rows(self.class_conditional)
+    def unknowns(self) -> Ints:
+        """(rows,) rates and capacities that no source gives and a design depends on; parts may add unknown watts."""
+        return self.over_rows(self.class_unknowns)
 
     @cached_property
     def throughput(self) -> Floats:
@@ -193,9 +193,9 @@ def evaluate_space(
         class_throughput=found.rate,
         class_time_s=_time_s(works[0], length, found.rate, calibration),
         class_is_cached=is_cached,
-        class_conditional=(is_read & ~units.rate_is_known[:, None])
-        | (is_written & ~units.write_is_known[:, None])
-        | ~units.capacity_is_known[:, None],
+        class_unknowns=(is_read & ~units.rate_is_known[:, None]).astype(np.int64)
+        + (is_written & ~units.write_is_known[:, None])
+        + ~units.capacity_is_known[:, None],
         twins=_twins(platforms, alike, found.nodes, servers),
         columns=alike.cols,
         class_first=alike.first,

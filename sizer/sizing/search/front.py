@@ -37,7 +37,7 @@ def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
         ],
         axis=1,
     )
-    could = counts.candidates.reshape(-1) & (evaluated.conditional <= known)
+    could = counts.candidates.reshape(-1) & (evaluated.unknowns <= known)
     front, points = np.zeros((0, 4)), []
     counted: list[tuple[float, ...]] = []  # what designs cost and take, and their rows
     # Rows of each platform that no point is as good as, by their bounds, and the points that they were compared with.

@@ -79,14 +79,14 @@ class PartCounts:
     cost: Floats = field(init=False)  # sum of the priced lines
     likely_cost: Floats = field(init=False)  # at most, with the confidence of the request
     ranking_cost: Floats = field(init=False)  # that, or the cost of ownership; this ranks designs
-    # Designs that meet the request only if a fact that no source gives is good enough: before a platform is counted
-    # those of its stages, afterwards those of its watts, too. They rank behind all others.
-    conditional: Bools = field(init=False)
+    # Facts that no source gives and that have to be good enough for a design to meet the request: before a platform is
+    # counted those of its stages, afterwards its watts, too. Designs with fewer of them come first.
+    unknowns: Ints = field(init=False)
     # Designs whose cost of ownership has an energy that nobody knows; they rank behind those of known energy.
     energy_is_open: Bools = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "conditional", self.evaluated.conditional.copy())
+        object.__setattr__(self, "unknowns", self.evaluated.unknowns.copy())
         object.__setattr__(self, "energy_is_open", np.zeros(self.evaluated.space.n_rows, dtype=bool))
         for name in ("rack_units", "racks", "power_w", "raw_bytes", "cost", "likely_cost", "ranking_cost"):
             object.__setattr__(self, name, np.full(self.evaluated.space.n_rows, np.nan))
@@ -101,9 +101,14 @@ class PartCounts:
             self.racks[rows], self.raw_bytes[rows] = one.quantities.racks, np.nan_to_num(one.quantities.raw_bytes)
             self.cost[rows], self.likely_cost[rows] = one.cost, one.likely_cost
             self.ranking_cost[rows] = one.ranking_cost
-            self.conditional[rows] |= one.power_is_open
+            self.unknowns[rows] = self.evaluated.unknowns[rows] + one.power_is_open
             self.energy_is_open[rows] = one.energy_is_open
         return self.by_platform[index]
+
+    @property
+    def conditional(self) -> Bools:
+        """(rows,) designs that meet the request only if a fact that no source gives is good enough."""
+        return np.asarray(self.unknowns > 0)
 
     @cached_property
     def candidates(self) -> Bools:

@@ -49,7 +49,7 @@ def _purchase_keys(counts: PartCounts, rows: Ints) -> list[Floats]:
 
 
 def order_of(counts: PartCounts, rows: Ints) -> list[Floats]:
-    """Keys of designs in their order: free of unknowns, likely within the budget, cost, then :func:`keys`.
+    """Keys of designs in their order: fewest unknowns, likely within the budget, cost, then :func:`keys`.
 
     Cost is that of ownership where the request ranks by it.
     """
@@ -62,8 +62,8 @@ def order_of(counts: PartCounts, rows: Ints) -> list[Floats]:
 
 
 def uncertainty(counts: PartCounts, rows: Ints) -> Floats:
-    """How far designs depend on unknowns: 1 where the request may not be met, half where the energy is not known."""
-    return np.asarray(counts.conditional[rows] + 0.5 * counts.energy_is_open[rows])
+    """How far designs depend on unknowns: 1 for each on which the request depends, half where the energy is open."""
+    return np.asarray(counts.unknowns[rows] + 0.5 * counts.energy_is_open[rows])
 
 
 def beyond_budget(counts: PartCounts, likely_cost: Floats) -> Bools:
@@ -263,16 +263,15 @@ class Ranking:
         places = np.flatnonzero(counts.candidates.any(axis=1))
         could = counts.candidates[places]
         # Watts that nobody knows are found when a platform is counted; they only put it further behind.
-        unknown = counts.conditional.reshape(evaluated.space.n_platforms, -1)[places]
+        unknown = np.where(could, counts.unknowns.reshape(evaluated.space.n_platforms, -1)[places], np.inf)
         cost = counts.main_cost.cost[places]
-        # Of designs with and without unknowns those without come first, whatever they cost.
-        free = could & ~unknown
-        has_free = np.any(free, axis=1)
-        least = np.where(np.where(has_free[:, None], free, could), cost, np.inf).min(axis=1)
+        # Designs with fewer unknowns come first, whatever they cost.
+        fewest = unknown.min(axis=1)
+        least = np.where(unknown == fewest[:, None], cost, np.inf).min(axis=1)
         over = self._is_beyond_budget(least).tolist()
         return [
-            ((float(not is_free), float(is_over), float(amount)), -1, int(index))
-            for is_free, is_over, amount, index in zip(
-                has_free.tolist(), over, least.tolist(), places.tolist(), strict=True
+            ((float(count), float(is_over), float(amount)), -1, int(index))
+            for count, is_over, amount, index in zip(
+                fewest.tolist(), over, least.tolist(), places.tolist(), strict=True
             )
         ]

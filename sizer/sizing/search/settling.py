@@ -41,7 +41,7 @@ def quotes_to_settle(counts: PartCounts, order: Sequence[int]) -> tuple[QuoteToS
         return ()
     prices = settling_prices(counts)
     first = order_of_row(counts, order[0], prices)
-    followers = [row for row in order[1 : 1 + _COMPARED] if counts.conditional[order[0]] or not counts.conditional[row]]
+    followers = [row for row in order[1 : 1 + _COMPARED] if counts.unknowns[row] <= counts.unknowns[order[0]]]
     others = (order_of_row(counts, row, prices) for row in followers)
     unsettled = (other for other in others if not difference(other, first, prices).low > 0)
     for other in islice(unsettled, _FOLLOWING):
