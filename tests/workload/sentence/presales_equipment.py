@@ -39,6 +39,7 @@ EQUIPMENT = (
         "We bought 64 A100 80GB in 2021, end of life in 2026: replace them; ResNet-50 in a day, power budget of 50 kW",
         R50 | R90 | DAY | {"limits.power_w": 50e3},
     ),
+    Expected("Replace our 4 DGX-1, out of warranty next year, ResNet-50 at 60k images/s", R50 | rate(60_000)),
     # A number of GPUs next to a time caps the servers
     Expected(
         "Llama 3 70B on 1 trillion tokens, 32 H100 within 60 days",

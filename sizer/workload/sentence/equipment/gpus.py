@@ -192,7 +192,7 @@ def _read_existing(notes: Notes) -> None:
         number, each = match["number"], match["gpus"]
         count = round(value_of(number)) if number else 0
         answers = []
-        for key in servers:
+        for key in sorted(servers, key=lambda key: not _is_of_gpu_maker(notes, key)):
             n_gpus = _per_server(notes, [key])
             if each and n_gpus != round(value_of(each)):
                 continue
@@ -208,6 +208,12 @@ def _read_existing(notes: Notes) -> None:
                 notes.text.mark(told.start(), told.end())
         else:
             notes.unusable.append(words)
+
+
+def _is_of_gpu_maker(notes: Notes, server: str) -> bool:
+    """Whether the maker of its GPUs sells a server."""
+    one = notes.catalog.servers[server]
+    return any(notes.catalog.gpus[gpu].vendor == one.vendor for gpu in one.gpus)
 
 
 def _gpus_of_server(notes: Notes, match: re.Match[str]) -> int:

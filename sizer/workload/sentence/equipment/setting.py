@@ -38,6 +38,8 @@ _OLD = re.compile(
     re.I,
 )
 
+_REASON = re.compile(rf"{_ENDS}(?:{_WHEN})?", re.I)
+
 
 _COOLING = {
     "air": re.compile(
@@ -63,6 +65,8 @@ def _read_replaced(notes: Notes) -> None:
         gone = {one for kind in (GPU, SERVER, VENDOR) for one in notes.mentions_in(match.start(), match.end(), kind)}
         notes.mentions = [one for one in notes.mentions if one not in gone]
         notes.text.record(match, "replaced, not part of the design")
+        while why := notes.text.find(_REASON):
+            notes.text.mark(why.start(), why.end())
 
 
 # "Two racks of GB200 NVL72" counts systems that arrive as a rack.
