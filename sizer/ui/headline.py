@@ -99,5 +99,5 @@ def below(view: View) -> None:
     st.caption(
         f"{grouped(view.result.n_designs)} designs evaluated. Catalogue {view.result.catalog_digest[:10]}, calibration "
         f"{view.result.calibration_digest[:10]}.{plain(prices)} Modelled from published measurements; "
-        "90 % intervals."
+        "90\u00a0% intervals."
     )

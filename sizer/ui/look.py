@@ -33,13 +33,19 @@ def style(colours: Palette) -> None:
 
 
 def close_menu(page: str) -> None:
-    """On a phone, close the menu that covers the page; runs when the name of the page is another one."""
+    """On a phone, close the menu that covers the page.
+
+    The script runs when the name of the page is another one; a choice of the page that is shown closes the menu itself.
+    """
     with st.container(key="menu"):
         st.html(
             f"<script>/* {escape(page)} */"
-            "{const menu = document.querySelector('[data-testid=\"stSidebar\"]');"
+            "{const close = () => {const menu = document.querySelector('[data-testid=\"stSidebar\"]');"
             "if (window.innerWidth < 768 && menu && menu.getBoundingClientRect().right > 0)"
-            " menu.querySelector('[data-testid=\"stSidebarCollapseButton\"] button')?.click();}</script>",
+            " menu.querySelector('[data-testid=\"stSidebarCollapseButton\"] button')?.click();};"
+            "close();"
+            "if (!window.closesMenu) {window.closesMenu = true; document.addEventListener('click', event => {"
+            "if (event.target.closest('[data-testid=\"stSidebarNavLink\"][aria-current]')) close();});}}</script>",
             unsafe_allow_javascript=True,
         )
 

@@ -15,6 +15,8 @@ from sizer.catalog.price_books import price_rows
 CATALOG_FOLDER = "SIZER_CATALOG_FOLDER"  # environment variable: overlay folder of the catalogue
 # Plain keys of the session: text of the uploaded price book ("" for none), and the name of its file.
 PRICE_BOOK, PRICE_BOOK_NAME = "price_book", "price_book_name"
+# In place of a file's name, where all prices were typed.
+ENTERED = "prices entered in the app"
 
 
 @st.cache_resource(show_spinner=False)

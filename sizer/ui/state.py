@@ -24,7 +24,7 @@ from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.ui.error_messages import RequestFault, quantity_faults, request_faults, sentences
 from sizer.ui.request_form.field import RequestPath
-from sizer.ui.session_catalog import catalog
+from sizer.ui.session_catalog import ENTERED, catalog
 from sizer.ui.sharing import MAX_BOOK_NAME, unpacked
 from sizer.ui.typed import plain
 from sizer.ui.uploads import read_upload, without_empty_values
@@ -203,7 +203,12 @@ def load_link(text: str, price_book: str = "") -> None:
         st.session_state.refused = f"**The link was not opened.** {plain(sentences(str(error), 'The link'))}"
         return
     take(data, "a shared link")
-    if price_book:
+    if price_book == ENTERED:
+        st.session_state.notice = (
+            "The sender had entered prices in the app, which are not in the link. Upload a price book under Bill for "
+            "the same prices."
+        )
+    elif price_book:
         name = price_book[:MAX_BOOK_NAME]
         st.session_state.notice = f"The sender used the price book {name}. Upload it under Bill for the same prices."
 

@@ -79,6 +79,8 @@ def _verdict(result: SizingResult) -> Badge:
         return Badge("orange", "help", f"Not known: {missing_text(design.conditional_on)}")
     if probability is None:
         return Badge("orange", "help", "Probability not known")
+    if not all(answer.rate_is_predicted for answer in design.workloads):
+        return Badge("orange", "help", f"Not known: no measured rate of {design.platform.gpu.name}")
     if design.target_check is CheckResult.NOT_MET:
         return Badge("orange", "warning", f"Below the target, probability {chance(probability)}")
     if even_odds_text(design):

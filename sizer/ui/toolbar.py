@@ -74,5 +74,7 @@ def _share(view: View) -> None:
             return
         look.note("This address opens the same request and the same design. It carries no discounts.")
         st.code(address, language=None, wrap_lines=True)
-        if book:
+        if book == session_catalog.ENTERED:
+            look.note("The link does not include the prices entered in the app.")
+        elif book:
             look.note(f"The link names the price book {book} and does not include its prices.")

@@ -14,7 +14,7 @@ from sizer.ui.architecture import platforms
 from sizer.ui.performance import pareto_front as front
 from sizer.workload.request import Platforms, SizingRequest
 from tests.factories.examples import catalog, sized
-from tests.ui.pages import assert_healthy, figures, html_of, opened, said, to_page, widget
+from tests.ui.pages import assert_healthy, figures, html_of, opened, said, to_page, unfold, widget
 
 RESNET = "dgx1-f800-resnet50"
 
@@ -313,6 +313,8 @@ def test_a_typed_price_settles_a_quote_and_a_bad_one_is_refused():
     assert f",{1},USD," in app.session_state.price_book
     assert field.key == f"quote-{item}"
     assert field.label not in [one.label for one in app.text_input]
+    unfold(app, "share")
+    assert "The link does not include the prices entered in the app." in " ".join(html_of(app))
 
 
 def test_cards_judge_alternatives_by_the_target_of_the_request():

@@ -137,7 +137,7 @@ def test_changes_are_listed_taken_back_undone_and_redone():
     widget(app.selectbox, "Neural network").set_value("vgg16").run()
     changed = figures(app)
     listed = [one.value.replace("\\", "") for one in app.markdown]
-    assert "**Rate:** 52000 images/s → 12000 images/s" in listed
+    assert "**Minimum rate:** 52000 images/s → 12000 images/s" in listed
     assert "**Neural network:** ResNet-50 → VGG-16" in listed
     widget(app.button, "Undo").click().run()
     assert widget(app.selectbox, "Neural network").value == "resnet50"

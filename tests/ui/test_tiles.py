@@ -4,6 +4,8 @@ from dataclasses import replace
 from decimal import Decimal
 
 from sizer.bom.bill import BillLine
+from sizer.calibrate.notes import FitNote, note
+from sizer.questions.compare.designs import card_figures
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, FactKind, MissingFact
 from sizer.ui import tiles
 from tests.factories.examples import sized
@@ -76,3 +78,29 @@ def test_an_open_check_names_what_is_missing():
 def test_the_stack_says_what_it_is_worth():
     (text,) = tiles.stacks(sized(RESNET))
     assert "TensorFlow NGC 18.09" in text
+
+
+def test_a_stack_that_the_request_does_not_name_is_the_default():
+    """Also where no choice between stacks was judged, as of language models."""
+    result = sized(RESNET)
+    (answer,) = result.design.workloads
+    assert answer.workload.stack is not None
+    assert answer.stack_choice is None
+    (text,) = tiles.stacks(result)
+    assert text.endswith("The request names this software stack.")
+    unnamed = replace(answer, workload=answer.workload.model_copy(update={"stack": None}))
+    (text,) = tiles.stacks(replace(result, design=replace(result.design, workloads=(unnamed,))))
+    assert text.endswith("It is the default software stack.")
+
+
+def test_a_gpu_that_nobody_measured_is_not_green_and_its_cards_claim_no_rate():
+    """No rate of such a GPU is claimed anywhere, and so no probability that it is reached."""
+    result = sized(RESNET)
+    (answer,) = result.design.workloads
+    unmeasured = (note(FitNote.GENERATION_NOT_MEASURED, "Tesla V100 SXM2 16 GB"),)
+    design = replace(result.design, workloads=(replace(answer, unmeasured=unmeasured),), probability=0.9)
+    _, performance, _ = tiles.tiles(replace(result, design=design), is_customer_mode=False)
+    assert performance.figure.value == "not predicted"
+    assert performance.badge.colour == "orange"
+    shown = {figure.label: figure.value for figure in card_figures(design, result.design, probability=0.9)}
+    assert (shown["Rate"], shown["Probability"]) == ("not predicted", "not known")

@@ -32,10 +32,13 @@ def default_stack_texts(answer: WorkloadAnswer) -> tuple[str, ...]:
 
 
 def stack_worth_text(answer: WorkloadAnswer) -> str:
-    """The stack of a workload, and what the choice is worth in servers: one sentence or two."""
+    """The stack of a workload, and what the choice is worth in servers: one sentence or two.
+
+    Of a language model the best measured stack is the default, and its alternatives are compared under Performance.
+    """
     named = f"{answer.workload.name} runs on {answer.stack.name} ({answer.stack.released.value})."
     default = answer.stack_default
-    if answer.stack_choice is None:
+    if answer.workload.stack is not None:
         return f"{named} The request names this software stack."
     if default is None or not default.alternatives:
         return f"{named} It is the default software stack."

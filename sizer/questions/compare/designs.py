@@ -15,6 +15,7 @@ from sizer.physical.components import CATEGORIES
 from sizer.present import words
 from sizer.present.tables import Align, Cell, Column, Row, Table, columns, row
 from sizer.present.text import result_text
+from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.questions.compare.values import Value, difference_text, in_one_unit
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
@@ -107,7 +108,7 @@ def card_figures(
             found.append(CardFigure(key, label, value.text, ""))
             continue
         reference = show(base)
-        if show is _chance and probability is not None:
+        if show is _chance and probability is not None and _is_predicted(design):
             value = replace(reference, text=words.chance(probability), number=probability)
         elif value.unit == reference.unit and reference.number is not None and math.isfinite(reference.number):
             value = value.in_unit_of(reference.number)
@@ -227,6 +228,8 @@ def _rate_of(number: int, is_named: bool = False) -> _Show:
         if number >= len(design.workloads):
             return Value(_NONE)
         answer = design.workloads[number]
+        if not answer.rate_is_predicted:
+            return Value(NOT_PREDICTED)
         of = f"{answer.dnn.id} {answer.sample_bytes} {_rate_label(answer)}"
         if _is_timed(answer) and answer.time is not None:
             found = Value.estimated(answer.time.total_s, "s", of)
@@ -262,8 +265,15 @@ def _labelled(what: str, names: Sequence[str], number: int, several: bool) -> st
     return f"{what}, {names[0] if len(set(names)) == 1 else f'workload {number + 1}'}"
 
 
+def _is_predicted(design: DesignAnswer) -> bool:
+    """Whether GPUs of this generation were measured: else no rate is claimed, and no probability."""
+    return all(answer.rate_is_predicted for answer in design.workloads)
+
+
 def _chance(design: DesignAnswer) -> Value:
     asked = "; ".join(target_text(answer.workload, answer.dnn) for answer in design.workloads)
+    if not _is_predicted(design):
+        return Value(words.NOT_KNOWN)
     return Value(words.chance(design.probability), design.probability, is_share=True, of=asked)
 
 

@@ -17,6 +17,7 @@ from sizer.present.words import (
     chance,
     estimate,
     inside_sentence,
+    is_even,
     listed,
     percent,
     plural,
@@ -110,6 +111,8 @@ def _verdict(one: FixedDesignRates, *, is_open: bool) -> str:
     if is_open and one.meets_target[0]:
         return NOT_KNOWN
     probability = chance(float(one.probability[0]))
+    if is_even(float(one.probability[0])):
+        return f"even odds, probability {probability}"
     return f"{'met' if one.meets_target[0] else 'missed'}, probability {probability}"
 
 

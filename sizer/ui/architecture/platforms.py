@@ -152,6 +152,6 @@ def _take_price(key: str, item: str, currency: str) -> None:
         st.session_state[_FAULT] = {item: f"{typed} is not a price; write for example 149000.00"}
         return
     text = st.session_state.get(session_catalog.PRICE_BOOK, "")
-    name = st.session_state.get(session_catalog.PRICE_BOOK_NAME, "") or "prices entered in the app"
+    name = st.session_state.get(session_catalog.PRICE_BOOK_NAME, "") or session_catalog.ENTERED
     today = datetime.now(UTC).date()
     session_catalog.set_price_book(with_price(text, item, amount, currency, today), name)

@@ -10,7 +10,7 @@ from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.present.text import result_text
 from sizer.present.text.bill_lines import note_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, need_dangers
-from sizer.present.words import plural, sentence
+from sizer.present.words import plural, plural_of, sentence
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.charts import ownership_chart
 from sizer.questions.ownership.tables import ownership_table, runs_table
@@ -186,7 +186,8 @@ def _line(line: BillLine, has_discount: bool) -> Row:
     remarks = dict.fromkeys(
         text for text in (STATUS_WORDS.get(line.status, ""), note_text(line)) if text and text != line.status
     )
-    number = grouped(line.quantity) + ("" if line.unit in ("EA", "") else f"\u202f{line.unit}")
+    measure = "" if line.unit in ("EA", "") else f"\u202f{plural_of(line.quantity, line.unit)}"
+    number = f"{grouped(line.quantity)}{measure}"
     unit, discount, total = price_texts(line)
     is_bought = line.status not in ("existing", BY_OTHERS)
     cites, where = ((line.price_source,), f"price of {line.price_date}") if line.unit_price is not None else ((), "")

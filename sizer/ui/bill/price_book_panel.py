@@ -46,7 +46,8 @@ def _in_use() -> None:
     if not st.session_state.get(session_catalog.PRICE_BOOK):
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.success(f"Prices from {plain(name)} are in use.", icon=":material/price_check:")
+        text = "Prices entered in the app" if name == session_catalog.ENTERED else f"Prices from {plain(name)}"
+        st.success(f"{text} are in use.", icon=":material/price_check:")
         st.button("Remove price book", key="price-book-remove", on_click=_remove, icon=":material/delete:")
 
 

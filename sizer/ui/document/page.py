@@ -17,6 +17,7 @@ from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.document import branding, preview
 from sizer.ui.document.downloads import DocumentSource, document_source
+from sizer.ui.serving import turns
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
@@ -211,12 +212,12 @@ def _files(source: DocumentSource, kinds: tuple[str, ...], first: str, *, is_loc
 
 
 def maker(source: DocumentSource, kind: str) -> Callable[[], bytes]:
-    """Function that makes a file when it is downloaded, in a thread without a session."""
+    """Function that makes a file when it is downloaded, in a thread of its own, unless its window is closed."""
 
     def make() -> bytes:
         return source.file(kind)
 
-    return make
+    return turns.for_session(make)
 
 
 def _all_files(source: DocumentSource, kinds: tuple[str, ...], *, is_locked: bool) -> None:

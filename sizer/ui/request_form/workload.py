@@ -88,21 +88,19 @@ TARGET_FIELDS = {
         "Minimum rate",
         "Samples per second of the whole cluster, after the first epoch. Default: none; one target is required.",
         Quantity(SAMPLES_PER_S),
-        name="Rate",
     ),
     "tokens_per_s": FormField(
         ("workload", "target", "tokens_per_s"),
         "Minimum rate",
         "Tokens per second of the whole cluster. Default: none; one target is required.",
         Quantity(TOKENS_PER_S),
-        name="Rate in tokens",
+        name="Minimum rate in tokens",
     ),
     "time_to_train_s": FormField(
         ("workload", "target", "time_to_train_s"),
         "Maximum time to train",
         "From the start to the end of the last epoch, including evaluations. Default: none; one target is required.",
         Quantity(SECONDS),
-        name="Time to train",
     ),
     "gpus_busy": FormField(
         ("workload", "target", "gpus_busy"),
@@ -110,7 +108,6 @@ TARGET_FIELDS = {
         "The whole cluster has at least this many GPUs, and storage and network supply data to all of them at full "
         "rate. Default: none; one target is required.",
         Count(),
-        name="Number of GPUs",
     ),
     "maximum": FormField(
         ("workload", "target", "maximum"),

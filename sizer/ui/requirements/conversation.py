@@ -1,6 +1,7 @@
 """The need in words: the field, templates, what was read as chips, and the one thing that is missing as buttons."""
 
 import zlib
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -9,11 +10,12 @@ from sizer.ui import need, state
 from sizer.ui.requirements.templates import TEMPLATES
 from sizer.ui.typed import plain
 from sizer.workload.sentence.reader import EXAMPLE, MAX_CHARACTERS
-from sizer.workload.sentence.reading import Question, Reading
+from sizer.workload.sentence.reading import Answer, Question, Reading
 from sizer.workload.sentence.text import Phrase
 
 LABEL = "Describe the need"
 _LONGEST_LIST = 12  # names in a sentence
+_MOST_BUTTONS = 14  # answers that are in sight; the others are one click away
 
 
 def show(parts: Catalog) -> None:
@@ -107,13 +109,29 @@ def _question(question: Question, parts: Catalog) -> None:
         st.markdown(f":material/contact_support: {question_text(question)}")
         if question.answers:
             with st.container(horizontal=True, gap="xsmall"):
-                for number, answer in enumerate(question.answers):
-                    st.button(
-                        plain(answer.label),
-                        key=f"answer-{st.session_state.generation}-{number}",
-                        on_click=need.give,
-                        args=(answer.sentence, parts),
-                    )
+                for number, answer in enumerate(question.answers[:_MOST_BUTTONS]):
+                    _answer(number, answer, parts)
+                if others := question.answers[_MOST_BUTTONS:]:
+                    _others(others, parts)
+
+
+def _answer(number: int, answer: Answer, parts: Catalog) -> None:
+    st.button(
+        plain(answer.label),
+        key=f"answer-{st.session_state.generation}-{number}",
+        on_click=need.give,
+        args=(answer.sentence, parts),
+    )
+
+
+def _others(answers: Sequence[Answer], parts: Catalog) -> None:
+    """The answers that are given less often."""
+    with st.popover(f"{len(answers)} more", key=f"answers-{st.session_state.generation}", on_change="rerun") as more:
+        if not more.open:
+            return
+        with st.container(horizontal=True, gap="xsmall"):
+            for number, answer in enumerate(answers, start=_MOST_BUTTONS):
+                _answer(number, answer, parts)
 
 
 def question_text(question: Question) -> str:
@@ -133,6 +151,8 @@ def question_text(question: Question) -> str:
             )
         case "refused":
             return f"{words}: {plain(question.reason)}." if question.words else f"{plain(question.reason)}."
+        case "server":
+            return f"Which servers are the existing {words}?"
         case "task":
             return "Training, or batch inference on a test set?"
         case "network":

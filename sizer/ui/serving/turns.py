@@ -7,10 +7,11 @@ would slow every page of the others for a minute, also after that visitor has le
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from sizer.base.interruption import ask_at_pause_points
@@ -49,6 +50,11 @@ _lock = threading.Lock()
 
 class _Look(threading.local):
     next_s = 0.0
+    session = ""  # for which a thread without a session works
+
+
+class WindowClosedError(Exception):
+    """Ends a file that is being made for a window which is closed."""
 
 
 _look = _Look()
@@ -75,6 +81,21 @@ def run_of_the_script() -> Iterator[None]:
             _runs.pop(thread, None)
 
 
+def for_session(make: Callable[[], bytes]) -> Callable[[], bytes]:
+    """A function that makes a file in a thread without a session, and ends when the window of this one is closed."""
+    context = get_script_run_ctx(suppress_warning=True)
+    session = "" if context is None else context.session_id
+
+    def made() -> bytes:
+        _look.session = session
+        try:
+            return make()
+        finally:
+            _look.session = ""
+
+    return made
+
+
 def _look_around() -> None:
     if time.monotonic() < _look.next_s:
         return
@@ -87,9 +108,14 @@ def _look_around() -> None:
 
 
 def _stop_if_over() -> None:
-    """End this run of the script where its window is closed or a newer run waits: Streamlit raises on any access."""
-    if get_script_run_ctx(suppress_warning=True) is not None:  # files are made in threads without a session
+    """End this run of the script where its window is closed or a newer run waits: Streamlit raises on any access.
+
+    A file is made in a thread without a session: it ends where the window that asked for it is closed.
+    """
+    if get_script_run_ctx(suppress_warning=True) is not None:
         "draft" in st.session_state  # noqa: B015
+    elif _look.session and runtime.exists() and not runtime.get_instance().is_active_session(_look.session):
+        raise WindowClosedError("the window is closed")
 
 
 def _gives_way() -> bool:

@@ -8,7 +8,7 @@ FILLERS = frozenset(
         """
         rfp rfq rfi oem refresh pilot turnkey pod eyeing tops detector detectors reproduce genomics spec'd style
         ballpark envision envisage pursuing evaluating evaluate sizings rollout quoting
-        slurm box boxes startup group
+        bare metal container containers kubernetes docker slurm box boxes startup group
         continue continued continual capped cap mostly mainly kit dl vendor vendors prospect electricity
         a about above actually after again ai aim aiming aims all already also always am amount an and any anybody
         anything application applications appreciate approx approximately are around array as asap ask asked asking

@@ -34,6 +34,12 @@ _BATCH = re.compile(
     re.I,
 )
 _TOKENS = re.compile(rf"{_NUMBER}[ -]?{_TOKEN}\b(?![ -](?:sequences?|context|long))", re.I)
+# Training samples of a language model: each takes at most one sequence.
+_SAMPLES = re.compile(
+    rf"{_NUMBER} (?:training |instruction |labell?ed |prompt )*(?:samples|examples|sequences|documents|conversations"
+    r"|prompts|instructions|records|pairs)\b(?! ?(?:/|per|a|an) ?(?:s|sec|second|min|minute|hour|h|day|d)\b)",
+    re.I,
+)
 _COUNT = r"(?P<number>\d{1,3}(?:[ ,]?\d{3})?) ?(?P<scale>k)?"
 _COUNT_AFTER = r"(?<![\w.,])(?P<number2>\d{1,3}(?:[ ,]?\d{3})?) ?(?P<scale2>k)?"
 _SEQUENCE = re.compile(
@@ -128,8 +134,7 @@ def settle_language(notes: Notes, words: LanguageWords) -> None:
             notes.work["target"] = {"tokens_per_s": one.value}
         elif one.key == "batch_tokens":
             assert isinstance(one.value, float)
-            usual = [shape.sequence_tokens for key in named if (shape := dnns[key].transformer) is not None]
-            sequence = length if isinstance(length, int) else (usual and usual[0]) or DEFAULT_SEQUENCE_TOKENS
+            sequence = _sequence_tokens(notes, length, named)
             notes.work["batch_sequences"] = max(1, round(one.value / sequence))
         else:
             notes.work[one.key] = one.value
@@ -139,6 +144,28 @@ def settle_language(notes: Notes, words: LanguageWords) -> None:
         notes.text.record(match, "training of adapters (LoRA)")
     if named or notes.means_language:
         _settle_method(notes)
+        _settle_samples(notes, _sequence_tokens(notes, length, named))
+
+
+def _sequence_tokens(notes: Notes, stated: object, named: list[str]) -> int:
+    """Tokens of a sequence: as stated, or as the named model has them."""
+    dnns = notes.catalog.dnns
+    usual = [shape.sequence_tokens for key in named if (shape := dnns[key].transformer) is not None]
+    return stated if isinstance(stated, int) else (usual and usual[0]) or DEFAULT_SEQUENCE_TOKENS
+
+
+def _settle_samples(notes: Notes, sequence: int) -> None:
+    """Take a number of samples as the training length: full sequences, the most that it can be."""
+    found = notes.text.find(_SAMPLES)
+    if found is None or found["number"] is None:
+        return
+    count = _value(found["number"], found["scale"])
+    if "tokens" in notes.work:
+        notes.text.record(found, f"{count:,.12g} samples; the tokens are stated")
+        return
+    notes.work["tokens"] = count * sequence
+    meaning = f"{count:,.12g} samples of at most {sequence:,} tokens: training on {tokens_text(count * sequence)}"
+    notes.text.record(found, meaning)
 
 
 def _settle_method(notes: Notes) -> None:

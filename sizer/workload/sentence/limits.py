@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sizer.base.quantities import by_count
+from sizer.workload.sentence.names import GPU
 from sizer.workload.sentence.numbers import DIGITS, SCALE, ends, quantity
 from sizer.workload.sentence.text import UnreadText
 
@@ -98,10 +99,11 @@ _LEAST = {
     "rack-units": r"(?:(?:the )?(?:smallest|least|minimum|minimal|tiniest) (?:possible )?(?:footprint"
     r"|space|rack space|rack units)|fewest rack units|as (?:compact|small|dense)(?:ly)?"
     r" as possible|most compact|densest)",
-    "gpus": r"(?:(?:the )?(?:fewest|least|minimum number of|smallest number of) (?:possible )?GPUs"
-    r"|as few GPUs as possible)",
+    # The name of a GPU stays: it is what is allowed.
+    "gpus": rf"(?:(?:the )?(?:fewest|least|minimum number of|smallest number of) (?:possible )?(?:GPUs\b|(?={GPU}))"
+    rf"|as few (?:GPUs as possible\b|(?={GPU}+(?: (?:GPUs|cards))? as possible)))",
 }
-_RANKS = {rank: re.compile(rf"\b{words}\b", re.I) for rank, words in _LEAST.items()}
+_RANKS = {rank: re.compile(rf"\b{words}(?!\w)", re.I) for rank, words in _LEAST.items()}
 _NOUNS = (("racks", "rack"), ("rack_units", "rack unit"), ("servers", "server"))
 RANKED = {
     "cost": "lowest cost first",
@@ -172,6 +174,8 @@ def _limits(text: UnreadText, with_servers: bool) -> Iterator[ReadLimit]:
     counted = [(_RACK_UNITS, "rack_units"), (_RACKS, "racks"), *([(_SERVERS, "servers")] if with_servers else [])]
     for pattern, key in counted:
         match = text.find(pattern)
+        if match and key == "servers" and match["number"].lower() in ("a", "an"):
+            continue  # "the failure of a server" counts none
         if match and (high := ends(match)[1]) >= 1:
             yield ReadLimit(match, key, round(high), is_range=ends(match)[0] < high)
 

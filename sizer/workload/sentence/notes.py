@@ -26,6 +26,7 @@ class Notes:
     questions: list[Question] = field(default_factory=list)
     unusable: list[str] = field(default_factory=list)  # phrases that have no place in a request
     currency: str = ""
+    fabric_rate: re.Match[str] | None = None  # of each server or GPU, taken once the servers are known
     means_language: bool = False  # words of language models, with or without a name of one
 
     def table(self, name: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 from sizer.base.errors import RequestError
-from sizer.catalog.generations import newer_eras
 from sizer.catalog.model import Catalog
 from sizer.workload.request import SIZE_LIMITS, SizingRequest
 from sizer.workload.resolve import usual_dataset
@@ -17,37 +16,41 @@ from sizer.workload.sentence.data import (
     read_storage_rates,
 )
 from sizer.workload.sentence.dates import need_in
-from sizer.workload.sentence.equipment import (
-    eras_meant,
-    read_fabrics,
-    read_named,
-    read_part_counts,
-    read_setting,
-    read_tier,
-    settle_fabrics,
-)
-from sizer.workload.sentence.fillers import FILLERS
-from sizer.workload.sentence.gpus import qualify_gpus, read_gpus
+from sizer.workload.sentence.equipment.fabrics import read_fabrics, settle_fabrics
+from sizer.workload.sentence.equipment.gpus import qualify_gpus, read_gpus
+from sizer.workload.sentence.equipment.named import read_named, read_part_counts, read_storage_kind, read_tier
+from sizer.workload.sentence.equipment.setting import read_setting
 from sizer.workload.sentence.language import find_language, settle_language
 from sizer.workload.sentence.limits import RANKED, asks_for_most, limit_in, ranking_in
+from sizer.workload.sentence.missing import network_answers, target_answers
 from sizer.workload.sentence.names import DATASET, DNN, measurements, names_of, short_name
 from sizer.workload.sentence.notes import Notes
-from sizer.workload.sentence.numbers import AmbiguousNumberError, value_of
+from sizer.workload.sentence.numbers import COUNT, AmbiguousNumberError, value_of
 from sizer.workload.sentence.own_model import find_own_model
 from sizer.workload.sentence.ownership import ownership_phrases
 from sizer.workload.sentence.reading import Answer, Question, Reading
-from sizer.workload.sentence.software import read_software
-from sizer.workload.sentence.targets import ask_tokens, default_length, read_epochs, read_habits, read_rate, read_time
+from sizer.workload.sentence.software import read_batch, read_precision, read_software
+from sizer.workload.sentence.targets import (
+    SAMPLES,
+    ask_tokens,
+    default_length,
+    read_epochs,
+    read_habits,
+    read_rate,
+    read_time,
+    read_times,
+)
 from sizer.workload.sentence.team import read_growth, read_losses, read_team
-from sizer.workload.sentence.text import READ, UnreadText, normal
+from sizer.workload.sentence.text import UnreadText, normal
 from sizer.workload.sentence.unavailable import read_outside
+from sizer.workload.sentence.unread import unread_words
 from sizer.workload.table import DEFAULT_DATASET
 
 MAX_CHARACTERS = 2_000
 EXAMPLE = "Train ResNet-50 on 22 TB of images of 113 kB at 40,000 images/s on DGX-1 with F800"
 
 # Questions in the order in which they are asked.
-_ORDER = ("number", "refused", "unavailable", "task", "network", "target", "limit", "length")
+_ORDER = ("number", "refused", "unavailable", "server", "task", "network", "target", "limit", "length")
 _AMBIGUOUS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}\.\d{3}(?![\d.,]*\d)")
 _UNIT_AFTER = re.compile(r" ?[^\s,;.!?()]+")
 _CONFIDENCE = re.compile(
@@ -59,6 +62,13 @@ _INFERENCE = re.compile(
     r"|validation|hold-?out) (?:set|data)(?:set)?)?(?! (?:loss|accuracy))",
     re.I,
 )
+# "Classify 100 million images": only where samples are counted; a network that classifies may be trained.
+_CLASSIFY = re.compile(
+    rf"\b(?:classif(?:y|ying)|infer|score|label|annotate|analy[sz]e|tag|predict)(?= (?:about |all |our |some )*{COUNT}"
+    rf" (?:\w+ )?{SAMPLES}\b)",
+    re.I,
+)
+_BILLIONS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d)?) ?(?:B|billion)\b(?: parameters?\b)?", re.I)
 _JOINED = re.compile(r" (?:and|&|plus) (?:the )?$", re.I)
 _JOINED_AFTER = re.compile(r" (?:and|&|plus) ", re.I)
 _TEST_SET = re.compile(r"\b(?:test|validation|hold-?out)[ -](?:set|data)\b", re.I)
@@ -71,23 +81,6 @@ _OUT_OF_SCOPE = re.compile(
     r"|\btime to first token\b|\bconcurrent (?:requests|sessions|chats|queries)\b",
     re.I,
 )
-_PRECISIONS = {
-    "mixed": re.compile(
-        r"\b(?:(?:in |with |using )?(?:automatic )?mixed[ -]precision|(?:in )?BF ?16|bfloat16|FP ?16|float16|half["
-        r" -]precision|AMP|tensor cores?)\b",
-        re.I,
-    ),
-    "fp32": re.compile(r"\b(?:(?:in |with |using )?(?:full|single)[ -]precision|FP ?32|float32)\b", re.I),
-}
-# Without "per GPU" it could be the batch of all GPUs together.
-_BILLIONS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d)?) ?(?:B|billion)\b(?: parameters?\b)?", re.I)
-_BATCH = re.compile(r"\b(?:local )?batch(?: size)?(?: of|:)? (?P<number>\d{1,5}) (?:per|a|each|on each) GPU\b", re.I)
-_WORD = re.compile(rf"\d[\d.,]* ?(?:[kMGTP]?B|[kMGT]?bit)/s|[^\s,;.!?(){READ}\ue000-\ue006\"]+(?:[.,]\d+)*")
-_SAMPLE_NAMES = {
-    "image": r"images?|pictures?|photos?|pics",
-    "volume": r"volumes?|(?:CT|MRI) scans?",
-    "sentence pair": r"sentences?",
-}
 
 
 def read_sentence(sentence: str, catalog: Catalog) -> Reading:
@@ -109,7 +102,7 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     request = _request(notes)
     questions = sorted(notes.questions, key=lambda question: _ORDER.index(question.about))
     phrases = sorted(text.phrases, key=lambda phrase: (not phrase.words, phrase.start))
-    return Reading(text.sentence, request, tuple(phrases), questions[0] if questions else None, _unread(notes))
+    return Reading(text.sentence, request, tuple(phrases), questions[0] if questions else None, unread_words(notes))
 
 
 def _read(notes: Notes) -> None:
@@ -144,6 +137,7 @@ def _read(notes: Notes) -> None:
     _task(notes)
     read_host_memory(notes)
     read_rate(notes)
+    read_times(notes)
     read_epochs(notes)
     read_sizes(notes)
     samples = read_samples(notes)
@@ -153,11 +147,12 @@ def _read(notes: Notes) -> None:
     read_part_counts(notes, has_target)
     read_gpus(notes, has_target)
     read_named(notes)
+    read_storage_kind(notes)
     _limits(notes, with_servers="target" in notes.work)
     settle_fabrics(notes)
-    _precision(notes)
+    read_precision(notes)
     read_software(notes)
-    _batch(notes)
+    read_batch(notes)
     _most(notes)
 
 
@@ -261,8 +256,8 @@ def _task(notes: Notes) -> None:
         reason = "production inference is out of scope; ask for training, or for batch inference on a test set"
         notes.refuse(match[0], reason)
         notes.text.mark(match.start(), match.end())
-    match = notes.text.find(_INFERENCE)
     trains = notes.text.find(_DOES_TRAIN)
+    match = notes.text.find(_INFERENCE) or (None if trains else notes.text.find(_CLASSIFY))
     if match and trains:
         joined = _JOINED.search(notes.text.sentence[: match.start()])  # "training and inference of": without the "and"
         start = joined.start() + 1 if joined else match.start()
@@ -281,20 +276,6 @@ def _task(notes: Notes) -> None:
             notes.text.record(test_set, "test set")
     while trains := notes.text.find(_TRAINING):
         notes.text.record(trains, "training")
-
-
-def _precision(notes: Notes) -> None:
-    for precision, pattern in _PRECISIONS.items():
-        if match := notes.text.find(pattern):
-            notes.work["precision"] = precision
-            notes.text.record(match, "mixed precision" if precision == "mixed" else "single precision")
-
-
-def _batch(notes: Notes) -> None:
-    if match := notes.text.find(_BATCH):
-        batch = round(value_of(match["number"]))
-        notes.work["batch_per_gpu"] = batch
-        notes.text.record(match, f"batch of {batch} per GPU")
 
 
 def _most(notes: Notes) -> None:
@@ -318,9 +299,9 @@ def _request(notes: Notes) -> dict[str, Any]:
     catalog, works = notes.catalog, []
     asked = {question.about for question in notes.questions}
     if not notes.dnns and notes.own_model is None and not {"network", "unavailable"} & asked:
-        notes.ask(Question("network", answers=_network_answers(notes)))
+        notes.ask(Question("network", answers=network_answers(notes)))
     if "target" not in notes.work and not {"limit", "number"} & asked:
-        notes.ask(Question("target", answers=_target_answers(notes)))
+        notes.ask(Question("target", answers=target_answers(notes)))
     for dnn in notes.dnns:
         work = {"dnn": dnn, **notes.work}
         _default_dataset(notes, work)
@@ -349,51 +330,3 @@ def _default_dataset(notes: Notes, work: dict[str, Any]) -> None:
     if "dataset" not in work and usual != DEFAULT_DATASET:
         work["dataset"] = usual
         notes.text.default(f"data set not given: {notes.catalog.datasets[usual].name}")
-
-
-def _network_answers(notes: Notes) -> tuple[Answer, ...]:
-    """Networks for the kind of sample that the sentence names, or all; those in wide use come first."""
-    items = list(notes.catalog.dnns.values())
-    if notes.means_language:
-        items = [item for item in items if item.transformer is not None]
-    else:
-        kinds = {
-            kind for kind, words in _SAMPLE_NAMES.items() if re.search(rf"\b(?:{words})\b", notes.text.sentence, re.I)
-        }
-        items = [item for item in items if item.sample in kinds] or items
-    measured = measurements(notes.catalog)
-    newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
-    items.sort(key=lambda item: (newer_first and item.transformer is None, -measured[item.id]))
-    return tuple(notes.answer(short_name(item)) for item in items)
-
-
-def _target_answers(notes: Notes) -> tuple[Answer, ...]:
-    people = notes.request.get("team", {}).get("data_scientists")
-    dnn = notes.catalog.dnns[notes.dnns[0]] if notes.dnns else None
-    is_training = "task" not in notes.work
-    sample = dnn.sample if dnn is not None else "token" if notes.means_language else "image"
-    texts = [
-        *([f"{people} GPUs"] if people else []),
-        *([] if people in (8, 32) else ["8 GPUs", "32 GPUs"]),
-        *(["in a day", "overnight"] if is_training else []),
-        *(_RATES.get(sample, ["1,000 samples/s"])),
-        *(["as fast as possible"] if set(SIZE_LIMITS) & notes.request.get("limits", {}).keys() and not people else []),
-    ]
-    return tuple(notes.answer(text) for text in texts)
-
-
-_RATES = {"image": ["10,000 images/s"], "token": ["100,000 tokens/s"]}
-
-
-def _unread(notes: Notes) -> tuple[str, ...]:
-    words = [match[0].strip("-+/&:*'") for match in _WORD.finditer(notes.text.left)]
-    # "Meta Llama 3 8B": who published a named network says nothing more.
-    publishers = {word.lower() for key in notes.dnns for word in notes.catalog.dnns[key].vendor.split()}
-    return (
-        *notes.unusable,
-        *(word for word in words if re.search(r"\w", word) and not _is_filler(word, FILLERS | publishers)),
-    )
-
-
-def _is_filler(word: str, fillers: frozenset[str] | set[str]) -> bool:
-    return all(part in fillers for part in re.split(r"[-/&+]", word.lower()) if part)

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from sizer.workload.sentence.text import Phrase
 
-About = Literal["number", "unavailable", "task", "network", "target", "length", "limit", "refused"]
+About = Literal["number", "unavailable", "server", "task", "network", "target", "length", "limit", "refused"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class Question:
     Attributes
     ----------
     about : str
-        ``number``: two readings; ``unavailable``: not in the catalogue; ``task``, ``network``, ``target``, ``length``
+        ``number``: two readings; ``unavailable``: not in the catalogue; ``server``:
+        which server the customer's existing GPUs are in; ``task``, ``network``, ``target``, ``length``
         (of the training) and ``limit``: missing or with several readings; ``refused``: a value no request may have.
     words : str
         Words of the sentence that raise it; "" where something is missing.

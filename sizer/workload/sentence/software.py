@@ -7,11 +7,24 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Stack
 from sizer.workload.sentence.names import pieces
 from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.numbers import value_of
 
 # Words in names of stacks that tell no stack from another.
 _NO_NAMES = frozenset(
     ("cuda", "cudnn", "rocm", "ngc", "mlperf", "core", "cpu", "aws", "ami", "resnet", "nvidia", "hpe")
 )
+
+
+_PRECISIONS = {
+    "mixed": re.compile(
+        r"\b(?:(?:in |with |using )?(?:automatic )?mixed[ -]precision|(?:in )?BF ?16|bfloat16|FP ?16|float16|half["
+        r" -]precision|AMP|tensor cores?)\b",
+        re.I,
+    ),
+    "fp32": re.compile(r"\b(?:(?:in |with |using )?(?:full|single)[ -]precision|FP ?32|float32)\b", re.I),
+}
+# Without "per GPU" it could be the batch of all GPUs together.
+_BATCH = re.compile(r"\b(?:local )?batch(?: size)?(?: of|:)? (?P<number>\d{1,5}) (?:per|a|each|on each) GPU\b", re.I)
 
 
 @cached_by_catalog
@@ -68,3 +81,19 @@ def _candidates(notes: Notes) -> list[Stack]:
 
 def _words(stack: Stack) -> set[str]:
     return {*pieces(stack.framework), *pieces(stack.name)}
+
+
+def read_precision(notes: Notes) -> None:
+    """The precision of the training."""
+    for precision, pattern in _PRECISIONS.items():
+        if match := notes.text.find(pattern):
+            notes.work["precision"] = precision
+            notes.text.record(match, "mixed precision" if precision == "mixed" else "single precision")
+
+
+def read_batch(notes: Notes) -> None:
+    """The batch of each GPU."""
+    if match := notes.text.find(_BATCH):
+        batch = round(value_of(match["number"]))
+        notes.work["batch_per_gpu"] = batch
+        notes.text.record(match, f"batch of {batch} per GPU")

@@ -8,9 +8,9 @@ from sizer.base.quantities import SECONDS, grouped, parse
 from sizer.base.units import DAY_S, HOUR_S
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.schema import Recipe
-from sizer.workload.sentence.equipment import eras_meant
+from sizer.workload.sentence.equipment.named import eras_meant
 from sizer.workload.sentence.notes import Notes
-from sizer.workload.sentence.numbers import ends, quantity, written_number
+from sizer.workload.sentence.numbers import COUNT, ends, quantity, value_of, written_number
 from sizer.workload.sentence.reading import Question
 from sizer.workload.sentence.text import READ
 
@@ -47,6 +47,19 @@ _SOME_TIMES = {
     "2 d": re.compile(r"\b(?:over (?:the|a) weekend|(?:in|within) a weekend)\b", re.I),
     "1 weeks": re.compile(r"\b(?:(?:every|each|per) week|weekly|once a week)\b", re.I),
 }
+# "5 times a day": each time takes at most its share of the day.
+_TIMES = re.compile(
+    rf"\b(?:(?P<number>{COUNT}) ?(?:times|x|runs)|(?P<twice>twice)) (?:a|per|each|every) (?P<unit>day|night|week)\b",
+    re.I,
+)
+_TIME_OF = {"day": ("h", 24.0), "night": ("h", 12.0), "week": ("d", 7.0)}
+# What a value is today, where the sentence says what it has to become: "60 days instead of 100".
+_TODAY = re.compile(
+    rf" (?:instead of|rather than|down from|up from|compared (?:with|to)|and not) (?:the |our )?(?:today's |current )?"
+    rf"{COUNT}(?: (?:h|hours?|min|minutes?|days?|weeks?|months?|images?|samples?|tokens?)(?:/s| (?:per|a) second)?\b)?"
+    r"(?: (?:today|now|currently))?(?=$|[ ,.;:!?)](?![\ue000-\ue006]))",
+    re.I,
+)
 _EPOCHS = re.compile(rf"(?:\bfor )?{quantity(' ?-?(?:training )?epochs?')}(?!\w)", re.I)
 _WORKS_AT_MOST = re.compile(
     r"(?:\b(?:at most|no more than|not more than|up to|below|less than|max(?:imum)?\.?(?: of)?)|<=?) ?$", re.I
@@ -125,6 +138,22 @@ def read_time(notes: Notes) -> None:
         return
 
 
+def read_times(notes: Notes) -> None:
+    """What a value is today; and a number of runs a day, of which each takes at most its share."""
+    while match := notes.text.find(_TODAY):
+        notes.text.record(match, "the value of today; the target is stated otherwise")
+    if match := notes.text.find(_TIMES):
+        runs = 2.0 if match["twice"] else value_of(match["number"])
+        notes.text.mark(match.start(), match.end())
+        if "target" in notes.work or "task" in notes.work or runs < 1 or notes.text.find(_TIME):
+            notes.text.record(match, "how often it runs")
+            return
+        unit, span = _TIME_OF[match["unit"].lower()]
+        written = f"{written_number(float(f'{span / runs:.4g}'))} {unit}"
+        notes.work["target"] = {"time_to_train_s": written}
+        notes.text.record(match, f"maximum time to train {written}")
+
+
 def read_habits(notes: Notes, samples: re.Match[str] | None) -> None:
     """Overnight, every day: a time to train; of inference on a known number of samples"
     " a rate; else how often it runs."""
@@ -141,8 +170,11 @@ def read_habits(notes: Notes, samples: re.Match[str] | None) -> None:
             rate = f"{written_number(float(f'{n_samples / parse(SECONDS, written):.4g}'))} images/s"
             notes.work["target"] = {"samples_per_s": rate}
             if notes.text.left[samples.start()] != READ:
-                notes.text.record(samples, f"{written_number(n_samples)} samples to infer")
-            notes.text.record(match, f"all samples within {written}: minimum rate {rate}")
+                notes.text.record(samples, f"{grouped(n_samples)} samples to infer")
+            notes.text.record(
+                match,
+                f"all samples within {written}: minimum rate {grouped(n_samples / parse(SECONDS, written))} images/s",
+            )
         else:
             notes.text.record(match, "how often it runs")
 

@@ -69,6 +69,21 @@ _GROWTH = re.compile(
     rf"(?:every|each|per|a|in a) year(?: (?:for|over|during) (?:the next )?(?P<years>{COUNT})[ -]years?)?",
     re.I,
 )
+_YEARLY = r"(?:(?:every|each|per|a|in a) year|annual(?:ly)?|yearly|year[ -]on[ -]year|YoY|p\.?a\.?)"
+_NEXT_YEARS = rf"(?: (?:for|over|during) (?:the next )?(?P<years>{COUNT})[ -]years?)?"
+# "50 % data growth per year", "annual growth of 50 %"
+_GROWTH_BY = (
+    re.compile(
+        rf"(?P<percent>{COUNT}) ?(?:%|per ?cent) (?:{_YEARLY} )?(?P<what>data(?:set)?|volume|team|demand|load"
+        rf"|throughput)?(?: volume)? ?(?:growth|increase)(?: {_YEARLY})?(?!\w){_NEXT_YEARS}",
+        re.I,
+    ),
+    re.compile(
+        rf"\b{_YEARLY} (?P<what>data(?:set)?|volume|team|demand|load|throughput)?(?: volume)? ?(?:growth|increase)"
+        rf"(?: rate)?(?: of| is|:)? (?:about |around )?(?P<percent>{COUNT}) ?(?:%|per ?cent)(?!\w){_NEXT_YEARS}",
+        re.I,
+    ),
+)
 # Growth that does not say of what is that of the load.
 _GROWTH_ALONE = re.compile(
     rf"\b(?:growing|grows?|growth)(?: (?:at|by|of))? (?:about |around )?(?P<percent>{COUNT}) ?(?:%|per ?cent) "
@@ -84,6 +99,7 @@ _GROWS = {
     "targ": "target",
     "thro": "target",
 }
+_GROWING = {"data": "data", "team": "people", "target": "targets"}
 
 
 def read_team(notes: Notes) -> None:
@@ -143,7 +159,8 @@ def read_losses(notes: Notes) -> None:
         notes.text.record(match, "targets are met without any one server")
     for loss, noun in sorted(_LOSSES.items(), key=lambda item: -len(item[1])):
         pattern = re.compile(
-            r"\b(?:(?:surviv|toler|withst|sustain|endure|cope|despite|handl)\w*(?: with)? (?:the"
+            r"\b(?:(?:surviv|toler|withst|sustain|endure|cope|despite|handl|resilien|robust|protect)\w*"
+            rf"(?: (?:with|to|of|against))? (?:the"
             rf" )?(?:(?:loss|failure|outage)s? of )?(?:a|one|any(?: one)?|a single) {noun}(?: (?:loss"
             r"|failure|outage|down))?"
             rf"|(?:a|one|any(?: one)?|a single) {noun} (?:may|can|might|could) (?:fail|be lost|go"
@@ -160,7 +177,8 @@ def read_losses(notes: Notes) -> None:
 
 def read_growth(notes: Notes) -> None:
     """Yearly growth of data, team or targets."""
-    for match in (*_GROWTH.finditer(notes.text.left), *_GROWTH_ALONE.finditer(notes.text.left)):
+    patterns = (_GROWTH, _GROWTH_ALONE, *_GROWTH_BY)
+    for match in [match for pattern in patterns for match in pattern.finditer(notes.text.left)]:
         if READ in notes.text.left[match.start() : match.end()]:
             continue
         groups = match.groupdict()
@@ -172,5 +190,7 @@ def read_growth(notes: Notes) -> None:
         if match["years"]:
             growth["years"] = round(value_of(match["years"]))
         notes.text.record(
-            match, f"{key} x {factor:g} every year" + (f", {growth['years']} years" if match["years"] else "")
+            match,
+            f"{_GROWING[key]} grow by {100 * factor - 100:g} % a year"
+            + (f", over {growth['years']} years" if match["years"] else ""),
         )

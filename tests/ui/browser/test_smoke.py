@@ -49,15 +49,37 @@ def test_back_goes_back_one_page_with_one_press(page):
     page.get_by_role("textbox", name="Minimum rate").wait_for(timeout=30_000)
 
 
-def test_the_menu_of_a_phone_closes_after_a_choice(chromium, address):
+@pytest.mark.parametrize("choice", ["Bill", "Requirements"])  # another page, and the one that is shown
+def test_the_menu_of_a_phone_closes_after_a_choice(chromium, address, choice):
     page = window(chromium, 390, 800)
     page.goto(address)
     settled(page)
     page.get_by_test_id("stExpandSidebarButton").click()
-    page.get_by_role("link", name="Bill", exact=True).first.click()
+    page.get_by_role("link", name=choice, exact=True).first.click()
     page.wait_for_function(
         "document.querySelector('[data-testid=\"stSidebar\"]').getBoundingClientRect().right <= 0", timeout=30_000
     )
+    page.context.close()
+
+
+_CUT = """() => [...document.querySelectorAll('[data-testid="stCheckbox"], [data-testid="stSelectbox"]')]
+    .filter(field => [...field.querySelectorAll('input, [data-testid="stMarkdownContainer"]')]
+        .some(part => part.clientWidth > 20 && part.scrollWidth > part.clientWidth + 1))
+    .map(field => field.innerText)"""
+
+
+@pytest.mark.parametrize("width", [1024, 1440])
+def test_labels_and_choices_of_the_data_form_are_read_to_their_end(chromium, address, width):
+    page = window(chromium, width, 768)
+    page.goto(address)
+    settled(page)
+    for name in ("Data on the storage", "Fabric and room"):
+        page.locator("summary", has_text=name).first.click()
+        page.get_by_role("button", name="Apply data settings").wait_for(timeout=30_000)
+        settled(page)
+    page.get_by_text("Director switches instead of another tier").wait_for(timeout=30_000)
+    # Of the rack model the size is cut, which its list shows.
+    assert [label for label in page.evaluate(_CUT) if not label.startswith("Rack model")] == []
     page.context.close()
 
 

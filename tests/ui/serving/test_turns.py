@@ -113,3 +113,42 @@ def test_a_run_that_waits_for_something_else_holds_nobody_up(monkeypatch):
         assert not turns._gives_way()
     end.set()
     other.join()
+
+
+class _Server:
+    """A server that knows some sessions."""
+
+    def __init__(self, *sessions: str) -> None:
+        self.sessions = sessions
+
+    def is_active_session(self, session: str) -> bool:
+        return session in self.sessions
+
+
+def test_a_file_is_not_made_to_its_end_for_a_closed_window(monkeypatch):
+    """While the window is open it is made; once its session is gone, the next pause point ends it."""
+    steps: list[int] = []
+
+    def make() -> bytes:
+        for step in range(3):
+            steps.append(step)
+            turns._look.next_s = 0.0  # as if a moment had gone by
+            pause_point()
+        return b"file"
+
+    class _Context:
+        session_id = "window"
+
+    monkeypatch.setattr(turns, "get_script_run_ctx", lambda **_: _Context())
+    made = turns.for_session(make)
+    monkeypatch.setattr(turns, "get_script_run_ctx", lambda **_: None)  # the thread of a download
+    monkeypatch.setattr(turns.runtime, "exists", lambda: True)
+    ask_at_pause_points(turns._look_around)
+    monkeypatch.setattr(turns.runtime, "get_instance", lambda: _Server("window", "other"))
+    assert made() == b"file"
+    monkeypatch.setattr(turns.runtime, "get_instance", lambda: _Server("other"))
+    steps.clear()
+    with pytest.raises(turns.WindowClosedError):
+        made()
+    assert steps == [0]
+    assert turns._look.session == ""

@@ -10,10 +10,11 @@ from sizer.workload.sentence.reader import read_sentence
 from sizer.workload.sentence.reading import Reading
 from tests.factories.examples import catalog
 from tests.workload.sentence.presales import SENTENCES, Expected
+from tests.workload.sentence.presales_equipment import EQUIPMENT
 from tests.workload.sentence.presales_language import LANGUAGE_SENTENCES
 from tests.workload.sentence.presales_talk import TALK
 
-ALL = (*SENTENCES, *LANGUAGE_SENTENCES, *TALK)
+ALL = (*SENTENCES, *LANGUAGE_SENTENCES, *TALK, *EQUIPMENT)
 
 
 def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

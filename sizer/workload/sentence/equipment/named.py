@@ -4,10 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from sizer.base.identity_cache import cached_by_catalog
-from sizer.catalog.fabrics import fabric_links, fabric_ports
 from sizer.catalog.generations import era_of, era_of_gpu, eras_of, usual_eras
-from sizer.catalog.model import Catalog
+from sizer.catalog.labels import name
 from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.workload.sentence.names import GPU, SERVER, STORAGE, VENDOR
 from sizer.workload.sentence.notes import Notes
@@ -26,71 +24,46 @@ _TIERS = {
         rf"\b(?:capacity|hybrid|NL-?SAS|(?:hard[ -]?)?disk|HDD|disk[ -]based){_KIND}|\bspinning disks?\b", re.I
     ),
 }
-_NOT = (
+NEGATION = (
     r"(?:\b(?:no|not|without|except(?: for)?|excluding|exclude|excludes|avoid|avoids|anything"
     r" but|other than|rather than|instead of|never|nor)\b"
     r"(?: (?:the|any|a|on|with|from|by|use|using))*(?: new)? ?)"
 )
 _JOIN = r"(?: ?, ?(?:and |or )?| and | or | ?& ?| ?\+ ?| ?/ ?)"
+# Kinds of shared storage by how their clients reach it.
+_STORAGE_KINDS = (
+    (re.compile(r"\b(?:parallel|distributed|clustered) file[ -]?systems?\b", re.I), ("parallel-file-system",)),
+    (re.compile(r"\bscale[ -]out (?:NAS|filers?|storage)\b(?: storage)?", re.I), ("scale-out-nas",)),
+    (re.compile(r"\b(?:an? |one |single |plain )*NFS[ -](?:servers?|head)\b", re.I), ("nfs-server",)),
+    (
+        re.compile(
+            r"\b(?:over |via |with |by |through )?(?:NFS(?:[ -]?v?[34](?:\.[0-2])?)?|NAS)\b"
+            r"(?: (?:over RDMA|storage|exports?|shares?|mounts?|filers?|arrays?|systems?|protocol))*",
+            re.I,
+        ),
+        ("scale-out-nas", "nfs-server"),
+    ),
+)
+_NOW = r"(?:today|currently|at (?:the moment|present)|right now|so far)"
 _EXISTING = re.compile(
-    r"\b(?:already|existing|has|have|own|owns|there (?:is|are)|extend\w*|expand\w*|reus\w+"
-    r"|installed)\b(?! (?:to|room|space|a budget|budget|data))",
+    r"(?:\b(?:already|existing|(?<!to )has|(?<!to )have|(?<!to )own|owns|there (?:is|are)|extend\w*|expand\w*|reus\w+"
+    r"|installed|bought|purchased|(?:still|currently) (?:us(?:e|es|ing)|runs?|running|trains?|training|operat\w+))\b"
+    r"(?! (?:to|room|space|a budget|budget|data)))",
     re.I,
 )
-_EXISTING_WORDS = re.compile(
-    r"\b(?:existing|already|in place|installed|on site|on the floor|extend\w*|expand\w*)\b", re.I
+_EXISTING_AFTER = re.compile(
+    rf" (?:is |are )?(?:already )?(?:in place|installed|on site|on the floor|{_NOW}|in (?:production|operation|use))\b",
+    re.I,
+)
+EXISTING_WORDS = re.compile(
+    rf"\b(?:existing|already|in place|installed|on site|on the floor|extend\w*|expand\w*|bought|purchased|{_NOW}"
+    r"|in (?:production|operation|use))\b",
+    re.I,
 )
 _NOUN_AFTER = (
     r"(?: (?:GPU )?(?:servers?|nodes?|boxes|systems?|machines?|units?|chassis|appliances?"
     r"|filers?|arrays?|storage|cluster))?"
 )
-
-
-_GBIT = r"(?:Gbit/s|Gb/s|Gbps|Gbit|Gb|G)"
-
-
-@cached_by_catalog
-def _fabric_pattern(catalog: Catalog) -> re.Pattern[str]:
-    links = fabric_links(catalog)
-    speeds = sorted((f"{link.gbit_per_s.value:g}" for link in links if not link.is_infiniband), key=len)[::-1]
-    bands = "|".join(re.escape(link.id) for link in links if link.is_infiniband) or "(?!)"
-    return re.compile(
-        rf"\b(?:over |via |on |with |using )?(?:(?P<speed>{'|'.join(speeds) or '(?!)'}) ?(?:GbE|(?:Gb|Gbit|Gbps"
-        r"|Gbit/s|G|gig|gigabit)(?: |-)?(?:Ethernet|networking|LAN))(?: (?:with )?RoCE(?: ?v2)?)?"
-        rf"|(?:\d{{2,3}} ?{_GBIT} )?(?P<band>{bands})(?:-?\d{{2,3}}\b| \d{{2,3}} ?{_GBIT}\b)?"
-        r"(?:[ -]?(?:InfiniBand|IB))?"
-        rf"|(?:InfiniBand|IB)[ -](?P<band_after>{bands})"
-        rf"|(?:(?P<ib_speed>\d{{2,3}}) ?{_GBIT} )?(?P<infiniband>InfiniBand|IB)"
-        r"|(?P<ethernet>Ethernet|RoCE(?: ?v2)?))\b"
-        r"(?: (?:fabrics?|networks?|switch(?:es)?|interconnects?))?",
-        re.I,
-    )
-
-
-def read_fabrics(notes: Notes) -> None:
-    """Fabrics by speed or kind: EDR, InfiniBand, 100 GbE."""
-    links = fabric_links(notes.catalog)
-    while match := notes.text.find(_fabric_pattern(notes.catalog)):
-        named = (match["band"] or match["band_after"] or "").lower()
-        kinds = [
-            link.id
-            for link in links
-            if (match["infiniband"] and link.is_infiniband)
-            or (match["ethernet"] and not link.is_infiniband)
-            or link.id == named
-            or (match["speed"] and not link.is_infiniband and link.gbit_per_s.value == float(match["speed"]))
-        ]
-        if match["ib_speed"]:
-            speed = float(match["ib_speed"])
-            kinds = [kind for kind in kinds if notes.catalog.links[kind].gbit_per_s.value == speed] or kinds
-        if re.search(rf"{_NOT}$", notes.before(match.start()), re.I):
-            kinds = [link.id for link in links if link.id not in kinds]
-            _take_negation(notes, match.start())
-        platforms = notes.table("platforms")
-        platforms["fabrics"] = list(dict.fromkeys([*platforms.get("fabrics", []), *kinds]))
-        is_kind = len(kinds) > 1 and not match["ib_speed"] and (match["infiniband"] or match["ethernet"])
-        names = match[0].strip() if is_kind else ", ".join(notes.catalog.links[kind].name for kind in kinds)
-        notes.text.record(match, f"fabric {names}")
 
 
 def read_tier(notes: Notes) -> None:
@@ -102,58 +75,7 @@ def read_tier(notes: Notes) -> None:
             return
 
 
-# --- what is replaced
-
-_REPLACED = re.compile(
-    r"\b(?:instead of|rather than|in place of|(?:to )?replac(?:e|es|ing|ement (?:of|for))"
-    r"|refresh(?:ing)?(?: of)?|swap(?:ping)?(?: out)?|retir(?:e|es|ing)|decommission(?:ing)?"
-    r"|(?:moving|migrating|coming) (?:away )?from|upgrad(?:e|ing) (?:from|of)) "
-    r"(?:the |our |their |my |an? )?(?:existing |old |ageing |aging |current |legacy )*"
-    rf"(?:(?:{COUNT} ?(?:x )?)?(?:{VENDOR}+ )*(?:{GPU}+|{SERVER}+)"
-    r"(?: (?:GPUs?|cards|servers?|nodes|boxes|systems?|machines?|clusters?))*)(?: (?:by|with|to)\b)?",
-    re.I,
-)
-
-
-_COOLING = {
-    "air": re.compile(
-        r"\b(?:air[ -]?cool(?:ed|ing)(?: only)?|(?:no|without|not) (?:liquid|water)(?:[ -]cool(?:ed|ing))?)\b", re.I
-    ),
-    "liquid": re.compile(r"\b(?:with |direct )*(?:liquid|water)[ -]cool(?:ed|ing)\b|\bDLC\b", re.I),
-}
-
-
-def read_setting(notes: Notes) -> None:
-    """Equipment that goes away, systems that arrive as a rack, and what the room takes heat away with."""
-    _read_replaced(notes)
-    _read_delivered_racks(notes)
-    for cooling, pattern in _COOLING.items():
-        if (match := notes.text.find(pattern)) and "cooling" not in notes.request.get("site", {}):
-            notes.table("site")["cooling"] = cooling
-            notes.text.record(match, f"{cooling} cooling")
-
-
-def _read_replaced(notes: Notes) -> None:
-    """Equipment that goes away: it limits nothing."""
-    while match := notes.text.find(_REPLACED):
-        gone = {one for kind in (GPU, SERVER, VENDOR) for one in notes.mentions_in(match.start(), match.end(), kind)}
-        notes.mentions = [one for one in notes.mentions if one not in gone]
-        notes.text.record(match, "replaced, not part of the design")
-
-
 # --- servers, storage, vendors
-
-# "Two racks of GB200 NVL72" counts systems that arrive as a rack.
-_RACKS_OF = re.compile(rf"(?P<number>{COUNT})(?P<racks> (?:full )?racks? (?:of|with) )(?:{VENDOR}+ )*{SERVER}+", re.I)
-
-
-def _read_delivered_racks(notes: Notes) -> None:
-    """Racks of a system that arrives as one: so many systems, and no limit."""
-    for match in list(_RACKS_OF.finditer(notes.text.left)):
-        (mention, *_) = notes.mentions_in(match.start(), match.end(), SERVER)
-        if all(notes.catalog.servers[key].delivered is not None for key in mention.ids):
-            notes.text.mark(match.start("racks"), match.end("racks"), " ")
-
 
 _SERVER_COUNT = re.compile(
     quantity(
@@ -171,8 +93,31 @@ _SERVER_COUNT_AFTER = re.compile(
 _STORAGE_COUNT = re.compile(quantity(rf" ?(?:[x*] ?)?{VENDOR}* ?{STORAGE}+{_NOUN_AFTER}(?!\w)", between="(?!x)x"), re.I)
 
 
-def _is_existing(notes: Notes, start: int) -> bool:
-    return _EXISTING.search(notes.before(start)) is not None
+def read_storage_kind(notes: Notes) -> None:
+    """A kind of shared storage instead of a name: NFS, scale-out NAS, a parallel file system."""
+    for pattern, kinds in _STORAGE_KINDS:
+        match = notes.text.find(pattern)
+        if match is None:
+            continue
+        platforms = notes.table("platforms")
+        if is_existing(notes, match.start(), match.end()):
+            notes.leave(match)  # which system it is, nobody says
+            continue
+        if "storage" in platforms:  # named: the kind says how it is reached
+            notes.text.record(match, "access to the storage")
+            continue
+        items = notes.catalog.storage.items()
+        meant = [key for key, item in items if item.kind in kinds and (item.orderable or item.kind == "nfs-server")]
+        is_excluded = re.search(rf"{NEGATION}$", notes.before(match.start()), re.I) is not None
+        _allow(notes, "forbidden_storage" if is_excluded else "storage", meant)
+        names = " or ".join(name(kind) for kind in kinds)
+        notes.text.record(match, f"{'no ' if is_excluded else 'only '}{names}")
+
+
+def is_existing(notes: Notes, start: int, end: int) -> bool:
+    """Whether the words around equipment say that the customer has it."""
+    is_told_before = _EXISTING.search(notes.before(start)) is not None
+    return is_told_before or _EXISTING_AFTER.match(notes.after(end)) is not None
 
 
 def read_part_counts(notes: Notes, has_target: bool) -> None:
@@ -183,9 +128,7 @@ def read_part_counts(notes: Notes, has_target: bool) -> None:
             count = round(ends(match)[1])
             if count < 1 or count > 100_000:
                 continue
-            if _is_existing(notes, match.start()) or re.match(
-                r" (?:already )?(?:in place|installed|on site|on the floor)", notes.after(match.end())
-            ):
+            if is_existing(notes, match.start(), match.end()):
                 if len(mention.ids) == 1:
                     notes.table("existing").setdefault(key, {})[mention.ids[0]] = count
                     notes.text.record(match, f"existing: {count} x {_names(notes, mention.ids)}")
@@ -196,7 +139,7 @@ def read_part_counts(notes: Notes, has_target: bool) -> None:
         count = round(value_of(match["number"] or match["of_them"]))
         if 1 <= count <= 100_000:
             _wanted_servers(notes, match, mention.ids, count, has_target)
-    while "existing" in notes.request and (words := notes.text.find(_EXISTING_WORDS)):
+    while "existing" in notes.request and (words := notes.text.find(EXISTING_WORDS)):
         notes.text.mark(words.start(), words.end())
 
 
@@ -212,14 +155,19 @@ def _wanted_servers(notes: Notes, match: re.Match[str], ids: tuple[str, ...], co
     notes.text.record(match, f"{count} x {_names(notes, ids)}: {gpus} GPUs at full utilization")
 
 
+_NETWORKING = r"(?: (?:switch(?:es)?|networking|network gear|routers?)\b)"
 _GROUP = re.compile(
-    rf"(?P<negated>{_NOT})?(?P<prefer>\b(?:prefer(?:s|red|ably|ence)?|ideally|favou?rs?"
+    rf"(?P<negated>{NEGATION})?(?P<prefer>\b(?:prefer(?:s|red|ably|ence)?|ideally|favou?rs?"
     r"|likes?)\b(?: (?:vendors?|for|is|are|from|by|equipment))* ?:? ?)?"
     rf"(?P<only_before>\b(?:only|all|must be|strictly|exclusively|everything from)\b(?: from| by)? ?)?"
-    rf"(?P<names>(?:{VENDOR}+ )*[{SERVER}{STORAGE}{VENDOR}]+(?:{_JOIN}(?:{VENDOR}+ )*[{SERVER}{STORAGE}{VENDOR}]+)*)"
+    r"(?:(?P<part_before>(?:GPU )?servers|compute|storage|arrays|filers|switches|networking)"
+    r" (?:is |are |comes? )?(?:from|by|made by) )?"
+    rf"(?P<names>(?:{VENDOR}+ )*[{SERVER}{STORAGE}{VENDOR}]+"
+    rf"(?:{_JOIN}(?!{VENDOR}+{_NETWORKING})(?:{VENDOR}+ )*[{SERVER}{STORAGE}{VENDOR}]+)*)"
     r"(?P<only>[ -]only\b| exclusively\b)?(?P<shop>[ -](?:shop|house|customer|account|preferred)\b)?"
-    r"(?P<gpus> (?:GPUs?|cards)\b)?(?P<servers> (?:GPU )?(?:servers?|boxes|compute|nodes"
-    r"|hardware for compute)\b)?(?P<storage> (?:storage|arrays?|filers?|NAS)\b)?",
+    rf"(?P<switches>{_NETWORKING})?(?P<gpus> (?:GPUs?|cards)\b)?"
+    r"(?P<servers> (?:GPU )?(?:servers?|boxes|compute|nodes|hardware for compute)\b)?"
+    r"(?P<storage> (?:storage|arrays?|filers?|NAS)\b)?",
     re.I,
 )
 
@@ -233,6 +181,8 @@ def read_named(notes: Notes) -> None:
         vendors = list(dict.fromkeys(key for one in notes.mentions_in(start, end, VENDOR) for key in one.ids))
         if servers or storage:
             _items(notes, match, servers, storage)
+        elif vendors and (match["switches"] or (match["part_before"] or "").lower() in ("switches", "networking")):
+            notes.leave(match)  # a request chooses no vendor of switches
         elif vendors:
             _vendors(notes, match, vendors)
 
@@ -259,11 +209,16 @@ def _vendors(notes: Notes, match: re.Match[str], vendors: list[str]) -> None:
     servers = _of_vendors(notes, SERVER, vendors)
     storage = _of_vendors(notes, STORAGE, vendors)
     is_strict = bool(match["only"] or match["only_before"])
+    before = (match["part_before"] or "").lower()
+    called = {
+        "servers": bool(match["servers"]) or before.endswith(("servers", "compute")),
+        "storage": bool(match["storage"]) or before.startswith(("storage", "arrays", "filers")),
+    }
     if match["negated"]:
         _allow(notes, "forbidden_servers", servers)
         _allow(notes, "forbidden_storage", storage)
         notes.text.record(match, f"excluded vendors: {', '.join(vendors)}")
-    elif match["prefer"] or match["shop"] or not (match["servers"] or match["storage"] or is_strict):
+    elif match["prefer"] or match["shop"] or not (any(called.values()) or is_strict):
         platforms = notes.table("platforms")
         platforms["prefer_vendors"] = list(dict.fromkeys([*platforms.get("prefer_vendors", []), *vendors]))
         notes.text.record(match, f"preferred vendors: {', '.join(vendors)}")
@@ -271,10 +226,10 @@ def _vendors(notes: Notes, match: re.Match[str], vendors: list[str]) -> None:
         asked = [
             (part, keys)
             for part, keys in (("servers", servers), ("storage", storage))
-            if match[part] or (is_strict and keys and not (match["servers"] or match["storage"]))
+            if called[part] or (is_strict and keys and not any(called.values()))
         ]
         if any(not keys for _, keys in asked):
-            part = "storage" if match["storage"] else "server"
+            part = "storage" if called["storage"] else "server"
             ask_unavailable(notes, part, match.start("names"), match.end())
             notes.text.mark(match.start(), match.end())
             return
@@ -340,28 +295,5 @@ def eras_meant(notes: Notes) -> frozenset[str]:
     return eras_of(catalog, named) or usual_eras(catalog, notes.dnns)
 
 
-def settle_fabrics(notes: Notes) -> None:
-    """Of the fabrics that a sentence names by kind, those of the servers that it means."""
-    platforms = notes.request.get("platforms", {})
-    catalog, eras = notes.catalog, eras_meant(notes)
-    servers = [
-        server
-        for server in catalog.servers.values()
-        if server.role == "gpu" and ((era := era_of(catalog, server)) is None or era in eras)
-    ]
-    meant = [
-        name
-        for name in platforms.get("fabrics", [])
-        if any(fabric_ports(server.ports, catalog.links[name]) for server in servers)
-    ]
-    if meant:
-        platforms["fabrics"] = meant
-
-
 def _names(notes: Notes, keys: Iterable[str]) -> str:
     return ", ".join(notes.catalog.item(key).name for key in keys)
-
-
-def _take_negation(notes: Notes, start: int) -> None:
-    if match := re.search(rf"{_NOT}$", notes.text.left[:start], re.I):
-        notes.text.mark(match.start(), match.end())

@@ -3,10 +3,13 @@
 import re
 from collections.abc import Iterable
 
+from sizer.base.quantities import by_count
 from sizer.catalog.schema import Gpu
-from sizer.workload.sentence.names import GPU, VENDOR, Mention
+from sizer.workload.sentence.equipment.named import EXISTING_WORDS, is_existing
+from sizer.workload.sentence.names import GPU, VENDOR, Mention, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT, ends, quantity, value_of
+from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.unavailable import ask_unavailable, usable_gpus
 
 _MEMORY = r"(?P<{0}>\d{{1,3}}) ?(?:GB|G|GiB)\b"
@@ -33,6 +36,13 @@ _EACH = rf"(?: (?:each|apiece)|(?: ?/ ?| (?:per|in each|in every|in a|a|for each
 _SERVERS_OF_GPUS = re.compile(
     rf"(?P<servers>{COUNT}) ?(?:x )?{_SERVER}\b (?:(?:of|with|having|x|@) )?(?P<number>{COUNT}) ?(?:[x*] ?)?"
     rf"(?P<what>{_GPU_KINDS})(?!\w)(?P<each>{_EACH})?",
+    re.I,
+)
+# "12 node H100 cluster", "8 Dell servers with 8 V100 each", "64 A100 GPUs": what the customer may have already.
+_EXISTING_GPUS = re.compile(
+    rf"(?P<number>{COUNT})[ -]?(?:x )?(?:{VENDOR}+ )*(?:(?P<server>{_SERVER})\b(?:,? (?:of|with|having|each with))? )?"
+    rf"(?:(?P<gpus>{COUNT}) ?(?:[x*] ?)?)?(?P<what>{_GPU_NAME})(?!\w)"
+    rf"(?:{_EACH})?(?P<server_after> {_SERVER}\b)?(?: (?:cluster|system|farm|pod|installation))?",
     re.I,
 )
 # "3 nodes of HGX B200": as many GPUs as such a server has.
@@ -74,6 +84,7 @@ def _has_form(gpu: Gpu, form: str) -> bool:
 
 def read_gpus(notes: Notes, has_target: bool) -> None:
     """A number of GPUs is a target where the sentence gives no other; a name of a GPU limits the choice."""
+    _read_existing(notes)
     _read_gpus_of_people(notes, has_target)
     _read_servers_of_gpus(notes, has_target)
     for pattern in (_GPUS, _GPUS_BEFORE):
@@ -138,6 +149,8 @@ def _want_gpus(notes: Notes, start: int, end: int, count: int, is_settled: bool,
     if not is_settled and notes.work.get("target") == {"gpus_busy": count}:
         notes.text.record_words(start, end, f"{count} GPUs")
         return
+    if (is_settled or "target" in notes.work) and _limit_gpus(notes, start, end, count):
+        return
     if is_settled or "target" in notes.work or not 1 <= count <= 100_000:
         notes.unusable.append(notes.text.sentence[start:end].strip())
         notes.text.mark(start, end)
@@ -145,6 +158,62 @@ def _want_gpus(notes: Notes, start: int, end: int, count: int, is_settled: bool,
     notes.work["target"] = {"gpus_busy": count}
     ranged = " (upper end of the range)" if is_range else ""
     notes.text.record_words(start, end, f"{count} GPUs at full utilization{ranged}")
+
+
+def _limit_gpus(notes: Notes, start: int, end: int, count: int) -> bool:
+    """Take a number of named GPUs beside another target as a limit of the servers; whether a request can say so.
+
+    Servers with the most GPUs each set the limit, so that no design has more GPUs than asked for.
+    """
+    servers = notes.catalog.servers
+    per_server = max(
+        (round(n_gpus.value) for key in _servers_with(notes, start, end) if (n_gpus := servers[key].n_gpus)), default=0
+    )
+    if "target" not in notes.work or "servers" in notes.request.get("limits", {}) or not per_server:
+        return False
+    if not count or count % per_server:
+        return False
+    n_servers = count // per_server
+    notes.table("limits")["servers"] = n_servers
+    notes.text.record_words(
+        start,
+        end,
+        f"at most {count} GPUs: {by_count(count // per_server, '1 server', f'{count // per_server} servers')}",
+    )
+    return True
+
+
+def _read_existing(notes: Notes) -> None:
+    """Equipment that the customer has and names by its GPUs only: the servers that have them are asked for."""
+    for match in list(_EXISTING_GPUS.finditer(notes.text.left)):
+        if not is_existing(notes, match.start(), match.end()):
+            continue
+        servers = _servers_with(notes, match.start("what"), match.end("what"), with_discontinued=True)
+        number, each = match["number"], match["gpus"]
+        count = round(value_of(number)) if number else 0
+        answers = []
+        for key in sorted(servers, key=lambda key: not _is_of_gpu_maker(notes, key)):
+            n_gpus = _per_server(notes, [key])
+            if each and n_gpus != round(value_of(each)):
+                continue
+            n_servers = count if match["server"] or match["server_after"] else count // n_gpus
+            if n_servers * (1 if match["server"] or match["server_after"] else n_gpus) == count:
+                named = f"{n_servers} {short_name(notes.catalog.servers[key])}"
+                answers.append(Answer(named, notes.replaced(match.start(), match.end(), named)))
+        words = notes.text.sentence[match.start() : match.end()].strip()
+        notes.text.mark(match.start(), match.end())
+        if answers:
+            notes.ask(Question("server", words, answers=tuple(answers)))
+            while told := notes.text.find(EXISTING_WORDS):
+                notes.text.mark(told.start(), told.end())
+        else:
+            notes.unusable.append(words)
+
+
+def _is_of_gpu_maker(notes: Notes, server: str) -> bool:
+    """Whether the maker of its GPUs sells a server."""
+    one = notes.catalog.servers[server]
+    return any(notes.catalog.gpus[gpu].vendor == one.vendor for gpu in one.gpus)
 
 
 def _gpus_of_server(notes: Notes, match: re.Match[str]) -> int:
@@ -159,13 +228,16 @@ def _gpus_of_server(notes: Notes, match: re.Match[str]) -> int:
     return _per_server(notes, _servers_with(notes, match.start(), match.end())) or 1
 
 
-def _servers_with(notes: Notes, start: int, end: int) -> list[str]:
-    """Servers that can be ordered with the GPUs named between two places."""
+def _servers_with(notes: Notes, start: int, end: int, *, with_discontinued: bool = False) -> list[str]:
+    """Servers with the GPUs named between two places: those that can be ordered, or all."""
     named = {key for one in notes.mentions_in(start, end, GPU) for key in one.ids}
     return [
         server.id
         for server in notes.catalog.servers.values()
-        if server.role == "gpu" and server.orderable and server.n_gpus is not None and named & set(server.gpus)
+        if server.role == "gpu"
+        and (server.orderable or with_discontinued)
+        and server.n_gpus is not None
+        and named & set(server.gpus)
     ]
 
 

@@ -1,0 +1,51 @@
+"""Answers to what is missing: networks and targets that a customer may mean."""
+
+import re
+
+from sizer.catalog.generations import newer_eras
+from sizer.workload.request import SIZE_LIMITS
+from sizer.workload.sentence.equipment.named import eras_meant
+from sizer.workload.sentence.names import measurements, short_name
+from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.reading import Answer
+
+_SAMPLE_NAMES = {
+    "image": r"images?|pictures?|photos?|pics",
+    "volume": r"volumes?|(?:CT|MRI) scans?",
+    "sentence pair": r"sentences?",
+}
+
+
+def network_answers(notes: Notes) -> tuple[Answer, ...]:
+    """Networks for the kind of sample that the sentence names, or all; those in wide use come first."""
+    items = list(notes.catalog.dnns.values())
+    if notes.means_language:
+        items = [item for item in items if item.transformer is not None]
+    else:
+        kinds = {
+            kind for kind, words in _SAMPLE_NAMES.items() if re.search(rf"\b(?:{words})\b", notes.text.sentence, re.I)
+        }
+        items = [item for item in items if item.sample in kinds] or items
+    measured = measurements(notes.catalog)
+    newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
+    items.sort(key=lambda item: (newer_first and item.transformer is None, -measured[item.id]))
+    return tuple(notes.answer(short_name(item)) for item in items)
+
+
+def target_answers(notes: Notes) -> tuple[Answer, ...]:
+    """Targets that suit what the sentence says: of a team, of training, of a language model."""
+    people = notes.request.get("team", {}).get("data_scientists")
+    dnn = notes.catalog.dnns[notes.dnns[0]] if notes.dnns else None
+    is_training = "task" not in notes.work
+    sample = dnn.sample if dnn is not None else "token" if notes.means_language else "image"
+    texts = [
+        *([f"{people} GPUs"] if people else []),
+        *([] if people in (8, 32) else ["8 GPUs", "32 GPUs"]),
+        *(["in a day", "overnight"] if is_training else []),
+        *(_RATES.get(sample, ["1,000 samples/s"])),
+        *(["as fast as possible"] if set(SIZE_LIMITS) & notes.request.get("limits", {}).keys() and not people else []),
+    ]
+    return tuple(notes.answer(text) for text in texts)
+
+
+_RATES = {"image": ["10,000 images/s"], "token": ["100,000 tokens/s"]}
