@@ -67,6 +67,21 @@ class FakeCatalog:
         return self.item(item_id)
 
     @property
+    def dnns(self) -> Mapping[str, Any]:
+        """Neural networks of the shipped catalogue."""
+        return shipped_catalog().dnns
+
+    @property
+    def generations(self) -> Mapping[str, Any]:
+        """Generations of the shipped catalogue."""
+        return shipped_catalog().generations
+
+    @property
+    def servers(self) -> Mapping[str, Any]:
+        """Servers of the shipped catalogue."""
+        return shipped_catalog().servers
+
+    @property
     def software(self) -> Mapping[str, Any]:
         """Software of the shipped catalogue."""
         return shipped_catalog().software
