@@ -50,8 +50,8 @@ def test_data_in_memory_need_a_capacity_all_the_same() -> None:
     """144 GB stay in the memory of one DGX-1: the rate of the HNAS does not matter, its capacity does."""
     counts = _searched()
     is_hnas = np.array([platform.storage.id == "hnas" for platform in counts.evaluated.platforms])
-    assert counts.evaluated.conditional[np.repeat(is_hnas, 6)].all()
-    assert not counts.evaluated.conditional[np.repeat(~is_hnas, 6)].any()
+    assert counts.conditional[np.repeat(is_hnas, 6)].all()
+    assert not counts.conditional[np.repeat(~is_hnas, 6)].any()
 
 
 def test_a_limit_of_watts_makes_unknown_draws_count() -> None:
