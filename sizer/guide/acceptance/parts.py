@@ -248,6 +248,10 @@ def storage_tests(
         rate = sequential_bytes_per_s(run)
         expect, passes = interval(rate, "B/s"), at_least(float(rate.low), "B/s")
         basis = "90\u202f% interval of storage, mounts and links, without decoding"
+        if float(rate.low) == float(rate.value):
+            # Protocols take a part of a line; drives of one published rate are taken to vary as much.
+            passes = at_least(RAW_TEST_SHARE * float(rate.value), "B/s")
+            basis = f"one published rate or a line rate; a published raw test reached {_reached()} of its line"
         if rate_is_unknown(storage):
             need = _need_bytes_per_s(design) * int(run.servers[0]) / design.n_servers
             bound = float(rate.value)

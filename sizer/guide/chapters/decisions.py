@@ -12,11 +12,12 @@ from sizer.present.text import decisions as text
 from sizer.present.text import result_text
 from sizer.present.text.calibration import rounded_throughput
 from sizer.sizing.design.decisions import LinkOption
-from sizer.sizing.design.rejections import RejectedDesign
+from sizer.sizing.design.rejections import RejectedDesign, RejectionKind
 from sizer.sizing.result import SizingResult
 
 # Of the designs that were rejected for one choice, so many are named: the nearest.
 _MOST_REJECTED = 4
+_BY_EXPECTED_COST = (RejectionKind.LIKELY_DEARER, RejectionKind.LESS_CERTAIN, RejectionKind.OVER_BUDGET)
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,10 @@ def _designs_table(id_: str, caption: str, rejected: Sequence[RejectedDesign], r
         Field[RejectedDesign]("Why not", lambda one: text.rejection_text(one, result), "left", 24 + free),
     )
     more = len(rejected) - _MOST_REJECTED
-    note = f"{words.capital(words.plural(more, 'further design'))} rejected." if more > 0 else ""
+    notes = [f"{words.capital(words.plural(more, 'further design'))} rejected."] if more > 0 else []
+    if any(one.kind in _BY_EXPECTED_COST for one in shown):
+        notes.append("Expected costs rest on published prices and usual price ranges; quotes confirm them.")
+    note = " ".join(notes)
     return record_table(id_, caption, shown, fields, note=note)
 
 

@@ -186,7 +186,7 @@ def _mounted(design: DesignAnswer, catalog: Catalog) -> Iterator[Row]:
     if storage.kind == "local":
         return
     fixed, per_node, low, high = mount_rates(storage, catalog)
-    count = int(design.n_servers * (fixed + per_node * nodes))
+    count = int(design.n_hosts * (fixed + per_node * nodes))
     total = si(count * low, "B/s") if low == high else f"{si(count * low, 'B/s')} to {si(count * high, 'B/s')}"
     source = Cell("", mount_rate(storage, catalog).sources)
     yield row(f"{words.plural(count, 'mount')} of the servers", "", total, source)

@@ -173,6 +173,8 @@ def _share_to_storage(platform: Platform, fabric: Fabric) -> float:
 def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple[float, ...]:
     """Columns of one platform in their order, without the last."""
     server, storage = platform.server, platform.storage
+    fixed, per_node, *mount = mount_rates(storage, catalog)
+    hosts = nodes_of(server)  # each mounts for itself
     return (
         min(gpus_used or platform.gpus_per_server, platform.gpus_per_server),
         host_cores(server, catalog),
@@ -186,9 +188,9 @@ def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple
         np.inf if storage.node_iops is None else storage.node_iops.value,
         0.0 if storage.test_write_bytes_per_s is None else storage.test_write_bytes_per_s.value,
         0.0 if platform.second_tier is None else platform.second_tier.staging_bytes_per_s,
-        *mount_rates(storage, catalog),
+        *(fixed * hosts, per_node * hosts, *mount),
         float(storage.kind == "local"),
-        nodes_of(server),
+        hosts,
         float(has_usual_level(platform, catalog)),
     )
 
