@@ -120,14 +120,12 @@ def needs(context: GuideContext) -> list[str]:
 def picture(design: DesignAnswer, *, is_below_cautions: bool = False) -> PageFigure:
     """The cluster in the width of the text column; a large one grouped by device type.
 
-    ``is_below_cautions``: sentences take room of the page, so that a grouped drawing is one without management.
+    ``is_below_cautions``: sentences take room of the page, so that a high drawing leaves out management.
     """
     drawing = topology(design)
-    if is_below_cautions and drawing == (grouped := grouped_topology(Cluster(design))):
-        drawing = grouped_topology(Cluster(design), is_low=True) if grouped.height > _LOW_HEIGHT_PX else grouped
     if drawing.width > COLUMN_PX:
         drawing = grouped_topology(Cluster(design))
-    if drawing.height > _MOST_HEIGHT_PX:
+    if drawing.height > (_LOW_HEIGHT_PX if is_below_cautions else _MOST_HEIGHT_PX):
         drawing = grouped_topology(Cluster(design), is_low=True)
     return drawn("at-a-glance", drawing)
 
