@@ -98,7 +98,7 @@ def _happening(key: str, design: DesignAnswer, answer: WorkloadAnswer) -> tuple[
         exposed = significant(100 * layout.step_shares["exposed traffic"], 2)
         return f"TP {layout.tensor}, PP {layout.pipeline}, DP {layout.data}", f"{exposed} % of a step"
     if answer.exchanged_bytes is None:
-        return "", ""
+        return ()
     return f"{si(answer.exchanged_bytes, 'B')} of gradient", "a step"
 
 

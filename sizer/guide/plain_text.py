@@ -124,7 +124,7 @@ def _price(design: DesignAnswer) -> str:
     bill = design.bill
     if bill.net_total.is_unknown:
         return f"to be quoted ({bill.n_unpriced} items without a published price)"
-    amount = f"{grouped(float(bill.total))} {bill.currency}"
+    amount = f"{bill.currency} {grouped(float(bill.total))}"
     return amount if bill.is_complete else f"at least {amount} ({bill.n_unpriced} items to be quoted)"
 
 

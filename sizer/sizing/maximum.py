@@ -324,7 +324,7 @@ class _MaximumSearch:
             return infeasible_error(self._start, "any rate")
         cheapest = self.point(free, row)
         amounts = [
-            f"{grouped(amount)} {self.request.currency}"
+            f"{self.request.currency} {grouped(amount)}"
             for amount in (limits.budget, _amount(cheapest, SizeLimit.BUDGET))
         ]
         return InfeasibleError(

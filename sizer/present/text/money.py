@@ -82,7 +82,7 @@ def owned(years: int | None) -> str:
 
 def about(amount: float, currency: str) -> str:
     """An amount that rests on price bands, to two digits."""
-    return f"about {significant(abs(amount), 2)} {currency}"
+    return f"about {currency} {significant(abs(amount), 2)}"
 
 
 def _told_apart(first: DesignAnswer, other: DesignAnswer) -> tuple[str, str]:
@@ -111,7 +111,7 @@ def quotes_for(names: Sequence[str]) -> str:
 
 
 def difference_text(more: CostDifference) -> str:
-    """What an alternative costs more or less, for use in the house: 'It is expected to cost about 7 500 USD less.'
+    """What an alternative costs more or less, for use in the house: 'It is expected to cost about USD 7 500 less.'
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def difference_text(more: CostDifference) -> str:
         Of the alternative over the design that it is compared with.
     """
     if more.is_exact:
-        amount = f"{grouped(abs(round(more.low, 2)))} {more.currency}"
+        amount = f"{more.currency} {grouped(abs(round(more.low, 2)))}"
         return f"It costs {amount} {'more' if more.low > 0 else 'less'}." if more.low else "It costs the same."
     if not isfinite(more.expected):
         return "What it costs more or less is not known."
@@ -134,9 +134,9 @@ def difference_text(more: CostDifference) -> str:
 def _quote(quote: QuoteToSettle) -> str:
     if quote.swing is None:
         return quote.name
-    text = f"moves the difference by up to {significant(quote.swing, 2)} {quote.currency}"
+    text = f"moves the difference by up to {quote.currency} {significant(quote.swing, 2)}"
     if quote.turns_at is not None:
-        text = f"{text}, and the order turns at {significant(quote.turns_at)} {quote.currency} each"
+        text = f"{text}, and the order turns at {quote.currency} {significant(quote.turns_at)} each"
     return f"{quote.name} ({text})"
 
 

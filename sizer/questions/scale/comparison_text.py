@@ -180,7 +180,7 @@ def _price(first: ArrangedDesign, second: ArrangedDesign) -> str:
     if one.net_total.is_unknown or other.net_total.is_unknown:
         return ""
     change = other.total - one.total
-    amount = f"{grouped(abs(float(change)))} {other.currency}"
+    amount = f"{other.currency} {grouped(abs(float(change)))}"
     if not change:
         text = "Priced lines cost the same"
     else:

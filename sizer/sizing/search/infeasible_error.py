@@ -108,7 +108,7 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
         index, size = divmod(row, len(evaluated.space.sizes))
         least = significant(float(counts.of(index).least_cost[size]))
         missing = "; missing prices are taken at the low end of their range" if counts.of(index).unpriced else ""
-        return f"costs at least about {least} {counts.request.currency}{missing}"
+        return f"costs at least about {counts.request.currency} {least}{missing}"
     racks, servers = int(counts.racks[row]), int(evaluated.space.n_servers[row])
     return "takes {racks}, {units} rack units, {power} and {servers}".format(
         racks=by_count(racks, f"{racks} rack", f"{racks} racks"),

@@ -261,7 +261,7 @@ def test_the_larger_server_costs_and_saves_what_the_plan_says(found):
     assert "over EDR InfiniBand" in text
     assert "Priced lines" not in text  # no C4140 has a published price: nothing is subtracted from nothing
     spread = difference(ArrangementPair(first, by_name["8 × DGX-1 (4 of 8 GPUs used)"]))
-    assert f"Priced lines cost 596{NARROW_SPACE}000 USD more; lines that need a quote are not included." in spread
+    assert f"Priced lines cost USD 596{NARROW_SPACE}000 more; lines that need a quote are not included." in spread
 
 
 def test_a_customers_copy_prices_nothing_but_the_offer(result):

@@ -81,7 +81,7 @@ def test_a_quote_settles_it():
     exact = compared(("apollo-6500", 1), ("dss-8440", 1), priced({"apollo-6500": 60_000, "dss-8440": 65_000}))
     assert exact.is_exact
     assert exact.low == exact.expected == exact.at_confidence == -5_000
-    assert "5,000 USD less" in difference_text(exact).replace("\u202f", ",")
+    assert "USD 5,000 less" in difference_text(exact).replace("\u202f", ",")
 
 
 def test_what_no_source_bounds_is_never_a_saving():
