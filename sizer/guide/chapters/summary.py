@@ -30,20 +30,21 @@ from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 _MOST_DETAILED = 2
 # Of a drawing below the key figures: a higher one is set too small to read; its management network is left out.
 _MOST_HEIGHT_PX = 480
-# The same below a few lines of cautions.
+# The same below a few more sentences.
 _LOW_HEIGHT_PX = 300
 
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/summary.html`` prints."""
     result, design = context.result, context.design
+    added = [*further_answers(context), *cautions(context)]
     return {
         "needs": needs(context),
         "proposal": words.sentence(proposal_text(result)),
         "reasons": [*result_text.reason(context.result), *filter(None, [existing_text(design.existing)])],
-        "confidence": [*_confidence(context), *further_answers(context), *cautions(context)],
+        "confidence": [*_confidence(context), *added],
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
-        "picture": picture(design, is_below_cautions=bool(cautions(context))),
+        "picture": picture(design, is_below_more=bool(added) or len(_confidence(context)) > 1),
     }
 
 
@@ -117,15 +118,15 @@ def needs(context: GuideContext) -> list[str]:
     return [*sentences, *further_needs(context)]
 
 
-def picture(design: DesignAnswer, *, is_below_cautions: bool = False) -> PageFigure:
+def picture(design: DesignAnswer, *, is_below_more: bool = False) -> PageFigure:
     """The cluster in the width of the text column; a large one grouped by device type.
 
-    ``is_below_cautions``: sentences take room of the page, so that a high drawing leaves out management.
+    ``is_below_more``: further sentences take room of the page, so that a high drawing leaves out management.
     """
     drawing = topology(design)
     if drawing.width > COLUMN_PX:
         drawing = grouped_topology(Cluster(design))
-    if drawing.height > (_LOW_HEIGHT_PX if is_below_cautions else _MOST_HEIGHT_PX):
+    if drawing.height > (_LOW_HEIGHT_PX if is_below_more else _MOST_HEIGHT_PX):
         drawing = grouped_topology(Cluster(design), is_low=True)
     return drawn("at-a-glance", drawing)
 

@@ -98,7 +98,15 @@ def life_cycle_sentences(design: DesignAnswer) -> list[str]:
         for warning in design.bill.warnings
         if warning.kind is kind and warning.values[0] in names
     }
-    return bill_warning_sentences(found.values())
+    ends = [warning for warning in found.values() if warning.kind is BillWarningKind.SERVICE_END_KNOWN]
+    if len(ends) < 2:
+        return bill_warning_sentences(found.values())
+    others = (warning for warning in found.values() if warning.kind is not BillWarningKind.SERVICE_END_KNOWN)
+    named = listed([f"{name} ({day})" for name, day in (warning.values for warning in ends)])
+    return [
+        f"End of service is published for {named}, no end of sale; confirm that they are still sold.",
+        *bill_warning_sentences(others),
+    ]
 
 
 def delivery_sentences(warnings: Iterable[BillWarning]) -> list[str]:
