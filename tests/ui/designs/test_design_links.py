@@ -121,7 +121,7 @@ def test_fields_of_the_request_are_named_in_words():
     table = revision_tables.fields_table(changes, "Revision 1", "Revision 2")
     assert table is not None
     texts = [[cell.text for cell in one.cells] for one in table.rows]
-    assert [text[0] for text in texts[:3]] == ["Workload 2: Rate", "Workload 3", "Racks"]
+    assert [text[0] for text in texts[:3]] == ["Workload 2: Minimum rate", "Workload 3", "Racks"]
     assert texts[1][1:] == ["not stated", "neural network ResNet-50"]
     assert texts[3][0].startswith("Racks 1: ")
     assert texts[3][1:] == ["yes", "no"]
