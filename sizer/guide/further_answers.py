@@ -61,8 +61,8 @@ def _data(context: GuideContext) -> Iterator[str]:
     plan = context.data
     if asked.ingest is not None or asked.source_bytes_per_s is not None:
         yield filling_text(plan.ingest)
-    beside = plan.required.total_bytes - plan.required.sets_bytes
-    if beside > 0 and (asked.snapshot_share or asked.reserve_share):
+    added_bytes = plan.required.total_bytes - plan.required.sets_bytes
+    if added_bytes > 0 and (asked.snapshot_share or asked.reserve_share):
         kinds = [
             *(["snapshots"] if asked.snapshot_share else []),
             *(["reserve"] if asked.reserve_share else []),
@@ -70,7 +70,7 @@ def _data(context: GuideContext) -> Iterator[str]:
         ]
         yield (
             f"In addition to the data, {words.listed(kinds)} {by_count(len(kinds), 'takes', 'take')} "
-            f"{si(beside, 'B')}; in all {si(plan.required.total_bytes, 'B')} are needed."
+            f"{si(added_bytes, 'B')}; in all {si(plan.required.total_bytes, 'B')} are needed."
         )
 
 

@@ -4,7 +4,6 @@ import math
 
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, si, significant
 from sizer.perf.availability.goodput import (
-    GPUS_OF_THE_RATE,
     NOTICE_S,
     RESCHEDULE_S,
     WARM_UP_S,
@@ -126,16 +125,16 @@ def availability_table(design: DesignAnswer, answer: WorkloadAnswer, number: int
         ("Loading the checkpoint, then warm-up", f"at most {duration(plan.load_s)}, then {duration(WARM_UP_S)}"),
         ("Rate without and with interruptions", f"{_rate(while_it_runs, unit)}; {_rate(while_it_runs * share, unit)}"),
         ("Lost", f"{lost} of the time, {_gpu_hours(plan)} a week"),
-        ("Spare servers, if a repair takes a day", _spares_text(design, spares)),
+        ("Spare servers, if a repair takes a day", _spares_text(spares)),
         row("Goodput", f"{share_text(share)} (90 % interval {share_text(low)} to {share_text(high)})", kind="total"),
     ]
     return fact_table(f"availability-{number}", "Availability and goodput", each)
 
 
-def _spares_text(design: DesignAnswer, spares: SpareServers) -> str:
+def _spares_text(spares: SpareServers) -> str:
     """Spares that are needed and those that the design has: 'Two, for 99 % of failures; the design has none'."""
-    if design.platform.gpus_per_server > GPUS_OF_THE_RATE:
-        needed = f"{spares.needed * int(GPUS_OF_THE_RATE)} GPUs, for {words.percent(COVERED_SHARE)} of failures"
+    if spares.gpus_each is not None:
+        needed = f"{spares.needed * spares.gpus_each} GPUs, for {words.percent(COVERED_SHARE)} of failures"
         return f"{needed}; {'the job leaves some free' if spares.available else 'all are at work'}"
     needed = f"{words.capital(words.spelled(spares.needed))}, for {words.percent(COVERED_SHARE)} of failures"
     return f"{needed}; the design has {words.spelled(spares.available) if spares.available else 'none'}"
@@ -144,12 +143,12 @@ def _spares_text(design: DesignAnswer, spares: SpareServers) -> str:
 def missing_spares_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     """What a time or rate assumes of spare servers that the bill lacks, and what repairs cost without; "" of others."""
     job, spares = answer.job, spare_servers(design, answer)
-    if job is None or spares is None or not job.counts or spares.available >= spares.needed:
+    if job is None or spares is None or not job.counts or not spares.missing:
         return ""
-    lacks = spares.needed - spares.available
+    lacks = spares.missing
     servers = f"{words.spelled(lacks)} spare {by_count(lacks, 'server', 'servers')}"
-    if design.platform.gpus_per_server > GPUS_OF_THE_RATE:  # a rack of many hosts: some of them are enough
-        lacks *= int(GPUS_OF_THE_RATE)
+    if spares.gpus_each is not None:
+        lacks *= spares.gpus_each
         servers = f"{lacks} spare GPUs"
     verb = f"which {by_count(lacks, 'is', 'are')} not in the bill"
     waits = wait_for_repairs(answer)

@@ -9,7 +9,6 @@ from sizer.base.quantities import by_count, grouped
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
-from sizer.perf.availability.goodput import GPUS_OF_THE_RATE
 from sizer.present import words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.tables import Field, Table, record_table
@@ -188,17 +187,16 @@ def _no_spares(context: GuideContext) -> Iterator[Risk]:
         if answer.job is None or not answer.job.counts or context.is_single:
             continue
         needed = spare_servers(context.design, answer)
-        if needed is None or needed.available >= needed.needed:
+        if needed is None or not needed.missing:
             continue
-        lacks, action = needed.needed - needed.available, "add {}, which covers repairs of a day"
-        spares = words.plural(lacks, "spare server")
-        if context.design.platform.gpus_per_server > GPUS_OF_THE_RATE:  # a rack of many hosts
-            spares, action = f"{lacks * int(GPUS_OF_THE_RATE)} GPUs", "leave {} out of the job as spares"
+        action = f"add {words.plural(needed.missing, 'spare server')}, which covers repairs of a day"
+        if needed.gpus_each is not None:
+            action = f"leave {needed.missing * needed.gpus_each} GPUs out of the job as spares"
         yield Risk(
             "Repair of a server",
             "goodput counts a restart within minutes, but "
             + ("too few servers are spare" if needed.available else "every server of the design is at work"),
-            f"{action.format(spares)}, or accept that the job waits for the repair",
+            f"{action}, or accept that the job waits for the repair",
         )
         return
 

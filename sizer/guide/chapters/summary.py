@@ -37,14 +37,14 @@ _LOW_HEIGHT_PX = 300
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/summary.html`` prints."""
     result, design = context.result, context.design
-    added = [*further_answers(context), *cautions(context)]
+    told, added = _confidence(context), [*further_answers(context), *cautions(context)]
     return {
         "needs": needs(context),
         "proposal": words.sentence(proposal_text(result)),
         "reasons": [*result_text.reason(context.result), *filter(None, [existing_text(design.existing)])],
-        "confidence": [*_confidence(context), *added],
+        "confidence": [*told, *added],
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
-        "picture": picture(design, is_below_more=bool(added) or len(_confidence(context)) > 1),
+        "picture": picture(design, is_below_more=bool(added) or len(told) > 1),
     }
 
 

@@ -87,8 +87,9 @@ def filling_text(ingest: IngestPlan) -> str:
     if route is None or (route.least_s is None and route.published_s is None):
         return _ingest_time(ingest)
     size, least, published = si(route.data_bytes, "B"), route.least_s, route.published_s
-    if published is None or published == least:
-        return f"Filling the storage with {size} takes at least {duration(least or 0.0)}."
+    if least is not None and published in (None, least):
+        return f"Filling the storage with {size} takes at least {duration(least)}."
+    assert published is not None  # one of the two is known
     if least is None:
         return f"Filling the storage with {size} takes {duration(published)} at the only published write rate."
     return (

@@ -144,15 +144,10 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
             "the last year's port map, so no link moves."
         )
     # A customer's copy has no amounts of later years; a column that says so in every row says nothing.
-    costs = [
-        Field[Purchase](
-            f"Cost, {currency}",
-            lambda purchase: sum_text(purchase.cost) if purchase.bought else _NOTHING,
-            "right",
-            16,
-        )
-    ]
-    costs = [] if recommended.cost.is_unknown else costs
+    cost = Field[Purchase](
+        f"Cost, {currency}", lambda purchase: sum_text(purchase.cost) if purchase.bought else _NOTHING, "right", 16
+    )
+    costs = [] if recommended.cost.is_unknown else [cost]
     table = record_table(
         "purchases-years",
         "Purchases of each year",

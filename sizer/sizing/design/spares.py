@@ -19,6 +19,12 @@ class SpareServers:
 
     needed: int  # for ``COVERED_SHARE`` of all failures, with repairs of ``USUAL_REPAIR_S``
     available: int  # servers of the design that the job does not use
+    gpus_each: int | None = None  # that count as one spare of a rack of many hosts; None: whole servers are spare
+
+    @property
+    def missing(self) -> int:
+        """Spares that the design lacks."""
+        return max(self.needed - self.available, 0)
 
 
 def spare_servers(design: DesignAnswer, answer: WorkloadAnswer) -> SpareServers | None:
@@ -36,7 +42,8 @@ def spare_servers(design: DesignAnswer, answer: WorkloadAnswer) -> SpareServers 
     needed = int(spares_that_suffice(servers, USUAL_REPAIR_S, COVERED_SHARE, rate))
     per_server = design.platform.gpus_per_server
     used = answer.language.gpus_used if answer.language is not None else job.plan.gpus
-    return SpareServers(needed, max(design.n_servers - -(-used // per_server), 0))
+    available = max(design.n_servers - -(-used // per_server), 0)
+    return SpareServers(needed, available, int(GPUS_OF_THE_RATE) if per_server > GPUS_OF_THE_RATE else None)
 
 
 @dataclass(frozen=True)

@@ -161,7 +161,7 @@ def _want_gpus(notes: Notes, start: int, end: int, count: int, is_settled: bool,
 
 
 def _limit_gpus(notes: Notes, start: int, end: int, count: int) -> bool:
-    """Take a number of named GPUs beside another target as a limit of the servers; whether a request can say so.
+    """Take a number of named GPUs as well as another target as a limit of the servers; whether a request can say so.
 
     Servers with the most GPUs each set the limit, so that no design has more GPUs than asked for.
     """
