@@ -26,7 +26,7 @@ from sizer.sizing.limits import AnyLimit, Limit
 from sizer.sizing.search.choice import nearest_row
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.main_items import MainItems, main_items_cost, ranking_prices
-from sizer.sizing.search.stored_counts import one_design, priced_parts
+from sizer.sizing.search.stored_counts import counted_designs, priced_parts, priced_totals
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.request import SizingRequest
 
@@ -45,6 +45,12 @@ def _heights_and_draws(platforms: Sequence[Platform]) -> tuple[Floats, Floats, I
     units = [platform.storage_server or platform.storage for platform in platforms]
     nodes = [nodes_per_unit(platform.storage) for platform in platforms]
     return of([platform.server for platform in platforms]), of(units), np.array(nodes)[:, None]
+
+
+@cached_by_list
+def _draws_are_open(platforms: Sequence[Platform]) -> Ints:
+    """(platforms,) 1 where nobody knows what a server draws."""
+    return np.array([not device_power(platform.server).is_known for platform in platforms], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -84,26 +90,59 @@ class PartCounts:
     unknowns: Ints = field(init=False)
     # Designs whose cost of ownership has an energy that nobody knows; they rank behind those of known energy.
     energy_is_open: Bools = field(init=False)
+    _is_counted: Bools = field(init=False)
+    _keeps: Bools = field(init=False)  # every limit, where a design is counted
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "unknowns", self.evaluated.unknowns.copy())
-        object.__setattr__(self, "energy_is_open", np.zeros(self.evaluated.space.n_rows, dtype=bool))
+        n_sizes = len(self.evaluated.space.sizes)
+        object.__setattr__(self, "unknowns", self.evaluated.unknowns + np.repeat(self._draw_of_main_is_open, n_sizes))
+        for name in ("energy_is_open", "_is_counted", "_keeps"):
+            object.__setattr__(self, name, np.zeros(self.evaluated.space.n_rows, dtype=bool))
         for name in ("rack_units", "racks", "power_w", "raw_bytes", "cost", "likely_cost", "ranking_cost"):
             object.__setattr__(self, name, np.full(self.evaluated.space.n_rows, np.nan))
 
     def of(self, index: int) -> PlatformParts:
         """One platform, counted now if nobody asked before."""
         if index not in self.by_platform:
-            rows = self.evaluated.space.of_platform(index)
-            one = self._count(index)
-            self.by_platform[index] = one
-            self.rack_units[rows], self.power_w[rows] = one.quantities.rack_units, one.quantities.power_max_w
-            self.racks[rows], self.raw_bytes[rows] = one.quantities.racks, np.nan_to_num(one.quantities.raw_bytes)
-            self.cost[rows], self.likely_cost[rows] = one.cost, one.likely_cost
-            self.ranking_cost[rows] = one.ranking_cost
-            self.unknowns[rows] = self.evaluated.unknowns[rows] + one.power_is_open
-            self.energy_is_open[rows] = one.energy_is_open
+            sizes = np.arange(len(self.evaluated.space.sizes))
+            self.by_platform[index] = self._taken(index, sizes, self._count(index))
         return self.by_platform[index]
+
+    def keep_limits(self, index: int, sizes: Ints) -> Bools:
+        """Which of some designs of one platform keep every limit; those that nobody asked about are counted now.
+
+        Parameters
+        ----------
+        index : int
+            Platform.
+        sizes : ndarray of int, shape (designs,)
+            Places of the designs among its sizes; their stages run.
+        """
+        rows = self.evaluated.space.of_platform(index).start + sizes
+        new = sizes[~self._is_counted[rows]]
+        if new.size and not self._counts_some:
+            self.of(index)
+        elif new.size:
+            self._taken(index, new, self._count(index, new))
+        return np.asarray(self._keeps[rows])
+
+    @property
+    def _counts_some(self) -> bool:
+        """Whether a few designs of a platform are counted without the others."""
+        return self.request.existing == NOTHING_EXISTING and self.ownership_rates is None
+
+    def _taken(self, index: int, sizes: Ints, one: PlatformParts) -> PlatformParts:
+        """Write what was counted of some designs into the arrays over all."""
+        rows = self.evaluated.space.of_platform(index).start + sizes
+        self.rack_units[rows], self.power_w[rows] = one.quantities.rack_units, one.quantities.power_max_w
+        self.racks[rows], self.raw_bytes[rows] = one.quantities.racks, np.nan_to_num(one.quantities.raw_bytes)
+        self.cost[rows], self.likely_cost[rows] = one.cost, one.likely_cost
+        self.ranking_cost[rows] = one.ranking_cost
+        self.unknowns[rows] = self.evaluated.unknowns[rows] + one.power_is_open
+        self.energy_is_open[rows] = one.energy_is_open
+        self._keeps[rows] = np.logical_and.reduce([np.ones(sizes.size, dtype=bool), *one.limits.values()])
+        self._is_counted[rows] = True
+        return one
 
     @property
     def conditional(self) -> Bools:
@@ -148,57 +187,67 @@ class PartCounts:
         """Rows of one platform that keep every limit."""
         if not self.candidates[index].any():
             return np.zeros(0, dtype=np.int64)
-        keeps = np.logical_and.reduce([self.candidates[index], *self.of(index).limits.values()])
-        return np.asarray(np.flatnonzero(keeps) + self.evaluated.space.of_platform(index).start)
+        self.of(index)
+        rows = self.evaluated.space.of_platform(index)
+        return np.asarray(np.flatnonzero(self.candidates[index] & self._keeps[rows]) + rows.start)
 
     def has_feasible(self, index: int) -> bool:
         """Whether some design of a platform keeps every limit: one that is known or small, else any of the others."""
         request, evaluated = self.request, self.evaluated
-        is_open = request.limits.budget is None and request.existing == NOTHING_EXISTING
-        if is_open and index not in self.by_platform and self.candidates[index].any():
+        if index not in self.by_platform and self.candidates[index].any() and request.existing == NOTHING_EXISTING:
             places = np.flatnonzero(self.candidates[index])
             if request.limits == NO_LIMITS:
                 # A power of two, which the next request may ask about, too; in a small room the first is likelier.
                 is_other = np.bitwise_count(evaluated.space.sizes[places]) > 1
                 places = places[np.argsort(is_other, kind="stable")]
+            stored = counted_designs(evaluated.platforms[index], request, self.catalog)
             nodes = evaluated.class_nodes[evaluated.class_of[index], places]
-            platform, servers = evaluated.platforms[index], evaluated.space.sizes[places]
-            design = one_design(platform, servers, nodes, request, self.catalog)
-            if all(keeps.all() for keeps in self.limits_of(design, np.zeros(1)).values()):
+            known = int(np.argmax(stored.knows(evaluated.space.sizes[places], nodes)))
+            if self.keep_limits(index, places[known : known + 1]).all():
                 return True
         return self.feasible_of(index).size > 0
 
-    def _count(self, index: int) -> PlatformParts:
+    def _count(self, index: int, places: Ints | None = None) -> PlatformParts:
+        """Count the designs of one platform, or some of its sizes without naming their parts."""
         pause_point()
         evaluated, request = self.evaluated, self.request
         platform, sizes = evaluated.platforms[index], evaluated.space.sizes
         nodes = evaluated.class_nodes[evaluated.class_of[index]]
-        parts = priced_parts(platform, sizes, nodes, request, self.catalog, self.prices, self.unit_prices)
-        found, likely = parts.quantities, parts.likely
-        cost = np.zeros(len(evaluated.space.sizes)) if parts.cost is None else parts.cost
-        ranking = likely
+        prices = (self.catalog, self.prices, self.unit_prices)
+        if places is None:
+            parts = priced_parts(platform, sizes, nodes, request, *prices)
+        else:
+            parts = priced_totals(platform, sizes[places], nodes[places], request, *prices)
+        found = parts.quantities
+        ranking = parts.likely
         if self.ownership_rates is not None:
             ranking = np.round(row_totals(found, platform, self.unit_prices, self.ownership_rates)[1], 2)
-        least = np.maximum(parts.low, cost) if self.unit_prices.currency == request.currency else cost
-        limits = self.limits_of(found, least)
-        limited = request.limits.power_w is not None or request.limits.rack_power_w is not None
-        is_open, energy_is_open = (self._draw_is_open(found, asked) for asked in (limited, self._pays_energy))
+        is_ours = self.unit_prices.currency == request.currency
+        least = np.maximum(parts.low, parts.cost) if is_ours else parts.cost
+        is_limited = request.limits.power_w is not None or request.limits.rack_power_w is not None
         bought = None
         if has_main(request.existing):
             bought = purchase(platform, found.components, request.existing, self.catalog)
         return PlatformParts(
-            found, cost, least, likely, ranking, parts.unpriced, limits, is_open, energy_is_open, bought
+            found,
+            parts.cost,
+            least,
+            parts.likely,
+            ranking,
+            parts.unpriced,
+            self.limits_of(found, least),
+            parts.draw_is_open & is_limited,
+            parts.draw_is_open & self._pays_energy,
+            bought,
         )
 
-    @staticmethod
-    def _draw_is_open(found: Quantities, is_asked: bool) -> Bools:
-        """Designs with a device of unknown draw where watts are asked for: what is known is a lower bound."""
-        is_open = np.zeros(found.power_max_w.shape, dtype=bool)
-        if is_asked:
-            for part in found.components:
-                if part.item in found.unknown_power:
-                    is_open |= part.quantity > 0
-        return is_open
+    @cached_property
+    def _draw_of_main_is_open(self) -> Ints:
+        """(platforms,) 1 where watts are asked for and nobody knows what a server draws."""
+        platforms, limits = self.evaluated.platforms, self.request.limits
+        if limits.power_w is None and limits.rack_power_w is None:
+            return np.zeros(len(platforms), dtype=np.int64)
+        return _draws_are_open(platforms)
 
     @property
     def _pays_energy(self) -> bool:
@@ -256,7 +305,10 @@ class PartCounts:
         index, size = divmod(row, len(evaluated.space.sizes))
         passes = {limit: kept[evaluated.class_of[index], size] for limit, kept in evaluated.class_passes.items()}
         passes[Limit.LARGER_PARTS] = np.bool_(index not in evaluated.twins)
-        of_parts = {limit: kept[size] for limit, kept in self.of(index).limits.items()}
+        if index in self.by_platform or not self._counts_some:
+            of_parts = {limit: kept[size] for limit, kept in self.of(index).limits.items()}
+        else:
+            of_parts = {limit: kept[0] for limit, kept in self._count(index, np.array([size])).limits.items()}
         return [limit for limit, is_kept in (passes | of_parts).items() if not is_kept]
 
     def deciding_prices(self, rows: Ints) -> tuple[str, ...]:
