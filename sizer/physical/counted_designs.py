@@ -15,8 +15,9 @@ from sizer.physical.violations import Violation
 
 # Designs of a platform that are kept, some 300 bytes each; beyond them it starts anew.
 _MOST_DESIGNS = 4096
-# So many neighbouring sizes are counted with one that nobody asked about before: they take no longer.
-_BLOCK = 8
+# Servers and units of storage of the designs that are counted with one that nobody asked about before: they take hardly
+# longer.
+_BLOCK = 16, 4
 # Amounts of a design under one name, and names that are kept: a few confidences.
 _AMOUNTS = 3
 _MOST_AMOUNTS = 8
@@ -38,10 +39,12 @@ class CountedDesigns:
     ----------
     count : callable
         Counts designs from arrays of servers and storage nodes. The count of a design must not depend on the others.
+    nodes_per_unit : int
+        Nodes that storage is bought in. [-]
     """
 
-    def __init__(self, count: Callable[[Ints, Ints], Quantities]) -> None:
-        self._count = count
+    def __init__(self, count: Callable[[Ints, Ints], Quantities], nodes_per_unit: int) -> None:
+        self._count, self._per_unit = count, nodes_per_unit
         self.lock = RLock()  # held by whoever uses numbers that ``places`` gave
         self._forget()
 
@@ -76,13 +79,23 @@ class CountedDesigns:
         keys = servers * _NODES + nodes
         at, is_known = self._found(keys)
         if not is_known.all():
-            more = _with_neighbours(servers[~is_known], nodes[~is_known])
+            more = self._with_neighbours(servers[~is_known], nodes[~is_known])
             if self._keys.size + more.size > _MOST_DESIGNS:
                 self._forget()
-                more = _with_neighbours(servers, nodes)
+                more = self._with_neighbours(servers, nodes)
             self._add(more[~self._found(more)[1]])
             at, _ = self._found(keys)
         return np.asarray(self._places[at])
+
+    def _with_neighbours(self, servers: Ints, nodes: Ints) -> Ints:
+        """Keys of designs and of those with some more or fewer servers and units of storage, ascending."""
+        of_servers, of_units = _BLOCK
+        step = of_units * self._per_unit
+        first = (servers - 1) // of_servers * of_servers + 1
+        least = np.where(nodes > 0, (nodes - 1) // step * step + self._per_unit, 0)
+        more = np.where(nodes[:, None] > 0, np.arange(of_units) * self._per_unit, 0)
+        each = (first[:, None, None] + np.arange(of_servers)[:, None]) * _NODES + (least[:, None] + more)[:, None, :]
+        return np.unique(np.concatenate([each.ravel(), servers * _NODES + nodes]))
 
     def _found(self, keys: Ints) -> tuple[Ints, Bools]:
         """Where each key is or would be, and whether it is there."""
@@ -120,12 +133,11 @@ class CountedDesigns:
             if known is not None:
                 wider[:, :n_known] = known
             known = self._amounts[of] = wider
-        found = known.take(places, axis=1)
-        is_new = np.isnan(found[0])
-        if is_new.any():
-            new = places[is_new]
-            known[:, new] = found[:, is_new] = work_out(self.parts(new))
-        return found
+        if np.isnan(known[0, places]).any():
+            # Those of all designs take hardly longer than those of a few.
+            new = np.flatnonzero(np.isnan(known[0]))
+            known[:, new] = work_out(self.parts(new))
+        return known.take(places, axis=1)
 
     def draw_is_open(self, places: Ints) -> Bools:
         """(designs,) whether some device draws nobody knows how much."""
@@ -164,12 +176,6 @@ def draw_is_open(counted: Quantities) -> Bools:
         if part.item in counted.unknown_power:
             is_open |= part.quantity > 0
     return is_open
-
-
-def _with_neighbours(servers: Ints, nodes: Ints) -> Ints:
-    """Keys of designs and of those with some more or fewer servers, ascending."""
-    first = (servers - 1) // _BLOCK * _BLOCK + 1
-    return np.unique((first[:, None] + np.arange(_BLOCK)) * _NODES + nodes[:, None])
 
 
 class _Rows(Generic[_Value]):

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer import SizingRequest
+from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import Quantities
 from sizer.physical.counted_designs import CountedDesigns
 from sizer.physical.platforms import platforms
@@ -44,7 +45,7 @@ def test_stored_counts_are_those_of_counting_anew(platform, asked):
     def count(servers, nodes):
         return quantities(platform, servers, nodes, catalog=catalog())
 
-    stored = CountedDesigns(count)
+    stored = CountedDesigns(count, nodes_per_unit(platform.storage))
     for designs in asked:
         servers, nodes = (np.array(each, dtype=np.int64) for each in zip(*designs, strict=True))
         places = stored.places(servers, nodes)
@@ -62,17 +63,21 @@ def test_stored_counts_are_those_of_counting_anew(platform, asked):
 
 
 def test_an_amount_is_worked_out_once_for_each_design_and_name():
-    """Three designs, of which the second question repeats two, under two names: 3 + 1 and 4 pieces of work."""
-    worked = []
-
-    def work_out(found: Quantities):
-        worked.extend(found.rack_units.tolist())
-        return np.stack([found.rack_units, 2 * found.rack_units, 3 * found.rack_units])
-
+    """No design is worked on twice under one name, whatever is asked again; amounts are those of their designs."""
+    worked: list[tuple[str, float, float]] = []
     platform = PLATFORMS[0]
-    stored = CountedDesigns(lambda servers, nodes: quantities(platform, servers, nodes, catalog=catalog()))
-    for name, sizes in (("one", [1, 2, 3]), ("one", [2, 3, 30]), ("other", [1, 2, 3, 30])):
+    stored = CountedDesigns(lambda servers, nodes: quantities(platform, servers, nodes, catalog=catalog()), 4)
+    for name, sizes in (("one", [1, 2, 3]), ("one", [2, 3, 30]), ("other", [1, 2, 3, 30]), ("one", [30, 1])):
         places = stored.places(np.array(sizes), np.full(len(sizes), 4))
+        alone = quantities(platform, np.array(sizes), np.full(len(sizes), 4), catalog=catalog())
+
+        def work_out(found: Quantities, name: str = name):
+            # Units and watts together name a design of this platform.
+            worked.extend(
+                (name, pair) for pair in zip(found.rack_units.tolist(), found.power_max_w.tolist(), strict=True)
+            )
+            return np.stack([found.rack_units, 2 * found.rack_units, 3 * found.rack_units])
+
         amounts = stored.amounts(name, places, work_out)
-        np.testing.assert_array_equal(amounts[2], 3 * stored.totals(places).rack_units)
-    assert len(worked) == 3 + 1 + 4
+        np.testing.assert_array_equal(amounts, [k * alone.rack_units for k in (1, 2, 3)])
+    assert len(worked) == len(set(worked)) > 8

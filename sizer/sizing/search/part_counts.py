@@ -126,6 +126,12 @@ class PartCounts:
             self._taken(index, new, self._count(index, new))
         return np.asarray(self._keeps[rows])
 
+    def _parts_at(self, index: int, sizes: Ints) -> tuple[PlatformParts, Ints]:
+        """Parts of some designs of a platform, and their places in these."""
+        if index in self.by_platform or not self._counts_some:
+            return self.of(index), sizes
+        return self._taken(index, sizes, self._count(index, sizes)), np.arange(sizes.size)
+
     @property
     def _counts_some(self) -> bool:
         """Whether a few designs of a platform are counted without the others."""
@@ -305,10 +311,8 @@ class PartCounts:
         index, size = divmod(row, len(evaluated.space.sizes))
         passes = {limit: kept[evaluated.class_of[index], size] for limit, kept in evaluated.class_passes.items()}
         passes[Limit.LARGER_PARTS] = np.bool_(index not in evaluated.twins)
-        if index in self.by_platform or not self._counts_some:
-            of_parts = {limit: kept[size] for limit, kept in self.of(index).limits.items()}
-        else:
-            of_parts = {limit: kept[0] for limit, kept in self._count(index, np.array([size])).limits.items()}
+        parts, places = self._parts_at(index, np.array([size]))
+        of_parts = {limit: kept[places[0]] for limit, kept in parts.limits.items()}
         return [limit for limit, is_kept in (passes | of_parts).items() if not is_kept]
 
     def deciding_prices(self, rows: Ints) -> tuple[str, ...]:
@@ -374,8 +378,8 @@ class PartCounts:
         fastest = (
             evaluated.class_probability - 1.0 + 1e-6 * evaluated.class_throughput / evaluated.class_throughput.max()
         )
-        # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
         in_time = evaluated.class_passes.get(Limit.TEAM_WAITS, np.ones(meets.shape, dtype=bool))
+        # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
         servers = 1e-6 * evaluated.space.sizes - 2.0
         bounds = []
         for index in self.alive:
@@ -384,21 +388,20 @@ class PartCounts:
             smallness = _smallness(self.at_least["racks"][index], self.at_least["units"][index])
             if self.request.limits.budget is not None:
                 smallness = np.ones(smallness.shape)  # what it costs is known when its parts are counted
-            near = np.where(meets[row], smallness, fastest[row])
-            near = np.where(in_time[row], near, servers)
+            near = np.where(in_time[row], np.where(meets[row], smallness, fastest[row]), servers)
             bounds.append((int(few.min()), -float(near[few == few.min()].max()), index))
         best: tuple[int, float, int, tuple[AnyLimit, ...]] | None = None
+        every = np.arange(len(evaluated.space.sizes))
         for count, closeness, index in sorted(bounds):
             if best is not None and (count, closeness) > best[:2]:
                 break
-            row, parts = evaluated.class_of[index], self.of(index)
+            row, parts = evaluated.class_of[index], self._parts_at(index, every)[0]
             limits = {limit: kept[row] for limit, kept in evaluated.class_passes.items()} | parts.limits
             smallness = _smallness(parts.quantities.racks, parts.quantities.rack_units)
             if Limit.BUDGET in limits:
                 cheapness = 1.0 - _PER_UNIT_OF_MONEY * parts.least_cost
                 smallness = np.where(limits[Limit.BUDGET], smallness, cheapness)
-            near = np.where(meets[row], smallness, fastest[row])
-            near = np.where(in_time[row], near, servers)
+            near = np.where(in_time[row], np.where(meets[row], smallness, fastest[row]), servers)
             size, broken = nearest_row(limits, near)
             here = (len(broken), -float(near[size]), evaluated.space.of_platform(index).start + size, broken)
             best = here if best is None else min(best, here)

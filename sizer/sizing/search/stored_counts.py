@@ -12,6 +12,7 @@ from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.model import Catalog
+from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import Quantities
 from sizer.physical.counted_designs import CountedDesigns, draw_is_open
 from sizer.physical.platform import Platform
@@ -110,7 +111,8 @@ def _stored(platform: Identity, catalog: Identity, rack_power_w: float | None, f
     return CountedDesigns(
         lambda servers, nodes: quantities(
             platform.value, servers, nodes, catalog=catalog.value, limits=limits, fabric=fabric
-        )
+        ),
+        nodes_per_unit(platform.value.storage),
     )
 
 
