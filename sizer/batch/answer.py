@@ -24,7 +24,7 @@ from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
 
 # Designs that are stored, a few kB each.
-_MOST_STORED = 8192
+_MOST_STORED = 2048
 
 
 class _Built(NamedTuple):

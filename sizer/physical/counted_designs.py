@@ -13,11 +13,11 @@ from sizer.physical.components import Component, Quantities
 from sizer.physical.notes import PlanNote
 from sizer.physical.violations import Violation
 
-# Designs of a platform that are kept, some 300 bytes each; beyond them it starts anew.
-_MOST_DESIGNS = 4096
+# Designs of a platform that are kept, some 350 bytes each; beyond them it starts anew.
+_MOST_DESIGNS = 1024
 # Servers and units of storage of the designs that are counted with one that nobody asked about before: they take hardly
 # longer.
-_BLOCK = 16, 4
+_BLOCK = 16, 2
 # Amounts of a design under one name, and names that are kept: a few confidences.
 _AMOUNTS = 3
 _MOST_AMOUNTS = 8

@@ -266,7 +266,7 @@ class Ranking:
                 heappush(heap, (waiting[index].bound(), -1, index))
 
     def _waiting(self) -> dict[int, "_Waiting"]:
-        """Designs of every platform of which some could be built, in the order of their bounds."""
+        """Designs of every platform of which some could be built."""
         counts, evaluated = self._counts, self._counts.evaluated
         places = np.flatnonzero(counts.candidates.any(axis=1))
         could = counts.candidates[places]
@@ -275,34 +275,43 @@ class Ranking:
         cost = counts.main_cost.cost[places]
         over = self._is_beyond_budget(cost)
         # Designs with fewer unknowns come first, whatever they cost.
-        order = np.lexsort((cost, over, unknown, ~could), axis=1)
-        n_could = np.count_nonzero(could, axis=1)
-        found = {}
-        for each, index in enumerate(places.tolist()):
-            sizes = order[each, : n_could[each]]
-            found[index] = _Waiting(sizes, unknown[each, sizes], over[each, sizes], cost[each, sizes])
-        return found
+        fewest = np.where(could, unknown, np.iinfo(np.int64).max).min(axis=1)
+        is_first = could & (unknown == fewest[:, None])
+        is_over = np.all(over | ~is_first, axis=1)
+        least = np.where(is_first & (over == is_over[:, None]), cost, np.inf).min(axis=1)
+        keys = zip(fewest.astype(float).tolist(), is_over.astype(float).tolist(), least.tolist(), strict=True)
+        return {
+            index: _Waiting(key, could[place], unknown[place], over[place], cost[place])
+            for place, (index, key) in enumerate(zip(places.tolist(), keys, strict=True))
+        }
 
 
 class _Waiting:
-    """Designs of a platform that are not counted yet, with what they cannot do better than; in that order."""
+    """Designs of a platform that are not counted yet, in the order of what they cannot do better than."""
 
-    def __init__(self, sizes: Ints, unknown: Ints, over: Bools, cost: Floats) -> None:
-        self._sizes, self._bounds = sizes, (unknown, over, cost)
+    def __init__(self, first: Key, could: Bools, unknown: Ints, over: Bools, cost: Floats) -> None:
+        self._first, self._could, self._parts = first, could, (unknown, over, cost)
+        self._sizes: Ints | None = None  # in their order, found when the first of them is taken
         self._start, self._many = 0, _FIRST_COUNTED
 
     @property
     def is_left(self) -> bool:
         """Whether any is left."""
-        return self._start < self._sizes.size
+        return self._sizes is None or self._start < self._sizes.size
 
     def bound(self) -> Key:
         """Key that none of them comes before."""
-        unknown, over, cost = self._bounds
-        return float(unknown[self._start]), float(over[self._start]), float(cost[self._start])
+        if self._sizes is None:
+            return self._first
+        size = self._sizes[self._start]
+        return tuple(float(part[size]) for part in self._parts)
 
     def take(self) -> Ints:
         """Sizes of the next ones, twice as many each time."""
+        if self._sizes is None:
+            unknown, over, cost = self._parts
+            sizes = np.flatnonzero(self._could)
+            self._sizes = sizes[np.lexsort((cost[sizes], over[sizes], unknown[sizes]))]
         taken = self._sizes[self._start : self._start + self._many]
         self._start, self._many = self._start + self._many, 2 * self._many
         return taken

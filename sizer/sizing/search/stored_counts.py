@@ -105,7 +105,7 @@ def counted_designs(platform: Platform, request: SizingRequest, catalog: Catalog
     return _stored(identity_of(platform), identity_of_catalog(catalog), request.limits.rack_power_w, request.fabric)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)  # with a thousand designs each at most 180 MB, usually a fifth of that
 def _stored(platform: Identity, catalog: Identity, rack_power_w: float | None, fabric: Fabric) -> CountedDesigns:
     limits = Limits(rack_power_w=rack_power_w)
     return CountedDesigns(
