@@ -15,8 +15,8 @@ from sizer.perf.pipeline import throughputs
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import NOTHING_EXISTING
 from sizer.sizing.best_design import BestDesign, BestRow, best_row
-from sizer.sizing.design.built_design import built_design
 from sizer.sizing.design.design_checks import conditional_on, missing_for_rate
+from sizer.sizing.design.evaluate_design import built_design
 from sizer.sizing.design.smaller_sizes import MOST_CERTAIN
 from sizer.sizing.design.workload_figures import figures_of, target_probability, workload_figures
 from sizer.sizing.recommend import binding_of

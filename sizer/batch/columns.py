@@ -101,7 +101,7 @@ def answer_cells(
     answers : sequence of WorkloadFigures
         How each workload of the request runs on the recommended design.
     probability : float or None
-        That all targets are met; None where an unknown fact decides.
+        That all targets are met; None where an unknown fact decides. [-]
     binding : Binding
         Why the design is not smaller.
     needs_cluster : bool

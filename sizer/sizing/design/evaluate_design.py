@@ -1,31 +1,38 @@
 """One design in full: how every workload runs on it, stage by stage, what it is made of and what it costs."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from sizer.base.arrays import Ints
 from sizer.base.estimate import Estimate, Spread
+from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.extrapolation import extrapolations, unmeasured
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
+from sizer.physical.components import Component, Quantities
 from sizer.physical.existing_use import existing_use
+from sizer.physical.layout import building_plan
+from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M
+from sizer.physical.plan import CABLE_CATEGORY, Plan
 from sizer.physical.platform import Platform
+from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.checks import MissingFact
-from sizer.sizing.design.built_design import built_design
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
-from sizer.sizing.design.money import DesignMoney, design_money
-from sizer.sizing.design.nearest_measurements import (
+from sizer.sizing.design.evidence.nearest_measurements import (
     MAX_ROWS,
     nearest_language_runs,
     nearest_measurements,
     unmeasured_language,
 )
-from sizer.sizing.design.nearest_mlperf import nearest_mlperf_runs, notes_on_newer_gpu
+from sizer.sizing.design.evidence.nearest_mlperf import nearest_mlperf_runs, notes_on_newer_gpu
+from sizer.sizing.design.money import DesignMoney, design_money
 from sizer.sizing.design.smaller_sizes import MOST_CERTAIN, servers_at_even_odds, smaller_sizes
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
@@ -33,6 +40,7 @@ from sizer.sizing.design.workload_figures import target_probability, workload_fi
 from sizer.sizing.reasons import (
     Binding,
     BudgetOfPricedLines,
+    CableLengths,
     DesignWarning,
     FewerGpusUsed,
     UnknownReadRate,
@@ -51,6 +59,44 @@ from sizer.workload.resolve import ResolvedWorkload
 # Sizes of the scaling chart go this far beyond the design, so that the next bottleneck shows.
 _SCALING_BEYOND = 2
 _SCALING_MOST = 64
+
+
+@dataclass(frozen=True, eq=False)
+class BuiltDesign:
+    """Parts and plan of one design."""
+
+    parts: Quantities  # of one row, the cables as planned
+    as_searched: tuple[Component, ...]  # the parts as a search counts them
+    plan: Plan
+
+    def cable_lengths(self, catalog: Catalog, prices: PriceBook, currency: str) -> CableLengths | None:
+        """By how much the bill differs from what the search compared: cables, by their length; None without cables."""
+        cost = []
+        open_items: set[str] = set()
+        for components in (self.as_searched, self.plan.components):
+            cables = [part for part in components if part.category == CABLE_CATEGORY]
+            if not cables:
+                return None
+            amount, unpriced = row_cost(cables, catalog, prices, currency)
+            cost.append(0.0 if amount is None else float(amount[0]))
+            open_items |= set(unpriced)
+        return CableLengths(IN_RACK_M, BETWEEN_RACKS_M, cost[1] - cost[0] if any(cost) else None, bool(open_items))
+
+
+def built_design(
+    request: SizingRequest, platform: Platform, n_servers: int, storage_nodes: int, catalog: Catalog
+) -> BuiltDesign:
+    """Count and place one design of so many servers and storage nodes."""
+    room: dict[str, Any] = {
+        "catalog": catalog,
+        "limits": request.limits,
+        "existing": request.existing,
+        "fabric": request.fabric,
+    }
+    counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
+    rows = request.site.racks_per_row
+    plan = building_plan(platform, counted, n_servers, storage_nodes, **room, racks_per_row=rows)
+    return BuiltDesign(replace(counted, components=plan.components), counted.components, plan)
 
 
 def design_answer(

@@ -26,7 +26,7 @@ from sizer.sizing.limits import AnyLimit, Limit
 from sizer.sizing.search.choice import nearest_row
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.main_items import MainItems, main_items_cost, ranking_prices
-from sizer.sizing.search.stored_counts import counted_designs, priced_parts, priced_totals
+from sizer.sizing.search.stored_counts import design_counts, priced_parts, priced_totals
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.request import SizingRequest
 
@@ -206,7 +206,7 @@ class PartCounts:
                 # A power of two, which the next request may ask about, too; in a small room the first is likelier.
                 is_other = np.bitwise_count(evaluated.space.sizes[places]) > 1
                 places = places[np.argsort(is_other, kind="stable")]
-            stored = counted_designs(evaluated.platforms[index], request, self.catalog)
+            stored = design_counts(evaluated.platforms[index], request, self.catalog)
             nodes = evaluated.class_nodes[evaluated.class_of[index], places]
             known = int(np.argmax(stored.knows(evaluated.space.sizes[places], nodes)))
             if self.keep_limits(index, places[known : known + 1]).all():
@@ -314,29 +314,6 @@ class PartCounts:
         parts, places = self._parts_at(index, np.array([size]))
         of_parts = {limit: kept[places[0]] for limit, kept in parts.limits.items()}
         return [limit for limit, is_kept in (passes | of_parts).items() if not is_kept]
-
-    def deciding_prices(self, rows: Ints) -> tuple[str, ...]:
-        """Items without a price whose quantity differs between ``rows``: only their prices could rank these by cost."""
-        evaluated = self.evaluated
-        low: dict[str, int] = {}
-        high: dict[str, int] = {}
-        members = [int(index) for index in np.unique(rows // len(evaluated.space.sizes))]
-        for index in members:
-            one = self.of(index)
-            local = rows[rows // len(evaluated.space.sizes) == index] % len(evaluated.space.sizes)
-            counts: dict[str, Ints] = {}
-            for part in one.quantities.components:
-                if part.item in one.unpriced and part.status == "computed":
-                    counts[part.item] = (
-                        counts.get(part.item, np.zeros(local.size, dtype=np.int64)) + part.quantity[local]
-                    )
-            for item in dict.fromkeys([*low, *counts]):
-                # A platform without the item has none of it, and so had all before an item's first appearance.
-                values = counts.get(item, np.zeros(1, dtype=np.int64))
-                before = 0 if index != members[0] and item not in low else int(values.min())
-                low[item] = min(low.get(item, before), int(values.min()))
-                high[item] = max(high.get(item, before), int(values.max()))
-        return tuple(item for item in low if high[item] > low[item])
 
     @cached_property
     def alive(self) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.model import Catalog
 from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import Quantities
-from sizer.physical.counted_designs import CountedDesigns, draw_is_open
+from sizer.physical.design_counts import DesignCounts, draw_is_open
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import NOTHING_EXISTING, quantities
 from sizer.workload.request import Fabric, Limits, SizingRequest
@@ -70,7 +70,7 @@ def priced_parts(
         )
         is_open = draw_is_open(found)
     else:
-        stored = counted_designs(platform, request, catalog)
+        stored = design_counts(platform, request, catalog)
         with stored.lock:
             places = stored.places(sizes, nodes)
             found, is_open = stored.parts(places), stored.draw_is_open(places)
@@ -88,7 +88,7 @@ def priced_totals(
     prices: UnitPrices,
 ) -> PricedParts:
     """The same without the parts themselves: what limits and ranking ask about; no equipment is there."""
-    stored = counted_designs(platform, request, catalog)
+    stored = design_counts(platform, request, catalog)
     with stored.lock:
         places = stored.places(sizes, nodes)
         cost, low, likely = stored.amounts(
@@ -100,15 +100,15 @@ def priced_totals(
     return PricedParts(found, is_open, cost, frozenset(), low, likely)
 
 
-def counted_designs(platform: Platform, request: SizingRequest, catalog: Catalog) -> CountedDesigns:
+def design_counts(platform: Platform, request: SizingRequest, catalog: Catalog) -> DesignCounts:
     """Designs of a platform that requests of a batch asked about, in such a room and on such a fabric."""
     return _stored(identity_of(platform), identity_of_catalog(catalog), request.limits.rack_power_w, request.fabric)
 
 
 @lru_cache(maxsize=512)  # with a thousand designs each at most 180 MB, usually a fifth of that
-def _stored(platform: Identity, catalog: Identity, rack_power_w: float | None, fabric: Fabric) -> CountedDesigns:
+def _stored(platform: Identity, catalog: Identity, rack_power_w: float | None, fabric: Fabric) -> DesignCounts:
     limits = Limits(rack_power_w=rack_power_w)
-    return CountedDesigns(
+    return DesignCounts(
         lambda servers, nodes: quantities(
             platform.value, servers, nodes, catalog=catalog.value, limits=limits, fabric=fabric
         ),

@@ -32,7 +32,7 @@ _INTS = ("racks", "existing_racks")
 _Value = TypeVar("_Value")
 
 
-class CountedDesigns:
+class DesignCounts:
     """Designs of one platform with their parts, without their networks.
 
     Parameters

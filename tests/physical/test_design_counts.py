@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sizer import SizingRequest
 from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import Quantities
-from sizer.physical.counted_designs import CountedDesigns
+from sizer.physical.design_counts import DesignCounts
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities
 from tests.factories.examples import catalog
@@ -45,7 +45,7 @@ def test_stored_counts_are_those_of_counting_anew(platform, asked):
     def count(servers, nodes):
         return quantities(platform, servers, nodes, catalog=catalog())
 
-    stored = CountedDesigns(count, nodes_per_unit(platform.storage))
+    stored = DesignCounts(count, nodes_per_unit(platform.storage))
     for designs in asked:
         servers, nodes = (np.array(each, dtype=np.int64) for each in zip(*designs, strict=True))
         places = stored.places(servers, nodes)
@@ -66,7 +66,7 @@ def test_an_amount_is_worked_out_once_for_each_design_and_name():
     """No design is worked on twice under one name, whatever is asked again; amounts are those of their designs."""
     worked: list[tuple[str, float, float]] = []
     platform = PLATFORMS[0]
-    stored = CountedDesigns(lambda servers, nodes: quantities(platform, servers, nodes, catalog=catalog()), 4)
+    stored = DesignCounts(lambda servers, nodes: quantities(platform, servers, nodes, catalog=catalog()), 4)
     for name, sizes in (("one", [1, 2, 3]), ("one", [2, 3, 30]), ("other", [1, 2, 3, 30]), ("one", [30, 1])):
         places = stored.places(np.array(sizes), np.full(len(sizes), 4))
         alone = quantities(platform, np.array(sizes), np.full(len(sizes), 4), catalog=catalog())
