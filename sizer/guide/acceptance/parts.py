@@ -23,7 +23,7 @@ from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
-from sizer.sizing.stages.storage_rates import node_read_rate, rate_is_unknown
+from sizer.sizing.stages.storage_rates import mount_rate, node_read_rate, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun, sequential_bytes_per_s
 from sizer.workload.data import DataRequest
 
@@ -235,6 +235,8 @@ def storage_tests(
     published = node_read_rate(storage)
     sources = () if published is None else published.sources
     is_local = storage.kind == "local"
+    if not is_local:
+        sources = (*sources, *mount_rate(storage, design.plan.catalog).sources)
     where = "from the local drives" if is_local else "from the storage"
     how = "Run fio with sequential 1\u202fMiB reads and direct I/O on files larger than all caches"
     model = next((model for model in known if model is not None), None)
