@@ -9,6 +9,7 @@ from sizer.catalog.labels import fact_value, item_name
 from sizer.catalog.model import Catalog
 from sizer.drawings.racks import at_least
 from sizer.physical.components import Network
+from sizer.physical.networks.storage_networks import GATEWAY_HEADROOM, gateway_port_bytes_per_s
 from sizer.present import words
 from sizer.present.charts import next_bottleneck
 from sizer.present.text.bill_warnings import bill_warning_sentences
@@ -178,12 +179,15 @@ def gateway_arithmetic(design: DesignAnswer) -> str:
     if gateway is None or net is None:
         return ""
     ports = int(net.end_points[0])
-    port_gbit = gbit_per_s_from_bytes_per_s(gateway.front_end_bytes_per_s.value)
+    port_gbit = gbit_per_s_from_bytes_per_s(gateway_port_bytes_per_s(design.platform))
     link_gbit = gbit_per_s_from_bytes_per_s(gateway.uplink_bytes_per_s.value)
     uplinks = int(net.gateway_uplinks[0])
     need = ports * port_gbit
+    is_line = port_gbit == gbit_per_s_from_bytes_per_s(gateway.front_end_bytes_per_s.value)
+    share = f"{round(100 * (GATEWAY_HEADROOM - 1))}\u202f%"
+    basis = "" if is_line else f", the most that a storage node delivers with {share} headroom"
     return (
-        f"{words.plural(ports, 'front-end port')} × {significant(port_gbit)} Gbit/s = "
+        f"{words.plural(ports, 'front-end port')} × {significant(port_gbit)} Gbit/s{basis}: "
         f"{significant(need)} Gbit/s. One uplink carries {significant(link_gbit)} Gbit/s; "
         f"{significant(need)} / {significant(link_gbit)} = {significant(need / link_gbit)}, "
         f"rounded up to {words.plural(uplinks, 'uplink')}."
