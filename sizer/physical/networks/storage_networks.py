@@ -36,8 +36,8 @@ from sizer.physical.roles import BACK_END_SWITCHES, STORAGE_SWITCHES, NetworkPla
 
 # The back end of a scale-out NAS is two networks, int-a and int-b (h16346).
 BACK_END_SIDES = ("a", "b")
-# Uplinks of gateways over what the nodes deliver: with it nodes of the Isilon F800 (30 Gbit/s) take the three uplinks for
-# four that the Dell EMC guide of 2018 prints, page 27, which counts all 40 Gbit/s of a port.
+# Uplinks of gateways over what the nodes deliver: with it four nodes of the Isilon F800, 30 Gbit/s each, take the three
+# uplinks that the Dell EMC guide of 2018 prints, page 27, which counts all 40 Gbit/s of a port.
 GATEWAY_HEADROOM = 1.25
 
 
