@@ -82,6 +82,16 @@ def only_allowed_text(noun: str) -> str:
     return f"The request allows no other {noun}, so none was compared."
 
 
+def simpler_text(name: str, n_devices: int, n_described: int) -> str:
+    """What a simpler design saves."""
+    fewer = (
+        f"with {grouped(n_devices)} devices instead of {grouped(n_described)}"
+        if n_devices < n_described
+        else "with a simpler storage or network"
+    )
+    return f"{name} also meets the request, {fewer}: choose it where simple operation is worth the difference."
+
+
 def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
     """The number that decided, sentence by sentence."""
     design = result.design
