@@ -11,11 +11,14 @@ from sizer.physical.plan import Connection, PlacedRack, Plan
 from sizer.physical.racks.feeds import PowerFeed
 from sizer.physical.racks.positions import SLACK_FRACTION
 from sizer.physical.racks.power import energy_kwh_per_year, heat_btu_per_h
+from sizer.physical.racks.site_rules import coolant_parts
 from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.sizing.result import SizingResult
 
+# Heat that a litre of water takes for each kelvin, and the rise for which its flow is printed. [J/l/K], [K]
+_WATER_J_PER_L_K, _WATER_RISE_K = 4186.0, 10
 # A longer table lists equal racks once.
 _MAX_SINGLE = 8
 _MEDIA = {
@@ -158,13 +161,17 @@ def _liquid_text(result: SizingResult, maximum_w: float) -> str | None:
     liquid_w = float(result.design.quantities.liquid_heat_w[0])
     if not liquid_w:
         return None
-    units = [part for part in result.design.quantities.components if part.role is Role.COOLANT_UNIT]
+    units = coolant_parts(result.design.quantities)
     catalog = result.design.plan.catalog
     names = words.listed(f"{int(part.quantity[0])} × {catalog.item(part.item).name}" for part in units)
     capacity_w = sum(int(p.quantity[0]) * catalog.cooling[p.item].capacity_w.value for p in units)
+    # One litre of water a second takes 4.19 kW for each kelvin that it warms.
+    flow = significant(liquid_w / (_WATER_J_PER_L_K * _WATER_RISE_K) * 60)
+    takes = by_count(sum(int(part.quantity[0]) for part in units), "takes", "take")
     return (
-        f"{si(liquid_w, 'W')} to the coolant, {si(maximum_w - liquid_w, 'W')} to the air; {names} takes "
-        f"{si(capacity_w, 'W')} into the water of the building"
+        f"{si(liquid_w, 'W')} to the coolant, {si(maximum_w - liquid_w, 'W')} to the air; {names} {takes} up to "
+        f"{si(capacity_w, 'W')} into the water of the building: {flow} l/min that warm by {_WATER_RISE_K} K. Confirm "
+        "flow and highest water temperature with the vendor"
     )
 
 

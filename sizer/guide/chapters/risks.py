@@ -37,6 +37,13 @@ _ABOUT_SALE = (
     BillWarningKind.SERVICE_END_KNOWN,
     BillWarningKind.AVAILABILITY_UNKNOWN,
 )
+# Parts of which a design may have one only.
+_SINGLE_POINTS = {
+    "leaf": "the switch of the compute fabric",
+    "front-end-switch": "the switch of the storage front end",
+    "gateway": "the gateway",
+    "coolant-unit": "the coolant distribution unit",
+}
 # Risks of a date of need, with the recommended action.
 _OF_NEED = {
     BillWarningKind.TOO_LATE: ("Late delivery", "ask for a faster delivery, or agree on a later date"),
@@ -201,6 +208,21 @@ def _no_spares(context: GuideContext) -> Iterator[Risk]:
         return
 
 
+def _single_points(context: GuideContext) -> Iterator[Risk]:
+    """Parts besides servers whose loss stops everything."""
+    names = {
+        case.key: _SINGLE_POINTS[case.key]
+        for case in context.failures
+        if case.key in _SINGLE_POINTS and case.rate_is_known and not any(case.share)
+    }
+    if names:
+        yield Risk(
+            "Single points of failure",
+            f"nothing runs without {words.listed(names.values(), 'or')}",
+            "accept the outage until the repair, keep a spare on site, or have the design sized for the loss",
+        )
+
+
 def _risks(context: GuideContext) -> Iterator[Risk]:
     design = context.design
     if design.conditional_on:
@@ -252,6 +274,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             f"{ways}; decide before the feeds are ordered",
         )
     yield from _no_spares(context)
+    yield from _single_points(context)
     missing = design.bill.net_total.n_open
     if missing:
         yield Risk(

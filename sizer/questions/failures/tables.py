@@ -27,6 +27,7 @@ _SERVICED = {
     "management-switch": "Management switch",
     "head": "Head node",
     "power-feed": "PDU or power feed",
+    "coolant-unit": "Coolant distribution unit",
 }
 # A probability below this prints as none.
 _LEAST_PROBABILITY = 0.005
