@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sizer.base.quantities import grouped
+from sizer.base.quantities import by_count, grouped
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.tables import Field, Table, record_table
@@ -44,7 +44,8 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
     of_servers, of_storage = (simpler, None) if is_other_server else (None, simpler)
     yield ChoiceSection(
         "GPU server",
-        f"{design.n_servers} × {platform.server.name}, each with {platform.gpus_per_server} × {platform.gpu.name}",
+        f"{design.n_servers} × {platform.server.name}{', each' if design.n_servers > 1 else ''} with "
+        f"{platform.gpus_per_server} × {platform.gpu.name}",
         text.server_texts(server, result),
         text.server_trade_off(server, design),
         _designs_table(
@@ -73,7 +74,8 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
             _links_table(fabric.slower),
         )
     racks = found.racks
-    delivered = f", and {grouped(racks.n_delivered)} delivered with their contents" if racks.n_delivered else ""
+    contents = by_count(racks.n_delivered, "its contents", "their contents")
+    delivered = f", and {grouped(racks.n_delivered)} delivered with {contents}" if racks.n_delivered else ""
     yield ChoiceSection(
         "Rack layout",
         f"{words.plural(racks.n_racks, 'rack')}, {design.plan.rack.name}{delivered}",
