@@ -2,8 +2,7 @@
 
 import datetime
 
-from sizer.base.quantities import by_count, duration, grouped, si
-from sizer.bom.bill import BillWarningKind
+from sizer.base.quantities import duration, grouped, si
 from sizer.guide.context import GuideContext
 from sizer.guide.edition import Edition
 from sizer.present import words
@@ -78,10 +77,9 @@ def budget_line(result: SizingResult) -> str:
     text = f"{result_text.price_label(bill)}: {result_text.price(bill)}"
     if bill.net_total.n_open:
         text += f"; {grouped(bill.net_total.n_open)} of {grouped(len(bill.bought))} lines await a quote"
-    old = [warning.values[1] for warning in bill.warnings if warning.kind is BillWarningKind.OLD_PRICE]
-    if old:
-        years = words.listed(sorted({str(day)[:4] for day in old}))
-        text += f"; {by_count(len(old), 'a price', 'prices')} of {years} among them"
+    years = result_text.old_price_years(bill)
+    if years:
+        text += f"; prices of {years} are no bound of a quote"
     budget = result.request.limits.budget
     if budget is not None:
         text += f". Budget: {words.money(words.whole(budget), result.request.currency)}"

@@ -138,4 +138,17 @@ def reference_table(answer: WorkloadAnswer, design: DesignAnswer, number: int) -
         titles=("Property", "Published test", "This design", "Compared"),
         widths=(20, 36, 32, 12),
         style="",
+        note=_outside_text(run),
+    )
+
+
+def _outside_text(run: NearbyMeasurement) -> str:
+    """Which way a published rate outside the interval of its prediction moves the answer; "" inside it."""
+    if float(run.predicted.low) <= run.published <= float(run.predicted.high):
+        return ""
+    above = run.published > float(run.predicted.high)
+    side, likely = ("above", "too low than too high") if above else ("below", "too high than too low")
+    return (
+        f"The published rate lies {side} the 90\u202f% interval of its prediction: the projected rate of this design is "
+        f"more likely {likely}."
     )

@@ -263,6 +263,11 @@ def fabric_trade_off(choice: FabricChoice) -> str:
     load = words.percent(choice.network_fraction)
     network = "the network" if choice.carries_reads else "the storage network"
     use = f"At the projected rate the reads use {load} of {network}; the rest is headroom."
+    if choice.n_ports > 1 and choice.exposed_share is None and choice.n_ports * choice.network_fraction < 1:
+        use += (
+            f" All {choice.n_ports} ports of the server are cabled, so GPUs send over the adapter next to them and the "
+            "loss of a link costs little; one port would carry the reads with fewer switches."
+        )
     return f"It takes {switches}, {levels}. {use}"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sizer.base.quantities import by_count, grouped, plain, si, significant, tokens_text
 from sizer.base.units import gbit_per_s_from_bytes_per_s
-from sizer.bom.bill import Bill
+from sizer.bom.bill import Bill, BillWarningKind
 from sizer.catalog.labels import fact_value, item_name
 from sizer.catalog.model import Catalog
 from sizer.drawings.racks import at_least
@@ -102,7 +102,16 @@ def open_prices(bill: Bill) -> str:
     need = f"{lines} of {of} {by_count(missing, 'needs', 'need')} a quote"
     if bill.net_total.is_unknown:
         return f"{need}; the others are free of charge."
+    years = old_price_years(bill)
+    if years:
+        return f"{need}; what is priced dates from {years} and needs a new quote, too."
     return f"{need}, so the total is a lower bound."
+
+
+def old_price_years(bill: Bill) -> str:
+    """Years of the prices that are too old to bound a quote; "" without any."""
+    days = [warning.values[1] for warning in bill.warnings if warning.kind is BillWarningKind.OLD_PRICE]
+    return words.listed(sorted({str(day)[:4] for day in days}))
 
 
 def power(design: DesignAnswer, which: str = "maximum", like_w: float | None = None) -> str:
