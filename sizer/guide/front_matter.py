@@ -6,7 +6,7 @@ from sizer.base.quantities import duration, grouped, si
 from sizer.guide.context import GuideContext
 from sizer.guide.edition import Edition
 from sizer.present import words
-from sizer.present.tables import Cell, Table, fact_table
+from sizer.present.tables import Table, fact_table
 from sizer.present.text import result_text
 from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.sizing.result import SizingResult
@@ -33,7 +33,7 @@ def control_table(context: GuideContext) -> Table:
     authors = (quote.prepared_by or profile.company, profile.company, profile.contact)
     facts = (
         ("Document", kind_name(result, context.edition)),
-        ("Prepared for", request.customer or Cell("not named", is_muted=True)),
+        ("Prepared for", request.customer or None),
         ("Revision", _revision(quote.revision or "1", request.date)),
         ("Quote", quote.number or None),
         ("Prepared by", ", ".join(dict.fromkeys(author for author in authors if author)) or None),
@@ -79,7 +79,7 @@ def budget_line(result: SizingResult) -> str:
         text += f"; {grouped(bill.net_total.n_open)} of {grouped(len(bill.bought))} lines await a quote"
     years = result_text.old_price_years(bill)
     if years:
-        text += f"; prices of {years} are no bound of a quote"
+        text += f"; it includes prices of {years}, which need a new quote"
     budget = result.request.limits.budget
     if budget is not None:
         text += f". Budget: {words.money(words.whole(budget), result.request.currency)}"

@@ -19,6 +19,7 @@ from sizer.sizing.result import SizingResult
 
 # Heat that a litre of water takes for each kelvin, and the rise for which its flow is printed. [J/l/K], [K]
 _WATER_J_PER_L_K, _WATER_RISE_K = 4186.0, 10
+_COUNTED_PARTS = "counted as far as their parts are known, without fans and losses of the supplies"
 # A longer table lists equal racks once.
 _MAX_SINGLE = 8
 _MEDIA = {
@@ -149,7 +150,7 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
             ("Heaviest load of a rack", _heaviest_load(plan)),
             ("Weight", racks.at_least(some_weight, racks.kilograms(sum(r.weight_kg for r in plan.racks)))),
             ("PDUs", _pdu_text(result)),
-            ("Maximum not published", f"{names}; counted as far as it is known" if open_w else None),
+            ("Maximum not published", f"{names}; {_COUNTED_PARTS}" if open_w else None),
         ],
         widths=(24, 76),
         style="",
@@ -242,7 +243,10 @@ def _pdu_text(result: SizingResult) -> str:
     design = result.design
     bought = [part for part in design.quantities.components if part.role is Role.RACK_PDU]
     shelves = sum(len(rack.feeds) for rack in design.plan.racks if rack.is_delivered)
-    texts = [f"{grouped(int(part.quantity[0]))} × {design.plan.catalog.item(part.item).name}" for part in bought]
+    counts: dict[str, int] = {}
+    for part in bought:
+        counts[part.item] = counts.get(part.item, 0) + int(part.quantity[0])
+    texts = [f"{grouped(count)} × {design.plan.catalog.item(item).name}" for item, count in counts.items()]
     if shelves:
         texts.append(
             by_count(shelves, "one power shelf", f"{grouped(shelves)} power shelves") + " of the racks delivered"

@@ -33,13 +33,14 @@ class ChoiceSection:
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/decisions.html`` prints."""
-    return {"choices": list(_choices(context))}
+    return {"choices": list(choices(context, _simpler(context)))}
 
 
-def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
+def choices(context: GuideContext, simpler: RejectedDesign | None = None) -> Iterator[ChoiceSection]:
+    """The choices in the order of the data path; ``simpler`` is a design of fewer devices that is named, too."""
     found, design, result = context.decisions, context.design, context.result
     platform = design.platform
-    server, simpler = found.server, _simpler(context)
+    server = found.server
     is_other_server = simpler is not None and simpler.design.platform.server.id != platform.server.id
     of_servers, of_storage = (simpler, None) if is_other_server else (None, simpler)
     yield ChoiceSection(

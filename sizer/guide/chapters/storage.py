@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sizer.base.quantities import si, with_decimal_sign
+from sizer.base.quantities import by_count, si, with_decimal_sign
 from sizer.base.units import TIB
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
@@ -41,6 +41,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "is_shared": storage.kind != "local",
         "loads": [load_text(answer, is_named=context.has_many_workloads) for answer in context.answers],
         "capacity": capacity_table(steps) if len(steps) > 1 else None,
+        "is_protected": any(step.label == "protection" for step in steps),
         "is_extrapolated": is_extrapolated(storage, design.storage_nodes),
         "supply": supply_table(design, context.catalog),
         "is_demonstrated": _is_demonstrated(storage),
@@ -195,9 +196,11 @@ def _mounted(design: DesignAnswer, catalog: Catalog) -> Iterator[Row]:
     if count * low < ports:
         least, most = si(count * low, "B/s"), si(min(count * high, ports), "B/s")
         total = least if least == most else f"{least} to {most}"
-        yield row(f"{words.plural(count, noun)} of the servers", "", total, source)
+        servers = by_count(design.n_servers, "the server", "the servers")
+        yield row(f"{words.plural(count, noun)} of {servers}", "", total, source)
     if math.isfinite(ports):
-        yield row("Line rate of the servers\u2019 ports to the storage", "", si(ports, "B/s"), "ports in use")
+        servers = by_count(design.n_servers, "server\u2019s", "servers\u2019")
+        yield row(f"Line rate of the {servers} ports to the storage", "", si(ports, "B/s"), "ports in use")
 
 
 def _required(answer: WorkloadAnswer, is_named: bool) -> Iterator[Row]:

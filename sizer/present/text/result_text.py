@@ -173,7 +173,7 @@ def port_arithmetic(net: Network) -> str:
     uplinks = int(net.gateway_uplinks[0])
     spare = f"{words.plural(free, 'port')} free"
     if cables and ends + 2 * cables == used:
-        sum_text = f"{grouped(ends)} end points + 2 × {grouped(cables)} ends of inter-switch cables"
+        sum_text = f"{grouped(ends)} end points + 2 ports for each of {grouped(cables)} inter-switch links"
         return f"{sum_text} = {grouped(used)} ports; {spare}"
     if uplinks and ends + uplinks == used:
         both = f"{words.plural(ends, 'end point')} + {words.plural(uplinks, 'gateway uplink')}"
