@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sizer.base.quantities import by_count, si
+from sizer.base.quantities import si
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.availability import missing_spares_text
@@ -80,8 +80,9 @@ def _data(context: GuideContext) -> Iterator[str]:
             *(["reserve"] if asked.reserve_share else []),
             *(["checkpoints"] if asked.checkpoint_every_s is not None else []),
         ]
+        verb = "takes" if kinds == ["reserve"] else "take"
         yield (
-            f"In addition to the data, {words.listed(kinds)} {by_count(len(kinds), 'takes', 'take')} "
+            f"In addition to the data, {words.listed(kinds)} {verb} "
             f"{si(added_bytes, 'B')}; in all {si(plan.required.total_bytes, 'B')} are needed."
         )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sizer.base.quantities import by_count, grouped
+from sizer.base.quantities import by_count, grouped, si
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
@@ -37,6 +37,8 @@ _ABOUT_SALE = (
     BillWarningKind.SERVICE_END_KNOWN,
     BillWarningKind.AVAILABILITY_UNKNOWN,
 )
+# Bytes of a sample over those of the network's input beyond which reading whole samples decides the storage.
+_MUCH_READ = 10
 # Parts of which a design may have one only.
 _SINGLE_POINTS = {
     "leaf": "the switch of the compute fabric",
@@ -251,6 +253,13 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
                 "Rate outside the measured range",
                 words.sentence("; ".join(note_texts(answer.extrapolations))).rstrip("."),
                 "run the one-server acceptance test first; scale the order by its result",
+            )
+        input_bytes = answer.dnn.input_bytes.value
+        if answer.language is None and answer.sample_bytes > _MUCH_READ * input_bytes:
+            yield Risk(
+                "Reads of whole samples",
+                f"{si(answer.sample_bytes, 'B')} are read for one input of {si(input_bytes, 'B')}, an assumption",
+                "take several inputs from a read, or store cropped copies: the storage reads less by as much",
             )
         if answer.bottleneck in ("storage", "decode", "network"):
             yield Risk(

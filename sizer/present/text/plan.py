@@ -18,7 +18,8 @@ def _storage_ratio(ratio: float) -> str:
     printed = significant(ratio, 2)
     if float(f"{ratio:.2g}") <= 1:
         return "non-blocking"
-    return f"servers are oversubscribed {printed}:1, storage 1:1"
+    pairs = "each kind on leaves of its own, as in NVIDIA\u2019s DGX SuperPOD"
+    return f"servers are oversubscribed {printed}:1, storage 1:1, {pairs}"
 
 
 def _in_each_rail(place: str) -> Callable[..., str]:
