@@ -272,7 +272,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
         yield Risk(
             "Power above plan",
             f"the maximum power of {words.plural(n_unknown, 'device type')} is not published",
-            "ask the vendor before the feeds are ordered; measure the first rack",
+            "ask the vendor before the feeds are ordered, or leave one such device out of each full rack",
         )
     few = few_supplies_text(design.plan)
     if few:

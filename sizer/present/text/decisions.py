@@ -109,6 +109,8 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
         clause = asked_target_text(result, answer) if is_maximum else takes_text(answer)
         servers = f"One {server}" if design.n_servers == 1 else f"{grouped(design.n_servers)} × {server}"
         text = f"{servers} {by_count(design.n_servers, 'delivers', 'deliver')} {rate}; {clause}."
+        unused = unused_gpus_text(answer, design)
+        text += f" {unused}" if unused else ""
         if step.samples_per_s_with_one_fewer is not None:
             fewer = f"{significant(step.samples_per_s_with_one_fewer)}{NARROW_SPACE}{unit}"
             text += f" One server fewer delivers {fewer}"
@@ -122,9 +124,6 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
                     text += ", but not after the losses that the design tolerates"
             text += "."
         texts.append(words.capital(name + text))
-        unused = unused_gpus_text(answer, design)
-        if unused:
-            texts.append(unused)
     if choice.leaves_out_newer:
         texts.append(
             f"Only servers of the generation of the {design.platform.gpu.name} were compared, as no equipment was "
