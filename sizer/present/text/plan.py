@@ -57,7 +57,8 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         "two separate networks, int-a and int-b, on dedicated switches; no other device may be attached"
     ),
     PlanNoteKind.SHARED_WITH_BMC: lambda: (
-        "one host port and the BMC of each server share this network (assumption); the uplink to the customer's LAN is out of scope"
+        "one host port and the BMC of each server share this network (assumption); the uplink to the customer's LAN is "
+        "out of scope"
     ),
     PlanNoteKind.MANAGER_IN_LEAF: _in_each_rail("the first leaf"),
     PlanNoteKind.MANAGER_IN_DIRECTOR: _in_each_rail("a director"),
