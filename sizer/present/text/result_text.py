@@ -104,7 +104,7 @@ def open_prices(bill: Bill) -> str:
         return f"{need}; the others are free of charge."
     years = old_price_years(bill)
     if years:
-        return f"{need}; what is priced dates from {years} and needs a new quote, too."
+        return f"{need}, so the total is a lower bound at prices of {years}, which need a new quote, too."
     return f"{need}, so the total is a lower bound."
 
 
