@@ -263,6 +263,8 @@ def _storage_faults(catalog: Catalog, item: Storage) -> Iterator[str]:
         yield "protection_overheads: node counts must rise from row to row"
     if item.orderable and item.kind != "local" and item.front_end_kind is None:
         yield "front_end_kind is missing; name the link that the storage attaches with"
+    if item.kind == "parallel-file-system" and item.mount_low_bytes_per_s is None:
+        yield "mount_low_bytes_per_s is missing; a parallel file system has a client of its own, not an NFS mount"
     if item.server is not None:
         server = catalog.servers.get(item.server.value)
         if server is not None and item.front_end_kind is not None:

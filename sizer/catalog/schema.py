@@ -238,12 +238,14 @@ class Software(Item):
     ``applies_to`` entries: an id in servers/ or storage/, a vendor of servers, storage or GPUs, ``"cluster"`` (any
     design with more than one GPU server) or ``"any"`` (every design). ``summary``: what it does, in a few words.
     ``requires``: what a design must also have, ``"head node"`` or an id in software/; else it does not apply.
+    ``needed_from_heads``: an optional line counts in the total from so many head nodes on, two of which run it.
     """
 
     metric: Sourced[Literal["node", "gpu", "raw-terabyte", "cluster", "free", "included"]]
     applies_to: tuple[ShortText, ...] = ()
     requires: tuple[ShortText, ...] = ()
     optional: bool = False
+    needed_from_heads: Annotated[int, Field(ge=1, le=16)] | None = None
     layer: SoftwareLayer = "frameworks"
     summary: ShortText = ""
     era: Era | None = None  # absent: with servers of every era

@@ -191,7 +191,7 @@ def _verdict_finding(context: GuideContext) -> str:
 
 def why(context: GuideContext) -> Slide:
     """Why this server, storage, fabric and rack layout: the number that decided, and what was rejected."""
-    choices = list(decisions.content(context)["choices"])
+    choices = list(decisions.choices(context))
     table = record_table(
         "choices",
         "Choices with the numbers that decided",

@@ -276,6 +276,6 @@ def _risk_finding(table: Table | None) -> str:
         return "No open risk: order, install and accept"
     names = [words.inside_sentence(one.cells[0].text) for one in table.rows]
     kinds = list(dict.fromkeys(names))
-    count = len(kinds)
-    first = kinds if count <= _NAMED_RISKS else [*kinds[: _NAMED_RISKS - 1], "others"]
+    count = len(names)
+    first = kinds if len(kinds) <= _NAMED_RISKS else [*kinds[: _NAMED_RISKS - 1], "others"]
     return f"{words.capital(words.spelled(count))} {words.plural_of(count, 'risk')} to manage: {words.listed(first)}"

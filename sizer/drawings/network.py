@@ -125,7 +125,10 @@ class _Layout:
         if group == "head":
             return by_count(self.cluster.count(group), "head node", "management servers")
         if group in MANAGERS:
-            return by_count(self.cluster.count(group), "subnet manager", "subnet managers")
+            # On the management network the appliances of both fabrics stand side by side.
+            both = self.role is NetworkRole.MANAGEMENT and all(self.cluster.count(one) for one in MANAGERS)
+            of = {"ufm": "compute ", "storage-ufm": "storage "}[group] if both else ""
+            return of + by_count(self.cluster.count(group), "subnet manager", "subnet managers")
         if group == "storage":
             _, nodes, units = self.cluster.storage_on(self.role)
             return f"{nodes} nodes" if nodes > units else "storage"

@@ -2,12 +2,11 @@
 
 import datetime
 
-from sizer.base.quantities import by_count, duration, grouped, si
-from sizer.bom.bill import BillWarningKind
+from sizer.base.quantities import duration, grouped, si
 from sizer.guide.context import GuideContext
 from sizer.guide.edition import Edition
 from sizer.present import words
-from sizer.present.tables import Cell, Table, fact_table
+from sizer.present.tables import Table, fact_table
 from sizer.present.text import result_text
 from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.sizing.result import SizingResult
@@ -34,7 +33,7 @@ def control_table(context: GuideContext) -> Table:
     authors = (quote.prepared_by or profile.company, profile.company, profile.contact)
     facts = (
         ("Document", kind_name(result, context.edition)),
-        ("Prepared for", request.customer or Cell("not named", is_muted=True)),
+        ("Prepared for", request.customer or None),
         ("Revision", _revision(quote.revision or "1", request.date)),
         ("Quote", quote.number or None),
         ("Prepared by", ", ".join(dict.fromkeys(author for author in authors if author)) or None),
@@ -78,10 +77,9 @@ def budget_line(result: SizingResult) -> str:
     text = f"{result_text.price_label(bill)}: {result_text.price(bill)}"
     if bill.net_total.n_open:
         text += f"; {grouped(bill.net_total.n_open)} of {grouped(len(bill.bought))} lines await a quote"
-    old = [warning.values[1] for warning in bill.warnings if warning.kind is BillWarningKind.OLD_PRICE]
-    if old:
-        years = words.listed(sorted({str(day)[:4] for day in old}))
-        text += f"; {by_count(len(old), 'a price', 'prices')} of {years} among them"
+    years = result_text.old_price_years(bill)
+    if years:
+        text += f"; it includes prices of {years}, which need a new quote"
     budget = result.request.limits.budget
     if budget is not None:
         text += f". Budget: {words.money(words.whole(budget), result.request.currency)}"

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from sizer.base.quantities import by_count, si
+from sizer.base.quantities import si
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.availability import missing_spares_text
+from sizer.present.text import result_text
 from sizer.present.text.layouts import unused_gpus_text
 from sizer.present.text.plan import few_supplies_text
 from sizer.questions.data.text import filling_text
@@ -15,7 +16,7 @@ from sizer.questions.growth.text import demand_text, limit_texts, recommendation
 
 def further_answers(context: GuideContext) -> list[str]:
     """One or two sentences for each further question of the request; empty where it asks none."""
-    parts = (_losses, _data, _growth)
+    parts = (_lengths, _losses, _data, _growth)
     return [text for part in parts for text in part(context) if text]
 
 
@@ -46,6 +47,17 @@ def _unused(context: GuideContext) -> Iterator[str]:
     yield from (unused_gpus_text(answer, context.design) for answer in context.answers)
 
 
+def _lengths(context: GuideContext) -> Iterator[str]:
+    """How long a training of given tokens or epochs takes whose target is no time."""
+    for answer in context.answers:
+        work = answer.workload
+        is_asked = work.tokens is not None or work.epochs is not None
+        if answer.time is not None and is_asked and work.target.time_to_train_s is None and answer.rate_is_predicted:
+            name = f"{work.name}: " if context.has_many_workloads else ""
+            length = result_text.epochs_text(answer)
+            yield words.capital(f"{name}{length} take {words.estimate(answer.time.total_s, 's')} to train.")
+
+
 def _losses(context: GuideContext) -> Iterator[str]:
     yield tolerated_sentence(context.tolerated_losses, context.failures, context.answers)
 
@@ -68,8 +80,9 @@ def _data(context: GuideContext) -> Iterator[str]:
             *(["reserve"] if asked.reserve_share else []),
             *(["checkpoints"] if asked.checkpoint_every_s is not None else []),
         ]
+        verb = "takes" if kinds == ["reserve"] else "take"
         yield (
-            f"In addition to the data, {words.listed(kinds)} {by_count(len(kinds), 'takes', 'take')} "
+            f"In addition to the data, {words.listed(kinds)} {verb} "
             f"{si(added_bytes, 'B')}; in all {si(plan.required.total_bytes, 'B')} are needed."
         )
 

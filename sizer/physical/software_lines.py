@@ -1,7 +1,7 @@
 """Software and support lines that a design calls for."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -33,6 +33,7 @@ class SoftwareLine:
     notes: tuple[PlanNote, ...]
     status: Literal["computed", "optional"]
     requires: tuple[str, ...]  # "head node" or ids of other lines
+    needed_from_heads: int | None  # from so many head nodes on it is not optional
 
 
 @cached_by_catalog
@@ -50,7 +51,8 @@ def lines_of(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
             if covers and item.orderable and fits_era(era, era_of(catalog, platform.server)):
                 notes = () if metric in ("free", "included") else (PlanNote(PlanNoteKind.PER_UNIT, (metric,)),)
                 status: Literal["computed", "optional"] = "optional" if item.optional else "computed"
-                found.append(SoftwareLine(category, item.id, metric, covers, notes, status, item.requires))
+                pair = item.needed_from_heads if isinstance(item, Software) else None
+                found.append(SoftwareLine(category, item.id, metric, covers, notes, status, item.requires, pair))
     return tuple(found)
 
 
@@ -115,7 +117,19 @@ def software_lines(
             quantity = _metric_quantity(platform, rows, line.metric, sum(others, first))
             amounts[line.metric, line.covers] = quantity
         found.append(Component(Role(line.category), line.category, line.item, quantity, line.notes, line.status))
-    return _with_requirements(found, lines_of(catalog, platform), rows)
+    lines = lines_of(catalog, platform)
+    parts = _with_requirements(found, lines, rows)
+    return [part for each, line in zip(parts, lines, strict=True) for part in _by_need(each, line, rows)]
+
+
+def _by_need(part: Component, line: SoftwareLine, rows: Shape) -> Iterator[Component]:
+    """A line; one that enough head nodes need is optional with fewer, and counts in the total with them."""
+    if line.needed_from_heads is None:
+        yield part
+        return
+    is_needed = rows.heads >= line.needed_from_heads
+    yield part.of(np.where(is_needed, 0, part.quantity))
+    yield replace(part, quantity=np.where(is_needed, part.quantity, 0), status="computed")
 
 
 def _there(platform: Platform, devices: Sequence[Component]) -> dict[str, Ints]:

@@ -16,7 +16,7 @@ def growth_table(steps: Sequence[GrowthStep]) -> Table:
     def unless_limited(text: Callable[[GrowthStep], str]) -> Callable[[GrowthStep], str]:
         return lambda step: "–" if step.limit is not None else text(step)
 
-    networks = dict.fromkeys(str(move.network) for step in steps for move in step.moved)
+    networks = dict.fromkeys(str(move.network).replace(", ", " ") for step in steps for move in step.moved)
     moves = (
         f"Links move in the {listed(networks)}: a larger fabric redistributes its uplinks."
         if networks
@@ -34,7 +34,17 @@ def growth_table(steps: Sequence[GrowthStep]) -> Table:
             Field("Links moved", unless_limited(lambda step: grouped(len(step.moved))), "right", 10),
             Field("Maximum draw", unless_limited(_added_draw), "right", 14),
         ],
-        note=f"Existing devices keep their rack units; new ones use free units first. {moves}",
+        note=f"Existing devices keep their rack units; new ones use free units first. {moves}{_ratio_text(steps)}",
+    )
+
+
+def _ratio_text(steps: Sequence[GrowthStep]) -> str:
+    """That storage grows with the servers; where it has headroom, servers alone may be enough."""
+    if not any(step.storage_nodes for step in steps):
+        return ""
+    return (
+        " Storage grows in the ratio of the servers, which keeps its utilization; where it has headroom for the rate "
+        "and the data do not grow, servers alone are enough."
     )
 
 

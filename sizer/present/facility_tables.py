@@ -11,11 +11,15 @@ from sizer.physical.plan import Connection, PlacedRack, Plan
 from sizer.physical.racks.feeds import PowerFeed
 from sizer.physical.racks.positions import SLACK_FRACTION
 from sizer.physical.racks.power import energy_kwh_per_year, heat_btu_per_h
+from sizer.physical.racks.site_rules import coolant_parts
 from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.sizing.result import SizingResult
 
+# Heat that a litre of water takes for each kelvin, and the rise for which its flow is printed. [J/l/K], [K]
+_WATER_J_PER_L_K, _WATER_RISE_K = 4186.0, 10
+_COUNTED_PARTS = "counted as far as their parts are known, without fans and losses of the supplies"
 # A longer table lists equal racks once.
 _MAX_SINGLE = 8
 _MEDIA = {
@@ -146,7 +150,7 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
             ("Heaviest load of a rack", _heaviest_load(plan)),
             ("Weight", racks.at_least(some_weight, racks.kilograms(sum(r.weight_kg for r in plan.racks)))),
             ("PDUs", _pdu_text(result)),
-            ("Maximum not published", f"{names}; counted as far as it is known" if open_w else None),
+            ("Maximum not published", f"{names}; {_COUNTED_PARTS}" if open_w else None),
         ],
         widths=(24, 76),
         style="",
@@ -158,13 +162,17 @@ def _liquid_text(result: SizingResult, maximum_w: float) -> str | None:
     liquid_w = float(result.design.quantities.liquid_heat_w[0])
     if not liquid_w:
         return None
-    units = [part for part in result.design.quantities.components if part.role is Role.COOLANT_UNIT]
+    units = coolant_parts(result.design.quantities)
     catalog = result.design.plan.catalog
     names = words.listed(f"{int(part.quantity[0])} × {catalog.item(part.item).name}" for part in units)
     capacity_w = sum(int(p.quantity[0]) * catalog.cooling[p.item].capacity_w.value for p in units)
+    # One litre of water a second takes 4.19 kW for each kelvin that it warms.
+    flow = significant(liquid_w / (_WATER_J_PER_L_K * _WATER_RISE_K) * 60)
+    takes = by_count(sum(int(part.quantity[0]) for part in units), "takes", "take")
     return (
-        f"{si(liquid_w, 'W')} to the coolant, {si(maximum_w - liquid_w, 'W')} to the air; {names} takes "
-        f"{si(capacity_w, 'W')} into the water of the building"
+        f"{si(liquid_w, 'W')} to the coolant, {si(maximum_w - liquid_w, 'W')} to the air; {names} {takes} up to "
+        f"{si(capacity_w, 'W')} into the water of the building: {flow} l/min that warm by {_WATER_RISE_K} K. Confirm "
+        "flow and highest water temperature with the vendor"
     )
 
 
@@ -235,7 +243,10 @@ def _pdu_text(result: SizingResult) -> str:
     design = result.design
     bought = [part for part in design.quantities.components if part.role is Role.RACK_PDU]
     shelves = sum(len(rack.feeds) for rack in design.plan.racks if rack.is_delivered)
-    texts = [f"{grouped(int(part.quantity[0]))} × {design.plan.catalog.item(part.item).name}" for part in bought]
+    counts: dict[str, int] = {}
+    for part in bought:
+        counts[part.item] = counts.get(part.item, 0) + int(part.quantity[0])
+    texts = [f"{grouped(count)} × {design.plan.catalog.item(item).name}" for item, count in counts.items()]
     if shelves:
         texts.append(
             by_count(shelves, "one power shelf", f"{grouped(shelves)} power shelves") + " of the racks delivered"

@@ -263,8 +263,10 @@ def neighbours_table(result: SizingResult) -> Table | None:
     if first.time is None:
         del fields[3]
     note = "Medians of designs on the Pareto front: price or size, time, power and rack space together."
-    if chosen.throughput_samples_per_s > _BELOW * float(result.design.workloads[0].throughput.value):
-        note += " Rates are those of the slowest stage alone; where another may be the slowest, less is expected."
+    slowest = min(float(stage.capacity.value) for stage in first.stages if stage.key != "exchange")
+    if slowest > _BELOW * float(first.throughput.value):
+        note += " Rates of the others are those of their slowest stage alone; where another may be the slowest, less"
+        note += " is expected."
     if len(result.design.workloads) > 1:
         note += " Throughput of the first workload."
     caption = "This design and its neighbours on the Pareto front"

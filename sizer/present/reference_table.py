@@ -38,7 +38,7 @@ def _rows(run: NearbyMeasurement, answer: WorkloadAnswer, design: DesignAnswer) 
         ("Number of GPUs", grouped(run.n_gpus), grouped(n_gpus), run.n_gpus == n_gpus),
         ("Type of GPU", run.gpu, platform.gpu.name, run.gpu == platform.gpu.name),
         ("Server", run.server or "not stated", platform.server.name, run.server == platform.server.name),
-        ("Software", run.software or "not stated", answer.stack.name, _is_same_software(run, answer)),
+        ("Software", _software(run, answer), answer.stack.name, _is_same_software(run, answer)),
         *_formats(run, answer),
     ]
 
@@ -63,6 +63,11 @@ def _is_same_software(run: NearbyMeasurement, answer: WorkloadAnswer) -> bool:
         return False
     # On the GPUs of another vendor a language model runs on another stack than was asked for.
     return answer.language is None or answer.language.stack == answer.language.work.stack
+
+
+def _software(run: NearbyMeasurement, answer: WorkloadAnswer) -> str:
+    """Software of a run: by its name in the catalogue where it is that of the design, else in the source's words."""
+    return answer.stack.name if _is_same_software(run, answer) else run.software or "not stated"
 
 
 def references_table(answers: Sequence[WorkloadAnswer], design: DesignAnswer) -> Table | None:
@@ -138,4 +143,17 @@ def reference_table(answer: WorkloadAnswer, design: DesignAnswer, number: int) -
         titles=("Property", "Published test", "This design", "Compared"),
         widths=(20, 36, 32, 12),
         style="",
+        note=_outside_text(run),
+    )
+
+
+def _outside_text(run: NearbyMeasurement) -> str:
+    """Which way a published rate outside the interval of its prediction moves the answer; "" inside it."""
+    if float(run.predicted.low) <= run.published <= float(run.predicted.high):
+        return ""
+    above = run.published > float(run.predicted.high)
+    side, likely = ("above", "too low than too high") if above else ("below", "too high than too low")
+    return (
+        f"The published rate lies {side} the 90\u202f% interval of its prediction: the projected rate of this design "
+        f"is more likely {likely}."
     )

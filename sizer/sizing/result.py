@@ -122,6 +122,7 @@ class SmallerSize:
     """What one workload reaches on fewer servers of the same kind, storage held fixed."""
 
     n_servers: int
+    gpus_at_work: int  # the layout of a language model may leave some without work
     samples_per_s: float  # median
     time_s: float | None  # to train; None where its length is not known
     probability: float | None  # of meeting the target; None: a fact that decides it is not known

@@ -103,7 +103,10 @@ def _first_year(counts: PartCounts, ranking: Ranking, order: Sequence[int], cali
     runner_up, reason = _runner_up(counts, order)
     selection = _selection(counts, order, ranking)
     selection = with_bills(selection, designs)
-    return _Choice(designs, selection, quotes, runner_up, reason, _pareto(counts, chosen))
+    front = tuple(
+        _as_described(point, designs[0]) if point.is_documented else point for point in _pareto(counts, chosen)
+    )
+    return _Choice(designs, selection, quotes, runner_up, reason, front)
 
 
 def _first_of_plan(first_year: _Choice, planned: FirstPurchases) -> _Choice:
@@ -211,10 +214,8 @@ def _point(row: int, chosen: int, counts: PartCounts) -> ParetoPoint:
 
 def _point_of(design: DesignAnswer, like: ParetoPoint) -> ParetoPoint:
     """A design that is written out as a point of the front; ``like`` is another of the same request."""
-    answer, counts = design.workloads[0], design.quantities
-    rate = float(answer.throughput.value)
-    # The time of a workload without a known length is that of a million samples, which the rate scales.
-    time_s = like.time_s * like.throughput_samples_per_s / rate
+    counts = design.quantities
+    described = _as_described(like, design)
     return ParetoPoint(
         name=design.name,
         server=design.platform.server.id,
@@ -222,13 +223,23 @@ def _point_of(design: DesignAnswer, like: ParetoPoint) -> ParetoPoint:
         n_servers=design.n_servers,
         n_gpus=design.n_gpus,
         storage_nodes=design.storage_nodes,
-        throughput_samples_per_s=rate,
-        time_s=float(answer.time.total_s.value) if answer.time is not None else time_s,
+        throughput_samples_per_s=described.throughput_samples_per_s,
+        time_s=described.time_s,
         power_w=float(counts.power_max_w[0]),
         rack_units=float(counts.rack_units[0]),
         cost=float(design.bill.total) if design.bill.is_complete else None,
         is_documented=True,
     )
+
+
+def _as_described(point: ParetoPoint, design: DesignAnswer) -> ParetoPoint:
+    """A point with rate and time of its design, whose medians count that any stage may be the slowest."""
+    answer = design.workloads[0]
+    rate = float(answer.throughput.value)
+    # The time of a workload without a known length is that of a million samples, which the rate scales.
+    scaled_s = point.time_s * point.throughput_samples_per_s / rate
+    time_s = float(answer.time.total_s.value) if answer.time is not None else scaled_s
+    return replace(point, throughput_samples_per_s=rate, time_s=time_s)
 
 
 def _pareto(counts: PartCounts, chosen: int) -> tuple[ParetoPoint, ...]:

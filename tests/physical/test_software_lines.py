@@ -50,3 +50,19 @@ def test_every_line_has_what_it_requires(catalog):
     known = {"head node", *catalog.software}
     for item in (*catalog.software.values(), *catalog.support.values()):
         assert set(item.requires) <= known
+
+
+def test_cluster_manager_counts_where_a_pair_of_head_nodes_runs_it(catalog):
+    """NVIDIA's SuperPOD runs Base Command Manager on an active and a standby head node; it is licensed by the GPU.
+
+    Four DGX H100 have 32 GPUs. With one head node it is an option, outside the total. Ubuntu is on every host.
+    """
+    work = {"dnn": "resnet50", "dataset": "imagenet", "target": {"gpus_busy": 32}}
+    for heads, status in ((1, "optional"), (2, "computed")):
+        asked = SizingRequest.from_dict(
+            {"workload": [work], "platforms": {"fabrics": ["ndr"]}, "fabric": {"management_servers": heads}}
+        )
+        design = project(asked, catalog, server="dgx-h100", servers=4, storage="ai400x2", storage_nodes=1)
+        found = [(line.quantity, line.status) for line in design.bill.lines if line.item == "base-command-manager"]
+        assert found == [(32, status)]
+        assert any(line.item == "ubuntu-server" for line in design.bill.bought)

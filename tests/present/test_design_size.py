@@ -35,18 +35,18 @@ def test_a_smaller_size_is_judged_by_its_rate_and_its_probability() -> None:
     assert two_fewer.probability < 0.9 <= one_fewer.probability
     text = binding_text(design)
     assert "would not tolerate the loss of one" in text
-    assert "but meet the target with only" in text
+    assert "but meet the target with a probability of only" in text
 
 
 def test_servers_at_the_expected_rate_are_those_of_a_sizing_at_even_odds() -> None:
     """The rate of a language model jumps with the layouts that a number of GPUs allows.
 
-    A division, 386,000 tokens/s by 8,490 of a server, gives 46; a sizing at a confidence of 50 % is the count to print.
+    A division by the rate of one server may miss it; a sizing at a confidence of 50 % is the count to print.
     """
     asked = examples.sized("llama-70b-dgx-h100")
     even = size(asked.request.model_copy(update={"confidence": 0.5}), examples.catalog()).design
     (answer,) = asked.design.workloads
-    assert answer.servers_at_even_odds == even.n_servers > 46
+    assert answer.servers_at_even_odds == even.n_servers
     assert f"At the expected rate {even.n_servers} servers" in " ".join(reason_texts(asked))
 
 

@@ -222,3 +222,16 @@ def test_a_rate_that_drives_limited_is_no_evidence_for_shared_storage():
     rate of the drives."""
     (answer,) = sized("apollo-googlenet-inference").design.workloads
     assert [one.published for one in answer.evidence] == [42_000]
+
+
+def test_gateway_uplinks_carry_what_the_nodes_deliver() -> None:
+    """Four Isilon H600 nodes delivered 6 GB/s (Dell EMC, F800 and H600 I/O performance, page 10).
+
+    1.5 GB/s x 8 x 1.25 = 15 Gbit/s of the 40 of its port: eight nodes take 120 / 54.5 = 2.2, three uplinks. Eight F800
+    nodes, 3.75 GB/s each, take 37.5 Gbit/s x 8 / 54.5 = 5.5, the six that the Dell EMC guide's rule gives.
+    """
+    work = {"dnn": "resnet50", "dataset": "imagenet", "target": {"gpus_busy": 8}}
+    asked = SizingRequest.from_dict({"workload": [work]})
+    for storage, uplinks in (("isilon-h600", 3), ("isilon-f800", 6)):
+        design = project(asked, CATALOG, server="c4140", servers=2, storage=storage, storage_nodes=8)
+        assert networks(design, "gateway_uplinks") == uplinks

@@ -97,7 +97,7 @@ def server_reasons(context: GuideContext) -> list[str]:
         else:
             reasons.append(f"GPU link: gradients are summed over {link} inside the server before they use the fabric.")
     if server.local_storage is not None and platform.storage.kind != "local":
-        reasons.append("Local drives: for the operating system and for caching; the data set is on the shared storage.")
+        reasons.append("Local drives: for the operating system; the data set is on the shared storage.")
     return reasons
 
 

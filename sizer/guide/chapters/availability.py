@@ -34,4 +34,4 @@ def content(context: GuideContext) -> dict[str, Any]:
                 "worth_text": "" if worth is None else worth_text(worth),
             }
         )
-    return {"workloads": parts}
+    return {"workloads": parts, "is_one_server": context.design.n_servers == 1}

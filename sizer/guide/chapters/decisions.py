@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sizer.base.quantities import grouped
+from sizer.base.quantities import by_count, grouped
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.tables import Field, Table, record_table
@@ -12,8 +12,7 @@ from sizer.present.text import decisions as text
 from sizer.present.text import result_text
 from sizer.present.text.calibration import rounded_throughput
 from sizer.sizing.design.decisions import LinkOption
-from sizer.sizing.design.rejections import RejectedDesign, RejectionKind
-from sizer.sizing.result import SizingResult
+from sizer.sizing.design.rejections import RejectedDesign, RejectionKind, rejection
 
 # Of the designs that were rejected for one choice, so many are named: the nearest.
 _MOST_REJECTED = 4
@@ -34,19 +33,25 @@ class ChoiceSection:
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/decisions.html`` prints."""
-    return {"choices": list(_choices(context))}
+    return {"choices": list(choices(context, _simpler(context)))}
 
 
-def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
+def choices(context: GuideContext, simpler: RejectedDesign | None = None) -> Iterator[ChoiceSection]:
+    """The choices in the order of the data path; ``simpler`` is a design of fewer devices that is named, too."""
     found, design, result = context.decisions, context.design, context.result
     platform = design.platform
     server = found.server
+    is_other_server = simpler is not None and simpler.design.platform.server.id != platform.server.id
+    of_servers, of_storage = (simpler, None) if is_other_server else (None, simpler)
     yield ChoiceSection(
         "GPU server",
-        f"{design.n_servers} × {platform.server.name}, each with {platform.gpus_per_server} × {platform.gpu.name}",
+        f"{design.n_servers} × {platform.server.name}{', each' if design.n_servers > 1 else ''} with "
+        f"{platform.gpus_per_server} × {platform.gpu.name}",
         text.server_texts(server, result),
         text.server_trade_off(server, design),
-        _designs_table("rejected-servers", "Servers that were compared and rejected", server.rejected, result),
+        _designs_table(
+            "rejected-servers", "Servers that were compared and rejected", server.rejected, of_servers, context
+        ),
         text.only_allowed_text("GPU server") if server.is_only_allowed else "",
     )
     storage = found.storage
@@ -55,7 +60,9 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
         words.capital(result_text.storage_name(design)),
         text.storage_texts(storage, design),
         text.storage_trade_off(storage, design),
-        _designs_table("rejected-storage", "Storage that was compared and rejected", storage.rejected, result),
+        _designs_table(
+            "rejected-storage", "Storage that was compared and rejected", storage.rejected, of_storage, context
+        ),
         text.only_allowed_text("storage") if storage.is_only_allowed else "",
     )
     fabric = found.fabric
@@ -68,7 +75,8 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
             _links_table(fabric.slower),
         )
     racks = found.racks
-    delivered = f", and {grouped(racks.n_delivered)} delivered with their contents" if racks.n_delivered else ""
+    contents = by_count(racks.n_delivered, "its contents", "their contents")
+    delivered = f", and {grouped(racks.n_delivered)} delivered with {contents}" if racks.n_delivered else ""
     yield ChoiceSection(
         "Rack layout",
         f"{words.plural(racks.n_racks, 'rack')}, {design.plan.rack.name}{delivered}",
@@ -78,8 +86,26 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
     )
 
 
-def _designs_table(id_: str, caption: str, rejected: Sequence[RejectedDesign], result: SizingResult) -> Table | None:
-    """Rejected designs by what they do not have in common with the chosen one."""
+def _simpler(context: GuideContext) -> RejectedDesign | None:
+    """A design of fewer devices that meets the request, too; None where the described one is the simplest."""
+    is_language = all(answer.language is not None for answer in context.answers)
+    if context.result.maximum is not None or (is_language and context.decisions.server.is_only_allowed):
+        return None  # the search among many servers of one kind takes long, and little can be simpler
+    simplest = context.simplest
+    if simplest.is_described:
+        return None
+    kind = rejection(context.result, simplest.allowed.design)
+    # What depends on a fact that no source gives is not known to be enough.
+    return None if kind is RejectionKind.CONDITIONAL else RejectedDesign(simplest.allowed.design, kind)
+
+
+def _designs_table(
+    id_: str, caption: str, others: Sequence[RejectedDesign], simpler: RejectedDesign | None, context: GuideContext
+) -> Table | None:
+    """Rejected designs by what they do not have in common with the chosen one; a simpler one comes first."""
+    result, rejected = context.result, list(others)
+    if simpler is not None:
+        rejected = [simpler, *(one for one in others if _parts(one) != _parts(simpler))]
     if not rejected:
         return None
     design = result.design
@@ -108,8 +134,16 @@ def _designs_table(id_: str, caption: str, rejected: Sequence[RejectedDesign], r
     notes = [f"{words.capital(words.plural(more, 'further design'))} rejected."] if more > 0 else []
     if any(one.kind in _BY_EXPECTED_COST for one in shown):
         notes.append("Expected costs rest on published prices and usual price ranges; quotes confirm them.")
+    if simpler is not None:
+        found = context.simplest
+        notes.append(text.simpler_text(simpler.design.name, found.allowed.simplicity.devices, found.described.devices))
     note = " ".join(notes)
     return record_table(id_, caption, shown, fields, note=note)
+
+
+def _parts(rejected: RejectedDesign) -> tuple[str, str]:
+    platform = rejected.design.platform
+    return platform.server.id, platform.storage.id
 
 
 def _links_table(options: Sequence[LinkOption]) -> Table | None:

@@ -59,9 +59,13 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
         _, most = node_limits(platform.storage)
         flat = platform.storage.back_end_flat_nodes
         is_flat = flat is not None and design.storage_nodes <= flat.value
+        largest = platform.storage.max_nodes
+        is_published = largest is not None and largest.basis != "assumed"
         yield (
             "Storage nodes",
-            f"{grouped(design.storage_nodes)} of {grouped(most)} in use",
+            f"{grouped(design.storage_nodes)} of {grouped(most)} in use"
+            if is_published
+            else f"{grouped(design.storage_nodes)} in use; no largest number is published",
             f"leaf and spine in the back end above {flat.value} nodes"
             if flat is not None and is_flat
             else "a second file system",

@@ -123,7 +123,9 @@ class ScaleSection:
 
 def scale_section(context: GuideContext) -> ScaleSection | None:
     """The section; None where the request allows no second server type for the same number of GPUs."""
-    same = context.same_gpus
+    same, nodes = context.same_gpus, context.design.storage_nodes
+    if same is not None and nodes and same.storage_nodes not in (0, nodes):
+        same = None  # with more storage than the design it shows a design that this guide does not describe
     if same is None:
         return None
     ways = [way for way in same.designs if way.arrangement.is_allowed and way.arrangement.kind != "spread"]

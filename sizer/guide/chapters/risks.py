@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sizer.base.quantities import by_count, grouped
+from sizer.base.quantities import by_count, grouped, si
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
@@ -37,6 +37,15 @@ _ABOUT_SALE = (
     BillWarningKind.SERVICE_END_KNOWN,
     BillWarningKind.AVAILABILITY_UNKNOWN,
 )
+# Bytes of a sample over those of the network's input beyond which reading whole samples decides the storage.
+_MUCH_READ = 10
+# Parts of which a design may have one only.
+_SINGLE_POINTS = {
+    "leaf": "the switch of the compute fabric",
+    "front-end-switch": "the switch of the storage front end",
+    "gateway": "the gateway",
+    "coolant-unit": "the coolant distribution unit",
+}
 # Risks of a date of need, with the recommended action.
 _OF_NEED = {
     BillWarningKind.TOO_LATE: ("Late delivery", "ask for a faster delivery, or agree on a later date"),
@@ -201,6 +210,21 @@ def _no_spares(context: GuideContext) -> Iterator[Risk]:
         return
 
 
+def _single_points(context: GuideContext) -> Iterator[Risk]:
+    """Parts besides servers whose loss stops everything."""
+    names = {
+        case.key: _SINGLE_POINTS[case.key]
+        for case in context.failures
+        if case.key in _SINGLE_POINTS and case.rate_is_known and not any(case.share)
+    }
+    if names:
+        yield Risk(
+            "Single points of failure",
+            f"nothing runs without {words.listed(names.values(), 'or')}",
+            "accept the outage until the repair, keep a spare on site, or have the design sized for the loss",
+        )
+
+
 def _risks(context: GuideContext) -> Iterator[Risk]:
     design = context.design
     if design.conditional_on:
@@ -230,6 +254,13 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
                 words.sentence("; ".join(note_texts(answer.extrapolations))).rstrip("."),
                 "run the one-server acceptance test first; scale the order by its result",
             )
+        input_bytes = answer.dnn.input_bytes.value
+        if answer.language is None and answer.sample_bytes > _MUCH_READ * input_bytes:
+            yield Risk(
+                "Reads of whole samples",
+                f"{si(answer.sample_bytes, 'B')} are read for one input of {si(input_bytes, 'B')}, an assumption",
+                "take several inputs from a read, or store cropped copies: the storage reads less by as much",
+            )
         if answer.bottleneck in ("storage", "decode", "network"):
             yield Risk(
                 "GPUs wait for data",
@@ -241,7 +272,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
         yield Risk(
             "Power above plan",
             f"the maximum power of {words.plural(n_unknown, 'device type')} is not published",
-            "ask the vendor before the feeds are ordered; measure the first rack",
+            "ask the vendor before the feeds are ordered, or leave one such device out of each full rack",
         )
     few = few_supplies_text(design.plan)
     if few:
@@ -252,6 +283,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             f"{ways}; decide before the feeds are ordered",
         )
     yield from _no_spares(context)
+    yield from _single_points(context)
     missing = design.bill.net_total.n_open
     if missing:
         yield Risk(

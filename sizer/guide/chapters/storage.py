@@ -1,9 +1,10 @@
 """Chapter on storage: usable capacity, read rate, and work on the data besides training."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sizer.base.quantities import si, with_decimal_sign
+from sizer.base.quantities import by_count, si, with_decimal_sign
 from sizer.base.units import TIB
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
@@ -18,7 +19,8 @@ from sizer.questions.data.charts import copy_chart
 from sizer.questions.data.tables import checkpoints_table, required_capacity_table, routes_table
 from sizer.questions.data.text import copy_text, ingest_text, transform_text
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages.storage_rates import mount_rate, mount_rates
+from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
+from sizer.sizing.stages.storage_rates import mount_rate, mount_rates, ports_in_use
 
 _STEPS = {
     "raw": "Raw",
@@ -39,6 +41,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "is_shared": storage.kind != "local",
         "loads": [load_text(answer, is_named=context.has_many_workloads) for answer in context.answers],
         "capacity": capacity_table(steps) if len(steps) > 1 else None,
+        "is_protected": any(step.label == "protection" for step in steps),
         "is_extrapolated": is_extrapolated(storage, design.storage_nodes),
         "supply": supply_table(design, context.catalog),
         "is_demonstrated": _is_demonstrated(storage),
@@ -98,8 +101,7 @@ def _mounts(context: GuideContext) -> str:
         return ""
     if storage.kind == "parallel-file-system":
         return "Every server runs the file system client and sees a single namespace."
-    ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 0
-    addresses = context.design.storage_nodes * ports
+    addresses = context.design.storage_nodes * ports_in_use(context.design.platform)
     if storage.kind == "scale-out-nas" and addresses > 1:
         if context.is_single:
             return f"The server mounts all {addresses} storage addresses, so no single mount limits its rate."
@@ -181,15 +183,24 @@ def _available(design: DesignAnswer) -> Iterator[Row]:
 
 
 def _mounted(design: DesignAnswer, catalog: Catalog) -> Iterator[Row]:
-    """What all mounts of the servers pass."""
-    storage, nodes = design.platform.storage, max(design.storage_nodes, 1)
+    """What all mounts or clients of the servers pass, no more than the ports that they share."""
+    platform, nodes = design.platform, max(design.storage_nodes, 1)
+    storage = platform.storage
     if storage.kind == "local":
         return
-    fixed, per_node, low, high = mount_rates(storage, catalog)
+    fixed, per_node, low, high = mount_rates(platform, catalog)
     count = int(design.n_hosts * (fixed + per_node * nodes))
-    total = si(count * low, "B/s") if low == high else f"{si(count * low, 'B/s')} to {si(count * high, 'B/s')}"
+    ports = design.n_servers * storage_nic_bytes_per_s(platform)
+    noun = "client" if storage.kind == "parallel-file-system" else "mount"
     source = Cell("", mount_rate(storage, catalog).sources)
-    yield row(f"{words.plural(count, 'mount')} of the servers", "", total, source)
+    if count * low < ports:
+        least, most = si(count * low, "B/s"), si(min(count * high, ports), "B/s")
+        total = least if least == most else f"{least} to {most}"
+        servers = by_count(design.n_servers, "the server", "the servers")
+        yield row(f"{words.plural(count, noun)} of {servers}", "", total, source)
+    if math.isfinite(ports):
+        servers = by_count(design.n_servers, "server\u2019s", "servers\u2019")
+        yield row(f"Line rate of the {servers} ports to the storage", "", si(ports, "B/s"), "ports in use")
 
 
 def _required(answer: WorkloadAnswer, is_named: bool) -> Iterator[Row]:

@@ -36,6 +36,9 @@ from sizer.physical.roles import BACK_END_SWITCHES, STORAGE_SWITCHES, NetworkPla
 
 # The back end of a scale-out NAS is two networks, int-a and int-b (h16346).
 BACK_END_SIDES = ("a", "b")
+# Uplinks of gateways over what the nodes deliver: with it four nodes of the Isilon F800, 30 Gbit/s each, take the three
+# uplinks that the Dell EMC guide of 2018 prints, page 27, which counts all 40 Gbit/s of a port.
+GATEWAY_HEADROOM = 1.25
 
 
 def gateway_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
@@ -288,13 +291,26 @@ def front_end_ports(platform: Platform) -> int:
 
 
 def gateway_uplink_count(platform: Platform, rows: Shape) -> Ints:
-    """Uplinks that carry the front-end ports in use, at the rates of the gateway."""
+    """Uplinks that carry what the storage delivers, with headroom, and no more than its front-end ports."""
     assert platform.gateway is not None
-    gateway = platform.gateway
-    ports = rows.nodes * front_end_ports(platform) + capacity_ports(platform, rows)
-    rates = gateway.front_end_bytes_per_s.value, gateway.uplink_bytes_per_s.value
-    # Half of the gateways carry all that the nodes read by the ports which then are left to them.
-    return 2 * gateway_uplinks(ports // 2, *rates) if platform.has_spare_gateway else gateway_uplinks(ports, *rates)
+    line, uplink = platform.gateway.front_end_bytes_per_s.value, platform.gateway.uplink_bytes_per_s.value
+    # Either half of the gateways carries all, by the ports which then are left to it.
+    halves = 2 if platform.has_spare_gateway else 1
+    of_nodes = gateway_uplinks(
+        rows.nodes * (front_end_ports(platform) // halves), gateway_port_bytes_per_s(platform), uplink
+    )
+    return halves * (of_nodes + gateway_uplinks(capacity_ports(platform, rows) // halves, line, uplink))
+
+
+def gateway_port_bytes_per_s(platform: Platform) -> float:
+    """Rate that the uplinks carry for each front-end port in use: what its node delivers at most, with headroom."""
+    assert platform.gateway is not None
+    storage, line = platform.storage, platform.gateway.front_end_bytes_per_s.value
+    facts = (storage.node_read_high_bytes_per_s, storage.node_read_low_bytes_per_s)
+    read = next((fact.value for fact in facts if fact is not None), math.inf)  # unknown: all that the port passes
+    write = 0.0 if storage.node_write_bytes_per_s is None else storage.node_write_bytes_per_s.value
+    ports = front_end_ports(platform) // (2 if platform.has_spare_gateway else 1)
+    return min(line, GATEWAY_HEADROOM * max(read, write) / ports)
 
 
 def front_end_bytes_per_s(platform: Platform, rows: Shape) -> Floats:

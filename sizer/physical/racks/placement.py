@@ -5,11 +5,15 @@ rack as far as rack units, weight, watts of a feed and outlets allow, then as ma
 back into an earlier rack. One more device of any class therefore never lowers the number of racks (next fit is
 monotone: F. D. Murgolo, "Anomalous behavior in bin packing algorithms," Discrete Appl. Math. 21(3):229-243, 1988; the
 argument holds for several resources at once).
+
+Where that rule takes two or three racks and fewer may do, each class is dealt out in two to four parts, which are
+placed one after the other by the same rule: servers of much power then share their racks with storage. One more device
+adds to one part, so each number of parts is monotone, and so is the least over them.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +33,9 @@ _PLAIN = 3
 # Sums of watts and kilograms in floating point: a rack that is exactly full is full, not over.
 _SLACK = 1e-6
 _UNLIMITED = 2**31
+# Parts that the classes are dealt out in where fewer racks may hold them, and the most racks for which that is tried:
+# in more racks, kinds that stand together are worth a rack.
+_PARTS, _MOST_DEALT = (2, 3, 4), 3
 # Rows counted at once: their arrays stay in a processor's cache.
 _BLOCK_ROWS = 2048
 
@@ -204,12 +211,53 @@ def count_racks(classes: Sequence[RackClass], limits: RackLimits, n_rows: int) -
     present = [group for group in classes if np.count_nonzero(group.quantity) and np.count_nonzero(group.needs)]
     total = _Totals(n_rows, 1 + len(limits.outlets))
     if present:
-        for start in range(0, n_rows, _BLOCK_ROWS):
-            _count_block(present, limits, slice(start, start + _BLOCK_ROWS), total)
+        _count_all(present, limits, total)
+        if not limits.existing:
+            _deal_out(present, limits, total)
     pdus = np.where(total.racks > 0, limits.pdus_in_rack(total.heaviest), 0).astype(np.int64)
     return RackCount(
         total.racks.astype(np.int64), total.existing, pdus, total.heaviest[0], total.units_used, total.holds_all
     )
+
+
+def _count_all(classes: Sequence[RackClass], limits: RackLimits, total: "_Totals") -> None:
+    for start in range(0, total.racks.size, _BLOCK_ROWS):
+        _count_block(classes, limits, slice(start, start + _BLOCK_ROWS), total)
+
+
+def _deal_out(classes: Sequence[RackClass], limits: RackLimits, total: "_Totals") -> None:
+    """Fewer racks by classes in parts, in the rows where some may do."""
+    least = _least_racks(classes, limits)
+    is_open = (total.racks > least) & (total.racks <= _MOST_DEALT)
+    for parts in _PARTS:
+        rows = np.flatnonzero(is_open & (total.racks > least))
+        if not rows.size:
+            return
+        of_rows = [replace(group, quantity=group.quantity[rows]) for group in classes]
+        other = _Totals(rows.size, len(total.heaviest))
+        _count_all(_dealt(of_rows, parts), limits, other)
+        fewer = other.racks < total.racks[rows]
+        total.racks[rows[fewer]] = other.racks[fewer]
+        total.heaviest[:, rows[fewer]] = other.heaviest[:, fewer]
+
+
+def _least_racks(classes: Sequence[RackClass], limits: RackLimits) -> Floats:
+    """Racks that the sums of units, kilograms, watts and outlets take: a bound of each row."""
+    needs = np.array([group.needs for group in classes])
+    amounts = np.array([group.quantity for group in classes], dtype=float)
+    shares = needs / np.where(limits.holds > 0, limits.holds, np.inf)
+    return np.asarray(np.ceil((shares.T @ amounts).max(axis=0) - _SLACK))
+
+
+def _dealt(classes: Sequence[RackClass], parts: int) -> list[RackClass]:
+    """The classes in so many parts, one after the other; room that is kept free comes last."""
+    dealt = [
+        replace(group, quantity=(group.quantity + parts - 1 - part) // parts)
+        for part in range(parts)
+        for group in classes
+        if not group.is_reserved
+    ]
+    return [*dealt, *(group for group in classes if group.is_reserved)]
 
 
 class _Totals:
@@ -294,7 +342,7 @@ class _Existing:
 
 
 def place(classes: Sequence[RackClass], limits: RackLimits) -> list[RackFill]:
-    """Racks of one row by the same rule, class by class.
+    """Racks of one row by the same rule.
 
     Parameters
     ----------
@@ -308,6 +356,21 @@ def place(classes: Sequence[RackClass], limits: RackLimits) -> list[RackFill]:
     list of RackFill
         Rack by rack, in placing order, without empty ones. A device that exceeds an empty rack gets one of its own.
     """
+    found = fewest = _next_fit(classes, limits)
+    present = [group for group in classes if np.count_nonzero(group.quantity) and np.count_nonzero(group.needs)]
+    if limits.existing or not present or len(found) > _MOST_DEALT:
+        return found
+    least = float(_least_racks(present, limits)[0])
+    for parts in _PARTS:
+        if len(fewest) <= least:
+            break
+        other = _next_fit(_dealt(present, parts), limits)
+        fewest = other if len(other) < len(fewest) else fewest
+    return fewest
+
+
+def _next_fit(classes: Sequence[RackClass], limits: RackLimits) -> list[RackFill]:
+    """Racks of one row, class by class."""
     n_existing = len(limits.existing)
     racks: list[list[tuple[Role, str, int]]] = []
     left = np.zeros_like(limits.holds)  # nothing is open yet

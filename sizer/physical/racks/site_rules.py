@@ -9,7 +9,7 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Pdu, Rack
-from sizer.physical.components import Component
+from sizer.physical.components import Component, Quantities
 from sizer.physical.racks.power import device_power
 from sizer.physical.roles import Role
 from sizer.physical.violations import Violation, ViolationKind
@@ -136,3 +136,8 @@ def coolant_units(
         found.append(Component(Role.COOLANT_UNIT, "cooling", unit.id, quantity))
         rest = np.where(chosen, 0.0, rest)
     return found
+
+
+def coolant_parts(counted: Quantities) -> list[Component]:
+    """Coolant distribution units of a design, by kind."""
+    return [part for part in counted.components if part.role is Role.COOLANT_UNIT]

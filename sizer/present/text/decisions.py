@@ -82,6 +82,16 @@ def only_allowed_text(noun: str) -> str:
     return f"The request allows no other {noun}, so none was compared."
 
 
+def simpler_text(name: str, n_devices: int, n_described: int) -> str:
+    """What a simpler design saves."""
+    fewer = (
+        f"with {grouped(n_devices)} devices instead of {grouped(n_described)}"
+        if n_devices < n_described
+        else "with a simpler storage or network"
+    )
+    return f"{name} also meets the request, {fewer}: choose it where simple operation is worth the difference."
+
+
 def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
     """The number that decided, sentence by sentence."""
     design = result.design
@@ -99,6 +109,8 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
         clause = asked_target_text(result, answer) if is_maximum else takes_text(answer)
         servers = f"One {server}" if design.n_servers == 1 else f"{grouped(design.n_servers)} × {server}"
         text = f"{servers} {by_count(design.n_servers, 'delivers', 'deliver')} {rate}; {clause}."
+        unused = unused_gpus_text(answer, design)
+        text += f" {unused}" if unused else ""
         if step.samples_per_s_with_one_fewer is not None:
             fewer = f"{significant(step.samples_per_s_with_one_fewer)}{NARROW_SPACE}{unit}"
             text += f" One server fewer delivers {fewer}"
@@ -112,9 +124,6 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
                     text += ", but not after the losses that the design tolerates"
             text += "."
         texts.append(words.capital(name + text))
-        unused = unused_gpus_text(answer, design)
-        if unused:
-            texts.append(unused)
     if choice.leaves_out_newer:
         texts.append(
             f"Only servers of the generation of the {design.platform.gpu.name} were compared, as no equipment was "
@@ -253,6 +262,11 @@ def fabric_trade_off(choice: FabricChoice) -> str:
     load = words.percent(choice.network_fraction)
     network = "the network" if choice.carries_reads else "the storage network"
     use = f"At the projected rate the reads use {load} of {network}; the rest is headroom."
+    if choice.n_ports > 1 and choice.exposed_share is None and choice.n_ports * choice.network_fraction < 1:
+        use += (
+            f" All {choice.n_ports} ports of the server are cabled, so GPUs send over the adapter next to them and the "
+            "loss of a link costs little; one port would carry the reads with fewer switches."
+        )
     return f"It takes {switches}, {levels}. {use}"
 
 

@@ -1,6 +1,6 @@
 """Why a design is as large as it is: what its target takes, and what the next smaller size reaches."""
 
-from sizer.base.quantities import NARROW_SPACE, by_count, duration, probability_text, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.present import words
 from sizer.sizing.limits import TARGET_LIMITS, AnyLimit, Limit, SizeLimit
@@ -111,15 +111,23 @@ def _smaller_text(design: DesignAnswer, limit: AnyLimit) -> str:
     if limit is Limit.SERVER_LOSS:
         return (
             f"{_servers(design.n_servers - 1)} would not tolerate the loss of one: "
-            f"{words.inside_sentence(_reaches(answer, size))} {target} with {_only(answer, size)}"
-            f"{probability_text(size.probability)}.{_after_loss_text(answer)}"
+            f"{words.inside_sentence(_reaches(answer, size))} {target} with a probability of "
+            f"{_only(answer, size)}{probability_text(size.probability)}.{_after_loss_text(answer)}"
         )
-    end = "" if limit in _NOT_NAMED else f" At that size the limit is the {limit_text(limit)}."
     return (
-        f"{_reaches(answer, size)} {target} with {_only(answer, size)}{probability_text(size.probability)}; "
-        f"{words.spelled(design.n_servers)} {by_count(design.n_servers, 'meets', 'meet')} it with "
-        f"{probability_text(here)}.{end}"
+        f"{_reaches(answer, size)} {target} with a probability of {_only(answer, size)}"
+        f"{probability_text(size.probability)}; {words.spelled(design.n_servers)} "
+        f"{by_count(design.n_servers, 'meets', 'meet')} it with {probability_text(here)}.{_why(design, size, limit)}"
     )
+
+
+def _why(design: DesignAnswer, size: SmallerSize, limit: AnyLimit) -> str:
+    """Why a smaller size misses: GPUs that its layout leaves without work, else its limit."""
+    servers = by_count(size.n_servers, "one server", f"{words.spelled(size.n_servers)} servers")
+    gpus = size.n_servers * design.platform.gpus_per_server
+    if size.gpus_at_work < gpus:
+        return f" With {servers} the fastest layout uses {grouped(size.gpus_at_work)} of the {grouped(gpus)} GPUs."
+    return "" if limit in _NOT_NAMED else f" With {servers} the limit is the {limit_text(limit)}."
 
 
 def _after_loss_text(answer: WorkloadAnswer) -> str:

@@ -18,7 +18,8 @@ def _storage_ratio(ratio: float) -> str:
     printed = significant(ratio, 2)
     if float(f"{ratio:.2g}") <= 1:
         return "non-blocking"
-    return f"servers are oversubscribed {printed}:1, storage 1:1"
+    pairs = "each kind on leaves of its own, as in NVIDIA\u2019s DGX SuperPOD"
+    return f"servers are oversubscribed {printed}:1, storage 1:1, {pairs}"
 
 
 def _in_each_rail(place: str) -> Callable[..., str]:
@@ -56,7 +57,8 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         "two separate networks, int-a and int-b, on dedicated switches; no other device may be attached"
     ),
     PlanNoteKind.SHARED_WITH_BMC: lambda: (
-        "BMC ports share this network (assumption); the uplink to the customer's LAN is out of scope"
+        "one host port and the BMC of each server share this network (assumption); the uplink to the customer's LAN is "
+        "out of scope"
     ),
     PlanNoteKind.MANAGER_IN_LEAF: _in_each_rail("the first leaf"),
     PlanNoteKind.MANAGER_IN_DIRECTOR: _in_each_rail("a director"),

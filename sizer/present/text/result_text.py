@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 from sizer.base.quantities import by_count, grouped, plain, si, significant, tokens_text
 from sizer.base.units import gbit_per_s_from_bytes_per_s
-from sizer.bom.bill import Bill
+from sizer.bom.bill import Bill, BillWarningKind
 from sizer.catalog.labels import fact_value, item_name
 from sizer.catalog.model import Catalog
 from sizer.drawings.racks import at_least
 from sizer.physical.components import Network
+from sizer.physical.networks.storage_networks import GATEWAY_HEADROOM, gateway_port_bytes_per_s
 from sizer.present import words
 from sizer.present.charts import next_bottleneck
 from sizer.present.text.bill_warnings import bill_warning_sentences
@@ -101,7 +102,16 @@ def open_prices(bill: Bill) -> str:
     need = f"{lines} of {of} {by_count(missing, 'needs', 'need')} a quote"
     if bill.net_total.is_unknown:
         return f"{need}; the others are free of charge."
+    years = old_price_years(bill)
+    if years:
+        return f"{need}, so the total is a lower bound at prices of {years}, which need a new quote, too."
     return f"{need}, so the total is a lower bound."
+
+
+def old_price_years(bill: Bill) -> str:
+    """Years of the prices that are too old to bound a quote; "" without any."""
+    days = [warning.values[1] for warning in bill.warnings if warning.kind is BillWarningKind.OLD_PRICE]
+    return words.listed(sorted({str(day)[:4] for day in days}))
 
 
 def power(design: DesignAnswer, which: str = "maximum", like_w: float | None = None) -> str:
@@ -163,7 +173,7 @@ def port_arithmetic(net: Network) -> str:
     uplinks = int(net.gateway_uplinks[0])
     spare = f"{words.plural(free, 'port')} free"
     if cables and ends + 2 * cables == used:
-        sum_text = f"{grouped(ends)} end points + 2 × {grouped(cables)} ends of inter-switch cables"
+        sum_text = f"{grouped(ends)} end points + 2 ports for each of {grouped(cables)} inter-switch links"
         return f"{sum_text} = {grouped(used)} ports; {spare}"
     if uplinks and ends + uplinks == used:
         both = f"{words.plural(ends, 'end point')} + {words.plural(uplinks, 'gateway uplink')}"
@@ -178,12 +188,15 @@ def gateway_arithmetic(design: DesignAnswer) -> str:
     if gateway is None or net is None:
         return ""
     ports = int(net.end_points[0])
-    port_gbit = gbit_per_s_from_bytes_per_s(gateway.front_end_bytes_per_s.value)
+    port_gbit = gbit_per_s_from_bytes_per_s(gateway_port_bytes_per_s(design.platform))
     link_gbit = gbit_per_s_from_bytes_per_s(gateway.uplink_bytes_per_s.value)
     uplinks = int(net.gateway_uplinks[0])
     need = ports * port_gbit
+    is_line = port_gbit == gbit_per_s_from_bytes_per_s(gateway.front_end_bytes_per_s.value)
+    share = f"{round(100 * (GATEWAY_HEADROOM - 1))}\u202f%"
+    basis = "" if is_line else f", the most that a storage node delivers with {share} headroom"
     return (
-        f"{words.plural(ports, 'front-end port')} × {significant(port_gbit)} Gbit/s = "
+        f"{words.plural(ports, 'front-end port')} × {significant(port_gbit)} Gbit/s{basis}: "
         f"{significant(need)} Gbit/s. One uplink carries {significant(link_gbit)} Gbit/s; "
         f"{significant(need)} / {significant(link_gbit)} = {significant(need / link_gbit)}, "
         f"rounded up to {words.plural(uplinks, 'uplink')}."

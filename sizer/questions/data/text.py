@@ -25,6 +25,8 @@ from sizer.questions.data.tables import (
 
 # Epochs whose times differ by less count as equally fast.
 _EQUALLY_FAST = 0.005
+# Ports of this rate fill a storage of terabytes in days where faster adapters take hours. [Gbit/s]
+_SLOW_GBIT_PER_S = 1.0
 # Larger files are written at the rate of the links, not at that of opening them.
 _SMALL_FILE_BYTES = 50e6
 _QUESTIONS = {
@@ -102,6 +104,10 @@ def _ingest_cautions(ingest: IngestPlan) -> Iterator[str]:
     if ingest.missing is not None:
         yield f"This design does not have the requested route, {words.name(ingest.missing)}."
     route = ingest.chosen
+    slowest = None if route is None else route.slowest
+    kind = None if slowest is None else slowest.port_kind
+    if kind is not None and kind.gbit_per_s.value <= _SLOW_GBIT_PER_S:
+        yield f"A faster adapter in place of the {kind.name} port shortens this."
     if ingest.n_files and (route is None or route.data_bytes < _SMALL_FILE_BYTES * ingest.n_files):
         yield (
             f"The data are {significant(ingest.n_files)} single files, and no source gives a rate in files per second. "

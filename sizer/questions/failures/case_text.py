@@ -7,6 +7,7 @@ from sizer.present.words import percent, plural, sentence
 from sizer.questions.failures.analysis import FailureCase
 from sizer.questions.failures.scenarios import (
     CapacityReduced,
+    CoolantLost,
     DriveLost,
     FailureEffect,
     FeedLost,
@@ -36,11 +37,13 @@ _TITLES = {
     "head": "The head node fails",
     "subnet-manager": "The subnet manager stops",
     "power-feed": "One PDU or one power feed fails",
+    "coolant-unit": "One coolant distribution unit fails",
 }
 _TITLES_OF_ONLY_ONE = {
     "server": "The GPU server fails",
     "leaf": "The switch of the compute fabric fails",
     "gateway": "The gateway fails",
+    "coolant-unit": "The coolant distribution unit fails",
 }
 _SPARE_SWITCH = "Replace the switch and load its saved configuration; a spare on site avoids the delivery time."
 _CABLE = "Replace the cable; its id is on the label."
@@ -62,6 +65,7 @@ _REMEDIES = {
     "head": "Restore it from its backup; keep a backup.",
     "subnet-manager": "Restart it; run a second one on another switch or on the head node.",
     "power-feed": "Restore it; until then the other feed must not fail.",
+    "coolant-unit": "Repair it; a second unit with the same capacity would take over.",
 }
 ENGINEERING_JUDGEMENT = "Engineering judgement."
 _UNAFFECTED = {
@@ -99,6 +103,8 @@ def effect_text(case: FailureCase) -> str:
             return sentence("; ".join(_capacity_parts(case.effect) or [_GO_ON]))
         case FeedLost():
             return sentence("; ".join(_feed_parts(case.effect)))
+        case CoolantLost():
+            return _coolant_text(case.effect)
         case StandbyTakesOver():
             return (
                 "Running jobs continue; new jobs and log-ins wait until the standby head node has taken over. "
@@ -212,6 +218,17 @@ def _feed_parts(lost: FeedLost) -> Iterator[str]:
     if lost.unknown:
         yield f"the plan does not know the feeds of {_named(lost.unknown)}"
     yield from _capacity_parts(lost.capacity) or ([] if lost.few_supplies else [_GO_ON])
+
+
+def _coolant_text(lost: CoolantLost) -> str:
+    if not lost.remaining_w:
+        return "Nothing cools the GPU servers: they shut down until the unit is repaired."
+    heat = f"the other units take {si(lost.remaining_w, 'W')} of at most {si(lost.needed_w, 'W')}"
+    if lost.n_cooled >= lost.n_servers:
+        return sentence(f"{heat}; {_GO_ON}")
+    if not lost.n_cooled:
+        return sentence(f"{heat}, too little for one server")
+    return sentence(f"{heat}; jobs restart on {grouped(lost.n_cooled)} of {plural(lost.n_servers, 'server')}")
 
 
 def _capacity_parts(effect: CapacityReduced) -> list[str]:

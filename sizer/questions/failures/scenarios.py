@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from sizer.physical.losses import Losses, Remaining, on_one_side
 from sizer.physical.networks.ports import nodes_of
 from sizer.physical.protection import drives_survived, nodes_survived
+from sizer.physical.racks.site_rules import coolant_parts
 from sizer.physical.racks.supplies import FewSupplies, few_supplies
 from sizer.physical.roles import NetworkRole, Role
 from sizer.questions.failures.after_loss import HardwareAfterLoss
@@ -31,6 +32,7 @@ FailureKey = Literal[
     "head",
     "subnet-manager",
     "power-feed",
+    "coolant-unit",
 ]
 
 
@@ -104,8 +106,26 @@ class StandbyTakesOver:
     n_left: int  # head nodes
 
 
+@dataclass(frozen=True)
+class CoolantLost:
+    """One coolant distribution unit is lost."""
+
+    needed_w: float  # heat that the coolant of the design carries at most
+    remaining_w: float  # that the other units take
+    n_cooled: int  # GPU servers that they cool
+    n_servers: int
+
+
 FailureEffect = (
-    JobsRestart | WorkStops | NodeLost | DriveLost | CapacityReduced | FeedLost | JobsContinue | StandbyTakesOver
+    JobsRestart
+    | WorkStops
+    | NodeLost
+    | DriveLost
+    | CapacityReduced
+    | FeedLost
+    | CoolantLost
+    | JobsContinue
+    | StandbyTakesOver
 )
 
 
@@ -161,6 +181,7 @@ class FailureScenarios:
         yield from self._gateways()
         yield from self._management()
         yield from self._power()
+        yield from self._cooling()
 
     def _reduced(
         self, key: FailureKey, *devices: str, cables: Sequence[str] = (), is_only: bool = False
@@ -320,3 +341,21 @@ class FailureScenarios:
 
         # Whether a device with too few supplies runs on depends on its load.
         yield self._reduced("power-feed", *unpowered)._replace(effect=effect, is_certain=not few)
+
+    def _cooling(self) -> Iterator[FailureScenario]:
+        """Loss of the largest coolant distribution unit: as many servers as the others cool go on."""
+        design, catalog = self.design, self.design.plan.catalog
+        counts = {part.item: int(part.quantity[0]) for part in coolant_parts(design.quantities)}
+        needed_w = float(design.quantities.liquid_heat_w[0])
+        if not needed_w or not any(counts.values()):
+            return
+        units_w = [catalog.cooling[item].capacity_w.value for item, count in counts.items() for _ in range(count)]
+        remaining_w, servers = sum(units_w) - max(units_w), self.losses.named(Role.GPU_SERVER)
+        cooled = min(int(remaining_w / needed_w * len(servers)), len(servers))
+        lost = CoolantLost(needed_w, remaining_w, cooled, len(servers))
+        is_only = len(units_w) == 1
+        if not cooled:
+            yield self._stopped("coolant-unit", lost, is_only=is_only)
+            return
+        option = HardwareAfterLoss(self.losses.without(servers[cooled:]))
+        yield FailureScenario("coolant-unit", is_only, (option,), lambda _: lost)

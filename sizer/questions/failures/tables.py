@@ -27,6 +27,7 @@ _SERVICED = {
     "management-switch": "Management switch",
     "head": "Head node",
     "power-feed": "PDU or power feed",
+    "coolant-unit": "Coolant distribution unit",
 }
 # A probability below this prints as none.
 _LEAST_PROBABILITY = 0.005
@@ -111,8 +112,8 @@ def single_failures_table(cases: Sequence[FailureCase], losses: Sequence[Loss]) 
 
     fields: list[Field[FailureCase]] = [
         Field("What fails", failure_title, width=20),
-        Field("Effect", lambda case: effect_text(case).removesuffix(f" {ENGINEERING_JUDGEMENT}"), width=55),
-        Field("Rate", rate, "right", 10),
+        Field("Effect", lambda case: effect_text(case).removesuffix(f" {ENGINEERING_JUDGEMENT}"), width=52),
+        Field("Rate", rate, "right", 13),
         Field("Targets", result, width=15),
     ]
     note = "Targets: whether a run still meets them if the part stays out for the whole run, with the probability."
@@ -155,7 +156,8 @@ def targets_text(case: FailureCase) -> str:
     if all(case.meets_target):
         return "jobs start too late"  # the targets of the workloads are met; the team waits
     if probability < _LEAST_PROBABILITY:
-        return "missed"
+        # Of a target that is a number of GPUs the rate may be whole without them.
+        return "missed, too few GPUs" if min(case.share) >= 1 else "missed"
     return f"missed, {words.chance(probability)}"
 
 

@@ -172,6 +172,8 @@ def short_table(ways: Sequence[ArrangedDesign]) -> Table:
         Field(result_text.price_label(first.bill), lambda way: result_text.price(way.bill), "right", 17),
     ]
     note = "Medians with 90 % intervals. Rows are not ranked."
+    if any(way.power_low_w != way.power_max_w for way in ways):
+        note += " Power: from the sum of the main parts to the maximum draw."
     if len(first.runs) > 1:
         note += " Throughput of the first workload."
     return _table("up-or-out", f"{grouped(first.n_gpus)} GPUs in several arrangements", ways, fields, first, note)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sizer.perf.availability.goodput import servers_of_eight, storage_level
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.checkpoints import TRANSFER_S, CheckpointedJob
+from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
 from sizer.sizing.stages.storage_rates import mount_rates, node_rates, node_write_rates, write_rate_is_unknown
 
 # Of the state of a parameter, what every data parallel replica needs: its weight in BF16. [B]
@@ -73,8 +74,9 @@ def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> Checkpoint
 
 
 def _client_rates(design: DesignAnswer) -> tuple[float, float]:
-    """What the mounts of all hosts pass together: the limit that reads of training have, too. [B/s], [B/s]"""
+    """What the mounts of all hosts and their ports pass: the limits that reads of training have. [B/s], [B/s]"""
     platform = design.platform
-    fixed, per_node, low, high = mount_rates(platform.storage, design.plan.catalog)
+    fixed, per_node, low, high = mount_rates(platform, design.plan.catalog)
     mounts = design.n_hosts * (fixed + per_node * design.storage_nodes)
-    return mounts * low, mounts * high
+    ports = design.n_servers * storage_nic_bytes_per_s(platform)
+    return min(mounts * low, ports), min(mounts * high, ports)

@@ -9,6 +9,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing.design.training_time import training_time
 from sizer.sizing.result import SmallerSize
 from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.language_rates import gpus_at_work
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -49,7 +50,8 @@ def smaller_sizes(
             time = training_time(sized, length[0], warm[place], cold[place], calibration)
             time_s = float(time.total_s.value)
         chance = None if is_open else min(float(chances[place]), MOST_CERTAIN)
-        found.append(SmallerSize(count, float(warm.value[place]), time_s, chance))
+        gpus = gpus_at_work(work, platform, count, catalog)
+        found.append(SmallerSize(count, gpus, float(warm.value[place]), time_s, chance))
     return tuple(found)
 
 

@@ -39,8 +39,9 @@ from sizer.workload.resolve import ResolvedWorkload
 
 # Rate of what does not fit. [tokens/s] Not 0, because logarithms are taken.
 _NO_RATE = 1e-9
-# Numbers of servers that are judged between one and twice as many: an eighth more at least, as clusters are bought.
-_STEPS_TO_DOUBLE = 8
+# Numbers of servers that are judged between one and twice as many: every one up to 128, as layouts that divide well may
+# lie anywhere, then every second.
+_STEPS_TO_DOUBLE = 64
 # Layouts asked for: enough that the next one of other degrees is among them.
 _JUDGED = 24
 _LORA, _FULL = "lora", "pretrain"
@@ -107,8 +108,8 @@ def language_run(
 ) -> LanguageRun:
     """Rates of every row; arguments as of :func:`sizer.sizing.stages.compute_side.compute`.
 
-    Layouts are judged at every number of servers up to 16, at every second one up to 32 and so on; one between them has
-    the rate of the fastest one below it.
+    Layouts are judged at every number of servers up to 128, at every second one up to 256 and so on; one between them
+    has the rate of the fastest one below it.
     """
     assert work.language is not None
     shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
@@ -147,6 +148,15 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     stacks = _other_stacks(work.language, one.vendor, stack, catalog)
     basis = basis_of_question(_question(work.language, one, catalog), catalog, language_calibration())
     return LanguageAnswer(work.language, found[0], next(others, None), gpus, batch, stack, plan, basis, stacks)
+
+
+def gpus_at_work(work: ResolvedWorkload, platform: Platform, n_servers: int, catalog: Catalog) -> int:
+    """GPUs of some servers that the fastest layout of a workload uses; all of them of what is no language model."""
+    if work.language is None:
+        return n_servers * platform.gpus_per_server
+    one = _cluster(catalog, platform.server.id, platform.gpu.id, platform.gpus_per_server, platform.fabric)
+    table = _table(work.language, one, n_servers, work.request.target.gpus_busy, catalog)
+    return int(table.fastest[-1]) * platform.gpus_per_server
 
 
 def _degrees(layout: LayoutAnswer) -> tuple[int, ...]:

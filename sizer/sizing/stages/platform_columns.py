@@ -173,7 +173,7 @@ def _share_to_storage(platform: Platform, fabric: Fabric) -> float:
 def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple[float, ...]:
     """Columns of one platform in their order, without the last."""
     server, storage = platform.server, platform.storage
-    fixed, per_node, *mount = mount_rates(storage, catalog)
+    fixed, per_node, *mount = mount_rates(platform, catalog)
     hosts = nodes_of(server)  # each mounts for itself
     return (
         min(gpus_used or platform.gpus_per_server, platform.gpus_per_server),

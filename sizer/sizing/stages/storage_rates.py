@@ -61,12 +61,17 @@ def node_rates(platform: Platform) -> tuple[float, float, float]:
         line = np.inf
     else:
         kind = storage.front_end_kind.value if storage.front_end_kind is not None else platform.fabric
-        ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 1
-        # Behind a gateway one port of each node is in use (the Dell guide counts one 40 GbE port a node).
-        used = (2 if platform.has_spare_gateway else 1) if platform.gateway is not None else ports
-        line = used * kind.bytes_per_s
+        line = ports_in_use(platform) * kind.bytes_per_s
     rate = node_read_rate(storage)
     return (line, line, line) if rate is None else (rate.low.value, rate.high.value, line)
+
+
+def ports_in_use(platform: Platform) -> int:
+    """Front-end ports of one storage node that are cabled, each with its own address."""
+    if platform.gateway is not None:  # the Dell guide counts one 40 GbE port a node
+        return 2 if platform.has_spare_gateway else 1
+    ports = platform.storage.front_end_ports_per_node
+    return 1 if ports is None else ports.value
 
 
 def node_write_rates(platform: Platform) -> tuple[float, float]:
@@ -79,7 +84,10 @@ def node_write_rates(platform: Platform) -> tuple[float, float]:
 
 
 def mount_rate(storage: Storage, catalog: Catalog) -> ReadRate:
-    """Facts on the rate of one mount; those of any NFS mount where no source gives this system's."""
+    """Facts on the rate of one mount or client; those of any NFS mount where no source gives this system's.
+
+    A parallel file system has its own client, whose rate the catalogue has to have.
+    """
     low, high = storage.mount_low_bytes_per_s, storage.mount_high_bytes_per_s
     if low is None or high is None:
         generic = catalog.storage["nfs-generic"]
@@ -90,18 +98,18 @@ def mount_rate(storage: Storage, catalog: Catalog) -> ReadRate:
     return ReadRate(low, high)
 
 
-def mount_rates(storage: Storage, catalog: Catalog) -> tuple[float, float, float, float]:
-    """Fixed mounts, mounts per storage node, and lower and upper rate of one mount. [-], [-], [B/s], [B/s]"""
+def mount_rates(platform: Platform, catalog: Catalog) -> tuple[float, float, float, float]:
+    """Fixed mounts of a host, mounts per storage node, and lower and upper rate of one. [-], [-], [B/s], [B/s]"""
+    storage = platform.storage
     if storage.kind == "local":
         return 1.0, 0.0, np.inf, np.inf
     low, high = mount_rate(storage, catalog)
     if storage.mounts_per_server is not None:
         return float(storage.mounts_per_server.value), 0.0, low.value, high.value
-    if storage.kind == "nfs-server":
+    if storage.kind in ("nfs-server", "parallel-file-system"):  # one address, or one client for all nodes
         return 1.0, 0.0, low.value, high.value
     # One mount for every front-end address, as the DGX-1 test did with 16 for eight nodes.
-    ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 1
-    return 0.0, float(ports), low.value, high.value
+    return 0.0, float(ports_in_use(platform)), low.value, high.value
 
 
 # Of drives without any published rate: a single drive of the slowest kind that the catalogue has. Assumed.
@@ -112,6 +120,6 @@ def writer_bytes_per_s(platform: Platform, storage_nodes: int, catalog: Catalog)
     """Rate at which one process of one server writes: the least of the storage and one mount, at their low ends."""
     count = 1 if platform.storage.kind == "local" else max(storage_nodes, 1)
     slow = count * node_write_rates(platform)[0]
-    mount = mount_rates(platform.storage, catalog)[2]
+    mount = mount_rates(platform, catalog)[2]
     rate = min(slow, mount)
     return rate if np.isfinite(rate) else _SLOWEST_WRITER_BYTES_PER_S

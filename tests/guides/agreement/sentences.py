@@ -87,7 +87,7 @@ def amount(groups: Groups) -> str:
 GUIDE, ENGINEER, BOTH = r"guide\.pdf", r"engineers-file\.pdf", r"(?:guide|engineers-file)\.pdf"
 DAY = r"\d+ [A-Z][a-z]+ \d{4}\n"
 PORTS = (
-    r"(?:{N} end points? \+ (?:2 × {N} ends of inter-switch cables|{N} gateway uplinks?) = )?"
+    r"(?:{N} end points? \+ (?:2 ports for each of {N} inter-switch links|{N} gateway uplinks?) = )?"
     r"%s ports?(?: in use)?[;,] %s(?: ports?)? free"
 )
 IN_NETWORK = r"\n{net}(?! server)[ \n][^:]{0,260}?"

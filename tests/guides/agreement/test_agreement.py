@@ -92,7 +92,7 @@ FAULTS = {
     ),
     "GPUs in the workbook": Planted(cell("Summary", "GPUs", 1, "40"), "design.n_gpus", "sheet Summary, cell B"),
     "GPUs on a slide": Planted(
-        text("slides.pptx", "32 GPUs? 3 rack", "33\nGPUs\n3\nrack"), "n_gpus", "slides.pptx, slide 1"
+        text("slides.pptx", "32 GPUs? 2 rack", "33\nGPUs\n2\nrack"), "n_gpus", "slides.pptx, slide 1"
     ),
     "racks": Planted(key("design.racks", 4), "design.racks", "plan.racks"),
     "maximum power": Planted(
@@ -130,7 +130,7 @@ FAULTS = {
         text("guide.pdf", r"Storage 6 nodes", "Storage 8 nodes"), "design.storage_nodes", "8 nodes"
     ),
     "capacity": Planted(text("guide.pdf", "Usable 23.0", "Usable 24.0"), "design.usable_bytes", "Usable 24.0"),
-    "open lines": Planted(text("summary.pdf", "18 lines of", "17 lines of"), "bill.unpriced", "17 lines of"),
+    "open lines": Planted(text("summary.pdf", "19 lines of", "17 lines of"), "bill.unpriced", "17 lines of"),
     "assumptions": Planted(key("assumptions", []), "assumptions", "engineers-file.pdf"),
     # What must hold between figures.
     "typically more than at most": Planted(key("bill.lines.0.power_typical_w", 9e6), "typical power", "maximum power"),

@@ -1,0 +1,39 @@
+"""The customer guide names a simpler design that is enough, and how long a training takes whose target is no time."""
+
+import re
+
+import pytest
+
+from sizer import SizingRequest, load_catalog, size
+from sizer.guide.chapters import decisions
+from sizer.guide.context import guide_context
+from sizer.guide.edition import Edition
+from sizer.guide.further_answers import further_answers
+from tests.factories import examples
+
+CATALOG = load_catalog()
+
+
+def test_a_simpler_design_is_the_first_that_was_rejected() -> None:
+    """300 epochs of 20,000 CT volumes of 250 MB in two days: one DGX-2 of 16 GPUs replaces a small cluster."""
+    volumes = {"name": "CT", "n_samples": 20_000, "sample_bytes": 250e6, "format": "raw files"}
+    work = {"dnn": "unet3d", "batch_per_gpu": 2, "epochs": 300, "dataset": volumes}
+    work["target"] = {"time_to_train_s": "48 h"}
+    request = SizingRequest.from_dict({"confidence": 0.9, "workload": [work], "data": {"snapshot_share": 0.3}})
+    context = guide_context(size(request, CATALOG), CATALOG, Edition("guide"))
+    simplest = context.simplest
+    assert simplest.allowed.simplicity.devices < simplest.described.devices
+    tables = [choice.rejected for choice in decisions.content(context)["choices"] if choice.rejected is not None]
+    first = [table.rows[0].cells[0].text for table in tables]
+    assert simplest.allowed.design.name in first
+    assert any(f"with {simplest.allowed.simplicity.devices} devices" in table.note for table in tables)
+
+
+def test_the_time_of_given_tokens_is_tokens_over_the_rate() -> None:
+    """100 billion tokens at the printed rate, in days; the request asks for GPUs, not for a time."""
+    result = examples.sized("gb200-nvl72")
+    context = guide_context(result, CATALOG, Edition("guide"))
+    (text,) = (text for text in further_answers(context) if "to train" in text)
+    days = float(re.search(r"take ([\d.]+)", text)[1])  # type: ignore[index]
+    rate = float(result.design.workloads[0].throughput.value)
+    assert days == pytest.approx(100e9 / rate / 86_400, rel=5e-3)  # printed to three digits
