@@ -142,7 +142,7 @@ def verdict(context: GuideContext) -> Slide:
     is_brief = len(context.answers) > _MOST_DETAILED
     table = summary.numbers_table(context, is_brief=is_brief)
     rates = [f"{_named(context, answer)}{throughput_text(answer)}." for answer in context.answers]
-    told = confidence_texts(result, context.surer) or [conditional_sentence(design)]
+    told = confidence_texts(result, context.surer) or [*filter(None, [conditional_sentence(design)])]
     job = [*rates, *told, *further_answers(context), *cautions(context, is_brief=True)]
     cost = [words.sentence(f"{result_text.price_label(design.bill)}: {result_text.price(design.bill)}")]
     budget = result.request.limits.budget

@@ -59,6 +59,9 @@ def key_figures(result: SizingResult) -> list[tuple[str, str]]:
     speed = ("throughput", si(float(first.throughput.value), words.sample_unit(first.dnn)))
     if first.time is not None and first.workload.target.time_to_train_s is not None:
         speed = ("time to train", duration(float(first.time.total_s.value)))
+    if result.maximum is not None and result.maximum.workload == 0:
+        reached = si(result.maximum.samples_per_s, words.sample_unit(first.dnn))
+        speed = (f"throughput, {words.percent(result.maximum.confidence)} confidence", reached)
     if not first.rate_is_predicted:
         speed = (speed[0], NOT_PREDICTED)
     if len(design.workloads) > 1:

@@ -7,15 +7,17 @@ from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.availability import missing_spares_text
 from sizer.present.text.layouts import unused_gpus_text
+from sizer.present.text.money import budget_text
 from sizer.present.text.plan import few_supplies_text
 from sizer.questions.data.text import filling_text
 from sizer.questions.failures.tables import tolerated_sentence
 from sizer.questions.growth.text import demand_text, limit_texts, recommendation
+from sizer.questions.maximum.text import binding_limit_sentences
 
 
 def further_answers(context: GuideContext) -> list[str]:
     """One or two sentences for each further question of the request; empty where it asks none."""
-    parts = (_losses, _data, _growth)
+    parts = (_maximum, _losses, _data, _growth)
     return [text for part in parts for text in part(context) if text]
 
 
@@ -24,7 +26,7 @@ def cautions(context: GuideContext, *, is_brief: bool = False) -> list[str]:
 
     ``is_brief``: without the loss of a feed, which the risks have.
     """
-    parts = (_unused, _spares) if is_brief else (_unused, _spares, _feeds)
+    parts = (_unused, _budget, _spares) if is_brief else (_unused, _budget, _spares, _feeds)
     return [text for part in parts for text in part(context) if text]
 
 
@@ -44,6 +46,21 @@ def _spares(context: GuideContext) -> Iterator[str]:
 
 def _unused(context: GuideContext) -> Iterator[str]:
     yield from (unused_gpus_text(answer, context.design) for answer in context.answers)
+
+
+def _maximum(context: GuideContext) -> Iterator[str]:
+    """Which limit binds, and what its next step brings."""
+    yield from binding_limit_sentences(context.result, with_amounts=False)
+
+
+def _budget(context: GuideContext) -> Iterator[str]:
+    """How likely the budget is kept, where prices are missing."""
+    for check in context.design.checks:
+        if likely := budget_text(check):
+            budget = words.money(
+                words.whole(context.result.request.limits.budget or 0), context.result.request.currency
+            )
+            yield f"Budget of {budget}: {likely}."
 
 
 def _losses(context: GuideContext) -> Iterator[str]:

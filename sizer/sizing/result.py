@@ -190,6 +190,7 @@ class WorkloadAnswer:
     smaller: tuple[SmallerSize, ...] = ()  # one and two servers fewer, the larger first; of the described design only
     # Fewest servers whose expected rate meets the target; None: not known, or of no described design.
     servers_at_even_odds: int | None = None
+    batch_is_fitted: bool = False  # whether it is a default: the largest usual one that the model of GPU memory allows
 
     @property
     def stack_default(self) -> StackDefault | None:

@@ -53,7 +53,7 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
     yield ChoiceSection(
         "Storage",
         words.capital(result_text.storage_name(design)),
-        text.storage_texts(storage, design),
+        [*text.storage_texts(storage, design), *_later_storage(context)],
         text.storage_trade_off(storage, design),
         _designs_table("rejected-storage", "Storage that was compared and rejected", storage.rejected, result),
         text.only_allowed_text("storage") if storage.is_only_allowed else "",
@@ -76,6 +76,18 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
         text.rack_trade_off(racks),
         None,
     )
+
+
+def _later_storage(context: GuideContext) -> Iterator[str]:
+    """That a growth plan buys more storage than the first year takes."""
+    plan = context.growth_plan[0] if context.result.request.growth is not None else None
+    if plan is None:
+        return
+    sizes = plan.of(*context.design.platform.key).recommended.sizes
+    more = next((year for year, size in enumerate(sizes, 1) if size.storage_nodes > context.design.storage_nodes), None)
+    if more is not None:
+        nodes = words.plural(sizes[-1].storage_nodes, "node")
+        yield f"That is the need of year 1; the growth plan takes {nodes} by year {len(sizes)}."
 
 
 def _designs_table(id_: str, caption: str, rejected: Sequence[RejectedDesign], result: SizingResult) -> Table | None:
@@ -115,10 +127,16 @@ def _designs_table(id_: str, caption: str, rejected: Sequence[RejectedDesign], r
 def _links_table(options: Sequence[LinkOption]) -> Table | None:
     if not options:
         return None
-    fields = (
-        Field[LinkOption]("One link for each server", lambda one: one.kind.name, "left", 26),
-        Field[LinkOption]("Reads, of the link", lambda one: words.percent(one.read_fraction), "right", 20),
-        Field[LinkOption]("Rate lost to gradients", lambda one: words.percent(one.lost_fraction), "right", 20),
-        Field[LinkOption]("Why not", text.link_text, "left", 34),
+    has_switches = any(one.n_switches is not None for one in options)
+    switches = Field[LinkOption](
+        "Switches", lambda one: "" if one.n_switches is None else grouped(one.n_switches), "right", 11
     )
-    return record_table("rejected-links", "Slower links that were compared and rejected", options, fields)
+    fields = (
+        Field[LinkOption]("Links of each server", lambda one: f"{one.n_ports} × {one.kind.name}", "left", 24),
+        Field[LinkOption]("Reads, of the links", lambda one: words.percent(one.read_fraction), "right", 17),
+        Field[LinkOption]("Rate lost to gradients", lambda one: words.percent(one.lost_fraction), "right", 18),
+        *([switches] if has_switches else []),
+        Field[LinkOption]("Why not", text.link_text, "left", 30 if has_switches else 41),
+    )
+    caption = "Slower or fewer links that were compared and rejected"
+    return record_table("rejected-links", caption, options, fields)

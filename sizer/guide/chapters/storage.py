@@ -20,6 +20,8 @@ from sizer.questions.data.text import copy_text, ingest_text, transform_text
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.storage_rates import mount_rate, mount_rates
 
+# Below this share of the warm rate, the first epoch is slower than the later ones.
+_SLOWED = 0.98
 _STEPS = {
     "raw": "Raw",
     "hot spare": "Hot spare",
@@ -82,6 +84,12 @@ def load_text(answer: WorkloadAnswer, *, is_named: bool) -> str:
             "after the first epoch the data is served from memory and the storage is idle. "
             f"The first epoch reads {first}."
         )
+        full = _full_rate_bytes_per_s(answer)
+        if float(answer.cold_storage_bytes_per_s.value) < _SLOWED * full:
+            text = (
+                "after the first epoch the data is served from memory and the storage is idle. Storage and network "
+                f"limit the first epoch, {first}; at the full rate of the GPUs it would read {si(full, 'B/s')}."
+            )
     else:
         bottleneck = answer.bottleneck
         limit = words.the_stage(bottleneck) if bottleneck in STAGES else bottleneck
@@ -89,6 +97,11 @@ def load_text(answer: WorkloadAnswer, *, is_named: bool) -> str:
         load = words.percent(stage.load_fraction)
         text = f"reads average {rate}, a storage utilization of {load}; {limit} is the bottleneck."
     return words.capital(name + text)
+
+
+def _full_rate_bytes_per_s(answer: WorkloadAnswer) -> float:
+    """What the workload would read at its warm rate with nothing in a cache."""
+    return float(answer.throughput.value) * answer.sample_bytes
 
 
 def _mounts(context: GuideContext) -> str:
@@ -140,7 +153,7 @@ def supply_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
     rows = (
         row("Available", kind="group"),
         *available,
-        row("Required at the projected throughput", kind="group"),
+        row("Read by the workload", kind="group"),
         *(rate for answer in design.workloads for rate in _required(answer, is_named)),
     )
     unit = "Per server" if design.platform.storage.kind == "local" else "Per node"
@@ -203,4 +216,11 @@ def _required(answer: WorkloadAnswer, is_named: bool) -> Iterator[Row]:
         return
     later = words.estimate(warm, "B/s") if float(warm.value) > 0 else "none"
     yield row(words.capital(f"{name}later epochs"), "", later, "")
+    full = _full_rate_bytes_per_s(answer)
+    if float(cold.value) < _SLOWED * full:
+        yield row(
+            words.capital(f"{name}first epoch, as storage and network allow"), "", words.estimate(cold, "B/s"), ""
+        )
+        yield row(words.capital(f"{name}first epoch, at the full rate of the GPUs"), "", si(full, "B/s"), "")
+        return
     yield row(words.capital(f"{name}first epoch"), "", words.estimate(cold, "B/s"), "")

@@ -7,7 +7,7 @@ from sizer.drawings.racks import watts
 from sizer.present import words
 from sizer.present.text import result_text
 from sizer.present.text.checks import missing_text
-from sizer.present.text.design_size import asked_target_text, binding_text, takes_text
+from sizer.present.text.design_size import binding_text, highest_rate_text, takes_text
 from sizer.present.text.layouts import unused_gpus_text
 from sizer.present.text.money import WITHOUT_CABLES
 from sizer.present.text.storage_need import storage_need_sentences
@@ -22,7 +22,7 @@ from sizer.sizing.design.decisions import (
     StorageChoice,
 )
 from sizer.sizing.design.rejections import RejectedDesign, RejectionKind
-from sizer.sizing.reasons import BindingKind, RateNeed, StorageDecision
+from sizer.sizing.reasons import BindingKind, NetworkPart, RateNeed, StorageDecision
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.request import ranks_by_cost
 
@@ -61,6 +61,13 @@ _RATE_NEEDS = {
 }
 
 
+_PARTS = {
+    NetworkPart.SERVERS: "the servers' ports",
+    NetworkPart.GATEWAY: "the gateway uplinks",
+    NetworkPart.STORAGE: "the ports of the storage",
+}
+
+
 def rejection_text(rejected: RejectedDesign, result: SizingResult) -> str:
     """Why a design was not chosen, as a phrase that begins with a capital."""
     if rejected.kind is RejectionKind.MISSES_TARGET:
@@ -96,9 +103,12 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
         name = f"{answer.workload.name}: " if len(design.workloads) > 1 else ""
         rate = f"{significant(step.samples_per_s)}{NARROW_SPACE}{unit}"
         is_maximum = result.maximum is not None and result.maximum.workload == step.workload
-        clause = asked_target_text(result, answer) if is_maximum else takes_text(answer)
+        clause = f"; {takes_text(answer)}"
+        if result.maximum is not None and is_maximum:
+            reached = f"{significant(result.maximum.samples_per_s)} with {words.percent(result.maximum.confidence)}"
+            clause = f", {reached} confidence, {highest_rate_text(result)}"
         servers = f"One {server}" if design.n_servers == 1 else f"{grouped(design.n_servers)} × {server}"
-        text = f"{servers} {by_count(design.n_servers, 'delivers', 'deliver')} {rate}; {clause}."
+        text = f"{servers} {by_count(design.n_servers, 'delivers', 'deliver')} {rate}{clause}."
         if step.samples_per_s_with_one_fewer is not None:
             fewer = f"{significant(step.samples_per_s_with_one_fewer)}{NARROW_SPACE}{unit}"
             text += f" One server fewer delivers {fewer}"
@@ -112,6 +122,12 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
                     text += ", but not after the losses that the design tolerates"
             text += "."
         texts.append(words.capital(name + text))
+        other = None if result.maximum is None or not is_maximum else result.maximum.runner_up
+        if other is not None and other.server != design.platform.server.id:
+            texts.append(
+                f"The fastest other server within the limits, {other.n_servers} × {other.server_name}, reaches "
+                f"{significant(other.samples_per_s)}{NARROW_SPACE}{unit}."
+            )
         unused = unused_gpus_text(answer, design)
         if unused:
             texts.append(unused)
@@ -160,10 +176,10 @@ def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
         most = f"an upper bound of {high} is assumed" if choice.high_is_assumed else f"the vendor states {high}"
         known = "assumed until a test is published" if choice.low_is_assumed else "demonstrated in tests"
         if choice.read_bytes_per_s > choice.low_bytes_per_s:
-            texts.append(
-                f"The workload reads up to {reads} at the expected rate of this storage, more than the {low} {known}; "
-                f"{most}."
+            end = (
+                f"an assumed upper bound of {high}" if choice.high_is_assumed else f"the {high} that the vendor states"
             )
+            texts.append(f"The workload reads up to {reads}, between the {low} {known} and {end}.")
         else:
             texts.append(f"The workload reads up to {reads}, {share} of the {low} {known}; {most}.")
     else:
@@ -221,25 +237,35 @@ def fabric_texts(choice: FabricChoice) -> list[str]:
     slow = [option for option in choice.slower if option.read_fraction > 1]
     if slow and len(slow) == len(choice.slower):
         fastest = slow[-1]
-        texts.append(
-            f"The reads decide: they take {words.percent(fastest.read_fraction)} of one {fastest.kind.name} link."
-        )
+        texts.append(f"The reads decide: they take {words.percent(fastest.read_fraction)} of {_links_text(fastest)}.")
     elif waiting:
         worst = waiting[-1]
         end = "" if not worst.misses_target else ", and miss its target"
         texts.append(
-            f"The gradients decide, not the reads: over one {worst.kind.name} link, training would lose "
+            f"The gradients decide, not the reads: over {_links_text(worst)}, training would lose "
             f"{words.percent(worst.lost_fraction)} of its rate waiting for them{end}."
         )
     enough = [option for option in choice.slower if option not in waiting and option.read_fraction <= 1]
     if enough:
         option = enough[0]
+        switches, others = "", "the faster links serve"
+        if option.n_switches is not None:
+            here = words.spelled(choice.n_switches)
+            switches = f", with {words.plural(option.n_switches, 'switch')} instead of {here}"
+            others = "the other ports, which the server brings, serve"
         texts.append(
-            f"For this workload alone, one {option.kind.name} link would be enough, at a loss of "
-            f"{words.percent(option.lost_fraction)} of the rate; the faster links serve larger neural networks and "
-            "more servers."
+            f"For this workload alone, {_links_text(option)} of each server would be enough, at a loss of "
+            f"{words.percent(option.lost_fraction)} of the rate{switches}; {others} larger neural networks and more "
+            "servers."
         )
     return texts
+
+
+def _links_text(option: LinkOption) -> str:
+    """'one 25 GbE link', 'two ports of 100 GbE'."""
+    if option.n_switches is None:
+        return f"one {option.kind.name} link"
+    return f"{words.spelled(option.n_ports)} {by_count(option.n_ports, 'port', 'ports')} of {option.kind.name}"
 
 
 def fabric_trade_off(choice: FabricChoice) -> str:
@@ -251,15 +277,16 @@ def fabric_trade_off(choice: FabricChoice) -> str:
         else f"oversubscribed {significant(choice.oversubscription, 2)}:1"
     )
     load = words.percent(choice.network_fraction)
-    network = "the network" if choice.carries_reads else "the storage network"
-    use = f"At the projected rate the reads use {load} of {network}; the rest is headroom."
+    network = "" if choice.carries_reads else " in the storage network"
+    use = f"At the projected rate the reads use {load} of {_PARTS[choice.network_part]}{network}; the rest is headroom."
     return f"It takes {switches}, {levels}. {use}"
 
 
 def link_text(option: LinkOption) -> str:
     """What a slower link would cost, as a phrase that begins with a capital."""
     if option.read_fraction > 1:
-        return f"Too slow for the reads: {words.percent(option.read_fraction)} of one link"
+        links = by_count(option.n_ports, "one link", f"{option.n_ports} links")
+        return f"Too slow for the reads: {words.percent(option.read_fraction)} of {links}"
     if option.misses_target:
         return "Training would miss its target"
     if option.lost_fraction >= LEAST_FABRIC_LOSS:
@@ -342,12 +369,14 @@ def confidence_texts(result: SizingResult, surer: DesignAnswer | None) -> list[s
     """What the confidence of a design means, and which larger design raises it; one sentence or two each."""
     design = result.design
     chance = design.probability
+    several = len(design.workloads) > 1
     if chance is None:
         return []
-    several = len(design.workloads) > 1
     target = "all targets" if several else "the target"
     asked = words.percent(result.request.confidence)
     texts = [f"The sizing confidence is {words.chance(chance)}; {asked} was requested."]
+    if result.maximum is not None and not several:
+        texts = []  # the highest rate is stated at the confidence that was requested
     if chance >= _USUAL:
         return texts
     if words.is_even(chance):

@@ -7,7 +7,7 @@ from sizer.drawings.racks import at_least
 from sizer.present import words
 from sizer.present.text.bill_warnings import life_cycle_sentences
 from sizer.present.text.checks import conditional_sentence
-from sizer.present.text.design_size import asked_target_text, takes_text
+from sizer.present.text.design_size import asked_target_text, highest_rate_text, takes_text
 from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned
 from sizer.present.text.plan import existing_text
 from sizer.present.text.preference import preference_text
@@ -93,15 +93,27 @@ def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:
 def _rates_text(design: DesignAnswer, result: SizingResult) -> str:
     several = len(design.workloads) > 1
     return "; ".join(
-        (f"{answer.workload.name} " if several else "") + f"{_rate(answer)}, target {asked_target_text(result, answer)}"
+        (f"{answer.workload.name} " if several else "") + _rate_and_target_text(answer, result)
         for answer in design.workloads
     )
+
+
+def _rate_and_target_text(answer: WorkloadAnswer, result: SizingResult) -> str:
+    """The rate with its target; of a request for the highest rate, the rate at the confidence that it asks for."""
+    found = result.maximum
+    if found is None or result.design.workloads[found.workload].workload != answer.workload:
+        return f"{_rate(answer)}, target {asked_target_text(result, answer)}"
+    reached = f"{significant(found.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
+    confidence = probability_text(found.confidence)
+    return f"{reached} with {confidence} confidence, {highest_rate_text(result)}; expected are {_rate(answer)}"
 
 
 def _cluster_text(result: SizingResult) -> str:
     design = result.design
     several = len(design.workloads) > 1
     rates = _rates_text(design, result)
+    if result.maximum is not None and not several:
+        return f"{design.name}: {rates}."
     if design.probability is None:
         return f"{design.name}: {rates}. {conditional_sentence(design)}"
     chance = probability_text(design.probability)

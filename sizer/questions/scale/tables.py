@@ -171,7 +171,7 @@ def short_table(ways: Sequence[ArrangedDesign]) -> Table:
         Field("Power", power, "right", 18),
         Field(result_text.price_label(first.bill), lambda way: result_text.price(way.bill), "right", 17),
     ]
-    note = "Medians with 90 % intervals. Rows are not ranked."
+    note = "Medians with 90 % intervals. Power: typical to maximum. Rows are not ranked."
     if len(first.runs) > 1:
         note += " Throughput of the first workload."
     return _table("up-or-out", f"{grouped(first.n_gpus)} GPUs in several arrangements", ways, fields, first, note)

@@ -55,6 +55,7 @@ from sizer.sizing.stages.measured_rates import accelerator, is_measured
 from sizer.sizing.stages.storage_rates import rate_is_unknown, writer_bytes_per_s
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.custom_network import CustomDnn
+from sizer.workload.language import DefaultKind
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -210,6 +211,7 @@ def _workload_answer(
         stack=_stack(work, language, gpu.id, catalog),
         recipe=work.recipe,
         batch_per_gpu=work.batch_per_gpu,
+        batch_is_fitted=any(one.kind is DefaultKind.BATCH_PER_GPU for one in work.defaults) and not work.is_inference,
         memory=memory_answer(work, memory_of(work, calibration), gpu, n_gpus)
         if language is None
         else memory_of_layout(language, gpu),
