@@ -244,6 +244,7 @@ class Software(Item):
     applies_to: tuple[ShortText, ...] = ()
     requires: tuple[ShortText, ...] = ()
     optional: bool = False
+    images_only: bool = False  # for networks that read images
     layer: SoftwareLayer = "frameworks"
     summary: ShortText = ""
     era: Era | None = None  # absent: with servers of every era

@@ -6,6 +6,7 @@ from sizer.base.quantities import by_count, si
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.availability import missing_spares_text
+from sizer.present.text.bill_warnings import service_end_sentences
 from sizer.present.text.layouts import unused_gpus_text
 from sizer.present.text.money import budget_text
 from sizer.present.text.plan import few_supplies_text
@@ -26,8 +27,14 @@ def cautions(context: GuideContext, *, is_brief: bool = False) -> list[str]:
 
     ``is_brief``: without the loss of a feed, which the risks have.
     """
-    parts = (_unused, _budget, _spares) if is_brief else (_unused, _budget, _spares, _feeds)
+    parts = (_life_cycle, _unused, _budget, _spares, *(() if is_brief else (_feeds,)))
     return [text for part in parts for text in part(context) if text]
+
+
+def asks_for_filling(context: GuideContext) -> bool:
+    """Whether the request states how the data arrive."""
+    asked = context.result.request.data
+    return asked.ingest is not None or asked.source_bytes_per_s is not None
 
 
 def further_needs(context: GuideContext) -> list[str]:
@@ -42,6 +49,11 @@ def _spares(context: GuideContext) -> Iterator[str]:
     """Only where a design has several servers: one more of them can take the place of any."""
     if context.design.n_servers > 1:
         yield next(filter(None, (missing_spares_text(context.design, answer) for answer in context.answers)), "")
+
+
+def _life_cycle(context: GuideContext) -> Iterator[str]:
+    """A published end of service of the main parts."""
+    yield from service_end_sentences(context.design)
 
 
 def _unused(context: GuideContext) -> Iterator[str]:
@@ -76,7 +88,7 @@ def _feeds(context: GuideContext) -> Iterator[str]:
 def _data(context: GuideContext) -> Iterator[str]:
     asked = context.result.request.data
     plan = context.data
-    if asked.ingest is not None or asked.source_bytes_per_s is not None:
+    if asks_for_filling(context):
         yield filling_text(plan.ingest)
     added_bytes = plan.required.total_bytes - plan.required.sets_bytes
     if added_bytes > 0 and (asked.snapshot_share or asked.reserve_share):

@@ -22,6 +22,10 @@ def growth_table(steps: Sequence[GrowthStep]) -> Table:
         if networks
         else "No existing link moves."
     )
+    has_storage = any(step.storage_nodes and step.limit is None for step in steps)
+    storage = (
+        " Storage grows in proportion, in whole units; where it is used little, it can stay." if has_storage else ""
+    )
     return record_table(
         "growth",
         "The same design at its next two sizes",
@@ -34,7 +38,7 @@ def growth_table(steps: Sequence[GrowthStep]) -> Table:
             Field("Links moved", unless_limited(lambda step: grouped(len(step.moved))), "right", 10),
             Field("Maximum draw", unless_limited(_added_draw), "right", 14),
         ],
-        note=f"Existing devices keep their rack units; new ones use free units first. {moves}",
+        note=f"Existing devices keep their rack units; new ones use free units first. {moves}{storage}",
     )
 
 

@@ -102,6 +102,7 @@ class NearbyMeasurement:
     calibrates: bool  # True: the model was calibrated on it, so it does not validate
     is_same_stack: bool = True  # False: another software stack ran, so its rate lies elsewhere
     number_format: str = ""  # of a language model: bf16, fp8, fp4
+    batch_per_gpu: int | None = None  # None: the source states none
 
 
 @dataclass(frozen=True)

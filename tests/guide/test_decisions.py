@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sizer.present.text import decisions as text
+from sizer.present.text import storage_need
 from sizer.sizing.design.decisions import (
     RackLimit,
     decisions,
@@ -133,14 +134,14 @@ def test_reads_over_a_storage_network_are_not_said_to_use_the_compute_fabric(fou
     fabric = replace(found.fabric, carries_reads=False)
     said = " ".join((*text.fabric_texts(fabric), text.fabric_trade_off(fabric)))
     assert "use the storage network" in said
-    assert "of the storage network; the rest is headroom" in said
+    assert "in the storage network; the rest is headroom" in said
     assert "reads up to" not in said
 
 
 def test_an_assumed_rate_is_not_said_to_be_demonstrated(resnet, found):
-    said = " ".join(text.storage_texts(replace(found.storage, low_is_assumed=True), resnet.design))
+    said = " ".join(storage_need.storage_texts(replace(found.storage, low_is_assumed=True), resnet.design))
     assert "demonstrated" not in said
-    assert "demonstrated in tests" in " ".join(text.storage_texts(found.storage, resnet.design))
+    assert "demonstrated in tests" in " ".join(storage_need.storage_texts(found.storage, resnet.design))
 
 
 def test_a_single_server_has_no_fabric_and_one_rack():

@@ -21,7 +21,7 @@ from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
 from sizer.guide.edition import Edition, Form
 from sizer.guide.pdf import render, typeset
-from sizer.present import charts, words
+from sizer.present import charts, training_charts, words
 from sizer.present.charting import chart_svg
 from sizer.present.theme import css_variables, streamlit_theme
 from sizer.sizing.result import STAGES
@@ -189,7 +189,7 @@ def test_charts_are_valid_and_draw_with_a_spoken_title(name, palette):
         made += [
             charts.stage_chart(answer, palette),
             charts.scaling_chart(answer, design.n_gpus, palette),
-            charts.time_chart(answer, palette),
+            training_charts.time_chart(answer, palette),
         ]
     for chart in made:
         if chart is None:

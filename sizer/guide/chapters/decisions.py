@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sizer.base.quantities import grouped
+from sizer.base.quantities import by_count, grouped
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import decisions as text
-from sizer.present.text import result_text
+from sizer.present.text import result_text, storage_need
 from sizer.present.text.calibration import rounded_throughput
 from sizer.sizing.design.decisions import LinkOption
 from sizer.sizing.design.rejections import RejectedDesign, RejectionKind
@@ -43,7 +43,8 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
     server = found.server
     yield ChoiceSection(
         "GPU server",
-        f"{design.n_servers} × {platform.server.name}, each with {platform.gpus_per_server} × {platform.gpu.name}",
+        f"{design.n_servers} × {platform.server.name}{by_count(design.n_servers, '', ', each')} with "
+        f"{platform.gpus_per_server} × {platform.gpu.name}",
         text.server_texts(server, result),
         text.server_trade_off(server, design),
         _designs_table("rejected-servers", "Servers that were compared and rejected", server.rejected, result),
@@ -53,8 +54,8 @@ def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
     yield ChoiceSection(
         "Storage",
         words.capital(result_text.storage_name(design)),
-        [*text.storage_texts(storage, design), *_later_storage(context)],
-        text.storage_trade_off(storage, design),
+        [*storage_need.storage_texts(storage, design), *_later_storage(context)],
+        storage_need.storage_trade_off(storage, design),
         _designs_table("rejected-storage", "Storage that was compared and rejected", storage.rejected, result),
         text.only_allowed_text("storage") if storage.is_only_allowed else "",
     )
@@ -131,12 +132,16 @@ def _links_table(options: Sequence[LinkOption]) -> Table | None:
     switches = Field[LinkOption](
         "Switches", lambda one: "" if one.n_switches is None else grouped(one.n_switches), "right", 11
     )
+    has_reads = any(one.read_fraction > 0 for one in options)
+    reads = Field[LinkOption]("Reads, of the links", lambda one: words.percent(one.read_fraction), "right", 17)
     fields = (
         Field[LinkOption]("Links of each server", lambda one: f"{one.n_ports} × {one.kind.name}", "left", 24),
-        Field[LinkOption]("Reads, of the links", lambda one: words.percent(one.read_fraction), "right", 17),
+        *([reads] if has_reads else []),
         Field[LinkOption]("Rate lost to gradients", lambda one: words.percent(one.lost_fraction), "right", 18),
         *([switches] if has_switches else []),
         Field[LinkOption]("Why not", text.link_text, "left", 30 if has_switches else 41),
     )
     caption = "Slower or fewer links that were compared and rejected"
-    return record_table("rejected-links", caption, options, fields)
+    has_tcp = any(one.n_switches is None and one.lost_fraction > 0 for one in options)
+    note = "Gradients over 10 and 25 GbE use TCP, which reached less of its line rate in published tests than RDMA."
+    return record_table("rejected-links", caption, options, fields, note=note if has_tcp else "")

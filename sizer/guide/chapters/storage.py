@@ -56,7 +56,12 @@ def _data(context: GuideContext) -> dict[str, Any]:
     has_more = plan.required.total_bytes > plan.required.sets_bytes or len(plan.required.sets) > 1
     return {
         "requirement": required_capacity_table(plan) if has_more else None,
-        "ingest": ingest_text(plan.ingest),
+        "ingest": ingest_text(plan.ingest)
+        + (
+            " The time to train does not include it."
+            if any(answer.time is not None for answer in context.answers)
+            else ""
+        ),
         "ingest_paths": routes_table(plan.ingest) if data_request.ingest is not None else None,
         "checkpoints": checkpoints_table(plan.checkpoints),
         "transform": transform_text(plan.transform) if plan.transform is not None else "",
@@ -182,7 +187,12 @@ def _available(design: DesignAnswer) -> Iterator[Row]:
         ("Demonstrated, lower bound", "Assumed, lower bound", storage.node_read_low_bytes_per_s),
         ("Vendor's maximum, upper bound", "Assumed, upper bound", storage.node_read_high_bytes_per_s),
     )
-    for published, assumed, fact in levels:
+    low, high = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
+    if low is not None and high is not None and low == high and low.basis != "assumed":
+        source = Cell("", (low.source,), low.where)
+        yield row("One published rate", si(low.value, "B/s"), si(low.value * n_nodes, "B/s"), source)
+        low = high = None
+    for published, assumed, fact in levels if low is not None or high is not None else ():
         if fact is not None:
             is_assumed = fact.basis == "assumed"
             label = assumed if is_assumed else published

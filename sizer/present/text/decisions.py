@@ -10,7 +10,6 @@ from sizer.present.text.checks import missing_text
 from sizer.present.text.design_size import binding_text, highest_rate_text, takes_text
 from sizer.present.text.layouts import unused_gpus_text
 from sizer.present.text.money import WITHOUT_CABLES
-from sizer.present.text.storage_need import storage_need_sentences
 from sizer.present.text.verdict import BEST_BY_KEY, not_predicted_text
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.design.decisions import (
@@ -19,10 +18,9 @@ from sizer.sizing.design.decisions import (
     RackChoice,
     RackLimit,
     ServerChoice,
-    StorageChoice,
 )
 from sizer.sizing.design.rejections import RejectedDesign, RejectionKind
-from sizer.sizing.reasons import BindingKind, NetworkPart, RateNeed, StorageDecision
+from sizer.sizing.reasons import BindingKind, NetworkPart
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.request import ranks_by_cost
 
@@ -34,33 +32,8 @@ _REJECTED = {
     RejectionKind.LESS_CERTAIN: "Lower expected cost, but its prices are less certain",
     RejectionKind.EQUAL: "Equal in servers, rack units and power; larger network or drives",
 }
-# What each kind of storage gives and takes.
-_STORAGE_TRADE_OFFS = {
-    "local": (
-        "Nothing is shared: each server needs its own copy of the data, and a change of the data set has to be copied "
-        "to all of them."
-    ),
-    "nfs-server": "One access path limits the rate of all readers, and the file server is a single point of failure.",
-    "scale-out-nas": (
-        "Rate and capacity grow together by the node, so a system sized for one has spare capacity of the other."
-    ),
-    "parallel-file-system": (
-        "Every server runs the client of the file system, which has to be updated with the operating system."
-    ),
-}
-
-_RATE_NEEDS = {
-    RateNeed.READS: "The read rate",
-    RateNeed.CHECKPOINTS: "The rate of writing checkpoints",
-    RateNeed.LEVEL: "The storage level",
-    RateNeed.STATED: "The requested rate of the storage",
-    RateNeed.FILES: "The number of files opened a second",
-    RateNeed.INGEST: "The rate of writing new data",
-    RateNeed.SNAPSHOTS: "The rate of copying snapshots",
-    RateNeed.RESTARTS: "The rate of loading a checkpoint at a restart",
-}
-
-
+# So little needs no rack of its own.
+_FEW_UNITS = 4
 _PARTS = {
     NetworkPart.SERVERS: "the servers' ports",
     NetworkPart.GATEWAY: "the gateway uplinks",
@@ -155,61 +128,13 @@ def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
     efficiency = words.percent(choice.scaling_efficiency)
     if any(answer.language is not None for answer in design.workloads):
         gpus = words.plural(design.n_gpus, "GPU")
-        return f"Each of {gpus} delivers {efficiency} of its rate on the fewest GPUs that hold the model. {lost}"
+        return f"Scaling efficiency at {gpus}: {efficiency}, compared with the fewest GPUs that hold the model. {lost}"
     trains = any(answer.workload.task == "training" for answer in design.workloads)
     cause = "gradient exchange and stragglers take the rest" if trains else "the links take the rest"
     return (
         f"{words.plural(design.n_gpus, 'GPU')} deliver {efficiency} of {grouped(design.n_gpus)} times the rate of one; "
         f"{cause}. {lost}"
     )
-
-
-def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
-    """The number that decided, sentence by sentence."""
-    texts = []
-    reads = si(choice.read_bytes_per_s, "B/s")
-    if choice.low_bytes_per_s is None or choice.high_bytes_per_s is None:
-        texts.append(f"The workload reads up to {reads}. No published read rate of this storage was found: measure it.")
-    elif choice.low_bytes_per_s != choice.high_bytes_per_s:
-        low, high = si(choice.low_bytes_per_s, "B/s"), si(choice.high_bytes_per_s, "B/s")
-        share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)
-        most = f"an upper bound of {high} is assumed" if choice.high_is_assumed else f"the vendor states {high}"
-        known = "assumed until a test is published" if choice.low_is_assumed else "demonstrated in tests"
-        if choice.read_bytes_per_s > choice.low_bytes_per_s:
-            end = (
-                f"an assumed upper bound of {high}" if choice.high_is_assumed else f"the {high} that the vendor states"
-            )
-            texts.append(f"The workload reads up to {reads}, between the {low} {known} and {end}.")
-        else:
-            texts.append(f"The workload reads up to {reads}, {share} of the {low} {known}; {most}.")
-    else:
-        low = si(choice.low_bytes_per_s, "B/s")
-        share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)
-        texts.append(f"The workload reads up to {reads}, {share} of the {low} that the storage delivers.")
-    if choice.usable_bytes > 0:
-        fill = words.percent(choice.stored_bytes / choice.usable_bytes)
-        texts.append(
-            f"The data of {si(choice.stored_bytes, 'B')} fill {fill} of {si(choice.usable_bytes, 'B')} usable."
-        )
-    need = choice.need
-    if need is not None:
-        nodes = words.plural(need.nodes, "node")
-        if need.decision is StorageDecision.RATE:
-            for_capacity = words.plural(need.nodes_for_capacity, "node")
-            texts.append(f"{_RATE_NEEDS[need.rate_need]} decides: it takes {nodes}, the capacity {for_capacity}.")
-        elif need.decision is StorageDecision.CAPACITY:
-            texts += storage_need_sentences(design)
-        elif need.nodes_for_rate == need.nodes_for_capacity == need.nodes:
-            texts.append(f"The smallest system, {nodes}, is enough for both rate and capacity.")
-    return texts
-
-
-def storage_trade_off(choice: StorageChoice, design: DesignAnswer) -> str:
-    """What the choice costs."""
-    text = _STORAGE_TRADE_OFFS[design.platform.storage.kind]
-    if choice.need is not None and choice.nodes_per_step > 1:
-        text += f" It grows by {words.plural(choice.nodes_per_step, 'node')} at a time."
-    return text
 
 
 def fabric_texts(choice: FabricChoice) -> list[str]:
@@ -250,8 +175,9 @@ def fabric_texts(choice: FabricChoice) -> list[str]:
         option = enough[0]
         switches, others = "", "the faster links serve"
         if option.n_switches is not None:
-            here = words.spelled(choice.n_switches)
-            switches = f", with {words.plural(option.n_switches, 'switch')} instead of {here}"
+            if option.n_switches < choice.n_switches:
+                fewer = words.plural(option.n_switches, "switch")
+                switches = f", with {fewer} instead of {words.spelled(choice.n_switches)}"
             others = "the other ports, which the server brings, serve"
         texts.append(
             f"For this workload alone, {_links_text(option)} of each server would be enough, at a loss of "
@@ -276,6 +202,8 @@ def fabric_trade_off(choice: FabricChoice) -> str:
         if choice.oversubscription <= 1
         else f"oversubscribed {significant(choice.oversubscription, 2)}:1"
     )
+    if choice.read_bytes_per_s <= 0:
+        return f"It takes {switches}, {levels}. No reads use it: the data are on the drives of the servers."
     load = words.percent(choice.network_fraction)
     network = "" if choice.carries_reads else " in the storage network"
     use = f"At the projected rate the reads use {load} of {_PARTS[choice.network_part]}{network}; the rest is headroom."
@@ -362,6 +290,9 @@ def rack_trade_off(choice: RackChoice) -> str:
             return f"{text}; {words.plural(fewer, 'rack')} would hold the same devices in another order."
         more = "more power per rack" if choice.is_limited_by_request else "feeds of more power"
         return f"{text}; {more} or a denser placement would save floor space."
+    if choice.limit is RackLimit.ONE and not choice.n_existing and choice.used_units <= _FEW_UNITS:
+        units = f"{grouped(choice.used_units)}{NARROW_SPACE}U"
+        return f"{text}. A rack of the customer with {units}, this power and two feeds would do, without a new one."
     return f"{text}; they are room for growth as far as the feeds allow."
 
 

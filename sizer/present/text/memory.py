@@ -28,8 +28,14 @@ def memory_text(memory: MemoryAnswer) -> str:
         fits = "published runs show that it fits"
     return (
         f"{need:.3g} of {has:.3g} GiB per GPU; {fits}; "
-        f"largest batch that fits: {grouped(memory.largest_batch)}{_SHARDING[memory.sharding]}"
+        f"largest batch that fits: {_rounded_down(memory.largest_batch)}{_SHARDING[memory.sharding]}"
     )
+
+
+def _rounded_down(batch: int) -> str:
+    """A batch to three digits, never above it."""
+    unit = 10 ** max(len(str(batch)) - 3, 0)
+    return grouped(batch // unit * unit)
 
 
 def host_memory_sentences(design: DesignAnswer) -> list[str]:

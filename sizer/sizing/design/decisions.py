@@ -7,11 +7,13 @@ from enum import Enum
 
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.links import LinkType
+from sizer.catalog.model import Catalog
 from sizer.physical.components import Network
 from sizer.physical.networks.single_fabric import FabricAsked, single_fabric
 from sizer.physical.notes import PlanNoteKind
 from sizer.physical.racks.packing import packed_racks
 from sizer.physical.roles import NetworkRole
+from sizer.sizing.assumptions import StorageLevelTaken
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, usual_links
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -69,6 +71,8 @@ class StorageChoice:
     high_bytes_per_s: float | None
     low_is_assumed: bool  # whether no test stands behind the lower rate
     high_is_assumed: bool  # whether no data sheet stands behind the higher rate
+    level: StorageLevelTaken | None  # a published level of rates that was taken because the request names none
+    file_server_bytes_per_s: float | None  # what the fastest single file server of the catalogue is sure to read
     nodes_per_step: int  # nodes by which it grows
     rejected: tuple[RejectedDesign, ...]
 
@@ -166,7 +170,7 @@ def decisions(evaluated: EvaluatedDesign) -> Decisions:
     result = evaluated.result
     return Decisions(
         server=_server(evaluated),
-        storage=_storage(result),
+        storage=_storage(result, evaluated.catalog),
         fabric=_fabric(evaluated),
         racks=rack_choice(result.design, result.request.limits.rack_power_w),
     )
@@ -194,12 +198,13 @@ def _step(design: DesignAnswer, place: int) -> SizeStep:
     return SizeStep(place, rate, fewer[0].samples_per_s, fewer[0].probability) if fewer else SizeStep(place, rate)
 
 
-def _storage(result: SizingResult) -> StorageChoice:
+def _storage(result: SizingResult, catalog: Catalog) -> StorageChoice:
     design = result.design
     storage = design.platform.storage
     alike = [one for one in result.platforms if one.platform.server.id == design.platform.server.id]
     others = (other for other in alike if other.platform.storage.id != storage.id)
     low, high = _rates(design)
+    servers = (one.node_read_low_bytes_per_s for one in catalog.storage.values() if one.kind == "nfs-server")
     lower, upper = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
     return StorageChoice(
         is_only_allowed=len(result.request.platforms.storage) == 1,
@@ -211,6 +216,8 @@ def _storage(result: SizingResult) -> StorageChoice:
         high_bytes_per_s=high,
         low_is_assumed=lower is not None and lower.basis == "assumed",
         high_is_assumed=upper is not None and upper.basis == "assumed",
+        level=next((one for one in result.assumptions if isinstance(one, StorageLevelTaken)), None),
+        file_server_bytes_per_s=max((rate.value for rate in servers if rate is not None), default=None),
         nodes_per_step=int(storage.nodes_per_unit.value) if storage.nodes_per_unit is not None else 1,
         rejected=rejected_designs(result, _first_of_each(others, lambda other: other.platform.storage.id)),
     )

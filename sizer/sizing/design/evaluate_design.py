@@ -90,7 +90,7 @@ def design_answer(
     if counted is None:
         counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
     plan = building_plan(platform, counted, n_servers, storage_nodes, **room, racks_per_row=request.site.racks_per_row)
-    parts = replace(counted, components=plan.components)
+    parts = replace(counted, components=_useful(plan.components, works, catalog))
     lengths = _cable_lengths(counted.components, plan.components, catalog, prices, request.currency)
     gateway = float(parts.gateway_bytes_per_s[0])
     runs = [
@@ -124,6 +124,13 @@ def design_answer(
         cost=money.cost,
         ownership=money.ownership,
     )
+
+
+def _useful(parts: Sequence[Component], works: Sequence[ResolvedWorkload], catalog: Catalog) -> tuple[Component, ...]:
+    """Parts without software that none of the workloads can use."""
+    has_images = any(work.dnn.sample == "image" for work in works)
+    unused = () if has_images else tuple(item.id for item in catalog.software.values() if item.images_only)
+    return tuple(part for part in parts if part.item not in unused)
 
 
 def _probability(run: WorkloadRun) -> float:
@@ -173,7 +180,6 @@ def _workload_answer(
     rates = pipeline.throughputs(run.warm, run.cold, *along_stages)
     rate, cold_rate = rates[0], rates[1]
     hits = float(run.comp.hit_fraction[0])
-    bottleneck, following = _bottlenecks(run)
     n_gpus = n_servers * float(run.cols.gpus_per_server[0])
     # What one GPU does on its own does not depend on the others: the compute rate is proportional to the GPUs.
     one_gpu = float(run.comp.gpu_alone[0]) / n_gpus
@@ -181,6 +187,9 @@ def _workload_answer(
     required = evaluate.required_samples_per_s(work, length, calibration)
     place = (platform, n_servers, storage_nodes, gateway, catalog, calibration)
     time = None if length is None or work.is_inference else training_time(work, length[0], rate, cold_rate, calibration)
+    if time is not None and work.language is None and float(time.epochs.high) <= 1:
+        hits = 0.0  # no later epoch finds anything in a cache
+    bottleneck, following = _bottlenecks(run)
     chance = _probability(run)
     # An unknown rate counts as its upper bound: a target that is missed with it is missed, a met one is open.
     met = CheckResult.OPEN if missing else CheckResult.MET
