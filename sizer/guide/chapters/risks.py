@@ -217,7 +217,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
                 words.sentence("; ".join(note_texts(answer.unmeasured))).rstrip(".") + wide_interval_text(answer),
                 "measure the rate on one server, on loan if possible, before the order",
             )
-        if answer.language is not None and not answer.language.basis.all_three:
+        if answer.language is not None and answer.rate_is_predicted and not answer.language.basis.all_three:
             yield Risk(
                 "Rate not confirmed by a published run",
                 words.sentence(basis_sentence(answer.language)).rstrip(".") + wide_interval_text(answer),
