@@ -19,6 +19,8 @@ from sizer.questions.maximum.text import maximum_sentences
 
 # Columns of the routes that a slide has room for.
 _ROUTES = ("Route", "At least", "At the published write rate")
+# Widths of the table of capacity on half a slide, in percent.
+_CAPACITY = (32, 25, 43)
 
 
 def answer(context: GuideContext) -> Slide | None:
@@ -57,12 +59,14 @@ def _filling(context: GuideContext) -> Slide | None:
     text = filling_text(plan.ingest)
     tables = [TableBlock(_narrowed(routes))] if routes is not None else []
     first, _, rest = text.partition(". ")
+    required = required_capacity_table(plan)
+    heads = tuple(replace(column, width=width) for column, width in zip(required.columns, _CAPACITY, strict=True))
     return Slide(
         topic="Filling the storage",
         title=words.sentence(first).rstrip("."),
         columns=(
-            SlideColumn((TableBlock(required_capacity_table(plan)),), 50),
-            SlideColumn((*tables, *((Paragraphs((rest,), largest=14.0),) if rest else ())), 50),
+            SlideColumn((TableBlock(replace(required, columns=heads)),), 56),
+            SlideColumn((*tables, *((Paragraphs((rest,), largest=14.0),) if rest else ())), 44),
         ),
         notes=notes(context, [text, *([] if routes is None else [routes.note])]),
     )
