@@ -1,4 +1,4 @@
-"""Columns of the answers of a batch, and their values for one design."""
+"""Columns of the answers of a batch, and their values for one answer."""
 
 import math
 import re
@@ -10,8 +10,13 @@ import pyarrow as pa
 from sizer.base.estimate import Estimate
 from sizer.base.provenance import Sourced
 from sizer.batch.keys import CellKind, in_order, request_key
-from sizer.present.text.design_size import binding_text
-from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.bom.bill import Bill
+from sizer.physical.components import Quantities
+from sizer.physical.platform import Platform
+from sizer.present.text.design_size import binding_limit_text
+from sizer.sizing.design.workload_figures import WorkloadFigures
+from sizer.sizing.reasons import Binding
+from sizer.sizing.result import design_name
 
 # Names of computed columns start with this; no key of a request does.
 PREFIX = "answer."
@@ -82,36 +87,59 @@ _REQUEST_TYPES: dict[CellKind, Any] = {
 }
 
 
-def answer_cells(design: DesignAnswer, needs_cluster: bool) -> dict[str, Any]:
-    """Values of a design by the name of the column.
+def answer_cells(
+    answers: Sequence[WorkloadFigures],
+    probability: float | None,
+    binding: Binding,
+    needs_cluster: bool,
+    design: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Values of an answer by the name of the column.
 
     Parameters
     ----------
-    design : DesignAnswer
-        The recommended design of a request.
+    answers : sequence of WorkloadFigures
+        How each workload of the request runs on the recommended design.
+    probability : float or None
+        That all targets are met; None where an unknown fact decides. [-]
+    binding : Binding
+        Why the design is not smaller.
     needs_cluster : bool
         Whether one server is not enough.
+    design : mapping of str to value
+        What :func:`design_cells` gives.
 
     Returns
     -------
     dict of str to value
         Columns that begin with ``answer.``; None where a number is unknown or does not exist.
     """
-    counts, bill, platform = design.quantities, design.bill, design.platform
-    usable = float(counts.usable_bytes[0])
     cells = {
         "needs_cluster": bool(needs_cluster),
-        "probability": _number(design.probability),
-        "binding_limit": binding_text(design, with_rates=False),
-        "design.name": design.name,
+        "probability": _number(probability),
+        "binding_limit": binding_limit_text(binding),
+        **design,
+    }
+    for number, answer in enumerate(answers):
+        cells |= {f"workload.{number}.{key}": cell for key, cell in _workload_cells(answer).items()}
+    return {PREFIX + key: cell for key, cell in cells.items()}
+
+
+def design_cells(
+    platform: Platform, n_servers: int, storage_nodes: int, counts: Quantities, bill: Bill
+) -> dict[str, Any]:
+    """Values of a design that do not depend on what runs on it; ``counts`` are of one row."""
+    usable = float(counts.usable_bytes[0])
+    return {
+        "design.name": design_name(platform, n_servers, storage_nodes),
         "design.server": platform.server.id,
-        "design.servers": int(design.n_servers),
+        "design.servers": int(n_servers),
         "design.gpu": platform.gpu.id,
-        "design.gpus": int(design.n_gpus),
+        "design.gpus": int(n_servers * platform.gpus_per_server),
         "design.gpus_per_server": int(platform.gpus_per_server),
         "design.host_memory_bytes": _fact(platform.server.memory_bytes),
         "design.storage": platform.storage.id,
-        "design.storage_nodes": int(design.storage_nodes),
+        "design.storage_nodes": int(storage_nodes),
         "design.fabric": platform.fabric.id,
         "design.racks": counts.n_racks,
         "design.rack_units": _number(counts.rack_units[0]),
@@ -126,12 +154,9 @@ def answer_cells(design: DesignAnswer, needs_cluster: bool) -> dict[str, Any]:
         "cost.is_complete": bill.is_complete,
         "cost.unpriced_items": bill.n_unpriced,
     }
-    for number, workload in enumerate(design.workloads):
-        cells |= {f"workload.{number}.{key}": cell for key, cell in _workload_cells(workload).items()}
-    return {PREFIX + key: cell for key, cell in cells.items()}
 
 
-def _workload_cells(answer: WorkloadAnswer) -> dict[str, Any]:
+def _workload_cells(answer: WorkloadFigures) -> dict[str, Any]:
     estimates = {
         "throughput_samples_per_s": answer.throughput,
         "time_to_train_s": None if answer.time is None else answer.time.total_s,

@@ -13,13 +13,12 @@ from typing import Any
 from sizer.base.error_report import reported
 from sizer.base.errors import CalibrationError, CatalogError, InfeasibleError, RequestError, SizerError
 from sizer.base.locale import DEFAULT_LOCALE, use_locale
-from sizer.batch.columns import PREFIX, answer_cells
+from sizer.batch.answer import cells_of_answer
+from sizer.batch.columns import PREFIX
 from sizer.batch.keys import cells_of, writable
 from sizer.batch.requests import BatchRequest
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
-from sizer.sizing.best_design import best_design
-from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
 
 Row = dict[str, Any]
@@ -38,12 +37,6 @@ STATUSES: dict[type[SizerError], str] = {
 _MOST_LOADED = 2
 _loaded: dict[str, tuple[Catalog, Calibration]] = {}
 _loading = threading.Lock()
-
-
-def sized(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> tuple[DesignAnswer, bool]:
-    """Recommended design of a request, and whether one server would not do."""
-    best = best_design(request, catalog, calibration)
-    return best.design, best.needs_cluster
 
 
 def pickled_models(catalog: Catalog, calibration: Calibration) -> bytes:
@@ -120,8 +113,8 @@ def answer_row(batch_request: BatchRequest, catalog: Catalog, calibration: Calib
         if not isinstance(request, SizingRequest):
             request = SizingRequest.from_dict(request, batch_request.place)
         cells = cells_of(request)
-        design, needs_cluster = sized(request, catalog, calibration)
-        return {**_row(cells, batch_request.place, SIZED), **answer_cells(design, needs_cluster)}
+        answer = cells_of_answer(request, catalog, calibration)
+        return {**_row(cells, batch_request.place, SIZED), **answer}
     except SizerError as error:
         status = next((word for kind, word in STATUSES.items() if isinstance(error, kind)), FAILED)
         return _row(cells or batch_request.request_cells(), batch_request.place, status, str(error))

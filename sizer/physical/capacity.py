@@ -210,14 +210,20 @@ def smallest_nodes(storage: Storage, capacity_option: int, data_bytes: ArrayLike
     if not counts_nodes(storage):
         usable = usable_bytes(storage, capacity_option, np.zeros(need.shape, dtype=np.int64))
         return SmallestNodes(np.zeros(need.shape, dtype=np.int64), np.asarray(np.isnan(usable) | (usable >= need)))
-    low, high = node_limits(storage)
-    sizes = np.arange(low, high + 1, nodes_per_unit(storage))
-    usable = usable_bytes(storage, capacity_option, sizes)
+    sizes, usable = _usable_by_size(storage, capacity_option)
     if np.isnan(usable).any():
-        return SmallestNodes(np.full(need.shape, low), np.asarray(need <= largest))
+        return SmallestNodes(np.full(need.shape, sizes[0]), np.asarray(need <= largest))
     # Usable bytes grow with the nodes, so the first size that holds the data is found by bisection.
     index = np.searchsorted(usable, need, side="left")
     return SmallestNodes(sizes[np.minimum(index, sizes.size - 1)], np.asarray((index < sizes.size) & (need <= largest)))
+
+
+@cached_by_identity
+def _usable_by_size(storage: Storage, capacity_option: int) -> tuple[Ints, Floats]:
+    """Node counts that a system is sold with, ascending, and the usable bytes of each."""
+    low, high = node_limits(storage)
+    sizes = np.arange(low, high + 1, nodes_per_unit(storage))
+    return sizes, usable_bytes(storage, capacity_option, sizes)
 
 
 def is_extrapolated(storage: Storage, n_nodes: int) -> bool:

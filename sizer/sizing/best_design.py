@@ -7,6 +7,7 @@ from itertools import islice
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.networks.ports import nodes_of
+from sizer.physical.platform import Platform
 from sizer.sizing.growth.first_purchase import first_purchases
 from sizer.sizing.maximum import with_fixed_target
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, most_servers, search, unmet_error
@@ -27,6 +28,21 @@ class BestDesign:
     needs_cluster: bool
 
 
+@dataclass(frozen=True)
+class BestRow:
+    """The design of a request as a row of the designs that were searched; nothing of it is written out."""
+
+    counts: PartCounts
+    row: int
+    needs_cluster: bool
+
+    @property
+    def platform(self) -> Platform:
+        """Its parts."""
+        evaluated = self.counts.evaluated
+        return evaluated.platforms[int(evaluated.space.platform[self.row])]
+
+
 def best_design(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> BestDesign:
     """Find the design of a request, counting only what could be it.
 
@@ -43,26 +59,38 @@ def best_design(request: SizingRequest, catalog: Catalog, calibration: Calibrati
         As :func:`sizer.sizing.size.size`.
     """
     fitted = calibration if calibration is not None else stored_calibration()
-    request = with_fixed_target(request, catalog, fitted)
-    planned = first_purchases(request, catalog, fitted, only_first=True)
+    found = best_row(request, catalog, fitted)
+    if isinstance(found, BestDesign):
+        return found
+    return BestDesign(design_of(found.counts, found.row, fitted, is_documented=False), found.needs_cluster)
+
+
+def best_row(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> BestRow | BestDesign:
+    """The same before the design is written out; a request that grows has a design of its growth plan.
+
+    Raises
+    ------
+    RequestError, InfeasibleError
+        As :func:`best_design`.
+    """
+    request = with_fixed_target(request, catalog, calibration)
+    planned = first_purchases(request, catalog, calibration, only_first=True)
     if planned is not None:
         bought = planned.designs[0]
         return BestDesign(bought, needs_cluster=bought.n_hosts > 1)
     most = most_servers(request)
     if most > _FIRST_LOOK:
         with suppress(UnsettledError):
-            return _best(search(request, catalog, fitted, most=_FIRST_LOOK), fitted, goes_on=True)
-    return _best(search(request, catalog, fitted), fitted, goes_on=False)
+            return _best(search(request, catalog, calibration, most=_FIRST_LOOK), calibration, goes_on=True)
+    return _best(search(request, catalog, calibration), calibration, goes_on=False)
 
 
-def _best(counts: PartCounts, calibration: Calibration, *, goes_on: bool) -> BestDesign:
+def _best(counts: PartCounts, calibration: Calibration, *, goes_on: bool) -> BestRow:
     ranking = Ranking(counts, goes_on=goes_on)
     found = ranking.first(1)
     if not found:
         raise unmet_error(counts, calibration)
-    row = found[0]
-    needs_cluster = _needs_cluster(counts, ranking, row)
-    return BestDesign(design_of(counts, row, calibration, is_documented=False), needs_cluster)
+    return BestRow(counts, found[0], _needs_cluster(counts, ranking, found[0]))
 
 
 def _needs_cluster(counts: PartCounts, ranking: Ranking, row: int) -> bool:

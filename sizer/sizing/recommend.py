@@ -8,7 +8,6 @@ from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platforms import platforms
-from sizer.physical.quantities import slice_row
 from sizer.sizing.constraints.tiers import with_tiers
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.limits import bound_of
@@ -100,24 +99,21 @@ def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError
 def design_of(counts: PartCounts, row: int, calibration: Calibration, *, is_documented: bool) -> DesignAnswer:
     """Everything about the design of one row."""
     evaluated = counts.evaluated
-    index, size = divmod(row, len(evaluated.space.sizes))
     return design_answer(
         counts.request,
         evaluated.works,
-        evaluated.platforms[index],
+        evaluated.platforms[int(evaluated.space.platform[row])],
         int(evaluated.space.n_servers[row]),
         int(evaluated.storage_nodes[row]),
         counts.catalog,
         calibration,
         counts.prices,
-        _binding(counts, row),
+        binding_of(counts, row),
         is_documented,
-        # A document prints notes on its networks, which a count of many sizes words for all of them.
-        None if is_documented else slice_row(counts.of(index).quantities, size),
     )
 
 
-def _binding(counts: PartCounts, row: int) -> Binding:
+def binding_of(counts: PartCounts, row: int) -> Binding:
     """What the next smaller size of the same platform breaks."""
     if counts.evaluated.space.n_servers[row] == 1:
         return Binding(BindingKind.SMALLEST)

@@ -232,6 +232,18 @@ class WorkloadAnswer:
         return None if self.language is None else self.language.work.checkpoints.restart_bytes
 
 
+def design_name(platform: Platform, n_servers: int, storage_nodes: int) -> str:
+    """Short name of a design: '9 x DGX-1 + 8 x Isilon F800 nodes'."""
+    servers, storage = f"{n_servers} × {platform.server.name}", platform.storage.name
+    if not storage_nodes:
+        return f"{servers} + {storage}"
+    named = f"{servers} + {storage_nodes} × {storage} {by_count(storage_nodes, 'node', 'nodes')}"
+    tier = platform.second_tier
+    if tier is None or tier.storage is None:
+        return named
+    return f"{named} + {tier.nodes} × {tier.storage.name} {by_count(tier.nodes, 'node', 'nodes')}"
+
+
 @dataclass(frozen=True)
 class DesignAnswer:
     """One sized design: platform, counts, how every workload runs on it, what it is made of and costs."""
@@ -268,15 +280,7 @@ class DesignAnswer:
     @property
     def name(self) -> str:
         """Short name: '9 x DGX-1 + 8 x Isilon F800 nodes'."""
-        servers = f"{self.n_servers} × {self.platform.server.name}"
-        storage = self.platform.storage.name
-        if not self.storage_nodes:
-            return f"{servers} + {storage}"
-        named = f"{servers} + {self.storage_nodes} × {storage} {by_count(self.storage_nodes, 'node', 'nodes')}"
-        tier = self.platform.second_tier
-        if tier is None or tier.storage is None:
-            return named
-        return f"{named} + {tier.nodes} × {tier.storage.name} {by_count(tier.nodes, 'node', 'nodes')}"
+        return design_name(self.platform, self.n_servers, self.storage_nodes)
 
     @property
     def delivering_nodes(self) -> int:

@@ -14,7 +14,7 @@ MANY = int(os.environ.get("SIZER_BENCH_REQUESTS", "10000"))
 
 @pytest.mark.parametrize("requests", ["few", "many"])
 def test_requests_to_a_table(benchmark: Any, requests: str) -> None:
-    """Different requests on all cores; the aims are 100,000 in 20 minutes, under 1 GB, in time that grows as they do.
+    """Different requests on all cores; the aims are 100,000 in 6 minutes, under 1 GB, in time that grows as they do.
 
     ``extra_info`` has the time without the start of the workers, ``inner_s``: the shortest of the rounds.
     """

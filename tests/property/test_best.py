@@ -3,16 +3,18 @@
 import re
 from functools import cache
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer import Catalog, SizingRequest, size
 from sizer.base.errors import InfeasibleError
+from sizer.batch.answer import cells_of_answer, cells_of_design
 from sizer.calibrate.calibration import stored_calibration
-from sizer.sizing.best_design import best_design
+from sizer.sizing.best_design import BestDesign, best_design
 from sizer.sizing.recommend import search
-from sizer.sizing.search.ranking import Ranking
+from sizer.sizing.search.ranking import Ranking, best_of
 from tests.factories.examples import catalog as shipped
 from tests.factories.prices import all_priced
 from tests.property.law_examples import examples
@@ -81,6 +83,9 @@ def test_lean_search_finds_the_design_of_the_whole_analysis(request: SizingReque
             size(request, parts)
         return
     whole = size(request, parts)
+    assert cells_of_answer(request, parts, stored_calibration()) == cells_of_design(
+        BestDesign(whole.design, lean.needs_cluster)
+    )
     assert lean.needs_cluster == whole.needs_cluster
     one, other = lean.design, whole.design
     assert one.platform is other.platform
@@ -104,3 +109,16 @@ def test_the_first_of_a_ranking_are_those_of_all(request: SizingRequest, n: int,
         assert ranking().first(n) == ranking().all()[:n]
     except InfeasibleError:
         return
+
+
+@examples(quick=12, thorough=150)
+@given(request=requests(), is_priced=st.booleans())
+def test_no_design_that_keeps_all_limits_comes_before_the_first(request: SizingRequest, is_priced: bool) -> None:
+    """Every design is counted and put in the order, without the bounds by which the ranking leaves most uncounted."""
+    asked = request.model_copy(update={"rank_by": "cost"})
+    try:
+        counts, counted = (search(asked, catalog(is_priced), stored_calibration()) for _ in range(2))
+    except InfeasibleError:
+        return
+    rows = np.concatenate([counted.feasible_of(index) for index in range(counted.evaluated.space.n_platforms)])
+    assert Ranking(counts).first(1) == ([best_of(counted, rows)] if rows.size else [])

@@ -5,7 +5,7 @@ from sizer.catalog.labels import sample_unit
 from sizer.present import words
 from sizer.sizing.limits import TARGET_LIMITS, AnyLimit, Limit, SizeLimit
 from sizer.sizing.maximum_result import Maximum
-from sizer.sizing.reasons import BindingKind
+from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, SmallerSize, WorkloadAnswer
 from sizer.sizing.search.infeasible_error import limit_error_text
 from sizer.workload.target_text import target_text
@@ -40,7 +40,7 @@ def takes_text(answer: WorkloadAnswer) -> str:
     return f"the target, {target}, takes {needed}" if needed else f"the target is {target}"
 
 
-def binding_text(design: DesignAnswer, maximum: Maximum | None = None, *, with_rates: bool = True) -> str:
+def binding_text(design: DesignAnswer, maximum: Maximum | None = None) -> str:
     """Why a design is not smaller; empty where nothing says so.
 
     Parameters
@@ -48,12 +48,16 @@ def binding_text(design: DesignAnswer, maximum: Maximum | None = None, *, with_r
     design : DesignAnswer
     maximum : Maximum, optional
         Of a request that asks for the highest rate.
-    with_rates : bool
-        Whether to say what the smaller size reaches, which only the described design knows; else its limit alone.
     """
-    binding = design.binding
     if maximum is not None:
         return _maximum_text(design, maximum)
+    limit = design.binding.limit
+    told = _smaller_text(design, limit) if limit is not None else ""
+    return told or binding_limit_text(design.binding)
+
+
+def binding_limit_text(binding: Binding) -> str:
+    """The same without what the smaller size reaches, which only the described design knows: its limit alone."""
     if binding.kind is BindingKind.GIVEN:
         return "The cluster is given."
     if binding.kind is BindingKind.GROWTH:
@@ -63,9 +67,6 @@ def binding_text(design: DesignAnswer, maximum: Maximum | None = None, *, with_r
         return "One server is the smallest size."
     if binding.limit is None:
         return ""
-    told = _smaller_text(design, binding.limit) if with_rates else ""
-    if told:
-        return told
     verb = by_count(binding.n_servers, "is", "are")
     limit = limit_text(binding.limit, binding.bound)
     return f"{_servers(binding.n_servers)} {verb} not enough. Limit: {limit}."

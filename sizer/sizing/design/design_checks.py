@@ -36,14 +36,14 @@ def missing_for_rate(platform: Platform, run: WorkloadRun, storage_nodes: int) -
 def conditional_on(
     platform: Platform,
     of_workloads: Iterable[Sequence[MissingFact]],
-    parts: Quantities,
+    unknown_power: Iterable[str],
     limits: Limits,
     catalog: Catalog,
 ) -> tuple[MissingFact, ...]:
     """Every unknown fact on which it depends whether a design meets its request, each once."""
     found = [*_of_storage(platform, is_read=False), *(fact for facts in of_workloads for fact in facts)]
     if limits.power_w is not None or limits.rack_power_w is not None:
-        found += [MissingFact(FactKind.POWER, item, catalog.item(item).name) for item in parts.unknown_power]
+        found += [MissingFact(FactKind.POWER, item, catalog.item(item).name) for item in unknown_power]
     return tuple(dict.fromkeys(found))
 
 

@@ -1,7 +1,7 @@
 """One design in full: how every workload runs on it, stage by stage, what it is made of and what it costs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -15,29 +15,28 @@ from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.extrapolation import extrapolations, unmeasured
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Stack
 from sizer.perf import pipeline
 from sizer.physical.components import Component, Quantities
 from sizer.physical.existing_use import existing_use
 from sizer.physical.layout import building_plan
 from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M
-from sizer.physical.plan import CABLE_CATEGORY
+from sizer.physical.plan import CABLE_CATEGORY, Plan
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
-from sizer.sizing.checks import CheckResult, MissingFact
+from sizer.sizing.checks import MissingFact
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
-from sizer.sizing.design.money import DesignMoney, design_money
-from sizer.sizing.design.nearest_measurements import (
+from sizer.sizing.design.evidence.nearest_measurements import (
     MAX_ROWS,
     nearest_language_runs,
     nearest_measurements,
     unmeasured_language,
 )
-from sizer.sizing.design.nearest_mlperf import nearest_mlperf_runs, notes_on_newer_gpu
+from sizer.sizing.design.evidence.nearest_mlperf import nearest_mlperf_runs, notes_on_newer_gpu
+from sizer.sizing.design.money import DesignMoney, design_money
 from sizer.sizing.design.smaller_sizes import MOST_CERTAIN, servers_at_even_odds, smaller_sizes
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
-from sizer.sizing.design.training_time import training_time
+from sizer.sizing.design.workload_figures import target_probability, workload_figures
 from sizer.sizing.reasons import (
     Binding,
     BudgetOfPricedLines,
@@ -50,7 +49,6 @@ from sizer.sizing.result import DesignAnswer, NearbyMeasurement, Scaling, Stage,
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.checkpoints import job_of
 from sizer.sizing.stages.gpu_memory import gradient_bytes, looked_up_bytes, memory_answer, memory_of, memory_of_layout
-from sizer.sizing.stages.language_rates import LanguageAnswer, language_answer
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
 from sizer.sizing.stages.storage_rates import rate_is_unknown, writer_bytes_per_s
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
@@ -64,6 +62,44 @@ _SCALING_BEYOND = 2
 _SCALING_MOST = 64
 
 
+@dataclass(frozen=True, eq=False)
+class BuiltDesign:
+    """Parts and plan of one design."""
+
+    parts: Quantities  # of one row, the cables as planned
+    as_searched: tuple[Component, ...]  # the parts as a search counts them
+    plan: Plan
+
+    def cable_lengths(self, catalog: Catalog, prices: PriceBook, currency: str) -> CableLengths | None:
+        """By how much the bill differs from what the search compared: cables, by their length; None without cables."""
+        cost = []
+        open_items: set[str] = set()
+        for components in (self.as_searched, self.plan.components):
+            cables = [part for part in components if part.category == CABLE_CATEGORY]
+            if not cables:
+                return None
+            amount, unpriced = row_cost(cables, catalog, prices, currency)
+            cost.append(0.0 if amount is None else float(amount[0]))
+            open_items |= set(unpriced)
+        return CableLengths(IN_RACK_M, BETWEEN_RACKS_M, cost[1] - cost[0] if any(cost) else None, bool(open_items))
+
+
+def built_design(
+    request: SizingRequest, platform: Platform, n_servers: int, storage_nodes: int, catalog: Catalog
+) -> BuiltDesign:
+    """Count and place one design of so many servers and storage nodes."""
+    room: dict[str, Any] = {
+        "catalog": catalog,
+        "limits": request.limits,
+        "existing": request.existing,
+        "fabric": request.fabric,
+    }
+    counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
+    rows = request.site.racks_per_row
+    plan = building_plan(platform, counted, n_servers, storage_nodes, **room, racks_per_row=rows)
+    return BuiltDesign(replace(counted, components=plan.components), counted.components, plan)
+
+
 def design_answer(
     request: SizingRequest,
     works: Sequence[ResolvedWorkload],
@@ -75,23 +111,11 @@ def design_answer(
     prices: PriceBook,
     binding: Binding,
     is_documented: bool = True,
-    counted: Quantities | None = None,
 ) -> DesignAnswer:
-    """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time.
-
-    ``counted`` are its parts where a search has counted them.
-    """
-    room: dict[str, Any] = {
-        "catalog": catalog,
-        "limits": request.limits,
-        "existing": request.existing,
-        "fabric": request.fabric,
-    }
-    if counted is None:
-        counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
-    plan = building_plan(platform, counted, n_servers, storage_nodes, **room, racks_per_row=request.site.racks_per_row)
-    parts = replace(counted, components=_useful(plan.components, works, catalog))
-    lengths = _cable_lengths(counted.components, plan.components, catalog, prices, request.currency)
+    """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time."""
+    built = built_design(request, platform, n_servers, storage_nodes, catalog)
+    parts, plan = replace(built.parts, components=_useful(built.parts.components, works, catalog)), built.plan
+    lengths = built.cable_lengths(catalog, prices, request.currency)
     gateway = float(parts.gateway_bytes_per_s[0])
     runs = [
         run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration) for work in works
@@ -103,7 +127,7 @@ def design_answer(
         )
         for work, run, unknown in zip(works, runs, missing, strict=True)
     ]
-    unknown = conditional_on(platform, missing, parts, request.limits, catalog)
+    unknown = conditional_on(platform, missing, parts.unknown_power, request.limits, catalog)
     money = design_money(request, platform, parts, plan, catalog, prices, is_documented=is_documented)
     return DesignAnswer(
         platform=platform,
@@ -114,7 +138,7 @@ def design_answer(
         quantities=parts,
         plan=plan,
         bill=money.bill,
-        probability=None if unknown else min(prod(_probability(run) for run in runs), MOST_CERTAIN),
+        probability=None if unknown else min(prod(target_probability(run) for run in runs), MOST_CERTAIN),
         binding=binding,
         warnings=(*_design_warnings(platform, request, money), *(() if lengths is None else (lengths,))),
         existing=existing_use(platform, parts.components, request.existing, catalog),
@@ -131,30 +155,6 @@ def _useful(parts: Sequence[Component], works: Sequence[ResolvedWorkload], catal
     has_images = any(work.dnn.sample == "image" for work in works)
     unused = () if has_images else tuple(item.id for item in catalog.software.values() if item.images_only)
     return tuple(part for part in parts if part.item not in unused)
-
-
-def _probability(run: WorkloadRun) -> float:
-    return float(evaluate.probability(run.warm, run.cold, run.need)[0])
-
-
-def _cable_lengths(
-    counted: Sequence[Component],
-    planned: Sequence[Component],
-    catalog: Catalog,
-    prices: PriceBook,
-    currency: str,
-) -> CableLengths | None:
-    """By how much the bill differs from what the search compared: cables, by their length; None without cables."""
-    cost = []
-    open_items: set[str] = set()
-    for components in (counted, planned):
-        cables = [part for part in components if part.category == CABLE_CATEGORY]
-        if not cables:
-            return None
-        amount, unpriced = row_cost(cables, catalog, prices, currency)
-        cost.append(0.0 if amount is None else float(amount[0]))
-        open_items |= set(unpriced)
-    return CableLengths(IN_RACK_M, BETWEEN_RACKS_M, cost[1] - cost[0] if any(cost) else None, bool(open_items))
 
 
 def _workload_answer(
@@ -180,26 +180,22 @@ def _workload_answer(
     rates = pipeline.throughputs(run.warm, run.cold, *along_stages)
     rate, cold_rate = rates[0], rates[1]
     hits = float(run.comp.hit_fraction[0])
+    figures = workload_figures(request, work, platform, run, missing, rate, cold_rate, catalog, calibration)
+    if figures.time is not None and work.language is None and float(figures.time.epochs.high) <= 1:
+        hits = 0.0  # no later epoch finds anything in a cache
     n_gpus = n_servers * float(run.cols.gpus_per_server[0])
     # What one GPU does on its own does not depend on the others: the compute rate is proportional to the GPUs.
     one_gpu = float(run.comp.gpu_alone[0]) / n_gpus
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
     required = evaluate.required_samples_per_s(work, length, calibration)
     place = (platform, n_servers, storage_nodes, gateway, catalog, calibration)
-    time = None if length is None or work.is_inference else training_time(work, length[0], rate, cold_rate, calibration)
-    if time is not None and work.language is None and float(time.epochs.high) <= 1:
-        hits = 0.0  # no later epoch finds anything in a cache
-    bottleneck, following = _bottlenecks(run)
-    chance = _probability(run)
-    # An unknown rate counts as its upper bound: a target that is missed with it is missed, a met one is open.
-    met = CheckResult.OPEN if missing else CheckResult.MET
     dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
     precision, task = work.request.precision, "inference" if work.is_inference else "training"
     gpu, loader = platform.gpu, calibration.hosts.note(host_task_of(work.sample_format, work.stack))
     unknown = unmeasured(calibration, work.stack, dnn, precision, gpu.id, gpu, task, n_servers)
     without_runs = tuple(_with_name(missing, catalog) for missing in unknown)
     reach = extrapolations(calibration, work.stack, dnn, precision, task, int(n_gpus), work.batch_per_gpu)
-    language = language_answer(work, platform, int(n_gpus), catalog)
+    language = figures.language
     if language is not None:
         without_runs, reach, loader = unmeasured_language(work, platform, catalog), (), None
     elif accelerator(gpu.id) is not None:
@@ -212,15 +208,12 @@ def _workload_answer(
     if language is None:
         writer = writer_bytes_per_s(platform, storage_nodes, catalog)
         job = job_of(work.checkpoints, work.dnn.parameters.value, int(n_gpus), writer)
-    core_load = run.comp.core_s_per_sample / (n_servers * float(run.cols.cores[0]))
     return WorkloadAnswer(
+        **vars(figures),
         workload=work.request,
         dnn=work.dnn,
         dataset=work.dataset,
-        stack=_stack(work, language, gpu.id, catalog),
         recipe=work.recipe,
-        batch_per_gpu=work.batch_per_gpu,
-        batch_is_fitted=any(one.kind is DefaultKind.BATCH_PER_GPU for one in work.defaults) and not work.is_inference,
         memory=memory_answer(work, memory_of(work, calibration), gpu, n_gpus)
         if language is None
         else memory_of_layout(language, gpu),
@@ -228,27 +221,15 @@ def _workload_answer(
         sample_bytes=work.sample_bytes,
         sample_format=work.sample_format,
         format_basis=work.format_basis,
-        throughput=rate,
-        storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
-        cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0),
-        cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
-        gpu_busy_fraction=min(1.0, float(rate.value) / float(run.comp.gpu.median[0]))
-        * (1.0 if language is None else language.gpus_used / n_gpus),
         cache_hit_fraction=hits,
         scaling_efficiency=min(1.0, float(rate.value) / (n_gpus * one_gpu))
         if language is None
         else _of_fewest_gpus(rate, along),
-        language=language,
         job=job,
         exchanged_bytes=None
         if work.is_inference or language is not None
         else gradient_bytes(work) + work.batch_per_gpu * looked_up_bytes(work),
-        stages=_stage_list(work, platform, run, storage_nodes, rate, bottleneck),
-        bottleneck=bottleneck,
-        next_bottleneck=following,
-        probability=None if missing else min(chance, MOST_CERTAIN),
-        target_check=met if chance >= evaluate.least_chance(request.confidence) else CheckResult.NOT_MET,
-        time=time,
+        stages=_stage_list(work, platform, run, storage_nodes, rate, figures.bottleneck),
         scaling=Scaling(
             n_servers=along.servers.astype(float),
             n_gpus=along.servers * along.cols.gpus_per_server,
@@ -266,16 +247,8 @@ def _workload_answer(
         required_samples_per_s=None if required is None else float(required.flat[0]),
         smaller=smaller_sizes(request, by_size, *place, is_open=bool(missing)) if is_documented else (),
         servers_at_even_odds=servers_at_even_odds(request, by_size, *place) if is_documented and not missing else None,
+        batch_is_fitted=any(one.kind is DefaultKind.BATCH_PER_GPU for one in work.defaults) and not work.is_inference,
     )
-
-
-def _stack(work: ResolvedWorkload, language: LanguageAnswer | None, gpu_id: str, catalog: Catalog) -> Stack:
-    """Software that runs on these GPUs."""
-    if language is not None:
-        return catalog.stacks[language.stack]
-    if not is_measured(work, gpu_id) or work.stack.runs_mlperf:
-        return work.stack
-    return next((stack for stack in catalog.stacks.values() if stack.runs_mlperf), work.stack)
 
 
 def _of_fewest_gpus(rate: Estimate, along: WorkloadRun) -> float:
@@ -296,31 +269,6 @@ def _evidence(
     if is_measured(work, platform.gpu.id):
         return nearest_mlperf_runs(work, platform, n_gpus, catalog, MAX_ROWS)
     return nearest_measurements(work, n_gpus, catalog, calibration)
-
-
-def _reads(rate: Estimate, sample_bytes: float, hit_fraction: float) -> Estimate:
-    value, low, high = (pipeline.read_demand_bytes_per_s(end, sample_bytes, hit_fraction) for end in rate)
-    return Estimate(value, low, high)
-
-
-def _cpu(rate: Estimate, core_s_per_sample_per_core: float, decode_log_sd: float) -> Estimate:
-    """Load of the host cores: rate x cost of a sample; both spread. Never above 1: then decode is the bottleneck."""
-    spread = float(np.hypot(rate.log_sd, decode_log_sd))
-    load = Estimate.log_normal(rate.value * core_s_per_sample_per_core, spread)
-    return Estimate(np.minimum(load.value, 1.0), np.minimum(load.low, 1.0), np.minimum(load.high, 1.0))
-
-
-def _bottlenecks(run: WorkloadRun) -> tuple[str, str]:
-    """The stage that limits, and the one that would limit next were it lifted."""
-    capacity = {key: float(one.median.flat[0]) for key, one in run.warm.by_key().items()}
-    exchange = capacity.pop("exchange")  # never the smallest alone: what is not hidden counts with the GPUs
-    order = sorted(capacity, key=capacity.__getitem__)
-    # GPUs that spend longer on the exchange than on arithmetic are held by the exchange.
-    is_exchange = float(run.comp.exchange[0]) < float(run.comp.gpu_alone[0])
-    names = ["exchange" if key == "gpu" and is_exchange else key for key in order]
-    # Faster GPUs would still exchange their gradients.
-    following = "exchange" if names[0] == "gpu" and exchange < capacity[names[1]] else names[1]
-    return names[0], following
 
 
 def _stage_list(

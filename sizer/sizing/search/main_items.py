@@ -78,7 +78,7 @@ def main_items_cost(
     # Of a cluster that is there any of the rest may be there, too.
     is_expansion = bool(existing.servers or existing.storage_nodes or existing.switches)
     server, unit, cluster, tier, per_unit = _amounts(identity_of_list(platforms), prices, rates, is_expansion)
-    once, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each = cluster
+    head, shared, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each, one_leaf, is_shared = cluster
     there, units_there = np.zeros((2, len(platforms), 1))
     if existing.servers or existing.storage_nodes:
         for place, platform in enumerate(platforms):
@@ -90,8 +90,13 @@ def main_items_cost(
     def bound(servers: Ints, nodes: Ints) -> Floats:
         new, units = np.maximum(servers - there, 0), np.maximum(nodes // per_unit - units_there, 0)
         cost = np.where(new > 0, new * server, 0.0) + np.where(units > 0, units * unit, 0.0)
-        leaves = leaf * np.maximum(servers * leaves_each, 1) + lower_leaf * np.maximum(servers * lower_leaves_each, 1)
-        cost = cost + tier + np.where(servers > 1, once + servers * per_server + leaves, 0.0)
+        leaves, lower = (
+            leaf * np.maximum(servers * leaves_each, 1),
+            lower_leaf * np.maximum(servers * lower_leaves_each, 1),
+        )
+        # Storage that is shared is joined to one server, too.
+        many = head + shared + servers * per_server + leaves + lower
+        cost = cost + tier + np.where(servers > 1, many, one_leaf * leaves + is_shared * (shared + lower))
         # A hair below, so that no rounding of sums makes it more than the whole design costs.
         return np.asarray(np.maximum(cost * (1 - 1e-9) - _HALF_CENT, 0.0))
 
@@ -186,24 +191,25 @@ class _Amounts:
         )
 
     def cluster(self, platform: Platform) -> Floats:
-        """Amounts where there is more than one server, shape (6,).
+        """Amounts of what joins servers with each other and with their storage, shape (9,).
 
-        Once: head node, gateway, switches of the in-band network and of the back end; the licences of each server;
-        a leaf of the compute fabric, how many of them the ports of a server fill, and both for the 1 GbE network. Of
-        either network there is one leaf at least, and no leaf has more links than ports.
+        Once: the head node of more than one server; gateway, switches of the in-band network and of the back end; the
+        licences of each server; a leaf of the compute fabric, how many of them the ports of a server fill, and both for
+        the 1 GbE network. Of either network there is one leaf at least, and no leaf has more links than ports. Last,
+        whether one server alone is joined to its storage by such a leaf, and whether its storage is shared.
         """
         if self._is_expansion:
-            return np.zeros(6)
-        once = per_server = leaf = leaves_each = lower_leaf = lower_leaves_each = 0.0
+            return np.zeros(9)
+        head = shared = per_server = leaf = leaves_each = lower_leaf = lower_leaves_each = 0.0
         server, lower = platform.server, platform.management_switch
         if platform.head_node is not None:
-            once += self._cost(platform.head_node, platform) * (2 if platform.has_spare_head else 1)
+            head = self._cost(platform.head_node, platform) * (2 if platform.has_spare_head else 1)
         if platform.attachment == "gateway" and platform.gateway is not None:
-            once += self._cost(platform.gateway, platform)
+            shared += self._cost(platform.gateway, platform)
         if platform.back_end_switch is not None:
-            once += self._cost(platform.back_end_switch, platform) * len(BACK_END_SIDES)
+            shared += self._cost(platform.back_end_switch, platform) * len(BACK_END_SIDES)
         if platform.in_band_switch is not None and in_band_numbers(server).size:
-            once += self._cost(platform.in_band_switch, platform) * PAIR
+            shared += self._cost(platform.in_band_switch, platform) * PAIR
         if platform.fabric_switch is not None and platform.director is None:
             leaf = self._cost(platform.fabric_switch, platform)
             links, ports = (
@@ -218,7 +224,8 @@ class _Amounts:
         for line in _licences(self._prices.catalog, platform):
             if line.metric == "node" and {"cluster", "all"} & set(line.covers):
                 per_server += float(self._prices.of(line.item, platform)[1]) * self._shares.times(line.item)
-        return np.array([once, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each])
+        joins = (platform.attachment in ("fabric", "gateway", "spine"), platform.attachment not in ("lan", "local"))
+        return np.array([head, shared, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each, *joins])
 
     def tier(self, platform: Platform) -> float:
         """The units of a capacity tier, which every number of servers needs alike."""

@@ -26,7 +26,7 @@ from sizer.sizing.limits import AnyLimit, Limit
 from sizer.sizing.search.choice import nearest_row
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.main_items import MainItems, main_items_cost, ranking_prices
-from sizer.sizing.search.stored_counts import one_design, priced_parts
+from sizer.sizing.search.stored_counts import design_counts, priced_parts, priced_totals
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.request import SizingRequest
 
@@ -45,6 +45,12 @@ def _heights_and_draws(platforms: Sequence[Platform]) -> tuple[Floats, Floats, I
     units = [platform.storage_server or platform.storage for platform in platforms]
     nodes = [nodes_per_unit(platform.storage) for platform in platforms]
     return of([platform.server for platform in platforms]), of(units), np.array(nodes)[:, None]
+
+
+@cached_by_list
+def _draws_are_open(platforms: Sequence[Platform]) -> Ints:
+    """(platforms,) 1 where nobody knows what a server draws."""
+    return np.array([not device_power(platform.server).is_known for platform in platforms], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -84,26 +90,65 @@ class PartCounts:
     unknowns: Ints = field(init=False)
     # Designs whose cost of ownership has an energy that nobody knows; they rank behind those of known energy.
     energy_is_open: Bools = field(init=False)
+    _is_counted: Bools = field(init=False)
+    _keeps: Bools = field(init=False)  # every limit, where a design is counted
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "unknowns", self.evaluated.unknowns.copy())
-        object.__setattr__(self, "energy_is_open", np.zeros(self.evaluated.space.n_rows, dtype=bool))
+        n_sizes = len(self.evaluated.space.sizes)
+        object.__setattr__(self, "unknowns", self.evaluated.unknowns + np.repeat(self._draw_of_main_is_open, n_sizes))
+        for name in ("energy_is_open", "_is_counted", "_keeps"):
+            object.__setattr__(self, name, np.zeros(self.evaluated.space.n_rows, dtype=bool))
         for name in ("rack_units", "racks", "power_w", "raw_bytes", "cost", "likely_cost", "ranking_cost"):
             object.__setattr__(self, name, np.full(self.evaluated.space.n_rows, np.nan))
 
     def of(self, index: int) -> PlatformParts:
         """One platform, counted now if nobody asked before."""
         if index not in self.by_platform:
-            rows = self.evaluated.space.of_platform(index)
-            one = self._count(index)
-            self.by_platform[index] = one
-            self.rack_units[rows], self.power_w[rows] = one.quantities.rack_units, one.quantities.power_max_w
-            self.racks[rows], self.raw_bytes[rows] = one.quantities.racks, np.nan_to_num(one.quantities.raw_bytes)
-            self.cost[rows], self.likely_cost[rows] = one.cost, one.likely_cost
-            self.ranking_cost[rows] = one.ranking_cost
-            self.unknowns[rows] = self.evaluated.unknowns[rows] + one.power_is_open
-            self.energy_is_open[rows] = one.energy_is_open
+            sizes = np.arange(len(self.evaluated.space.sizes))
+            self.by_platform[index] = self._taken(index, sizes, self._count(index))
         return self.by_platform[index]
+
+    def keep_limits(self, index: int, sizes: Ints) -> Bools:
+        """Which of some designs of one platform keep every limit; those that nobody asked about are counted now.
+
+        Parameters
+        ----------
+        index : int
+            Platform.
+        sizes : ndarray of int, shape (designs,)
+            Places of the designs among its sizes; their stages run.
+        """
+        rows = self.evaluated.space.of_platform(index).start + sizes
+        new = sizes[~self._is_counted[rows]]
+        if new.size and not self._counts_some:
+            self.of(index)
+        elif new.size:
+            self._taken(index, new, self._count(index, new))
+        return np.asarray(self._keeps[rows])
+
+    def _parts_at(self, index: int, sizes: Ints) -> tuple[PlatformParts, Ints]:
+        """Parts of some designs of a platform, and their places in these."""
+        if index in self.by_platform or not self._counts_some:
+            return self.of(index), sizes
+        return self._taken(index, sizes, self._count(index, sizes)), np.arange(sizes.size)
+
+    @property
+    def _counts_some(self) -> bool:
+        """Whether a few designs of a platform are counted without the others."""
+        return self.request.existing == NOTHING_EXISTING and self.ownership_rates is None
+
+    def _taken(self, index: int, sizes: Ints, one: PlatformParts) -> PlatformParts:
+        """Write what was counted of some designs into the arrays over all."""
+        rows = self.evaluated.space.of_platform(index).start + sizes
+        self.rack_units[rows], self.power_w[rows] = one.quantities.rack_units, one.quantities.power_max_w
+        self.racks[rows], self.raw_bytes[rows] = one.quantities.racks, np.nan_to_num(one.quantities.raw_bytes)
+        self.cost[rows], self.likely_cost[rows] = one.cost, one.likely_cost
+        self.ranking_cost[rows] = one.ranking_cost
+        self.unknowns[rows] = self.evaluated.unknowns[rows] + one.power_is_open
+        self.energy_is_open[rows] = one.energy_is_open
+        self._keeps[rows] = np.logical_and.reduce([np.ones(sizes.size, dtype=bool), *one.limits.values()])
+        self._is_counted[rows] = True
+        return one
 
     @property
     def conditional(self) -> Bools:
@@ -148,57 +193,67 @@ class PartCounts:
         """Rows of one platform that keep every limit."""
         if not self.candidates[index].any():
             return np.zeros(0, dtype=np.int64)
-        keeps = np.logical_and.reduce([self.candidates[index], *self.of(index).limits.values()])
-        return np.asarray(np.flatnonzero(keeps) + self.evaluated.space.of_platform(index).start)
+        self.of(index)
+        rows = self.evaluated.space.of_platform(index)
+        return np.asarray(np.flatnonzero(self.candidates[index] & self._keeps[rows]) + rows.start)
 
     def has_feasible(self, index: int) -> bool:
         """Whether some design of a platform keeps every limit: one that is known or small, else any of the others."""
         request, evaluated = self.request, self.evaluated
-        is_open = request.limits.budget is None and request.existing == NOTHING_EXISTING
-        if is_open and index not in self.by_platform and self.candidates[index].any():
+        if index not in self.by_platform and self.candidates[index].any() and request.existing == NOTHING_EXISTING:
             places = np.flatnonzero(self.candidates[index])
             if request.limits == NO_LIMITS:
                 # A power of two, which the next request may ask about, too; in a small room the first is likelier.
                 is_other = np.bitwise_count(evaluated.space.sizes[places]) > 1
                 places = places[np.argsort(is_other, kind="stable")]
+            stored = design_counts(evaluated.platforms[index], request, self.catalog)
             nodes = evaluated.class_nodes[evaluated.class_of[index], places]
-            platform, servers = evaluated.platforms[index], evaluated.space.sizes[places]
-            design = one_design(platform, servers, nodes, request, self.catalog)
-            if all(keeps.all() for keeps in self.limits_of(design, np.zeros(1)).values()):
+            known = int(np.argmax(stored.knows(evaluated.space.sizes[places], nodes)))
+            if self.keep_limits(index, places[known : known + 1]).all():
                 return True
         return self.feasible_of(index).size > 0
 
-    def _count(self, index: int) -> PlatformParts:
+    def _count(self, index: int, places: Ints | None = None) -> PlatformParts:
+        """Count the designs of one platform, or some of its sizes without naming their parts."""
         pause_point()
         evaluated, request = self.evaluated, self.request
         platform, sizes = evaluated.platforms[index], evaluated.space.sizes
         nodes = evaluated.class_nodes[evaluated.class_of[index]]
-        parts = priced_parts(platform, sizes, nodes, request, self.catalog, self.prices, self.unit_prices)
-        found, likely = parts.quantities, parts.likely
-        cost = np.zeros(len(evaluated.space.sizes)) if parts.cost is None else parts.cost
-        ranking = likely
+        prices = (self.catalog, self.prices, self.unit_prices)
+        if places is None:
+            parts = priced_parts(platform, sizes, nodes, request, *prices)
+        else:
+            parts = priced_totals(platform, sizes[places], nodes[places], request, *prices)
+        found = parts.quantities
+        ranking = parts.likely
         if self.ownership_rates is not None:
             ranking = np.round(row_totals(found, platform, self.unit_prices, self.ownership_rates)[1], 2)
-        least = np.maximum(parts.low, cost) if self.unit_prices.currency == request.currency else cost
-        limits = self.limits_of(found, least)
-        limited = request.limits.power_w is not None or request.limits.rack_power_w is not None
-        is_open, energy_is_open = (self._draw_is_open(found, asked) for asked in (limited, self._pays_energy))
+        is_ours = self.unit_prices.currency == request.currency
+        least = np.maximum(parts.low, parts.cost) if is_ours else parts.cost
+        is_limited = request.limits.power_w is not None or request.limits.rack_power_w is not None
         bought = None
         if has_main(request.existing):
             bought = purchase(platform, found.components, request.existing, self.catalog)
         return PlatformParts(
-            found, cost, least, likely, ranking, parts.unpriced, limits, is_open, energy_is_open, bought
+            found,
+            parts.cost,
+            least,
+            parts.likely,
+            ranking,
+            parts.unpriced,
+            self.limits_of(found, least),
+            parts.draw_is_open & is_limited,
+            parts.draw_is_open & self._pays_energy,
+            bought,
         )
 
-    @staticmethod
-    def _draw_is_open(found: Quantities, is_asked: bool) -> Bools:
-        """Designs with a device of unknown draw where watts are asked for: what is known is a lower bound."""
-        is_open = np.zeros(found.power_max_w.shape, dtype=bool)
-        if is_asked:
-            for part in found.components:
-                if part.item in found.unknown_power:
-                    is_open |= part.quantity > 0
-        return is_open
+    @cached_property
+    def _draw_of_main_is_open(self) -> Ints:
+        """(platforms,) 1 where watts are asked for and nobody knows what a server draws."""
+        platforms, limits = self.evaluated.platforms, self.request.limits
+        if limits.power_w is None and limits.rack_power_w is None:
+            return np.zeros(len(platforms), dtype=np.int64)
+        return _draws_are_open(platforms)
 
     @property
     def _pays_energy(self) -> bool:
@@ -256,31 +311,9 @@ class PartCounts:
         index, size = divmod(row, len(evaluated.space.sizes))
         passes = {limit: kept[evaluated.class_of[index], size] for limit, kept in evaluated.class_passes.items()}
         passes[Limit.LARGER_PARTS] = np.bool_(index not in evaluated.twins)
-        of_parts = {limit: kept[size] for limit, kept in self.of(index).limits.items()}
+        parts, places = self._parts_at(index, np.array([size]))
+        of_parts = {limit: kept[places[0]] for limit, kept in parts.limits.items()}
         return [limit for limit, is_kept in (passes | of_parts).items() if not is_kept]
-
-    def deciding_prices(self, rows: Ints) -> tuple[str, ...]:
-        """Items without a price whose quantity differs between ``rows``: only their prices could rank these by cost."""
-        evaluated = self.evaluated
-        low: dict[str, int] = {}
-        high: dict[str, int] = {}
-        members = [int(index) for index in np.unique(rows // len(evaluated.space.sizes))]
-        for index in members:
-            one = self.of(index)
-            local = rows[rows // len(evaluated.space.sizes) == index] % len(evaluated.space.sizes)
-            counts: dict[str, Ints] = {}
-            for part in one.quantities.components:
-                if part.item in one.unpriced and part.status == "computed":
-                    counts[part.item] = (
-                        counts.get(part.item, np.zeros(local.size, dtype=np.int64)) + part.quantity[local]
-                    )
-            for item in dict.fromkeys([*low, *counts]):
-                # A platform without the item has none of it, and so had all before an item's first appearance.
-                values = counts.get(item, np.zeros(1, dtype=np.int64))
-                before = 0 if index != members[0] and item not in low else int(values.min())
-                low[item] = min(low.get(item, before), int(values.min()))
-                high[item] = max(high.get(item, before), int(values.max()))
-        return tuple(item for item in low if high[item] > low[item])
 
     @cached_property
     def alive(self) -> tuple[int, ...]:
@@ -322,8 +355,8 @@ class PartCounts:
         fastest = (
             evaluated.class_probability - 1.0 + 1e-6 * evaluated.class_throughput / evaluated.class_throughput.max()
         )
-        # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
         in_time = evaluated.class_passes.get(Limit.TEAM_WAITS, np.ones(meets.shape, dtype=bool))
+        # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
         servers = 1e-6 * evaluated.space.sizes - 2.0
         bounds = []
         for index in self.alive:
@@ -332,21 +365,20 @@ class PartCounts:
             smallness = _smallness(self.at_least["racks"][index], self.at_least["units"][index])
             if self.request.limits.budget is not None:
                 smallness = np.ones(smallness.shape)  # what it costs is known when its parts are counted
-            near = np.where(meets[row], smallness, fastest[row])
-            near = np.where(in_time[row], near, servers)
+            near = np.where(in_time[row], np.where(meets[row], smallness, fastest[row]), servers)
             bounds.append((int(few.min()), -float(near[few == few.min()].max()), index))
         best: tuple[int, float, int, tuple[AnyLimit, ...]] | None = None
+        every = np.arange(len(evaluated.space.sizes))
         for count, closeness, index in sorted(bounds):
             if best is not None and (count, closeness) > best[:2]:
                 break
-            row, parts = evaluated.class_of[index], self.of(index)
+            row, parts = evaluated.class_of[index], self._parts_at(index, every)[0]
             limits = {limit: kept[row] for limit, kept in evaluated.class_passes.items()} | parts.limits
             smallness = _smallness(parts.quantities.racks, parts.quantities.rack_units)
             if Limit.BUDGET in limits:
                 cheapness = 1.0 - _PER_UNIT_OF_MONEY * parts.least_cost
                 smallness = np.where(limits[Limit.BUDGET], smallness, cheapness)
-            near = np.where(meets[row], smallness, fastest[row])
-            near = np.where(in_time[row], near, servers)
+            near = np.where(in_time[row], np.where(meets[row], smallness, fastest[row]), servers)
             size, broken = nearest_row(limits, near)
             here = (len(broken), -float(near[size]), evaluated.space.of_platform(index).start + size, broken)
             best = here if best is None else min(best, here)

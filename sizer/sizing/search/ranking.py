@@ -14,6 +14,9 @@ from sizer.workload.request import ranks_by_cost
 
 Key = tuple[float, ...]
 
+# Designs of a platform that are counted first: a few more servers seldom cost less.
+_FIRST_COUNTED = 4
+
 
 def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
     """Order of designs of equal cost: fewest servers, storage nodes, rack units, watts, slower fabric, smaller drives.
@@ -229,15 +232,17 @@ class Ranking:
     def _cheapest(self) -> Iterator[int]:
         """Best rows of the platforms in the order of :func:`order_of`, each found when it is asked for.
 
-        A kind of platform cannot do better than the cost of its main items at its cheapest candidate: until it is
-        counted it stands in the order with that bound. What comes out exact before all bounds is the next.
+        No design can do better than the cost of its main items: until it is counted it stands in the order with that
+        bound. The designs of a platform are counted in the order of their bounds, a few at a time. What comes out exact
+        before all bounds is the next.
 
         Raises
         ------
         UnsettledError
             At the first that a larger design than those of the space could come before.
         """
-        heap = self._bounds()
+        waiting = self._waiting()
+        heap: list[tuple[Key, int, int]] = [(one.bound(), -1, index) for index, one in waiting.items()]
         heapify(heap)
         platforms, found = self._counts.evaluated.platforms, set()
         beyond = self._least_of_larger() if self._goes_on else None
@@ -252,26 +257,61 @@ class Ranking:
                 found.add(platforms[index].key)
                 yield row
                 continue
-            rows = self._counts.feasible_of(index)
+            sizes = waiting[index].take()
+            rows = self._counts.evaluated.space.of_platform(index).start + sizes[self._counts.keep_limits(index, sizes)]
             if rows.size:
                 best = best_of(self._counts, rows)
                 heappush(heap, (self._key(best), best, index))
+            if waiting[index].is_left:
+                heappush(heap, (waiting[index].bound(), -1, index))
 
-    def _bounds(self) -> list[tuple[Key, int, int]]:
-        """Bound, -1 and index of every platform of which some design could be built."""
+    def _waiting(self) -> dict[int, "_Waiting"]:
+        """Designs of every platform of which some could be built."""
         counts, evaluated = self._counts, self._counts.evaluated
         places = np.flatnonzero(counts.candidates.any(axis=1))
         could = counts.candidates[places]
-        # Watts that nobody knows are found when a platform is counted; they only put it further behind.
-        unknown = np.where(could, counts.unknowns.reshape(evaluated.space.n_platforms, -1)[places], np.inf)
+        # Watts that nobody knows are found when a design is counted; they only put it further behind.
+        unknown = counts.unknowns.reshape(evaluated.space.n_platforms, -1)[places]
         cost = counts.main_cost.cost[places]
+        over = self._is_beyond_budget(cost)
         # Designs with fewer unknowns come first, whatever they cost.
-        fewest = unknown.min(axis=1)
-        least = np.where(unknown == fewest[:, None], cost, np.inf).min(axis=1)
-        over = self._is_beyond_budget(least).tolist()
-        return [
-            ((float(count), float(is_over), float(amount)), -1, int(index))
-            for count, is_over, amount, index in zip(
-                fewest.tolist(), over, least.tolist(), places.tolist(), strict=True
-            )
-        ]
+        fewest = np.where(could, unknown, np.iinfo(np.int64).max).min(axis=1)
+        is_first = could & (unknown == fewest[:, None])
+        is_over = np.all(over | ~is_first, axis=1)
+        least = np.where(is_first & (over == is_over[:, None]), cost, np.inf).min(axis=1)
+        keys = zip(fewest.astype(float).tolist(), is_over.astype(float).tolist(), least.tolist(), strict=True)
+        return {
+            index: _Waiting(key, could[place], unknown[place], over[place], cost[place])
+            for place, (index, key) in enumerate(zip(places.tolist(), keys, strict=True))
+        }
+
+
+class _Waiting:
+    """Designs of a platform that are not counted yet, in the order of what they cannot do better than."""
+
+    def __init__(self, first: Key, could: Bools, unknown: Ints, over: Bools, cost: Floats) -> None:
+        self._first, self._could, self._parts = first, could, (unknown, over, cost)
+        self._sizes: Ints | None = None  # in their order, found when the first of them is taken
+        self._start, self._many = 0, _FIRST_COUNTED
+
+    @property
+    def is_left(self) -> bool:
+        """Whether any is left."""
+        return self._sizes is None or self._start < self._sizes.size
+
+    def bound(self) -> Key:
+        """Key that none of them comes before."""
+        if self._sizes is None:
+            return self._first
+        size = self._sizes[self._start]
+        return tuple(float(part[size]) for part in self._parts)
+
+    def take(self) -> Ints:
+        """Sizes of the next ones, twice as many each time."""
+        if self._sizes is None:
+            unknown, over, cost = self._parts
+            sizes = np.flatnonzero(self._could)
+            self._sizes = sizes[np.lexsort((cost[sizes], over[sizes], unknown[sizes]))]
+        taken = self._sizes[self._start : self._start + self._many]
+        self._start, self._many = self._start + self._many, 2 * self._many
+        return taken

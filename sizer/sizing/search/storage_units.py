@@ -28,6 +28,19 @@ def _kinds(platforms: Sequence[Platform]) -> tuple[list[Platform], Ints]:
 
 
 @cached_by_list
+def _fixed(platforms: Sequence[Platform]) -> list[tuple[bool, int, int, int, bool, bool, bool]]:
+    """Of each kind of storage what no data set changes: :class:`StorageUnits` without what the data call for."""
+    found = []
+    for platform in _kinds(platforms)[0]:
+        storage, option, tier = platform.storage, platform.capacity_option, platform.capacity_storage
+        rate_is_known = not (rate_is_unknown(storage) or (tier is not None and rate_is_unknown(tier)))
+        is_known = (rate_is_known, not write_rate_is_unknown(storage), not capacity_is_unknown(storage, option))
+        low, high = capacity.node_limits(storage)
+        found.append((capacity.counts_nodes(storage), capacity.nodes_per_unit(storage), low, high, *is_known))
+    return found
+
+
+@cached_by_list
 def fewest_nodes(platforms: Sequence[Platform]) -> Ints:
     """(platforms,) nodes of the smallest storage system of each."""
     return np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])
@@ -53,22 +66,15 @@ class StorageUnits:
         """Units for the data sets of some workloads together, with their checkpoints and snapshots."""
         demand = storage_demand(works, data_request)
         first, kind_of = _kinds(platforms)
-        kinds: list[tuple[bool, int, int, int, bool, bool, bool, bool]] = []
-        for platform in first:
-            storage, option, tier = platform.storage, platform.capacity_option, platform.capacity_storage
+        fixed = _fixed(platforms)
+        least, holds = [], []
+        for platform, (_, unit, low, *_) in zip(first, fixed, strict=True):
             data = needed_of(platform, demand, data_request)
-            for_data = capacity.smallest_nodes(storage, option, data)
-            unit, (low, high) = capacity.nodes_per_unit(storage), capacity.node_limits(storage)
-            least = -(-max(low, int(for_data.nodes)) // unit) * unit
-            facts = (capacity.counts_nodes(storage), unit, least, high, bool(for_data.fits))
-            unknown = (
-                rate_is_unknown(storage) or (tier is not None and rate_is_unknown(tier)),
-                write_rate_is_unknown(storage),
-                capacity_is_unknown(storage, option),
-            )
-            is_known = [not one for one in unknown]
-            kinds.append((*facts, is_known[0], is_known[1], is_known[2]))
-        return cls(*(np.array(column)[kind_of] for column in zip(*kinds, strict=True)))
+            for_data = capacity.smallest_nodes(platform.storage, platform.capacity_option, data)
+            least.append(-(-max(low, int(for_data.nodes)) // unit) * unit)
+            holds.append(bool(for_data.fits))
+        is_per_node, per_unit, _, most, *known = (np.array(column)[kind_of] for column in zip(*fixed, strict=True))
+        return cls(is_per_node, per_unit, np.array(least)[kind_of], most, np.array(holds)[kind_of], *known)
 
     def take(self, rows: Ints) -> "StorageUnits":
         """Units of some platforms."""

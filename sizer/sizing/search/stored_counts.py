@@ -1,34 +1,34 @@
 """Parts of platforms with what they cost, stored for the next request: those of a batch ask for the same sizes."""
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import Identity, identity_of, identity_of_catalog
 from sizer.bom.cost import row_amounts
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.model import Catalog
+from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import Quantities
+from sizer.physical.design_counts import DesignCounts, draw_is_open
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import NOTHING_EXISTING, quantities
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
-# Parts of so many sizes of a platform are stored: those of an open request, some 75 kB.
+# Parts of so many sizes of a platform are stored: those of an open request.
 _STORED_SIZES = 160
-# Designs of a platform of which what the limits of the room ask is stored, some kB each.
-_DESIGNS_OF_PLATFORM = 16
 
 
 class PricedParts(NamedTuple):
-    """Parts of some sizes of a platform, and what they cost. Arrays over the sizes."""
+    """Parts of some designs of a platform, and what they cost. Arrays over the designs."""
 
     quantities: Quantities
-    cost: Floats | None  # of the priced lines; None where nothing but free items is priced
+    draw_is_open: Bools  # a device draws nobody knows how much
+    cost: Floats  # of the priced lines
     unpriced: frozenset[str]  # items without a price
     low: Floats  # bands at their low ends where there is no price
     likely: Floats  # at the confidence of the request, to the cent
@@ -43,12 +43,12 @@ def priced_parts(
     book: PriceBook,
     prices: UnitPrices,
 ) -> PricedParts:
-    """Parts of some sizes of a platform.
+    """Parts of some designs of a platform.
 
     Parameters
     ----------
     platform : Platform
-    sizes, nodes : ndarray of int, shape (sizes,)
+    sizes, nodes : ndarray of int, shape (designs,)
         Servers and storage nodes. [-]
     request : SizingRequest
         Its room, fabric, existing equipment and currency.
@@ -68,88 +68,59 @@ def priced_parts(
             existing=request.existing,
             fabric=request.fabric,
         )
-        return _with_costs(found, platform, catalog, book, prices, request.currency)
-    of = (identity_of(platform), identity_of_catalog(catalog))
-    key = (sizes.tobytes(), nodes.tobytes(), request.limits.rack_power_w, request.fabric)
-    return _stored(*of, *key, book, prices, request.currency)
+        is_open = draw_is_open(found)
+    else:
+        stored = design_counts(platform, request, catalog)
+        with stored.lock:
+            places = stored.places(sizes, nodes)
+            found, is_open = stored.parts(places), stored.draw_is_open(places)
+    (cost, low, likely), unpriced = _amounts(found, platform, catalog, book, prices, request.currency)
+    return PricedParts(found, is_open, cost, unpriced, low, likely)
 
 
-def one_design(platform: Platform, sizes: Ints, nodes: Ints, request: SizingRequest, catalog: Catalog) -> Quantities:
-    """What the limits of the room ask about one of some designs, without its parts: a known one, else the first.
-
-    Parameters
-    ----------
-    platform : Platform
-    sizes, nodes : ndarray of int, shape (designs,)
-        Servers and storage nodes, at least one design. [-]
-    request : SizingRequest
-        Its room and fabric; no equipment is there.
-    catalog : Catalog
-    """
-    rack_power_w, fabric = request.limits.rack_power_w, request.fabric
-    known = _stored_designs(identity_of(platform), identity_of_catalog(catalog), rack_power_w, fabric)
-    designs = list(zip(sizes.tolist(), nodes.tolist(), strict=True))
-    chosen = next((one for one in designs if one in known), designs[0])
-    found = known.get(chosen)
-    if found is None:
-        limits = Limits(rack_power_w=rack_power_w)
-        found = quantities(platform, *chosen, catalog=catalog, limits=limits, fabric=fabric)
-        if len(known) >= _DESIGNS_OF_PLATFORM:
-            known.clear()
-        found = known[chosen] = replace(found, components=(), networks=())
-    return found
-
-
-@lru_cache(maxsize=1024)
-def _stored(
-    platform: Identity,
-    catalog: Identity,
-    sizes: bytes,
-    nodes: bytes,
-    rack_power_w: float | None,
-    fabric: Fabric,
+def priced_totals(
+    platform: Platform,
+    sizes: Ints,
+    nodes: Ints,
+    request: SizingRequest,
+    catalog: Catalog,
     book: PriceBook,
     prices: UnitPrices,
-    currency: str,
 ) -> PricedParts:
-    found = _stored_quantities(platform, catalog, sizes, nodes, rack_power_w, fabric)
-    return _with_costs(found, platform.value, catalog.value, book, prices, currency)
+    """The same without the parts themselves: what limits and ranking ask about; no equipment is there."""
+    stored = design_counts(platform, request, catalog)
+    with stored.lock:
+        places = stored.places(sizes, nodes)
+        cost, low, likely = stored.amounts(
+            (book, prices, request.currency),
+            places,
+            lambda found: np.stack(_amounts(found, platform, catalog, book, prices, request.currency)[0]),
+        )
+        found, is_open = stored.totals(places), stored.draw_is_open(places)
+    return PricedParts(found, is_open, cost, frozenset(), low, likely)
 
 
-@lru_cache(maxsize=1024)
-def _stored_quantities(
-    platform: Identity,
-    catalog: Identity,
-    sizes: bytes,
-    nodes: bytes,
-    rack_power_w: float | None,
-    fabric: Fabric,
-) -> Quantities:
-    return quantities(
-        platform.value,
-        np.frombuffer(sizes, dtype=np.int64),
-        np.frombuffer(nodes, dtype=np.int64),
-        catalog=catalog.value,
-        limits=Limits(rack_power_w=rack_power_w),
-        fabric=fabric,
+def design_counts(platform: Platform, request: SizingRequest, catalog: Catalog) -> DesignCounts:
+    """Designs of a platform that requests of a batch asked about, in such a room and on such a fabric."""
+    return _stored(identity_of(platform), identity_of_catalog(catalog), request.limits.rack_power_w, request.fabric)
+
+
+@lru_cache(maxsize=512)  # with a thousand designs each at most 180 MB, usually a fifth of that
+def _stored(platform: Identity, catalog: Identity, rack_power_w: float | None, fabric: Fabric) -> DesignCounts:
+    limits = Limits(rack_power_w=rack_power_w)
+    return DesignCounts(
+        lambda servers, nodes: quantities(
+            platform.value, servers, nodes, catalog=catalog.value, limits=limits, fabric=fabric
+        ),
+        nodes_per_unit(platform.value.storage),
     )
 
 
-@lru_cache(maxsize=4096)
-def _stored_designs(
-    platform: Identity,  # noqa: ARG001 -- with the others it says what the designs are of
-    catalog: Identity,  # noqa: ARG001
-    rack_power_w: float | None,  # noqa: ARG001
-    fabric: Fabric,  # noqa: ARG001
-) -> dict[tuple[int, int], Quantities]:
-    """Designs of a platform by servers and storage nodes; filled by :func:`one_design`."""
-    return {}
-
-
-def _with_costs(
+def _amounts(
     found: Quantities, platform: Platform, catalog: Catalog, book: PriceBook, prices: UnitPrices, currency: str
-) -> PricedParts:
+) -> tuple[tuple[Floats, Floats, Floats], frozenset[str]]:
+    """Priced lines, least and likely cost, and the items without a price."""
     cost, unpriced = row_cost(found.bought, catalog, book, currency)
     low, likely = row_amounts(found.bought, platform, prices)
     # Two designs of the same parts cost the same to the cent, whatever the order of the sums.
-    return PricedParts(found, cost, frozenset(unpriced), low, np.round(likely, 2))
+    return (np.zeros(low.shape) if cost is None else cost, low, np.round(likely, 2)), frozenset(unpriced)

@@ -27,6 +27,8 @@ _MARGINS = (*np.log([1.0, 1.06, 1.25, 1.8, 4.0]).tolist(), np.inf)
 _NO_MARGINS = (0.0, np.inf)
 # A start-up that takes at most this share of the time leaves a time that is as good as certain.
 _SHORT_START_UP = 0.02
+# Numbers of an array that is worked on at once.
+_AT_ONCE = 16_384
 # Logarithm of a rate that nothing reaches.
 _NEVER = 700.0
 
@@ -68,6 +70,13 @@ class Outcomes:
     def of(cls, parts: Sequence[_Outcome], first_share: Floats, comp: Compute) -> "Outcomes":
         """Outcomes one by one."""
         chance, need, rate, width = (np.stack(part) for part in zip(*parts, strict=True))
+        return cls.of_arrays(chance, need, rate, width, first_share, comp)
+
+    @classmethod
+    def of_arrays(
+        cls, chance: Floats, need: Floats, rate: Floats, width: Floats, first_share: Floats, comp: Compute
+    ) -> "Outcomes":
+        """Outcomes along a first axis."""
         with np.errstate(divide="ignore", invalid="ignore"):
             log_need, log_rate = (np.minimum(np.nan_to_num(np.log(one), nan=_NEVER), _NEVER) for one in (need, rate))
         shape = chance.shape[1:]
@@ -128,12 +137,16 @@ class Outcomes:
         # An even spread has a standard deviation of its half width over the square root of 3.
         half = np.sqrt(cold.storage.log_half_width**2 + 3 * self.miss_log_sd**2)
         total = np.zeros(np.broadcast_shapes(self.misses.shape, storage.shape))
-        each = zip(self.chance, self.log_need, self.log_rate, self.log_width, strict=True)
-        for chance, need, rate, width in each:
-            asked = need + self._log_cold(need - np.minimum(rate, network))
+        # Several outcomes at once, as long as their arrays stay in a processor's cache.
+        step = max(_AT_ONCE // max(total.size, 1), 1)
+        for start in range(0, len(self.chance), step):
+            some = slice(start, start + step)
+            need, width = self.log_need[some], self.log_width[some]
+            asked = need + self._log_cold(need - np.minimum(self.log_rate[some], network))
             by_storage = _reached(storage - asked, np.maximum(half, 0.5 * width))
             by_network = _reached(np.minimum(network - need, first_network - asked), 0.5 * width)
-            total += chance * by_storage * by_network
+            for one in self.chance[some] * by_storage * by_network:
+                total += one
         return np.asarray(np.minimum(total, 1.0))
 
     def _log_cold(self, log_ratio: Floats) -> Floats:
@@ -162,10 +175,8 @@ def of_rate(comp: Compute, asked: Floats) -> Outcomes:
 
 def of_busy_gpus(comp: Compute, has_gpus: Bools) -> Outcomes:
     """Rates of the GPUs, each as likely as the others: everything else must pass what they take."""
-    found = []
-    for rate, width in zip(*_equally_likely(comp.gpu, _GPU_OUTCOMES), strict=True):
-        found.append((_fed(comp, rate) * has_gpus / _GPU_OUTCOMES, rate, rate, width))
-    return Outcomes.of(found, np.zeros(()), comp)
+    rates, widths = _equally_likely(comp.gpu, _GPU_OUTCOMES)
+    return Outcomes.of_arrays(_fed(comp, rates) * has_gpus / _GPU_OUTCOMES, rates, rates, widths, np.zeros(()), comp)
 
 
 def of_time(

@@ -24,7 +24,11 @@ from sizer.sizing.stages.platform_columns import Columns
 # half a hundredth.
 _RATIO = 2.0
 
-RunOf = Callable[[Columns, Ints], TrainingRun | InferenceRun | LanguageRun]
+# Designs of one question whose rates are stored.
+_MOST_ROWS = 8192
+
+_Run = TrainingRun | InferenceRun | LanguageRun
+RunOf = Callable[[Columns, Ints], _Run]
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,35 @@ def gpu_rates(run_of: RunOf, terms: Sequence[StepTerms], cols: Columns, n_server
     n_servers : ndarray of int
         Servers of each row, or (1, sizes). [-]
     """
+    run = run_of(cols, n_servers)
+    if not isinstance(run, TrainingRun):
+        return _rates(run, run_of, terms, cols, n_servers)
+    # Requests of a batch ask for few networks on the same servers.
+    stored = _rates_of(_digest(run, [terms[number] for number in cols.compute.ravel().tolist()]))
+    if stored:
+        return stored[0]
+    found = _rates(run, run_of, terms, cols, n_servers)
+    if found.alone.size <= _MOST_ROWS:
+        stored.append(found)
+    return found
+
+
+@lru_cache(maxsize=512)
+def _rates_of(digest: bytes) -> list[GpuRates]:  # noqa: ARG001 -- of the runs and their terms, which are large
+    """Where the rates of some runs are stored: nothing before they are worked out."""
+    return []
+
+
+def _rates(
+    run: TrainingRun | InferenceRun | LanguageRun,
+    run_of: RunOf,
+    terms: Sequence[StepTerms],
+    cols: Columns,
+    n_servers: Ints,
+) -> GpuRates:
     first, place = _distinct(cols)
     distinct = Columns(**{name: np.ravel(part)[first][:, None] for name, part in vars(cols).items()})
     sizes, below, above, share = _grid(n_servers)
-    run = run_of(cols, n_servers)
     if isinstance(run, LanguageRun):
         gpu = Capacity.log_normal(run.tokens_per_s, run.log_sd)
         return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))

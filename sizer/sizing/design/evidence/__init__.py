@@ -1,0 +1,1 @@
+"""Published runs that are nearest to a design."""

@@ -1,0 +1,144 @@
+"""What one workload reaches on one design: rates, time, loads, bottleneck and whether its target is met."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from sizer.base.estimate import Estimate
+from sizer.calibrate.calibration import Calibration
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Stack
+from sizer.perf.pipeline import read_demand_bytes_per_s
+from sizer.physical.platform import Platform
+from sizer.sizing.checks import CheckResult, MissingFact
+from sizer.sizing.design.smaller_sizes import MOST_CERTAIN
+from sizer.sizing.design.training_time import training_time
+from sizer.sizing.result import TrainingTime, WorkloadAnswer
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.language_rates import LanguageAnswer, language_answer
+from sizer.sizing.stages.measured_rates import is_measured
+from sizer.sizing.stages.workload_run import WorkloadRun
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+
+@dataclass(frozen=True)
+class WorkloadFigures:
+    """Figures of one workload on one design."""
+
+    throughput: Estimate  # samples/s, warm
+    time: TrainingTime | None
+    storage_bytes_per_s: Estimate  # from the storage, warm
+    cold_storage_bytes_per_s: Estimate  # in the first epoch
+    cpu_utilization_fraction: Estimate
+    gpu_busy_fraction: float  # throughput over what the GPUs (with exchange) could pass
+    bottleneck: str  # key of STAGES
+    next_bottleneck: str
+    probability: float | None  # that the target is met; None: a fact that decides it is not known
+    target_check: CheckResult  # open where that is so, unless even the upper bound of the fact is not enough
+    stack: Stack  # software that runs on these GPUs
+    batch_per_gpu: int
+    language: LanguageAnswer | None  # how a language model is divided over the GPUs
+
+
+def workload_figures(
+    request: SizingRequest,
+    work: ResolvedWorkload,
+    platform: Platform,
+    run: WorkloadRun,
+    missing: Sequence[MissingFact],
+    rate: Estimate,
+    cold_rate: Estimate,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> WorkloadFigures:
+    """Figures of one workload.
+
+    Parameters
+    ----------
+    request : SizingRequest
+    work : ResolvedWorkload
+    platform : Platform
+    run : WorkloadRun
+        Of the design alone.
+    missing : sequence of MissingFact
+        What decides whether the target is met and no source gives.
+    rate, cold_rate : Estimate
+        In later epochs, and in the first one. [samples/s]
+    catalog : Catalog
+    calibration : Calibration
+    """
+    n_gpus = int(run.servers[0]) * float(run.cols.gpus_per_server[0])
+    work = work.on(platform.gpu.id).on(platform.gpu.id, n_gpus)
+    hits = float(run.comp.hit_fraction[0])
+    bottleneck, following = _bottlenecks(run)
+    length = evaluate.epochs(work, run.cols, run.servers, calibration)
+    time = None if length is None or work.is_inference else training_time(work, length[0], rate, cold_rate, calibration)
+    if time is not None and work.language is None and float(time.epochs.high) <= 1:
+        hits = 0.0  # no later epoch finds anything in a cache
+    chance = target_probability(run)
+    # An unknown rate counts as its upper bound: a target that is missed with it is missed, a met one is open.
+    met = CheckResult.OPEN if missing else CheckResult.MET
+    language = language_answer(work, platform, int(n_gpus), catalog)
+    core_load = run.comp.core_s_per_sample / (int(run.servers[0]) * float(run.cols.cores[0]))
+    return WorkloadFigures(
+        throughput=rate,
+        time=time,
+        storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
+        cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0),
+        cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
+        gpu_busy_fraction=min(1.0, float(rate.value) / float(run.comp.gpu.median[0]))
+        * (1.0 if language is None else language.gpus_used / n_gpus),
+        bottleneck=bottleneck,
+        next_bottleneck=following,
+        probability=None if missing else min(chance, MOST_CERTAIN),
+        target_check=met if chance >= evaluate.least_chance(request.confidence) else CheckResult.NOT_MET,
+        stack=_stack(work, language, platform.gpu.id, catalog),
+        batch_per_gpu=work.batch_per_gpu,
+        language=language,
+    )
+
+
+def figures_of(answer: WorkloadAnswer) -> WorkloadFigures:
+    """Those of a workload that is written out in full."""
+    return WorkloadFigures(**{one.name: getattr(answer, one.name) for one in fields(WorkloadFigures)})
+
+
+def target_probability(run: WorkloadRun) -> float:
+    """Probability that a workload meets its target on the first size of a run."""
+    return float(evaluate.probability(run.warm, run.cold, run.need)[0])
+
+
+def _stack(work: ResolvedWorkload, language: LanguageAnswer | None, gpu_id: str, catalog: Catalog) -> Stack:
+    """Software that runs on these GPUs."""
+    if language is not None:
+        return catalog.stacks[language.stack]
+    if not is_measured(work, gpu_id) or work.stack.runs_mlperf:
+        return work.stack
+    return next((stack for stack in catalog.stacks.values() if stack.runs_mlperf), work.stack)
+
+
+def _reads(rate: Estimate, sample_bytes: float, hit_fraction: float) -> Estimate:
+    value, low, high = (read_demand_bytes_per_s(end, sample_bytes, hit_fraction) for end in rate)
+    return Estimate(value, low, high)
+
+
+def _cpu(rate: Estimate, core_s_per_sample_per_core: float, decode_log_sd: float) -> Estimate:
+    """Load of the host cores: rate x cost of a sample; both spread. Never above 1: then decode is the bottleneck."""
+    spread = float(np.hypot(rate.log_sd, decode_log_sd))
+    load = Estimate.log_normal(rate.value * core_s_per_sample_per_core, spread)
+    return Estimate(np.minimum(load.value, 1.0), np.minimum(load.low, 1.0), np.minimum(load.high, 1.0))
+
+
+def _bottlenecks(run: WorkloadRun) -> tuple[str, str]:
+    """The stage that limits, and the one that would limit next were it lifted."""
+    capacity = {key: float(one.median.flat[0]) for key, one in run.warm.by_key().items()}
+    exchange = capacity.pop("exchange")  # never the smallest alone: what is not hidden counts with the GPUs
+    order = sorted(capacity, key=capacity.__getitem__)
+    # GPUs that spend longer on the exchange than on arithmetic are held by the exchange.
+    is_exchange = float(run.comp.exchange[0]) < float(run.comp.gpu_alone[0])
+    names = ["exchange" if key == "gpu" and is_exchange else key for key in order]
+    # Faster GPUs would still exchange their gradients.
+    following = "exchange" if names[0] == "gpu" and exchange < capacity[names[1]] else names[1]
+    return names[0], following
