@@ -97,7 +97,8 @@ def built_design(
     counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
     rows = request.site.racks_per_row
     plan = building_plan(platform, counted, n_servers, storage_nodes, **room, racks_per_row=rows)
-    return BuiltDesign(replace(counted, components=plan.components), counted.components, plan)
+    useful = _useful(plan.components, request, catalog)
+    return BuiltDesign(replace(counted, components=useful), counted.components, plan)
 
 
 def design_answer(
@@ -114,7 +115,7 @@ def design_answer(
 ) -> DesignAnswer:
     """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time."""
     built = built_design(request, platform, n_servers, storage_nodes, catalog)
-    parts, plan = replace(built.parts, components=_useful(built.parts.components, works, catalog)), built.plan
+    parts, plan = built.parts, built.plan
     lengths = built.cable_lengths(catalog, prices, request.currency)
     gateway = float(parts.gateway_bytes_per_s[0])
     runs = [
@@ -150,9 +151,10 @@ def design_answer(
     )
 
 
-def _useful(parts: Sequence[Component], works: Sequence[ResolvedWorkload], catalog: Catalog) -> tuple[Component, ...]:
+def _useful(parts: Sequence[Component], request: SizingRequest, catalog: Catalog) -> tuple[Component, ...]:
     """Parts without software that none of the workloads can use."""
-    has_images = any(work.dnn.sample == "image" for work in works)
+    named = [work.dnn for work in request.workload if isinstance(work.dnn, str)]
+    has_images = any(catalog.dnns[name].sample == "image" for name in named if name in catalog.dnns)
     unused = () if has_images else tuple(item.id for item in catalog.software.values() if item.images_only)
     return tuple(part for part in parts if part.item not in unused)
 
