@@ -246,6 +246,7 @@ class Software(Item):
     requires: tuple[ShortText, ...] = ()
     optional: bool = False
     needed_from_heads: Annotated[int, Field(ge=1, le=16)] | None = None
+    images_only: bool = False  # for networks that read images
     layer: SoftwareLayer = "frameworks"
     summary: ShortText = ""
     era: Era | None = None  # absent: with servers of every era

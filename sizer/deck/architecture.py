@@ -161,6 +161,8 @@ def _racks_finding(choice: RackChoice, reasons: list[str]) -> str:
         return f"{words.capital(racks)}: power decides, not space; the feeds of a rack carry {most}"
     if choice.limit is RackLimit.UNITS:
         return f"{words.capital(racks)}: space decides, {grouped(choice.used_units)} U are used"
+    if choice.limit is RackLimit.PLACEMENT and choice.n_for_power is not None:
+        return f"{words.capital(racks)}: placed whole, one kind after another, the devices take more than their units"
     return reasons[0].rstrip(".")
 
 

@@ -20,7 +20,7 @@ from sizer.present.text.design_size import asked_target_text, binding_text, requ
 from sizer.present.text.verdict import proposal_text, reason_texts, selection_text
 from sizer.questions.team.tables import wait_text
 from sizer.sizing.checks import CheckResult
-from sizer.sizing.reasons import BindingKind
+from sizer.sizing.reasons import BindingKind, SelectionKind
 from sizer.sizing.result import WorkloadAnswer
 
 # What a meeting does not need of the constraints.
@@ -142,7 +142,7 @@ def verdict(context: GuideContext) -> Slide:
     is_brief = len(context.answers) > _MOST_DETAILED
     table = summary.numbers_table(context, is_brief=is_brief)
     rates = [f"{_named(context, answer)}{throughput_text(answer)}." for answer in context.answers]
-    told = confidence_texts(result, context.surer) or [conditional_sentence(design)]
+    told = confidence_texts(result, context.surer) or [*filter(None, [conditional_sentence(design)])]
     job = [*rates, *told, *further_answers(context), *cautions(context, is_brief=True)]
     cost = [words.sentence(f"{result_text.price_label(design.bill)}: {result_text.price(design.bill)}")]
     budget = result.request.limits.budget
@@ -215,6 +215,8 @@ def why(context: GuideContext) -> Slide:
 def _why_finding(context: GuideContext) -> str:
     result, design = context.result, context.design
     if result.maximum is None and design.binding.kind is BindingKind.SMALLEST:
+        if result.selection.kind is SelectionKind.LIKELY_CHEAPEST:
+            return f"{design.name} is expected to cost least of the designs that meet the request; quotes confirm it"
         return _first_sentence(selection_text(result))
     text = binding_text(design, result.maximum).replace(". Limit: ", ": the limit is the ")
     return words.capital(_first_sentence(text)) if text else _first_sentence(selection_text(result))

@@ -3,7 +3,7 @@
 import base64
 
 from sizer.catalog.model import Catalog
-from sizer.deck import architecture, opening, outlook
+from sizer.deck import answers, architecture, opening, outlook
 from sizer.deck.blocks import Branding, Slide, TitleSlide
 from sizer.deck.presentation import written
 from sizer.guide.context import GuideContext, guide_context
@@ -14,22 +14,27 @@ from sizer.sizing.result import SizingResult
 _SLIDES = (
     opening.need,
     opening.verdict,
+    answers.answer,
     opening.why,
     architecture.architecture,
     architecture.data_path,
     architecture.racks,
     outlook.scaling,
     outlook.team,
-    outlook.growth,
+    outlook.next_sizes,
     outlook.bill,
     outlook.risks,
 )
+# With its title; beyond it the curve of the rate is left to the guide.
+_MOST_SLIDES = 12
 
 
 def slides(context: GuideContext) -> tuple[Slide | TitleSlide, ...]:
     """The slides in their order; those that a request does not ask for are left out."""
-    found = (make(context) for make in _SLIDES)
-    return (opening.title(context), *(slide for slide in found if slide is not None))
+    found = {make: slide for make in _SLIDES if (slide := make(context)) is not None}
+    if len(found) >= _MOST_SLIDES:
+        found.pop(outlook.scaling, None)
+    return (opening.title(context), *found.values())
 
 
 def deck(result: SizingResult, catalog: Catalog, edition: Edition = GUIDE) -> bytes:

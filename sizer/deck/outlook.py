@@ -23,6 +23,8 @@ from sizer.guide.chapters import risks as risks_chapter
 from sizer.guide.chapters import team as team_chapter
 from sizer.guide.context import GuideContext
 from sizer.guide.front_matter import budget_line
+from sizer.guide.further_answers import asks_for_filling
+from sizer.physical.violations import ViolationKind
 from sizer.present import words
 from sizer.present.bill_tables import cost_table, price_note
 from sizer.present.charts import scaling_finding
@@ -164,6 +166,12 @@ def _team_finding(answer: TeamAnswer) -> str:
     return f"{share} of the jobs “{words.shortened(kind.name)}” start within their limit, the lowest share of all types"
 
 
+def next_sizes(context: GuideContext) -> Slide | None:
+    """Growth of a request that states none, or asks for more besides it; None where the answer has a slide on it."""
+    asks_first = context.result.maximum is not None or asks_for_filling(context)
+    return growth(context) if context.result.request.growth is None or asks_first else None
+
+
 def growth(context: GuideContext) -> Slide:
     """The growth plan of a request with growth, else the next sizes of the design and its headroom."""
     if context.result.request.growth is not None:
@@ -184,6 +192,9 @@ def _growth_finding(context: GuideContext) -> str:
     """What the next size takes."""
     steps = [step for step in context.next_sizes if step.limit is None]
     if not steps:
+        first = next(iter(context.next_sizes), None)
+        if first is not None and first.limit is not None and first.limit.kind is ViolationKind.SLOWER_TRAINING:
+            return "More servers do not pay: a job over several of them is slower than on this design"
         return "The platform does not grow further; larger needs take another one"
     step = steps[0]
     servers = words.plural(step.n_servers, "server")

@@ -178,8 +178,7 @@ class _Wording:
         """Name, model, height and watts; a shorter wording leaves out what can be seen."""
         model = self.catalog.item(device.item).name
         power, height = device.power, f"{device.height_u}U"
-        is_short = self.length > 0 and power.is_known
-        watts = si(power.max_w, "W") if is_short else racks.up_to(power.max_w, not power.is_known)
+        watts = racks.watts(power.max_w, not power.is_known)
         if device.status == "existing":
             model = f"{model}, at hand"
         parts = [device.name, model, height, watts] if self.length < 2 else [device.name, model, watts]
@@ -202,7 +201,7 @@ def _wording(kinds: Sequence[RackKind], face: float, catalog: Catalog) -> _Wordi
     """The longest wording that fits every device of a drawing."""
     devices = [device for kind in kinds for device in kind.first.devices]
     room = small_room(face)
-    wordings = [_Wording(length, catalog) for length in range(3)]
+    wordings = [_Wording(length, catalog) for length in (1, 2)]
     return next(
         (one for one in wordings if all(text_width(one.text(device), LINE_SIZE) <= room for device in devices)),
         wordings[-1],

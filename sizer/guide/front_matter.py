@@ -8,7 +8,7 @@ from sizer.guide.edition import Edition
 from sizer.present import words
 from sizer.present.tables import Table, fact_table
 from sizer.present.text import result_text
-from sizer.present.text.calibration import NOT_PREDICTED
+from sizer.present.text.calibration import NOT_PREDICTED, compared_time_s
 from sizer.sizing.result import SizingResult
 
 LEGAL_NOTICE = (
@@ -56,8 +56,13 @@ def key_figures(result: SizingResult) -> list[tuple[str, str]]:
     design = result.design
     first = design.workloads[0]
     speed = ("throughput", si(float(first.throughput.value), words.sample_unit(first.dnn)))
-    if first.time is not None and first.workload.target.time_to_train_s is not None:
-        speed = ("time to train", duration(float(first.time.total_s.value)))
+    # Of stated tokens the days count, whatever the target.
+    is_timed = first.workload.target.time_to_train_s is not None or first.language is not None
+    if first.time is not None and is_timed and first.workload.target.samples_per_s is None:
+        speed = ("time to train", duration(float(first.time.total_s.value), compared_time_s(first)))
+    if result.maximum is not None and result.maximum.workload == 0:
+        reached = si(result.maximum.samples_per_s, words.sample_unit(first.dnn))
+        speed = (f"throughput, {words.percent(result.maximum.confidence)} confidence", reached)
     if not first.rate_is_predicted:
         speed = (speed[0], NOT_PREDICTED)
     if len(design.workloads) > 1:

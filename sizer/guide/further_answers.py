@@ -7,16 +7,19 @@ from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.availability import missing_spares_text
 from sizer.present.text import result_text
+from sizer.present.text.bill_warnings import service_end_sentences
 from sizer.present.text.layouts import unused_gpus_text
+from sizer.present.text.money import budget_text
 from sizer.present.text.plan import few_supplies_text
 from sizer.questions.data.text import filling_text
 from sizer.questions.failures.tables import tolerated_sentence
 from sizer.questions.growth.text import demand_text, limit_texts, recommendation
+from sizer.questions.maximum.text import binding_limit_sentences
 
 
 def further_answers(context: GuideContext) -> list[str]:
     """One or two sentences for each further question of the request; empty where it asks none."""
-    parts = (_lengths, _losses, _data, _growth)
+    parts = (_maximum, _lengths, _losses, _data, _growth)
     return [text for part in parts for text in part(context) if text]
 
 
@@ -25,8 +28,14 @@ def cautions(context: GuideContext, *, is_brief: bool = False) -> list[str]:
 
     ``is_brief``: without the loss of a feed, which the risks have.
     """
-    parts = (_unused, _spares) if is_brief else (_unused, _spares, _feeds)
+    parts = (_life_cycle, _unused, _budget, _spares, *(() if is_brief else (_feeds,)))
     return [text for part in parts for text in part(context) if text]
+
+
+def asks_for_filling(context: GuideContext) -> bool:
+    """Whether the request states how the data arrive."""
+    asked = context.result.request.data
+    return asked.ingest is not None or asked.source_bytes_per_s is not None
 
 
 def further_needs(context: GuideContext) -> list[str]:
@@ -41,6 +50,11 @@ def _spares(context: GuideContext) -> Iterator[str]:
     """Only where a design has several servers: one more of them can take the place of any."""
     if context.design.n_servers > 1:
         yield next(filter(None, (missing_spares_text(context.design, answer) for answer in context.answers)), "")
+
+
+def _life_cycle(context: GuideContext) -> Iterator[str]:
+    """A published end of service of the main parts."""
+    yield from service_end_sentences(context.design)
 
 
 def _unused(context: GuideContext) -> Iterator[str]:
@@ -58,6 +72,21 @@ def _lengths(context: GuideContext) -> Iterator[str]:
             yield words.capital(f"{name}{length} take {words.estimate(answer.time.total_s, 's')} to train.")
 
 
+def _maximum(context: GuideContext) -> Iterator[str]:
+    """Which limit binds, and what its next step brings."""
+    yield from binding_limit_sentences(context.result, with_amounts=False)
+
+
+def _budget(context: GuideContext) -> Iterator[str]:
+    """How likely the budget is kept, where prices are missing."""
+    for check in context.design.checks:
+        if likely := budget_text(check):
+            budget = words.money(
+                words.whole(context.result.request.limits.budget or 0), context.result.request.currency
+            )
+            yield f"Budget of {budget}: {likely}."
+
+
 def _losses(context: GuideContext) -> Iterator[str]:
     yield tolerated_sentence(context.tolerated_losses, context.failures, context.answers)
 
@@ -71,7 +100,7 @@ def _feeds(context: GuideContext) -> Iterator[str]:
 def _data(context: GuideContext) -> Iterator[str]:
     asked = context.result.request.data
     plan = context.data
-    if asked.ingest is not None or asked.source_bytes_per_s is not None:
+    if asks_for_filling(context):
         yield filling_text(plan.ingest)
     added_bytes = plan.required.total_bytes - plan.required.sets_bytes
     if added_bytes > 0 and (asked.snapshot_share or asked.reserve_share):

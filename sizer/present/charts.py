@@ -11,7 +11,7 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import by_count, duration, grouped, si, significant
+from sizer.base.quantities import by_count, grouped, si, significant
 from sizer.drawings.datapath import is_limit
 from sizer.present.charting import (
     COLUMN_PX,
@@ -39,7 +39,7 @@ from sizer.present.words import capital, headroom, percent, plural, sample_unit
 from sizer.present.words import stage as stage_word
 from sizer.sizing.result import STAGES, NearbyMeasurement, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 
-__all__ = ["Chart", "chart_svg", "pareto_chart", "scaling_chart", "stage_chart", "time_chart"]
+__all__ = ["Chart", "chart_svg", "pareto_chart", "scaling_chart", "stage_chart"]
 
 # A bar longer than this many times the demand is cut; its text shows the exact value.
 _LONGEST = 2.6
@@ -53,6 +53,8 @@ _SCALING_BEYOND = 4
 # A published run belongs to the line where the model expects of it what the line shows, but for this share: batch,
 # server or data of the others differ.
 _COMPARABLE = 0.15
+# A rate on twice the GPUs that is below this share of it falls.
+_FALLS = 0.95
 
 
 def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart:
@@ -233,40 +235,13 @@ def scaling_finding(answer: WorkloadAnswer, n_gpus: int) -> str:
     """Title of the scaling chart."""
     if n_gpus == 1:
         return f"One GPU delivers {si(float(answer.throughput.value), sample_unit(answer.dnn))}"
-    return f"Scaling efficiency at {grouped(n_gpus)} GPUs: {percent(answer.scaling_efficiency)}"
-
-
-def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """Where the time of a training goes, one part after the other. None without a length, and of language models."""
-    if answer.time is None or answer.language is not None:
-        return None
-    time = answer.time
-    first, evaluations = float(time.first_epoch_s.value), float(time.evaluations_s.value)
-    total = float(time.total_s.value)
-    later = max(total - time.start_up_s - first - evaluations, 0.0)
-    parts = [
-        ("Start-up", time.start_up_s, palette.other),
-        ("First epoch, cold", first, palette.stages["storage"]),
-        ("Later epochs", later, palette.stages[answer.bottleneck]),
-        ("Evaluations", evaluations, palette.other),
-    ]
-    factor, unit = time_unit(total)
-    bars: list[ChartBar] = []
-    start = 0.0
-    for name, length, colour in parts:
-        text = f"{duration(length)} · {percent(length / total)}" if length > 0 else "none"
-        bars.append(ChartBar(name, (start + length) / factor, text, colour, start=start / factor))
-        start += length
-    return bar_chart(bars, time_finding(answer, later / total), f"time since the start, {unit}", palette, width)
-
-
-def time_finding(answer: WorkloadAnswer, later_share: float) -> str:
-    """Title of the time chart."""
-    assert answer.time is not None
-    total = duration(float(answer.time.total_s.value))
-    if later_share >= 0.9:
-        return f"Warm epochs take {percent(later_share)} of the {total}; start-up and cold reads take little"
-    return f"Start-up, the cold first epoch and evaluations take {percent(1 - later_share)} of the {total}"
+    text = f"Scaling efficiency at {grouped(n_gpus)} GPUs: {percent(answer.scaling_efficiency)}"
+    gpus, rates = np.atleast_1d(answer.scaling.n_gpus), np.atleast_1d(answer.scaling.throughput.value)
+    if gpus.max() < 2 * n_gpus or answer.language is not None:
+        return text
+    ratio = float(np.interp(2 * n_gpus, gpus, rates)) / float(answer.throughput.value)
+    # A rate that falls with more GPUs is the finding, not what they reach so far.
+    return f"{text}; twice as many deliver {percent(ratio)} of the rate" if ratio < _FALLS else text
 
 
 def pareto_chart(

@@ -22,6 +22,10 @@ def growth_table(steps: Sequence[GrowthStep]) -> Table:
         if networks
         else "No existing link moves."
     )
+    has_storage = any(step.storage_nodes and step.limit is None for step in steps)
+    storage = (
+        " Storage grows in proportion, in whole units; where it is used little, it can stay." if has_storage else ""
+    )
     return record_table(
         "growth",
         "The same design at its next two sizes",
@@ -34,17 +38,7 @@ def growth_table(steps: Sequence[GrowthStep]) -> Table:
             Field("Links moved", unless_limited(lambda step: grouped(len(step.moved))), "right", 10),
             Field("Maximum draw", unless_limited(_added_draw), "right", 14),
         ],
-        note=f"Existing devices keep their rack units; new ones use free units first. {moves}{_ratio_text(steps)}",
-    )
-
-
-def _ratio_text(steps: Sequence[GrowthStep]) -> str:
-    """That storage grows with the servers; where it has headroom, servers alone may be enough."""
-    if not any(step.storage_nodes for step in steps):
-        return ""
-    return (
-        " Storage grows in the ratio of the servers, which keeps its utilization; where it has headroom for the rate "
-        "and the data do not grow, servers alone are enough."
+        note=f"Existing devices keep their rack units; new ones use free units first. {moves}{storage}",
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, number_and_unit, plain, si, significant
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.drawings import racks
@@ -77,7 +77,14 @@ def _used_u(rack: PlacedRack) -> int:
 
 
 def _kilowatts(draw_w: float, rack: PlacedRack) -> str:
-    return _number(draw_w / 1e3, rack.has_unknown_power, 1)
+    return _kilowatts_text(draw_w, rack.has_unknown_power)
+
+
+def _kilowatts_text(draw_w: float, is_lower_bound: bool) -> str:
+    """Kilowatts to three digits, rounded as everywhere else."""
+    if is_lower_bound and not draw_w:
+        return words.NOT_PUBLISHED
+    return racks.at_least(is_lower_bound, number_and_unit(draw_w, "W", like=max(draw_w, 1e3))[0])
 
 
 def _tile_load(rack: PlacedRack, plan: Plan) -> str:
@@ -118,8 +125,8 @@ def _all_racks(plan: Plan) -> Row:
         words.plural(len(plan.racks), "rack"),
         "",
         f"{grouped(used)}, {grouped(sum(len(rack.empty_units) for rack in plan.racks))}",
-        _number(sum(rack.typical_w for rack in plan.racks) / 1e3, some_power, 1),
-        _number(maximum / 1e3, some_power, 1),
+        _kilowatts_text(sum(rack.typical_w for rack in plan.racks), some_power),
+        _kilowatts_text(maximum, some_power),
         _heat(maximum, some_power),
         _number(sum(rack.weight_kg for rack in plan.racks), some_weight),
         "",

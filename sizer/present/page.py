@@ -20,6 +20,7 @@ from sizer.present.theme import css_variables
 
 # More figures than these are named by the first and the last.
 _MOST_LINKS = 4
+_TIMES = re.compile(r"(?<=\d) x (?=[\dA-Z])")
 # A unit stands behind a number and a narrow no-break space; it is printed lighter.
 _UNIT = re.compile(rf"(?<=[\d)]){NARROW_SPACE}([A-Za-zµ%][A-Za-zµ%/]*)")
 
@@ -71,7 +72,8 @@ def rendered(
             text = page.render(**shared, **names)
     except TemplateError as error:
         raise ReportError(f"{getattr(error, 'name', None) or 'reports/' + template}: {error.message}") from error
-    return readable(text)
+    # Names of the catalogue have a letter between two numbers; sentences have the sign.
+    return readable(_TIMES.sub(" × ", text))
 
 
 def with_fonts_inside(page: str) -> str:

@@ -40,6 +40,7 @@ def _rows(run: NearbyMeasurement, answer: WorkloadAnswer, design: DesignAnswer) 
         ("Server", run.server or "not stated", platform.server.name, run.server == platform.server.name),
         ("Software", _software(run, answer), answer.stack.name, _is_same_software(run, answer)),
         *_formats(run, answer),
+        *_batches(run, answer),
     ]
 
 
@@ -55,6 +56,14 @@ def _formats(run: NearbyMeasurement, answer: WorkloadAnswer) -> list[tuple[str, 
         return []
     mine = answer.language.work.precision
     return [("Number format", run.number_format.upper(), mine.upper(), run.number_format == mine)]
+
+
+def _batches(run: NearbyMeasurement, answer: WorkloadAnswer) -> list[tuple[str, str, str, bool]]:
+    """Samples of a step on each GPU, which the rate of a GPU depends on."""
+    if answer.language is not None or run.batch_per_gpu is None:
+        return []
+    mine = answer.batch_per_gpu
+    return [("Batch per GPU", grouped(run.batch_per_gpu), grouped(mine), run.batch_per_gpu == mine)]
 
 
 def _is_same_software(run: NearbyMeasurement, answer: WorkloadAnswer) -> bool:

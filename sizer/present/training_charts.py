@@ -97,10 +97,45 @@ def epoch_finding(answer: WorkloadAnswer) -> str:
     )
 
 
+def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
+    """Where the time of a training goes, one part after the other. None without a length, and of language models."""
+    if answer.time is None or answer.language is not None:
+        return None
+    time = answer.time
+    first, evaluations = float(time.first_epoch_s.value), float(time.evaluations_s.value)
+    total = float(time.total_s.value)
+    later = max(total - time.start_up_s - first - evaluations, 0.0)
+    parts = [
+        ("Start-up", time.start_up_s, palette.other),
+        ("First epoch, cold", first, palette.stages["storage"]),
+        ("Later epochs", later, palette.stages[answer.bottleneck]),
+        ("Evaluations", evaluations, palette.other),
+    ]
+    factor, unit = time_unit(total)
+    bars: list[ChartBar] = []
+    start = 0.0
+    for name, length, colour in parts:
+        text = f"{duration(length)} · {percent(length / total)}" if length > 0 else "none"
+        bars.append(ChartBar(name, (start + length) / factor, text, colour, start=start / factor))
+        start += length
+    return bar_chart(bars, time_finding(answer, later / total), f"time since the start, {unit}", palette, width)
+
+
+def time_finding(answer: WorkloadAnswer, later_share: float) -> str:
+    """Title of the time chart."""
+    assert answer.time is not None
+    total = duration(float(answer.time.total_s.value))
+    if later_share >= 0.9:
+        return f"Warm epochs take {percent(later_share)} of the {total}; start-up and cold reads take little"
+    return f"Start-up, the cold first epoch and evaluations take {percent(1 - later_share)} of the {total}"
+
+
 def accuracy_caption(answer: WorkloadAnswer) -> str:
     """What bounds the gain of more GPUs."""
     if answer.language is not None:
         return "More GPUs take more sequences a step unless the request fixes the batch. The band is the 90 % interval."
+    if _times_slower(answer, design_gpus(answer)):
+        return "On several servers the exchange takes longer than the arithmetic. The band is the 90 % interval."
     return "More GPUs shorten an epoch, but a larger global batch may need more epochs. The band is the 90 % interval."
 
 
@@ -255,6 +290,15 @@ def _how(answer: WorkloadAnswer) -> str:
     )
 
 
+def _times_slower(answer: WorkloadAnswer, at: int) -> bool:
+    """Whether a training takes longer on twice the GPUs."""
+    if answer.time is None or answer.scaling.n_gpus.size < 2:
+        return False
+    curve = _curve(answer, at)
+    here, double = (float(np.interp(size, curve.gpus, curve.value)) for size in (at, 2 * at))
+    return bool(curve.gpus.max() >= 2 * at and double > (1 + _SAME) * here)
+
+
 def accuracy_finding(answer: WorkloadAnswer, at: int) -> str:
     """Title of the chart of time to train: what twice the GPUs would save."""
     assert answer.time is not None
@@ -265,6 +309,8 @@ def accuracy_finding(answer: WorkloadAnswer, at: int) -> str:
     if curve.gpus.max() < 2 * at:
         return f"{gpus} GPUs train in {total}"
     saved = 1 - double / here
+    if saved < -_SAME:
+        return f"{gpus} GPUs train in {total}; twice as many take {significant(double / here, 2)} times as long"
     if saved <= _SAME:
         return f"{gpus} GPUs train in {total}; twice as many are no faster"
     return f"{gpus} GPUs train in {total}; twice as many save {percent(saved)} of the time"

@@ -102,6 +102,7 @@ class NearbyMeasurement:
     calibrates: bool  # True: the model was calibrated on it, so it does not validate
     is_same_stack: bool = True  # False: another software stack ran, so its rate lies elsewhere
     number_format: str = ""  # of a language model: bf16, fp8, fp4
+    batch_per_gpu: int | None = None  # None: the source states none
 
 
 @dataclass(frozen=True)
@@ -191,6 +192,7 @@ class WorkloadAnswer:
     smaller: tuple[SmallerSize, ...] = ()  # one and two servers fewer, the larger first; of the described design only
     # Fewest servers whose expected rate meets the target; None: not known, or of no described design.
     servers_at_even_odds: int | None = None
+    batch_is_fitted: bool = False  # whether it is a default: the largest usual one that the model of GPU memory allows
 
     @property
     def stack_default(self) -> StackDefault | None:

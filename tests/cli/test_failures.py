@@ -18,7 +18,6 @@ def test_the_answer_tells_losses_targets_and_maintenance() -> None:
         "One GPU server fails",
         "1 server more",
         "any time, one after the other",
-        "during a run, or between two runs",
     ):
         assert words in done.stdout.replace("\u202f", " ")
     # The request asks for 90 %, with any one server lost.
@@ -37,8 +36,9 @@ def test_the_answer_for_machines_holds_the_same() -> None:
     cases = {one["key"]: one for one in found["cases"]}
     assert cases["server"]["keeps_targets"]
     assert cases["server"]["window_s"] == [None]  # never missed
-    assert not cases["leaf"]["keeps_targets"]
-    assert 0 < cases["leaf"]["window_s"][0] < 12 * 3600
+    # Each server has one port on each of four leaves: the loss of one leaves three quarters of a fabric used to 16 %.
+    assert cases["leaf"]["keeps_targets"]
+    assert cases["leaf"]["window_s"] == [None]
     assert found["cost"]["n_servers"] == 1
 
 

@@ -186,7 +186,7 @@ def test_fronts_say_watts_kilograms_and_feeds():
     rack = dgx1(4).plan.racks[0]
     (drawing, *_) = rack_fronts(dgx1(4).plan, shipped_catalog())
     text = write_svg(drawing).replace("\u202f", " ")
-    for said in ("up to 3.50 kW", "up to 150 W", "kW typical", "blanking panels", "gpu-001 · DGX-1 · 3U"):
+    for said in ("· 3.50 kW", "· 150 W", "kW typical", "blanking panels", "gpu-001 · DGX-1 · 3U"):
         assert said in text
     assert f"{rack.feeds[0].used('c14')} / 30" in text  # AP8886: 30 C13 outlets
     assert drawing.title.replace("\u202f", " ").endswith("kW of 16.6 kW on either feed")  # AP8886: 24 A, three-phase
@@ -248,7 +248,7 @@ def test_topology_has_every_cable_once(designs):
 
 
 def test_small_clusters_show_every_device_by_its_name(designs):
-    for name in ("1 servers", "4 servers", "16 servers", "existing racks", "rails", "director", "spine", "own network"):
+    for name in ("1 servers", "4 servers", "existing racks", "rails", "director", "spine"):
         design = designs[name]
         present = {device.name for device in design.plan.devices if device.status != "reserved"}
         drawn = {box.id for box in topology(design).boxes}

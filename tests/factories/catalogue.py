@@ -72,6 +72,11 @@ class FakeCatalog:
         return shipped_catalog().dnns
 
     @property
+    def storage(self) -> Mapping[str, Any]:
+        """Storage of the shipped catalogue."""
+        return shipped_catalog().storage
+
+    @property
     def generations(self) -> Mapping[str, Any]:
         """Generations of the shipped catalogue."""
         return shipped_catalog().generations

@@ -140,8 +140,17 @@ def test_published_rates_pass_the_tests_of_training():
     assert 726 < value(tests["one-gpu"].expect) < 1.1 * 818
     assert value(tests["one-server"].passes) <= 8 * 712
     assert float(tests["cpu-load"].passes.removeprefix("at most ").split(SPACE)[0]) >= 46
-    # Not below the target of the request, 52,000 images/s, though the interval reaches further down.
-    assert value(tests["cluster-warm"].passes) == 52_000 > float(answer_.throughput.low)
+    # The request asks for 50 % confidence: were 52,000 images/s the limit, half of all sound systems would fail.
+    assert answer_.probability < 0.9
+    assert value(tests["cluster-warm"].passes) == pytest.approx(float(answer_.throughput.low), rel=0.005)
+
+
+def test_a_test_requires_the_target_where_nine_of_ten_sound_systems_reach_it():
+    """The request of one server that may fail asks for 90 %: 12 h for ten epochs of 196 million images."""
+    answer_ = example("questions/one-server-may-fail").design.workloads[0]
+    test = of("questions/one-server-may-fail")["time-to-train"]
+    assert answer_.probability >= 0.9
+    assert test.passes == f"at most 12.0{SPACE}h"
 
 
 def test_a_time_to_train_must_keep_the_target():

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.guide.acceptance.limits import AcceptanceTest, at_least, at_most, in_interval, interval
 from sizer.present.text.layouts import settings_text
@@ -23,6 +23,8 @@ _LONGEST_TEST_S = 259_200.0
 # Expected share of the processors below which a measured load says nothing: the training processes themselves and the
 # operating system take as much.
 _LEAST_LOAD = 0.05
+# Probability from which on a test may require the target: below it too many sound systems would fail.
+_LEAST_CHANCE = 0.9
 
 
 def training_tests(design: DesignAnswer, known: Sequence[WorkloadOnDesign | None]) -> Iterator[AcceptanceTest]:
@@ -94,8 +96,11 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
         text = f"{run}; {when}."
         least, why = float(rate.low), basis
         required = None if key == "cluster-cold" else answer.required_samples_per_s
-        if required is not None and least < required <= float(rate.value):  # the test may not pass below the target
-            least, why = required, "rate that the target takes"
+        if required is not None and least < required <= float(rate.value):
+            if _is_likely(answer):  # the test may not pass below the target
+                least, why = required, "required rate, which this design reaches with the confidence of the sizing"
+            else:
+                why = f"{basis}; the required {significant(required)}{NARROW_SPACE}{unit} is no limit: {_odds(answer)}"
         yield AcceptanceTest(key, "training", text, interval(rate, unit), at_least(least, unit), why, sources)
     load = answer.cpu_utilization_fraction
     if answer.language is None and float(load.value) >= _LEAST_LOAD:
@@ -122,11 +127,26 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
         return  # weeks of training are no acceptance test; the rate is
     passes = at_most(float(total.high) if target is None else target, "s")
     basis = "90\u202f% interval of epochs and rate" if target is None else "target of the request"
+    if target is not None and not _is_likely(answer) and target < float(total.high):
+        passes = at_most(float(total.high), "s")
+        basis = f"90\u202f% interval of epochs and rate; the target of {duration(target)} is no limit: {_odds(answer)}"
     whole = "complete training" if answer.language is not None else "complete training with evaluations"
     text = f"{run}; {whole}."
     points = answer.recipe.points if answer.recipe is not None else ()
     sources = tuple(dict.fromkeys((*_sources(answer), *(point.source for point in points))))[:_MOST_SOURCES]
     yield AcceptanceTest("time-to-train", "training", text, interval(total, "s"), passes, basis, sources)
+
+
+def _is_likely(answer: WorkloadAnswer) -> bool:
+    """Whether so few sound systems miss the target that a test may require it."""
+    return answer.probability is not None and answer.probability >= _LEAST_CHANCE
+
+
+def _odds(answer: WorkloadAnswer) -> str:
+    """Why a target is no limit of a test."""
+    if answer.probability is None:
+        return "whether a sound system reaches it is not known"
+    return f"a sound system reaches it with {probability_text(answer.probability)} probability"
 
 
 def _about(answer: WorkloadAnswer) -> str:

@@ -17,6 +17,7 @@ from sizer.present.text.money import budget_text
 from sizer.present.text.plan import FEEDS_OF_RACKS, few_supplies_text
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.failures.tables import targets_text
+from sizer.questions.growth.text import demand_text, recommendation
 from sizer.questions.team.tables import least_served, percentile_text, wait_text
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
@@ -60,6 +61,7 @@ def requirements(context: GuideContext) -> Iterator[Requirement]:
     yield _capacity(context)
     yield from _storage_rates(context)
     yield from _tolerated_losses(context)
+    yield from _growth(context)
     yield from _budget(context)
     yield from _counts(context)
     yield from _power(context)
@@ -128,6 +130,20 @@ def _tolerated_losses(context: GuideContext) -> Iterator[Requirement]:
             continue
         worst = min(failures, key=lambda failure: (bool(failure.keeps_targets), sum(failure.probability)))
         yield Requirement(text, f"{targets_text(worst)} after the loss", worst.keeps_targets, "risks")
+
+
+def _growth(context: GuideContext) -> Iterator[Requirement]:
+    """Growth of the demand, by the purchases that the plan makes for it."""
+    if context.result.request.growth is None:
+        return
+    plan, reason = context.growth_plan
+    if plan is None:
+        yield Requirement("Targets met as the demand grows", reason, False, "purchases")
+        return
+    growth = plan.of(*context.design.platform.key)
+    text = f"Targets met until year {plan.n_years}" + (f": {changes}" if (changes := demand_text(plan)) else "")
+    is_met = plan.unmet is None
+    yield Requirement(text, recommendation(growth).rstrip("."), is_met, "purchases")
 
 
 def _capacity(context: GuideContext) -> Requirement:

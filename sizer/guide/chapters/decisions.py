@@ -9,7 +9,7 @@ from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import decisions as text
-from sizer.present.text import result_text
+from sizer.present.text import result_text, storage_need
 from sizer.present.text.calibration import rounded_throughput
 from sizer.sizing.design.decisions import LinkOption
 from sizer.sizing.design.rejections import RejectedDesign, RejectionKind, rejection
@@ -45,7 +45,7 @@ def choices(context: GuideContext, simpler: RejectedDesign | None = None) -> Ite
     of_servers, of_storage = (simpler, None) if is_other_server else (None, simpler)
     yield ChoiceSection(
         "GPU server",
-        f"{design.n_servers} × {platform.server.name}{', each' if design.n_servers > 1 else ''} with "
+        f"{design.n_servers} × {platform.server.name}{by_count(design.n_servers, '', ', each')} with "
         f"{platform.gpus_per_server} × {platform.gpu.name}",
         text.server_texts(server, result),
         text.server_trade_off(server, design),
@@ -58,8 +58,8 @@ def choices(context: GuideContext, simpler: RejectedDesign | None = None) -> Ite
     yield ChoiceSection(
         "Storage",
         words.capital(result_text.storage_name(design)),
-        text.storage_texts(storage, design),
-        text.storage_trade_off(storage, design),
+        [*storage_need.storage_texts(storage, design), *_later_storage(context)],
+        storage_need.storage_trade_off(storage, design),
         _designs_table(
             "rejected-storage", "Storage that was compared and rejected", storage.rejected, of_storage, context
         ),
@@ -84,6 +84,18 @@ def choices(context: GuideContext, simpler: RejectedDesign | None = None) -> Ite
         text.rack_trade_off(racks),
         None,
     )
+
+
+def _later_storage(context: GuideContext) -> Iterator[str]:
+    """That a growth plan buys more storage than the first year takes."""
+    plan = context.growth_plan[0] if context.result.request.growth is not None else None
+    if plan is None:
+        return
+    sizes = plan.of(*context.design.platform.key).recommended.sizes
+    more = next((year for year, size in enumerate(sizes, 1) if size.storage_nodes > context.design.storage_nodes), None)
+    if more is not None:
+        nodes = words.plural(sizes[-1].storage_nodes, "node")
+        yield f"That is the need of year 1; the growth plan takes {nodes} by year {len(sizes)}."
 
 
 def _simpler(context: GuideContext) -> RejectedDesign | None:
@@ -149,10 +161,20 @@ def _parts(rejected: RejectedDesign) -> tuple[str, str]:
 def _links_table(options: Sequence[LinkOption]) -> Table | None:
     if not options:
         return None
-    fields = (
-        Field[LinkOption]("One link for each server", lambda one: one.kind.name, "left", 26),
-        Field[LinkOption]("Reads, of the link", lambda one: words.percent(one.read_fraction), "right", 20),
-        Field[LinkOption]("Rate lost to gradients", lambda one: words.percent(one.lost_fraction), "right", 20),
-        Field[LinkOption]("Why not", text.link_text, "left", 34),
+    has_switches = any(one.n_switches is not None for one in options)
+    switches = Field[LinkOption](
+        "Switches", lambda one: "" if one.n_switches is None else grouped(one.n_switches), "right", 11
     )
-    return record_table("rejected-links", "Slower links that were compared and rejected", options, fields)
+    has_reads = any(one.read_fraction > 0 for one in options)
+    reads = Field[LinkOption]("Reads, of the links", lambda one: words.percent(one.read_fraction), "right", 17)
+    fields = (
+        Field[LinkOption]("Links of each server", lambda one: f"{one.n_ports} × {one.kind.name}", "left", 24),
+        *([reads] if has_reads else []),
+        Field[LinkOption]("Rate lost to gradients", lambda one: words.percent(one.lost_fraction), "right", 18),
+        *([switches] if has_switches else []),
+        Field[LinkOption]("Why not", text.link_text, "left", 30 if has_switches else 41),
+    )
+    caption = "Slower or fewer links that were compared and rejected"
+    has_tcp = any(one.n_switches is None and one.lost_fraction > 0 for one in options)
+    note = "Gradients over 10 and 25 GbE use TCP, which reached less of its line rate in published tests than RDMA."
+    return record_table("rejected-links", caption, options, fields, note=note if has_tcp else "")

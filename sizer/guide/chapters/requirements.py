@@ -78,7 +78,10 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, target
 def _batch(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     """Batch of a GPU, or of a language model batch and parallel layout."""
     if answer.language is None:
-        return [("Batch per GPU", grouped(answer.batch_per_gpu))]
+        reason = (
+            ", by default the largest usual size that the model of GPU memory fits" if answer.batch_is_fitted else ""
+        )
+        return [("Batch per GPU", f"{grouped(answer.batch_per_gpu)}{reason}")]
     return [
         ("Step", words.capital(settings_text(answer))),
         ("Parallel layout", layout_sentence(answer.language)),

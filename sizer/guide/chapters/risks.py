@@ -17,6 +17,7 @@ from sizer.present.text.assumptions import missing_of
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences
 from sizer.present.text.calibration import note_texts, wide_interval_text
 from sizer.present.text.checks import conditional_sentence, missing_text
+from sizer.present.text.layouts import basis_sentence
 from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.redundancy import spare_sentence
@@ -240,6 +241,12 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
                 words.sentence("; ".join(note_texts(answer.unmeasured))).rstrip(".") + wide_interval_text(answer),
                 "measure the rate on one server, on loan if possible, before the order",
             )
+        if answer.language is not None and answer.rate_is_predicted and not answer.language.basis.all_three:
+            yield Risk(
+                "Rate not confirmed by a published run",
+                words.sentence(basis_sentence(answer.language)).rstrip(".") + wide_interval_text(answer),
+                "measure the rate on one server, on loan if possible, before the order",
+            )
         if answer.probability is not None and answer.probability < 0.9:
             yield Risk(
                 "Missed target",
@@ -295,9 +302,9 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
         for reason in bill_warning_sentences(warning for warning in design.bill.warnings if warning.kind is kind):
             yield Risk(name, reason.rstrip("."), action)
     sales = [warning for warning in design.bill.warnings if warning.kind in _ABOUT_SALE]
-    for sale in bill_warning_sentences(sales):
+    if sales:
         yield Risk(
             "Availability",
-            sale.rstrip("."),
+            " ".join(bill_warning_sentences(sales)).rstrip("."),
             "confirm availability, or request a quote for a successor",
         )

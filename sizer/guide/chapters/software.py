@@ -20,7 +20,9 @@ def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/software.html`` prints."""
     design, catalog = context.design, context.catalog
     items = {part.item for part in design.quantities.components if int(part.quantity[0])}
+    lines = [catalog.software[item] for item in items if item in catalog.software]
     return {
+        "has_system": any(line.layer == "system" for line in lines),
         "layers": drawn("layers", layers(design, catalog)),
         "software": _licence_table(design, catalog, "software", "software", "Software of the design"),
         "stacks": stacks_table(design),

@@ -22,6 +22,8 @@ from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
 from sizer.sizing.stages.storage_rates import mount_rate, mount_rates, ports_in_use
 
+# Below this share of the warm rate, the first epoch is slower than the later ones.
+_SLOWED = 0.98
 _STEPS = {
     "raw": "Raw",
     "hot spare": "Hot spare",
@@ -57,7 +59,12 @@ def _data(context: GuideContext) -> dict[str, Any]:
     has_more = plan.required.total_bytes > plan.required.sets_bytes or len(plan.required.sets) > 1
     return {
         "requirement": required_capacity_table(plan) if has_more else None,
-        "ingest": ingest_text(plan.ingest),
+        "ingest": ingest_text(plan.ingest)
+        + (
+            " The time to train does not include it."
+            if any(answer.time is not None for answer in context.answers)
+            else ""
+        ),
         "ingest_paths": routes_table(plan.ingest) if data_request.ingest is not None else None,
         "checkpoints": checkpoints_table(plan.checkpoints),
         "transform": transform_text(plan.transform) if plan.transform is not None else "",
@@ -85,6 +92,12 @@ def load_text(answer: WorkloadAnswer, *, is_named: bool) -> str:
             "after the first epoch the data is served from memory and the storage is idle. "
             f"The first epoch reads {first}."
         )
+        full = _full_rate_bytes_per_s(answer)
+        if float(answer.cold_storage_bytes_per_s.value) < _SLOWED * full:
+            text = (
+                "after the first epoch the data is served from memory and the storage is idle. Storage and network "
+                f"limit the first epoch, {first}; at the full rate of the GPUs it would read {si(full, 'B/s')}."
+            )
     else:
         bottleneck = answer.bottleneck
         limit = words.the_stage(bottleneck) if bottleneck in STAGES else bottleneck
@@ -92,6 +105,11 @@ def load_text(answer: WorkloadAnswer, *, is_named: bool) -> str:
         load = words.percent(stage.load_fraction)
         text = f"reads average {rate}, a storage utilization of {load}; {limit} is the bottleneck."
     return words.capital(name + text)
+
+
+def _full_rate_bytes_per_s(answer: WorkloadAnswer) -> float:
+    """What the workload would read at its warm rate with nothing in a cache."""
+    return float(answer.throughput.value) * answer.sample_bytes
 
 
 def _mounts(context: GuideContext) -> str:
@@ -142,7 +160,7 @@ def supply_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
     rows = (
         row("Available", kind="group"),
         *available,
-        row("Required at the projected throughput", kind="group"),
+        row("Read by the workload", kind="group"),
         *(rate for answer in design.workloads for rate in _required(answer, is_named)),
     )
     unit = "Per server" if design.platform.storage.kind == "local" else "Per node"
@@ -171,7 +189,12 @@ def _available(design: DesignAnswer) -> Iterator[Row]:
         ("Demonstrated, lower bound", "Assumed, lower bound", storage.node_read_low_bytes_per_s),
         ("Vendor's maximum, upper bound", "Assumed, upper bound", storage.node_read_high_bytes_per_s),
     )
-    for published, assumed, fact in levels:
+    low, high = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
+    if low is not None and high is not None and low == high and low.basis != "assumed":
+        source = Cell("", (low.source,), low.where)
+        yield row("One published rate", si(low.value, "B/s"), si(low.value * n_nodes, "B/s"), source)
+        low = high = None
+    for published, assumed, fact in levels if low is not None or high is not None else ():
         if fact is not None:
             is_assumed = fact.basis == "assumed"
             label = assumed if is_assumed else published
@@ -214,4 +237,11 @@ def _required(answer: WorkloadAnswer, is_named: bool) -> Iterator[Row]:
         return
     later = words.estimate(warm, "B/s") if float(warm.value) > 0 else "none"
     yield row(words.capital(f"{name}later epochs"), "", later, "")
+    full = _full_rate_bytes_per_s(answer)
+    if float(cold.value) < _SLOWED * full:
+        yield row(
+            words.capital(f"{name}first epoch, as storage and network allow"), "", words.estimate(cold, "B/s"), ""
+        )
+        yield row(words.capital(f"{name}first epoch, at the full rate of the GPUs"), "", si(full, "B/s"), "")
+        return
     yield row(words.capital(f"{name}first epoch"), "", words.estimate(cold, "B/s"), "")

@@ -79,8 +79,8 @@ def strongest(context: GuideContext) -> str:
     if not all(answer.rate_is_predicted for answer in context.answers):
         return ""
     for sensitivity, answer in zip(context.sensitivities, context.answers, strict=False):
-        # The tokens of a language model are what the customer asks for, not an uncertain input.
-        open_inputs = [one for one in sensitivity.influences if answer.language is None or one.key != "dataset-size"]
+        # How much is trained on is what the customer states, not an uncertain input.
+        open_inputs = [one for one in sensitivity.influences if one.key != "dataset-size"]
         if open_inputs:
             return _influence_text(open_inputs[0], sensitivity.metric, words.sample_unit(answer.dnn))
     return ""
@@ -147,7 +147,7 @@ def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
         row(
             "Switches and gateways" if platform.gateway is not None else "Switches",
             grouped(n_switches) if n_switches else "none",
-            "all networks",
+            "all networks" if n_switches else "",
         ),
         row("Rack space", result_text.racks(design), ""),
         row("Power, maximum", result_text.power(design), f"{result_text.power(design, 'typical')} typical"),

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sizer.guide.context import GuideContext
-from sizer.present import charts, words
+from sizer.present import training_charts, words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.language_charts import memory_chart
 from sizer.present.performance_tables import neighbours_table, stage_table
@@ -50,7 +50,7 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
         has_evidence=bool(answer.evidence),
         stages=stage_table(answer, number),
         time_chart=charted(
-            f"time-chart-{number}", charts.time_chart(answer, palette), "Breakdown of the time to train."
+            f"time-chart-{number}", training_charts.time_chart(answer, palette), "Breakdown of the time to train."
         ),
         epoch_chart=charted(
             f"epoch-chart-{number}",

@@ -81,6 +81,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
             mine,
             spare_ports=to_come,
             is_dealt=spares_one,
+            is_spread=mine.size > 1,
             cage=ports[int(mine[0])].connector if mine.size else "",
             rails=rule,
             room=rows.room,

@@ -59,6 +59,34 @@ class FreePorts:
         self.free[switch, place] = False
         return self.switches[switch], self.numbers[place]
 
+    def spread(self, device: Ints, each: int) -> tuple[Ints, Ints]:
+        """The lowest free ports of leaves that differ for the ports of one device, as far as there are any.
+
+        Parameters
+        ----------
+        device : ndarray of int, shape (links,)
+            Device of each link; links of one device follow one another. [-]
+        each : int
+            Ports of a device. Devices fill so many leaves together before the next ones, the last group has those
+            left over, so that one switch joins the same ports of devices that stand close to each other. [-]
+        """
+        numbers = np.arange(self.switches.size)
+        group = np.minimum(numbers // each, max(self.switches.size // each, 1) - 1)
+        n_free, used = self.free.sum(axis=1), np.zeros(self.switches.size, dtype=np.int64)
+        own, last = np.zeros_like(used), -1
+        switch, place = np.zeros((2, device.size), dtype=np.int64)
+        for link, name in enumerate(device.tolist()):
+            if name != last:
+                own[:], last = 0, name
+            order = np.lexsort((numbers, used, group, own, n_free == 0))
+            best = int(order[0])
+            switch[link], place[link] = best, int(np.argmax(self.free[best]))
+            self.free[best, place[link]] = False
+            n_free[best] -= 1
+            used[best] += 1
+            own[best] += 1
+        return self.switches[switch], self.numbers[place]
+
     def at(self, switch: Ints, place: Ints) -> tuple[Ints, Ints]:
         """Given places of given switches, all different; where one is taken, any free port."""
         inside = (switch < self.switches.size) & (place < self.numbers.size)

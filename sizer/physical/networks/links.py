@@ -1,8 +1,9 @@
 """Every link of one design with the port at each of its ends.
 
-Servers fill leaf after leaf from the lowest port, so that one server's ports lie side by side and a server more
-moves nothing. Storage, head node and gateways are dealt out over the leaves, so that no leaf carries them all. A single
-switch fills the ports last that would be its uplinks in a tree: a fabric that grows moves as few links as it can.
+Servers fill the leaves from the lowest port, so that a server more moves nothing: those with one port leaf after leaf,
+those with several group after group, so that no leaf has all ports of a server where the others have room. Storage,
+head node and gateways are dealt out over the leaves, so that no leaf carries them all. A single switch fills the ports
+last that would be its uplinks in a tree: a fabric that grows moves as few links as it can.
 Uplinks of a leaf go round the spines.
 """
 
@@ -130,7 +131,7 @@ def _attach(
         kept.append((one, device, number, switch, port))
     for one, device, number, switch, port in sorted(kept, key=lambda one: _turn(one[0])):
         new = switch < 0
-        switch[new], port[new] = _ports(plane, one, free, np.flatnonzero(new), classes)
+        switch[new], port[new] = _ports(plane, one, free, np.flatnonzero(new), device[new], classes)
         cages = cages_of(one.cage, switch_cage)
         yield LinkGroup(plane.key, one.role, one.kind, device, number, switch, port, cages)
 
@@ -140,9 +141,9 @@ def _turn(ends: Ends) -> int:
 
 
 def _ports(
-    plane: Plane, ends: Ends, free: FreePorts, links: Ints, classes: Mapping[Role, NumberRange]
+    plane: Plane, ends: Ends, free: FreePorts, links: Ints, device: Ints, classes: Mapping[Role, NumberRange]
 ) -> tuple[Ints, Ints]:
-    """Switch ports of some links of one class."""
+    """Switch ports of some links of one class, given by their places in it and their devices."""
     n_leaves = free.switches.size
     if n_leaves > 1 and ends.rails is not None and ends.device is not None:
         room = int(np.max(ends.room))
@@ -153,11 +154,12 @@ def _ports(
         if ends.group is not None and plane.groups[ends.group].leaves[0]:
             sizes = [int(group.leaves[0]) for group in plane.groups]
             first, count = sum(sizes[: ends.group]), sizes[ends.group]
-        device = links // max(ends.numbers.size, 1)
         n_devices = -(-int(ends.quantity[0]) // max(ends.numbers.size, 1))
-        pair = device * (count // PAIR) // max(n_devices, 1)
+        pair = links // max(ends.numbers.size, 1) * (count // PAIR) // max(n_devices, 1)
         # One after the other, so that servers with a single port spread over both leaves.
         return free.on(first + PAIR * pair + links % PAIR)
+    if n_leaves > 1 and ends.is_spread:
+        return free.spread(device, ends.numbers.size)
     return (free.deal if ends.is_dealt else free.fill)(links.size)
 
 

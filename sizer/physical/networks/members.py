@@ -64,6 +64,7 @@ class Ends:
     numbers: Ints  # of the ports that each device brings; fewer links than ports are dealt out over the devices
     spare_ports: Ints | int = 0  # further ports of the network kept free for devices to come
     is_dealt: bool = True  # one after the other over the leaves; False: leaf by leaf
+    is_spread: bool = False  # the ports of one device go to leaves that differ, so that one leaf takes no device whole
     stays_in_rack: bool = False  # between devices that the rack rule puts together
     # All links of a device one after the other, so that dealing spreads them over the switches. Otherwise devices take
     # turns where they have more ports than links.

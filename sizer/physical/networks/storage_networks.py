@@ -86,6 +86,7 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
         numbers,
         spare_ports=rows.to_come * numbers.size,
         is_dealt=platform.has_spare_switches,
+        is_spread=numbers.size > 1,
         cage=device_ports(platform.server)[int(numbers[0])].connector if numbers.size else "",
     )
     front = front_end_kind(platform)

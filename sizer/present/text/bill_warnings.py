@@ -89,6 +89,25 @@ _ENDS = (
 
 def life_cycle_sentences(design: DesignAnswer) -> list[str]:
     """Ended sale, or a published end of service, of the server, the GPU and the storage of a design."""
+    return [*sale_end_sentences(design), *service_end_sentences(design)]
+
+
+def sale_end_sentences(design: DesignAnswer) -> list[str]:
+    """Of these, what is said of the sale, or of a service that ends too early."""
+    return bill_warning_sentences(one for one in _ends(design) if one.kind is not BillWarningKind.SERVICE_END_KNOWN)
+
+
+def service_end_sentences(design: DesignAnswer) -> list[str]:
+    """Of these, published ends of service without an end of sale; of several parts in one sentence."""
+    ends = [one for one in _ends(design) if one.kind is BillWarningKind.SERVICE_END_KNOWN]
+    if len(ends) < 2:
+        return bill_warning_sentences(ends)
+    named = listed([f"{name} ({day})" for name, day in (warning.values for warning in ends)])
+    return [f"End of service is published for {named}, no end of sale; confirm that they are still sold."]
+
+
+def _ends(design: DesignAnswer) -> list[BillWarning]:
+    """Warnings on the life of the main parts, one for each part."""
     platform = design.platform
     parts = (platform.server, platform.gpu, platform.storage, platform.storage_server, platform.capacity_storage)
     names = {part.name for part in parts if part is not None}
@@ -98,15 +117,7 @@ def life_cycle_sentences(design: DesignAnswer) -> list[str]:
         for warning in design.bill.warnings
         if warning.kind is kind and warning.values[0] in names
     }
-    ends = [warning for warning in found.values() if warning.kind is BillWarningKind.SERVICE_END_KNOWN]
-    if len(ends) < 2:
-        return bill_warning_sentences(found.values())
-    others = (warning for warning in found.values() if warning.kind is not BillWarningKind.SERVICE_END_KNOWN)
-    named = listed([f"{name} ({day})" for name, day in (warning.values for warning in ends)])
-    return [
-        f"End of service is published for {named}, no end of sale; confirm that they are still sold.",
-        *bill_warning_sentences(others),
-    ]
+    return list(found.values())
 
 
 def delivery_sentences(warnings: Iterable[BillWarning]) -> list[str]:

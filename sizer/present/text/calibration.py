@@ -3,13 +3,15 @@
 from collections.abc import Iterable
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import by_count, grouped, plain, significant
+from sizer.base.quantities import by_count, grouped, plain, scaled_unit, significant
 from sizer.calibrate.notes import CalibrationNote, FitNote, RowStatus, RowUse
 from sizer.present import words
 from sizer.present.words import shortened
 from sizer.sizing.result import WorkloadAnswer
 
 _MOST_CHARACTERS = 60
+# A time of less than this share of a unit is printed in the next smaller one.
+_LEAST_OF_UNIT = 0.5
 # An interval whose ends differ by this factor is named as a risk.
 _WIDE = 1.5
 # Values of a note stand in braces, in their order.
@@ -184,13 +186,30 @@ def time_text(answer: WorkloadAnswer) -> str:
     """Time to train with its interval, or that it is not predicted; "" without a length."""
     if answer.time is None:
         return ""
-    return words.estimate(answer.time.total_s, "s") if answer.rate_is_predicted else NOT_PREDICTED
+    if not answer.rate_is_predicted:
+        return NOT_PREDICTED
+    return words.estimate(answer.time.total_s, "s", like=compared_time_s(answer))
+
+
+def compared_time_s(answer: WorkloadAnswer) -> float | None:
+    """Time whose unit a time to train is printed in: that of the target, unless it is far shorter. [s]"""
+    target_s = answer.workload.target.time_to_train_s
+    if target_s is None or answer.time is None:
+        return None
+    factor, _ = scaled_unit(target_s, "s")
+    value = float(answer.time.total_s.value)
+    return target_s if value >= _LEAST_OF_UNIT * factor else value
 
 
 def evidence_warning(answer: WorkloadAnswer) -> str:
     """What the first page says of a wide interval that no published run of the workload supports; "" otherwise."""
     interval = wide_interval_text(answer)
-    if not (answer.unmeasured and answer.rate_is_predicted and interval):
+    if not (answer.rate_is_predicted and interval):
+        return ""
+    if answer.language is not None and not answer.language.basis.all_three:
+        note = "No published run combines model, GPU, number format and software stack"
+        return f"{note}{interval}. Measure the rate on one server before ordering."
+    if not answer.unmeasured:
         return ""
     note = words.sentence(note_texts(answer.unmeasured)[0]).rstrip(".")
     return f"{note}{interval}. Measure the rate on one server before ordering."

@@ -7,10 +7,9 @@ from sizer.drawings.racks import watts
 from sizer.present import words
 from sizer.present.text import result_text
 from sizer.present.text.checks import missing_text
-from sizer.present.text.design_size import asked_target_text, binding_text, takes_text
+from sizer.present.text.design_size import binding_text, highest_rate_text, takes_text
 from sizer.present.text.layouts import unused_gpus_text
 from sizer.present.text.money import WITHOUT_CABLES
-from sizer.present.text.storage_need import storage_need_sentences
 from sizer.present.text.verdict import BEST_BY_KEY, not_predicted_text
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.design.decisions import (
@@ -19,10 +18,9 @@ from sizer.sizing.design.decisions import (
     RackChoice,
     RackLimit,
     ServerChoice,
-    StorageChoice,
 )
 from sizer.sizing.design.rejections import RejectedDesign, RejectionKind
-from sizer.sizing.reasons import BindingKind, RateNeed, StorageDecision
+from sizer.sizing.reasons import BindingKind, NetworkPart
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.request import ranks_by_cost
 
@@ -34,30 +32,12 @@ _REJECTED = {
     RejectionKind.LESS_CERTAIN: "Lower expected cost, but its prices are less certain",
     RejectionKind.EQUAL: "Equal in servers, rack units and power; larger network or drives",
 }
-# What each kind of storage gives and takes.
-_STORAGE_TRADE_OFFS = {
-    "local": (
-        "Nothing is shared: each server needs its own copy of the data, and a change of the data set has to be copied "
-        "to all of them."
-    ),
-    "nfs-server": "One access path limits the rate of all readers, and the file server is a single point of failure.",
-    "scale-out-nas": (
-        "Rate and capacity grow together by the node, so a system sized for one has spare capacity of the other."
-    ),
-    "parallel-file-system": (
-        "Every server runs the client of the file system, which has to be updated with the operating system."
-    ),
-}
-
-_RATE_NEEDS = {
-    RateNeed.READS: "The read rate",
-    RateNeed.CHECKPOINTS: "The rate of writing checkpoints",
-    RateNeed.LEVEL: "The storage level",
-    RateNeed.STATED: "The requested rate of the storage",
-    RateNeed.FILES: "The number of files opened a second",
-    RateNeed.INGEST: "The rate of writing new data",
-    RateNeed.SNAPSHOTS: "The rate of copying snapshots",
-    RateNeed.RESTARTS: "The rate of loading a checkpoint at a restart",
+# So little needs no rack of its own.
+_FEW_UNITS = 4
+_PARTS = {
+    NetworkPart.SERVERS: "the servers' ports",
+    NetworkPart.GATEWAY: "the gateway uplinks",
+    NetworkPart.STORAGE: "the ports of the storage",
 }
 
 
@@ -106,9 +86,12 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
         name = f"{answer.workload.name}: " if len(design.workloads) > 1 else ""
         rate = f"{significant(step.samples_per_s)}{NARROW_SPACE}{unit}"
         is_maximum = result.maximum is not None and result.maximum.workload == step.workload
-        clause = asked_target_text(result, answer) if is_maximum else takes_text(answer)
+        clause = f"; {takes_text(answer)}"
+        if result.maximum is not None and is_maximum:
+            reached = f"{significant(result.maximum.samples_per_s)} with {words.percent(result.maximum.confidence)}"
+            clause = f", {reached} confidence, {highest_rate_text(result)}"
         servers = f"One {server}" if design.n_servers == 1 else f"{grouped(design.n_servers)} × {server}"
-        text = f"{servers} {by_count(design.n_servers, 'delivers', 'deliver')} {rate}; {clause}."
+        text = f"{servers} {by_count(design.n_servers, 'delivers', 'deliver')} {rate}{clause}."
         unused = unused_gpus_text(answer, design)
         text += f" {unused}" if unused else ""
         if step.samples_per_s_with_one_fewer is not None:
@@ -124,6 +107,12 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
                     text += ", but not after the losses that the design tolerates"
             text += "."
         texts.append(words.capital(name + text))
+        other = None if result.maximum is None or not is_maximum else result.maximum.runner_up
+        if other is not None and other.server != design.platform.server.id:
+            texts.append(
+                f"The fastest other server within the limits, {other.n_servers} × {other.server_name}, reaches "
+                f"{significant(other.samples_per_s)}{NARROW_SPACE}{unit}."
+            )
     if choice.leaves_out_newer:
         texts.append(
             f"Only servers of the generation of the {design.platform.gpu.name} were compared, as no equipment was "
@@ -148,61 +137,13 @@ def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
     efficiency = words.percent(choice.scaling_efficiency)
     if any(answer.language is not None for answer in design.workloads):
         gpus = words.plural(design.n_gpus, "GPU")
-        return f"Each of {gpus} delivers {efficiency} of its rate on the fewest GPUs that hold the model. {lost}"
+        return f"Scaling efficiency at {gpus}: {efficiency}, compared with the fewest GPUs that hold the model. {lost}"
     trains = any(answer.workload.task == "training" for answer in design.workloads)
     cause = "gradient exchange and stragglers take the rest" if trains else "the links take the rest"
     return (
         f"{words.plural(design.n_gpus, 'GPU')} deliver {efficiency} of {grouped(design.n_gpus)} times the rate of one; "
         f"{cause}. {lost}"
     )
-
-
-def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
-    """The number that decided, sentence by sentence."""
-    texts = []
-    reads = si(choice.read_bytes_per_s, "B/s")
-    if choice.low_bytes_per_s is None or choice.high_bytes_per_s is None:
-        texts.append(f"The workload reads up to {reads}. No published read rate of this storage was found: measure it.")
-    elif choice.low_bytes_per_s != choice.high_bytes_per_s:
-        low, high = si(choice.low_bytes_per_s, "B/s"), si(choice.high_bytes_per_s, "B/s")
-        share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)
-        most = f"an upper bound of {high} is assumed" if choice.high_is_assumed else f"the vendor states {high}"
-        known = "assumed until a test is published" if choice.low_is_assumed else "demonstrated in tests"
-        if choice.read_bytes_per_s > choice.low_bytes_per_s:
-            texts.append(
-                f"The workload reads up to {reads} at the expected rate of this storage, more than the {low} {known}; "
-                f"{most}."
-            )
-        else:
-            texts.append(f"The workload reads up to {reads}, {share} of the {low} {known}; {most}.")
-    else:
-        low = si(choice.low_bytes_per_s, "B/s")
-        share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)
-        texts.append(f"The workload reads up to {reads}, {share} of the {low} that the storage delivers.")
-    if choice.usable_bytes > 0:
-        fill = words.percent(choice.stored_bytes / choice.usable_bytes)
-        texts.append(
-            f"The data of {si(choice.stored_bytes, 'B')} fill {fill} of {si(choice.usable_bytes, 'B')} usable."
-        )
-    need = choice.need
-    if need is not None:
-        nodes = words.plural(need.nodes, "node")
-        if need.decision is StorageDecision.RATE:
-            for_capacity = words.plural(need.nodes_for_capacity, "node")
-            texts.append(f"{_RATE_NEEDS[need.rate_need]} decides: it takes {nodes}, the capacity {for_capacity}.")
-        elif need.decision is StorageDecision.CAPACITY:
-            texts += storage_need_sentences(design)
-        elif need.nodes_for_rate == need.nodes_for_capacity == need.nodes:
-            texts.append(f"The smallest system, {nodes}, is enough for both rate and capacity.")
-    return texts
-
-
-def storage_trade_off(choice: StorageChoice, design: DesignAnswer) -> str:
-    """What the choice costs."""
-    text = _STORAGE_TRADE_OFFS[design.platform.storage.kind]
-    if choice.need is not None and choice.nodes_per_step > 1:
-        text += f" It grows by {words.plural(choice.nodes_per_step, 'node')} at a time."
-    return text
 
 
 def fabric_texts(choice: FabricChoice) -> list[str]:
@@ -230,25 +171,36 @@ def fabric_texts(choice: FabricChoice) -> list[str]:
     slow = [option for option in choice.slower if option.read_fraction > 1]
     if slow and len(slow) == len(choice.slower):
         fastest = slow[-1]
-        texts.append(
-            f"The reads decide: they take {words.percent(fastest.read_fraction)} of one {fastest.kind.name} link."
-        )
+        texts.append(f"The reads decide: they take {words.percent(fastest.read_fraction)} of {_links_text(fastest)}.")
     elif waiting:
         worst = waiting[-1]
         end = "" if not worst.misses_target else ", and miss its target"
         texts.append(
-            f"The gradients decide, not the reads: over one {worst.kind.name} link, training would lose "
+            f"The gradients decide, not the reads: over {_links_text(worst)}, training would lose "
             f"{words.percent(worst.lost_fraction)} of its rate waiting for them{end}."
         )
     enough = [option for option in choice.slower if option not in waiting and option.read_fraction <= 1]
     if enough:
         option = enough[0]
+        switches, others = "", "the faster links serve"
+        if option.n_switches is not None:
+            if option.n_switches < choice.n_switches:
+                fewer = words.plural(option.n_switches, "switch")
+                switches = f", with {fewer} instead of {words.spelled(choice.n_switches)}"
+            others = "the other ports, which the server brings, serve"
         texts.append(
-            f"For this workload alone, one {option.kind.name} link would be enough, at a loss of "
-            f"{words.percent(option.lost_fraction)} of the rate; the faster links serve larger neural networks and "
-            "more servers."
+            f"For this workload alone, {_links_text(option)} of each server would be enough, at a loss of "
+            f"{words.percent(option.lost_fraction)} of the rate{switches}; {others} larger neural networks and more "
+            "servers."
         )
     return texts
+
+
+def _links_text(option: LinkOption) -> str:
+    """'one 25 GbE link', 'two ports of 100 GbE'."""
+    if option.n_switches is None:
+        return f"one {option.kind.name} link"
+    return f"{words.spelled(option.n_ports)} {by_count(option.n_ports, 'port', 'ports')} of {option.kind.name}"
 
 
 def fabric_trade_off(choice: FabricChoice) -> str:
@@ -259,21 +211,19 @@ def fabric_trade_off(choice: FabricChoice) -> str:
         if choice.oversubscription <= 1
         else f"oversubscribed {significant(choice.oversubscription, 2)}:1"
     )
+    if choice.read_bytes_per_s <= 0:
+        return f"It takes {switches}, {levels}. No reads use it: the data are on the drives of the servers."
     load = words.percent(choice.network_fraction)
-    network = "the network" if choice.carries_reads else "the storage network"
-    use = f"At the projected rate the reads use {load} of {network}; the rest is headroom."
-    if choice.n_ports > 1 and choice.exposed_share is None and choice.n_ports * choice.network_fraction < 1:
-        use += (
-            f" All {choice.n_ports} ports of the server are cabled, so GPUs send over the adapter next to them and the "
-            "loss of a link costs little; one port would carry the reads with fewer switches."
-        )
+    network = "" if choice.carries_reads else " in the storage network"
+    use = f"At the projected rate the reads use {load} of {_PARTS[choice.network_part]}{network}; the rest is headroom."
     return f"It takes {switches}, {levels}. {use}"
 
 
 def link_text(option: LinkOption) -> str:
     """What a slower link would cost, as a phrase that begins with a capital."""
     if option.read_fraction > 1:
-        return f"Too slow for the reads: {words.percent(option.read_fraction)} of one link"
+        links = by_count(option.n_ports, "one link", f"{option.n_ports} links")
+        return f"Too slow for the reads: {words.percent(option.read_fraction)} of {links}"
     if option.misses_target:
         return "Training would miss its target"
     if option.lost_fraction >= LEAST_FABRIC_LOSS:
@@ -349,6 +299,9 @@ def rack_trade_off(choice: RackChoice) -> str:
             return f"{text}; {words.plural(fewer, 'rack')} would hold the same devices in another order."
         more = "more power per rack" if choice.is_limited_by_request else "feeds of more power"
         return f"{text}; {more} or a denser placement would save floor space."
+    if choice.limit is RackLimit.ONE and not choice.n_existing and choice.used_units <= _FEW_UNITS:
+        units = f"{grouped(choice.used_units)}{NARROW_SPACE}U"
+        return f"{text}. A rack of the customer with {units}, this power and two feeds would do, without a new one."
     return f"{text}; they are room for growth as far as the feeds allow."
 
 
@@ -356,12 +309,14 @@ def confidence_texts(result: SizingResult, surer: DesignAnswer | None) -> list[s
     """What the confidence of a design means, and which larger design raises it; one sentence or two each."""
     design = result.design
     chance = design.probability
+    several = len(design.workloads) > 1
     if chance is None:
         return []
-    several = len(design.workloads) > 1
     target = "all targets" if several else "the target"
     asked = words.percent(result.request.confidence)
     texts = [f"The sizing confidence is {words.chance(chance)}; {asked} was requested."]
+    if result.maximum is not None and not several:
+        texts = []  # the highest rate is stated at the confidence that was requested
     if chance >= _USUAL:
         return texts
     if words.is_even(chance):

@@ -171,9 +171,13 @@ def asked_target_text(result: SizingResult, answer: WorkloadAnswer) -> str:
     found = result.maximum
     if found is None or result.design.workloads[found.workload].workload != answer.workload:
         return target_text(answer.workload, answer.dnn)
-    budget = result.request.limits.budget
-    only_budget = [front.limit for front in found.fronts] == [SizeLimit.BUDGET]
+    return f"{highest_rate_text(result)}, with {probability_text(found.confidence)} confidence"
+
+
+def highest_rate_text(result: SizingResult) -> str:
+    """What a request for the highest rate asks for: 'the highest rate within USD 500,000'."""
+    budget, fronts = result.request.limits.budget, () if result.maximum is None else result.maximum.fronts
     limits = "the limits"
-    if budget is not None and only_budget:
+    if budget is not None and [front.limit for front in fronts] == [SizeLimit.BUDGET]:
         limits = words.money(words.whole(budget), result.request.currency)
-    return f"the highest rate within {limits}, with {probability_text(found.confidence)} confidence"
+    return f"the highest rate within {limits}"

@@ -2,7 +2,7 @@
 
 from sizer.base import units
 from sizer.base.quantities import by_count, grouped, probability_text, si
-from sizer.physical.host_memory import page_cache_bytes
+from sizer.physical.host_memory import OS_RESERVE_BYTES, page_cache_bytes
 from sizer.present.words import listed
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.gpu_memory import MemoryAnswer, Sharding
@@ -23,10 +23,19 @@ def memory_text(memory: MemoryAnswer) -> str:
             f"{need:.3g} of {has:.3g} GiB per GPU; probability that it fits: {probability_text(memory.probability)}; "
             f"micro batches of {by_count(memory.largest_batch, 'one sequence', f'{memory.largest_batch} sequences')}"
         )
+    fits = f"probability that it fits: {probability_text(memory.probability)}"
+    if memory.has_run:
+        fits = "published runs show that it fits"
     return (
-        f"{need:.3g} of {has:.3g} GiB per GPU; probability that it fits: {probability_text(memory.probability)}; "
-        f"largest batch that fits: {grouped(memory.largest_batch)}{_SHARDING[memory.sharding]}"
+        f"{need:.3g} of {has:.3g} GiB per GPU; {fits}; "
+        f"largest batch that fits: {_rounded_down(memory.largest_batch)}{_SHARDING[memory.sharding]}"
     )
+
+
+def _rounded_down(batch: int) -> str:
+    """A batch to three digits, never above it."""
+    unit = 10 ** max(len(str(batch)) - 3, 0)
+    return grouped(batch // unit * unit)
 
 
 def host_memory_sentences(design: DesignAnswer) -> list[str]:
@@ -49,4 +58,9 @@ def host_memory_sentences(design: DesignAnswer) -> list[str]:
     )
     if not held:
         return [f"{text}, as requested."]
-    return [f"{text}: it caches {listed(held)}, so that only the first epoch reads the storage."]
+    copies = platform.gpus_per_server * platform.gpu.memory_bytes.value + OS_RESERVE_BYTES
+    left = si(cache, "B") if cache > 0 else "nothing"
+    return [
+        f"{text}: it caches {listed(held)}, so that only the first epoch reads the storage. The standard memory leaves "
+        f"{left} for that after {grouped(copies / units.GIB)} GiB for the system and the buffers of the GPUs."
+    ]

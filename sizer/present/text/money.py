@@ -149,4 +149,4 @@ def budget_text(check: DesignCheck) -> str:
         return f"cannot be judged: {items}"
     if check.probability == 1:
         return f"within the budget at any likely price of the {items}"
-    return f"{words.chance(check.probability)} likely, by the usual prices of the {items}"
+    return f"{words.chance(check.probability)} likely to be kept, by the usual prices of the {items}"

@@ -326,13 +326,13 @@ def trained_text(work: LanguageWork) -> str:
 
 
 def dataset_phrase(answer: WorkloadAnswer) -> str:
-    """A data set inside a sentence: 'ImageNet, 145 GB in 1 280 000 images of 113 kB'."""
+    """A data set inside a sentence: 'ImageNet (145 GB in 1 280 000 images of 113 kB)'."""
     if answer.language is not None:
         return f"{answer.dataset.name} ({si(answer.dataset_bytes, 'B')})"
     samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0
     return (
-        f"{answer.dataset.name}, {si(answer.dataset_bytes, 'B')} in {significant(samples)} "
-        f"{words.plural_noun(answer.dnn.sample)} of {si(answer.sample_bytes, 'B')}"
+        f"{answer.dataset.name} ({si(answer.dataset_bytes, 'B')} in {significant(samples)} "
+        f"{words.plural_noun(answer.dnn.sample)} of {si(answer.sample_bytes, 'B')})"
     )
 
 

@@ -1,11 +1,38 @@
-"""What decides the size of the storage, in words."""
+"""Why a design has its storage and so much of it, in words."""
 
 from sizer.base.quantities import si
 from sizer.present import words
+from sizer.sizing.assumptions import StorageLevelTaken
+from sizer.sizing.design.decisions import StorageChoice
 from sizer.sizing.design.storage_need import FAR_ABOVE
-from sizer.sizing.reasons import StorageDecision, StorageNeed
+from sizer.sizing.reasons import RateNeed, StorageDecision, StorageNeed
 from sizer.sizing.result import DesignAnswer
 
+# What each kind of storage gives and takes.
+_STORAGE_TRADE_OFFS = {
+    "local": (
+        "Nothing is shared: each server needs its own copy of the data, and a change of the data set has to be copied "
+        "to all of them."
+    ),
+    "nfs-server": "One access path limits the rate of all readers, and the file server is a single point of failure.",
+    "scale-out-nas": (
+        "Rate and capacity grow together by the node, so a system sized for one has spare capacity of the other."
+    ),
+    "parallel-file-system": (
+        "Every server runs the client of the file system, which has to be updated with the operating system."
+    ),
+}
+
+_RATE_NEEDS = {
+    RateNeed.READS: "The read rate",
+    RateNeed.CHECKPOINTS: "The rate of writing checkpoints",
+    RateNeed.LEVEL: "The storage level",
+    RateNeed.STATED: "The requested rate of the storage",
+    RateNeed.FILES: "The number of files opened a second",
+    RateNeed.INGEST: "The rate of writing new data",
+    RateNeed.SNAPSHOTS: "The rate of copying snapshots",
+    RateNeed.RESTARTS: "The rate of loading a checkpoint at a restart",
+}
 # A system that is fuller leaves hardly room for new data, snapshots and rebuilds.
 _FULL = 0.95
 _OTHER_TIER = "Name a capacity tier and state what one of its nodes reads, or let the rest stay in an object storage."
@@ -52,3 +79,65 @@ def storage_need_sentences(design: DesignAnswer) -> list[str]:
 
 def _full_text(need: StorageNeed) -> str:
     return f"The data fill {words.percent(need.fill_fraction)} of the usable capacity: ask for a reserve if they grow."
+
+
+def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
+    """The number that decided, sentence by sentence."""
+    texts = []
+    reads = si(choice.read_bytes_per_s, "B/s")
+    if choice.low_bytes_per_s is None or choice.high_bytes_per_s is None:
+        texts.append(f"The workload reads up to {reads}. No published read rate of this storage was found: measure it.")
+    elif choice.low_bytes_per_s != choice.high_bytes_per_s:
+        low, high = si(choice.low_bytes_per_s, "B/s"), si(choice.high_bytes_per_s, "B/s")
+        share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)
+        most = f"an upper bound of {high} is assumed" if choice.high_is_assumed else f"the vendor states {high}"
+        known = "assumed until a test is published" if choice.low_is_assumed else "demonstrated in tests"
+        if choice.read_bytes_per_s > choice.low_bytes_per_s:
+            end = (
+                f"an assumed upper bound of {high}" if choice.high_is_assumed else f"the {high} that the vendor states"
+            )
+            texts.append(f"The workload reads up to {reads}, between the {low} {known} and {end}.")
+        else:
+            texts.append(f"The workload reads up to {reads}, {share} of the {low} {known}; {most}.")
+    else:
+        low = si(choice.low_bytes_per_s, "B/s")
+        share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)
+        texts.append(f"The workload reads up to {reads}, {share} of the {low} that the storage delivers.")
+    if choice.usable_bytes > 0:
+        fill = words.percent(choice.stored_bytes / choice.usable_bytes)
+        texts.append(
+            f"The data of {si(choice.stored_bytes, 'B')} fill {fill} of {si(choice.usable_bytes, 'B')} usable."
+        )
+    need = choice.need
+    if need is not None:
+        nodes = words.plural(need.nodes, "node")
+        if need.decision is StorageDecision.RATE:
+            for_capacity = words.plural(need.nodes_for_capacity, "node")
+            level = choice.level if need.rate_need is RateNeed.LEVEL else None
+            of = "" if level is None else _level_text(level)
+            texts.append(f"{_RATE_NEEDS[need.rate_need]}{of} decides: it takes {nodes}, the capacity {for_capacity}.")
+            server = choice.file_server_bytes_per_s
+            if level is not None and server is not None and level.read_bytes_per_s > server:
+                texts.append(
+                    f"One file server, assumed to read {si(server, 'B/s')} until a test is published, is below this "
+                    "level. The level is a usual size: no target depends on it."
+                )
+        elif need.decision is StorageDecision.CAPACITY:
+            texts += storage_need_sentences(design)
+        elif need.nodes_for_rate == need.nodes_for_capacity == need.nodes:
+            texts.append(f"The smallest system, {nodes}, is enough for both rate and capacity.")
+    return texts
+
+
+def storage_trade_off(choice: StorageChoice, design: DesignAnswer) -> str:
+    """What the choice costs."""
+    text = _STORAGE_TRADE_OFFS[design.platform.storage.kind]
+    if choice.need is not None and choice.nodes_per_step > 1:
+        text += f" It grows by {words.plural(choice.nodes_per_step, 'node')} at a time."
+    return text
+
+
+def _level_text(level: StorageLevelTaken) -> str:
+    """A storage level that was taken because the request names none."""
+    read, write = si(level.read_bytes_per_s, "B/s"), si(level.write_bytes_per_s, "B/s")
+    return f" “{level.level}” of the DGX SuperPOD, {read} of reads and {write} of writes for so many GPUs,"

@@ -1,13 +1,24 @@
 """The verdict in words: whether a cluster is needed and why, why this design, and why it is not smaller."""
 
 from sizer.base import units
-from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, probability_text, si, significant
+from sizer.base.quantities import (
+    NARROW_SPACE,
+    by_count,
+    duration,
+    grouped,
+    plain,
+    probability_text,
+    si,
+    significant,
+    tokens_text,
+)
 from sizer.catalog.labels import sample_unit
 from sizer.drawings.racks import at_least
 from sizer.present import words
-from sizer.present.text.bill_warnings import life_cycle_sentences
+from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
+from sizer.present.text.calibration import compared_time_s
 from sizer.present.text.checks import conditional_sentence
-from sizer.present.text.design_size import asked_target_text, takes_text
+from sizer.present.text.design_size import asked_target_text, highest_rate_text, takes_text
 from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned
 from sizer.present.text.plan import existing_text
 from sizer.present.text.preference import preference_text
@@ -69,11 +80,13 @@ def proposal_text(result: SizingResult) -> str:
     """The answer without its confidence: what is proposed, what it does, and the target."""
     design, single = result.design, result.verdict.single
     if single is None or result.verdict.kind is VerdictKind.ONE_SERVER_TOO:
-        return " ".join([f"{design.name}: {_rates_text(design, result)}.", *life_cycle_sentences(design)])
+        return " ".join([f"{design.name}: {_rates_text(design, result)}.", *sale_end_sentences(design)])
     server = single.platform.server.name
     verb = "may be" if single.probability is None else "is"
+    if single.probability is not None and any(answer.unmeasured for answer in single.workloads):
+        verb = "is expected to be"
     text = f"One {server} with {_storage_text(single)} {verb} enough: {_rates_text(single, result)}."
-    return " ".join([text, *life_cycle_sentences(single)])
+    return " ".join([text, *sale_end_sentences(single)])
 
 
 def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:
@@ -93,15 +106,43 @@ def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:
 def _rates_text(design: DesignAnswer, result: SizingResult) -> str:
     several = len(design.workloads) > 1
     return "; ".join(
-        (f"{answer.workload.name} " if several else "") + f"{_rate(answer)}, target {asked_target_text(result, answer)}"
+        (f"{answer.workload.name} " if several else "") + _rate_and_target_text(answer, result)
         for answer in design.workloads
     )
+
+
+def _rate_and_target_text(answer: WorkloadAnswer, result: SizingResult) -> str:
+    """The rate with its target; of a request for the highest rate, the rate at the confidence that it asks for."""
+    found = result.maximum
+    if found is None or result.design.workloads[found.workload].workload != answer.workload:
+        return f"{_rate(answer)}, target {asked_target_text(result, answer)}{_tokens_time_text(answer)}"
+    reached = f"{significant(found.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
+    confidence = probability_text(found.confidence)
+    return f"{reached} with {confidence} confidence, {highest_rate_text(result)}; expected are {_rate(answer)}"
+
+
+def _tokens_time_text(answer: WorkloadAnswer) -> str:
+    """How long the tokens of a language model take, where the target is no time; "" of others."""
+    target = answer.workload.target
+    if (
+        answer.language is None
+        or answer.time is None
+        or target.time_to_train_s is not None
+        or not answer.rate_is_predicted
+    ):
+        return ""
+    value, low, high = answer.time.total_s
+    interval = f"90\u202f% interval {duration(low, value)} to {duration(high, value)}"
+    tokens = float(answer.time.epochs.value) * answer.dataset_bytes / answer.sample_bytes
+    return f"; {tokens_text(tokens)} take {duration(value)} ({interval})"
 
 
 def _cluster_text(result: SizingResult) -> str:
     design = result.design
     several = len(design.workloads) > 1
     rates = _rates_text(design, result)
+    if result.maximum is not None and not several:
+        return f"{design.name}: {rates}."
     if design.probability is None:
         return f"{design.name}: {rates}. {conditional_sentence(design)}"
     chance = probability_text(design.probability)
@@ -154,8 +195,9 @@ def _rate(answer: WorkloadAnswer) -> str:
         return "rates are not predicted (no GPU of this generation was measured)"
     if answer.time is not None and answer.workload.target.time_to_train_s is not None:
         value, low, high = answer.time.total_s
-        text = f"{duration(value)} to train (90\u202f% interval {duration(low, value)} to {duration(high, value)})"
-        return at_least(is_bound, text)
+        like = compared_time_s(answer)
+        middle, *ends = (duration(one, like) for one in (value, low, high))
+        return at_least(is_bound, f"{middle} to train (90\u202f% interval {' to '.join(ends)})")
     value, low, high = answer.throughput
     span = f"90\u202f% interval {significant(low)} to {significant(high)}"
     return f"{'at most ' if is_bound else ''}{significant(value)} {sample_unit(answer.dnn)} ({span})"

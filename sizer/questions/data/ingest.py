@@ -177,7 +177,10 @@ def _outside_port(design: DesignAnswer, role: Role) -> _Port | None:
         for number, (network, kind) in kinds.items()
         if network in (NetworkRole.IN_BAND, NetworkRole.MANAGEMENT) and device[number].use != "bmc"
     ]
-    fabric = design.platform.fabric
+    # Where no switch joins the servers, their ports for the fabric are free.
+    networks = design.quantities.networks
+    has_fabric = any(net.role is NetworkRole.COMPUTE and int(net.end_points[0]) for net in networks)
+    fabric = design.platform.fabric if has_fabric else None
     found += [
         _Port(port.kinds[0], is_cabled=False)
         for number, port in enumerate(device)

@@ -56,7 +56,11 @@ def _capacity_rows(plan: DataPlan) -> Iterator[tuple[str, str | Cell, str] | Row
     if required.raw_bytes:
         yield "Raw data", si(required.raw_bytes, "B"), "stored in addition to the prepared data"
     if required.snapshots_bytes:
-        yield "Snapshots", si(required.snapshots_bytes, "B"), f"{words.percent(required.snapshot_share)} of the data"
+        yield (
+            "Snapshots",
+            si(required.snapshots_bytes, "B"),
+            f"{words.percent(required.snapshot_share)} of the data of today",
+        )
     if required.reserve_bytes:
         share = f"{words.percent(required.reserve_share)} of the data, for growth"
         yield "Reserve", si(required.reserve_bytes, "B"), share

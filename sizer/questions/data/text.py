@@ -96,7 +96,8 @@ def filling_text(ingest: IngestPlan) -> str:
         return f"Filling the storage with {size} takes {duration(published)} at the only published write rate."
     return (
         f"Filling the storage with {size} takes at least {duration(least)} by the links, and {duration(published)} at "
-        "the only published write rate."
+        "the only published write rate. The write rate of the storage limits, not the route: a faster source would not "
+        "help."
     )
 
 

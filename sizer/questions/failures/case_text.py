@@ -239,7 +239,8 @@ def _capacity_parts(effect: CapacityReduced) -> list[str]:
     elif remaining.n_servers < whole.n_servers:
         parts.append(f"jobs restart on {plural(remaining.n_servers, 'server')} of {grouped(whole.n_servers)}")
     if remaining.n_servers > 1 and remaining.exchange_share < 1:
-        parts.append(f"servers keep at least {percent(remaining.exchange_share)} of their line rate to each other")
+        every = "each of them" if parts else "every server"
+        parts.append(f"{every} keeps at least {percent(remaining.exchange_share)} of its bandwidth to the others")
     if whole.reaches_storage and not remaining.reaches_storage and remaining.n_servers:
         parts.append("no server reaches the data")
         cached = "jobs past their first epoch continue from memory as long as they write nothing"

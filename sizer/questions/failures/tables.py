@@ -151,6 +151,8 @@ def targets_text(case: FailureCase) -> str:
     if case.keeps_targets is None:
         return "not known"
     probability = prod(case.probability)
+    if case.keeps_targets and len(case.probability) == 1 and words.is_even(probability):
+        return f"as likely as not, {words.chance(probability)}"
     if case.keeps_targets:
         return f"met, {words.chance(probability)}"
     if all(case.meets_target):

@@ -12,6 +12,7 @@ from sizer.physical.capacity import nodes_per_unit
 from sizer.present.bill_tables import sum_text
 from sizer.present.tables import Field, Table, record_table, row
 from sizer.present.words import NO_BREAK, listed, money, percent, plural, sample_unit
+from sizer.sizing.constraints.storage_fill import MOST_FILL
 from sizer.sizing.growth.result import (
     CapacityLimit,
     ClusterSize,
@@ -243,7 +244,7 @@ def limits_table(limits: Sequence[CapacityLimit], n_years: int) -> Table:
             "Nothing is added to the year-1 cluster. Each year's target applies at the end of the year; in between, "
             "loads grow by the same factor every month. Rates are those reached with the requested confidence. Ports, "
             "rack units and feeds: need of each year's cluster / capacity of the year-1 switches, racks and PDUs. "
-            "Storage: the part of its capacity that is planned to be filled."
+            f"Storage capacity: the {percent(MOST_FILL)} of the usable capacity that is planned to be filled."
         ),
     )
 

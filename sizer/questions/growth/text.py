@@ -25,6 +25,9 @@ from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
 
+# A load that is worth a sentence.
+_NOTABLE = 0.5
+
 
 def growth_text(plan: GrowthPlan, catalog: Catalog, request: SizingRequest) -> str:
     """Findings and tables of the first platform, then a table of all platforms."""
@@ -47,6 +50,7 @@ def findings(plan: GrowthPlan, growth: PlatformGrowth, catalog: Catalog) -> list
         recommendation(growth),
         *_alternatives(growth),
         *limit_texts(plan, growth),
+        *_triggers(plan, growth),
         *_missing_prices(growth, catalog),
     ]
 
@@ -85,6 +89,25 @@ def limit_texts(plan: GrowthPlan, growth: PlatformGrowth) -> Iterator[str]:
     if plan.unmet is not None:
         reason = plan.unmet.reason or "no platform that meets it also meets every earlier year"
         yield f"No plan covers year {plan.unmet.year}: {reason}"
+
+
+def _triggers(plan: GrowthPlan, growth: PlatformGrowth) -> Iterator[str]:
+    """When the next purchase is to be ordered, and how loaded the parts that last are."""
+    gradual = [limit for limit in growth.limits if limit.is_gradual and not limit.is_of_request]
+    exhausted = [limit for limit in gradual if limit.year is not None]
+    if exhausted and growth.recommended.sizes[0] != growth.recommended.sizes[-1]:
+        first = min(exhausted, key=lambda limit: limit.year or 0.0)
+        yield (
+            f"Have the next purchase installed before that: the {inside_sentence(LIMIT_NAMES[first.kind])} of the "
+            f"year-1 cluster is exhausted {exhausted_text(first)}. Ask for delivery times with the quotes."
+        )
+    lasting = [limit for limit in gradual if limit.year is None and limit.loads[-1] > limit.loads[0]]
+    if lasting and max(limit.loads[-1] for limit in lasting) > _NOTABLE:
+        most = max(lasting, key=lambda limit: limit.loads[-1])
+        yield (
+            f"Of the other parts, the {inside_sentence(LIMIT_NAMES[most.kind])} is loaded most in year {plan.n_years}: "
+            f"{percent_of(most.loads[-1])}."
+        )
 
 
 def demand_text(plan: GrowthPlan) -> str:

@@ -133,6 +133,11 @@ def front_table(front: LimitFront, result: SizingResult, *, with_amounts: bool) 
     notes = [f"Rates are reached with {confidence} confidence."]
     if is_told and limit is SizeLimit.BUDGET:
         notes.append("Costs are amounts that are not exceeded with the same confidence, from price ranges.")
+    elif limit is SizeLimit.BUDGET:
+        notes.append(
+            f"“Within”: at least {confidence} likely to cost no more than {bound}, by published prices and usual price "
+            "ranges; no vendor has quoted yet."
+        )
     notes.append("Designs that take more without being faster are omitted.")
     return record_table(
         f"maximum-{limit.value.replace('_', '-')}",

@@ -43,7 +43,7 @@ def maximum_sentences(result: SizingResult, *, with_amounts: bool) -> list[str]:
             f"The fastest design reaches {percent_more(found.highest_samples_per_s, rate)} more and costs more; "
             "designs within 1 % count as equally fast."
         )
-    sentences += [_following(front, result, found, with_amounts) for front in found.fronts if front.binds]
+    sentences += binding_limit_sentences(result, with_amounts=with_amounts)
     idle = [LIMIT_NAMES[front.limit] for front in found.fronts if not front.binds]
     if idle and len(idle) < len(found.fronts):
         sentences.append(f"A higher limit of {listed(idle)} alone brings nothing.")
@@ -53,6 +53,14 @@ def maximum_sentences(result: SizingResult, *, with_amounts: bool) -> list[str]:
         slower = rate_text(found.runner_up.samples_per_s, unit)
         sentences.append(f"Runner-up on another platform: {point_name(found.runner_up)}, {slower}.")
     return sentences
+
+
+def binding_limit_sentences(result: SizingResult, *, with_amounts: bool) -> list[str]:
+    """Each limit that binds, and what its next step brings; ``with_amounts`` as in :func:`maximum_sentences`."""
+    found = result.maximum
+    if found is None:
+        return []
+    return [_following(front, result, found, with_amounts) for front in found.fronts if front.binds]
 
 
 def _nothing_binds(idle: list[str], found: Maximum) -> str:

@@ -17,9 +17,12 @@ from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import memory_of
 from sizer.workload.request import Workload
 from sizer.workload.resolve import DEFAULT_BATCH
+from sizer.workload.stack_choice import StackEvidence
 
 # Influences with a smaller effect are omitted: they are below the resolution of the models.
 LEAST_REACH = 0.005
+# Evidence of a stack that says nothing about whether another one runs the network.
+_UNRELATED = (StackEvidence.SEVERAL_FAMILIES, StackEvidence.NONE)
 # Ends of a two-sided 90 % interval.
 LOW, HIGH = 0.05, 0.95
 # Quantities of the request are halved and doubled: the smallest steps that GPUs and batches come in.
@@ -264,7 +267,9 @@ def _request_changes(model: WorkloadOnDesign) -> Iterator[tuple[str, str, list[t
             (kinds[work.request.cache], {}),
         ]
         yield "cache", "Cache in the servers", ends
-    if work.stack_choice is not None and work.stack_choice.others:
+    # Stacks that ran neither the network nor its family may not be able to, but for image networks.
+    is_known = work.stack_choice is None or work.stack_choice.evidence not in _UNRELATED or work.dnn.sample == "image"
+    if work.stack_choice is not None and work.stack_choice.others and is_known:
         stacks = (work.stack_choice.others[-1], work.stack)
         yield (
             "stack",

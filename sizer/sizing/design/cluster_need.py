@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
+from sizer.catalog.fabrics import joins_fabric
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
@@ -95,7 +96,7 @@ def shared_storage(storage: Storage, catalog: Catalog) -> Storage | None:
     return min(known, key=lambda one: (smallest_system_bytes_per_s(one), one.id), default=None)
 
 
-def exchange_loss(model: WorkloadOnDesign, slow: LinkType, fast: LinkType) -> Floats:
+def exchange_loss(model: WorkloadOnDesign, slow: LinkType, fast: LinkType, slow_ports: int | None = None) -> Floats:
     """Share of the rate that a training loses over one network against another, on 1 to 64 servers.
 
     Parameters
@@ -103,6 +104,8 @@ def exchange_loss(model: WorkloadOnDesign, slow: LinkType, fast: LinkType) -> Fl
     model : WorkloadOnDesign
         Its servers run the training; a server that has no port of a kind is taken to have one, else all its ports work.
     slow, fast : LinkType
+    slow_ports : int, optional
+        Of each server, where not all of its ports join the slower network. [-]
 
     Returns
     -------
@@ -111,8 +114,22 @@ def exchange_loss(model: WorkloadOnDesign, slow: LinkType, fast: LinkType) -> Fl
         server. [-]
     """
     servers = np.arange(1, MAX_SERVERS + 1)
-    one, other = (_gpu_rate(model, replace(model.platform, fabric=kind), servers) for kind in (slow, fast))
+    networks = (_on_network(model.platform, slow, slow_ports), _on_network(model.platform, fast))
+    one, other = (_gpu_rate(model, platform, servers) for platform in networks)
     return np.where(servers > 1, np.maximum(1 - one / other, 0.0), 0.0)
+
+
+def _on_network(platform: Platform, kind: LinkType, n_ports: int | None = None) -> Platform:
+    """A platform whose servers join one kind of network, all their ports of it or the first ``n_ports``."""
+    if n_ports is None:
+        return replace(platform, fabric=kind)
+    left, ports = n_ports, []
+    for port in platform.server.ports:
+        if joins_fabric(port, kind):
+            port, left = port.model_copy(update={"count": min(port.count, left)}), max(left - port.count, 0)
+        ports.append(port)
+    shown = tuple(port for port in ports if port.count)
+    return replace(platform, fabric=kind, server=platform.server.model_copy(update={"ports": shown}))
 
 
 def exchange_s(model: WorkloadOnDesign, kind: LinkType, n_servers: int) -> float:

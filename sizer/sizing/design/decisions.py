@@ -7,14 +7,18 @@ from enum import Enum
 
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.links import LinkType
+from sizer.catalog.model import Catalog
+from sizer.physical.components import Network
+from sizer.physical.networks.single_fabric import FabricAsked, single_fabric
 from sizer.physical.notes import PlanNoteKind
 from sizer.physical.racks.packing import packed_racks
 from sizer.physical.roles import NetworkRole
+from sizer.sizing.assumptions import StorageLevelTaken
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, usual_links
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.rejections import RejectedDesign, rejected_designs
-from sizer.sizing.reasons import Binding, StorageNeed, StorageReason
+from sizer.sizing.reasons import Binding, NetworkPart, NetworkReason, StorageNeed, StorageReason
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.gpu_memory import gradient_bytes, looked_up_bytes
 from sizer.sizing.stages.language_layouts import EXPOSED
@@ -67,18 +71,22 @@ class StorageChoice:
     high_bytes_per_s: float | None
     low_is_assumed: bool  # whether no test stands behind the lower rate
     high_is_assumed: bool  # whether no data sheet stands behind the higher rate
+    level: StorageLevelTaken | None  # a published level of rates that was taken because the request names none
+    file_server_bytes_per_s: float | None  # what the fastest single file server of the catalogue is sure to read
     nodes_per_step: int  # nodes by which it grows
     rejected: tuple[RejectedDesign, ...]
 
 
 @dataclass(frozen=True)
 class LinkOption:
-    """A link as the network between the servers."""
+    """A link, or some of the ports of the fabric, as the network between the servers."""
 
     kind: LinkType
-    read_fraction: float  # reads of one server over the rate of one link
+    read_fraction: float  # reads of one server over the rate of these links
     lost_fraction: float  # of the training rate against the chosen fabric, because gradients wait; 0 for inference
     misses_target: bool  # whether the median with this loss is below the target of a training
+    n_ports: int = 1  # of each server
+    n_switches: int | None = None  # of the same kind as those of the fabric; None: another link
 
 
 @dataclass(frozen=True)
@@ -91,10 +99,11 @@ class FabricChoice:
     read_bytes_per_s: float  # of each server, the highest of all workloads
     gradient_bytes: float | None  # of a step, the most of the other workloads; None: none of them trains
     exposed_share: float | None  # of a step that language models wait for traffic; None: none is trained
-    network_fraction: float  # utilization of the network, the highest of all workloads
+    network_fraction: float  # utilization of the network's narrowest part, the highest of all workloads
+    network_part: NetworkPart  # that part
     n_switches: int
     oversubscription: float  # 1: non-blocking
-    slower: tuple[LinkOption, ...]  # usual links with less than the rate of one link of the fabric
+    slower: tuple[LinkOption, ...]  # usual links with less than the rate of one link, then fewer links of the fabric
     carries_reads: bool = True  # whether servers read over it; otherwise over a storage network
 
 
@@ -161,7 +170,7 @@ def decisions(evaluated: EvaluatedDesign) -> Decisions:
     result = evaluated.result
     return Decisions(
         server=_server(evaluated),
-        storage=_storage(result),
+        storage=_storage(result, evaluated.catalog),
         fabric=_fabric(evaluated),
         racks=rack_choice(result.design, result.request.limits.rack_power_w),
     )
@@ -189,12 +198,13 @@ def _step(design: DesignAnswer, place: int) -> SizeStep:
     return SizeStep(place, rate, fewer[0].samples_per_s, fewer[0].probability) if fewer else SizeStep(place, rate)
 
 
-def _storage(result: SizingResult) -> StorageChoice:
+def _storage(result: SizingResult, catalog: Catalog) -> StorageChoice:
     design = result.design
     storage = design.platform.storage
     alike = [one for one in result.platforms if one.platform.server.id == design.platform.server.id]
     others = (other for other in alike if other.platform.storage.id != storage.id)
     low, high = _rates(design)
+    servers = (one.node_read_low_bytes_per_s for one in catalog.storage.values() if one.kind == "nfs-server")
     lower, upper = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
     return StorageChoice(
         is_only_allowed=len(result.request.platforms.storage) == 1,
@@ -206,6 +216,8 @@ def _storage(result: SizingResult) -> StorageChoice:
         high_bytes_per_s=high,
         low_is_assumed=lower is not None and lower.basis == "assumed",
         high_is_assumed=upper is not None and upper.basis == "assumed",
+        level=next((one for one in result.assumptions if isinstance(one, StorageLevelTaken)), None),
+        file_server_bytes_per_s=max((rate.value for rate in servers if rate is not None), default=None),
         nodes_per_step=int(storage.nodes_per_unit.value) if storage.nodes_per_unit is not None else 1,
         rejected=rejected_designs(result, _first_of_each(others, lambda other: other.platform.storage.id)),
     )
@@ -248,12 +260,24 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
     training = [model for model in models if not model.work.is_inference and model.work.language is None]
     comparable = [model for model in training if not model.exchange_is_in_step]
     slower = [
-        kind for kind in usual_links(evaluated.catalog) if kind.gbit_per_s.value < platform.fabric.gbit_per_s.value
+        _link_option(kind, evaluated, reads)
+        for kind in usual_links(evaluated.catalog)
+        if kind.gbit_per_s.value < platform.fabric.gbit_per_s.value
+    ]
+    n_ports = fabric_ports(platform.server.ports, platform.fabric)
+    networks = (stage for answer in design.workloads for stage in answer.stages if stage.key == "network")
+    network = max(networks, key=lambda stage: stage.load_fraction)
+    # Where each GPU has a port of its own, fewer of them are another design.
+    is_open = net.rails == 1 and n_ports < platform.gpus_per_server
+    slower += [
+        _link_option(platform.fabric, evaluated, reads, fewer, _switches_of(net, evaluated, fewer))
+        for fewer in (1, 2)
+        if is_open and fewer < n_ports
     ]
     return FabricChoice(
         is_only_allowed=len(result.request.platforms.fabrics) == 1,
         kind=platform.fabric,
-        n_ports=fabric_ports(platform.server.ports, platform.fabric),
+        n_ports=n_ports,
         read_bytes_per_s=reads,
         gradient_bytes=max(
             (gradient_bytes(one.work) + one.work.batch_per_gpu * looked_up_bytes(one.work) for one in training),
@@ -263,30 +287,41 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
             (one.language.layout.step_shares[EXPOSED] for one in design.workloads if one.language is not None),
             default=None,
         ),
-        network_fraction=max(
-            stage.load_fraction for answer in design.workloads for stage in answer.stages if stage.key == "network"
-        ),
+        network_fraction=network.load_fraction,
+        network_part=network.reason.decided_by if isinstance(network.reason, NetworkReason) else NetworkPart.SERVERS,
         n_switches=int(net.leaves[0] + net.spines[0] + net.cores[0]),
         oversubscription=float(net.oversubscription[0]) if int(net.spines[0]) else 1.0,
-        slower=tuple(_link_option(kind, evaluated, reads) for kind in slower) if comparable else (),
+        slower=tuple(slower) if comparable else (),
         carries_reads=all(one.purpose.kind is not PlanNoteKind.FILES for one in design.quantities.networks),
     )
 
 
-def _link_option(kind: LinkType, evaluated: EvaluatedDesign, reads: float) -> LinkOption:
-    """What one such link for each server would do to the workloads; ``reads``: of each server. [B/s]"""
+def _switches_of(net: Network, evaluated: EvaluatedDesign, n_ports: int) -> int:
+    """Switches of a fabric that each server joins with so many ports."""
+    design = evaluated.result.design
+    spared = design.n_servers * (fabric_ports(design.platform.server.ports, design.platform.fabric) - n_ports)
+    asked = FabricAsked(end_points=int(net.end_points[0]) - spared, switch=net.switch)
+    return single_fabric(asked, evaluated.catalog).switches
+
+
+def _link_option(
+    kind: LinkType, evaluated: EvaluatedDesign, reads: float, n_ports: int = 1, n_switches: int | None = None
+) -> LinkOption:
+    """What so many links for each server would do to the workloads; ``reads``: of each server. [B/s]"""
     design = evaluated.result.design
     place = min(design.n_servers, MAX_SERVERS) - 1
     losses = [
-        (answer, float(exchange_loss(model, kind, design.platform.fabric)[place]))
+        (answer, float(exchange_loss(model, kind, design.platform.fabric, n_ports if n_switches else None)[place]))
         for answer, model in zip(design.workloads, evaluated.workloads, strict=True)
         if model is not None and not model.work.is_inference and not model.exchange_is_in_step
     ]
     return LinkOption(
         kind,
-        reads / kind.bytes_per_s,
+        reads / kind.bytes_per_s / n_ports,
         max((loss for _, loss in losses), default=0.0),
         any(_misses(answer, loss) for answer, loss in losses),
+        n_ports,
+        n_switches,
     )
 
 

@@ -12,9 +12,9 @@ from sizer.physical.racks.site_rules import floor_load_kg_per_m2
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, FactKind, MissingFact, at_most
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import needed_of
-from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
+from sizer.sizing.stages.write_demand import write_demand_matters
 from sizer.workload.request import Limits, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -27,7 +27,7 @@ def missing_for_rate(platform: Platform, run: WorkloadRun, storage_nodes: int) -
     is_read = bool((run.comp.hit_fraction < 1).any() or (run.need.cold_samples_per_s > 0).any())
     found = list(_of_storage(platform, is_read=is_read))
     nodes = run.servers if platform.storage.kind == "local" else np.array([max(storage_nodes, 1)])
-    is_written = evaluate.write_demand_matters(run.need, nodes, run.cols).any()
+    is_written = write_demand_matters(run.need, nodes, run.cols).any()
     if is_written and write_rate_is_unknown(platform.storage):
         found.append(MissingFact(FactKind.WRITE_RATE, platform.storage.id, platform.storage.name))
     return tuple(found)

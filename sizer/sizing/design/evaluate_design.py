@@ -53,6 +53,7 @@ from sizer.sizing.stages.measured_rates import accelerator, is_measured
 from sizer.sizing.stages.storage_rates import rate_is_unknown, writer_bytes_per_s
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.custom_network import CustomDnn
+from sizer.workload.language import DefaultKind
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -96,7 +97,8 @@ def built_design(
     counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
     rows = request.site.racks_per_row
     plan = building_plan(platform, counted, n_servers, storage_nodes, **room, racks_per_row=rows)
-    return BuiltDesign(replace(counted, components=plan.components), counted.components, plan)
+    useful = _useful(plan.components, request, catalog)
+    return BuiltDesign(replace(counted, components=useful), counted.components, plan)
 
 
 def design_answer(
@@ -149,6 +151,14 @@ def design_answer(
     )
 
 
+def _useful(parts: Sequence[Component], request: SizingRequest, catalog: Catalog) -> tuple[Component, ...]:
+    """Parts without software that none of the workloads can use."""
+    named = [work.dnn for work in request.workload if isinstance(work.dnn, str)]
+    has_images = any(catalog.dnns[name].sample == "image" for name in named if name in catalog.dnns)
+    unused = () if has_images else tuple(item.id for item in catalog.software.values() if item.images_only)
+    return tuple(part for part in parts if part.item not in unused)
+
+
 def _workload_answer(
     request: SizingRequest,
     work: ResolvedWorkload,
@@ -173,6 +183,8 @@ def _workload_answer(
     rate, cold_rate = rates[0], rates[1]
     hits = float(run.comp.hit_fraction[0])
     figures = workload_figures(request, work, platform, run, missing, rate, cold_rate, catalog, calibration)
+    if figures.time is not None and work.language is None and float(figures.time.epochs.high) <= 1:
+        hits = 0.0  # no later epoch finds anything in a cache
     n_gpus = n_servers * float(run.cols.gpus_per_server[0])
     # What one GPU does on its own does not depend on the others: the compute rate is proportional to the GPUs.
     one_gpu = float(run.comp.gpu_alone[0]) / n_gpus
@@ -237,6 +249,7 @@ def _workload_answer(
         required_samples_per_s=None if required is None else float(required.flat[0]),
         smaller=smaller_sizes(request, by_size, *place, is_open=bool(missing)) if is_documented else (),
         servers_at_even_odds=servers_at_even_odds(request, by_size, *place) if is_documented and not missing else None,
+        batch_is_fitted=any(one.kind is DefaultKind.BATCH_PER_GPU for one in work.defaults) and not work.is_inference,
     )
 
 

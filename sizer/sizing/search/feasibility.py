@@ -29,6 +29,7 @@ from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.gpu_memory import MemoryOfWorkload
 from sizer.sizing.stages.platform_columns import Columns, columns, fabric_shares, is_narrowed, narrowed
+from sizer.sizing.stages.write_demand import write_demands_matter
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -176,9 +177,8 @@ def evaluate_space(
     is_cached = np.logical_and.reduce([compute_side.is_cached(comp) for comp in servers.computes])[alike.kind_of]
     # Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
     is_read = ~is_cached | np.logical_or.reduce([need.cold_samples_per_s > 0 for need in servers.needs])[alike.kind_of]
-    units = alike.units.take(alike.first)
-    needs = [need.take(alike.kind_of) for need in servers.needs]
-    is_written = evaluate.write_demands_matter(needs, space.sizes[None, :], found.nodes, alike.cols.take(alike.first))
+    units, needs = alike.units.take(alike.first), [need.take(alike.kind_of) for need in servers.needs]
+    is_written = write_demands_matter(needs, space.sizes[None, :], found.nodes, alike.cols.take(alike.first))
     return EvaluatedSpace(
         space=space,
         platforms=tuple(platforms),

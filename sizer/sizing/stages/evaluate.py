@@ -5,7 +5,6 @@ has shape (platforms, 1).
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,9 +31,6 @@ from sizer.workload.resolve import ResolvedWorkload
 _CONFIDENCE_RESOLUTION = 1e-9
 # A file is looked up once and read in pieces of so many bytes, each an operation of the published rates. Assumed.
 _READ_BYTES = 2.0**20
-# Writes up to this share of the demonstrated reads need no published write rate. A choice of ours: the lowest that a
-# vendor states is a quarter of its reads, so that this leaves a factor of 2.5.
-_CERTAIN_WRITE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -333,28 +329,6 @@ def rate_need(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need
         if streams.others is not None:
             found[RateNeed.INGEST] = streams.others.ingest_bytes_per_s / write_low
             found[RateNeed.SNAPSHOTS] = streams.others.snapshot_bytes_per_s / read_low
-    return found
-
-
-def write_demand_matters(wanted: Need, n_nodes: Ints, cols: Columns) -> Bools:
-    """Rows that write so much that it depends on the write rate of the storage whether it is enough.
-
-    What a published test wrote, and a tenth of what the nodes read, is taken to be written whatever the rate is.
-    """
-    streams, written = wanted.checkpoints, cols.staged_bytes_per_s
-    if streams is not None:
-        ingest = 0.0 if streams.others is None else streams.others.ingest_bytes_per_s
-        written = written + streams.written_bytes_per_s + ingest
-        if streams.least_write_bytes_per_s is not None:
-            written = np.maximum(written, streams.least_write_bytes_per_s)
-    certain = np.maximum(_CERTAIN_WRITE_SHARE * n_nodes * cols.node_low_bytes_per_s, cols.shown_write_bytes_per_s)
-    return np.asarray(written > certain)
-
-
-def write_demands_matter(needs: Sequence[Need], n_servers: Ints, n_nodes: Ints, cols: Columns) -> Bools:
-    """Rows of which :func:`write_demand_matters` of any workload."""
-    there = np.where(cols.is_local > 0, n_servers, np.maximum(n_nodes, 1))
-    found: Bools = np.logical_or.reduce([write_demand_matters(need, there, cols) for need in needs])
     return found
 
 

@@ -103,6 +103,7 @@ class MemoryAnswer:
     largest_batch: int  # that fits
     sharding: Sharding
     is_fitted: bool
+    has_run: bool = False  # a published run had this batch or a larger one on a GPU of no more memory
 
 
 def embedding_parameters(work: ResolvedWorkload) -> float:
@@ -198,6 +199,7 @@ def memory_answer(work: ResolvedWorkload, found: MemoryOfWorkload, gpu: Gpu, n_g
         largest_batch=int(found.largest_batch(memory, n_gpus)),
         sharding=found.sharding,
         is_fitted=found.is_fitted,
+        has_run=bool(batch <= found.most_run(memory)),
     )
 
 
@@ -335,10 +337,11 @@ def _with_batches(work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: 
 
 
 def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration) -> int:
-    """Batch of a workload that states none: the largest that fits the GPU and lies in the measured range.
+    """Batch of a workload that states none: the largest that the fitted memory allows, no larger than a published one.
 
-    Rounded down to 1, 2, 3, 4, 6, 8, 12, 16, ..., the batches that published runs use. At least 1, which the check of
-    the memory refuses where not even one sample fits.
+    Some published runs fit more by tuning of their own, which a request has to state. Rounded down to 1, 2, 3, 4, 6, 8,
+    12, 16, ..., the batches that published runs use. At least 1, which the check of the memory refuses where not even
+    one sample fits.
     """
     found, memory = memory_of(work, calibration), gpu.memory_bytes.value
     if found.divided_bytes:

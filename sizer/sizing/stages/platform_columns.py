@@ -14,6 +14,7 @@ from sizer.catalog.generations import default_eras, era_of
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
+from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.host_memory import page_cache_bytes
 from sizer.physical.networks.counts import fabric_share
 from sizer.physical.networks.ports import nodes_of
@@ -53,6 +54,7 @@ class Columns:
     mount_high_bytes_per_s: Floats
     is_local: Floats  # 1: drives in the servers, one "node" a server
     hosts: Floats  # of a server: the trays of a system that arrives as a rack, else 1
+    fewest_nodes: Floats  # of the smallest system of the storage
     has_usual_level: Floats  # 1: shared storage of newer servers, for which NVIDIA publishes levels
     compute: Ints  # index of the compute group: rows of one group share GPU, links and therefore step terms
 
@@ -191,6 +193,7 @@ def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple
         *(fixed * hosts, per_node * hosts, *mount),
         float(storage.kind == "local"),
         hosts,
+        node_limits(storage)[0] if counts_nodes(storage) else 1.0,
         float(has_usual_level(platform, catalog)),
     )
 

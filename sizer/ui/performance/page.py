@@ -6,7 +6,7 @@ from sizer.catalog.model import Catalog
 from sizer.drawings.datapath import datapath
 from sizer.drawings.svg import write_svg
 from sizer.evidence.answer import answer_parity_chart
-from sizer.present import charts
+from sizer.present import charts, training_charts
 from sizer.present.language_charts import memory_chart, step_chart
 from sizer.present.performance_tables import (
     evidence_table,
@@ -92,7 +92,7 @@ def _specs(
         "scaling": charts.scaling_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
         "step": step_chart(answer, colours, "container"),
         "memory": memory_chart(answer, colours, "container"),
-        "time": charts.time_chart(answer, colours, "container"),
+        "time": training_charts.time_chart(answer, colours, "container"),
         "accuracy": accuracy_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
         "evidence": answer_parity_chart(answer, colours, "container", _CHART_HEIGHT),
     }

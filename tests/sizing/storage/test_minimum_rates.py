@@ -8,7 +8,7 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.guide.chapters.compliance import Requirement, requirements
 from sizer.guide.context import GuideContext
 from sizer.guide.edition import Edition
-from sizer.present.text import decisions as text
+from sizer.present.text import storage_need
 from sizer.sizing.design.decisions import decisions
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import RateNeed
@@ -52,7 +52,7 @@ def test_the_guide_names_the_requested_rate_as_the_reason() -> None:
     assert need is not None
     assert need.rate_need is RateNeed.STATED
     found = decisions(EvaluatedDesign(result, catalog()))
-    said = " ".join(text.storage_texts(found.storage, result.design))
+    said = " ".join(storage_need.storage_texts(found.storage, result.design))
     assert "The requested rate of the storage decides: it takes 3\xa0nodes, the capacity 1\xa0node." in said
 
 

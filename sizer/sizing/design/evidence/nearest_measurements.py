@@ -76,6 +76,7 @@ def nearest_measurements(
                 predicted=predicted,
                 calibrates=calibration.calibrates(row.id),
                 is_same_stack=is_same_stack(row),
+                batch_per_gpu=None if row.batch_per_gpu is None else int(row.batch_per_gpu),
             )
         )
     return tuple(nearest)

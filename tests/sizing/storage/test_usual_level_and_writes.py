@@ -1,0 +1,72 @@
+"""A published storage level that nobody asked for, next to what the workload writes."""
+
+import pytest
+
+from sizer.questions.data.analysis import data_plan
+from sizer.sizing.checks import FactKind
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.size import size
+from sizer.workload.request import SizingRequest
+from tests.factories.examples import catalog, sized
+
+
+def test_a_level_that_nobody_asked_for_makes_no_target_conditional():
+    """Llama 3 8B: 8.03 G parameters x 14 B = 112 GB in 5 min are 375 MB/s.
+
+    A tenth of what three PowerScale F210 read at their low end (2.5 GB/s each, catalogue) is 750 MB/s.
+    """
+    design = sized("llama-8b-continued-mi300x").design
+    assert design.platform.storage.id == "powerscale-f210"
+    assert design.conditional_on == ()
+    assert design.probability is not None
+
+
+def test_a_need_beyond_the_smallest_system_stays_conditional():
+    """Llama 3 70B: 70.6 G parameters x 14 B = 988 GB in 5 min are 3.3 GB/s, more than a tenth of three F710's reads."""
+    design = sized("hgx-b200-400gbe").design
+    assert [one.kind for one in design.conditional_on] == [FactKind.WRITE_RATE]
+    assert design.n_servers == 8
+
+
+@pytest.fixture(scope="module")
+def recommender():
+    """One epoch of 4 billion rows of 160 B within 4 h."""
+    request = {
+        "workload": [
+            {
+                "dnn": {
+                    "name": "DLRM with 10 G embedding parameters",
+                    "forward_flop": 5e6,
+                    "parameters": 10e9,
+                    "input_bytes": 160,
+                    "like": "ncf",
+                },
+                "batch_per_gpu": 2048,
+                "dataset": {"name": "Click log", "n_samples": 4e9, "sample_bytes": "160 B"},
+                "epochs": 1,
+                "target": {"time_to_train_s": "4 h"},
+            }
+        ],
+        "platforms": {"servers": ["c4140-pcie"], "storage": ["c4140-nvme"]},
+    }
+    return size(SizingRequest.from_dict(request), catalog())
+
+
+def test_of_one_epoch_nothing_is_read_from_a_cache(recommender):
+    """4e9 rows in 4 h less the start-up are 277,900 rows/s; 160 B each are 44.5 MB/s."""
+    answer = recommender.design.workloads[0]
+    assert answer.is_one_epoch
+    assert answer.required_bytes_per_s == pytest.approx(44.5e6, rel=0.005)
+    assert float(answer.storage_bytes_per_s.value) == pytest.approx(float(answer.throughput.value) * 160)
+
+
+def test_data_reach_a_server_without_fabric_by_its_fastest_free_port(recommender):
+    """640 GB over 10 Gbit/s: 640e9 / 1.25e9 = 512 s."""
+    assert recommender.design.n_servers == 1
+    plan = data_plan(EvaluatedDesign(recommender, catalog()))
+    assert plan.ingest.chosen.least_s == pytest.approx(512)
+
+
+def test_software_for_images_is_left_out_where_nothing_reads_images(recommender):
+    """DIGITS trains image networks (dell-ready-ai-nvidia-2018, chapter NVIDIA DIGITS)."""
+    assert all(part.item != "digits" for part in recommender.design.quantities.components)
