@@ -1,8 +1,7 @@
-"""Counts of the designs of a platform that somebody has asked about, kept for the next who asks about them."""
+"""What designs of a platform take and cost, kept for the next who asks: those of a batch end at the same designs."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import replace
-from threading import RLock
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -10,30 +9,47 @@ from numpy.typing import NDArray
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.physical.components import Component, Quantities
-from sizer.physical.notes import PlanNote
 from sizer.physical.violations import Violation
 
-# Designs of a platform that are kept, some 350 bytes each; beyond them it starts anew.
-_MOST_DESIGNS = 1024
 # Servers and units of storage of the designs that are counted with one that nobody asked about before: they take hardly
 # longer.
 _BLOCK = 16, 2
+# Designs of a platform that are kept; beyond them it starts anew.
+_MOST_DESIGNS = 8192
 # Amounts of a design under one name, and names that are kept: a few confidences.
 _AMOUNTS = 3
-_MOST_AMOUNTS = 8
+_MOST_NAMES = 8
 # Storage nodes are fewer.
 _NODES = 2**32
-_FLOATS = (
-    *("rack_units", "power_typical_w", "power_max_w", "weight_kg", "raw_bytes", "usable_bytes"),
-    *("front_end_bytes_per_s", "gateway_bytes_per_s", "power_low_w", "rack_power_max_w", "liquid_heat_w"),
-)
-_INTS = ("racks", "existing_racks")
+_FLOATS = ("rack_units", "racks", "power_max_w", "raw_bytes")
 
 _Value = TypeVar("_Value")
 
 
+@dataclass(frozen=True)
+class DesignTotals:
+    """What the limits of a room ask about designs. Arrays over the designs."""
+
+    rack_units: Floats
+    racks: Floats
+    power_max_w: Floats  # lower bounds where the draw is open
+    raw_bytes: Floats
+    draw_is_open: Bools  # some device draws nobody knows how much
+    violations: dict[Violation, Bools]  # rule -> designs that break it
+
+    @classmethod
+    def of(cls, counted: Quantities) -> "DesignTotals":
+        """Those of counted designs."""
+        is_open = np.zeros(counted.power_max_w.shape, dtype=bool)
+        for part in counted.components:
+            if part.item in counted.unknown_power:
+                is_open |= part.quantity > 0
+        units, racks, watts, raw = (np.asarray(getattr(counted, name), dtype=float) for name in _FLOATS)
+        return cls(units, racks, watts, raw, is_open, counted.violations)
+
+
 class DesignCounts:
-    """Designs of one platform with their parts, without their networks.
+    """Designs of one platform: their totals, and amounts that are worked out from their parts.
 
     Parameters
     ----------
@@ -45,22 +61,21 @@ class DesignCounts:
 
     def __init__(self, count: Callable[[Ints, Ints], Quantities], nodes_per_unit: int) -> None:
         self._count, self._per_unit = count, nodes_per_unit
-        self.lock = RLock()  # held by whoever uses numbers that ``places`` gave
         self._forget()
 
     def _forget(self) -> None:
         self._keys: Ints = np.zeros(0, dtype=np.int64)  # servers and nodes of the designs, ascending
         self._places: Ints = np.zeros(0, dtype=np.int64)  # columns of these designs in the arrays below
-        self._floats: Floats = np.zeros((len(_FLOATS), 0))
-        self._ints: Ints = np.zeros((len(_INTS), 0), dtype=np.int64)
+        self._totals: Floats = np.zeros((len(_FLOATS), 0))
         self._draw_is_open: Bools = np.zeros(0, dtype=bool)
         self._lines = _Rows[Component](np.int32)
-        self._row_notes = _Rows[PlanNote](np.bool_)
         self._violations = _Rows[Violation](np.bool_)
-        self._any: Quantities | None = None  # what does not depend on the size
-        self._unknown_power: dict[str, None] = {}
-        self._unknown_weight: dict[str, None] = {}
         self._amounts: dict[Hashable, Floats] = {}  # NaN: not worked out yet
+
+    @property
+    def n_designs(self) -> int:
+        """Designs that are kept."""
+        return int(self._keys.size)
 
     def knows(self, servers: Ints, nodes: Ints) -> Bools:
         """(designs,) whether each was counted before."""
@@ -69,7 +84,7 @@ class DesignCounts:
     def places(self, servers: Ints, nodes: Ints) -> Ints:
         """Numbers of some designs for the other functions; those that nobody asked about before are counted now.
 
-        They hold until the next call of this function, so that its caller has the lock.
+        They hold until the next call of this function.
 
         Parameters
         ----------
@@ -79,13 +94,35 @@ class DesignCounts:
         keys = servers * _NODES + nodes
         at, is_known = self._found(keys)
         if not is_known.all():
-            more = self._with_neighbours(servers[~is_known], nodes[~is_known])
-            if self._keys.size + more.size > _MOST_DESIGNS:
+            if self._keys.size > _MOST_DESIGNS:
                 self._forget()
-                more = self._with_neighbours(servers, nodes)
+                is_known = np.zeros(keys.shape, dtype=bool)
+            more = self._with_neighbours(servers[~is_known], nodes[~is_known])
             self._add(more[~self._found(more)[1]])
             at, _ = self._found(keys)
         return np.asarray(self._places[at])
+
+    def totals(self, places: Ints) -> DesignTotals:
+        """What some designs take."""
+        units, racks, watts, raw = self._totals.take(places, axis=1)
+        return DesignTotals(units, racks, watts, raw, self._draw_is_open[places], dict(self._violations.at(places)))
+
+    def amounts(self, name: Hashable, places: Ints, work_out: Callable[[Sequence[Component]], Floats]) -> Floats:
+        """Three amounts of some designs, each worked out once under a name from the parts; shape (3, designs)."""
+        known = self._amounts.get(name)
+        if known is None or known.shape[1] < self._keys.size:
+            if known is None and len(self._amounts) >= _MOST_NAMES:
+                self._amounts.clear()
+            wider = np.full((_AMOUNTS, self._keys.size), np.nan)
+            if known is not None:
+                wider[:, : known.shape[1]] = known
+            known = self._amounts[name] = wider
+        if np.isnan(known[0, places]).any():
+            # Those of all designs take hardly longer than those of a few.
+            new = np.flatnonzero(np.isnan(known[0]))
+            parts = [part.of(quantity.astype(np.int64)) for part, quantity in self._lines.at(new)]
+            known[:, new] = work_out(parts)
+        return known.take(places, axis=1)
 
     def _with_neighbours(self, servers: Ints, nodes: Ints) -> Ints:
         """Keys of designs and of those with some more or fewer servers and units of storage, ascending."""
@@ -107,75 +144,15 @@ class DesignCounts:
 
     def _add(self, keys: Ints) -> None:
         counted = self._count(*np.divmod(keys, _NODES))
-        start, n_more = self._keys.size, keys.size
-        self._any = self._any or replace(counted, components=(), networks=())
+        totals, start, n_more = DesignTotals.of(counted), self._keys.size, keys.size
         all_keys = np.concatenate([self._keys, keys])
         order = np.argsort(all_keys)
         self._places = np.concatenate([self._places, np.arange(start, start + n_more)])[order]
         self._keys = all_keys[order]
-        self._floats = np.hstack([self._floats, _stacked(counted, _FLOATS, n_more)])
-        self._ints = np.hstack([self._ints, _stacked(counted, _INTS, n_more).astype(np.int64)])
-        self._draw_is_open = np.concatenate([self._draw_is_open, draw_is_open(counted)])
+        self._totals = np.hstack([self._totals, np.stack([getattr(totals, name) for name in _FLOATS])])
+        self._draw_is_open = np.concatenate([self._draw_is_open, totals.draw_is_open])
         self._lines.add(((_line_of(part), part, part.quantity) for part in counted.components), n_more)
-        self._row_notes.add(((note, note, rows) for note, rows in counted.row_notes.items()), n_more)
         self._violations.add(((rule, rule, rows) for rule, rows in counted.violations.items()), n_more)
-        self._unknown_power |= dict.fromkeys(counted.unknown_power)
-        self._unknown_weight |= dict.fromkeys(counted.unknown_weight)
-
-    def amounts(self, of: Hashable, places: Ints, work_out: Callable[[Quantities], Floats]) -> Floats:
-        """Amounts of some designs, each worked out once for every ``of``, from the parts; shape (amounts, designs)."""
-        known = self._amounts.get(of)
-        if known is None or known.shape[1] < self._keys.size:
-            if known is None and len(self._amounts) >= _MOST_AMOUNTS:
-                self._amounts.clear()
-            n_known = 0 if known is None else known.shape[1]
-            wider = np.full((_AMOUNTS, self._keys.size), np.nan)
-            if known is not None:
-                wider[:, :n_known] = known
-            known = self._amounts[of] = wider
-        if np.isnan(known[0, places]).any():
-            # Those of all designs take hardly longer than those of a few.
-            new = np.flatnonzero(np.isnan(known[0]))
-            known[:, new] = work_out(self.parts(new))
-        return known.take(places, axis=1)
-
-    def draw_is_open(self, places: Ints) -> Bools:
-        """(designs,) whether some device draws nobody knows how much."""
-        return np.asarray(self._draw_is_open[places])
-
-    def totals(self, places: Ints) -> Quantities:
-        """Some designs without their parts."""
-        assert self._any is not None  # a design was counted
-        return replace(
-            self._any,
-            violations=dict(self._violations.at(places)),
-            row_notes={},
-            unknown_power=(),
-            unknown_weight=(),
-            **dict(zip(_FLOATS, self._floats.take(places, axis=1), strict=True)),
-            **dict(zip(_INTS, self._ints.take(places, axis=1), strict=True)),
-        )
-
-    def parts(self, places: Ints) -> Quantities:
-        """Some designs with their parts."""
-        components = tuple(part.of(quantity.astype(np.int64)) for part, quantity in self._lines.at(places))
-        items = {part.item for part in components}
-        return replace(
-            self.totals(places),
-            components=components,
-            row_notes=dict(self._row_notes.at(places)),
-            unknown_power=tuple(item for item in self._unknown_power if item in items),
-            unknown_weight=tuple(item for item in self._unknown_weight if item in items),
-        )
-
-
-def draw_is_open(counted: Quantities) -> Bools:
-    """(rows,) whether a design has a device that draws nobody knows how much: its watts are a lower bound."""
-    is_open = np.zeros(counted.power_max_w.shape, dtype=bool)
-    for part in counted.components:
-        if part.item in counted.unknown_power:
-            is_open |= part.quantity > 0
-    return is_open
 
 
 class _Rows(Generic[_Value]):
@@ -209,8 +186,5 @@ class _Rows(Generic[_Value]):
 
 
 def _line_of(part: Component) -> Hashable:
-    return part.role, part.category, part.item, part.notes, part.status, part.contents
-
-
-def _stacked(counted: Quantities, names: Iterable[str], size: int) -> NDArray[Any]:
-    return np.array([np.broadcast_to(getattr(counted, name), size) for name in names])
+    # Notes and contents change neither price nor draw.
+    return part.role, part.category, part.item, part.status

@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 from sizer import SizingRequest, size, size_batch
 from sizer.base.errors import InfeasibleError, RequestError, SizerError
 from sizer.batch import work
-from sizer.batch.columns import answer_cells
+from sizer.batch.answer import cells_of_design
 from sizer.batch.keys import cells_of, nested, request_key
 from sizer.batch.run import _GROUP_CHUNKS, CHUNK_REQUESTS
 from sizer.batch.work import FAILED, SIZED, STATUSES
 from sizer.bom.bill import Sum
+from sizer.sizing.best_design import BestDesign
 from tests.batch.requests import AtOnce, many, request, requests
 from tests.factories.examples import EXAMPLES, ROOT, catalog, sized
 
@@ -43,7 +44,7 @@ def alone(asked: dict[str, Any]) -> dict[str, Any]:
         result = size(SizingRequest.from_dict(asked), catalog())
     except SizerError as error:
         return {"answer.status": STATUS[type(error)]}
-    cells = answer_cells(result.design, result.needs_cluster)
+    cells = cells_of_design(BestDesign(result.design, result.needs_cluster))
     return {"answer.status": "sized", **{name: cell for name, cell in cells.items() if cell is not None}}
 
 
@@ -94,14 +95,14 @@ def test_threads_and_processes_give_the_same_table_to_the_last_bit() -> None:
 
 
 def test_a_fault_of_the_program_in_one_request_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = work.sized
+    whole = work.cells_of_answer
 
     def faulty(asked: SizingRequest, *parts: Any) -> Any:
         if asked.title == "two":
             raise ZeroDivisionError("in a formula")
         return whole(asked, *parts)
 
-    monkeypatch.setattr(work, "sized", faulty)
+    monkeypatch.setattr(work, "cells_of_answer", faulty)
     rows = size_batch([request(title="one"), request(title="two"), 7, request(title="three")], catalog()).to_pylist()
     assert [row["answer.status"] for row in rows] == ["sized", "failed", "refused", "sized"]
     assert "ZeroDivisionError in test_rows.py" in rows[1]["answer.error"]

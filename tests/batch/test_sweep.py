@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from sizer import SizingRequest, load_catalog, monte_carlo, sweep
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.batch.columns import answer_cells
+from sizer.batch.answer import cells_of_design
 from sizer.batch.monte_carlo import POSTERIOR
 from sizer.cli import app
 from sizer.cli.sweep import axis_of
@@ -38,7 +38,7 @@ def alone_cells(request):
         best = best_design(request, catalog())
     except InfeasibleError as error:
         return {"answer.status": "infeasible", "answer.error": str(error)}
-    return {"answer.status": "sized", **answer_cells(best.design, best.needs_cluster)}
+    return {"answer.status": "sized", **cells_of_design(best)}
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -8,6 +8,7 @@ from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.limits import Limit
 from sizer.sizing.recommend import search
+from sizer.sizing.search.nearest_design import nearest_design
 from tests.cases.case_book import NAMES, budget_of, catalog, designed, expect, request
 
 REFUSED = ("small-change", "video-archive")
@@ -40,7 +41,7 @@ def test_a_budget_far_too_small_is_refused_with_the_budget_as_the_reason():
     with pytest.raises(InfeasibleError):
         designed("small-change")
     counts = search(request("small-change"), catalog(), stored_calibration())
-    row, broken = counts.nearest()
+    row, broken = nearest_design(counts)
     assert broken == (Limit.BUDGET,)
     platform, size_index = divmod(row, len(counts.evaluated.space.sizes))
     assert 58_000 <= float(counts.of(platform).least_cost[size_index]) <= 110_000

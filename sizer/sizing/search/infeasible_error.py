@@ -19,6 +19,7 @@ from sizer.sizing.constraints.storage_fill import MOST_FILL
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.team_simulation import simulated
 from sizer.sizing.limits import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bound_of
+from sizer.sizing.search.nearest_design import nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.stages.gpu_memory import MemoryAnswer, memory_answer
 from sizer.sizing.stages.language_rates import layout_refusal
@@ -70,7 +71,7 @@ def infeasible_error(counts: PartCounts, asked: str | None = None) -> Infeasible
     """
     evaluated = counts.evaluated
     target = asked or "; ".join(dict.fromkeys(target_text(work.request, work.dnn) for work in evaluated.works))
-    row, broken = counts.nearest()
+    row, broken = nearest_design(counts)
     # A design that misses its targets while all parts work has the better reason.
     broken = tuple(limit for limit in broken if limit not in LOSS_LIMITS.values()) or broken
     platform = evaluated.platforms[int(evaluated.space.platform[row])]

@@ -18,20 +18,16 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import Quantities
+from sizer.physical.design_counts import DesignTotals
 from sizer.physical.existing_use import PurchaseColumns, has_main, purchase
 from sizer.physical.platform import Platform
-from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING
+from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING, quantities
 from sizer.physical.racks.power import device_power
 from sizer.sizing.limits import AnyLimit, Limit
-from sizer.sizing.search.choice import nearest_row
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.main_items import MainItems, main_items_cost, ranking_prices
-from sizer.sizing.search.stored_counts import design_counts, priced_parts, priced_totals
-from sizer.sizing.stages.evaluate import least_chance
+from sizer.sizing.search.stored_counts import PricedTotals, amounts, is_stored, priced_totals
 from sizer.workload.request import SizingRequest
-
-# Keeps the amounts of any budget apart, above every design that misses the target.
-_PER_UNIT_OF_MONEY = 1e-13
 
 
 @cached_by_list
@@ -54,18 +50,25 @@ def _draws_are_open(platforms: Sequence[Platform]) -> Ints:
 
 
 @dataclass(frozen=True)
-class PlatformParts:
-    """All sizes of one platform. Arrays over the sizes."""
+class DesignParts:
+    """Some sizes of one platform. Arrays over the sizes."""
 
-    quantities: Quantities
+    totals: DesignTotals
     cost: Floats  # sum of the priced lines
     least_cost: Floats  # bands at their low ends where there is no price
     likely_cost: Floats  # at most, with the confidence of the request; bands where there is no price
     ranking_cost: Floats  # that, or the cost of ownership where the request ranks by it
-    unpriced: frozenset[str]  # items without a price
     limits: dict[AnyLimit, Bools]  # what can be built, the room, the budget -> designs that keep it
     power_is_open: Bools  # a limit of watts is asked for, and a device draws nobody knows how much
     energy_is_open: Bools  # energy is part of the ranking, and a device draws nobody knows how much
+
+
+@dataclass(frozen=True)
+class PlatformParts(DesignParts):
+    """All sizes of one platform."""
+
+    quantities: Quantities
+    unpriced: frozenset[str]  # items without a price
     purchase: PurchaseColumns | None  # what is bought and what stays idle; None where no servers or storage are there
 
 
@@ -105,7 +108,8 @@ class PartCounts:
         """One platform, counted now if nobody asked before."""
         if index not in self.by_platform:
             sizes = np.arange(len(self.evaluated.space.sizes))
-            self.by_platform[index] = self._taken(index, sizes, self._count(index))
+            self.by_platform[index] = one = self._count_all(index)
+            self._take(index, sizes, one)
         return self.by_platform[index]
 
     def keep_limits(self, index: int, sizes: Ints) -> Bools:
@@ -123,32 +127,33 @@ class PartCounts:
         if new.size and not self._counts_some:
             self.of(index)
         elif new.size:
-            self._taken(index, new, self._count(index, new))
+            self._take(index, new, self._count(index, new))
         return np.asarray(self._keeps[rows])
 
-    def _parts_at(self, index: int, sizes: Ints) -> tuple[PlatformParts, Ints]:
-        """Parts of some designs of a platform, and their places in these."""
+    def parts_at(self, index: int, sizes: Ints) -> tuple[DesignParts, Ints]:
+        """Some designs of a platform, and their places in what is returned."""
         if index in self.by_platform or not self._counts_some:
             return self.of(index), sizes
-        return self._taken(index, sizes, self._count(index, sizes)), np.arange(sizes.size)
+        found = self._count(index, sizes)
+        self._take(index, sizes, found)
+        return found, np.arange(sizes.size)
 
     @property
     def _counts_some(self) -> bool:
         """Whether a few designs of a platform are counted without the others."""
         return self.request.existing == NOTHING_EXISTING and self.ownership_rates is None
 
-    def _taken(self, index: int, sizes: Ints, one: PlatformParts) -> PlatformParts:
+    def _take(self, index: int, sizes: Ints, one: DesignParts) -> None:
         """Write what was counted of some designs into the arrays over all."""
         rows = self.evaluated.space.of_platform(index).start + sizes
-        self.rack_units[rows], self.power_w[rows] = one.quantities.rack_units, one.quantities.power_max_w
-        self.racks[rows], self.raw_bytes[rows] = one.quantities.racks, np.nan_to_num(one.quantities.raw_bytes)
+        self.rack_units[rows], self.power_w[rows] = one.totals.rack_units, one.totals.power_max_w
+        self.racks[rows], self.raw_bytes[rows] = one.totals.racks, np.nan_to_num(one.totals.raw_bytes)
         self.cost[rows], self.likely_cost[rows] = one.cost, one.likely_cost
         self.ranking_cost[rows] = one.ranking_cost
         self.unknowns[rows] = self.evaluated.unknowns[rows] + one.power_is_open
         self.energy_is_open[rows] = one.energy_is_open
         self._keeps[rows] = np.logical_and.reduce([np.ones(sizes.size, dtype=bool), *one.limits.values()])
         self._is_counted[rows] = True
-        return one
 
     @property
     def conditional(self) -> Bools:
@@ -161,10 +166,10 @@ class PartCounts:
 
         What else a design is made of only adds to these, so that no design outside keeps all limits.
         """
-        return np.asarray(self.evaluated.runs & (self._certainly_broken == 0))
+        return np.asarray(self.evaluated.runs & (self.certainly_broken == 0))
 
     @cached_property
-    def _certainly_broken(self) -> Ints:
+    def certainly_broken(self) -> Ints:
         """(platforms, sizes) limits of the room that servers and storage alone break."""
         limits = self.request.limits
         pairs = (
@@ -206,45 +211,59 @@ class PartCounts:
                 # A power of two, which the next request may ask about, too; in a small room the first is likelier.
                 is_other = np.bitwise_count(evaluated.space.sizes[places]) > 1
                 places = places[np.argsort(is_other, kind="stable")]
-            stored = design_counts(evaluated.platforms[index], request, self.catalog)
-            nodes = evaluated.class_nodes[evaluated.class_of[index], places]
-            known = int(np.argmax(stored.knows(evaluated.space.sizes[places], nodes)))
+            platform, nodes = evaluated.platforms[index], evaluated.class_nodes[evaluated.class_of[index], places]
+            known = int(np.argmax(is_stored(platform, evaluated.space.sizes[places], nodes, request, self.catalog)))
             if self.keep_limits(index, places[known : known + 1]).all():
                 return True
         return self.feasible_of(index).size > 0
 
-    def _count(self, index: int, places: Ints | None = None) -> PlatformParts:
-        """Count the designs of one platform, or some of its sizes without naming their parts."""
+    def _count_all(self, index: int) -> PlatformParts:
+        """Count the designs of one platform with their parts."""
         pause_point()
-        evaluated, request = self.evaluated, self.request
+        evaluated, request, catalog = self.evaluated, self.request, self.catalog
         platform, sizes = evaluated.platforms[index], evaluated.space.sizes
-        nodes = evaluated.class_nodes[evaluated.class_of[index]]
-        prices = (self.catalog, self.prices, self.unit_prices)
-        if places is None:
-            parts = priced_parts(platform, sizes, nodes, request, *prices)
-        else:
-            parts = priced_totals(platform, sizes[places], nodes[places], request, *prices)
-        found = parts.quantities
-        ranking = parts.likely
+        found = quantities(
+            platform,
+            sizes,
+            evaluated.class_nodes[evaluated.class_of[index]],
+            catalog=catalog,
+            limits=request.limits,
+            existing=request.existing,
+            fabric=request.fabric,
+        )
+        priced, unpriced = amounts(found.components, platform, catalog, self.prices, self.unit_prices, request.currency)
+        ranking = priced[2]
         if self.ownership_rates is not None:
             ranking = np.round(row_totals(found, platform, self.unit_prices, self.ownership_rates)[1], 2)
-        is_ours = self.unit_prices.currency == request.currency
-        least = np.maximum(parts.low, parts.cost) if is_ours else parts.cost
-        is_limited = request.limits.power_w is not None or request.limits.rack_power_w is not None
         bought = None
         if has_main(request.existing):
-            bought = purchase(platform, found.components, request.existing, self.catalog)
-        return PlatformParts(
-            found,
-            parts.cost,
+            bought = purchase(platform, found.components, request.existing, catalog)
+        parts = self._parts_of(PricedTotals(DesignTotals.of(found), *priced), ranking)
+        return PlatformParts(**vars(parts), quantities=found, unpriced=unpriced, purchase=bought)
+
+    def _count(self, index: int, places: Ints) -> DesignParts:
+        """Count some sizes of one platform, where no equipment is there."""
+        pause_point()
+        evaluated = self.evaluated
+        sizes, nodes = evaluated.space.sizes[places], evaluated.class_nodes[evaluated.class_of[index], places]
+        prices = (self.catalog, self.prices, self.unit_prices)
+        priced = priced_totals(evaluated.platforms[index], sizes, nodes, self.request, *prices)
+        return self._parts_of(priced, priced.likely)
+
+    def _parts_of(self, priced: PricedTotals, ranking_cost: Floats) -> DesignParts:
+        limits, totals = self.request.limits, priced.totals
+        is_ours = self.unit_prices.currency == self.request.currency
+        least = np.maximum(priced.low, priced.cost) if is_ours else priced.cost
+        is_limited = limits.power_w is not None or limits.rack_power_w is not None
+        return DesignParts(
+            totals,
+            priced.cost,
             least,
-            parts.likely,
-            ranking,
-            parts.unpriced,
-            self.limits_of(found, least),
-            parts.draw_is_open & is_limited,
-            parts.draw_is_open & self._pays_energy,
-            bought,
+            priced.likely,
+            ranking_cost,
+            self.limits_of(totals, least),
+            totals.draw_is_open & is_limited,
+            totals.draw_is_open & self._pays_energy,
         )
 
     @cached_property
@@ -289,7 +308,7 @@ class PartCounts:
         """What servers, storage and their support alone cost, at the amount that ranks designs."""
         return main_items_cost(self.request, self.evaluated, self.unit_prices, self.ownership_rates)
 
-    def limits_of(self, found: Quantities, least_cost: Floats) -> dict[AnyLimit, Bools]:
+    def limits_of(self, found: DesignTotals | Quantities, least_cost: Floats) -> dict[AnyLimit, Bools]:
         """What can be built, the limits of the room and the budget -> counted designs that keep it."""
         limits = self.request.limits
         passes: dict[AnyLimit, Bools] = {limit: ~breaks for limit, breaks in found.violations.items()}
@@ -311,7 +330,7 @@ class PartCounts:
         index, size = divmod(row, len(evaluated.space.sizes))
         passes = {limit: kept[evaluated.class_of[index], size] for limit, kept in evaluated.class_passes.items()}
         passes[Limit.LARGER_PARTS] = np.bool_(index not in evaluated.twins)
-        parts, places = self._parts_at(index, np.array([size]))
+        parts, places = self.parts_at(index, np.array([size]))
         of_parts = {limit: kept[places[0]] for limit, kept in parts.limits.items()}
         return [limit for limit, is_kept in (passes | of_parts).items() if not is_kept]
 
@@ -339,53 +358,3 @@ class PartCounts:
         for index in range(self.evaluated.space.n_platforms):
             found[self.feasible_of(index)] = True
         return found
-
-    def nearest(self) -> tuple[int, tuple[AnyLimit, ...]]:
-        """Row that breaks the fewest limits, and which; of these the one that comes nearest to the request.
-
-        Of designs that meet the target and break a limit of the room, the smallest is the nearest; of those that break
-        the budget, the one that could cost least; of those that miss the target, the likeliest and then the fastest; of
-        those on which a team waits too long, the largest. Platforms are counted in the order of what they could be.
-        """
-        evaluated = self.evaluated
-        breaks = np.sum([~kept for kept in evaluated.class_passes.values()], axis=0)
-        meets = evaluated.class_probability >= least_chance(self.request.confidence)
-        meets &= evaluated.class_passes[Limit.GPU_COUNT]  # so many GPUs may be asked for, whatever their rate
-        # The weights only order: chance before rate, and below every design that meets the target.
-        fastest = (
-            evaluated.class_probability - 1.0 + 1e-6 * evaluated.class_throughput / evaluated.class_throughput.max()
-        )
-        in_time = evaluated.class_passes.get(Limit.TEAM_WAITS, np.ones(meets.shape, dtype=bool))
-        # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
-        servers = 1e-6 * evaluated.space.sizes - 2.0
-        bounds = []
-        for index in self.alive:
-            row = evaluated.class_of[index]
-            few = breaks[row] + self._certainly_broken[index]
-            smallness = _smallness(self.at_least["racks"][index], self.at_least["units"][index])
-            if self.request.limits.budget is not None:
-                smallness = np.ones(smallness.shape)  # what it costs is known when its parts are counted
-            near = np.where(in_time[row], np.where(meets[row], smallness, fastest[row]), servers)
-            bounds.append((int(few.min()), -float(near[few == few.min()].max()), index))
-        best: tuple[int, float, int, tuple[AnyLimit, ...]] | None = None
-        every = np.arange(len(evaluated.space.sizes))
-        for count, closeness, index in sorted(bounds):
-            if best is not None and (count, closeness) > best[:2]:
-                break
-            row, parts = evaluated.class_of[index], self._parts_at(index, every)[0]
-            limits = {limit: kept[row] for limit, kept in evaluated.class_passes.items()} | parts.limits
-            smallness = _smallness(parts.quantities.racks, parts.quantities.rack_units)
-            if Limit.BUDGET in limits:
-                cheapness = 1.0 - _PER_UNIT_OF_MONEY * parts.least_cost
-                smallness = np.where(limits[Limit.BUDGET], smallness, cheapness)
-            near = np.where(in_time[row], np.where(meets[row], smallness, fastest[row]), servers)
-            size, broken = nearest_row(limits, near)
-            here = (len(broken), -float(near[size]), evaluated.space.of_platform(index).start + size, broken)
-            best = here if best is None else min(best, here)
-        assert best is not None  # the space has at least one platform
-        return best[2], best[3]
-
-
-def _smallness(racks: Floats | Ints, rack_units: Floats) -> Floats:
-    """Above that of every design that misses the target; racks count before rack units."""
-    return np.asarray(1.0 - 1e-4 * racks - 1e-9 * rack_units)
