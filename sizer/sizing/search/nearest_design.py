@@ -1,0 +1,61 @@
+"""The design that comes nearest to a request that none meets: what it breaks says why."""
+
+import numpy as np
+
+from sizer.base.arrays import Floats, Ints
+from sizer.sizing.limits import AnyLimit, Limit
+from sizer.sizing.search.choice import nearest_row
+from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.stages.evaluate import least_chance
+
+# Keeps the amounts of any budget apart, above every design that misses the target.
+_PER_UNIT_OF_MONEY = 1e-13
+
+
+def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
+    """Row that breaks the fewest limits, and which; of these the one that comes nearest to the request.
+
+    Of designs that meet the target and break a limit of the room, the smallest is the nearest; of those that break
+    the budget, the one that could cost least; of those that miss the target, the likeliest and then the fastest; of
+    those on which a team waits too long, the largest. Platforms are counted in the order of what they could be.
+    """
+    evaluated = counts.evaluated
+    breaks = np.sum([~kept for kept in evaluated.class_passes.values()], axis=0)
+    meets = evaluated.class_probability >= least_chance(counts.request.confidence)
+    meets &= evaluated.class_passes[Limit.GPU_COUNT]  # so many GPUs may be asked for, whatever their rate
+    # The weights only order: chance before rate, and below every design that meets the target.
+    fastest = evaluated.class_probability - 1.0 + 1e-6 * evaluated.class_throughput / evaluated.class_throughput.max()
+    in_time = evaluated.class_passes.get(Limit.TEAM_WAITS, np.ones(meets.shape, dtype=bool))
+    # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
+    servers = 1e-6 * evaluated.space.sizes - 2.0
+    bounds = []
+    for index in counts.alive:
+        row = evaluated.class_of[index]
+        few = breaks[row] + counts.certainly_broken[index]
+        smallness = _smallness(counts.at_least["racks"][index], counts.at_least["units"][index])
+        if counts.request.limits.budget is not None:
+            smallness = np.ones(smallness.shape)  # what it costs is known when its parts are counted
+        near = np.where(in_time[row], np.where(meets[row], smallness, fastest[row]), servers)
+        bounds.append((int(few.min()), -float(near[few == few.min()].max()), index))
+    best: tuple[int, float, int, tuple[AnyLimit, ...]] | None = None
+    every = np.arange(len(evaluated.space.sizes))
+    for count, closeness, index in sorted(bounds):
+        if best is not None and (count, closeness) > best[:2]:
+            break
+        row, parts = evaluated.class_of[index], counts.parts_at(index, every)[0]
+        limits = {limit: kept[row] for limit, kept in evaluated.class_passes.items()} | parts.limits
+        smallness = _smallness(parts.totals.racks, parts.totals.rack_units)
+        if Limit.BUDGET in limits:
+            cheapness = 1.0 - _PER_UNIT_OF_MONEY * parts.least_cost
+            smallness = np.where(limits[Limit.BUDGET], smallness, cheapness)
+        near = np.where(in_time[row], np.where(meets[row], smallness, fastest[row]), servers)
+        size, broken = nearest_row(limits, near)
+        here = (len(broken), -float(near[size]), evaluated.space.of_platform(index).start + size, broken)
+        best = here if best is None else min(best, here)
+    assert best is not None  # the space has at least one platform
+    return best[2], best[3]
+
+
+def _smallness(racks: Floats | Ints, rack_units: Floats) -> Floats:
+    """Above that of every design that misses the target; racks count before rack units."""
+    return np.asarray(1.0 - 1e-4 * racks - 1e-9 * rack_units)
