@@ -113,7 +113,7 @@ def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
         nodes = words.plural(need.nodes, "node")
         if need.decision is StorageDecision.RATE:
             for_capacity = f", the capacity {words.plural(need.nodes_for_capacity, 'node')}"
-            if need.nodes_for_capacity <= need.smallest_nodes:
+            if 1 < need.nodes_for_capacity <= need.smallest_nodes:
                 for_capacity = f"; the data fit the smallest system, {words.plural(need.smallest_nodes, 'node')}"
             level = choice.level if need.rate_need is RateNeed.LEVEL else None
             of = "" if level is None else _level_text(level)
