@@ -254,7 +254,7 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer, result: SizingResu
             )
         case _:
             trains = any(answer.workload.task == "training" for answer in design.workloads)
-            more = " More servers would not shorten the time to accuracy in proportion." if trains else ""
+            more = " More servers would not shorten the time in proportion, if at all." if trains else ""
             return f"One {server} needs no fabric between servers, no head node and no distributed training code.{more}"
 
 
