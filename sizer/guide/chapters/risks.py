@@ -276,7 +276,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             yield Risk(
                 "GPUs wait for data",
                 f"{words.stage(answer.bottleneck)} is the bottleneck",
-                "newer software or faster GPUs bring no gain until this stage grows",
+                "newer software or faster GPUs bring little until this stage grows",
             )
     n_unknown = len([device for device in design.quantities.unknown_power if device])
     if n_unknown:
