@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
@@ -28,6 +28,8 @@ _SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "thousand": 1e3, "million": 1e6, "billio
 _SCALE_WRITTEN = r"(?:([kM]|\s*(?:thousand|million|billion))(?:\s+|$))?"
 # Prefixes of printed numbers, and the units that take them; metres are printed without.
 _PRINTED_PREFIXES = (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18))
+# Digits of a float that a sum keeps.
+_EXACT_DIGITS = 12
 _PREFIXED = ("B", "B/s", "bit/s", "W", "FLOP", "FLOP/s", "Wh")
 # Upper limit, factor and name of the units of a time.
 _TIMES = ((99.5, 1.0, "s"), (5970.0, units.MINUTE_S, "min"), (72 * units.HOUR_S, units.HOUR_S, "h"))
@@ -259,11 +261,19 @@ def significant(value: float, digits: int = 3) -> str:
     """Number rounded to ``digits`` significant digits, thousands grouped, no exponent: 0.0312, 4.20, 52 300."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
-    decimals = digits - 1 - math.floor(math.log10(abs(value)))
-    rounded = round(value, decimals)
+    rounded = _rounded(value, digits)
     # Rounding can carry into the next digit (9.996 -> 10.0); the decimals follow the rounded number.
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
     return grouped(rounded, decimals)
+
+
+def _rounded(value: float, digits: int) -> float:
+    """Value to ``digits`` significant digits, a tie away from zero, whatever its unit: 31,850 W are 31.9 kW."""
+    if value == 0 or not math.isfinite(value):
+        return value
+    # The last bits of a sum make no tie.
+    exact = Decimal(f"{value:.{max(digits, _EXACT_DIGITS)}g}")
+    return float(exact.quantize(Decimal((0, (1,), exact.adjusted() - digits + 1)), ROUND_HALF_UP))
 
 
 def scaled_unit(value: float, unit: str, digits: int = 3) -> tuple[float, str]:
@@ -276,7 +286,7 @@ def scaled_unit(value: float, unit: str, digits: int = 3) -> tuple[float, str]:
         return next(((factor, name) for limit, factor, name in _TIMES if value < limit), (units.DAY_S, "d"))
     if unit not in _PREFIXED or value == 0 or not math.isfinite(value):
         return 1.0, unit
-    size = abs(float(f"{value:.{digits - 1}e}"))
+    size = abs(_rounded(value, digits))
     prefix, factor = next((p for p in reversed(_PRINTED_PREFIXES) if size >= p[1]), _PRINTED_PREFIXES[0])
     return factor, prefix + unit
 
@@ -288,7 +298,7 @@ def number_and_unit(value: float, unit: str, digits: int = 3, like: float | None
     """
     factor, printed = scaled_unit(value if like is None else like, unit, digits)
     if unit in _PREFIXED:
-        value = float(f"{value:.{digits - 1}e}")
+        value = _rounded(value, digits)
     return significant(value / factor, digits), printed
 
 

@@ -14,6 +14,15 @@ _FORBIDDEN_CHARACTER = re.compile(f"[{_FORBIDDEN}]")
 _LINE_END = re.compile("[\t\n\r\u2028\u2029]")
 
 
+# "8 x 400 GbE", as catalogue files say it.
+_TIMES = re.compile(r"(?<=\d) x (?=[\dA-Z])")
+
+
+def with_times_sign(text: str) -> str:
+    """Text with the sign of multiplication in its counts: "8 × 400 GbE"."""
+    return _TIMES.sub(" × ", text)
+
+
 def paragraphs(text: str) -> str:
     """Text that may have several lines.
 

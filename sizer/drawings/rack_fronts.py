@@ -6,7 +6,7 @@ Up to four racks stand on one drawing. In a large room each kind of rack is draw
 import math
 from collections.abc import Iterator, Sequence
 
-from sizer.base.quantities import NARROW_SPACE, by_count, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, number_and_unit, si
 from sizer.catalog.model import Catalog
 from sizer.drawings import racks
 from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
@@ -301,9 +301,14 @@ def _foot(rack: PlacedRack, x: float, y: float, width: float, catalog: Catalog) 
 
 
 def _feed_texts(feed: PowerFeed, rack: PlacedRack, kinds: Sequence[str]) -> tuple[str, ...]:
-    load = racks.at_least(rack.has_unknown_power, significant(feed.alone_w / 1e3))
+    load = racks.at_least(rack.has_unknown_power, _kilowatts(feed.alone_w))
     outlets = dict(feed.outlets)
     return (
-        f"{load} of {significant(feed.capacity_w / 1e3)}",
+        f"{load} of {_kilowatts(feed.capacity_w)}",
         *(f"{feed.used(kind)}{NARROW_SPACE}/{NARROW_SPACE}{outlets.get(kind, 0)}" for kind in kinds),
     )
+
+
+def _kilowatts(power_w: float) -> str:
+    """Kilowatts as in every table; the unit stands in the head of the column."""
+    return number_and_unit(power_w, "W", like=max(power_w, 1e3))[0]

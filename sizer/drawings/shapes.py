@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from sizer.base.texts import with_times_sign
+
 Anchor = Literal["start", "middle", "end"]
 
 # Advance widths of Inter Regular for the characters 32 to 126, in thousandths of the type size.
@@ -113,6 +115,7 @@ _SEMIBOLD_FACTOR = 1.05
 
 # Where text may be broken: not at no-break spaces, which hold a number and its unit together.
 _BREAKS = re.compile(r"[ \t\r\n]+")
+_HYPHENS = re.compile(r"(?<=-)(?=.)")
 
 
 def text_width(text: str, size: float, *, semibold: bool = False) -> float:
@@ -122,14 +125,19 @@ def text_width(text: str, size: float, *, semibold: bool = False) -> float:
 
 
 def wrapped(text: str, size: float, width: float, *, semibold: bool = False, max_lines: int = 3) -> tuple[str, ...]:
-    """Text broken at spaces into lines that fit ``width``; what does not fit ends in an ellipsis."""
+    """Text broken at spaces into lines that fit ``width``, and a word that is too long for a line after its hyphens.
+
+    What does not fit ends in an ellipsis.
+    """
     lines: list[str] = []
-    for word in filter(None, _BREAKS.split(text)):
-        candidate = f"{lines[-1]} {word}" if lines else word
-        if lines and text_width(candidate, size, semibold=semibold) <= width:
-            lines[-1] = candidate
-        else:
-            lines.append(word)
+    for word in filter(None, _BREAKS.split(with_times_sign(text))):
+        is_long = max_lines > 1 and text_width(word, size, semibold=semibold) > width
+        for number, part in enumerate(_HYPHENS.split(word) if is_long else [word]):
+            candidate = f"{lines[-1]}{'' if number else ' '}{part}" if lines else part
+            if lines and text_width(candidate, size, semibold=semibold) <= width:
+                lines[-1] = candidate
+            else:
+                lines.append(part)
     if len(lines) > max_lines:
         lines = [*lines[: max_lines - 1], f"{lines[max_lines - 1]} …"]
     return tuple(_shortened(line, size, width, semibold=semibold) for line in lines)

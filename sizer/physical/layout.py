@@ -9,15 +9,15 @@ from operator import attrgetter
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Ints
 from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Cable, Device
 from sizer.physical.components import Component, Quantities
-from sizer.physical.networks.cables import choose_cables
 from sizer.physical.networks.counts import wiring
-from sizer.physical.networks.links import ZERO_U, LinkGroup, NumberRange, connect
+from sizer.physical.networks.links import ZERO_U, NumberRange, connect
 from sizer.physical.networks.members import AS_USUAL, NO_NUMBERS, Wiring, shape
+from sizer.physical.networks.splitting import MOST_CAGES, planned_cables
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.plan import (
     CABLE_CATEGORY,
@@ -42,8 +42,6 @@ from sizer.physical.roles import Role
 from sizer.workload.request import Existing, ExistingRack, Fabric, Limits
 
 RACKS_PER_ROW = 10
-# More cages than a device has.
-_MOST_CAGES = 4_096
 
 
 def building_plan(
@@ -106,8 +104,11 @@ def building_plan(
     pdu_rack = np.where(a_device == ZERO_U, pdu_racks[np.minimum(a_port, pdu_racks.size - 1)] if n_pdus else -1, -1)
     lengths_m = link_lengths_m(places, platform.rack, a_device, b_device, pdu_rack)
     ends = accumulate(run.a_device.size for run in runs)
+    of_runs = [lengths_m[end - run.a_device.size : end] for run, end in zip(runs, ends, strict=True)]
+    planned = planned_cables(runs, of_runs, _cables(catalog))
     cables = [
-        _cable_run(run, lengths_m[end - run.a_device.size : end], catalog) for run, end in zip(runs, ends, strict=True)
+        CableRun(run, of_run, choices, number)
+        for run, of_run, (choices, number) in zip(runs, of_runs, planned, strict=True)
     ]
     return Plan(
         devices=placed,
@@ -300,11 +301,6 @@ def _own_weight_kg(group: RackGroup, room: ExistingRack | None) -> float | None:
     return group.rack.weight_kg.value if group.rack.weight_kg is not None else None
 
 
-def _cable_run(run: LinkGroup, length_m: Floats, catalog: Catalog) -> CableRun:
-    choices, number = choose_cables(_cables(catalog), run.kind, length_m, run.cages)
-    return CableRun(run, length_m, tuple(choices), number)
-
-
 @cached_by_catalog
 def _cables(catalog: Catalog) -> tuple[Cable, ...]:
     return tuple(catalog.cables.values())
@@ -322,10 +318,13 @@ def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) ->
                 key = (cable.run.role, item, choice.notes)
                 more = cages.filled(cable, number, item) if item in modules else links * pieces
                 found[key] = found.get(key, Fraction(0)) + more
-    measured = [
-        Component(role, CABLE_CATEGORY, item, np.array([math.ceil(total)]), notes)
-        for (role, item, notes), total in found.items()
-    ]
+    measured = []
+    sums: dict[str, Fraction] = {}  # a splitter may serve links of two roles
+    for (role, item, notes), total in found.items():
+        before = sums.get(item, Fraction(0))
+        sums[item] = before + total
+        quantity = math.ceil(sums[item]) - math.ceil(before)
+        measured.append(Component(role, CABLE_CATEGORY, item, np.array([quantity]), notes))
     kept = [part for part in components if part.category != CABLE_CATEGORY]
     place = next((i for i, part in enumerate(kept) if part.category == "rack and power"), len(kept))
     return (*kept[:place], *measured, *kept[place:])
@@ -346,7 +345,7 @@ class _Cages:
             if module != item:
                 continue
             known = self._filled.get(item, NO_NUMBERS)
-            codes = np.unique(device * _MOST_CAGES + port // ports_each)
+            codes = np.unique(device * MOST_CAGES + port // ports_each)
             new = codes[~np.isin(codes, known)]
             added += new.size
             self._filled[item] = np.concatenate([known, new])

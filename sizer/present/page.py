@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from sizer.base.errors import ReportError
 from sizer.base.quantities import NARROW_SPACE
 from sizer.base.resources import data_dir
+from sizer.base.texts import with_times_sign
 from sizer.present.citations import Citations
 from sizer.present.fonts.files import FONTS_GO_HERE, web_faces
 from sizer.present.fonts.glyphs import readable
@@ -20,7 +21,6 @@ from sizer.present.theme import css_variables
 
 # More figures than these are named by the first and the last.
 _MOST_LINKS = 4
-_TIMES = re.compile(r"(?<=\d) x (?=[\dA-Z])")
 # A unit stands behind a number and a narrow no-break space; it is printed lighter.
 _UNIT = re.compile(rf"(?<=[\d)]){NARROW_SPACE}([A-Za-zµ%][A-Za-zµ%/]*)")
 
@@ -73,7 +73,7 @@ def rendered(
     except TemplateError as error:
         raise ReportError(f"{getattr(error, 'name', None) or 'reports/' + template}: {error.message}") from error
     # Names of the catalogue have a letter between two numbers; sentences have the sign.
-    return readable(_TIMES.sub(" × ", text))
+    return readable(with_times_sign(text))
 
 
 def with_fonts_inside(page: str) -> str:

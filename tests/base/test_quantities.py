@@ -114,3 +114,12 @@ def test_a_confidence_that_is_missed_is_never_printed_as_reached(probability: fl
         return
     printed = q.probability_text(probability).replace("\u202f%", "")
     assert printed == "under 1" or int(printed) <= asked - (probability < asked / 100 - 1e-8)
+
+
+@pytest.mark.parametrize(
+    ("watts", "printed"), [(31_850.0, "31.9"), (7_745.0, "7.75"), (10_150 + 21_700 - 1e-11, "31.9")]
+)
+def test_a_value_rounds_alike_in_every_unit(watts: float, printed: str) -> None:
+    """Ties go up, as in hand arithmetic: 31,850 W and 31.85 kW are both 31.9 kW."""
+    assert q.si(watts, "W") == f"{printed}{q.NARROW_SPACE}kW"
+    assert q.significant(watts / 1e3) == printed

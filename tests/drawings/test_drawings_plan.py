@@ -363,3 +363,11 @@ def facility_rows(result: Any) -> Sequence[Any]:
 
 def test_text_breaks_at_spaces_and_not_between_a_number_and_its_unit():
     assert wrapped("about 90\u202f% of it", 10, 40) == ("about", "90\u202f% of", "it")
+
+
+def test_a_name_too_long_for_its_box_breaks_after_a_hyphen():
+    assert wrapped("4 × AS-8125GS-TNMR2", 9, 87, semibold=True) == ("4 × AS-8125GS-", "TNMR2")
+
+
+def test_counts_in_names_have_the_sign_on_every_line():
+    assert wrapped("SN5600 as 128 x 400 GbE", 10, 74) == ("SN5600 as 128", "× 400 GbE")

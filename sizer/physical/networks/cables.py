@@ -23,6 +23,8 @@ BETWEEN_RACKS_M = 10.0
 _ONE = Fraction(1)
 # Modes of fibre in the order in which they are taken: the shortest reach costs least.
 _MODES: tuple[FibreMode | None, ...] = (None, "multimode", "single-mode", "duplex-lc")
+# Media of cables that join two ports without modules.
+WHOLE_CABLES = ("dac", "copper", "aoc")
 # Lengths nearer than this are one length. [m]
 _EQUAL_M = 1e-9
 
@@ -57,7 +59,9 @@ def pieces_of(links: ArrayLike, each: Fraction) -> Ints:
     return np.asarray(-(-np.asarray(links, dtype=np.int64) * each.numerator // each.denominator))
 
 
-def choose_cable(cables: Iterable[Cable], kind: LinkType, length_m: float, cages: Cages = ANY_CAGES) -> CableChoice:
+def choose_cable(
+    cables: Iterable[Cable], kind: LinkType, length_m: float, cages: Cages = ANY_CAGES, *, may_split: bool = True
+) -> CableChoice:
     """Shortest catalogue cable of a kind that reaches a length: copper while one reaches, else optics.
 
     Parameters
@@ -70,6 +74,9 @@ def choose_cable(cables: Iterable[Cable], kind: LinkType, length_m: float, cages
         Planning length. [m]
     cages : tuple of str
         Connectors of the ports at both ends, which decide the modules.
+    may_split : bool, default True
+        Whether the other ports of the cage run over the same cable. A link alone in its cage takes a splitter only
+        where nothing else joins the two ports, and then a whole one.
 
     Returns
     -------
@@ -78,19 +85,19 @@ def choose_cable(cables: Iterable[Cable], kind: LinkType, length_m: float, cages
         the catalogue has nothing for the kind.
     """
     known = [cable for cable in cables if cable.orderable]
-    choice = _choose(known, kind, length_m, cages)
+    choice = _choose(known, kind, length_m, cages, may_split)
     if choice is not None:
         return choice
     question = CableQuestion(kind, length_m)
     stand_in = _stand_in(known, kind)
-    if stand_in is not None and (choice := _choose(known, stand_in, length_m, cages)) is not None:
+    if stand_in is not None and (choice := _choose(known, stand_in, length_m, cages, may_split)) is not None:
         note = PlanNote(PlanNoteKind.OTHER_CABLE, (kind.name, stand_in.name))
         return CableChoice(choice.items, choice.modules, (note,), question)
     return CableChoice((), question=question)
 
 
 def choose_cables(
-    cables: tuple[Cable, ...], kind: LinkType, lengths_m: Floats, cages: Cages = ANY_CAGES
+    cables: tuple[Cable, ...], kind: LinkType, lengths_m: Floats, cages: Cages = ANY_CAGES, *, may_split: bool = True
 ) -> tuple[list[CableChoice], Ints]:
     """Choices for many links of a kind, and the number of each link's choice; see :func:`choose_cable`.
 
@@ -104,25 +111,60 @@ def choose_cables(
         Length of each link. [m]
     cages : tuple of str
         Connectors of the ports at both ends of all of them.
+    may_split : bool, default True
+        As for ``choose_cable``.
     """
-    steps, choices = _steps(cables, kind, cages)
+    steps, choices = _steps(cables, kind, cages, may_split)
     # Between two lengths of the catalogue the choice does not change; beyond the last one the longest link speaks.
     step = np.searchsorted(steps, lengths_m - _EQUAL_M)
     is_used = np.bincount(step) > 0
     longest = float(lengths_m.max(initial=0.0))
     used = np.flatnonzero(is_used).tolist()
-    found = [choices[i] if i < steps.size else choose_cable(cables, kind, longest, cages) for i in used]
+    found = [
+        choices[i] if i < steps.size else choose_cable(cables, kind, longest, cages, may_split=may_split) for i in used
+    ]
     return found, (np.cumsum(is_used) - 1)[step]
 
 
 @cached_by_catalog
-def _steps(cables: tuple[Cable, ...], kind: LinkType, cages: Cages) -> tuple[Floats, tuple[CableChoice, ...]]:
+def _steps(
+    cables: tuple[Cable, ...], kind: LinkType, cages: Cages, may_split: bool
+) -> tuple[Floats, tuple[CableChoice, ...]]:
     """Lengths of the catalogue that a kind may come in, and the choice for each."""
     stand_in = _stand_in(cables, kind)
     of_kind = [c for c in cables if c.orderable and (kind in c.kinds or stand_in in c.kinds)]
     reaches = [c.reach_m.value for c in of_kind if c.reach_m is not None]
     steps = np.unique([*(c.length_m.value for c in of_kind if c.length_m is not None), *reaches])
-    return steps, tuple(choose_cable(of_kind, kind, length_m, cages) for length_m in steps.tolist())
+    lengths: list[float] = steps.tolist()
+    return steps, tuple(choose_cable(of_kind, kind, length_m, cages, may_split=may_split) for length_m in lengths)
+
+
+@dataclass(frozen=True)
+class Splitters:
+    """Cables with one plug for several ports of a cage and a leg for each."""
+
+    ports_each: int
+    reach_m: float
+    plug_end: int  # end of the link with the plug: 0 or 1
+
+
+@cached_by_catalog
+def splitters(cables: tuple[Cable, ...], kind: LinkType, cages: Cages) -> Splitters | None:
+    """Splitters for links of a kind between two cages; None where the catalogue has none."""
+    known = [cable for cable in cables if cable.orderable]
+    of_kind = [c for c in known if kind in c.kinds]
+    if not of_kind and (stand_in := _stand_in(known, kind)) is not None:
+        of_kind = [c for c in known if stand_in in c.kinds]
+    found = [c for c in of_kind if c.media in WHOLE_CABLES and _splits(c) and _fits_cages(c, cages)]
+    if not found:
+        return None
+    reach = max(c.length_m.value for c in found if c.length_m is not None)
+    # The plug is named before the legs.
+    return Splitters(found[0].ports_each, reach, cages.index(found[0].connectors[0]))
+
+
+def _splits(cable: Cable) -> bool:
+    return cable.ports_each > 1 and len(cable.connectors) > 1 and cable.length_m is not None
 
 
 def _stand_in(cables: Iterable[Cable], kind: LinkType) -> LinkType | None:
@@ -130,21 +172,25 @@ def _stand_in(cables: Iterable[Cable], kind: LinkType) -> LinkType | None:
     return next((other for cable in cables for other in cable.kinds if other.id == kind.cables_of), None)
 
 
-def _choose(cables: list[Cable], kind: LinkType, length_m: float, cages: Cages) -> CableChoice | None:
+def _choose(cables: list[Cable], kind: LinkType, length_m: float, cages: Cages, may_split: bool) -> CableChoice | None:
     of_kind = [cable for cable in cables if kind in cable.kinds]
-    whole = [c for c in of_kind if c.media in ("dac", "copper", "aoc") and _fits_cages(c, cages)]
+    whole = [c for c in of_kind if c.media in WHOLE_CABLES and _fits_cages(c, cages)]
     # Cables made for the cages of both ends come before those that name none.
     whole = [c for c in whole if c.connectors] or whole
+    optics = [c for c in of_kind if c.media == "transceiver"]
+    if not may_split:
+        single = [c for c in whole if not _splits(c)]
+        if single or all(any(_fits(one, cage) for one in optics) for cage in cages):
+            whole = single
     reaching = [c for c in whole if c.length_m is not None and _reaches(c, length_m)]
     if reaching:
         best = min(reaching, key=lambda c: (c.media == "aoc", c.length_m.value if c.length_m else 0.0, c.id))
-        return CableChoice(((best.id, Fraction(1, best.ports_each)),))
+        return CableChoice(((best.id, Fraction(1, best.ports_each) if may_split else _ONE),))
     # Patch cable that is cut to any length: no length in the catalogue.
     cut = [c for c in whole if c.length_m is None]
     if cut:
         best = min(cut, key=lambda c: c.id)
         return CableChoice(((best.id, _ONE),), notes=(PlanNote(PlanNoteKind.PLANNED_LENGTH, (length_m,)),))
-    optics = [c for c in of_kind if c.media == "transceiver"]
     if optics:
         mode = _mode(optics, length_m, cages)
         pair, ends = _modules([one for one in optics if one.fibre_mode == mode], length_m, cages)

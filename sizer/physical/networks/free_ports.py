@@ -31,6 +31,10 @@ class FreePorts:
         # From the last port for end points down; ports that would be uplinks in a tree come last.
         places = np.arange(numbers.size)
         self._order = np.concatenate([places[:down][::-1], places[down:]])
+        # The other port of a twin-port cage; -1 where it takes no end point.
+        place_of = {number: place for place, number in enumerate(numbers.tolist())}
+        self._partner = np.array([place_of.get(number ^ 1, -1) for number in numbers.tolist()], dtype=np.int64)
+        self._kinds: dict[tuple[int, int], str] = {}  # dealt ports -> kind of their link
 
     def take(self, device: int, port: int) -> bool:
         """Take one port, given by numbers; False where it is none of these, or taken."""
@@ -40,18 +44,29 @@ class FreePorts:
         self.free[switch, place[0]] = False
         return True
 
-    def deal(self, count: int) -> tuple[Ints, Ints]:
-        """Ports on the switches in turn, the one with the fewest such links first."""
+    def deal(self, count: int, kind: str) -> tuple[Ints, Ints]:
+        """Ports on the switches in turn, the one with the fewest such links first.
+
+        Links of another kind begin in a cage of their own while there is one: a cage takes one module or one plug.
+        """
         switch, place = np.zeros((2, count), dtype=np.int64)
         full: Bools = np.asarray(~self.free.any(axis=1))
         for link in range(count):
             best = int(np.argmin(np.where(full, self._dealt.max() + 1, self._dealt)))
-            row = self.free[best, self._order]
-            switch[link], place[link] = best, self._order[int(np.argmax(row))]
+            switch[link], place[link] = best, self._place(best, kind)
             self.free[best, place[link]] = False
+            self._kinds[best, int(place[link])] = kind
             self._dealt[best] += 1
             full[best] = not self.free[best].any()
         return self.switches[switch], self.numbers[place]
+
+    def _place(self, switch: int, kind: str) -> int:
+        """Free place of a switch in a cage with a link of this kind, or else in a free cage, or else any."""
+        places: list[int] = [place for place in self._order.tolist() if self.free[switch, place]]
+        partners = {place: int(self._partner[place]) for place in places}
+        same = (place for place in places if self._kinds.get((switch, partners[place])) == kind)
+        alone = (place for place in places if partners[place] < 0 or self.free[switch, partners[place]])
+        return next(same, next(alone, places[0]))
 
     def fill(self, count: int) -> tuple[Ints, Ints]:
         """Free ports switch after switch, from the lowest."""

@@ -160,7 +160,7 @@ def _ports(
         return free.on(first + PAIR * pair + links % PAIR)
     if n_leaves > 1 and ends.is_spread:
         return free.spread(device, ends.numbers.size)
-    return (free.deal if ends.is_dealt else free.fill)(links.size)
+    return free.deal(links.size, ends.kind.id) if ends.is_dealt else free.fill(links.size)
 
 
 def _far_ends(ends: Ends, classes: Mapping[Role, NumberRange]) -> tuple[Ints, Ints]:

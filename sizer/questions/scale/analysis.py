@@ -38,6 +38,8 @@ _STORAGE_CONFIDENCE = 0.9
 # Draws with which two arrangements are compared: the ends of their ratio's interval are then known to half a percent.
 _DRAWS = 2_000
 _SEED = 0
+# Rates nearer than this are equal. [-]
+_EQUAL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,16 @@ class ArrangementRun:
     answer: WorkloadAnswer
     step: StepBreakdown | None  # None for inference, which exchanges no gradients
     drawn_samples_per_s: Floats = field(repr=False, compare=False)  # rate in every draw
+    equipment: tuple[object, ...] = ()  # as of ``DrawnRates``
 
     def over(self, other: "ArrangementRun", scale: float = 1.0) -> Estimate:
-        """Rate over that of another run, times ``scale``: of the medians, with the 90 % interval over the draws."""
+        """Rate over that of another run, times ``scale``: of the medians, with the 90 % interval over the draws.
+
+        Without an interval where the models know no difference: equal equipment at an equal rate.
+        """
         value = float(self.answer.throughput.value) / float(other.answer.throughput.value)
+        if self.equipment == other.equipment and abs(value - 1) < _EQUAL:
+            return Estimate.exact(scale)
         low, high = (
             float(end) for end in np.quantile(self.drawn_samples_per_s / other.drawn_samples_per_s, (0.05, 0.95))
         )
@@ -264,8 +272,8 @@ def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws) -> EqualG
             design=design,
             bill=_bill(result, design),
             runs=tuple(
-                ArrangementRun(answer, of_work[place].breakdown(answer), of_work[place].samples_per_s)
-                for answer, of_work in zip(design.workloads, drawn, strict=True)
+                ArrangementRun(answer, rates.breakdown(answer), rates.samples_per_s, rates.equipment)
+                for answer, rates in zip(design.workloads, (of_work[place] for of_work in drawn), strict=True)
             ),
         )
         for place, (one, design) in enumerate(zip(arranged, designs, strict=True))

@@ -57,6 +57,7 @@ class DrawnRates:
     run: TrainingRun | None  # None for inference
     terms: Floats
     samples_per_s: Floats  # (draws,)
+    equipment: tuple[object, ...]  # all that the models know of GPUs, links and their numbers
 
     def breakdown(self, answer: WorkloadAnswer) -> StepBreakdown | None:
         """Times of a step; what storage, network and host decode take from the median rate is waiting for data."""
@@ -108,4 +109,5 @@ def drawn_estimates(
     # Storage and network are the same system in all arrangements: their uncertainty does not affect the comparison.
     path = min(float(run.warm.storage.median.flat[0]), float(run.warm.network.median.flat[0]))
     rates = np.minimum(np.minimum(gpu, decode), np.minimum(link, path))
-    return DrawnRates(steps if isinstance(steps, TrainingRun) else None, terms.values, rates)
+    equipment = (group.gpu, work.stack.id, group.intra_link, group.fabric.id, one.gpus_used, one.n_servers)
+    return DrawnRates(steps if isinstance(steps, TrainingRun) else None, terms.values, rates, equipment)

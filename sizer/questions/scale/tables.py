@@ -252,6 +252,8 @@ def _ratio_text(base: ArrangedDesign, way: ArrangedDesign, number: int) -> str:
     if way is base:
         return "–"
     ratio = ArrangementPair(base, way).rate_ratios[number]
+    if tuple(ratio) == (1.0, 1.0, 1.0):
+        return "equal"
     value, low, high = (signed(100 * (float(part) - 1)) for part in ratio)
     text = f"{value}{NARROW_SPACE}%"
     # The same here, before the interval.
