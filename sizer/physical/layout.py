@@ -315,7 +315,7 @@ def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) ->
         for number, (choice, links) in enumerate(zip(cable.choices, counts.tolist(), strict=True)):
             modules = {item for item, _ in choice.modules}
             for item, pieces in choice.items:
-                key = (cable.run.role, item, choice.notes)
+                key = (cable.run.role, item, choice.part_notes)
                 more = cages.filled(cable, number, item) if item in modules else links * pieces
                 found[key] = found.get(key, Fraction(0)) + more
     measured = []

@@ -312,7 +312,7 @@ def _cable(
 ) -> tuple[tuple[tuple[str, Fraction], ...], tuple[PlanNote, ...]]:
     """Items of one link with the pieces of each, and what a bill notes."""
     choice = choose_cable(catalog.cables.values(), kind, length_m, cages)
-    return choice.items, tuple(dict.fromkeys((PlanNote(PlanNoteKind.PLANNED_LENGTH, (length_m,)), *choice.notes)))
+    return choice.items, tuple(dict.fromkeys((PlanNote(PlanNoteKind.PLANNED_LENGTH, (length_m,)), *choice.part_notes)))
 
 
 def _storage_violations(platform: Platform, rows: Shape, asked: Ints) -> dict[Violation, Bools]:

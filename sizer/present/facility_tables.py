@@ -1,6 +1,6 @@
 """Racks, power, cooling and cables of the building plan as tables, for the guide and the app."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, number_and_unit, plain, si, significant
 from sizer.catalog.labels import item_name
@@ -10,7 +10,7 @@ from sizer.drawings.racks import RackKind
 from sizer.physical.plan import Connection, PlacedRack, Plan
 from sizer.physical.racks.feeds import PowerFeed
 from sizer.physical.racks.positions import SLACK_FRACTION
-from sizer.physical.racks.power import energy_kwh_per_year, heat_btu_per_h
+from sizer.physical.racks.power import energy_kwh_per_year, has_typical_draw, heat_btu_per_h
 from sizer.physical.racks.site_rules import coolant_parts
 from sizer.physical.roles import Role
 from sizer.present import words
@@ -22,6 +22,8 @@ _WATER_J_PER_L_K, _WATER_RISE_K = 4186.0, 10
 _COUNTED_PARTS = "counted as far as their parts are known, without fans and losses of the supplies"
 # A longer table lists equal racks once.
 _MAX_SINGLE = 8
+# Names in a note; of more, the last ones are counted.
+_MOST_NAMED = 4
 _MEDIA = {
     "dac": "copper, direct attach",
     "copper": "copper, patch cable",
@@ -39,6 +41,7 @@ def racks_table(plan: Plan) -> Table:
     notes = ["Heat is that of the maximum draw. PDUs and cables have no published weight and are not included."]
     if any(plan.floor_tile_kg(rack) is not None for rack in plan.racks):
         notes.append("A floor tile is 600 mm square; the weight is spread over the footprint of the rack.")
+    notes += _maximum_counted(plan)
     if any(rack.is_existing for rack in plan.racks):
         notes.append("For an existing rack, only the devices that this design adds are counted.")
     fields: list[Field[RackKind]] = [
@@ -64,6 +67,16 @@ def racks_table(plan: Plan) -> Table:
         totals=[_all_racks(plan)] if len(plan.racks) > 1 else [],
         note=" ".join(notes),
     )
+
+
+def _maximum_counted(plan: Plan) -> Iterator[str]:
+    """Devices without a published typical draw: their typical draw is an upper bound, and the energy with it."""
+    items = dict.fromkeys(device.item for rack in plan.racks for device in rack.present)
+    names = [item_name(item, plan.catalog) for item in items if not has_typical_draw(plan.catalog.device(item))]
+    if len(names) > _MOST_NAMED:
+        names[_MOST_NAMED - 1 :] = [f"{len(names) - _MOST_NAMED + 1} other kinds of device"]
+    if names:
+        yield f"No typical draw of {words.listed(names)} is published: the maximum is counted, also for energy."
 
 
 def _rack_name(kind: RackKind) -> str:

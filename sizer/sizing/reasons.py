@@ -354,6 +354,7 @@ class StorageNeed:
 
     decision: StorageDecision
     nodes: int  # of the design
+    smallest_nodes: int  # that a system of this kind has
     nodes_for_capacity: int
     nodes_for_rate: int | None  # None: no number is enough
     rate_need: RateNeed

@@ -42,6 +42,11 @@ class CableChoice:
     notes: tuple[PlanNote, ...] = ()
     question: CableQuestion | None = None  # to ask the vendor
 
+    @property
+    def part_notes(self) -> tuple[PlanNote, ...]:
+        """Notes that hold for each item on its own, as a bill lists it."""
+        return tuple(note for note in self.notes if note.kind is not PlanNoteKind.TRANSCEIVERS_AND_FIBRE)
+
 
 # Cages at the two ends of a link, the switch's last; "" where the catalogue does not say.
 Cages = tuple[str, str]

@@ -52,6 +52,12 @@ def device_power(device: Device) -> DevicePower:
     return DevicePower(low, middle, high, is_known=top is not None)
 
 
+def has_typical_draw(device: Device) -> bool:
+    """Whether the typical draw is known beside the maximum: stated, or the middle of a bracket."""
+    top = device.power_max_w or device.power_high_w
+    return top is None or device.power_typical_w is not None or device.power_low_w is not None
+
+
 # Kept, so that the same choice is the same object: other functions keep by identity what they found of it.
 @cached_by_identity
 def with_component_floor(server: Server, gpu: Gpu, n_gpus: int, cpu: Cpu | None) -> Server:

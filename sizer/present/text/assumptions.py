@@ -187,13 +187,16 @@ def part_questions(point: MissingFacts | MissingReadRate) -> tuple[str, tuple[st
 
 
 def missing_of(result: SizingResult) -> list[str]:
-    """What vendors must confirm, in a few words: the parts whose data are missing, cables, and prices."""
-    parts = [
-        part_questions(point)[0] for point in result.questions if isinstance(point, MissingFacts | MissingReadRate)
-    ]
+    """What vendors must confirm, in a few words: the parts whose data are missing, read rates, cables, and prices.
+
+    As many as there are open points.
+    """
+    parts = [part_questions(point)[0] for point in result.questions if isinstance(point, MissingFacts)]
+    rates = [part_questions(point)[0] for point in result.questions if isinstance(point, MissingReadRate)]
     cables = [question_text(point) for point in result.questions if isinstance(point, CableQuestion)]
     # A name without what follows its comma, which reads as a further part in a list.
     names = dict.fromkeys(part.partition(",")[0] for part in parts)
     about = [f"the missing data of {listed(names)}"] if names else []
     prices = ["the prices"] if any(isinstance(point, MissingPrices) for point in result.questions) else []
-    return [*about, *(f"the {text}" for text in cables), *prices]
+    reads = [f"the read rate of {part.partition(',')[0]}" for part in rates]
+    return [*about, *reads, *(f"the {text}" for text in cables), *prices]

@@ -112,10 +112,12 @@ def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
     if need is not None:
         nodes = words.plural(need.nodes, "node")
         if need.decision is StorageDecision.RATE:
-            for_capacity = words.plural(need.nodes_for_capacity, "node")
+            for_capacity = f", the capacity {words.plural(need.nodes_for_capacity, 'node')}"
+            if 1 < need.nodes_for_capacity <= need.smallest_nodes:
+                for_capacity = f"; the data fit the smallest system, {words.plural(need.smallest_nodes, 'node')}"
             level = choice.level if need.rate_need is RateNeed.LEVEL else None
             of = "" if level is None else _level_text(level)
-            texts.append(f"{_RATE_NEEDS[need.rate_need]}{of} decides: it takes {nodes}, the capacity {for_capacity}.")
+            texts.append(f"{_RATE_NEEDS[need.rate_need]}{of} decides: it takes {nodes}{for_capacity}.")
             server = choice.file_server_bytes_per_s
             if level is not None and server is not None and level.read_bytes_per_s > server:
                 texts.append(

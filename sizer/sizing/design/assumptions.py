@@ -123,17 +123,18 @@ def _unknown_by_item(catalog: Catalog) -> dict[str, tuple[str, ...]]:
 
 def open_points(design: DesignAnswer, catalog: Catalog) -> tuple[OpenPoint, ...]:
     """Facts that the vendors must confirm: unknown or assumed, of the parts of this design."""
-    unknown = _unknown_by_item(catalog)
+    unknown, storage = _unknown_by_item(catalog), design.platform.storage
+    if _write_rate_is_unknown(design) and any(answer.language is not None for answer in design.workloads):
+        asked = dict.fromkeys((*unknown.get(storage.id, ()), "node_write_bytes_per_s"))
+        unknown = {**unknown, storage.id: tuple(asked)}
     points: list[OpenPoint] = [
         MissingFacts(item, unknown[item.id])
         for item in items_of(design, catalog)
         # A cable of a stock length or free software holds nothing that a vendor must be asked.
         if item.id in unknown and catalog.category_of(item.id) not in _NOTHING_TO_ASK
     ]
-    if rate_is_unknown(design.platform.storage):
-        points.append(MissingReadRate(design.platform.storage))
-    if _write_rate_is_unknown(design) and any(answer.language is not None for answer in design.workloads):
-        points.append(MissingFacts(design.platform.storage, ("node_write_bytes_per_s",)))
+    if rate_is_unknown(storage):
+        points.append(MissingReadRate(storage))
     points += design.plan.questions
     if design.bill.unpriced:
         points.append(MissingPrices(tuple(catalog.item(item_id) for item_id in design.bill.unpriced)))

@@ -60,6 +60,7 @@ def storage_need(
     return StorageNeed(
         decision=decision,
         nodes=storage_nodes,
+        smallest_nodes=capacity.node_limits(storage)[0],
         nodes_for_capacity=for_capacity,
         nodes_for_rate=for_rate,
         rate_need=_rate_need(works, runs),

@@ -1,0 +1,54 @@
+"""What notes and lists say of the numbers that they stand beside."""
+
+import pytest
+
+from sizer.present.facility_tables import racks_table
+from sizer.present.text.assumptions import missing_of
+from sizer.present.text.storage_need import storage_texts
+from sizer.present.words import NO_BREAK
+from sizer.sizing.assumptions import MissingFacts
+from sizer.sizing.design.decisions import decisions
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from tests.factories.examples import catalog, sized
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        # Data sheets of the NVL72 rack and the DGX H100 print a maximum alone; MI300X hosts have a bracket.
+        ("gb200-nvl72", ("NVIDIA GB200 NVL72", "the maximum is counted")),
+        ("llama-70b-dgx-h100", ("NVIDIA DGX H100", "the maximum is counted")),
+    ],
+)
+def test_racks_name_the_devices_whose_maximum_stands_for_a_typical_draw(name, said):
+    note = racks_table(sized(name).design.plan).note
+    assert all(text in note for text in said)
+
+
+def test_a_bracket_of_draws_needs_no_such_note():
+    assert "typical" not in racks_table(sized("llama-8b-continued-mi300x").design.plan).note
+
+
+@pytest.mark.parametrize("name", ["llama-8b-continued-mi300x", "llama-70b-dgx-h100", "small-team"])
+def test_as_many_open_points_are_listed_as_there_are(name):
+    result = sized(name)
+    parts = [point for point in result.questions if isinstance(point, MissingFacts)]
+    assert len({point.item.id for point in parts}) == len(parts)
+    # One entry holds all parts.
+    assert len(missing_of(result)) == 1 + len(result.questions) - len(parts)
+
+
+def test_data_below_the_smallest_system_are_said_to_fit_it():
+    """A PowerScale cluster has three nodes at least (Dell); 625 GB fit one of them."""
+    result = sized("llama-8b-continued-mi300x")
+    need = result.design.storage_need
+    assert (need.nodes_for_capacity, need.smallest_nodes) == (3, 3)
+    storage = decisions(EvaluatedDesign(result, catalog())).storage
+    said = " ".join(storage_texts(storage, result.design))
+    assert "it takes 4 nodes; the data fit the smallest system, 3 nodes." in said.replace(NO_BREAK, " ")
+
+
+def test_fibres_of_a_bill_do_not_repeat_the_transceivers():
+    design = sized("llama-70b-dgx-h100").design
+    fibres = [part for part in design.plan.components if design.plan.catalog.category_of(part.item) == "cables"]
+    assert all(note.kind.value != "transceivers-and-fibre" for part in fibres for note in part.notes)
