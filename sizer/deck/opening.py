@@ -9,7 +9,7 @@ from sizer.guide.chapters import decisions, summary
 from sizer.guide.chapters.requirements import conditions_table
 from sizer.guide.context import GuideContext
 from sizer.guide.front_matter import LEGAL_NOTICE, budget_line, key_figures, kind_name
-from sizer.guide.further_answers import cautions, further_answers
+from sizer.guide.further_answers import cautions, further_answers, further_needs
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table, row
 from sizer.present.text import result_text
@@ -63,7 +63,7 @@ def need(context: GuideContext) -> Slide:
     table = conditions_table(context.result, context.catalog)
     shown = tuple(one for one in table.rows if one.cells[0].text not in _NOT_SHOWN)
     head = "Why a cluster is needed" if context.result.needs_cluster else "Why one server is enough"
-    reasons = tuple(words.sentence(text) for text in reason_texts(context.result))
+    reasons = tuple(words.sentence(text) for text in [*further_needs(context), *reason_texts(context.result)])
     workloads = TableBlock(_workloads(context))
     is_alone = len(workloads.table.rows) == 1
     # Next to text, the column of the labels takes a larger share.

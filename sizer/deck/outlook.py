@@ -83,7 +83,10 @@ def _scaling_texts(answer: WorkloadAnswer, n_gpus: int) -> Iterator[str]:
     yield f"{words.plural(n_gpus, 'GPU')} deliver {words.estimate(answer.throughput, unit)}."
     if n_gpus > 1 and answer.bottleneck in ("gpu", "exchange"):
         share = words.percent(answer.scaling_efficiency)
-        yield f"That is {share} of {grouped(n_gpus)} times the rate of one GPU."
+        if answer.language is None:
+            yield f"That is {share} of {grouped(n_gpus)} times the rate of one GPU."
+        else:
+            yield f"A GPU does {share} of what it does in the smallest cluster that holds the model."
     yield result_text.limit(answer, named=False)
 
 

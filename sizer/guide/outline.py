@@ -46,7 +46,7 @@ from sizer.guide.engineer import performance as engineer_performance
 from sizer.guide.engineer import purchases as engineer_purchases
 from sizer.guide.engineer import team as engineer_team
 from sizer.guide.front_matter import LEGAL_NOTICE, budget_line, control_table, footer, key_figures, kind_name
-from sizer.guide.further_answers import further_answers
+from sizer.guide.further_answers import further_answers, further_needs
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present import words
 from sizer.present.tables import Table
@@ -217,7 +217,7 @@ def guide(result: SizingResult, catalog: Catalog, edition: Edition = GUIDE) -> G
         iso_date=request.date.isoformat() if request.date is not None else "",
         footer=footer(context),
         design_name=result.design.name,
-        proposal=" ".join([words.sentence(proposal_text(result)), *further_answers(context)]),
+        proposal=" ".join([words.sentence(proposal_text(result)), *further_needs(context), *further_answers(context)]),
         budget=budget_line(result),
         legal=edition.profile.legal or LEGAL_NOTICE,
         glyph_remark=remark_on_glyphs(result, edition.profile),

@@ -5,10 +5,11 @@ import re
 import pytest
 
 from sizer import SizingRequest, load_catalog, size
-from sizer.guide.chapters import decisions
+from sizer.guide.chapters import decisions, growth
 from sizer.guide.context import guide_context
 from sizer.guide.edition import Edition
 from sizer.guide.further_answers import further_answers
+from sizer.present.text.verdict import verdict_text
 from tests.factories import examples
 
 CATALOG = load_catalog()
@@ -30,10 +31,18 @@ def test_a_simpler_design_is_the_first_that_was_rejected() -> None:
 
 
 def test_the_time_of_given_tokens_is_tokens_over_the_rate() -> None:
-    """100 billion tokens at the printed rate, in days; the request asks for GPUs, not for a time."""
+    """100 billion tokens at the printed rate, in days, said once; the request asks for GPUs, not for a time."""
     result = examples.sized("gb200-nvl72")
     context = guide_context(result, CATALOG, Edition("guide"))
-    (text,) = (text for text in further_answers(context) if "to train" in text)
-    days = float(re.search(r"take ([\d.]+)", text)[1])  # type: ignore[index]
+    assert not any("take" in text for text in further_answers(context))
+    days = float(re.search(r"tokens take ([\d.]+)", verdict_text(result))[1])  # type: ignore[index]
     rate = float(result.design.workloads[0].throughput.value)
     assert days == pytest.approx(100e9 / rate / 86_400, rel=5e-3)  # printed to three digits
+
+
+def test_a_network_without_a_free_port_takes_no_further_server() -> None:
+    """The in-band network of Llama 3 70B has no leaf port left; 72 of the compute fabric take 9 servers of 8 ports."""
+    design = examples.sized("llama-70b-dgx-h100").design
+    rows = {row.cells[0].text: row.cells[1].text.replace("\u00a0", " ") for row in growth.limits_table(design).rows}
+    assert rows["Ports of the compute fabric"] == "72 leaf ports free, enough for 9 servers more"
+    assert rows["Ports of the in-band management"] == "no leaf port free, no further server"

@@ -90,6 +90,8 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
         ("cluster-cold", "first epoch, after all caches are dropped", cold),
         ("cluster-warm", "after the first epoch", warm),
     ]
+    if answer.is_one_epoch:
+        phases = [("cluster-warm", "the whole epoch, after all caches are dropped", cold)]
     if answer.language is not None:  # tokens are read once or from afar: no cache makes a difference
         phases = [("cluster-warm", "after the first 100 steps", warm)]
     for key, when, rate in phases:

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from sizer.base.quantities import grouped, significant
 from sizer.guide.context import GuideContext
 from sizer.physical.capacity import counts_nodes, node_limits
-from sizer.physical.roles import NetworkRole
+from sizer.physical.roles import NetworkRole, Role
 from sizer.physical.server_room import ServerRoom, server_room
 from sizer.present import words
 from sizer.present.expansion_table import growth_table
@@ -52,6 +54,7 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
             if has_spines
             else "another switch, and links between the switches",
         )
+    yield from _other_networks(design)
     if room.by_units is not None:
         yield (
             "Rack units",
@@ -82,6 +85,20 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
                 f"{significant(ratio, 2)} times the projected rate",
                 "beyond that, this stage limits faster GPUs and newer software",
             )
+
+
+def _other_networks(design: DesignAnswer) -> Iterator[tuple[str, str, str]]:
+    """Leaf ports that the other networks of the servers have left, and the servers that these take."""
+    servers = [number for number, device in enumerate(design.plan.devices) if device.role is Role.GPU_SERVER]
+    for network in design.quantities.networks:
+        runs = [one.run for one in design.plan.cables if one.run.network.network is network.role]
+        links = sum(int(np.isin(run.a_device, servers).sum()) for run in runs)
+        if network.role is NetworkRole.COMPUTE or not links:
+            continue
+        free = int(network.leaf_ports_free[0])
+        each = -(-links // design.n_servers)
+        ports = f"{words.plural(free, 'leaf port')} free" if free else "no leaf port free"
+        yield f"Ports of the {network.role}", f"{ports}, {_servers_more(free // each)}", "another leaf switch"
 
 
 def _servers_more(count: int) -> str:

@@ -60,7 +60,7 @@ def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
         yield "High GPU utilization", "Rates are not predicted: no GPU of this generation was measured"
     elif waiting:
         stages = words.listed(dict.fromkeys(words.stage(answer.bottleneck, inside=True) for answer in waiting))
-        yield "High GPU utilization", f"Limited by {stages}: faster GPUs would bring no gain"
+        yield "High GPU utilization", f"Limited by {stages}: faster GPUs would bring little"
     else:
         ratio = min(_headroom(answer) for answer in answers)
         yield "High GPU utilization", f"Every stage before the GPUs has {words.headroom(ratio)}"

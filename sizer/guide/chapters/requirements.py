@@ -79,7 +79,7 @@ def _batch(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     """Batch of a GPU, or of a language model batch and parallel layout."""
     if answer.language is None:
         reason = (
-            ", by default the largest usual size that the model of GPU memory fits" if answer.batch_is_fitted else ""
+            ", by default a usual batch that fits in the GPU memory with a reserve" if answer.batch_is_fitted else ""
         )
         return [("Batch per GPU", f"{grouped(answer.batch_per_gpu)}{reason}")]
     return [

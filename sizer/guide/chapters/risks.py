@@ -15,7 +15,7 @@ from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.assumptions import missing_of
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences
-from sizer.present.text.calibration import note_texts, wide_interval_text
+from sizer.present.text.calibration import evidence_warning, note_texts, wide_interval_text
 from sizer.present.text.checks import conditional_sentence, missing_text
 from sizer.present.text.layouts import basis_sentence
 from sizer.present.text.money import quotes_text
@@ -107,6 +107,8 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
             f"Decide on the loss of a power feed before the feeds are ordered: {few}. Ask the vendor whether it runs "
             f"slower or stops; to keep it running, {ways}."
         )
+    if any(evidence_warning(answer) for answer in context.answers):
+        steps.append(f"Have the rate measured on a {design.platform.server.name} of the vendor or a cloud.")
     missing = design.bill.net_total.n_open
     if missing:
         steps.append(f"Request quotes for {words.plural(missing, 'line')} of the bill.")
@@ -156,7 +158,9 @@ def conclusions(context: GuideContext) -> list[str]:
     if design.conditional_on and design.target_check is not CheckResult.NOT_MET:
         first = f"{design.name}: {conditional_sentence(design)}"
     elif context.is_single:
-        first = f"One {design.platform.server.name} is enough for the request."
+        is_unsure = any(evidence_warning(answer) for answer in context.answers)
+        enough = "is expected to be enough" if is_unsure else "is enough"
+        first = f"One {design.platform.server.name} {enough} for the request."
     else:
         efficiency = scaling_efficiency(design)
         scales = (
@@ -272,7 +276,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             yield Risk(
                 "GPUs wait for data",
                 f"{words.stage(answer.bottleneck)} is the bottleneck",
-                "newer software or faster GPUs bring no gain until this stage grows",
+                "newer software or faster GPUs bring little until this stage grows",
             )
     n_unknown = len([device for device in design.quantities.unknown_power if device])
     if n_unknown:

@@ -57,8 +57,8 @@ def one_page(context: GuideContext) -> dict[str, Any]:
         "path": PageFigure("path", caption, write_svg(drawing)),
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
         "reasons": result_text.reason(context.result),
-        "confidence": [*_confidence(context), *further_answers(context), *cautions(context, is_brief=True)],
-        "open_prices": result_text.open_prices(design.bill),
+        # The first lines of the page answer what else is asked, and the table says which prices are open.
+        "confidence": [*_confidence(context), *cautions(context, is_brief=True)],
         "strongest": strongest(context) or "No input that can be varied changes the result.",
     }
 

@@ -34,7 +34,7 @@ _PLAIN_UNITS = ("", "W", "kg", "m", "U")
 _DEFAULTS = {
     DefaultKind.BATCH_PER_GPU: (
         "Batch per GPU",
-        "the largest usual size that the model of GPU memory fits, no larger than a published one; state yours",
+        "a usual batch that fits in the GPU memory with a reserve, no larger than a published one; state yours",
     ),
     DefaultKind.BATCH_OF_RUNS: (
         "Batch per GPU",

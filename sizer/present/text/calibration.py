@@ -208,11 +208,11 @@ def evidence_warning(answer: WorkloadAnswer) -> str:
         return ""
     if answer.language is not None and not answer.language.basis.all_three:
         note = "No published run combines model, GPU, number format and software stack"
-        return f"{note}{interval}. Measure the rate on one server before ordering."
+        return f"{note}{interval}. Before ordering, have the rate measured on such a server of the vendor or a cloud."
     if not answer.unmeasured:
         return ""
     note = words.sentence(note_texts(answer.unmeasured)[0]).rstrip(".")
-    return f"{note}{interval}. Measure the rate on one server before ordering."
+    return f"{note}{interval}. Before ordering, have the rate measured on such a server of the vendor or a cloud."
 
 
 def wide_interval_text(answer: WorkloadAnswer) -> str:

@@ -9,7 +9,6 @@ from sizer.present.text import result_text
 from sizer.present.text.checks import missing_text
 from sizer.present.text.design_size import binding_text, highest_rate_text, takes_text
 from sizer.present.text.layouts import unused_gpus_text
-from sizer.present.text.money import WITHOUT_CABLES
 from sizer.present.text.verdict import BEST_BY_KEY, not_predicted_text
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.design.decisions import (
@@ -27,7 +26,7 @@ from sizer.workload.request import ranks_by_cost
 _REJECTED = {
     RejectionKind.DEARER: "Costs more",
     RejectionKind.LIKELY_DEARER: "Expected to cost more",
-    RejectionKind.DEARER_BUT_FOR_CABLES: f"Costs more {WITHOUT_CABLES}",
+    RejectionKind.DEARER_BUT_FOR_CABLES: "Expected to cost more before cables and accessories; a quote decides",
     RejectionKind.NOT_PREFERRED: "Behind the preferred vendors",
     RejectionKind.LESS_CERTAIN: "Lower expected cost, but its prices are less certain",
     RejectionKind.EQUAL: "Equal in servers, rack units and power; larger network or drives",

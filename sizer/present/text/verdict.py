@@ -16,7 +16,7 @@ from sizer.catalog.labels import sample_unit
 from sizer.drawings.racks import at_least
 from sizer.present import words
 from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
-from sizer.present.text.calibration import compared_time_s
+from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.design_size import asked_target_text, highest_rate_text, takes_text
 from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned
@@ -164,13 +164,14 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) 
     if single.probability is None:
         return f"One {server} with {_storage_text(single)} may be enough. {conditional_sentence(single)}"
     chance = probability_text(single.probability)
+    verb = "is expected to meet" if any(map(evidence_warning, single.workloads)) else "meets"
     if kind is VerdictKind.ONE_SERVER_TOO:
         return (
             f"{design.name} comes first in the ranking. "
             f"One {server} meets the target, too, so a cluster is a choice, not a need."
         )
     if kind is VerdictKind.ONE_SERVER_AND_STORAGE:
-        meets = f"You do not need a cluster of servers: one {server} meets the target with {chance} confidence."
+        meets = f"You do not need a cluster of servers: one {server} {verb} the target with {chance} confidence."
         reads = [answer for answer in single.workloads if answer.cache_hit_fraction < 1]
         if all(answer.language is not None for answer in reads):
             return f"{meets} Data and checkpoints are kept on {_storage_text(single)}."
@@ -180,7 +181,7 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) 
             f"{_storage_text(single)}."
         )
     storage = single.platform.storage.name
-    return f"You do not need a cluster: one {server} with {storage} meets the target with {chance} confidence."
+    return f"You do not need a cluster: one {server} with {storage} {verb} the target with {chance} confidence."
 
 
 def _storage_text(design: DesignAnswer) -> str:
@@ -254,7 +255,7 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer, result: SizingResu
             )
         case _:
             trains = any(answer.workload.task == "training" for answer in design.workloads)
-            more = " More servers would not shorten the time to accuracy in proportion." if trains else ""
+            more = " More servers would not shorten the time in proportion, if at all." if trains else ""
             return f"One {server} needs no fabric between servers, no head node and no distributed training code.{more}"
 
 

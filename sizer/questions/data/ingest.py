@@ -15,6 +15,7 @@ from sizer.physical.platform import Attachment
 from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.constraints.stored_data import StorageDemand
 from sizer.sizing.result import DesignAnswer
+from sizer.sizing.stages.storage_rates import node_write_rates
 from sizer.workload.data import DataRequest, IngestPath
 
 # The Dell guide: data from outside may be loaded through the gateway and bypass the head node.
@@ -26,6 +27,7 @@ class IngestLinkRole(StrEnum):
 
     CUSTOMER_SOURCE = "customer source"
     PUBLISHED_WRITES = "published writes"  # the write rate of a published test
+    MOST_WRITES = "most writes"  # the most that the nodes write or are assumed to, where no test is published
     SERVER_PORT = "server port"  # one of each server
     STORAGE_PORTS = "storage ports"
     STORAGE_LINE = "storage line"  # all ports of the storage
@@ -78,6 +80,7 @@ class IngestRoute:
     data_bytes: float = 0.0  # of one copy
     source: IngestLink | None = None  # the customer's source, if the request states its rate
     write: IngestLink | None = None  # writes of a published test; None: no source gives a rate
+    least_writes: IngestLink | None = None  # the least that the nodes are assumed to write, where that is so
 
     @property
     def links(self) -> tuple[IngestLink, ...]:
@@ -95,6 +98,14 @@ class IngestRoute:
         if not self.links:
             return None
         return float(fill_time_s(self.data_bytes, *(link.data_bytes_per_s for link in self.links)))
+
+    @property
+    def most_s(self) -> float | None:
+        """Time at the least that the nodes are assumed to write; None without such an assumption. [s]"""
+        if self.least_writes is None:
+            return None
+        rates = (self.least_writes.data_bytes_per_s, *(link.data_bytes_per_s for link in self.links))
+        return float(fill_time_s(self.data_bytes, *rates))
 
     @property
     def published_s(self) -> float | None:
@@ -139,7 +150,18 @@ def ingest_plan(design: DesignAnswer, stored: StorageDemand, data: DataRequest) 
     """
     data_bytes = stored.raw_bytes or stored.sets_bytes
     source, write = _source(data, _copies(design)), _write(design)
-    routes = [replace(route, data_bytes=data_bytes, source=source, write=write) for route in _routes(design)]
+    least, most = (None, None) if write is not None else _writes(design)
+    routes = [
+        replace(
+            route,
+            data_bytes=data_bytes,
+            source=source,
+            write=write,
+            least_writes=least,
+            network_links=(*route.network_links, *(() if most is None else (most,))),
+        )
+        for route in _routes(design)
+    ]
     routes.sort(key=lambda route: (route.shown_s, route.least_s or np.inf))
     requested = [route for route in routes if route.key == data.ingest]
     return IngestPlan(
@@ -222,6 +244,18 @@ def _source(data: DataRequest, copies: int) -> IngestLink | None:
 def _write(design: DesignAnswer) -> IngestLink | None:
     fact = design.platform.storage.test_write_bytes_per_s
     return None if fact is None else IngestLink(IngestLinkRole.PUBLISHED_WRITES, fact.value, source=fact.source)
+
+
+def _writes(design: DesignAnswer) -> tuple[IngestLink | None, IngestLink | None]:
+    """The least and the most that the nodes write: the data cannot arrive faster, however fast the links are."""
+    platform = design.platform
+    if not counts_nodes(platform.storage):
+        return None, None
+    low, high = (design.storage_nodes * rate for rate in node_write_rates(platform))
+    if not np.isfinite(high):
+        return None, None
+    least, most = (IngestLink(IngestLinkRole.MOST_WRITES, rate) for rate in (low, high))
+    return (least if low < high else None), most
 
 
 def _routes(design: DesignAnswer) -> Iterator[IngestRoute]:

@@ -135,6 +135,7 @@ def link_name(link: IngestLink) -> str:
     return {
         IngestLinkRole.CUSTOMER_SOURCE: "the customer's source, as stated",
         IngestLinkRole.PUBLISHED_WRITES: "writes of a published test",
+        IngestLinkRole.MOST_WRITES: "writes of the storage, at most",
         IngestLinkRole.SERVER_PORT: f"one port of each server, {kind}{by_others}",
         IngestLinkRole.STORAGE_PORTS: f"{storage_ports}, {kind}{' each' if count > 1 else ''}",
         IngestLinkRole.STORAGE_LINE: "ports of the storage",

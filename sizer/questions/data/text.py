@@ -80,7 +80,17 @@ def _ingest_time(ingest: IngestPlan) -> str:
     if least is None:
         return f"The time to ingest {size} is not known: neither link rates nor write rates are published."
     assert route.slowest is not None  # there is a time because a link has a rate
+    if route.most_s is not None and route.most_s > least:
+        return f"{name}, {size} take {_assumed(least, route.most_s)}."
     return f"{name}, {size} take at least {duration(least)}. Bottleneck: {link_text(route.slowest)}."
+
+
+def _assumed(least_s: float, most_s: float) -> str:
+    """A time that a write rate decides which no source gives."""
+    return (
+        f"{duration(least_s, most_s)} to {duration(most_s)}: no source gives the write rate of the storage, a quarter "
+        "to a half of its read rate is assumed"
+    )
 
 
 def filling_text(ingest: IngestPlan) -> str:
@@ -89,6 +99,8 @@ def filling_text(ingest: IngestPlan) -> str:
     if route is None or (route.least_s is None and route.published_s is None):
         return _ingest_time(ingest)
     size, least, published = si(route.data_bytes, "B"), route.least_s, route.published_s
+    if least is not None and published is None and route.most_s is not None and route.most_s > least:
+        return f"Filling the storage with {size} takes {_assumed(least, route.most_s)}."
     if least is not None and published in (None, least):
         return f"Filling the storage with {size} takes at least {duration(least)}."
     assert published is not None  # one of the two is known

@@ -214,10 +214,16 @@ def _feed_parts(lost: FeedLost) -> Iterator[str]:
             f"the {few.name} keeps {few.remaining} of {few.supplies} power supplies and needs {few.needed} for its "
             "full draw: it may run slower or stop"
         )
-    yield f"one PDU alone carries at most {si(lost.load_w, 'W')} of its {si(lost.rating_w, 'W')}"
+    if lost.load_is_known:
+        yield f"one PDU alone carries at most {si(lost.load_w, 'W')} of its {si(lost.rating_w, 'W')}"
+    else:
+        yield (
+            f"one PDU alone carries at least {si(lost.load_w, 'W')} of its {si(lost.rating_w, 'W')}, open until every "
+            "maximum draw is known"
+        )
     if lost.unknown:
         yield f"the plan does not know the feeds of {_named(lost.unknown)}"
-    yield from _capacity_parts(lost.capacity) or ([] if lost.few_supplies else [_GO_ON])
+    yield from _capacity_parts(lost.capacity) or ([] if lost.few_supplies or not lost.load_is_known else [_GO_ON])
 
 
 def _coolant_text(lost: CoolantLost) -> str:

@@ -90,6 +90,7 @@ class FeedLost:
     load_w: float  # of the fullest PDU that carries the load of both feeds
     rating_w: float  # of the same PDU
     capacity: CapacityReduced
+    load_is_known: bool = True  # False: some device of a rack has no published maximum, and more may be drawn
 
 
 @dataclass(frozen=True)
@@ -334,13 +335,16 @@ class FailureScenarios:
         fullest = max(feeds, key=lambda feed: feed.alone_w / feed.capacity_w)
 
         few = tuple(few_supplies(plan.racks, plan.catalog))
+        is_known = not any(rack.has_unknown_power for rack in plan.racks)
 
         def effect(remaining: Remaining) -> FailureEffect:
             capacity = self._capacity(remaining)
-            return FeedLost(tuple(unpowered), unknown, few, fullest.alone_w, fullest.capacity_w, capacity)
+            loads = (fullest.alone_w, fullest.capacity_w)
+            return FeedLost(tuple(unpowered), unknown, few, *loads, capacity, load_is_known=is_known)
 
-        # Whether a device with too few supplies runs on depends on its load.
-        yield self._reduced("power-feed", *unpowered)._replace(effect=effect, is_certain=not few)
+        # Whether a device with too few supplies runs on depends on its load, as does whether a PDU carries it.
+        is_certain = is_known and not few
+        yield self._reduced("power-feed", *unpowered)._replace(effect=effect, is_certain=is_certain)
 
     def _cooling(self) -> Iterator[FailureScenario]:
         """Loss of the largest coolant distribution unit: as many servers as the others cool go on."""

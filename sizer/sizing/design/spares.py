@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sizer.base.normal import normal_cdf
 from sizer.perf.availability.goodput import GPUS_OF_THE_RATE, INTERRUPTIONS, spares_that_suffice
+from sizer.physical.networks.ports import nodes_of
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 # Time of a repair. An example: it depends on the contract.
@@ -43,7 +44,11 @@ def spare_servers(design: DesignAnswer, answer: WorkloadAnswer) -> SpareServers 
     per_server = design.platform.gpus_per_server
     used = answer.language.gpus_used if answer.language is not None else job.plan.gpus
     available = max(design.n_servers - -(-used // per_server), 0)
-    return SpareServers(needed, available, int(GPUS_OF_THE_RATE) if per_server > GPUS_OF_THE_RATE else None)
+    if nodes_of(design.platform.server) > 1:
+        return SpareServers(needed, available, int(GPUS_OF_THE_RATE))
+    if per_server > GPUS_OF_THE_RATE:
+        needed = math.ceil(needed * GPUS_OF_THE_RATE / per_server)
+    return SpareServers(needed, available)
 
 
 @dataclass(frozen=True)
