@@ -159,7 +159,7 @@ def targets_text(case: FailureCase) -> str:
         return "jobs start too late"  # the targets of the workloads are met; the team waits
     if probability < _LEAST_PROBABILITY:
         # Of a target that is a number of GPUs the rate may be whole without them.
-        return "missed, too few GPUs" if min(case.share) >= 1 else "missed"
+        return "missed, too few GPUs" if min(case.share) >= 1 and case.key in ("gpu", "server") else "missed"
     return f"missed, {words.chance(probability)}"
 
 
