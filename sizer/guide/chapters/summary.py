@@ -1,5 +1,6 @@
 """Executive summary: requirement, proposal and confidence, as a chapter and as the one-page summary."""
 
+from dataclasses import replace
 from typing import Any
 
 from sizer.base.quantities import duration, grouped, si
@@ -30,6 +31,8 @@ from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 _MOST_DETAILED = 2
 # Of a drawing below the key figures: a higher one is set too small to read; its management network is left out.
 _MOST_HEIGHT_PX = 480
+# A drawing that is higher takes more of the page, so that its letters stay readable.
+_HIGH_PX = 365
 # The same below a few more sentences.
 _LOW_HEIGHT_PX = 300
 
@@ -128,7 +131,7 @@ def picture(design: DesignAnswer, *, is_below_more: bool = False) -> PageFigure:
         drawing = grouped_topology(Cluster(design))
     if drawing.height > (_LOW_HEIGHT_PX if is_below_more else _MOST_HEIGHT_PX):
         drawing = grouped_topology(Cluster(design), is_low=True)
-    return drawn("at-a-glance", drawing)
+    return replace(drawn("at-a-glance", drawing), is_high=drawing.height > _HIGH_PX)
 
 
 def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:

@@ -107,9 +107,8 @@ def filling_text(ingest: IngestPlan) -> str:
     if least is None:
         return f"Filling the storage with {size} takes {duration(published)} at the only published write rate."
     return (
-        f"Filling the storage with {size} takes at least {duration(least)} by the links, and {duration(published)} at "
-        "the only published write rate. The write rate of the storage limits, not the route: a faster source would not "
-        "help."
+        f"Filling the storage with {size} takes {duration(published)} at the only published write rate, at least "
+        f"{duration(least)} by the links: the storage limits, not the route."
     )
 
 
