@@ -26,6 +26,7 @@ from sizer.questions.what_if.varied_input import (
     fixed_design_inputs,
 )
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
+from sizer.sizing.stages import evaluate
 
 # A cache that serves less of the reads than this is none: without it the rate is the same.
 _HARDLY_ANY = 0.01
@@ -226,12 +227,19 @@ def change_charts(model: WorkloadOnDesign, palette: Palette = LIGHT) -> tuple[Ch
 
 def has_cache(model: WorkloadOnDesign) -> bool:
     """Whether the memory of the servers serves a share of the reads that counts."""
-    return float(model.run.comp.hit_fraction[0]) >= _HARDLY_ANY
+    return not _reads_once(model) and float(model.run.comp.hit_fraction[0]) >= _HARDLY_ANY
+
+
+def _reads_once(model: WorkloadOnDesign) -> bool:
+    length = evaluate.epochs(model.work, model.run.cols, model.run.servers, model.calibration)
+    return evaluate.reads_once(model.work, length)
 
 
 def no_cache_note(model: WorkloadOnDesign) -> str:
     """Why there is no chart of colder caches; empty where there is one."""
     if has_cache(model):
         return ""
+    if _reads_once(model):
+        return "Every sample is read once, so colder caches would change nothing."
     share = percent(float(model.run.comp.hit_fraction[0]))
     return f"The memory of the servers serves {share} of the reads, so colder caches would change nothing."

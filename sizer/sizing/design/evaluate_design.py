@@ -183,12 +183,12 @@ def _workload_answer(
     rate, cold_rate = rates[0], rates[1]
     hits = float(run.comp.hit_fraction[0])
     figures = workload_figures(request, work, platform, run, missing, rate, cold_rate, catalog, calibration)
-    if figures.time is not None and work.language is None and float(figures.time.epochs.high) <= 1:
+    length = evaluate.epochs(work, run.cols, run.servers, calibration)
+    if evaluate.reads_once(work, length):
         hits = 0.0  # no later epoch finds anything in a cache
     n_gpus = n_servers * float(run.cols.gpus_per_server[0])
     # What one GPU does on its own does not depend on the others: the compute rate is proportional to the GPUs.
     one_gpu = float(run.comp.gpu_alone[0]) / n_gpus
-    length = evaluate.epochs(work, run.cols, run.servers, calibration)
     required = evaluate.required_samples_per_s(work, length, calibration)
     place = (platform, n_servers, storage_nodes, gateway, catalog, calibration)
     dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn

@@ -75,7 +75,7 @@ def workload_figures(
     bottleneck, following = _bottlenecks(run)
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
     time = None if length is None or work.is_inference else training_time(work, length[0], rate, cold_rate, calibration)
-    if time is not None and work.language is None and float(time.epochs.high) <= 1:
+    if evaluate.reads_once(work, length):
         hits = 0.0  # no later epoch finds anything in a cache
     chance = target_probability(run)
     # An unknown rate counts as its upper bound: a target that is missed with it is missed, a met one is open.

@@ -113,6 +113,11 @@ def epochs(
     return None
 
 
+def reads_once(work: ResolvedWorkload, length: Estimate | None) -> bool:
+    """Whether a training of some epochs reads every sample once, so that no later epoch finds it in a cache."""
+    return length is not None and not work.is_inference and work.language is None and float(np.max(length.high)) <= 1
+
+
 def evaluation_share(work: ResolvedWorkload) -> float:
     """Time of the evaluations over the time of the training epochs.
 

@@ -37,9 +37,9 @@ def test_each_loss_shows_before_and_after() -> None:
     assert plain(figure(app, "Throughput")[1]).startswith("90 % of 58")
     assert figure(app, "Target")[0] == "met"
     app = fails(app, "leaf")
-    assert figure(app, "Target")[0] == "missed"
-    # 3 of 10 servers hang on that leaf alone: a run that could do without a fifth for 9.82 h has 9.82 x 0.2 / 0.3.
-    assert plain(figure(app, "Longest outage in a run")[0]) == "6.56 h"
+    # Its ports go to different leaves, so every server keeps at least two of four links, and the rate stays.
+    assert figure(app, "Target")[0] == "met"
+    assert plain(figure(app, "Longest outage in a run")[0]) == "any time"
     assert len(app.subheader) == 3
     assert charts(app)
     # Left and opened again, the page is as it was.
