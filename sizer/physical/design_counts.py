@@ -14,7 +14,7 @@ from sizer.physical.violations import Violation
 # Servers and units of storage of the designs that are counted with one that nobody asked about before: they take hardly
 # longer.
 _BLOCK = 16, 2
-# Designs of a platform that are kept; beyond them it starts anew.
+# Designs of a platform that are kept; when there are more, all are dropped.
 _MOST_DESIGNS = 8192
 # Amounts of a design under one name, and names that are kept: a few confidences.
 _AMOUNTS = 3

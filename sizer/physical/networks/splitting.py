@@ -1,7 +1,7 @@
 """Which links of a plan share a splitter.
 
 A splitter has one plug: both its legs come from one cage of one device, whose ports then all run over it. A port alone
-in its cage, or beside one that runs over something else, takes another cable.
+in its cage, or whose neighbour runs over something else, takes another cable.
 """
 
 from collections.abc import Sequence

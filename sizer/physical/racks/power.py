@@ -53,7 +53,7 @@ def device_power(device: Device) -> DevicePower:
 
 
 def has_typical_draw(device: Device) -> bool:
-    """Whether the typical draw is known beside the maximum: stated, or the middle of a bracket."""
+    """Whether the typical draw is known in addition to the maximum: stated, or the middle of a bracket."""
     top = device.power_max_w or device.power_high_w
     return top is None or device.power_typical_w is not None or device.power_low_w is not None
 

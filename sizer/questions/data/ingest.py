@@ -102,18 +102,18 @@ class IngestRoute:
     @property
     def most_s(self) -> float | None:
         """Time at the least that the nodes are assumed to write; None without such an assumption. [s]"""
-        if self.least_writes is None:
-            return None
-        rates = (self.least_writes.data_bytes_per_s, *(link.data_bytes_per_s for link in self.links))
-        return float(fill_time_s(self.data_bytes, *rates))
+        return self._written_s(self.least_writes)
 
     @property
     def published_s(self) -> float | None:
         """Time at the published write rate, or of the links if they are slower. None: no rate is published. [s]"""
-        if self.write is None:
+        return self._written_s(self.write)
+
+    def _written_s(self, write: IngestLink | None) -> float | None:
+        """Time where the storage writes at this rate, or of the links if they are slower. [s]"""
+        if write is None:
             return None
-        rates = (self.write.data_bytes_per_s, *(link.data_bytes_per_s for link in self.links))
-        return float(fill_time_s(self.data_bytes, *rates))
+        return float(fill_time_s(self.data_bytes, *(link.data_bytes_per_s for link in (write, *self.links))))
 
     @property
     def shown_s(self) -> float:

@@ -181,11 +181,8 @@ def _workload_answer(
     along_stages, along_rows = ((), slice(0, 1)) if along is run else ((along.warm,), slice(2, None))
     rates = pipeline.throughputs(run.warm, run.cold, *along_stages)
     rate, cold_rate = rates[0], rates[1]
-    hits = float(run.comp.hit_fraction[0])
     figures = workload_figures(request, work, platform, run, missing, rate, cold_rate, catalog, calibration)
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
-    if evaluate.reads_once(work, length):
-        hits = 0.0  # no later epoch finds anything in a cache
     n_gpus = n_servers * float(run.cols.gpus_per_server[0])
     # What one GPU does on its own does not depend on the others: the compute rate is proportional to the GPUs.
     one_gpu = float(run.comp.gpu_alone[0]) / n_gpus
@@ -223,7 +220,6 @@ def _workload_answer(
         sample_bytes=work.sample_bytes,
         sample_format=work.sample_format,
         format_basis=work.format_basis,
-        cache_hit_fraction=hits,
         scaling_efficiency=min(1.0, float(rate.value) / (n_gpus * one_gpu))
         if language is None
         else _of_fewest_gpus(rate, along),

@@ -33,6 +33,7 @@ class WorkloadFigures:
     cold_storage_bytes_per_s: Estimate  # in the first epoch
     cpu_utilization_fraction: Estimate
     gpu_busy_fraction: float  # throughput over what the GPUs (with exchange) could pass
+    cache_hit_fraction: float
     bottleneck: str  # key of STAGES
     next_bottleneck: str
     probability: float | None  # that the target is met; None: a fact that decides it is not known
@@ -90,6 +91,7 @@ def workload_figures(
         cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
         gpu_busy_fraction=min(1.0, float(rate.value) / float(run.comp.gpu.median[0]))
         * (1.0 if language is None else language.gpus_used / n_gpus),
+        cache_hit_fraction=hits,
         bottleneck=bottleneck,
         next_bottleneck=following,
         probability=None if missing else min(chance, MOST_CERTAIN),
