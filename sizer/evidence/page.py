@@ -14,6 +14,7 @@ from sizer.evidence.parity import source_title
 from sizer.evidence.rows import RATE, Accuracy, NumberKind
 from sizer.present.charting import Chart, chart_svg
 from sizer.present.citations import Citations
+from sizer.present.figures import PageFigure
 from sizer.present.page import rendered, with_fonts_inside
 from sizer.present.tables import Table
 from sizer.present.theme import LIGHT
@@ -34,15 +35,6 @@ _ENOUGH = 10
 
 
 @dataclass(frozen=True)
-class EvidenceFigure:
-    """A chart with its caption."""
-
-    id: str
-    caption: str
-    svg: str
-
-
-@dataclass(frozen=True)
 class EvidencePage:
     """What the template sees as ``page``."""
 
@@ -52,9 +44,9 @@ class EvidencePage:
     key_figures: list[tuple[str, str]]
     findings: list[str]
     figures: Table | None
-    pairs: list[tuple[EvidenceFigure, ...]]
-    residuals: EvidenceFigure | None
-    coverage: EvidenceFigure | None
+    pairs: list[tuple[PageFigure, ...]]
+    residuals: PageFigure | None
+    coverage: PageFigure | None
     weaknesses: list[str]
     worst: list[Table]
     reasons: Table | None
@@ -204,7 +196,7 @@ def _interval_findings(seen: Accuracy, unseen: Accuracy) -> list[str]:
     return lines
 
 
-def _pairs(report: ValidationReport) -> list[tuple[EvidenceFigure, ...]]:
+def _pairs(report: ValidationReport) -> list[tuple[PageFigure, ...]]:
     """Parity charts, one or two per kind of number: by the fit, and by fits without the source."""
     pairs = []
     for one in facts.MEASURES:
@@ -224,7 +216,7 @@ def _pairs(report: ValidationReport) -> list[tuple[EvidenceFigure, ...]]:
     return pairs
 
 
-def _parity(rows: Sequence[ValidatedRow], one: NumberKind, id_: str, lead: str, how: str) -> EvidenceFigure | None:
+def _parity(rows: Sequence[ValidatedRow], one: NumberKind, id_: str, lead: str, how: str) -> PageFigure | None:
     rows = [row for row in rows if facts.measure(row.quantity) is one]
     title = lead + charts.parity_finding(rows, is_inside=bool(lead))
     height = _TALL_PX if one is RATE else _FLAT_PX
@@ -233,7 +225,7 @@ def _parity(rows: Sequence[ValidatedRow], one: NumberKind, id_: str, lead: str, 
     return _drawn(chart, f"parity-{id_}-{1 + facts.MEASURES.index(one)}", caption)
 
 
-def _residuals(report: ValidationReport, sources: Mapping[str, Source]) -> EvidenceFigure | None:
+def _residuals(report: ValidationReport, sources: Mapping[str, Source]) -> PageFigure | None:
     rows, seen = (report.unseen, report.rows) if facts.rated(report.unseen) else (report.rows, ())
     chart = charts.residual_chart(rows, sources, LIGHT, _PAGE_PX, seen=seen)
     return _drawn(chart, "residuals", residual_caption(bool(seen)))
@@ -250,13 +242,13 @@ def residual_caption(is_unseen: bool) -> str:
     return caption
 
 
-def _coverage(report: ValidationReport) -> EvidenceFigure | None:
+def _coverage(report: ValidationReport) -> PageFigure | None:
     groups, unseen = (facts.accuracies(rows, facts.kind_name) for rows in (report.rows, report.unseen))
     return _drawn(charts.coverage_chart(groups, unseen, LIGHT, _PAGE_PX), "coverage", COVERAGE_CAPTION)
 
 
-def _drawn(chart: Chart | None, id_: str, caption: str) -> EvidenceFigure | None:
-    return None if chart is None else EvidenceFigure(id_, caption, chart_svg(chart))
+def _drawn(chart: Chart | None, id_: str, caption: str) -> PageFigure | None:
+    return None if chart is None else PageFigure(id_, caption, chart_svg(chart))
 
 
 def _weaknesses(rows: Sequence[ValidatedRow], sources: Mapping[str, Source]) -> list[str]:
