@@ -1,10 +1,10 @@
-"""Stored answers for objects that never change: catalogues, their items, platforms."""
+"""Stored answers for objects that never change (catalogues, their items, platforms), and by any other key."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from threading import Lock
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -86,3 +86,24 @@ def same_list(items: Sequence[T]) -> tuple[T, ...]:
 @lru_cache(maxsize=_LISTS)
 def _list_of(items: tuple[Identity, ...]) -> tuple[Any, ...]:
     return tuple(one.value for one in items)
+
+
+class StoredAnswers(Generic[T]):
+    """Answers by key; of more than ``most``, the one that nobody has asked for the longest is forgotten.
+
+    For keys that are much smaller than what an answer is worked out from. An array in an answer must not be written to.
+    """
+
+    def __init__(self, most: int) -> None:
+        @lru_cache(maxsize=most)
+        def place(key: Hashable) -> list[T]:  # noqa: ARG001 -- nothing before the answer is worked out
+            return []
+
+        self._place = place
+
+    def get(self, key: Hashable, work_out: Callable[[], T]) -> T:
+        """The answer of a key, worked out where it is not stored."""
+        place = self._place(key)
+        if not place:
+            place.append(work_out())
+        return place[0]

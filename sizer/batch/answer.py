@@ -1,11 +1,9 @@
 """Answers of a batch: the figures of its table and no more, so that a hundred thousand of them take minutes."""
 
-from collections.abc import Hashable
-from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
-from sizer.base.identity_cache import identity_of, identity_of_catalog
+from sizer.base.identity_cache import StoredAnswers, identity_of, identity_of_catalog
 from sizer.batch.columns import answer_cells, design_cells
 from sizer.bom.lines import bill
 from sizer.bom.prices import PriceBook
@@ -23,9 +21,6 @@ from sizer.sizing.recommend import binding_of
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
 
-# Designs that are stored, a few kB each.
-_MOST_STORED = 2048
-
 
 class _Built(NamedTuple):
     """What a batch tells of a design whatever runs on it."""
@@ -33,6 +28,9 @@ class _Built(NamedTuple):
     cells: dict[str, Any]
     gateway_bytes_per_s: float
     unknown_power: tuple[str, ...]
+
+
+_designs: StoredAnswers[_Built] = StoredAnswers(2048)  # a few kB each
 
 
 def cells_of_answer(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> dict[str, Any]:
@@ -81,7 +79,7 @@ def _built(
     """What a batch tells of a design; kept for the next request, many of which end at the same one."""
     if request.existing != NOTHING_EXISTING:
         return _newly_built(request, platform, n_servers, storage_nodes, catalog, prices)
-    place = _place(
+    key = (
         identity_of(platform),
         identity_of_catalog(catalog),
         n_servers,
@@ -90,15 +88,7 @@ def _built(
         *(request.limits, request.fabric, request.site, request.currency),
         *(request.date, request.quote, request.needed_by),
     )
-    if not place:
-        place.append(_newly_built(request, platform, n_servers, storage_nodes, catalog, prices))
-    return place[0]
-
-
-@lru_cache(maxsize=_MOST_STORED)
-def _place(*key: Hashable) -> list[_Built]:  # noqa: ARG001 -- all that such a design depends on
-    """Where a design is kept: nothing before it is built."""
-    return []
+    return _designs.get(key, lambda: _newly_built(request, platform, n_servers, storage_nodes, catalog, prices))
 
 
 def _newly_built(

@@ -26,7 +26,7 @@ from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S, TRAINING_PASSES
 from sizer.present import words
 from sizer.present.text.calibration import note_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
-from sizer.sizing.stages import compute_side, gpu_memory
+from sizer.sizing.stages import gpu_memory, gpu_side
 from sizer.sizing.stages.measured_rates import is_measured
 from sizer.sizing.stages.storage_rates import node_read_rate
 
@@ -197,9 +197,7 @@ def _host_link(model: WorkloadOnDesign) -> StageInputs:
 
 def _terms(model: WorkloadOnDesign) -> StepTerms:
     """Fitted terms of the workload on the platform, as the search takes them."""
-    return compute_side.group_terms(model.work, [model.platform], model.run.servers, model.calibration, model.catalog)[
-        0
-    ]
+    return gpu_side.group_terms(model.work, [model.platform], model.run.servers, model.calibration, model.catalog)[0]
 
 
 _FITTED = "fitted to published rates"
@@ -243,8 +241,8 @@ def _passes(model: WorkloadOnDesign) -> StageInput:
 def _median_over_fitted(model: WorkloadOnDesign, terms: StepTerms) -> StageInput:
     """How far the uncertainty of all coefficients together moves the median of the rate."""
     run = model.run
-    steps = compute_side.step_run(model.work, [model.platform], run.cols, run.servers, model.catalog)
-    fitted = float(compute_side.gpu_samples_per_s(steps, terms.values).flat[0])
+    steps = gpu_side.step_run(model.work, [model.platform], run.cols, run.servers, model.catalog)
+    fitted = float(gpu_side.gpu_samples_per_s(steps, terms.values).flat[0])
     return StageInput(
         "d, median rate over the rate at the fitted values",
         number(float(run.comp.gpu.median.flat[0]) / fitted),

@@ -1,17 +1,20 @@
 """What a request allows: servers, GPUs, storage, site; and the sentence that names the choice which leaves nothing."""
 
+import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.faults import nearest
+from sizer.base.identity_cache import cached_by_catalog
 from sizer.base.quantities import plain, si
 from sizer.catalog.generations import era_of
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Pdu, Server, Storage
 from sizer.catalog.vendors import is_of_vendor, vendors_of
-from sizer.physical.host_memory import memory_sizes
+from sizer.physical.host_memory import memory_sizes, page_cache_bytes
 from sizer.physical.platform import Platform
 from sizer.physical.racks.site_rules import site_rules
 from sizer.workload.eras import eras_asked
@@ -29,6 +32,27 @@ def gpus_fitted(server: Server, asked: int | None) -> list[int]:
     if asked is None:
         return choices
     return [n for n in choices if n >= asked][:1]
+
+
+def larger_cache_bytes(catalog: Catalog, size_bytes: float) -> float:
+    """The smallest page cache of any server that holds a data set: alike where the same sizes of memory do. [B]"""
+    caches = _page_caches(catalog)
+    place = bisect_left(caches, size_bytes)
+    return caches[place] if place < len(caches) else math.inf
+
+
+@cached_by_catalog
+def _page_caches(catalog: Catalog) -> list[float]:
+    """Page caches of all GPU servers with all their GPUs and published sizes of memory, rising. [B]"""
+    return sorted(
+        {
+            page_cache_bytes(fitted.server, n_gpus, catalog.gpus[gpu])
+            for server in catalog.servers.values()
+            for fitted in memory_sizes(server, catalog)
+            for n_gpus in gpus_fitted(server, None)
+            for gpu in server.gpus
+        }
+    )
 
 
 def allowed_gpus(

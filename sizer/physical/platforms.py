@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from sizer.base.errors import InfeasibleError
-from sizer.base.identity_cache import cached_by_catalog
+from sizer.base.identity_cache import StoredAnswers, cached_by_catalog, identity_of_catalog, same_list
 from sizer.catalog.fabrics import fabric_links, fabric_ports, plans_unasked
 from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType
@@ -15,6 +15,7 @@ from sizer.physical.allowed_parts import (
     check_names,
     fits_era,
     gpus_fitted,
+    larger_cache_bytes,
     network_pdu,
     servers_asked,
     site_item,
@@ -39,7 +40,7 @@ MIN_LEAF_PORTS = 24
 MIN_LAN_GBIT_PER_S = 10
 
 
-def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
+def platforms(catalog: Catalog, request: SizingRequest) -> tuple[Platform, ...]:
     """Platforms of a request: servers x GPUs x storage x capacity options x fabrics that fit together.
 
     Parameters
@@ -51,7 +52,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
 
     Returns
     -------
-    list of Platform
+    tuple of Platform
         In a fixed order: server, GPU, storage, capacity option and fabric as the catalogue and the request list them.
 
     Raises
@@ -67,40 +68,45 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
     that the server lists. Switches are chosen by ``choose_switch``, sizes of memory by ``considered_sizes``.
     """
     check_names(catalog, request)
+    sets_bytes = tuple(sorted({larger_cache_bytes(catalog, one) for one in cached_sets_bytes(request, catalog)}))
+    networks = (one.dnn if isinstance(one.dnn, str) else type(one.dnn) for one in request.workload)
+    key = (
+        *(identity_of_catalog(catalog), request.platforms, request.fabric, request.resilience, request.site),
+        *(request.stated_storage, tuple(request.existing.servers), sets_bytes, frozenset(networks)),
+    )
+    return _lists.get(key, lambda: same_list(_fitting(catalog, request, sets_bytes)))
+
+
+_lists: StoredAnswers[tuple[Platform, ...]] = StoredAnswers(64)
+
+
+def _fitting(catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, ...]) -> tuple[Platform, ...]:
     asked = request.platforms
     servers = servers_asked(catalog, request)
     kinds = [link for link in fabric_links(catalog) if not asked.fabrics or link.id in asked.fabrics]
     with_directors = request.fabric.directors
     kept_without = request.resilience.keeps_targets_without
     spares = "switch" in kept_without, "gateway" in kept_without, "head-node" in kept_without
-    sets_bytes = cached_sets_bytes(request, catalog)
     rack = site_item(catalog.racks, request.site.rack, "site.rack", "racks")
     site = site_rules(request.site)
-    storages: dict[str, list[Storage]] = {}
     pdus: dict[str, Pdu] = {}
-
-    def storage_of(server: Server) -> list[Storage]:
-        if server.id not in storages:
-            storages[server.id] = [
-                as_stated(catalog, sold, request) for sold in allowed_storage(catalog, server, asked)
-            ]
-        return storages[server.id]
 
     def pdu_of(server: Server) -> Pdu:
         if server.id not in pdus:
             pdus[server.id] = site_pdu(catalog, request, server)
         return pdus[server.id]
 
-    found = [
+    found = tuple(
         platform
         for server in servers
         if server.role == "gpu" and server.orderable
         for cpu in (None if server.cpu is None else catalog.cpus[server.cpu.value],)
+        for stores in ([as_stated(catalog, sold, request) for sold in allowed_storage(catalog, server, asked)],)
         for its_kinds in ([kind for kind in kinds if kind.id in asked.fabrics or plans_unasked(server.ports, kind)],)
         for n_gpus in gpus_fitted(server, asked.gpus_per_server)
         for gpu in allowed_gpus(catalog, server, asked.gpus, asked.generations)
         for fitted in considered_sizes(memory_sizes(server, catalog), asked.host_memory_bytes, n_gpus, gpu, sets_bytes)
-        for storage in storage_of(server)
+        for storage in stores
         for kind in its_kinds
         for platform in _on_fabric(
             catalog,
@@ -118,7 +124,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
             site,
             network_pdu(catalog, request),
         )
-    ]
+    )
     if not found:
         raise InfeasibleError(why_none_error_text(catalog, request, servers))
     return found

@@ -66,8 +66,10 @@ def search(
         If no platform is allowed, or no run can start in the time asked.
     """
     works = resolved(request, catalog, calibration)
-    single = [option for option in platforms(catalog, request) if only is None or option.key == only]
-    options = same_list(with_tiers(single, works, request, catalog))
+    single = platforms(catalog, request)
+    if only is not None:
+        single = same_list([option for option in single if option.key == only])
+    options = with_tiers(single, works, request, catalog)
     space = design_space(len(options), 1, most or most_servers(request))
     evaluated = evaluate_space(request, works, options, space, catalog, calibration)
     return PartCounts(request, evaluated, catalog, price_book(catalog))

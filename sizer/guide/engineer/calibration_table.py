@@ -14,7 +14,7 @@ from sizer.present import words
 from sizer.present.tables import Row, Table, fact_table, row
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import WorkloadAnswer
-from sizer.sizing.stages.compute_side import group_terms
+from sizer.sizing.stages.gpu_side import group_terms
 from sizer.sizing.stages.measured_rates import is_measured
 
 

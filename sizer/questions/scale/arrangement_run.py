@@ -12,7 +12,7 @@ from sizer.perf.training_step import TrainingRun
 from sizer.questions.scale.arrangements import Arrangement
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.search.posterior import core_seconds, host_link, log_scatter, measured_scatter
-from sizer.sizing.stages import compute_side
+from sizer.sizing.stages import gpu_side
 from sizer.sizing.stages.platform_columns import compute_groups
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
@@ -100,9 +100,9 @@ def drawn_estimates(
         draws.calibration,
     )
     (group,), _ = compute_groups(platforms)
-    (terms,) = compute_side.group_terms(work, platforms, run.servers, draws.calibration, catalog)
-    steps = compute_side.step_run(work, platforms, run.cols, run.servers, catalog)
-    gpu = compute_side.gpu_samples_per_s(steps, draws.step_values(terms))
+    (terms,) = gpu_side.group_terms(work, platforms, run.servers, draws.calibration, catalog)
+    steps = gpu_side.step_run(work, platforms, run.cols, run.servers, catalog)
+    gpu = gpu_side.gpu_samples_per_s(steps, draws.step_values(terms))
     gpu = gpu * np.exp(log_scatter(work, terms, group, draws) + measured_scatter(work, steps, group, draws))
     link = host_link(work, run.cols, run.servers, draws)
     decode = decode_samples_per_s(run.servers * run.cols.cores, core_seconds(work, draws))

@@ -33,7 +33,7 @@ from sizer.sizing.constraints.storage_fill import planned_bytes
 from sizer.sizing.constraints.stored_data import needed_with_bytes, storage_demand
 from sizer.sizing.constraints.tiers import fast_tier_bytes
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.stages import compute_side, evaluate
+from sizer.sizing.stages import compute_side, evaluate, gpu_side
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.outcomes import Outcomes
@@ -237,7 +237,7 @@ def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute
         gpu_alone=alone,
         exchange=exchange,
         decode=_decode(model, points, cols),
-        host_link=compute_side.host_link(model.work, cols, points.servers, model.calibration),
+        host_link=gpu_side.host_link(model.work, cols, points.servers, model.calibration),
         exchanged_bytes=moved,
         hit_fraction=hits,
         miss_log_sd=misses,

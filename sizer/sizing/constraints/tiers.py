@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.base.identity_cache import Identity, identity_of
+from sizer.base.identity_cache import Identity, identity_of, same_list
 from sizer.base.units import WEEK_S
 from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType
@@ -59,13 +59,13 @@ def needed_of(platform: Platform, demand: StorageDemand, data: DataRequest) -> f
 
 
 def with_tiers(
-    platforms: Sequence[Platform], works: Sequence[ResolvedWorkload], request: SizingRequest, catalog: Catalog
-) -> list[Platform]:
+    platforms: tuple[Platform, ...], works: Sequence[ResolvedWorkload], request: SizingRequest, catalog: Catalog
+) -> tuple[Platform, ...]:
     """Platforms of a request with one tier and, where a working set is stated, with two.
 
     Parameters
     ----------
-    platforms : sequence of Platform
+    platforms : tuple of Platform
         Of one tier.
     works : sequence of ResolvedWorkload
         Their data decide the size of the capacity tier.
@@ -83,10 +83,10 @@ def with_tiers(
     """
     data = request.data
     if data.working_set_bytes is None:
-        return list(platforms)
+        return platforms
     demand = storage_demand(works, data)
     if data.working_set_bytes >= demand.data_bytes:
-        return list(platforms)  # everything is read: a second tier would hold nothing else
+        return platforms  # everything is read: a second tier would hold nothing else
     tiers = [
         tier
         for storage in _candidates(request, catalog)
@@ -105,7 +105,7 @@ def with_tiers(
             f"data.capacity_tier = {data.capacity_tier!r} joins no fast storage that the request allows, or is too "
             "small for the data; allow other storage, or leave the key out"
         )
-    return found
+    return same_list(found)
 
 
 def _of_two_tiers(platform: Platform, tier: SecondTier, *, is_in_band: bool) -> Platform:

@@ -17,7 +17,7 @@ from sizer.perf.pipeline import decode_stage, read_demand_bytes_per_s
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
-from sizer.sizing.stages import compute_side, evaluate
+from sizer.sizing.stages import compute_side, evaluate, gpu_side
 from sizer.sizing.stages.platform_columns import Columns, columns
 from sizer.sizing.stages.step_rates import GpuRates
 from sizer.sizing.stages.storage_rates import node_read_rate, rate_is_unknown
@@ -150,8 +150,8 @@ def _gpu_rate(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Flo
 
 def _rates(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> GpuRates:
     cols = _columns(model, platform, servers)
-    terms = compute_side.group_terms(model.work, [platform], servers, model.calibration, model.catalog)
-    return compute_side.step_rates(model.work, [platform], cols, servers, terms, model.catalog)
+    terms = gpu_side.group_terms(model.work, [platform], servers, model.calibration, model.catalog)
+    return gpu_side.step_rates(model.work, [platform], cols, servers, terms, model.catalog)
 
 
 def _columns(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Columns:

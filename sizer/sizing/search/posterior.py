@@ -14,7 +14,7 @@ from sizer.perf.preprocess import decode_samples_per_s
 from sizer.perf.step_terms import StepTerms
 from sizer.perf.training_step import TrainingRun
 from sizer.sizing.search.feasibility import EvaluatedSpace
-from sizer.sizing.stages import compute_side, evaluate, gpu_memory
+from sizer.sizing.stages import compute_side, evaluate, gpu_memory, gpu_side
 from sizer.sizing.stages.host_bound import host_bound
 from sizer.sizing.stages.language_rates import LanguageRun
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
@@ -175,9 +175,7 @@ def _has_length(work: ResolvedWorkload) -> bool:
 def _terms(evaluated: EvaluatedSpace, draws: Draws, catalog: Catalog) -> list[list[StepTerms]]:
     """Terms of every workload in every compute group."""
     sizes, calibration = evaluated.space.sizes, draws.calibration
-    return [
-        compute_side.group_terms(work, evaluated.platforms, sizes, calibration, catalog) for work in evaluated.works
-    ]
+    return [gpu_side.group_terms(work, evaluated.platforms, sizes, calibration, catalog) for work in evaluated.works]
 
 
 def _blocks(
@@ -227,7 +225,7 @@ def _ran(
 ) -> _Ran:
     work = evaluated.works[number]
     of = compute_groups(evaluated.platforms)[0][group]
-    run = compute_side.step_run(work, evaluated.platforms, cols, servers, catalog)
+    run = gpu_side.step_run(work, evaluated.platforms, cols, servers, catalog)
     return _Ran(
         target=work.request.target,
         run=run,
@@ -239,7 +237,7 @@ def _ran(
         n_samples=work.n_samples,
         exchanged_bytes=np.zeros((1, 1))
         if work.is_inference
-        else compute_side.exchanged_bytes(work, evaluated.platforms, cols, servers),
+        else gpu_side.exchanged_bytes(work, evaluated.platforms, cols, servers),
         hits=_hits(work, cols, servers, draws),
         epochs=_epochs(work, evaluated, cols, servers, draws),
         evaluations=evaluate.evaluation_share(work),
@@ -280,7 +278,7 @@ def core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
 def host_link(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) -> Floats:
     """What the links between host and GPUs carry, with an axis of draws last. [samples/s]"""
     unit, _ = draws.calibration.host_link
-    median = compute_side.host_link(work, cols, servers, draws.calibration).median
+    median = gpu_side.host_link(work, cols, servers, draws.calibration).median
     return np.asarray(median * (draws.host_link_bytes_per_s() / unit))
 
 
@@ -331,7 +329,7 @@ def reached(block: Block) -> Reached:
     found = Reached.empty(len(block.ran), (n_classes, n_sizes))
     all_met = np.ones((n_classes, n_sizes, n), dtype=bool)
     for number, ran in enumerate(block.ran):
-        gpu = compute_side.gpu_samples_per_s(ran.run, ran.values) * np.exp(ran.log_scatter)
+        gpu = gpu_side.gpu_samples_per_s(ran.run, ran.values) * np.exp(ran.log_scatter)
         feed = np.minimum(decode_samples_per_s(block.cores, ran.core_s), ran.host_link)
         servers = np.minimum(gpu, feed)
         for place, path in enumerate(block.paths):

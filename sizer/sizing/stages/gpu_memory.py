@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
+from sizer.base.identity_cache import StoredAnswers, identity_of_catalog
 from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
@@ -25,7 +26,7 @@ from sizer.sizing.stages.measured_rates import PublishedBatches
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import DEFAULT_BATCH, ResolvedWorkload, resolve_one
+from sizer.workload.resolve import DEFAULT_BATCH, BatchSizes, ResolvedWorkload, resolve_one
 
 # From so many parameters on, networks are trained with their state divided over the GPUs: the first one, GPT-2 with
 # 1.5 G (24 GB of state), fits no 16 GB GPU otherwise. Rajbhandari et al., "ZeRO," SC20, section 3.1.
@@ -38,8 +39,8 @@ FLOP_PER_DENSE_PARAMETER = 2.0
 # An index of 4 bytes reads one vector of 128 numbers (the published DLRM configurations).
 INDEX_BYTES = 4.0
 VECTOR_ELEMENTS = 128.0
-
-
+# Networks whose answers are stored: requests of a batch differ in their data and targets above all.
+_MOST_STORED = 1024
 # A batch that was published on a GPU of this memory fits; some sources leave the size of the memory to be assumed.
 RAN_PROBABILITY = 0.95
 
@@ -145,6 +146,14 @@ def work_factor(work: ResolvedWorkload) -> float:
 
 def memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWorkload:
     """What a workload takes of a GPU."""
+    key = work.network_key(), identity_of_catalog(calibration)
+    return _memories.get(key, lambda: _memory_of(work, calibration))
+
+
+_memories: StoredAnswers[MemoryOfWorkload] = StoredAnswers(_MOST_STORED)
+
+
+def _memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWorkload:
     fitted, sharding, parameters = calibration.gpu_memory, sharding_of(work), work.dnn.parameters.value
     activations = fitted.activations(
         dnn_id=known_as(work.request.dnn) if isinstance(work.request.dnn, CustomDnn) else work.dnn.id,
@@ -291,7 +300,7 @@ def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibrati
     work = resolve_one(request, index, catalog, calibration.measured)
     if work.request.batch_per_gpu is not None or work.language is not None:
         return work
-    return _with_batches(work, catalog.gpus, calibration)
+    return _with_batches(work, catalog, calibration)
 
 
 class DefaultBatches(Mapping[str, int]):
@@ -326,14 +335,19 @@ class DefaultBatches(Mapping[str, int]):
         return dict, (dict(self),)
 
 
-def _with_batches(work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: Calibration) -> ResolvedWorkload:
-    measured = {key: gpu.memory_bytes.value for key, gpu in gpus.items() if measured_rates.is_measured(work, key)}
-    others = {key: gpu for key, gpu in gpus.items() if key not in measured}
-    return replace(
-        work,
-        batches=DefaultBatches(work, others, calibration),
-        batch_sizes=PublishedBatches(work.mlperf, measured) if measured else {},
-    )
+def _with_batches(work: ResolvedWorkload, catalog: Catalog, calibration: Calibration) -> ResolvedWorkload:
+    def work_out() -> tuple[Mapping[str, int], Mapping[str, BatchSizes]]:
+        gpus = catalog.gpus
+        measured = {key: gpu.memory_bytes.value for key, gpu in gpus.items() if measured_rates.is_measured(work, key)}
+        others = {key: gpu for key, gpu in gpus.items() if key not in measured}
+        return DefaultBatches(work, others, calibration), PublishedBatches(work.mlperf, measured) if measured else {}
+
+    key = work.network_key(), identity_of_catalog(calibration), identity_of_catalog(catalog)
+    batches, batch_sizes = _batches.get(key, work_out)
+    return replace(work, batches=batches, batch_sizes=batch_sizes)
+
+
+_batches: StoredAnswers[tuple[Mapping[str, int], Mapping[str, BatchSizes]]] = StoredAnswers(_MOST_STORED)
 
 
 def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration) -> int:

@@ -6,13 +6,13 @@ they are made once for all platforms that compute alike and at a few sizes; betw
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
+from sizer.base.identity_cache import StoredAnswers
 from sizer.perf.inference_step import InferenceRun
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import StepTerms
@@ -23,9 +23,6 @@ from sizer.sizing.stages.platform_columns import Columns
 # Sizes drawn at, by powers of this ratio. Halfway between two of them the interpolated probability is off by less than
 # half a hundredth.
 _RATIO = 2.0
-
-# Designs of one question whose rates are stored.
-_MOST_ROWS = 8192
 
 _Run = TrainingRun | InferenceRun | LanguageRun
 RunOf = Callable[[Columns, Ints], _Run]
@@ -55,31 +52,6 @@ def gpu_rates(run_of: RunOf, terms: Sequence[StepTerms], cols: Columns, n_server
         Servers of each row, or (1, sizes). [-]
     """
     run = run_of(cols, n_servers)
-    if not isinstance(run, TrainingRun):
-        return _rates(run, run_of, terms, cols, n_servers)
-    # Requests of a batch ask for few networks on the same servers.
-    stored = _rates_of(_digest(run, [terms[number] for number in cols.compute.ravel().tolist()]))
-    if stored:
-        return stored[0]
-    found = _rates(run, run_of, terms, cols, n_servers)
-    if found.alone.size <= _MOST_ROWS:
-        stored.append(found)
-    return found
-
-
-@lru_cache(maxsize=512)
-def _rates_of(digest: bytes) -> list[GpuRates]:  # noqa: ARG001 -- of the runs and their terms, which are large
-    """Where the rates of some runs are stored: nothing before they are worked out."""
-    return []
-
-
-def _rates(
-    run: TrainingRun | InferenceRun | LanguageRun,
-    run_of: RunOf,
-    terms: Sequence[StepTerms],
-    cols: Columns,
-    n_servers: Ints,
-) -> GpuRates:
     first, place = _distinct(cols)
     distinct = Columns(**{name: np.ravel(part)[first][:, None] for name, part in vars(cols).items()})
     sizes, below, above, share = _grid(n_servers)
@@ -116,21 +88,18 @@ class _Drawn(NamedTuple):
 
 
 def _drawn(run: TrainingRun, terms: Sequence[StepTerms], compute: Ints) -> _Drawn:
-    stored = _drawn_of(_digest(run, [terms[number] for number in compute.ravel().tolist()]))
-    if not stored:
+    def work_out() -> _Drawn:
         own = StepTerms.stack(list(terms))[compute]
         rate = run.rate(own)
         spread = Capacity.of_estimate(rate.total)
         log_ratio = np.log(rate.total.value / run.samples_per_s(own.values))
-        stored.append(_Drawn(rate.compute.value, log_ratio, spread.log_sd, spread.skew))
-    return stored[0]
+        return _Drawn(rate.compute.value, log_ratio, spread.log_sd, spread.skew)
+
+    return _drawings.get(_digest(run, [terms[number] for number in compute.ravel().tolist()]), work_out)
 
 
-# Requests of a batch ask for few networks; questions about a design change one input at a time.
-@lru_cache(maxsize=1024)
-def _drawn_of(digest: bytes) -> list[_Drawn]:  # noqa: ARG001 -- of the runs and their terms, which are large
-    """Where what draws make of some runs is stored: nothing before it is worked out."""
-    return []
+# Questions about a design change one input at a time.
+_drawings: StoredAnswers[_Drawn] = StoredAnswers(1024)
 
 
 def _digest(run: TrainingRun, terms: Sequence[StepTerms]) -> bytes:
