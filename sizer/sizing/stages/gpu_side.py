@@ -1,0 +1,254 @@
+"""What the GPUs of many designs do with a network, whatever data it reads: stored for the next request.
+
+Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sizer.base.arrays import Floats, Ints
+from sizer.base.identity_cache import (
+    StoredAnswers,
+    cached_by_identity,
+    identity_of,
+    identity_of_catalog,
+    identity_of_list,
+)
+from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.cases import peak_flop_per_s
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Dnn, Stack
+from sizer.perf import pipeline
+from sizer.perf.inference_step import InferenceRun
+from sizer.perf.stage_capacity import Capacity
+from sizer.perf.step_terms import TERM_NAMES, StepTerms
+from sizer.perf.training_step import TrainingRun
+from sizer.physical.platform import Platform
+from sizer.sizing.stages import gpu_memory, language_rates, measured_rates
+from sizer.sizing.stages.language_rates import LanguageRun
+from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
+from sizer.sizing.stages.step_rates import GpuRates, gpu_rates
+from sizer.workload.custom_network import CustomDnn
+from sizer.workload.resolve import ResolvedWorkload
+
+# Designs of one question that are stored, and such questions: requests of a batch ask for few networks on the same
+# servers.
+_MOST_ROWS = 8192
+_MOST_STORED = 512
+
+
+@dataclass(frozen=True)
+class GpuSide:
+    """What the GPUs do with a network. Arrays over rows; rates of the whole design in samples/s."""
+
+    gpu: Capacity  # step with the part of the exchange that is not hidden
+    gpu_alone: Floats  # without exchange and stragglers
+    exchange: Floats  # the exchange alone
+    host_link: Capacity  # between host and GPUs
+    exchanged_bytes: Floats  # that enter a server's NICs per sample
+    batch_per_gpu: Floats
+    within_log_sd: Floats  # of ``gpu``: scatter of runs within one source
+    between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
+    replicas: Floats | None  # of a language model of which each reads its weights at a restart
+
+
+def gpu_side(
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    calibration: Calibration,
+    catalog: Catalog,
+) -> GpuSide:
+    """GPU side of one workload; arguments as of :func:`sizer.sizing.stages.compute_side.compute`."""
+
+    def work_out() -> GpuSide:
+        return _worked_out(work, platforms, cols, n_servers, calibration, catalog)
+
+    if work.language is not None or cols.compute.size * n_servers.size > _MOST_ROWS:
+        return work_out()
+    arrays = (n_servers, *cols.as_rows(_READ))
+    key = (
+        work.network_key(),
+        identity_of(platforms[0]) if len(platforms) == 1 else identity_of_list(platforms),
+        identity_of_catalog(calibration),
+        identity_of_catalog(catalog),
+        *((one.shape, one.tobytes()) for one in arrays),
+    )
+    return _sides.get(key, work_out)
+
+
+_sides: StoredAnswers[GpuSide] = StoredAnswers(_MOST_STORED)
+# What the GPU side reads of the columns.
+_READ = ("compute", "gpus_per_server", "exchange_bytes_per_s", "host_links", "host_link_gain")
+
+
+def _worked_out(
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    calibration: Calibration,
+    catalog: Catalog,
+) -> GpuSide:
+    shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
+    terms = group_terms(work, platforms, n_servers, calibration, catalog)
+    rates = step_rates(work, platforms, cols, n_servers, terms, catalog)
+    within = np.array([float(one.scatter_log_sd) for one in terms])[cols.compute]
+    moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, platforms, cols, n_servers)
+    return GpuSide(
+        gpu=rates.gpu,
+        gpu_alone=rates.alone,
+        exchange=np.where(measured_rates.measured_rows(work, platforms, cols), np.inf, rates.exchange),
+        host_link=host_link(work, cols, n_servers, calibration),
+        exchanged_bytes=np.broadcast_to(moved, shape),
+        batch_per_gpu=np.broadcast_to(gpu_memory.batches(work, platforms, cols, n_servers), shape),
+        within_log_sd=np.broadcast_to(within, shape),
+        between_log_sd=max(float(one.between_log_sd) for one in terms),
+        replicas=_replicas(work, platforms, cols, n_servers, catalog),
+    )
+
+
+def _replicas(
+    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
+) -> Floats | None:
+    """Replicas of a language model where each reads its weights for itself at a restart."""
+    if work.language is None or not work.language.checkpoints.replica_bytes:
+        return None
+    return language_rates.language_run(work, platforms, cols, n_servers, catalog).replicas
+
+
+def step_rates(
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    terms: list[StepTerms],
+    catalog: Catalog,
+) -> GpuRates:
+    """What the GPUs do; ``terms`` are :func:`group_terms`, the other arguments those of :func:`compute`."""
+    return gpu_rates(lambda some, n: step_run(work, platforms, some, n, catalog), terms, cols, n_servers)
+
+
+def host_link(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Capacity:
+    """What the links between host and GPUs carry of a workload."""
+    rate, log_sd = calibration.host_link
+    found = pipeline.host_link_stage(
+        n_servers, cols.gpus_per_server, cols.host_links, work.dnn.input_bytes.value, rate, log_sd
+    )
+    return found.scaled(cols.host_link_gain)
+
+
+def gpu_samples_per_s(run: TrainingRun | InferenceRun | LanguageRun, values: Floats) -> Floats:
+    """Rate of the GPUs at given terms, shape (..., k), without the links that feed them. [samples/s]"""
+    return run.gpu_samples_per_s(values) if isinstance(run, InferenceRun) else run.samples_per_s(values)
+
+
+def group_terms(
+    work: ResolvedWorkload, platforms: Sequence[Platform], n_servers: Ints, calibration: Calibration, catalog: Catalog
+) -> list[StepTerms]:
+    """Terms of every compute group of some platforms, in the order of ``compute_groups``."""
+    if work.language is not None:
+        return [
+            _language_terms(language_rates.log_scatter(work, platforms, group, n_servers, catalog))
+            for group in range(len(compute_groups(platforms)[0]))
+        ]
+    task = "inference" if work.is_inference else "training"
+    precision, many_servers = work.request.precision, bool((n_servers > 1).any())
+    rest = (calibration, work.stack, precision, task, catalog)
+    found = []
+    for group in compute_groups(platforms)[0]:
+        if measured_rates.is_measured(work, group.gpu):
+            found.append(measured_rates.measured_terms(work, group, catalog))
+            continue
+        terms = (
+            _terms(work.request.dnn, *rest, group, many_servers)
+            if isinstance(work.request.dnn, CustomDnn)
+            else _known_terms(work.dnn, *rest, group, many_servers)
+        )
+        found.append(measured_rates.extended(terms, work, group, calibration, catalog))
+    return found
+
+
+def step_run(
+    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
+) -> TrainingRun | InferenceRun | LanguageRun:
+    """Counts and sizes of the steps of every row; arguments as of :func:`compute`."""
+    if work.language is not None:
+        return language_rates.language_run(work, platforms, cols, n_servers, catalog)
+    groups, _ = compute_groups(platforms)
+    precision = work.request.precision
+    peak = np.array([peak_flop_per_s(catalog.gpus[group.gpu], precision) for group in groups])[cols.compute]
+    batch = gpu_memory.batches(work, platforms, cols, n_servers)
+    if work.is_inference:
+        return InferenceRun.of(
+            batch_per_gpu=batch,
+            n_gpus_per_server=cols.gpus_per_server,
+            n_servers=n_servers,
+            forward_flop=work.dnn.forward_flop.value,
+            peak_flop_per_s=peak,
+            input_bytes=work.dnn.input_bytes.value,
+            host_links_per_server=cols.host_links,
+        )
+    arguments: dict[str, Any] = {
+        "batch_per_gpu": batch,
+        "n_gpus_per_server": cols.gpus_per_server,
+        "n_servers": n_servers,
+        "forward_flop": work.dnn.forward_flop.value * gpu_memory.work_factor(work),
+        "gradient_bytes": gpu_memory.gradient_bytes(work),
+        "nic_bytes_per_s": cols.exchange_bytes_per_s,
+        "looked_up_bytes": gpu_memory.looked_up_bytes(work),
+    }
+    run = TrainingRun.of(**arguments, peak_flop_per_s=peak)
+    if not work.mlperf:
+        return run
+    published = np.array([measured_rates.published_peak_flop_per_s(group.gpu, catalog) for group in groups])
+    nominal = TrainingRun.of(**arguments, peak_flop_per_s=published[cols.compute])
+    return measured_rates.at_measured_rates(run, nominal, work, platforms, cols, n_servers, batch, catalog)
+
+
+def exchanged_bytes(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints) -> Floats:
+    """Bytes that a sample of a training costs a server's NICs in the exchange."""
+    if work.language is not None:
+        # Gradients have a network of their own next to the storage.
+        return np.zeros(np.broadcast_shapes(cols.compute.shape, n_servers.shape))
+    batch = gpu_memory.batches(work, platforms, cols, n_servers)
+    # Looked-up vectors cross the network like gradients: forward once, and their gradients back.
+    moved = gpu_memory.gradient_bytes(work) + cols.gpus_per_server * batch * gpu_memory.looked_up_bytes(work)
+    return pipeline.exchanged_bytes_per_sample(moved, n_servers, cols.gpus_per_server, batch)
+
+
+def _language_terms(log_sd: float) -> StepTerms:
+    """Terms of a rate that comes from a layout: its spread alone."""
+    k = len(TERM_NAMES)
+    return StepTerms(np.zeros(k), np.zeros((k, k)), np.array(log_sd))
+
+
+def _terms(
+    dnn: Dnn | CustomDnn,
+    calibration: Calibration,
+    stack: Stack,
+    precision: str,
+    task: str,
+    catalog: Catalog,
+    group: ComputeGroup,
+    has_many_servers: bool,
+) -> StepTerms:
+    """Terms of one compute group."""
+    return calibration.step_terms(
+        stack=stack,
+        dnn=dnn,
+        precision=precision,
+        gpu=catalog.gpus[group.gpu],
+        intra_link=group.intra_link,
+        inter_link=group.fabric.id if has_many_servers else None,
+        task=task,
+        server=group.server,
+    )
+
+
+# Most requests of a batch ask for few neural networks of the catalogue; those of a request are never asked for again.
+_known_terms = cached_by_identity(_terms)
