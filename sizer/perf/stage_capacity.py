@@ -1,5 +1,6 @@
 """Capacity of one stage as a distribution, and what several stages in a row let through."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
@@ -12,6 +13,8 @@ from sizer.base.normal import normal_cdf, normal_quantile
 
 # Halvings of the bracket when a quantile of a joint distribution is sought: a billionth of the bracket remains.
 _BISECTIONS = 30
+# Halvings at one time, of few designs: a call of an array function takes longer than its few numbers.
+_AT_ONCE, _FEW = 3, 64
 # A skew below this is none: the next digits of its logarithm are rounding.
 _NO_SKEW = 1e-6
 
@@ -87,6 +90,10 @@ class Capacity:
         if all(np.shape(getattr(self, one)) == shape for one in _FIELDS):
             return self
         return Capacity(*(np.broadcast_to(getattr(self, one.name), shape) for one in fields(self)))
+
+    def first_of(self, axis: int) -> "Capacity":
+        """Capacities at the first place of an axis."""
+        return Capacity(*(np.take(getattr(self, one), 0, axis) for one in _FIELDS))
 
     def flat_rows(self, place: Ints) -> "Capacity":
         """Capacities of the rows of flat arrays at some places, in the shape of these."""
@@ -182,23 +189,29 @@ def throughput(stages: Sequence[Capacity]) -> Estimate:
 
 def _quantile_of_smallest(stages: Sequence[Capacity], probability: Floats) -> Floats:
     """Rate x with P(smallest <= x) = probability, by bisection on the logarithm."""
-    shape = np.broadcast_shapes(probability.shape, *(np.shape(stage.median) for stage in stages))
-
-    # All stages at once, along a first axis: many designs of few sizes are asked about.
     own = np.broadcast_shapes(*(np.shape(stage.median) for stage in stages))
+    shape = np.broadcast_shapes(probability.shape, own)
+    halvings = _AT_ONCE if math.prod(shape) <= _FEW else 1
+    # Points that cut the bracket, along a first axis: with one it is halved.
+    cuts = (np.arange(1, 2**halvings) / 2**halvings).reshape(-1, *(1,) * len(shape))
+
+    # All stages at once, along an axis before that one: many designs of few sizes are asked about.
     stacked = (np.stack([getattr(stage.broadcast_to(own), one) for stage in stages]) for one in _FIELDS)
-    ones = (1,) * (len(shape) - len(own))
-    each = Capacity(*(np.broadcast_to(one.reshape(len(stages), *ones, *own), (len(stages), *shape)) for one in stacked))
+    ones, every = (1,) * (1 + len(shape) - len(own)), (len(stages), len(cuts), *shape)
+    each = Capacity(*(np.broadcast_to(one.reshape(len(stages), *ones, *own), every) for one in stacked))
+    one_cut = each.first_of(1)
     # The smallest of several is below the quantile of each of them, and above their smallest deep quantile.
-    high = np.log(each.quantile(probability).min(axis=0))
-    low = np.log(each.quantile(probability / (len(stages) + 1)).min(axis=0))
+    high = np.log(one_cut.quantile(probability).min(axis=0))
+    low = np.log(one_cut.quantile(probability / (len(stages) + 1)).min(axis=0))
+    with np.errstate(invalid="ignore"):  # a rate without a limit stays one
+        width = np.where(high > low, high - low, 0.0)
     chances, wanted = _Chances(each), 1 - probability
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
+    for _ in range(_BISECTIONS // halvings):
         # Stages are independent given the design.
-        is_below = np.multiply.reduce(chances.at_least(np.exp(middle)), axis=0) >= wanted
-        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
-    return np.asarray(np.exp(high))
+        is_below = np.multiply.reduce(chances.at_least(np.exp(low + cuts * width)), axis=0) >= wanted
+        width = width / 2**halvings
+        low = low + np.count_nonzero(is_below, axis=0) * width
+    return np.asarray(np.exp(low + width))
 
 
 class _Chances:

@@ -10,6 +10,8 @@ from sizer.sizing.stages.evaluate import least_chance
 
 # Keeps the amounts of any budget apart, above every design that misses the target.
 _PER_UNIT_OF_MONEY = 1e-13
+# Designs of a platform that are counted first.
+_FIRST_COUNTED = 4
 
 
 def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
@@ -28,30 +30,44 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     in_time = evaluated.class_passes.get(Limit.TEAM_WAITS, np.ones(meets.shape, dtype=bool))
     # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
     servers = 1e-6 * evaluated.space.sizes - 2.0
-    bounds = []
+    budget = counts.request.limits.budget
+    waiting = []
     for index in counts.alive:
         row = evaluated.class_of[index]
         few = breaks[row] + counts.certainly_broken[index]
         smallness = _smallness(counts.at_least["racks"][index], counts.at_least["units"][index])
-        if counts.request.limits.budget is not None:
+        if budget is not None:
             smallness = np.ones(smallness.shape)  # what it costs is known when its parts are counted
         near = np.where(in_time[row], np.where(meets[row], smallness, fastest[row]), servers)
-        bounds.append((int(few.min()), -float(near[few == few.min()].max()), index))
+        waiting.append((int(few.min()), -float(near[few == few.min()].max()), index, few, near))
     best: tuple[int, float, int, tuple[AnyLimit, ...]] | None = None
-    every = np.arange(len(evaluated.space.sizes))
-    for count, closeness, index in sorted(bounds):
+    for count, closeness, index, few, near in sorted(waiting, key=lambda one: one[:3]):
         if best is not None and (count, closeness) > best[:2]:
             break
-        row, parts = evaluated.class_of[index], counts.parts_at(index, every)[0]
-        limits = {limit: kept[row] for limit, kept in evaluated.class_passes.items()} | parts.limits
-        smallness = _smallness(parts.totals.racks, parts.totals.rack_units)
-        if Limit.BUDGET in limits:
-            cheapness = 1.0 - _PER_UNIT_OF_MONEY * parts.least_cost
-            smallness = np.where(limits[Limit.BUDGET], smallness, cheapness)
-        near = np.where(in_time[row], np.where(meets[row], smallness, fastest[row]), servers)
-        size, broken = nearest_row(limits, near)
-        here = (len(broken), -float(near[size]), evaluated.space.of_platform(index).start + size, broken)
-        best = here if best is None else min(best, here)
+        row, order = evaluated.class_of[index], np.lexsort((-near, few))
+        start, many = 0, _FIRST_COUNTED
+        # The designs of a platform are counted in the order of what they could be, more at a time.
+        while start < order.size and (best is None or (int(few[order[start]]), -float(near[order[start]])) <= best[:2]):
+            places = np.sort(order[start : start + many])
+            start, many = start + many, 4 * many
+            parts, at = counts.parts_at(index, places)
+            limits = {limit: kept[row, places] for limit, kept in evaluated.class_passes.items()}
+            limits |= {limit: kept[at] for limit, kept in parts.limits.items()}
+            smallness = _smallness(parts.totals.racks[at], parts.totals.rack_units[at])
+            if budget is not None and Limit.BUDGET in limits:
+                cheapness = 1.0 - _PER_UNIT_OF_MONEY * parts.least_cost[at]
+                smallness = np.where(limits[Limit.BUDGET], smallness, cheapness)
+            reached = np.where(
+                in_time[row, places], np.where(meets[row, places], smallness, fastest[row, places]), servers[places]
+            )
+            size, broken = nearest_row(limits, reached)
+            here = (
+                len(broken),
+                -float(reached[size]),
+                evaluated.space.of_platform(index).start + int(places[size]),
+                broken,
+            )
+            best = here if best is None else min(best, here)
     assert best is not None  # the space has at least one platform
     return best[2], best[3]
 
