@@ -34,10 +34,8 @@ from sizer.sizing.stages.step_rates import GpuRates, gpu_rates
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 
-# Designs of one question that are stored, and such questions: requests of a batch ask for few networks on the same
-# servers.
+# Designs of one question whose answers are stored: requests of a batch ask for few networks on the same servers.
 _MOST_ROWS = 8192
-_MOST_STORED = 512
 
 
 @dataclass(frozen=True)
@@ -78,10 +76,12 @@ def gpu_side(
         identity_of_catalog(catalog),
         *((one.shape, one.tobytes()) for one in arrays),
     )
-    return _sides.get(key, work_out)
+    return (_of_one if len(platforms) == n_servers.size == 1 else _of_many).get(key, work_out)
 
 
-_sides: StoredAnswers[GpuSide] = StoredAnswers(_MOST_STORED)
+# Single designs are asked about far more often, and must not displace the others.
+_of_one: StoredAnswers[GpuSide] = StoredAnswers(4096)
+_of_many: StoredAnswers[GpuSide] = StoredAnswers(512)
 # What the GPU side reads of the columns.
 _READ = ("compute", "gpus_per_server", "exchange_bytes_per_s", "host_links", "host_link_gain")
 
