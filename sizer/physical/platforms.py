@@ -28,6 +28,7 @@ from sizer.physical.platform import Attachment, Platform
 from sizer.physical.racks.power import with_component_floor
 from sizer.physical.racks.site_rules import SiteRules, site_rules
 from sizer.physical.stated_storage import as_stated
+from sizer.workload.eras import eras_asked
 from sizer.workload.request import SizingRequest
 
 # Every design counts the 1 GbE ports of its devices on switches of this link (dell-ready-ai-nvidia-2018).
@@ -69,10 +70,9 @@ def platforms(catalog: Catalog, request: SizingRequest) -> tuple[Platform, ...]:
     """
     check_names(catalog, request)
     sets_bytes = tuple(sorted({larger_cache_bytes(catalog, one) for one in cached_sets_bytes(request, catalog)}))
-    networks = (one.dnn if isinstance(one.dnn, str) else type(one.dnn) for one in request.workload)
     key = (
         *(identity_of_catalog(catalog), request.platforms, request.fabric, request.resilience, request.site),
-        *(request.stated_storage, tuple(request.existing.servers), sets_bytes, frozenset(networks)),
+        *(request.stated_storage, tuple(request.existing.servers), sets_bytes, eras_asked(catalog, request)),
     )
     return _lists.get(key, lambda: same_list(_fitting(catalog, request, sets_bytes)))
 

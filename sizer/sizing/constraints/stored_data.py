@@ -5,6 +5,7 @@ One rule for the search, the tests of acceptance and the documents.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -75,37 +76,37 @@ class StorageDemand:
     reserve_share: float
     minimum_bytes: float  # usable capacity that the request asks for, whatever the data need; 0 where it asks for none
 
-    @property
+    @cached_property
     def sets_bytes(self) -> float:
         """All sets as they are read. [B]"""
         return sum(one.size_bytes for one in self.sets)
 
-    @property
+    @cached_property
     def data_bytes(self) -> float:
         """All sets, raw ones included: what snapshots and reserve are a share of. [B]"""
         return self.sets_bytes + self.raw_bytes
 
-    @property
+    @cached_property
     def snapshots_bytes(self) -> float:
         """Space of the snapshots. [B]"""
         return self.data_bytes * self.snapshot_share
 
-    @property
+    @cached_property
     def reserve_bytes(self) -> float:
         """Space that stays free for data to come. [B]"""
         return self.data_bytes * self.reserve_share
 
-    @property
+    @cached_property
     def stored_bytes(self) -> float:
         """Data, checkpoints, snapshots and reserve together. [B]"""
         return float(needed_bytes(self.data_bytes, self.checkpoints_bytes, self.snapshot_share, self.reserve_share))
 
-    @property
+    @cached_property
     def total_bytes(self) -> float:
         """Usable capacity that the storage must have: what is stored, and at least the minimum of the request. [B]"""
         return max(self.stored_bytes, self.minimum_bytes)
 
-    @property
+    @cached_property
     def is_minimum(self) -> bool:
         """Whether the minimum of the request calls for more than what is stored."""
         return self.minimum_bytes > self.stored_bytes

@@ -362,8 +362,9 @@ def _evaluate_block(
 
 def _distinct(facts: Floats) -> tuple[Ints, Ints]:
     """First column of every distinct one of (facts, columns), and which of these each column is."""
-    _, first, index = np.unique(facts.T, axis=0, return_index=True, return_inverse=True)
-    return first.astype(np.int64), index.reshape(-1).astype(np.int64)
+    numbers: dict[bytes, int] = {}
+    index = np.array([numbers.setdefault(one.tobytes(), len(numbers)) for one in np.ascontiguousarray(facts.T)])
+    return np.unique(index, return_index=True)[1], index
 
 
 def _twins(platforms: Sequence[Platform], alike: _Alike, nodes: Ints, servers: _Servers) -> frozenset[int]:

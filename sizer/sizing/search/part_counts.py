@@ -15,8 +15,6 @@ from sizer.bom.ownership_interval import row_totals
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device
-from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import Quantities
 from sizer.physical.design_counts import DesignTotals
 from sizer.physical.existing_use import PurchaseColumns, has_main, purchase
@@ -25,22 +23,10 @@ from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING, quantities
 from sizer.physical.racks.power import device_power
 from sizer.sizing.limits import AnyLimit, Limit
 from sizer.sizing.search.feasibility import EvaluatedSpace
+from sizer.sizing.search.least_room import least_room
 from sizer.sizing.search.main_items import MainItems, main_items_cost, ranking_prices
 from sizer.sizing.search.stored_counts import PricedTotals, amounts, is_stored, priced_totals
 from sizer.workload.request import SizingRequest
-
-
-@cached_by_list
-def _heights_and_draws(platforms: Sequence[Platform]) -> tuple[Floats, Floats, Ints]:
-    """Rack units and watts of a server and of a unit of storage, shape (2, platforms), and the nodes of a unit."""
-
-    def of(devices: Sequence[Device]) -> Floats:
-        heights = [0.0 if one.height_u is None else one.height_u.value for one in devices]
-        return np.array([heights, [device_power(one).max_w for one in devices]])
-
-    units = [platform.storage_server or platform.storage for platform in platforms]
-    nodes = [nodes_per_unit(platform.storage) for platform in platforms]
-    return of([platform.server for platform in platforms]), of(units), np.array(nodes)[:, None]
 
 
 @cached_by_list
@@ -186,13 +172,7 @@ class PartCounts:
     @cached_property
     def at_least(self) -> dict[str, Floats]:
         """(platforms, sizes) rack units, watts and new racks of servers and storage alone."""
-        evaluated = self.evaluated
-        of_server, of_storage, per_unit = _heights_and_draws(evaluated.platforms)
-        servers, chassis = evaluated.space.sizes, evaluated.class_nodes[evaluated.class_of] // per_unit
-        units, watts = (a[:, None] * servers + b[:, None] * chassis for a, b in zip(of_server, of_storage, strict=True))
-        # Racks that are there take some of it.
-        room = np.inf if self.request.existing.racks else evaluated.platforms[0].rack.height_u.value
-        return {"units": units, "watts": watts, "racks": np.ceil(units / room)}
+        return least_room(self.evaluated, self.request)
 
     def feasible_of(self, index: int) -> Ints:
         """Rows of one platform that keep every limit."""
