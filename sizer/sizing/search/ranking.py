@@ -1,6 +1,6 @@
 """The order of designs: money decides, in ranges. The best of each platform, and the platforms among each other."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from heapq import heapify, heappop, heappush
 from itertools import count, islice
 
@@ -241,8 +241,9 @@ class Ranking:
         UnsettledError
             At the first that a larger design than those of the space could come before.
         """
-        waiting = self._waiting()
-        heap: list[tuple[Key, int, int]] = [(one.bound(), -1, index) for index, one in waiting.items()]
+        bounds, designs_of = self._bounds()
+        waiting: dict[int, _Waiting] = {}  # of the platforms that are looked at
+        heap: list[tuple[Key, int, int]] = [(bound, -1, index) for index, bound in bounds]
         heapify(heap)
         platforms, found = self._counts.evaluated.platforms, set()
         beyond = self._least_of_larger() if self._goes_on else None
@@ -257,6 +258,8 @@ class Ranking:
                 found.add(platforms[index].key)
                 yield row
                 continue
+            if index not in waiting:
+                waiting[index] = designs_of(index)
             sizes = waiting[index].take()
             rows = self._counts.evaluated.space.of_platform(index).start + sizes[self._counts.keep_limits(index, sizes)]
             if rows.size:
@@ -265,8 +268,8 @@ class Ranking:
             if waiting[index].is_left:
                 heappush(heap, (waiting[index].bound(), -1, index))
 
-    def _waiting(self) -> dict[int, "_Waiting"]:
-        """Designs of every platform of which some could be built."""
+    def _bounds(self) -> tuple[list[tuple[int, Key]], Callable[[int], "_Waiting"]]:
+        """Platforms of which some designs could be built, with the key that none comes before; and their designs."""
         counts, evaluated = self._counts, self._counts.evaluated
         places = np.flatnonzero(counts.candidates.any(axis=1))
         could = counts.candidates[places]
@@ -280,38 +283,35 @@ class Ranking:
         is_over = np.all(over | ~is_first, axis=1)
         least = np.where(is_first & (over == is_over[:, None]), cost, np.inf).min(axis=1)
         keys = zip(fewest.astype(float).tolist(), is_over.astype(float).tolist(), least.tolist(), strict=True)
-        return {
-            index: _Waiting(key, could[place], unknown[place], over[place], cost[place])
-            for place, (index, key) in enumerate(zip(places.tolist(), keys, strict=True))
-        }
+
+        def designs_of(index: int) -> _Waiting:
+            place = int(np.searchsorted(places, index))
+            return _Waiting(could[place], unknown[place], over[place], cost[place])
+
+        return list(zip(places.tolist(), keys, strict=True)), designs_of
 
 
 class _Waiting:
     """Designs of a platform that are not counted yet, in the order of what they cannot do better than."""
 
-    def __init__(self, first: Key, could: Bools, unknown: Ints, over: Bools, cost: Floats) -> None:
-        self._first, self._could, self._parts = first, could, (unknown, over, cost)
-        self._sizes: Ints | None = None  # in their order, found when the first of them is taken
+    def __init__(self, could: Bools, unknown: Ints, over: Bools, cost: Floats) -> None:
+        self._parts = unknown, over, cost
+        sizes = np.flatnonzero(could)
+        self._sizes = sizes[np.lexsort((cost[sizes], over[sizes], unknown[sizes]))]
         self._start, self._many = 0, _FIRST_COUNTED
 
     @property
     def is_left(self) -> bool:
         """Whether any is left."""
-        return self._sizes is None or self._start < self._sizes.size
+        return self._start < self._sizes.size
 
     def bound(self) -> Key:
         """Key that none of them comes before."""
-        if self._sizes is None:
-            return self._first
         size = self._sizes[self._start]
         return tuple(float(part[size]) for part in self._parts)
 
     def take(self) -> Ints:
         """Sizes of the next ones, twice as many each time."""
-        if self._sizes is None:
-            unknown, over, cost = self._parts
-            sizes = np.flatnonzero(self._could)
-            self._sizes = sizes[np.lexsort((cost[sizes], over[sizes], unknown[sizes]))]
         taken = self._sizes[self._start : self._start + self._many]
         self._start, self._many = self._start + self._many, 2 * self._many
         return taken
