@@ -101,6 +101,10 @@ class StoredAnswers(Generic[T]):
 
         self._place = place
 
+    def clear(self) -> None:
+        """Forget every answer."""
+        self._place.cache_clear()
+
     def get(self, key: Hashable, work_out: Callable[[], T]) -> T:
         """The answer of a key, worked out where it is not stored."""
         place = self._place(key)

@@ -1,7 +1,7 @@
 """A workload with its names looked up: DNN, data set, stack and recipe, and every default listed."""
 
 import difflib
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Ints
 from sizer.base.errors import RequestError
-from sizer.base.identity_cache import identity_of
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import si
 from sizer.catalog.items import Item
@@ -127,16 +126,6 @@ class ResolvedWorkload:
             for default in self.defaults
         )
         return replace(self, batch_per_gpu=batch, batches={}, batch_sizes={}, defaults=defaults)
-
-    def network_key(self) -> tuple[Hashable, ...]:
-        """What batches, GPU memory and the rates of GPUs depend on, whatever data they read; not of language models."""
-        asked = self.request
-        fixed = None if isinstance(asked.dnn, str) else identity_of(asked.dnn)
-        return (
-            *(identity_of(self.dnn), fixed, self.like, identity_of(self.stack), self.mlperf),
-            *(asked.precision, asked.task, asked.batch_per_gpu, self.batch_per_gpu, bool(self.batches)),
-            *(tuple(self.batch_sizes), asked.target.gpus_busy if self.batch_sizes else None),
-        )
 
     @property
     def is_inference(self) -> bool:

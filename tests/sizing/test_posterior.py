@@ -18,7 +18,7 @@ from sizer.calibrate.fit import hosts
 from sizer.perf.step_draws import drawn_terms
 from sizer.sizing.recommend import search
 from sizer.sizing.search.posterior import posterior, posterior_of
-from sizer.sizing.stages import step_rates
+from sizer.sizing.stages import gpu_side, step_rates
 
 DRAWS = 4000
 P05, P50, P95, MEAN = range(4)
@@ -70,14 +70,14 @@ class Middle:
 @pytest.fixture
 def at_the_medians(monkeypatch):
     """Judge and draws with every term at its value; nothing is kept of draws that others made, nor of these."""
-    kept = (hosts._estimate, step_rates._drawn_of)
-    for one in kept:
-        one.cache_clear()
+    kept = (hosts._estimate.cache_clear, step_rates._drawings.clear, gpu_side._of_one.clear, gpu_side._of_many.clear)
+    for forget in kept:
+        forget()
     for module in ("sizer.perf.step_terms", "sizer.calibrate.calibration", "sizer.calibrate.fit.hosts"):
         monkeypatch.setattr(f"{module}.drawn_terms", lambda values, _: drawn_terms(values, np.zeros(1)))
     yield _at_the_medians
-    for one in kept:
-        one.cache_clear()
+    for forget in kept:
+        forget()
 
 
 def _at_the_medians(asked):

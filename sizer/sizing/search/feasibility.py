@@ -229,18 +229,16 @@ class _Alike:
         catalog: Catalog,
     ) -> "_Alike":
         facts = columns(platforms, catalog, request.platforms.gpus_per_server)
-        fewest = fewest_nodes(platforms)
+        fewest, each = fewest_nodes(platforms), np.arange(len(platforms))
         units = StorageUnits.of(works, platforms, request.data)
         if is_narrowed(request.fabric):
             # What is left of the line rates differs from platform to platform and from size to size.
             rows, sizes = space.platform, space.n_servers
             cols = narrowed(facts.take(rows), platforms, rows, sizes, fewest[rows], request.fabric)
             cols = cols.shaped((len(platforms), len(space.sizes)))
-            each = np.arange(len(platforms))
             return cls(facts, cols, units, fewest, each, each, each, each)
         if request.resilience.keeps_targets_without:
             # What a loss leaves differs from platform to platform, too.
-            each = np.arange(len(platforms))
             return cls(facts, facts.shaped((len(platforms), 1)), units, fewest, each, each, each, each)
         first, class_of = _distinct(np.stack([*facts.as_rows(), *units.as_rows()]))
         kinds, kind_of = _distinct(np.stack(facts.take(first).as_rows(_OF_SERVERS)))

@@ -23,6 +23,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing.stages import measured_rates
 from sizer.sizing.stages.language_rates import LanguageAnswer, language_run
 from sizer.sizing.stages.measured_rates import PublishedBatches
+from sizer.sizing.stages.network_key import network_key
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.request import SizingRequest
@@ -146,7 +147,7 @@ def work_factor(work: ResolvedWorkload) -> float:
 
 def memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWorkload:
     """What a workload takes of a GPU."""
-    key = work.network_key(), identity_of_catalog(calibration)
+    key = network_key(work), identity_of_catalog(calibration)
     return _memories.get(key, lambda: _memory_of(work, calibration))
 
 
@@ -342,7 +343,7 @@ def _with_batches(work: ResolvedWorkload, catalog: Catalog, calibration: Calibra
         others = {key: gpu for key, gpu in gpus.items() if key not in measured}
         return DefaultBatches(work, others, calibration), PublishedBatches(work.mlperf, measured) if measured else {}
 
-    key = work.network_key(), identity_of_catalog(calibration), identity_of_catalog(catalog)
+    key = network_key(work), identity_of_catalog(calibration), identity_of_catalog(catalog)
     batches, batch_sizes = _batches.get(key, work_out)
     return replace(work, batches=batches, batch_sizes=batch_sizes)
 

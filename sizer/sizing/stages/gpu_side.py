@@ -29,6 +29,7 @@ from sizer.perf.training_step import TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import gpu_memory, language_rates, measured_rates
 from sizer.sizing.stages.language_rates import LanguageRun
+from sizer.sizing.stages.network_key import network_key
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.sizing.stages.step_rates import GpuRates, gpu_rates
 from sizer.workload.custom_network import CustomDnn
@@ -70,7 +71,7 @@ def gpu_side(
         return work_out()
     arrays = (n_servers, *cols.as_rows(_READ))
     key = (
-        work.network_key(),
+        network_key(work),
         identity_of(platforms[0]) if len(platforms) == 1 else identity_of_list(platforms),
         identity_of_catalog(calibration),
         identity_of_catalog(catalog),
