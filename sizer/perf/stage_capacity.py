@@ -192,8 +192,8 @@ def _quantile_of_smallest(stages: Sequence[Capacity], probability: Floats) -> Fl
     own = np.broadcast_shapes(*(np.shape(stage.median) for stage in stages))
     shape = np.broadcast_shapes(probability.shape, own)
     halvings = _AT_ONCE if math.prod(shape) <= _FEW else 1
-    # Points that cut the bracket, along a first axis: with one it is halved.
-    cuts = (np.arange(1, 2**halvings) / 2**halvings).reshape(-1, *(1,) * len(shape))
+    # Cuts of the bracket, along a first axis: one halves it. Any number of them ends at the same binary fraction.
+    cuts = np.arange(1, 2**halvings).reshape(-1, *(1,) * len(shape))
 
     # All stages at once, along an axis before that one: many designs of few sizes are asked about.
     stacked = (np.stack([getattr(stage.broadcast_to(own), one) for stage in stages]) for one in _FIELDS)
@@ -206,12 +206,14 @@ def _quantile_of_smallest(stages: Sequence[Capacity], probability: Floats) -> Fl
     with np.errstate(invalid="ignore"):  # a rate without a limit stays one
         width = np.where(high > low, high - low, 0.0)
     chances, wanted = _Chances(each), 1 - probability
+    part, fraction = 1.0, np.zeros(shape)
     for _ in range(_BISECTIONS // halvings):
+        part /= 2**halvings
         # Stages are independent given the design.
-        is_below = np.multiply.reduce(chances.at_least(np.exp(low + cuts * width)), axis=0) >= wanted
-        width = width / 2**halvings
-        low = low + np.count_nonzero(is_below, axis=0) * width
-    return np.asarray(np.exp(low + width))
+        points = np.exp(low + (fraction + cuts * part) * width)
+        is_below = np.multiply.reduce(chances.at_least(points), axis=0) >= wanted
+        fraction = fraction + np.count_nonzero(is_below, axis=0) * part
+    return np.asarray(np.exp(low + (fraction + part) * width))
 
 
 class _Chances:

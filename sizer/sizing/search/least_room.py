@@ -35,7 +35,8 @@ def least_room(evaluated: EvaluatedSpace, request: SizingRequest) -> dict[str, F
     # What is stored in racks of its own adds to those of the servers, and these hold whole servers.
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(server_needs > 0, np.floor((holds + _SLACK) / server_needs), np.inf).min(axis=0)
-        shares = [(one / (holds + _SLACK))[..., None] for one in (server_needs, storage_needs)]
+        # A device that exceeds a rack is counted with a rack of its own; such a design cannot be built.
+        shares = [np.minimum(one / (holds + _SLACK), 1.0)[..., None] for one in (server_needs, storage_needs)]
         alone = servers / np.maximum(each, 1.0)[:, None]
     full = (shares[0] * servers + shares[1] * chassis).max(axis=0)
     racks = np.where(is_delivered[:, None], servers, np.ceil(np.maximum(alone, full) - _SLACK))

@@ -1,0 +1,50 @@
+"""What servers and storage take alone is never more than what the whole design takes."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.loader import load_catalog
+from sizer.sizing.recommend import search
+from sizer.workload.request import SizingRequest
+
+WORK = {"dnn": "resnet50", "target": {"samples_per_s": 60_000.0}, "dataset_bytes": 8e12}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"platforms": {"storage": ["isilon-f800", "wekaio"]}},
+        {"platforms": {"storage": ["isilon-f800"]}, "limits": {"rack_power_w": 9_000.0}},
+        {"platforms": {"storage": ["isilon-f800"]}, "limits": {"rack_power_w": 40_000.0}},
+        {"platforms": {"storage": ["isilon-f800"]}, "site": {"floor_kg_per_m2": 800.0}},
+        {"platforms": {"storage": ["isilon-f800"]}, "site": {"network_racks": True}},
+        {"platforms": {"generations": ["hopper"]}},
+        {"platforms": {"generations": ["blackwell"]}},
+    ],
+)
+def test_servers_and_storage_never_take_more_than_the_design(asked: dict[str, Any]) -> None:
+    counts = search(
+        SizingRequest.from_dict({"workload": [WORK], **asked}), load_catalog(), stored_calibration(), most=40
+    )
+    sizes = np.array([0, 1, 2, 4, 8, 15, 31, 39])
+    platforms = np.linspace(0, len(counts.evaluated.platforms) - 1, 24).astype(int)
+    for index in np.unique(platforms):
+        parts, at = counts.parts_at(int(index), sizes)
+        for name, total in (("racks", parts.totals.racks), ("units", parts.totals.rack_units)):
+            assert (counts.at_least[name][index, sizes] <= total[at] + 1e-9).all(), (
+                counts.evaluated.platforms[index].key,
+                name,
+            )
+        watts = counts.at_least["watts"][index, sizes]
+        assert (watts <= parts.totals.power_max_w[at] + 1e-6).all()
+
+
+def test_racks_follow_the_watts_of_a_rack() -> None:
+    # By hand: a DGX-1 draws 3.5 kW at most; 7 kW of a rack feed two of them, so that 9 take 5 racks.
+    asked = {"workload": [WORK], "platforms": {"servers": ["dgx-1"], "storage": ["isilon-f800"]}}
+    request = SizingRequest.from_dict({**asked, "limits": {"rack_power_w": 7_000.0}})
+    counts = search(request, load_catalog(), stored_calibration(), most=9)
+    assert counts.at_least["racks"][0, 8] >= 5
