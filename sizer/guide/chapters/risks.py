@@ -215,6 +215,18 @@ def _no_spares(context: GuideContext) -> Iterator[Risk]:
         return
 
 
+def _too_few_gpus(context: GuideContext) -> Iterator[Risk]:
+    """That a target of GPUs in one job takes every server, so that no server may fail."""
+    for case in context.failures:
+        if case.key == "server" and case.too_few_gpus is not None:
+            remaining, asked = case.too_few_gpus
+            yield Risk(
+                "Loss of a server",
+                f"{grouped(remaining)} of the {grouped(asked)} GPUs of the target remain until the repair",
+                "add a spare server, or accept a job on fewer GPUs until then",
+            )
+
+
 def _single_points(context: GuideContext) -> Iterator[Risk]:
     """Parts besides servers whose loss stops everything."""
     names = {
@@ -293,7 +305,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             f"{words.capital(few)} for its full draw: it may run slower or stop",
             f"{ways}; decide before the feeds are ordered",
         )
-    yield from _no_spares(context)
+    yield from list(_no_spares(context)) or _too_few_gpus(context)
     yield from _single_points(context)
     missing = design.bill.net_total.n_open
     if missing:
