@@ -22,6 +22,7 @@ from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.questions.failures.tables import single_failures_table, tolerated_sentence
+from sizer.questions.growth.life_cycle import late_purchase_text, late_purchases
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
 from sizer.sizing.checks import CheckResult
@@ -227,6 +228,23 @@ def _too_few_gpus(context: GuideContext) -> Iterator[Risk]:
             )
 
 
+def _late_purchases(context: GuideContext) -> Iterator[Risk]:
+    """That the growth plan buys parts whose sale or service ends."""
+    if context.result.request.growth is None:
+        return
+    plan, _ = context.growth_plan
+    if plan is None:
+        return
+    found = late_purchases(plan, plan.of(*context.design.platform.key), context.catalog)
+    reasons = [late_purchase_text(late) for late in found]
+    if reasons:
+        yield Risk(
+            "Growth with parts at the end of their life",
+            "; ".join(reasons),
+            "agree on sale and service with the vendor, buy them now, or plan the successor",
+        )
+
+
 def _single_points(context: GuideContext) -> Iterator[Risk]:
     """Parts besides servers whose loss stops everything."""
     names = {
@@ -317,6 +335,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
     for kind, (name, action) in _OF_NEED.items():
         for reason in bill_warning_sentences(warning for warning in design.bill.warnings if warning.kind is kind):
             yield Risk(name, reason.rstrip("."), action)
+    yield from _late_purchases(context)
     sales = [warning for warning in design.bill.warnings if warning.kind in _ABOUT_SALE]
     if sales:
         yield Risk(
