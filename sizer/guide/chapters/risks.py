@@ -189,9 +189,9 @@ def risk_table(context: GuideContext) -> Table | None:
     if not rows:
         return None
     fields = (
-        Field[Risk]("Risk", lambda risk: risk.name, "left", 24),
-        Field[Risk]("Reason", lambda risk: risk.reason, "left", 42),
-        Field[Risk]("Recommended action", lambda risk: risk.action, "left", 34),
+        Field[Risk]("Risk", lambda risk: risk.name, "left", 18),
+        Field[Risk]("Reason", lambda risk: risk.reason, "left", 45),
+        Field[Risk]("Recommended action", lambda risk: risk.action, "left", 37),
     )
     return record_table("risks", "Risks", rows, fields)
 
