@@ -43,7 +43,6 @@ def content(context: GuideContext) -> dict[str, Any]:
         "networks": list(network_sections(context)),
         "is_lan": platform.attachment == "lan",
         "storage": platform.storage.name,
-        "gateway": result_text.gateway_arithmetic(design),
     }
 
 
@@ -64,6 +63,8 @@ def _network_texts(net: Network, context: GuideContext) -> Iterator[str]:
     switches = result_text.network_switches(net, context.catalog)
     yield f"{words.capital(note_text(net.purpose))}; {ends} on {switches}."
     yield words.sentence(words.capital(result_text.port_arithmetic(net)))
+    if int(net.gateway_uplinks[0]):
+        yield f"Gateway uplinks: {result_text.gateway_arithmetic(context.design)}"
     for note in (*map(note_text, net.notes), manager_text(net.subnet_manager)):
         if note:
             yield words.sentence(note)

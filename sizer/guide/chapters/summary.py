@@ -131,7 +131,9 @@ def picture(design: DesignAnswer, *, is_below_more: bool = False) -> PageFigure:
         drawing = grouped_topology(Cluster(design))
     if drawing.height > (_LOW_HEIGHT_PX if is_below_more else _MOST_HEIGHT_PX):
         drawing = grouped_topology(Cluster(design), is_low=True)
-    return replace(drawn("at-a-glance", drawing), is_high=drawing.height > _HIGH_PX)
+    shown = {link.role for link in drawing.links}
+    colours = "Blue: cables of the storage; purple: of other networks." if {"storage", "network"} <= shown else ""
+    return replace(drawn("at-a-glance", drawing, colours), is_high=drawing.height > _HIGH_PX)
 
 
 def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
