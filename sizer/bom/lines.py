@@ -15,7 +15,7 @@ from sizer.bom.bill import Bill, BillLine, LineNote, LineNoteKind, stated
 from sizer.bom.overrides import added, overridden, whole_items
 from sizer.bom.prices import PriceBook
 from sizer.bom.remarks import price_warnings, warnings
-from sizer.bom.server_contents import server_contents
+from sizer.bom.server_contents import has_unknown_drives, server_contents
 from sizer.catalog.items import Item
 from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog
@@ -181,12 +181,13 @@ def _line(
     role = "" if is_said else f"{capital(role)}: "
     # A GPU server's own contents are its GPUs, those of a server of files its drives.
     is_gpu_server = part.role is Role.GPU_SERVER
-    own = server_contents(
-        item, catalog, has_memory=has_memory or not is_gpu_server, has_drives=is_gpu_server or not part.contents
-    )
+    has_drives = is_gpu_server or not part.contents
+    own = server_contents(item, catalog, has_memory=has_memory or not is_gpu_server, has_drives=has_drives)
     contents = "".join(f", {text}" for text in (part.contents, own if part.status != "existing" else "") if text)
     price = _price(item, part, book, currency)
-    notes = (*part.notes, *price.pop("notes", ()), *_end_of_sale_notes(item))
+    unknown = part.status != "existing" and has_drives and has_unknown_drives(item, catalog)
+    drives = (PlanNote(PlanNoteKind.DRIVES_UNKNOWN),) if unknown else ()
+    notes = (*drives, *part.notes, *price.pop("notes", ()), *_end_of_sale_notes(item))
     fields: dict[str, Any] = {"unit_price": None, "price_source": "", "price_date": "", **price}
     per_piece, unit = 1, _UNITS.get(metric, "EA")
     if part.status == "existing" and isinstance(item, Storage) and nodes_per_unit(item) > 1:

@@ -29,6 +29,11 @@ def server_contents(item: Item, catalog: Catalog, *, has_memory: bool, has_drive
     return ", ".join([*parts, *(_drives(item, catalog) if has_drives else ())])
 
 
+def has_unknown_drives(item: Item, catalog: Catalog) -> bool:
+    """Whether an item is a server whose own drives no source gives."""
+    return isinstance(item, Server) and item.role != "fabric-manager" and not any(_drives(item, catalog))
+
+
 def _processors(server: Server, catalog: Catalog) -> Iterator[str]:
     if server.cpu is None:
         return
@@ -64,7 +69,8 @@ def _drives(server: Server, catalog: Catalog) -> Iterator[str]:
     if not stated and storage is not None and storage.usable_bytes is not None:
         size = storage.usable_bytes
         stated = f"{si(size.value, 'B')} {storage.name}{_mark(size.basis == 'assumed')}"
-    yield stated.replace(" x ", " × ") or "local drives not published"
+    if stated:
+        yield stated.replace(" x ", " × ")
 
 
 def _mark(is_assumed: bool) -> str:

@@ -79,6 +79,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         f"no source gives the power inlets of the {device}: each feed is planned for its full draw, and its power "
         "cords are not on the bill; confirm both with the vendor"
     ),
+    PlanNoteKind.DRIVES_UNKNOWN: lambda: "local drives not published",
     PlanNoteKind.HIGHER_MAXIMUM: lambda device, planned_w, basis, other_w, what: (
         f"{device}: planned with {si(planned_w, 'W')} ({basis}); another source gives {si(other_w, 'W')} ({what}): "
         "confirm feeds and cooling"
