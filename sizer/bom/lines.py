@@ -15,6 +15,7 @@ from sizer.bom.bill import Bill, BillLine, LineNote, LineNoteKind, stated
 from sizer.bom.overrides import added, overridden, whole_items
 from sizer.bom.prices import PriceBook
 from sizer.bom.remarks import price_warnings, warnings
+from sizer.bom.server_contents import has_unknown_drives, server_contents
 from sizer.catalog.items import Item
 from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog
@@ -75,7 +76,8 @@ def bill(
         If a documented design does not have what the quote overrides, or a quantity fits no single line.
     """
     merged = _merged(components, whole_items(quote))
-    lines = [_line(part, roles, catalog, book, currency) for part, roles in merged]
+    has_memory = all(part.role is not Role.HOST_MEMORY for part, _ in merged)
+    lines = [_line(part, roles, catalog, book, currency, has_memory) for part, roles in merged]
     lines = overridden(lines, quote, currency, quote_date, is_documented)
     lines += added(quote, quote_date)
     made = Bill(
@@ -168,16 +170,24 @@ def _numbered(lines: Sequence[BillLine]) -> list[BillLine]:
     return numbered
 
 
-def _line(part: Component, roles: Sequence[Role], catalog: Catalog, book: PriceBook, currency: str) -> BillLine:
+def _line(
+    part: Component, roles: Sequence[Role], catalog: Catalog, book: PriceBook, currency: str, has_memory: bool
+) -> BillLine:
     item = catalog.item(part.item)
     metric = item.metric.value if isinstance(item, Software | Support) else ""
     # "Blanking panel, 1U" says what it is for.
     role = ", ".join(roles)
     is_said = part.role in (Role.SOFTWARE, Role.SUPPORT) or role.lower() in item.name.lower()
     role = "" if is_said else f"{capital(role)}: "
-    contents = f", {part.contents}" if part.contents else ""
+    # A GPU server's own contents are its GPUs, those of a server of files its drives.
+    is_gpu_server = part.role is Role.GPU_SERVER
+    has_drives = is_gpu_server or not part.contents
+    own = server_contents(item, catalog, has_memory=has_memory or not is_gpu_server, has_drives=has_drives)
+    contents = "".join(f", {text}" for text in (part.contents, own if part.status != "existing" else "") if text)
     price = _price(item, part, book, currency)
-    notes = (*part.notes, *price.pop("notes", ()), *_end_of_sale_notes(item))
+    unknown = part.status != "existing" and has_drives and has_unknown_drives(item, catalog)
+    drives = (PlanNote(PlanNoteKind.DRIVES_UNKNOWN),) if unknown else ()
+    notes = (*drives, *part.notes, *price.pop("notes", ()), *_end_of_sale_notes(item))
     fields: dict[str, Any] = {"unit_price": None, "price_source": "", "price_date": "", **price}
     per_piece, unit = 1, _UNITS.get(metric, "EA")
     if part.status == "existing" and isinstance(item, Storage) and nodes_per_unit(item) > 1:

@@ -8,6 +8,7 @@ from sizer.drawings import links
 from sizer.drawings.cluster import GROUPS, MANAGERS, Cluster
 from sizer.drawings.links import Bundle
 from sizer.drawings.palette import COLUMN_PX
+from sizer.drawings.parts import title_fits
 from sizer.drawings.shapes import Box, Drawing, Label, Link
 from sizer.physical.components import Network
 from sizer.physical.roles import NetworkRole
@@ -101,7 +102,7 @@ class _Layout:
         if group == "storage":
             title, _, count = cluster.storage_on(self.role)
         else:
-            title = links.many(count, self._model(group, width))
+            title = links.many(count, self._model(group, width, count))
             title = title[:1].upper() + title[1:]
         is_quiet = self.role is NetworkRole.MANAGEMENT
         words = self._words(group)
@@ -110,10 +111,10 @@ class _Layout:
             words += f", {grouped(peers)} cables between pairs"
         return Box(group, x, y, width, height, title, (words,), _ROLES.get(group, "network"), count, is_quiet)
 
-    def _model(self, group: str, width: float) -> str:
-        """Name of the devices, short where a box is narrow."""
+    def _model(self, group: str, width: float, count: int) -> str:
+        """Name of the devices, short where a box is too narrow for it."""
         name = self.cluster.model(group)
-        if width > _NARROW:
+        if width > _NARROW or title_fits(links.many(count, name), width):
             return name
         if group in MANAGERS:
             return name.split()[0]

@@ -290,7 +290,8 @@ class _Layout:
         else:
             x, level = above.x + 12, self.boxes["servers"].y - 7
             way = ((start, y + 6), (start + 12, y + 6), (start + 12, level), (x, level), (x, above.bottom))
-        self.links.append(Link("", "ufm", upper, way, links.stroke(kind), "network", count=count))
+        role = "storage" if upper in _ON_RIGHT else "network"
+        self.links.append(Link("", "ufm", upper, way, links.stroke(kind), role, count=count))
 
     def _from_heads(self, upper: str, count: int, kind: LinkType) -> None:
         """From the head nodes to the storage's leaves, above the servers; its label stands over the head nodes."""
@@ -298,7 +299,7 @@ class _Layout:
         x, start, level = above.x + 6, box.x + 22, box.y - 11
         way = ((start, box.y), (start, level), (x, level), (x, above.bottom))
         label = Label(box.x, level - 5, links.link_text(count, kind), _LABEL, semibold=True)
-        self.links.append(Link("", "head", upper, way, links.stroke(kind), "network", labels=(label,), count=count))
+        self.links.append(Link("", "head", upper, way, links.stroke(kind), "storage", labels=(label,), count=count))
 
     def _by_others(self) -> None:
         """The servers' own ports lead to storage at hand; the cables are no part of the design."""

@@ -11,15 +11,15 @@ from sizer.base.quantities import by_count, grouped
 from sizer.catalog.sample_formats import HOST_STEPS, SampleFormat
 from sizer.drawings.cluster import Cluster
 from sizer.drawings.palette import COLUMN_PX
-from sizer.drawings.parts import LINE_SIZE
+from sizer.drawings.parts import LINE_SIZE, TITLE_SIZE
 from sizer.drawings.shapes import Box, Drawing, Label, Link, wrapped
 from sizer.sizing.result import DesignAnswer
 
 _GAP, _EDGE = 22.0, 1.0
-_TOP, _LEAST_H, _LINE_H, _HEAD_H = 6.0, 112.0, 12.6, 62.0
+_TOP, _LEAST_H, _LINE_H, _TITLE_H = 6.0, 110.0, 12.6, 13.7
 # The way forth from the top of the boxes, the way back from their lower end, and how far it runs below them.
 _FORTH, _BACK, _BELOW = 24.0, 16.0, 22.0
-# Room that a box keeps left and right of its text, and lines that are never passed.
+# Room that a box keeps left and right of its text, as well as above and below it, and lines that are never passed.
 _SIDES, _MAX_LINES = 22.0, 12
 _STROKE = 1.4
 NO_BREAK = "\u00a0"
@@ -50,7 +50,9 @@ def workflow(design: DesignAnswer) -> Drawing:
     ]
     width = (COLUMN_PX - 2 * _EDGE - (len(parts) - 1) * _GAP) / len(parts)
     said = [wrapped("; ".join(lines), LINE_SIZE, width - _SIDES, max_lines=_MAX_LINES) for _, _, lines, _, _ in parts]
-    height = max(_LEAST_H, _HEAD_H + _LINE_H * max(map(len, said)))
+    titles = [wrapped(title, TITLE_SIZE, width - _SIDES, semibold=True, max_lines=2) for _, title, *_ in parts]
+    texts = [_TITLE_H * len(title) + _LINE_H * len(lines) for title, lines in zip(titles, said, strict=True)]
+    height = max(_LEAST_H, _SIDES + max(texts))
     boxes = [
         Box(id_, _EDGE + place * (width + _GAP), _TOP, width, height, title, said[place], role, quiet=quiet)
         for place, (id_, title, _, role, quiet) in enumerate(parts)

@@ -363,9 +363,11 @@ def _warnings(
             yield PlanNote(PlanNoteKind.INLETS_UNKNOWN, (device.name,))
         stated = device.power_max_w
         if stated is not None:
-            highest = max((float(other.value) for other in stated.alternates), default=0.0)
-            if highest > stated.value:
-                yield PlanNote(PlanNoteKind.HIGHER_MAXIMUM, (device.name, float(stated.value), highest))
+            other = max(stated.alternates, key=lambda fact: float(fact.value), default=None)
+            if other is not None and other.value > stated.value:
+                # What the other one is of decides whether it counts: a draw, or the rating of a supply.
+                planned, what = (float(stated.value), stated.basis), other.note or other.where
+                yield PlanNote(PlanNoteKind.HIGHER_MAXIMUM, (device.name, *planned, float(other.value), what))
     for few in few_supplies(racks, catalog):
         values = (few.name, few.supplies, few.remaining, few.needed, few.three_feeds_suffice, few.cap_w or 0.0)
         yield PlanNote(PlanNoteKind.FEW_SUPPLIES, values)

@@ -48,7 +48,8 @@ class PlanNoteKind(Enum):
     # Cautions of a building plan.
     SINGLE_CORDED = "single-corded"  # device
     INLETS_UNKNOWN = "inlets-unknown"  # device
-    HIGHER_MAXIMUM = "higher-maximum"  # device, planned maximum, that of another source [W]
+    DRIVES_UNKNOWN = "drives-unknown"  # of a server
+    HIGHER_MAXIMUM = "higher-maximum"  # device, planned [W], its basis, another source [W], of what
     # Device, supplies, remaining after a loss, needed, 1: three feeds suffice, draw that these carry or 0 [W].
     FEW_SUPPLIES = "few-supplies"
     CABLE_TOO_SHORT = "cable-too-short"  # role, length of the way, longest cable [m]

@@ -137,7 +137,8 @@ def _spares_text(spares: SpareServers) -> str:
         needed = f"{spares.needed * spares.gpus_each} GPUs, for {words.percent(COVERED_SHARE)} of failures"
         return f"{needed}; {'the job leaves some free' if spares.available else 'all are at work'}"
     needed = f"{words.capital(words.spelled(spares.needed))}, for {words.percent(COVERED_SHARE)} of failures"
-    return f"{needed}; the design has {words.spelled(spares.available) if spares.available else 'none'}"
+    free = f"the job leaves {words.spelled(spares.available)} free"
+    return f"{needed}; {free if spares.available else 'the design has none'}"
 
 
 def missing_spares_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:

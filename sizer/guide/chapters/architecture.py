@@ -11,7 +11,6 @@ from sizer.drawings.node import node, node_caption
 from sizer.guide.context import GuideContext
 from sizer.physical.components import Network
 from sizer.physical.notes import PlanNoteKind
-from sizer.physical.roles import NetworkRole
 from sizer.present import words
 from sizer.present.bill_tables import component_table
 from sizer.present.figures import PageFigure, drawn
@@ -44,7 +43,6 @@ def content(context: GuideContext) -> dict[str, Any]:
         "networks": list(network_sections(context)),
         "is_lan": platform.attachment == "lan",
         "storage": platform.storage.name,
-        "gateway": result_text.gateway_arithmetic(design),
     }
 
 
@@ -54,16 +52,10 @@ def network_sections(context: GuideContext) -> Iterator[NetworkSection]:
         if not int(net.ports_used[0]):
             continue
         drawing = network_drawing(context.design, net.role)
-        figure = None if drawing is None else drawn(f"network-{words.slug(str(net.role))}", drawing, _how_to_read(net))
+        figure = None if drawing is None else drawn(f"network-{words.slug(str(net.role))}", drawing)
         is_out_of_band = net.purpose.kind is PlanNoteKind.OUT_OF_BAND
         title = "Out-of-band management" if is_out_of_band else words.capital(str(net.role))
         yield NetworkSection(title, list(_network_texts(net, context)), figure)
-
-
-def _how_to_read(net: Network) -> str:
-    if net.role is NetworkRole.MANAGEMENT:
-        return "Dashed lines are management; each is all cables between two kinds of device."
-    return "A stack of boxes is several devices of one type; a line is all cables between two kinds of device."
 
 
 def _network_texts(net: Network, context: GuideContext) -> Iterator[str]:
@@ -71,6 +63,8 @@ def _network_texts(net: Network, context: GuideContext) -> Iterator[str]:
     switches = result_text.network_switches(net, context.catalog)
     yield f"{words.capital(note_text(net.purpose))}; {ends} on {switches}."
     yield words.sentence(words.capital(result_text.port_arithmetic(net)))
+    if int(net.gateway_uplinks[0]):
+        yield f"Gateway uplinks: {result_text.gateway_arithmetic(context.design)}"
     for note in (*map(note_text, net.notes), manager_text(net.subnet_manager)):
         if note:
             yield words.sentence(note)

@@ -38,10 +38,10 @@ class Requirement:
 def compliance_table(context: GuideContext) -> Table:
     """Every requirement with its result."""
     fields = (
-        Field[Requirement]("Requirement", lambda r: r.text, "left", 34),
-        Field[Requirement]("Design", lambda r: r.design, "left", 38),
+        Field[Requirement]("Requirement", lambda r: r.text, "left", 32),
+        Field[Requirement]("Design", lambda r: r.design, "left", 43),
         Field[Requirement]("Result", _result, "left", 12),
-        Field[Requirement]("Details", lambda r: Cell("", chapter=r.chapter), "left", 16),
+        Field[Requirement]("Details", lambda r: Cell("", chapter=r.chapter), "left", 13),
     )
     return record_table("met", "Requirements and how the design meets them", requirements(context), fields)
 

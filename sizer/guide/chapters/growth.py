@@ -36,7 +36,7 @@ def limits_table(design: DesignAnswer, rack_power_w: float | None = None) -> Tab
         "Headroom for growth",
         _limits(design, rack_power_w),
         titles=titles,
-        widths=(30, 30, 40),
+        widths=(26, 42, 32),
         style="",
     )
 

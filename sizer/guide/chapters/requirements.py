@@ -13,7 +13,7 @@ from sizer.present import words
 from sizer.present.tables import Row, Table, fact_table, row
 from sizer.present.text import result_text
 from sizer.present.text.design_size import asked_target_text, required_rate_text, required_reads_text
-from sizer.present.text.layouts import layout_sentence, settings_text
+from sizer.present.text.layouts import layout_text, step_size_text
 from sizer.present.text.memory import memory_text
 from sizer.present.text.verdict import reason_texts
 from sizer.questions.team.tables import requested_team_table
@@ -55,6 +55,8 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, target
     workload, stack = answer.workload, answer.stack
     loader = f"; {words.name(stack.loader)}" if stack.loader != "none" else ""
     length = result_text.epochs_text(answer) if answer.time is not None else None
+    if length == answer.dataset.name:  # tokens that are read once: data set and target say how many
+        length = None
     stored = [words.name(answer.dataset.format), FORMAT_NAMES[answer.sample_format]]
     if stored[0] in stored[1]:  # "records" of "token records"
         stored = stored[1:]
@@ -83,8 +85,8 @@ def _batch(answer: WorkloadAnswer) -> list[tuple[str, str]]:
         )
         return [("Batch per GPU", f"{grouped(answer.batch_per_gpu)}{reason}")]
     return [
-        ("Step", words.capital(settings_text(answer))),
-        ("Parallel layout", layout_sentence(answer.language)),
+        ("Step", words.capital(step_size_text(answer.language))),
+        ("Parallel layout", layout_text(answer.language)),
     ]
 
 

@@ -22,6 +22,7 @@ from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.questions.failures.tables import single_failures_table, tolerated_sentence
+from sizer.questions.growth.life_cycle import late_purchase_text, late_purchases
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
 from sizer.sizing.checks import CheckResult
@@ -188,9 +189,9 @@ def risk_table(context: GuideContext) -> Table | None:
     if not rows:
         return None
     fields = (
-        Field[Risk]("Risk", lambda risk: risk.name, "left", 24),
-        Field[Risk]("Reason", lambda risk: risk.reason, "left", 42),
-        Field[Risk]("Recommended action", lambda risk: risk.action, "left", 34),
+        Field[Risk]("Risk", lambda risk: risk.name, "left", 18),
+        Field[Risk]("Reason", lambda risk: risk.reason, "left", 45),
+        Field[Risk]("Recommended action", lambda risk: risk.action, "left", 37),
     )
     return record_table("risks", "Risks", rows, fields)
 
@@ -213,6 +214,35 @@ def _no_spares(context: GuideContext) -> Iterator[Risk]:
             f"{action}, or accept that the job waits for the repair",
         )
         return
+
+
+def _too_few_gpus(context: GuideContext) -> Iterator[Risk]:
+    """That a target of GPUs in one job takes every server, so that no server may fail."""
+    for case in context.failures:
+        if case.key == "server" and case.too_few_gpus is not None:
+            remaining, asked = case.too_few_gpus
+            yield Risk(
+                "Loss of a server",
+                f"{grouped(remaining)} of the {grouped(asked)} GPUs of the target remain until the repair",
+                "add a spare server, or accept a job on fewer GPUs until then",
+            )
+
+
+def _late_purchases(context: GuideContext) -> Iterator[Risk]:
+    """That the growth plan buys parts whose sale or service ends."""
+    if context.result.request.growth is None:
+        return
+    plan, _ = context.growth_plan
+    if plan is None:
+        return
+    found = late_purchases(plan, plan.of(*context.design.platform.key), context.catalog)
+    reasons = [late_purchase_text(late) for late in found]
+    if reasons:
+        yield Risk(
+            "Growth with parts at the end of their life",
+            "; ".join(reasons),
+            "agree on sale and service with the vendor, buy them now, or plan the successor",
+        )
 
 
 def _single_points(context: GuideContext) -> Iterator[Risk]:
@@ -293,7 +323,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             f"{words.capital(few)} for its full draw: it may run slower or stop",
             f"{ways}; decide before the feeds are ordered",
         )
-    yield from _no_spares(context)
+    yield from list(_no_spares(context)) or _too_few_gpus(context)
     yield from _single_points(context)
     missing = design.bill.net_total.n_open
     if missing:
@@ -305,6 +335,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
     for kind, (name, action) in _OF_NEED.items():
         for reason in bill_warning_sentences(warning for warning in design.bill.warnings if warning.kind is kind):
             yield Risk(name, reason.rstrip("."), action)
+    yield from _late_purchases(context)
     sales = [warning for warning in design.bill.warnings if warning.kind in _ABOUT_SALE]
     if sales:
         yield Risk(

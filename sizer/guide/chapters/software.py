@@ -58,7 +58,7 @@ def _licence_table(design: DesignAnswer, catalog: Catalog, category: str, id_: s
     if not rows:
         return None
     titles = ("Component", "Purpose", "Licence")
-    return fact_table(id_, caption, rows, titles=titles, widths=(28, 52, 20), style="")
+    return fact_table(id_, caption, rows, titles=titles, widths=(26, 60, 14), style="")
 
 
 def stacks_table(design: DesignAnswer) -> Table:
@@ -73,11 +73,11 @@ def stacks_table(design: DesignAnswer) -> Table:
         return words.name(answer.stack.loader) if answer.stack.loader != "none" else "assumed"
 
     fields = (
-        Field[WorkloadAnswer]("Workload", lambda a: a.workload.name, "left", 24),
-        Field[WorkloadAnswer]("Stack", lambda a: a.stack.name, "left", 26),
-        Field[WorkloadAnswer]("Released", released, "left", 15),
+        Field[WorkloadAnswer]("Workload", lambda a: a.workload.name, "left", 20),
+        Field[WorkloadAnswer]("Stack", lambda a: a.stack.name, "left", 24),
+        Field[WorkloadAnswer]("Released", released, "left", 22),
         Field[WorkloadAnswer]("Loader", loader, "left", 20),
-        Field[WorkloadAnswer]("Precision", precision_text, "left", 15),
+        Field[WorkloadAnswer]("Precision", precision_text, "left", 14),
     )
     return record_table("stacks", "Software stack of each workload", design.workloads, fields)
 

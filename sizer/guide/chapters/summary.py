@@ -35,6 +35,8 @@ _MOST_HEIGHT_PX = 480
 _HIGH_PX = 365
 # The same below a few more sentences.
 _LOW_HEIGHT_PX = 300
+# Boxes of the first figure that stand for servers.
+_SERVERS = ("servers", "head", "ufm")
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -131,7 +133,10 @@ def picture(design: DesignAnswer, *, is_below_more: bool = False) -> PageFigure:
         drawing = grouped_topology(Cluster(design))
     if drawing.height > (_LOW_HEIGHT_PX if is_below_more else _MOST_HEIGHT_PX):
         drawing = grouped_topology(Cluster(design), is_low=True)
-    return replace(drawn("at-a-glance", drawing), is_high=drawing.height > _HIGH_PX)
+    # Servers with cables to switches of the storage: only the colour tells them from those of the compute fabric.
+    is_apart = any(link.role == "storage" and link.count and link.source in _SERVERS for link in drawing.links)
+    colours = "Blue: cables of the storage; purple: of other networks." if is_apart else ""
+    return replace(drawn("at-a-glance", drawing, colours), is_high=drawing.height > _HIGH_PX)
 
 
 def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:

@@ -89,7 +89,11 @@ def _smaller_text(design: DesignAnswer, limit: AnyLimit) -> str:
     """Rate or time of the next smaller size and its probability of meeting the target; "" where it says too little."""
     if limit is Limit.GPU_COUNT:
         asked = max(answer.workload.target.gpus_busy or 0 for answer in design.workloads)
-        return f"The target of {words.plural(asked, 'GPU')} takes {words.plural(design.n_servers, 'server')}."
+        takes = f"The target of {words.plural(asked, 'GPU')} takes {words.plural(design.n_servers, 'server')}"
+        remaining = (design.n_servers - 1) * design.platform.gpus_per_server
+        if not 0 < remaining < asked:
+            return f"{takes}."
+        return f"{takes}; after the loss of one it is missed until the repair, as {grouped(remaining)} GPUs remain."
     n_fewer = 2 if limit is Limit.SERVER_LOSS else 1
     if limit not in (*TARGET_LIMITS, Limit.SERVER_LOSS) or design.probability is None:
         return ""

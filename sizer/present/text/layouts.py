@@ -40,16 +40,26 @@ def settings_text(answer: WorkloadAnswer) -> str:
     found = answer.language
     if found is None:
         return f"batch {answer.batch_per_gpu} per GPU, {precision_text(answer)}"
-    work = found.work
+    return f"{trained_text(found.work)}, {precision_text(answer)}, {step_size_text(found)}"
+
+
+def step_size_text(found: LanguageAnswer) -> str:
+    """What a step takes in: 'sequences of 8 192 tokens, 440 sequences (3.60 million tokens) a step'."""
+    sequence = found.work.sequence
     return (
-        f"{trained_text(work)}, {precision_text(answer)}, sequences of {grouped(work.sequence)} tokens, "
-        f"{grouped(found.batch)} sequences ({tokens_text(found.batch * work.sequence)}) a step"
+        f"sequences of {grouped(sequence)} tokens, "
+        f"{grouped(found.batch)} sequences ({tokens_text(found.batch * sequence)}) a step"
     )
+
+
+def layout_text(found: LanguageAnswer) -> str:
+    """The layout: 'TP 4, PP 4 (5 chunks), CP 2, DP 12, optimizer state divided on 384 GPUs'."""
+    return f"{_degrees(found.layout)} on {grouped(found.gpus_used)} GPUs"
 
 
 def layout_sentence(found: LanguageAnswer) -> str:
     """The layout, and the next one: 'TP 4, PP 4 (5 chunks), CP 2, DP 12, optimizer state divided; next: ...'."""
-    text = f"{_degrees(found.layout)} on {grouped(found.gpus_used)} GPUs"
+    text = layout_text(found)
     if found.runner_up is None:
         return text
     slower = 1 - float(found.runner_up.tokens_per_s.value) / float(found.layout.tokens_per_s.value)

@@ -79,9 +79,10 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         f"no source gives the power inlets of the {device}: each feed is planned for its full draw, and its power "
         "cords are not on the bill; confirm both with the vendor"
     ),
-    PlanNoteKind.HIGHER_MAXIMUM: lambda device, planned_w, other_w: (
-        f"{device}: planned with {si(planned_w, 'W')}; another source gives {si(other_w, 'W')}: confirm feeds and "
-        "cooling"
+    PlanNoteKind.DRIVES_UNKNOWN: lambda: "local drives not published",
+    PlanNoteKind.HIGHER_MAXIMUM: lambda device, planned_w, basis, other_w, what: (
+        f"{device}: planned with {si(planned_w, 'W')} ({basis}); another source gives {si(other_w, 'W')} ({what}): "
+        "confirm feeds and cooling"
     ),
     PlanNoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",
     PlanNoteKind.FEW_SUPPLIES: lambda device, supplies, remaining, needed, three_suffice, _: (

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from sizer.physical.losses import Losses, Remaining
+from sizer.physical.losses import Losses
 from sizer.questions.failures.after_loss import (
     HardwareAfterLoss,
     longest_outage_s,
@@ -45,6 +45,8 @@ class FailureCase:
     keeps_targets: bool | None = None
     # Whether a source says what the loss does to the rate; of data and power supplies it may be open.
     rate_is_known: bool = True
+    # GPUs that remain, and those that a target asks for in one job; None where enough or none remain.
+    too_few_gpus: tuple[int, int] | None = None
 
 
 def failure_cases(evaluated: EvaluatedDesign) -> tuple[FailureCase, ...]:
@@ -71,7 +73,7 @@ def failure_cases(evaluated: EvaluatedDesign) -> tuple[FailureCase, ...]:
     result = evaluated.result
     scenarios = FailureScenarios(result, Losses(result.design.plan))
     found = tuple(scenarios.all())
-    rates = _ScenarioRates(result, evaluated.workloads, scenarios.whole, found, team_model(evaluated))
+    rates = _ScenarioRates(result, evaluated.workloads, scenarios, found, team_model(evaluated))
     return tuple(rates.case(place, one, scenarios.loss_of(one.key)) for place, one in enumerate(found))
 
 
@@ -82,11 +84,11 @@ class _ScenarioRates:
         self,
         result: SizingResult,
         models: Sequence[WorkloadOnDesign | None],
-        whole: Remaining,
+        design: FailureScenarios,
         scenarios: Sequence[FailureScenario],
         team: TeamModel | None,
     ) -> None:
-        self._answers = result.design.workloads
+        self._answers, self._gpus_per_server = result.design.workloads, design.n_gpus
         self._confidence = result.request.confidence
         self._required = least_chance(self._confidence)
         options: list[HardwareAfterLoss] = [option for scenario in scenarios for option in scenario.options]
@@ -100,7 +102,7 @@ class _ScenarioRates:
         starts = np.cumsum([0, *(len(scenario.options) for scenario in scenarios)])
         self._options, self._places = options, [range(first, last) for first, last in pairwise(starts.tolist())]
         pairs = list(zip(models, self._answers, strict=True))
-        self._shares = np.array([rate_shares(model, answer, whole, options) for model, answer in pairs])
+        self._shares = np.array([rate_shares(model, answer, design.whole, options) for model, answer in pairs])
         known = [model for model in models if model is not None]
         is_known = len(known) == len(pairs) and not any(model.is_open for model in known)
         self._probabilities = np.array([target_probabilities(model, options) for model in known]) if is_known else None
@@ -130,7 +132,14 @@ class _ScenarioRates:
             within_wait=self._within_wait(best),
             keeps_targets=self._keeps(best) if meets else None,
             rate_is_known=scenario.is_certain,
+            too_few_gpus=self._too_few_gpus(self._options[best]),
         )
+
+    def _too_few_gpus(self, option: HardwareAfterLoss) -> tuple[int, int] | None:
+        """GPUs that remain, where a target asks for more of them in one job."""
+        remaining = option.remaining.n_servers * (option.n_gpus_per_server or self._gpus_per_server)
+        asked = max((answer.workload.target.gpus_busy or 0 for answer in self._answers), default=0)
+        return (remaining, asked) if 0 < remaining < asked else None
 
     def _keeps(self, index: int) -> bool:
         """Whether all workloads together meet their targets at the required confidence, and a team its waits."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from sizer.base.quantities import duration
+from sizer.base.quantities import duration, grouped
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text.redundancy import ONE_LOST
@@ -158,8 +158,10 @@ def targets_text(case: FailureCase) -> str:
     if all(case.meets_target):
         return "jobs start too late"  # the targets of the workloads are met; the team waits
     if probability < _LEAST_PROBABILITY:
-        # Of a target that is a number of GPUs the rate may be whole without them.
-        return "missed, too few GPUs" if min(case.share) >= 1 and case.key in ("gpu", "server") else "missed"
+        if case.too_few_gpus is None:
+            return "missed"
+        remaining, asked = case.too_few_gpus
+        return f"missed, {grouped(remaining)} of {words.plural(asked, 'GPU')}"
     return f"missed, {words.chance(probability)}"
 
 

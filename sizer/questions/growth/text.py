@@ -8,6 +8,7 @@ from sizer.catalog.model import Catalog
 from sizer.present.plain_table import table_text
 from sizer.present.text.money import quotes_for
 from sizer.present.words import inside_sentence, listed
+from sizer.questions.growth.life_cycle import late_purchase_text, late_purchases
 from sizer.questions.growth.tables import (
     LIMIT_NAMES,
     demand_cells,
@@ -48,6 +49,10 @@ def findings(plan: GrowthPlan, growth: PlatformGrowth, catalog: Catalog) -> list
     """The plan on one platform in sentences: purchases, alternatives, limits, cautions."""
     return [
         recommendation(growth),
+        *(
+            f"The plan buys {late_purchase_text(late)}. Agree on the service, or plan its successor."
+            for late in late_purchases(plan, growth, catalog)
+        ),
         *_alternatives(growth),
         *limit_texts(plan, growth),
         *_triggers(plan, growth),

@@ -33,6 +33,7 @@ def cells(table, column):
         (replace(CASE, probability=(1.0,)), "met, over 99 %"),  # no model makes an outcome certain
         (MISSED, "missed, 61 %"),
         (replace(MISSED, probability=(0.0,)), "missed"),
+        (replace(MISSED, probability=(0.0,), too_few_gpus=(240, 248)), "missed, 240 of 248\xa0GPUs"),
         (replace(CASE, keeps_targets=False, within_wait=0.4), "jobs start too late"),
         (replace(CASE, probability=(), meets_target=(), outage_s=(), keeps_targets=None), "not known"),
         (replace(CASE, probability=(0.98, 0.97), meets_target=(True, True)), "met, 95 %"),  # 0.98 x 0.97 = 0.9506

@@ -12,6 +12,7 @@ from sizer.guide.edition import GUIDE
 from sizer.guide.outline import guide
 from sizer.guide.pdf.render import guide_html
 from sizer.questions.growth.charts import limits_chart, owned_chart
+from sizer.questions.growth.life_cycle import late_purchases
 from sizer.questions.growth.tables import (
     demand_table,
     exhausted_text,
@@ -52,6 +53,18 @@ def test_purchases_say_what_is_bought_in_each_year():
     # Nine at the list price at launch, USD 149,000 (tweaktown-gtc17); nothing else has a price.
     assert first[4] == total[4] == "at least 1\u202f341\u202f000"
     assert second[4] == "to be quoted"
+
+
+def test_a_purchase_close_to_the_end_of_service_is_said():
+    plan = images()
+    (found,) = plan.platforms
+    # Four more nodes of Isilon F800 a year after 2026-11; their service ends in 2029-05.
+    (late,) = late_purchases(plan, found, CATALOG)
+    assert (late.item, late.year, late.month, late.end, late.is_sale) == ("Isilon F800", 2, "2027-11", "2029-05", False)
+    assert "Isilon F800 in year 2 (2027-11): end of service is 2029-05" in findings(plan, found, CATALOG)[1]
+    # Without a date nothing is known of the day of a purchase.
+    undated = replace(plan, requests=tuple(one.model_copy(update={"date": None}) for one in plan.requests))
+    assert not list(late_purchases(undated, found, CATALOG))
 
 
 def test_other_sequences_have_energy_and_moves():

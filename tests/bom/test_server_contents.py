@@ -1,0 +1,34 @@
+"""A bill says what each server holds: a name alone orders no configuration."""
+
+import pytest
+
+from sizer import load_catalog
+from sizer.bom.server_contents import has_unknown_drives, server_contents
+
+CATALOG = load_catalog()
+
+
+def contents(name: str, *, has_memory: bool = True, has_drives: bool = True) -> str:
+    return server_contents(CATALOG.servers[name], CATALOG, has_memory=has_memory, has_drives=has_drives)
+
+
+def test_what_the_catalogue_states_and_what_it_assumes():
+    # Table 2 of dell-ready-ai-nvidia-2018; the InfiniBand adapter has a line of its own.
+    assert contents("c4140") == "2 × Xeon Gold 6148, 384 GiB memory, 2 × 10 GbE, 120 GB SSD and 1.6 TB NVMe"
+    text = contents("as-8125gs-tnmr2").replace("\u202f", " ")
+    assert text.startswith("2 × EPYC 9654 (assumed), 2 304 GiB memory (assumed), 8 × 400 GbE, ")
+    assert has_unknown_drives(CATALOG.servers["as-8125gs-tnmr2"], CATALOG)
+    assert not has_unknown_drives(CATALOG.servers["c4140"], CATALOG)
+
+
+def test_what_the_bill_states_elsewhere_is_left_out():
+    assert "memory" not in contents("c4140", has_memory=False)
+    assert "NVMe" not in contents("c4140", has_drives=False)
+    assert contents("ufm-appliance") == ""
+
+
+@pytest.mark.parametrize("name", sorted(CATALOG.servers))
+def test_every_gpu_server_says_its_processors_and_memory(name):
+    if CATALOG.servers[name].role == "gpu":
+        assert " × " in contents(name)
+        assert " memory" in contents(name)
