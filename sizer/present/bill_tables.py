@@ -99,9 +99,9 @@ def _unpriced_fields(documents: Container[str]) -> list[Field[BillLine]]:
     """Columns of a bill without amounts: one says of each line that it awaits a quote or is free of charge."""
     return [
         Field("Line", lambda line: line.line, width=6),
-        Field("Description", lambda line: _description(line, documents), width=47),
-        Field("Part number", part_number, width=25),
-        Field("Qty", _quantity, "right", 10),
+        Field("Description", lambda line: _description(line, documents), width=48),
+        Field("Part number", part_number, width=22),
+        Field("Qty", _quantity, "right", 12),
         Field("Price", lambda line: price_texts(line)[2], "right", 12),
     ]
 
