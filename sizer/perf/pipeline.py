@@ -4,6 +4,7 @@ Steady-state throughput is the capacity of the slowest stage. Everything is an a
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +29,14 @@ class StorageSide:
     front_end_bytes_per_s: Floats  # line rate of the storage's ports
     gateway_bytes_per_s: Floats  # inf where there is none
     server_nic_bytes_per_s: Floats  # all servers' NICs that reach the storage; inf for local drives
+
+    @cached_property
+    def served(self) -> Capacity:
+        """What nodes and mounts together let through, in bytes per second."""
+        # The smaller of two brackets: take the ends apart, both ends of the smaller one bound the pair.
+        low = np.minimum(self.read.quantile(0.0), self.mounts.quantile(0.0))
+        high = np.minimum(self.read.quantile(1.0), self.mounts.quantile(1.0))
+        return Capacity.between(low, high)
 
 
 @dataclass(frozen=True)
@@ -80,10 +89,7 @@ def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: Arra
     hit_fraction : array_like, shape (...)
         Share of the reads that end in a server's cache. [-]
     """
-    # The smaller of two brackets: take the ends apart, both ends of the smaller one bound the pair.
-    low = np.minimum(side.read.quantile(0.0), side.mounts.quantile(0.0))
-    high = np.minimum(side.read.quantile(1.0), side.mounts.quantile(1.0))
-    return Capacity.between(low, high).scaled(1 / read_bytes(sample_bytes, hit_fraction))
+    return side.served.scaled(1 / read_bytes(sample_bytes, hit_fraction))
 
 
 def read_bytes(sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Floats:
