@@ -92,6 +92,7 @@ class StoredAnswers(Generic[T]):
     """Answers by key; of more than ``most``, the one that nobody has asked for the longest is forgotten.
 
     For keys that are much smaller than what an answer is worked out from. An array in an answer must not be written to.
+    A key or an answer that holds a catalogue would keep it for as long: see :func:`stores_by_catalog`.
     """
 
     def __init__(self, most: int) -> None:
@@ -111,3 +112,8 @@ class StoredAnswers(Generic[T]):
         if not place:
             place.append(work_out())
         return place[0]
+
+
+def stores_by_catalog(most: int) -> Callable[..., StoredAnswers[Any]]:
+    """The store of a catalogue, or of one with a calibration: forgotten with the catalogue."""
+    return cached_by_catalog(lambda *_: StoredAnswers(most))

@@ -1,9 +1,10 @@
 """Answers of a batch: the figures of its table and no more, so that a hundred thousand of them take minutes."""
 
+from collections.abc import Callable
 from math import prod
 from typing import Any, NamedTuple
 
-from sizer.base.identity_cache import StoredAnswers, identity_of, identity_of_catalog
+from sizer.base.identity_cache import StoredAnswers, identity_of, stores_by_catalog
 from sizer.batch.columns import answer_cells, design_cells
 from sizer.bom.lines import bill
 from sizer.bom.prices import PriceBook
@@ -30,7 +31,7 @@ class _Built(NamedTuple):
     unknown_power: tuple[str, ...]
 
 
-_designs: StoredAnswers[_Built] = StoredAnswers(2048)  # a few kB each
+_designs: Callable[[Catalog], StoredAnswers[_Built]] = stores_by_catalog(2048)  # a few kB each
 
 
 def cells_of_answer(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> dict[str, Any]:
@@ -81,14 +82,15 @@ def _built(
         return _newly_built(request, platform, n_servers, storage_nodes, catalog, prices)
     key = (
         identity_of(platform),
-        identity_of_catalog(catalog),
         n_servers,
         storage_nodes,
         prices,
         *(request.limits, request.fabric, request.site, request.currency),
         *(request.date, request.quote, request.needed_by),
     )
-    return _designs.get(key, lambda: _newly_built(request, platform, n_servers, storage_nodes, catalog, prices))
+    return _designs(catalog).get(
+        key, lambda: _newly_built(request, platform, n_servers, storage_nodes, catalog, prices)
+    )
 
 
 def _newly_built(

@@ -1,9 +1,9 @@
 """All platforms that the catalogue can order and a request allows, with the devices that follow from each choice."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from sizer.base.errors import InfeasibleError
-from sizer.base.identity_cache import StoredAnswers, cached_by_catalog, identity_of_catalog, same_list
+from sizer.base.identity_cache import StoredAnswers, cached_by_catalog, same_list, stores_by_catalog
 from sizer.catalog.fabrics import fabric_links, fabric_ports, plans_unasked
 from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType
@@ -71,13 +71,13 @@ def platforms(catalog: Catalog, request: SizingRequest) -> tuple[Platform, ...]:
     check_names(catalog, request)
     sets_bytes = tuple(sorted({larger_cache_bytes(catalog, one) for one in cached_sets_bytes(request, catalog)}))
     key = (
-        *(identity_of_catalog(catalog), request.platforms, request.fabric, request.resilience, request.site),
+        *(request.platforms, request.fabric, request.resilience, request.site),
         *(request.stated_storage, tuple(request.existing.servers), sets_bytes, eras_asked(catalog, request)),
     )
-    return _lists.get(key, lambda: same_list(_fitting(catalog, request, sets_bytes)))
+    return _lists(catalog).get(key, lambda: same_list(_fitting(catalog, request, sets_bytes)))
 
 
-_lists: StoredAnswers[tuple[Platform, ...]] = StoredAnswers(64)
+_lists: Callable[[Catalog], StoredAnswers[tuple[Platform, ...]]] = stores_by_catalog(64)
 
 
 def _fitting(catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, ...]) -> tuple[Platform, ...]:

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sizer import SizingRequest, load_catalog, monte_carlo, size
 from sizer.base.errors import RequestError
+from sizer.base.identity_cache import StoredAnswers
 from sizer.batch.monte_carlo import draws_of
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.draws import Draws
@@ -70,7 +71,9 @@ class Middle:
 @pytest.fixture
 def at_the_medians(monkeypatch):
     """Judge and draws with every term at its value; nothing is kept of draws that others made, nor of these."""
-    kept = (hosts._estimate.cache_clear, step_rates._drawings.clear, gpu_side._of_one.clear, gpu_side._of_many.clear)
+    kept = (hosts._estimate.cache_clear, step_rates._drawings.clear)
+    for store in ("_of_one", "_of_many"):
+        monkeypatch.setattr(gpu_side, store, lambda *_: StoredAnswers(0))
     for forget in kept:
         forget()
     for module in ("sizer.perf.step_terms", "sizer.calibrate.calibration", "sizer.calibrate.fit.hosts"):

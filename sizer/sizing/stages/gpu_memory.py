@@ -1,6 +1,6 @@
 """GPU memory of a workload: what it takes, whether its batch fits, and the batch of a request that states none."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
-from sizer.base.identity_cache import StoredAnswers, identity_of_catalog
+from sizer.base.identity_cache import StoredAnswers, stores_by_catalog
 from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
@@ -147,11 +147,10 @@ def work_factor(work: ResolvedWorkload) -> float:
 
 def memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWorkload:
     """What a workload takes of a GPU."""
-    key = network_key(work), identity_of_catalog(calibration)
-    return _memories.get(key, lambda: _memory_of(work, calibration))
+    return _memories(calibration).get(network_key(work), lambda: _memory_of(work, calibration))
 
 
-_memories: StoredAnswers[MemoryOfWorkload] = StoredAnswers(_MOST_STORED)
+_memories: Callable[[Calibration], StoredAnswers[MemoryOfWorkload]] = stores_by_catalog(_MOST_STORED)
 
 
 def _memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWorkload:
@@ -343,12 +342,12 @@ def _with_batches(work: ResolvedWorkload, catalog: Catalog, calibration: Calibra
         others = {key: gpu for key, gpu in gpus.items() if key not in measured}
         return DefaultBatches(work, others, calibration), PublishedBatches(work.mlperf, measured) if measured else {}
 
-    key = network_key(work), identity_of_catalog(calibration), identity_of_catalog(catalog)
-    batches, batch_sizes = _batches.get(key, work_out)
+    batches, batch_sizes = _batches(catalog, calibration).get(network_key(work), work_out)
     return replace(work, batches=batches, batch_sizes=batch_sizes)
 
 
-_batches: StoredAnswers[tuple[Mapping[str, int], Mapping[str, BatchSizes]]] = StoredAnswers(_MOST_STORED)
+_Batches = tuple[Mapping[str, int], Mapping[str, BatchSizes]]
+_batches: Callable[[Catalog, Calibration], StoredAnswers[_Batches]] = stores_by_catalog(_MOST_STORED)
 
 
 def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration) -> int:

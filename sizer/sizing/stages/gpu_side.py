@@ -3,7 +3,7 @@
 Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,8 @@ from sizer.base.identity_cache import (
     StoredAnswers,
     cached_by_identity,
     identity_of,
-    identity_of_catalog,
     identity_of_list,
+    stores_by_catalog,
 )
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import peak_flop_per_s
@@ -73,16 +73,16 @@ def gpu_side(
     key = (
         network_key(work),
         identity_of(platforms[0]) if len(platforms) == 1 else identity_of_list(platforms),
-        identity_of_catalog(calibration),
-        identity_of_catalog(catalog),
         *((one.shape, one.tobytes()) for one in arrays),
     )
-    return (_of_one if len(platforms) == n_servers.size == 1 else _of_many).get(key, work_out)
+    stored = _of_one if len(platforms) == n_servers.size == 1 else _of_many
+    return stored(catalog, calibration).get(key, work_out)
 
 
 # Single designs are asked about far more often, and must not displace the others.
-_of_one: StoredAnswers[GpuSide] = StoredAnswers(4096)
-_of_many: StoredAnswers[GpuSide] = StoredAnswers(512)
+_Stores = Callable[[Catalog, Calibration], StoredAnswers[GpuSide]]
+_of_one: _Stores = stores_by_catalog(4096)
+_of_many: _Stores = stores_by_catalog(512)
 # What the GPU side reads of the columns.
 _READ = ("compute", "gpus_per_server", "exchange_bytes_per_s", "host_links", "host_link_gain")
 
