@@ -72,6 +72,12 @@ def price_warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | Non
     )
 
 
+def ends_in_service(end: str, bought: datetime.date) -> bool:
+    """Whether a part's service ends less than ``SERVICE_YEARS`` after a day."""
+    # The first day that the date may mean: from then on service is not certain.
+    return days_of(end)[0] < years_after(bought, SERVICE_YEARS)
+
+
 def _end_warnings(
     item: Item,
     successor: tuple[str, ...],
@@ -90,8 +96,7 @@ def _end_warnings(
             yield BillWarning(BillWarningKind.SALE_ENDS, (item.name, end))
     if item.end_of_service is not None and needed_by is not None:
         end = item.end_of_service.value
-        # The first day that the date may mean: from then on service is not certain.
-        if days_of(end)[0] < years_after(needed_by, SERVICE_YEARS):
+        if ends_in_service(end, needed_by):
             yield BillWarning(BillWarningKind.SERVICE_ENDS, (item.name, end, str(needed_by)))
 
 

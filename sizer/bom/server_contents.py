@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from sizer.base.quantities import grouped, si
 from sizer.catalog.items import Item
+from sizer.catalog.labels import memory_size
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
 
 _DRIVES = ("local drives", "local drive")
 # Ports of the main board, which are no choice of an order.
 _SERVICE = ("management", "bmc")
-_GIB = 2**30
 
 
 def server_contents(item: Item, catalog: Catalog, *, has_memory: bool, has_drives: bool) -> str:
@@ -47,9 +47,7 @@ def _processors(server: Server, catalog: Catalog) -> Iterator[str]:
 def _memory(server: Server) -> Iterator[str]:
     if server.memory_bytes is None:
         return
-    gib = server.memory_bytes.value / _GIB
-    size = f"{grouped(gib)} GiB" if gib.is_integer() else si(server.memory_bytes.value, "B")
-    yield f"{size} memory{_mark(server.memory_bytes.basis == 'assumed')}"
+    yield f"{memory_size(server.memory_bytes.value, ' ')} memory{_mark(server.memory_bytes.basis == 'assumed')}"
 
 
 def _ports(server: Server, catalog: Catalog) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Facts of the catalogue in words: names of fields, values with their units, items with their vendors."""
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
+from sizer.base.units import GIB
 from sizer.catalog.devices import RackContent
 from sizer.catalog.items import Item
 from sizer.catalog.links import GpuLink, LinkType, PowerInlet
@@ -198,6 +199,12 @@ def unit_of_field(field: str) -> tuple[str, str]:
     return field.replace("_", " "), ""
 
 
+def memory_size(size_bytes: float, space: str = NARROW_SPACE) -> str:
+    """Bytes as whole GiB, of which memory is sold, else with a decimal prefix."""
+    gib = size_bytes / GIB
+    return f"{grouped(gib)}{space}GiB" if gib.is_integer() else si(size_bytes, "B")
+
+
 def fact_value(value: object, unit: str) -> str:
     """A catalogue fact in words."""
     if isinstance(value, bool):
@@ -206,10 +213,7 @@ def fact_value(value: object, unit: str) -> str:
         return name(value)
     number = float(value)  # type: ignore[arg-type]
     if unit == "B":
-        gib = number / 2**30
-        if gib.is_integer():
-            return f"{grouped(gib)}{NARROW_SPACE}GiB"
-        return si(number, "B")
+        return memory_size(number)
     if unit == "Hz":
         return f"{significant(number / 1e9, 2)}{NARROW_SPACE}GHz"
     if unit == "s" and number < 1e-3:

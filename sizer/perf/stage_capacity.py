@@ -91,10 +91,6 @@ class Capacity:
             return self
         return Capacity(*(np.broadcast_to(getattr(self, one.name), shape) for one in fields(self)))
 
-    def first_of(self, axis: int) -> "Capacity":
-        """Capacities at the first place of an axis."""
-        return Capacity(*(np.take(getattr(self, one), 0, axis) for one in _FIELDS))
-
     def flat_rows(self, place: Ints) -> "Capacity":
         """Capacities of the rows of flat arrays at some places, in the shape of these."""
         return Capacity(*(np.ravel(getattr(self, one.name))[place] for one in fields(self)))
@@ -197,15 +193,13 @@ def _quantile_of_smallest(stages: Sequence[Capacity], probability: Floats) -> Fl
 
     # All stages at once, along an axis before that one: many designs of few sizes are asked about.
     stacked = (np.stack([getattr(stage.broadcast_to(own), one) for stage in stages]) for one in _FIELDS)
-    ones, every = (1,) * (1 + len(shape) - len(own)), (len(stages), len(cuts), *shape)
-    each = Capacity(*(np.broadcast_to(one.reshape(len(stages), *ones, *own), every) for one in stacked))
-    one_cut = each.first_of(1)
+    ones = (1,) * (1 + len(shape) - len(own))
+    each = Capacity(*(one.reshape(len(stages), *ones, *own) for one in stacked))
     # The smallest of several is below the quantile of each of them, and above their smallest deep quantile.
-    high = np.log(one_cut.quantile(probability).min(axis=0))
-    low = np.log(one_cut.quantile(probability / (len(stages) + 1)).min(axis=0))
+    high, low = (np.log(each.quantile(p).min(axis=0))[0] for p in (probability, probability / (len(stages) + 1)))
     with np.errstate(invalid="ignore"):  # a rate without a limit stays one
         width = np.where(high > low, high - low, 0.0)
-    chances, wanted = _Chances(each), 1 - probability
+    chances, wanted = _Chances(each.broadcast_to((len(stages), len(cuts), *shape))), 1 - probability
     part, fraction = 1.0, np.zeros(shape)
     for _ in range(_BISECTIONS // halvings):
         part /= 2**halvings

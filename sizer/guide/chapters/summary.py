@@ -35,7 +35,7 @@ _MOST_HEIGHT_PX = 480
 _HIGH_PX = 365
 # The same below a few more sentences.
 _LOW_HEIGHT_PX = 300
-# Boxes of the first figure that stand for servers.
+# Boxes of the first figure that are servers.
 _SERVERS = ("servers", "head", "ufm")
 
 

@@ -4,9 +4,7 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.physical.plan import Plan
-
-# Sums of watts and kilograms in floating point: a rack that is exactly full is full, not over.
-_SLACK = 1e-6
+from sizer.physical.racks.placement import SLACK
 
 
 def packed_racks(plan: Plan) -> int:
@@ -32,7 +30,7 @@ def _packed(plan: Plan, number: int) -> int:
     left: list[Floats] = []
     for place in sorted(range(len(placed)), key=lambda one: (-shares[one], one)):
         needs = placed[place]
-        fitting = next((room for room in left if bool(np.all(room + _SLACK >= needs))), None)
+        fitting = next((room for room in left if bool(np.all(room + SLACK >= needs))), None)
         if fitting is None:
             fitting = np.array(holds, dtype=float)
             left.append(fitting)

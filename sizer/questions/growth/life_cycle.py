@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sizer.base.dates import days_of, years_after
-from sizer.bom.remarks import SERVICE_YEARS
+from sizer.bom.remarks import SERVICE_YEARS, ends_in_service
 from sizer.catalog.model import Catalog
 from sizer.present.words import plural
 from sizer.sizing.growth.result import GrowthPlan, PlatformGrowth
@@ -34,8 +34,7 @@ def late_purchases(plan: GrowthPlan, growth: PlatformGrowth, catalog: Catalog) -
             late = (item.name, purchase.year, f"{day:%Y-%m}")
             if sale is not None and days_of(sale.value)[1] < day:
                 yield LatePurchase(*late, sale.value, is_sale=True)
-            # The first day that the date may mean: from then on service is not certain.
-            elif service is not None and days_of(service.value)[0] < years_after(day, SERVICE_YEARS):
+            elif service is not None and ends_in_service(service.value, day):
                 yield LatePurchase(*late, service.value, is_sale=False)
 
 

@@ -31,14 +31,19 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
     servers = 1e-6 * evaluated.space.sizes - 2.0
     budget = counts.request.limits.budget
-    waiting = []
+
+    def closeness_of(row: int, places: Ints, smallness: Floats) -> Floats:
+        missed = np.where(meets[row, places], smallness, fastest[row, places])
+        return np.where(in_time[row, places], missed, servers[places])
+
+    every, waiting = np.arange(servers.size), []
     for index in counts.alive:
         row = evaluated.class_of[index]
         few = breaks[row] + counts.certainly_broken[index]
         smallness = _smallness(counts.at_least["racks"][index], counts.at_least["units"][index])
         if budget is not None:
             smallness = np.ones(smallness.shape)  # what it costs is known when its parts are counted
-        near = np.where(in_time[row], np.where(meets[row], smallness, fastest[row]), servers)
+        near = closeness_of(row, every, smallness)
         waiting.append((int(few.min()), -float(near[few == few.min()].max()), index, few, near))
     best: tuple[int, float, int, tuple[AnyLimit, ...]] | None = None
     for count, closeness, index, few, near in sorted(waiting, key=lambda one: one[:3]):
@@ -57,16 +62,10 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
             if budget is not None and Limit.BUDGET in limits:
                 cheapness = 1.0 - _PER_UNIT_OF_MONEY * parts.least_cost[at]
                 smallness = np.where(limits[Limit.BUDGET], smallness, cheapness)
-            reached = np.where(
-                in_time[row, places], np.where(meets[row, places], smallness, fastest[row, places]), servers[places]
-            )
+            reached = closeness_of(row, places, smallness)
             size, broken = nearest_row(limits, reached)
-            here = (
-                len(broken),
-                -float(reached[size]),
-                evaluated.space.of_platform(index).start + int(places[size]),
-                broken,
-            )
+            found = evaluated.space.of_platform(index).start + int(places[size])
+            here = (len(broken), -float(reached[size]), found, broken)
             best = here if best is None else min(best, here)
     assert best is not None  # the space has at least one platform
     return best[2], best[3]

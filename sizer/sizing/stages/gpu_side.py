@@ -65,7 +65,22 @@ def gpu_side(
     """GPU side of one workload; arguments as of :func:`sizer.sizing.stages.compute_side.compute`."""
 
     def work_out() -> GpuSide:
-        return _worked_out(work, platforms, cols, n_servers, calibration, catalog)
+        shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
+        terms = group_terms(work, platforms, n_servers, calibration, catalog)
+        rates = step_rates(work, platforms, cols, n_servers, terms, catalog)
+        within = np.array([float(one.scatter_log_sd) for one in terms])[cols.compute]
+        moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, platforms, cols, n_servers)
+        return GpuSide(
+            gpu=rates.gpu,
+            gpu_alone=rates.alone,
+            exchange=np.where(measured_rates.measured_rows(work, platforms, cols), np.inf, rates.exchange),
+            host_link=host_link(work, cols, n_servers, calibration),
+            exchanged_bytes=np.broadcast_to(moved, shape),
+            batch_per_gpu=np.broadcast_to(gpu_memory.batches(work, platforms, cols, n_servers), shape),
+            within_log_sd=np.broadcast_to(within, shape),
+            between_log_sd=max(float(one.between_log_sd) for one in terms),
+            replicas=_replicas(work, platforms, cols, n_servers, catalog),
+        )
 
     if work.language is not None or cols.compute.size * n_servers.size > _MOST_ROWS:
         return work_out()
@@ -87,32 +102,6 @@ _of_many: _Stores = stores_by_catalog(512)
 _READ = ("compute", "gpus_per_server", "exchange_bytes_per_s", "host_links", "host_link_gain")
 
 
-def _worked_out(
-    work: ResolvedWorkload,
-    platforms: Sequence[Platform],
-    cols: Columns,
-    n_servers: Ints,
-    calibration: Calibration,
-    catalog: Catalog,
-) -> GpuSide:
-    shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
-    terms = group_terms(work, platforms, n_servers, calibration, catalog)
-    rates = step_rates(work, platforms, cols, n_servers, terms, catalog)
-    within = np.array([float(one.scatter_log_sd) for one in terms])[cols.compute]
-    moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, platforms, cols, n_servers)
-    return GpuSide(
-        gpu=rates.gpu,
-        gpu_alone=rates.alone,
-        exchange=np.where(measured_rates.measured_rows(work, platforms, cols), np.inf, rates.exchange),
-        host_link=host_link(work, cols, n_servers, calibration),
-        exchanged_bytes=np.broadcast_to(moved, shape),
-        batch_per_gpu=np.broadcast_to(gpu_memory.batches(work, platforms, cols, n_servers), shape),
-        within_log_sd=np.broadcast_to(within, shape),
-        between_log_sd=max(float(one.between_log_sd) for one in terms),
-        replicas=_replicas(work, platforms, cols, n_servers, catalog),
-    )
-
-
 def _replicas(
     work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
 ) -> Floats | None:
@@ -130,7 +119,7 @@ def step_rates(
     terms: list[StepTerms],
     catalog: Catalog,
 ) -> GpuRates:
-    """What the GPUs do; ``terms`` are :func:`group_terms`, the other arguments those of :func:`compute`."""
+    """What the GPUs do; ``terms`` are :func:`group_terms`, the other arguments those of :func:`gpu_side`."""
     return gpu_rates(lambda some, n: step_run(work, platforms, some, n, catalog), terms, cols, n_servers)
 
 
