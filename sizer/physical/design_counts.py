@@ -40,12 +40,18 @@ class DesignTotals:
     @classmethod
     def of(cls, counted: Quantities) -> "DesignTotals":
         """Those of counted designs."""
-        is_open = np.zeros(counted.power_max_w.shape, dtype=bool)
-        for part in counted.components:
-            if part.item in counted.unknown_power:
-                is_open |= part.quantity > 0
+        is_open = draw_is_open(counted.components, counted.unknown_power, counted.power_max_w.size)
         units, racks, watts, raw = (np.asarray(getattr(counted, name), dtype=float) for name in _FLOATS)
         return cls(units, racks, watts, raw, is_open, counted.violations)
+
+
+def draw_is_open(parts: Sequence[Component], unknown_power: Sequence[str], n_designs: int) -> Bools:
+    """(designs,) whether some device draws nobody knows how much."""
+    is_open = np.zeros(n_designs, dtype=bool)
+    for part in parts:
+        if part.item in unknown_power:
+            is_open |= part.quantity > 0
+    return is_open
 
 
 class DesignCounts:

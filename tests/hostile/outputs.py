@@ -8,7 +8,8 @@ from pathlib import Path
 from tests.hostile.harness import Entry, command
 from tests.hostile.requests import PLAIN
 
-FILES = {"request.toml": PLAIN}
+# Few designs: what is looked at comes after the sizing.
+FILES = {"request.toml": PLAIN + '[platforms]\nservers = ["dgx-1"]\nstorage = ["isilon-f800"]\n'}
 SIZE = ("size", "request.toml", "--out", "out", "--formats", "design,csv")
 
 

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from sizer import SizingRequest
 from sizer.physical.capacity import nodes_per_unit
-from sizer.physical.design_counts import DesignCounts
+from sizer.physical.design_counts import DesignCounts, DesignTotals
 from sizer.physical.platforms import platforms
-from sizer.physical.quantities import quantities
+from sizer.physical.quantities import design_totals, quantities
+from sizer.workload.request import Limits
 from tests.factories.examples import catalog
 from tests.property.law_examples import examples
 
@@ -47,6 +48,21 @@ def test_stored_counts_are_those_of_counting_anew(platform, asked):
             assert {rule for rule, rows in found.violations.items() if rows[row]} == set(alone.violations)
             assert bool(found.draw_is_open[row]) == bool(alone.unknown_power)
             np.testing.assert_array_equal(pieces[:, row], _pieces(alone.components)[:, 0])
+
+
+@examples(quick=15, thorough=80)
+@given(platform=st.sampled_from(PLATFORMS), designs=DESIGNS, rack_power_w=st.sampled_from([None, 9_000.0, 45_000.0]))
+def test_totals_without_what_is_ordered_besides_are_those_of_all_parts(platform, designs, rack_power_w):
+    """The limits of a room are judged alike with and without cables, software, PDUs and cords in the bill."""
+    servers, nodes = (np.array(each, dtype=np.int64) for each in zip(*designs, strict=True))
+    limits = Limits(rack_power_w=rack_power_w)
+    found = design_totals(platform, servers, nodes, catalog=catalog(), limits=limits)
+    whole = DesignTotals.of(quantities(platform, servers, nodes, catalog=catalog(), limits=limits))
+    for name in ("rack_units", "racks", "power_max_w", "raw_bytes", "draw_is_open"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(whole, name))
+    assert found.violations.keys() == whole.violations.keys()
+    for rule, rows in found.violations.items():
+        np.testing.assert_array_equal(rows, whole.violations[rule])
 
 
 def _pieces(parts):

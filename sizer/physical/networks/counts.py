@@ -4,11 +4,16 @@ Every link has one end on a switch or gateway and one on a device or another swi
 """
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.physical.networks.cables import cages_of
+from sizer.base.identity_cache import cached_by_catalog
+from sizer.catalog.links import LinkType
+from sizer.catalog.model import Catalog
+from sizer.physical.components import Component
+from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M, Cages, cages_of, choose_cable, pieces_of
 from sizer.physical.networks.compute_fabric import compute_fabric
 from sizer.physical.networks.in_band import in_band
 from sizer.physical.networks.management import management
@@ -28,6 +33,7 @@ from sizer.physical.networks.storage_networks import (
     gateway_front_end,
     own_front_end,
 )
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.roles import Role
 from sizer.physical.violations import Violation, ViolationKind
@@ -132,6 +138,39 @@ def _links(part: NetworkMembers) -> Iterator[CableCount]:
         part.uplinks_stay_in_rack,
         part.uplink_cages,
     )
+
+
+def cable_lines(catalog: Catalog, links: Sequence[CableCount], racks: Ints) -> list[Component]:
+    """Cables and modules of the links, at two planning lengths: within one rack and between racks."""
+    components: list[Component] = []
+    in_one_rack = racks <= 1
+    n_inside = np.count_nonzero(in_one_rack)
+    for link in links:
+        if not np.count_nonzero(link.quantity):
+            continue
+        if link.stays_in_rack or n_inside == racks.size:
+            choices = [(IN_RACK_M, link.quantity)]
+        elif n_inside == 0:
+            choices = [(BETWEEN_RACKS_M, link.quantity)]
+        else:
+            inside = np.where(in_one_rack, link.quantity, 0)
+            choices = [(IN_RACK_M, inside), (BETWEEN_RACKS_M, link.quantity - inside)]
+        for length_m, quantity in choices:
+            if not np.count_nonzero(quantity):
+                continue
+            items, notes = _cable(catalog, link.kind, length_m, link.cages)
+            for item, pieces in items:
+                components.append(Component(link.role, "cable and optic", item, pieces_of(quantity, pieces), notes))
+    return components
+
+
+@cached_by_catalog
+def _cable(
+    catalog: Catalog, kind: LinkType, length_m: float, cages: Cages
+) -> tuple[tuple[tuple[str, Fraction], ...], tuple[PlanNote, ...]]:
+    """Items of one link with the pieces of each, and what a bill notes."""
+    choice = choose_cable(catalog.cables.values(), kind, length_m, cages)
+    return choice.items, tuple(dict.fromkeys((PlanNote(PlanNoteKind.PLANNED_LENGTH, (length_m,)), *choice.part_notes)))
 
 
 def _violations(platform: Platform, rows: Shape, parts: list[NetworkMembers]) -> dict[Violation, Bools]:

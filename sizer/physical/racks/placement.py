@@ -31,7 +31,7 @@ SIDES = 2
 # Rack units, kilograms and watts come before the outlets of each kind in what a device needs.
 _PLAIN = 3
 # Sums of watts and kilograms in floating point: a rack that is exactly full is full, not over.
-_SLACK = 1e-6
+SLACK = 1e-6
 _UNLIMITED = 2**31
 # Parts that the classes are dealt out in where fewer racks may hold them, and the most racks for which that is tried:
 # in more racks, kinds that stand together are worth a rack.
@@ -71,7 +71,7 @@ class RackLimits:
         """
         one, rest = self.pdu_w, max(self.pdu_w - self.inlet_w, 1e-9)
         watts = np.asarray(rack_w, dtype=float)
-        return np.where(watts <= one + _SLACK, 1.0, np.ceil((watts - self.inlet_w) / rest - 1e-9))
+        return np.where(watts <= one + SLACK, 1.0, np.ceil((watts - self.inlet_w) / rest - 1e-9))
 
     def pdus_in_rack(self, heaviest: Floats) -> Floats:
         """PDUs of a rack that takes so many watts and outlets of each kind, shape (1 + kinds, rows)."""
@@ -193,7 +193,7 @@ def _fits(needs: Floats, left: Floats) -> Floats:
     """Devices that fit into what is left of a rack, or of one rack a row: shape (needs,) or (needs, rows)."""
     taken = np.flatnonzero(needs > 0)
     each = needs[taken].reshape(-1, *[1] * (left.ndim - 1))
-    return np.asarray(np.floor((left[taken] + _SLACK) / each).min(axis=0))
+    return np.asarray(np.floor((left[taken] + SLACK) / each).min(axis=0))
 
 
 def count_racks(classes: Sequence[RackClass], limits: RackLimits, n_rows: int) -> RackCount:
@@ -208,9 +208,9 @@ def count_racks(classes: Sequence[RackClass], limits: RackLimits, n_rows: int) -
     n_rows : int
         Rows of the quantities.
     """
-    present = [group for group in classes if np.count_nonzero(group.quantity) and np.count_nonzero(group.needs)]
+    present = _Present.of(classes)
     total = _Totals(n_rows, 1 + len(limits.outlets))
-    if present:
+    if present.needs.size:
         _count_all(present, limits, total)
         if not limits.existing:
             _deal_out(present, limits, total)
@@ -220,44 +220,58 @@ def count_racks(classes: Sequence[RackClass], limits: RackLimits, n_rows: int) -
     )
 
 
-def _count_all(classes: Sequence[RackClass], limits: RackLimits, total: "_Totals") -> None:
+@dataclass(frozen=True)
+class _Present:
+    """The classes that some row has, in placing order."""
+
+    needs: Floats  # (classes, limits)
+    quantity: Ints  # (classes, rows)
+    is_reserved: Bools  # (classes,)
+    number: Ints  # (classes,) among those that were given
+
+    @classmethod
+    def of(cls, classes: Sequence[RackClass]) -> "_Present":
+        """Those of the given ones that take something of a rack."""
+        there = [n for n, one in enumerate(classes) if np.count_nonzero(one.quantity) and np.count_nonzero(one.needs)]
+        return cls(
+            np.array([classes[n].needs for n in there]),
+            np.array([classes[n].quantity for n in there]),
+            np.array([classes[n].is_reserved for n in there], dtype=bool),
+            np.array(there, dtype=np.int64),
+        )
+
+    def dealt(self, parts: int) -> "_Present":
+        """The classes in so many parts, one after the other; room that is kept free comes last."""
+        placed, kept = np.flatnonzero(~self.is_reserved), np.flatnonzero(self.is_reserved)
+        order = np.concatenate([*[placed] * parts, kept])
+        of_part = [(self.quantity[placed] + parts - 1 - part) // parts for part in range(parts)]
+        quantity = np.concatenate([*of_part, self.quantity[kept]])
+        return _Present(self.needs[order], quantity, self.is_reserved[order], self.number[order])
+
+    def least_racks(self, limits: RackLimits) -> Floats:
+        """Racks that the sums of units, kilograms, watts and outlets take: a bound of each row."""
+        shares = self.needs / np.where(limits.holds > 0, limits.holds, np.inf)
+        return np.asarray(np.ceil((shares.T @ self.quantity.astype(float)).max(axis=0) - SLACK))
+
+
+def _count_all(present: _Present, limits: RackLimits, total: "_Totals") -> None:
     for start in range(0, total.racks.size, _BLOCK_ROWS):
-        _count_block(classes, limits, slice(start, start + _BLOCK_ROWS), total)
+        _count_block(present, limits, slice(start, start + _BLOCK_ROWS), total)
 
 
-def _deal_out(classes: Sequence[RackClass], limits: RackLimits, total: "_Totals") -> None:
+def _deal_out(present: _Present, limits: RackLimits, total: "_Totals") -> None:
     """Fewer racks by classes in parts, in the rows where some may do."""
-    least = _least_racks(classes, limits)
+    least = present.least_racks(limits)
     is_open = (total.racks > least) & (total.racks <= _MOST_DEALT)
     for parts in _PARTS:
         rows = np.flatnonzero(is_open & (total.racks > least))
         if not rows.size:
             return
-        of_rows = [replace(group, quantity=group.quantity[rows]) for group in classes]
         other = _Totals(rows.size, len(total.heaviest))
-        _count_all(_dealt(of_rows, parts), limits, other)
+        _count_all(replace(present, quantity=present.quantity[:, rows]).dealt(parts), limits, other)
         fewer = other.racks < total.racks[rows]
         total.racks[rows[fewer]] = other.racks[fewer]
         total.heaviest[:, rows[fewer]] = other.heaviest[:, fewer]
-
-
-def _least_racks(classes: Sequence[RackClass], limits: RackLimits) -> Floats:
-    """Racks that the sums of units, kilograms, watts and outlets take: a bound of each row."""
-    needs = np.array([group.needs for group in classes])
-    amounts = np.array([group.quantity for group in classes], dtype=float)
-    shares = needs / np.where(limits.holds > 0, limits.holds, np.inf)
-    return np.asarray(np.ceil((shares.T @ amounts).max(axis=0) - _SLACK))
-
-
-def _dealt(classes: Sequence[RackClass], parts: int) -> list[RackClass]:
-    """The classes in so many parts, one after the other; room that is kept free comes last."""
-    dealt = [
-        replace(group, quantity=(group.quantity + parts - 1 - part) // parts)
-        for part in range(parts)
-        for group in classes
-        if not group.is_reserved
-    ]
-    return [*dealt, *(group for group in classes if group.is_reserved)]
 
 
 class _Totals:
@@ -270,30 +284,31 @@ class _Totals:
         self.holds_all = np.ones(n_rows, dtype=bool)
 
 
-def _count_block(classes: Sequence[RackClass], limits: RackLimits, rows: slice, total: _Totals) -> None:
+def _count_block(present: _Present, limits: RackLimits, rows: slice, total: _Totals) -> None:
     """Count racks of some rows into views of the results."""
     racks, heaviest, units = total.racks[rows], total.heaviest[:, rows], total.units_used[rows]
     holds = limits.holds[:, None]
     old = _Existing(limits.existing, racks.size) if limits.existing else None
     left = np.zeros((len(holds), racks.size))  # of the open new rack; nothing before the first one
     lowest = np.repeat(holds[2:], racks.size, axis=1)  # least that an open or closed one has left
-    needs = np.array([group.needs for group in classes])[:, :, None]
+    needs = present.needs[:, :, None]
     divisors = np.where(needs > 0, needs, np.nan)  # what a device does not need limits nothing: fmin passes NaN over
-    fits_empty = np.fmin.reduce(np.floor((holds + _SLACK) / divisors), axis=1)[:, 0].tolist()
-    to_place = np.array([group.quantity[rows] for group in classes], dtype=float)
+    fits_empty = np.fmin.reduce(np.floor((holds + SLACK) / divisors), axis=1)[:, 0].tolist()
+    to_place = present.quantity[:, rows].astype(float)
     if old is not None:
-        for number, group in enumerate(classes):
-            to_place[number] = old.take(group, to_place[number])
-    present = np.array([[0.0 if group.is_reserved else group.needs[0]] for group in classes])
-    units += (to_place * present).sum(axis=0)
+        for number, of_one in enumerate(present.needs):
+            to_place[number] = old.take(of_one, to_place[number])
+    units += (to_place * np.where(present.is_reserved, 0.0, present.needs[:, 0])[:, None]).sum(axis=0)
     for need, divisor, per_rack, rest in zip(needs, divisors, fits_empty, to_place, strict=True):
+        if not np.count_nonzero(rest):
+            continue
         if per_rack == 0:
             # Counted as one rack each, so that the row still has a number beside its violation.
             total.holds_all[rows] &= rest == 0
             per_rack = 1.0
         is_open = racks > 0
         if np.count_nonzero(is_open):
-            room = np.fmin.reduce(np.floor((left + _SLACK) / divisor), axis=0)
+            room = np.fmin.reduce(np.floor((left + SLACK) / divisor), axis=0)
             here = np.maximum(np.minimum(room, rest), 0.0)
             left -= here * need
             rest -= here
@@ -322,14 +337,13 @@ class _Existing:
         self.used = np.zeros(n_rows, dtype=np.int64)
         self._has_any = np.zeros(n_rows, dtype=bool)
 
-    def take(self, group: RackClass, quantity: Floats) -> Floats:
-        """Place what fits of a class; returns what goes on to new racks."""
-        needs = group.needs[:, None]
+    def take(self, needs: Floats, quantity: Floats) -> Floats:
+        """Place what fits of a class whose devices take ``needs`` each; returns what goes on to new racks."""
         rest = quantity
         for number in range(len(self._racks)):
             here = self._open == number
-            put = np.where(here, np.maximum(np.minimum(_fits(group.needs, self._left), rest), 0.0), 0.0)
-            self._left -= put * needs
+            put = np.where(here, np.maximum(np.minimum(_fits(needs, self._left), rest), 0.0), 0.0)
+            self._left -= put * needs[:, None]
             self.used += (put > 0) & ~self._has_any
             self._has_any |= put > 0
             rest = rest - put
@@ -357,14 +371,18 @@ def place(classes: Sequence[RackClass], limits: RackLimits) -> list[RackFill]:
         Rack by rack, in placing order, without empty ones. A device that exceeds an empty rack gets one of its own.
     """
     found = fewest = _next_fit(classes, limits)
-    present = [group for group in classes if np.count_nonzero(group.quantity) and np.count_nonzero(group.needs)]
-    if limits.existing or not present or len(found) > _MOST_DEALT:
+    present = _Present.of(classes)
+    if limits.existing or not present.needs.size or len(found) > _MOST_DEALT:
         return found
-    least = float(_least_racks(present, limits)[0])
+    least = float(present.least_racks(limits)[0])
     for parts in _PARTS:
         if len(fewest) <= least:
             break
-        other = _next_fit(_dealt(present, parts), limits)
+        dealt = present.dealt(parts)
+        of_parts = [
+            replace(classes[n], quantity=quantity) for n, quantity in zip(dealt.number, dealt.quantity, strict=True)
+        ]
+        other = _next_fit(of_parts, limits)
         fewest = other if len(other) < len(fewest) else fewest
     return fewest
 

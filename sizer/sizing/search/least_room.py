@@ -9,7 +9,7 @@ from sizer.base.identity_cache import cached_by_list
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.platform import Platform
-from sizer.physical.racks.placement import RackClass, device_needs, rack_limits
+from sizer.physical.racks.placement import SLACK, RackClass, device_needs, rack_limits
 from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import most_kg_on_floor
 from sizer.physical.roles import Role
@@ -18,8 +18,6 @@ from sizer.workload.request import SizingRequest
 
 # Rack units, kilograms and watts: what every device takes of a rack.
 _OF_RACK = 3
-# A rack that is exactly full is full, not over.
-_SLACK = 1e-6
 
 
 def least_room(evaluated: EvaluatedSpace, request: SizingRequest) -> dict[str, Floats]:
@@ -34,12 +32,12 @@ def least_room(evaluated: EvaluatedSpace, request: SizingRequest) -> dict[str, F
         holds = np.stack([*holds[:-1], np.full(len(is_delivered), request.limits.rack_power_w)])
     # What is stored in racks of its own adds to those of the servers, and these hold whole servers.
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = np.where(server_needs > 0, np.floor((holds + _SLACK) / server_needs), np.inf).min(axis=0)
+        each = np.where(server_needs > 0, np.floor((holds + SLACK) / server_needs), np.inf).min(axis=0)
         # A device that exceeds a rack is counted with a rack of its own; such a design cannot be built.
-        shares = [np.minimum(one / (holds + _SLACK), 1.0)[..., None] for one in (server_needs, storage_needs)]
+        shares = [np.minimum(one / (holds + SLACK), 1.0)[..., None] for one in (server_needs, storage_needs)]
         alone = servers / np.maximum(each, 1.0)[:, None]
     full = (shares[0] * servers + shares[1] * chassis).max(axis=0)
-    racks = np.where(is_delivered[:, None], servers, np.ceil(np.maximum(alone, full) - _SLACK))
+    racks = np.where(is_delivered[:, None], servers, np.ceil(np.maximum(alone, full) - SLACK))
     return {"units": units, "watts": watts, "racks": racks}
 
 

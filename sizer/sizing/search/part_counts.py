@@ -19,7 +19,7 @@ from sizer.physical.components import Quantities
 from sizer.physical.design_counts import DesignTotals
 from sizer.physical.existing_use import PurchaseColumns, has_main, purchase
 from sizer.physical.platform import Platform
-from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING, quantities
+from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING, design_totals, quantities
 from sizer.physical.racks.power import device_power
 from sizer.sizing.limits import AnyLimit, Limit
 from sizer.sizing.search.feasibility import EvaluatedSpace
@@ -200,12 +200,12 @@ class PartCounts:
     def _count_all(self, index: int) -> PlatformParts:
         """Count the designs of one platform with their parts."""
         pause_point()
-        evaluated, request, catalog = self.evaluated, self.request, self.catalog
-        platform, sizes = evaluated.platforms[index], evaluated.space.sizes
+        request, catalog = self.request, self.catalog
+        platform, sizes, nodes = self._all_of(index)
         found = quantities(
             platform,
             sizes,
-            evaluated.class_nodes[evaluated.class_of[index]],
+            nodes,
             catalog=catalog,
             limits=request.limits,
             existing=request.existing,
@@ -220,6 +220,11 @@ class PartCounts:
             bought = purchase(platform, found.components, request.existing, catalog)
         parts = self._parts_of(PricedTotals(DesignTotals.of(found), *priced), ranking)
         return PlatformParts(**vars(parts), quantities=found, unpriced=unpriced, purchase=bought)
+
+    def _all_of(self, index: int) -> tuple[Platform, Ints, Ints]:
+        """One platform, its sizes and their storage nodes."""
+        evaluated = self.evaluated
+        return evaluated.platforms[index], evaluated.space.sizes, evaluated.class_nodes[evaluated.class_of[index]]
 
     def _count(self, index: int, places: Ints) -> DesignParts:
         """Count some sizes of one platform, where no equipment is there."""
@@ -327,9 +332,24 @@ class PartCounts:
         found = dict(self.evaluated.passes)
         for index in self.alive:
             rows = self.evaluated.space.of_platform(index)
-            for limit, keeps in self.of(index).limits.items():
+            for limit, keeps in self._limits_of_all(index).items():
                 found.setdefault(limit, np.ones(self.evaluated.space.n_rows, dtype=bool))[rows] = keeps
         return found
+
+    def _limits_of_all(self, index: int) -> dict[AnyLimit, Bools]:
+        """Limits of the parts of one platform, of all its sizes; prices are left out where no budget asks for them."""
+        if index in self.by_platform or self.request.limits.budget is not None:
+            return self.of(index).limits
+        pause_point()
+        request = self.request
+        found = design_totals(
+            *self._all_of(index),
+            catalog=self.catalog,
+            limits=request.limits,
+            existing=request.existing,
+            fabric=request.fabric,
+        )
+        return self.limits_of(found, np.zeros(len(self.evaluated.space.sizes)))
 
     @cached_property
     def feasible(self) -> Bools:
