@@ -15,7 +15,7 @@ from sizer.physical.platform import Platform
 from sizer.physical.quantities import NOTHING_EXISTING
 from sizer.sizing.best_design import BestDesign, BestRow, best_row
 from sizer.sizing.design.design_checks import conditional_on, missing_for_rate
-from sizer.sizing.design.evaluate_design import built_design
+from sizer.sizing.design.evaluate_design import built_design, unused_software
 from sizer.sizing.design.smaller_sizes import MOST_CERTAIN
 from sizer.sizing.design.workload_figures import figures_of, target_probability, workload_figures
 from sizer.sizing.recommend import binding_of
@@ -31,7 +31,7 @@ class _Built(NamedTuple):
     unknown_power: tuple[str, ...]
 
 
-_designs: Callable[[Catalog], StoredAnswers[_Built]] = stores_by_catalog(2048)  # a few kB each
+_designs: Callable[[Catalog], StoredAnswers[_Built]] = stores_by_catalog(4096)  # a few kB each
 
 
 def cells_of_answer(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> dict[str, Any]:
@@ -85,8 +85,10 @@ def _built(
         n_servers,
         storage_nodes,
         prices,
-        *(request.limits, request.fabric, request.site, request.currency),
+        # Of the room's limits only what a rack is fed with changes how a design is built.
+        *(request.limits.rack_power_w, request.fabric, request.site, request.currency),
         *(request.date, request.quote, request.needed_by),
+        unused_software(request, catalog),
     )
     return _designs(catalog).get(
         key, lambda: _newly_built(request, platform, n_servers, storage_nodes, catalog, prices)

@@ -24,6 +24,7 @@ from sizer.batch.keys import cells_of, nested, request_key
 from sizer.batch.run import _GROUP_CHUNKS, CHUNK_REQUESTS
 from sizer.batch.work import FAILED, SIZED, STATUSES
 from sizer.bom.bill import Sum
+from sizer.catalog.loader import load_catalog
 from sizer.sizing.best_design import BestDesign
 from tests.batch.requests import AtOnce, many, request, requests
 from tests.factories.examples import EXAMPLES, ROOT, catalog, sized
@@ -46,6 +47,28 @@ def alone(asked: dict[str, Any]) -> dict[str, Any]:
         return {"answer.status": STATUS[type(error)]}
     cells = cells_of_design(BestDesign(result.design, result.needs_cluster))
     return {"answer.status": "sized", **{name: cell for name, cell in cells.items() if cell is not None}}
+
+
+def test_images_and_texts_on_one_design_have_their_own_software(tmp_path: Path) -> None:
+    """Software for images only is in the bill of images, not of texts, whichever came first to the same design."""
+    (tmp_path / "software").mkdir()
+    (tmp_path / "software" / "digits.toml").write_text(
+        'id = "digits"\noptional = false\n'
+        '[metric]\nvalue = "node"\nbasis = "assumed"\nsource = "assumption"\nwhere = "note"\n'
+        'note = "as if it were sold"\n',
+        encoding="utf-8",
+    )
+    asked = {
+        dnn: {
+            "workload": [{"dnn": dnn, "dataset_bytes": "100 GB", "target": {"gpus_busy": 8}}],
+            "platforms": {"servers": ["c4140"], "storage": ["isilon-f800"], "fabrics": ["edr"]},
+        }
+        for dnn in ("resnet50", "bert-large")
+    }
+    for order in (("resnet50", "bert-large"), ("bert-large", "resnet50")):
+        rows = size_batch([asked[dnn] for dnn in order], load_catalog(overlay=tmp_path), executor=AtOnce()).to_pylist()
+        unpriced = {dnn: row["answer.cost.unpriced_items"] for dnn, row in zip(order, rows, strict=True)}
+        assert unpriced["resnet50"] == unpriced["bert-large"] + 1
 
 
 @settings(max_examples=25)

@@ -97,7 +97,8 @@ def built_design(
     counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
     rows = request.site.racks_per_row
     plan = building_plan(platform, counted, n_servers, storage_nodes, **room, racks_per_row=rows)
-    useful = _useful(plan.components, request, catalog)
+    unused = unused_software(request, catalog)
+    useful = tuple(part for part in plan.components if part.item not in unused)
     return BuiltDesign(replace(counted, components=useful), counted.components, plan)
 
 
@@ -151,12 +152,11 @@ def design_answer(
     )
 
 
-def _useful(parts: Sequence[Component], request: SizingRequest, catalog: Catalog) -> tuple[Component, ...]:
-    """Parts without software that none of the workloads can use."""
+def unused_software(request: SizingRequest, catalog: Catalog) -> tuple[str, ...]:
+    """Ids of the software that none of the workloads can use."""
     named = [work.dnn for work in request.workload if isinstance(work.dnn, str)]
     has_images = any(catalog.dnns[name].sample == "image" for name in named if name in catalog.dnns)
-    unused = () if has_images else tuple(item.id for item in catalog.software.values() if item.images_only)
-    return tuple(part for part in parts if part.item not in unused)
+    return () if has_images else tuple(item.id for item in catalog.software.values() if item.images_only)
 
 
 def _workload_answer(
