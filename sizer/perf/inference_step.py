@@ -118,8 +118,9 @@ class InferenceRun:
         host, total, run = self.host_samples_per_s(terms.values), self.samples_per_s(terms.values), self.over_draws
         shape = np.broadcast_shapes(self.shape, terms.values.shape[:-1])
         gpu_s = GpuTime.of(terms.values, self.sample_s, self.batch).time_s
-        drawn = run.gpu_samples_per_s(terms.drawn)
-        with_links = np.minimum(drawn, run.host_samples_per_s(terms.drawn))
+        draws = terms.drawn
+        drawn = run.gpu_samples_per_s(draws)
+        with_links = np.minimum(drawn, run.host_samples_per_s(draws))
         return StepRate(
             drawn_estimate(np.log(drawn), terms.log_scatter).broadcast_to(shape),
             drawn_estimate(np.log(with_links), terms.log_scatter).broadcast_to(shape),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
+from sizer.base.identity_cache import StoredAnswers
 from sizer.perf.step_draws import drawn_terms
 
 TERM_NAMES = (
@@ -27,6 +28,8 @@ TERM_NAMES = (
     "log_fill",  # ln of the samples that a step takes longer because small batches do not fill the GPU
     "log_scale_out",  # ln of the growth of a step on two servers against one; on many it doubles
 )
+# Draws of single combinations, 40 kB each: a batch over the whole catalogue knows thousands of these.
+_draws: StoredAnswers[Floats] = StoredAnswers(256)
 EFFICIENCY, LAUNCH, INTRA, INTER, OVERLAP, STRAGGLER, HOST_LINK, RUN_AHEAD, FILL, SCALE_OUT = range(len(TERM_NAMES))
 
 
@@ -65,15 +68,19 @@ class StepTerms:
                 f"terms must be (..., {k}) and (..., {k}, {k}), got {self.values.shape}, {self.covariance.shape}"
             )
 
-    @cached_property
+    @property
     def drawn(self) -> Floats:
         """(..., draws, k) draws of ``values``, the same in every run; see :mod:`sizer.perf.step_draws`."""
-        return drawn_terms(self.values, self.covariance) if self._kept is None else self._kept
+        if self._kept is not None:
+            return self._kept
+        if self.values.ndim > 1:
+            return drawn_terms(self.values, self.covariance)
+        return _draws.get(self.digest, lambda: drawn_terms(self.values, self.covariance))
 
     @cached_property
     def digest(self) -> bytes:
         """Of what rates with their draws depend on."""
-        parts = (self.values, self.drawn, self.log_scatter)
+        parts = (self.values, self.covariance, self.log_scatter)
         return blake2b(b"".join(part.tobytes() for part in parts), digest_size=16).digest()
 
     @property
