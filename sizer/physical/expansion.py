@@ -11,8 +11,9 @@ from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.layout import building_plan
 from sizer.physical.plan import Connection, Plan, PlanInputs
 from sizer.physical.quantities import quantities, slice_row
+from sizer.physical.racks.limits import RackClass, RackLimits, device_needs
 from sizer.physical.racks.parts import RackGroup
-from sizer.physical.racks.placement import RackClass, RackLimits, device_needs, place
+from sizer.physical.racks.placement import place
 from sizer.physical.roles import NetworkPlane, Role
 from sizer.physical.violations import Violation
 

@@ -33,8 +33,9 @@ from sizer.physical.plan import (
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING
 from sizer.physical.racks.feeds import PowerFeed, feeds, shelf_feeds
+from sizer.physical.racks.limits import RackClass
 from sizer.physical.racks.parts import RackGroup, place_groups, rack_groups
-from sizer.physical.racks.placement import RackClass, RackFill
+from sizer.physical.racks.placement import RackFill
 from sizer.physical.racks.positions import DevicePlaces, device_places, link_lengths_m
 from sizer.physical.racks.power import device_power
 from sizer.physical.racks.supplies import few_supplies

@@ -4,7 +4,7 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.physical.plan import Plan
-from sizer.physical.racks.placement import SLACK
+from sizer.physical.racks.limits import SLACK
 
 
 def packed_racks(plan: Plan) -> int:

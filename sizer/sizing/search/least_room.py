@@ -9,7 +9,7 @@ from sizer.base.identity_cache import cached_by_list
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.platform import Platform
-from sizer.physical.racks.placement import SLACK, RackClass, device_needs, rack_limits
+from sizer.physical.racks.limits import SLACK, RackClass, device_needs, rack_limits
 from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import most_kg_on_floor
 from sizer.physical.roles import Role
