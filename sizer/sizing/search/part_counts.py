@@ -1,8 +1,9 @@
 """What the designs of the space are made of: counted platform by platform, and only when somebody asks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from sizer.sizing.search.least_room import least_room
 from sizer.sizing.search.main_items import MainItems, main_items_cost, ranking_prices
 from sizer.sizing.search.stored_counts import PricedTotals, amounts, is_stored, priced_totals
 from sizer.workload.request import SizingRequest
+
+_Counted = TypeVar("_Counted", Quantities, DesignTotals)
 
 
 @cached_by_list
@@ -200,17 +203,8 @@ class PartCounts:
     def _count_all(self, index: int) -> PlatformParts:
         """Count the designs of one platform with their parts."""
         pause_point()
-        request, catalog = self.request, self.catalog
-        platform, sizes, nodes = self._all_of(index)
-        found = quantities(
-            platform,
-            sizes,
-            nodes,
-            catalog=catalog,
-            limits=request.limits,
-            existing=request.existing,
-            fabric=request.fabric,
-        )
+        request, catalog, platform = self.request, self.catalog, self.evaluated.platforms[index]
+        found = self._counted_by(quantities, index)
         priced, unpriced = amounts(found.components, platform, catalog, self.prices, self.unit_prices, request.currency)
         ranking = priced[2]
         if self.ownership_rates is not None:
@@ -221,10 +215,18 @@ class PartCounts:
         parts = self._parts_of(PricedTotals(DesignTotals.of(found), *priced), ranking)
         return PlatformParts(**vars(parts), quantities=found, unpriced=unpriced, purchase=bought)
 
-    def _all_of(self, index: int) -> tuple[Platform, Ints, Ints]:
-        """One platform, its sizes and their storage nodes."""
-        evaluated = self.evaluated
-        return evaluated.platforms[index], evaluated.space.sizes, evaluated.class_nodes[evaluated.class_of[index]]
+    def _counted_by(self, count: Callable[..., _Counted], index: int) -> _Counted:
+        """All sizes of one platform, counted by :func:`quantities` or :func:`design_totals`."""
+        evaluated, request = self.evaluated, self.request
+        return count(
+            evaluated.platforms[index],
+            evaluated.space.sizes,
+            evaluated.class_nodes[evaluated.class_of[index]],
+            catalog=self.catalog,
+            limits=request.limits,
+            existing=request.existing,
+            fabric=request.fabric,
+        )
 
     def _count(self, index: int, places: Ints) -> DesignParts:
         """Count some sizes of one platform, where no equipment is there."""
@@ -341,14 +343,7 @@ class PartCounts:
         if index in self.by_platform or self.request.limits.budget is not None:
             return self.of(index).limits
         pause_point()
-        request = self.request
-        found = design_totals(
-            *self._all_of(index),
-            catalog=self.catalog,
-            limits=request.limits,
-            existing=request.existing,
-            fabric=request.fabric,
-        )
+        found = self._counted_by(design_totals, index)
         return self.limits_of(found, np.zeros(len(self.evaluated.space.sizes)))
 
     @cached_property
