@@ -16,6 +16,7 @@ from sizer.batch.monte_carlo import draws_of
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.draws import Draws
 from sizer.calibrate.fit import hosts
+from sizer.perf import step_terms
 from sizer.perf.step_draws import drawn_terms
 from sizer.sizing.recommend import search
 from sizer.sizing.search.posterior import posterior, posterior_of
@@ -71,7 +72,7 @@ class Middle:
 @pytest.fixture
 def at_the_medians(monkeypatch):
     """Judge and draws with every term at its value; nothing is kept of draws that others made, nor of these."""
-    kept = (hosts._estimate.cache_clear, step_rates._drawings.clear)
+    kept = (hosts._estimate.cache_clear, step_rates._drawings.clear, step_terms._draws.clear)
     for store in ("_of_one", "_of_many"):
         monkeypatch.setattr(gpu_side, store, lambda *_: StoredAnswers(0))
     for forget in kept:
