@@ -16,7 +16,9 @@ import sizer.ui.bill.price_book
 import sizer.ui.sharing
 import sizer.workload.sentence.reader  # noqa: F401
 from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.language.calibration import language_calibration
 from sizer.catalog.loader import load_catalog
 
 CATALOG = load_catalog()
 stored_calibration()
+language_calibration()
