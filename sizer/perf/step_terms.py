@@ -28,9 +28,9 @@ TERM_NAMES = (
     "log_fill",  # ln of the samples that a step takes longer because small batches do not fill the GPU
     "log_scale_out",  # ln of the growth of a step on two servers against one; on many it doubles
 )
+EFFICIENCY, LAUNCH, INTRA, INTER, OVERLAP, STRAGGLER, HOST_LINK, RUN_AHEAD, FILL, SCALE_OUT = range(len(TERM_NAMES))
 # Draws of single combinations, 40 kB each: a batch over the whole catalogue knows thousands of these.
 _draws: StoredAnswers[Floats] = StoredAnswers(256)
-EFFICIENCY, LAUNCH, INTRA, INTER, OVERLAP, STRAGGLER, HOST_LINK, RUN_AHEAD, FILL, SCALE_OUT = range(len(TERM_NAMES))
 
 
 @dataclass(frozen=True)
