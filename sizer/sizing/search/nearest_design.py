@@ -42,7 +42,9 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
         few = breaks[row] + counts.certainly_broken[index]
         smallness = _smallness(counts.at_least["racks"][index], counts.at_least["units"][index])
         if budget is not None:
-            smallness = np.ones(smallness.shape)  # what it costs is known when its parts are counted
+            # Whether the rest keeps the budget is known when its parts are counted.
+            low = counts.least_main_cost[index]
+            smallness = np.where(low > budget, 1.0 - _PER_UNIT_OF_MONEY * low, 1.0)
         near = closeness_of(row, every, smallness)
         waiting.append((int(few.min()), -float(near[few == few.min()].max()), index, few, near))
     best: tuple[int, float, int, tuple[AnyLimit, ...]] | None = None

@@ -14,7 +14,7 @@ from sizer.base.interruption import pause_point
 from sizer.bom.ownership import OwnershipRates, rates_of
 from sizer.bom.ownership_interval import row_totals
 from sizer.bom.prices import PriceBook
-from sizer.bom.unit_prices import UnitPrices
+from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
 from sizer.physical.components import Quantities
 from sizer.physical.design_counts import DesignTotals
@@ -151,7 +151,7 @@ class PartCounts:
 
     @cached_property
     def candidates(self) -> Bools:
-        """(platforms, sizes) designs whose stages run and whose servers and storage alone keep the limits of the room.
+        """(platforms, sizes) designs whose stages run and whose servers and storage alone keep room and budget.
 
         What else a design is made of only adds to these, so that no design outside keeps all limits.
         """
@@ -159,7 +159,7 @@ class PartCounts:
 
     @cached_property
     def certainly_broken(self) -> Ints:
-        """(platforms, sizes) limits of the room that servers and storage alone break."""
+        """(platforms, sizes) limits of room and budget that servers and storage alone break."""
         limits = self.request.limits
         pairs = (
             (limits.rack_units, "units"),
@@ -170,6 +170,8 @@ class PartCounts:
         for limit, name in pairs:
             if limit is not None:
                 broken += self.at_least[name] > limit
+        if limits.budget is not None:
+            broken += self.least_main_cost > limits.budget
         return broken
 
     @cached_property
@@ -294,6 +296,14 @@ class PartCounts:
     def main_cost(self) -> MainItems:
         """What servers, storage and their support alone cost, at the amount that ranks designs."""
         return main_items_cost(self.request, self.evaluated, self.unit_prices, self.ownership_rates)
+
+    @cached_property
+    def least_main_cost(self) -> Floats:
+        """(platforms, sizes) the same with bands at their low ends; 0 where bands are amounts in another currency."""
+        if self.unit_prices.currency != self.request.currency:
+            return np.zeros(self.evaluated.runs.shape)
+        prices = unit_prices(self.catalog, self.prices, self.request.currency, (0.0, 0.0), SMALL)
+        return main_items_cost(self.request, self.evaluated, prices).cost
 
     def limits_of(self, found: DesignTotals | Quantities, least_cost: Floats) -> dict[AnyLimit, Bools]:
         """What can be built, the limits of the room and the budget -> counted designs that keep it."""

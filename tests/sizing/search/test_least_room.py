@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.recommend import search
 from sizer.workload.request import SizingRequest
 
@@ -23,11 +23,14 @@ WORK = {"dnn": "resnet50", "target": {"samples_per_s": 60_000.0}, "dataset_bytes
         {"platforms": {"storage": ["isilon-f800"]}, "site": {"network_racks": True}},
         {"platforms": {"generations": ["hopper"]}},
         {"platforms": {"generations": ["blackwell"]}},
+        {"platforms": {"storage": ["isilon-f800"]}, "quote": {"discount_percent": 30}},
+        {"platforms": {"storage": ["isilon-f800"]}, "existing": {"servers": {"dgx-1": 2}, "storage_nodes": {}}},
+        {"platforms": {"storage": ["head-node-nfs", "hnas"]}, "resilience": {"keeps_targets_without": ["server"]}},
     ],
 )
 def test_servers_and_storage_never_take_more_than_the_design(asked: dict[str, Any]) -> None:
     counts = search(
-        SizingRequest.from_dict({"workload": [WORK], **asked}), load_catalog(), stored_calibration(), most=40
+        SizingRequest.from_dict({"workload": [WORK], **asked}), shipped_catalog(), stored_calibration(), most=40
     )
     sizes = np.array([0, 1, 2, 4, 8, 15, 31, 39])
     platforms = np.linspace(0, len(counts.evaluated.platforms) - 1, 24).astype(int)
@@ -40,11 +43,13 @@ def test_servers_and_storage_never_take_more_than_the_design(asked: dict[str, An
             )
         watts = counts.at_least["watts"][index, sizes]
         assert (watts <= parts.totals.power_max_w[at] + 1e-6).all()
+        assert (counts.least_main_cost[index, sizes] <= parts.least_cost[at]).all()
+        assert (counts.main_cost.cost[index, sizes] <= parts.likely_cost[at]).all()
 
 
 def test_racks_follow_the_watts_of_a_rack() -> None:
     # By hand: a DGX-1 draws 3.5 kW at most; 7 kW of a rack feed two of them, so that 9 take 5 racks.
     asked = {"workload": [WORK], "platforms": {"servers": ["dgx-1"], "storage": ["isilon-f800"]}}
     request = SizingRequest.from_dict({**asked, "limits": {"rack_power_w": 7_000.0}})
-    counts = search(request, load_catalog(), stored_calibration(), most=9)
+    counts = search(request, shipped_catalog(), stored_calibration(), most=9)
     assert counts.at_least["racks"][0, 8] >= 5
