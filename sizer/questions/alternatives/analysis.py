@@ -16,12 +16,12 @@ from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms as all_platforms
 from sizer.questions.alternatives.targets import at_lower_confidence, leading_to, with_looser_targets
+from sizer.sizing.best_design import best_design
 from sizer.sizing.design.differences import cost_difference, speed_up
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import CostDifference
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
 from sizer.sizing.search.priced_order import MOST_QUOTES
-from sizer.sizing.size import size
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.workload_run import run_on
@@ -283,7 +283,7 @@ def _settled(request: SizingRequest, catalog: Catalog, fitted: Calibration) -> t
     """
     overrides = request.quote.override
     try:
-        design = size(_with_overrides(request, ()), catalog, fitted).design
+        design = best_design(_with_overrides(request, ()), catalog, fitted).design
         if not overrides:
             return request, design
         items = {line.item for line in design.bill.lines if line.status != "existing"}
@@ -294,7 +294,7 @@ def _settled(request: SizingRequest, catalog: Catalog, fitted: Calibration) -> t
             and (one.unit_price, one.discount_percent, one.optional, one.by_others) != (None, None, None, False)
         ]
         request = _with_overrides(request, retained)
-        return request, size(request, catalog, fitted).design if retained else design
+        return request, best_design(request, catalog, fitted).design if retained else design
     except (InfeasibleError, RequestError) as error:
         return str(error)
 

@@ -14,11 +14,11 @@ from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
 from sizer.questions.alternatives.analysis import Neighbour
+from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.size import size
 from sizer.workload.request import Platforms, SizingRequest
 
 # From the simplest kind of storage to the least simple one (hitachi-dl-2019, storage classes): drives in the server,
@@ -179,7 +179,7 @@ def _simplest(
     evaluated = counts.evaluated
     narrow = narrowed_to(request, evaluated.platforms[int(evaluated.space.platform[row])])
     try:
-        design = size(narrow, catalog, calibration).design
+        design = best_design(narrow, catalog, calibration).design
     except (InfeasibleError, RequestError):  # a limit that the row meets by less than rounding
         return None
     if not _is_no_larger(design, described.design):
