@@ -95,11 +95,17 @@ def _rare_collections() -> Iterator[None]:
         return
     usual = gc.get_threshold()
     gc.set_threshold(*_RARE_COLLECTIONS)
+    # What was there before need not be looked through for what the document leaves; the app has frozen its own.
+    freezes = not gc.get_freeze_count()
+    if freezes:
+        gc.freeze()
     try:
         yield
     finally:
         gc.set_threshold(*usual)
         gc.collect()
+        if freezes:
+            gc.unfreeze()
 
 
 @contextlib.contextmanager
