@@ -35,12 +35,12 @@ app: $(STAMP) ## the browser app on this machine
 test: $(STAMP) ## the tests, two at a time
 	@$(BIN)/pytest -n 2 --dist loadfile --benchmark-disable
 
-laws: $(STAMP) ## search whole spaces for counterexamples to the laws of sizing, with hundreds of price books
-	@$(BIN)/pytest -m "laws or more_examples" --hypothesis-profile laws -n 2 --dist worksteal
+laws: $(STAMP) ## search whole spaces for counterexamples to the laws of sizing, with a hundred price books each
+	@$(BIN)/pytest -m laws -n 2 --dist worksteal
 
 random-designs: $(STAMP) ## a thousand random requests held against the laws of sizing (DESIGNS=n: so many)
 	@RANDOM_DESIGNS=$(or $(DESIGNS),1000) $(BIN)/pytest tests/property/test_random_designs.py \
-		-m more_examples --hypothesis-profile laws
+		-m laws
 
 hostile: $(STAMP) ## hostile inputs of every surface, each in a process of its own with limits
 	@$(BIN)/pytest tests/hostile -m hostile -n 2 --dist worksteal

@@ -11,7 +11,7 @@ from sizer.physical.platforms import platforms
 from sizer.physical.quantities import design_totals, quantities
 from sizer.workload.request import Limits
 from tests.factories.examples import catalog
-from tests.property.law_examples import examples
+from tests.property.law_examples import law
 
 ASKED = SizingRequest.from_dict(
     {
@@ -26,7 +26,7 @@ PLATFORMS = platforms(catalog(), ASKED)
 DESIGNS = st.lists(st.tuples(st.integers(1, 40), st.sampled_from([4, 8, 12, 28])), min_size=1, max_size=6)
 
 
-@examples(quick=15, thorough=80)
+@law(80)
 @given(platform=st.sampled_from(PLATFORMS), asked=st.lists(DESIGNS, min_size=1, max_size=4))
 def test_stored_counts_are_those_of_counting_anew(platform, asked):
     """One design at a time is counted alone and compared with its column of what is stored, field by field."""
@@ -50,7 +50,7 @@ def test_stored_counts_are_those_of_counting_anew(platform, asked):
             np.testing.assert_array_equal(pieces[:, row], _pieces(alone.components)[:, 0])
 
 
-@examples(quick=15, thorough=80)
+@law(80)
 @given(platform=st.sampled_from(PLATFORMS), designs=DESIGNS, rack_power_w=st.sampled_from([None, 9_000.0, 45_000.0]))
 def test_totals_without_what_is_ordered_besides_are_those_of_all_parts(platform, designs, rack_power_w):
     """The limits of a room are judged alike with and without cables, software, PDUs and cords in the bill."""

@@ -17,7 +17,7 @@ from sizer.sizing.recommend import search
 from sizer.sizing.search.ranking import Ranking, best_of
 from tests.factories.examples import catalog as shipped
 from tests.factories.prices import all_priced
-from tests.property.law_examples import examples
+from tests.property.law_examples import law
 
 SERVERS = ["dgx-1", "dgx-2", "c4140", "apollo-6500", "v225g"]
 STORAGE = ["isilon-f800", "wekaio", "hnas", "head-node-nfs"]
@@ -71,7 +71,7 @@ def requests(draw: st.DrawFn) -> SizingRequest:
     return SizingRequest.from_dict(data | ({} if rank_by is None else {"rank_by": rank_by}))
 
 
-@examples(quick=25, thorough=150)
+@law()
 @given(request=requests(), is_priced=st.booleans())
 def test_lean_search_finds_the_design_of_the_whole_analysis(request: SizingRequest, is_priced: bool) -> None:
     parts = catalog(is_priced)
@@ -99,7 +99,7 @@ def test_lean_search_finds_the_design_of_the_whole_analysis(request: SizingReque
     assert one.bill.lines == other.bill.lines
 
 
-@examples(quick=12, thorough=150)
+@law()
 @given(request=requests(), n=st.integers(1, 8), is_priced=st.booleans())
 def test_the_first_of_a_ranking_are_those_of_all(request: SizingRequest, n: int, is_priced: bool) -> None:
     def ranking() -> Ranking:
@@ -111,7 +111,7 @@ def test_the_first_of_a_ranking_are_those_of_all(request: SizingRequest, n: int,
         return
 
 
-@examples(quick=12, thorough=150)
+@law()
 @given(request=requests(), is_priced=st.booleans())
 def test_no_design_that_keeps_all_limits_comes_before_the_first(request: SizingRequest, is_priced: bool) -> None:
     """Every design is counted and put in the order, without the bounds by which the ranking leaves most uncounted."""

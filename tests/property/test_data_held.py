@@ -6,16 +6,17 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer import InfeasibleError, SizingRequest, load_catalog, size
+from sizer import InfeasibleError, SizingRequest, size
 from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.loader import shipped_catalog
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.platforms import platforms
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.search.storage_units import StorageUnits
 from sizer.workload.resolve import resolve
-from tests.property.law_examples import examples
+from tests.property.law_examples import law
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 SETS = st.sampled_from(["imagenet", "imagenet-tfrecord", "coco", "imagenet-tensors-uint8"])
 CARES = st.fixed_dictionaries(
     {
@@ -37,7 +38,7 @@ def asked(works: list[tuple[str, float]], care: dict[str, Any]) -> SizingRequest
     return SizingRequest.from_dict({"workload": each, "platforms": allowed, "confidence": 0.5, "data": care})
 
 
-@examples(quick=10, thorough=60)
+@law(60)
 @given(works=st.lists(st.tuples(SETS, st.floats(1e9, 1e15)), min_size=1, max_size=3), care=CARES)
 def test_every_sized_design_holds_what_must_fit(works, care):
     request = asked(works, care)

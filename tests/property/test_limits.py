@@ -4,12 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer import InfeasibleError, SizingRequest, load_catalog
+from sizer import InfeasibleError, SizingRequest
+from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design
-from tests.property.law_examples import examples
+from tests.property.law_examples import law
 from tests.property.test_best import WORK
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 LIMITS = st.one_of(
     st.tuples(st.just("racks"), st.integers(1, 6)),
     st.tuples(st.just("rack_units"), st.integers(4, 120)),
@@ -41,7 +42,7 @@ def rank(request: SizingRequest) -> tuple[bool, bool, float] | None:
     return bool(design.conditional_on), budget is not None and cost > budget, float(f"{cost:.9g}")
 
 
-@examples(quick=12)
+@law()
 @given(work=WORK, platforms=PLATFORMS, limit=LIMITS, factor=st.floats(1, 3))
 def test_a_looser_limit_never_costs_more(
     work: dict[str, object], platforms: dict[str, list[str]], limit: tuple[str, float], factor: float

@@ -16,7 +16,7 @@ from sizer.sizing.constraints.remaining_capacity import capacity_after
 from sizer.sizing.size import size
 from sizer.workload.request import Resilience, SizingRequest
 from tests.factories.plans import CATALOG
-from tests.property.law_examples import examples
+from tests.property.law_examples import law
 from tests.property.test_best import requests
 from tests.sizing.losses_one_by_one import tolerates_losses
 
@@ -99,7 +99,7 @@ def _is_at_most(state, left, there, losses):
 LOSSES = st.lists(st.sampled_from(["server", "storage-node", "switch", "gateway", "feed"]), min_size=1, unique=True)
 
 
-@examples(quick=5, thorough=100)
+@law(100)
 @given(requests(), LOSSES)
 def test_the_lean_search_finds_the_design_that_bears_the_losses(request, losses):
     request = request.model_copy(update={"resilience": Resilience(keeps_targets_without=tuple(losses))})

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.schema import Switch
 from sizer.physical.layout import building_plan
 from sizer.physical.networks.compute_fabric import rail_rule
@@ -17,7 +17,7 @@ from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.roles import NetworkRole, Role
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 GENERATIONS = ("ampere", "hopper", "blackwell", "cdna3", "cdna4")
 ASKED = {"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]}
 FABRICS = [[], ["400gbe"], ["800gbe"], ["200gbe"], ["xdr"]]

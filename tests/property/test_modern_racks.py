@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from sizer.catalog.generations import era_of
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.physical.layout import building_plan
 from sizer.physical.networks.ports import device_ports
 from sizer.physical.platforms import platforms
@@ -16,7 +16,7 @@ from sizer.physical.racks.site_rules import liquid_heat_w
 from sizer.workload.request import Fabric, Limits, SizingRequest
 from tests.property.test_plan import the_search_counts_what_the_plan_builds_but_for_cable_lengths
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 SERVERS = sorted(s.id for s in CATALOG.servers.values() if s.role == "gpu" and era_of(CATALOG, s) == "today")
 SITES = [
     {"feeds": feeds, "network_racks": apart, "rack": rack}

@@ -22,7 +22,7 @@ from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.ranking import Ranking
 from tests.factories.examples import catalog as plain
 from tests.factories.prices import priced as with_book
-from tests.property.law_examples import examples
+from tests.property.law_examples import law
 
 SERVERS = ["dgx-1", "dgx-2", "c4140", "apollo-6500", "dss-8440"]
 STORAGE = ["isilon-f800", "isilon-h600", "wekaio", "head-node-nfs"]
@@ -120,7 +120,7 @@ def keeps_all_limits(design: DesignAnswer, of: SizingRequest, catalog: Catalog) 
     raise AssertionError(f"{design.name} is not in the space")
 
 
-@examples(quick=10)
+@law()
 @given(main=main_books(), small=small_books(), rate=rates, platforms=some_platforms)
 def test_the_order_is_the_same_with_and_without_prices_of_cables(
     main: dict[str, float], small: dict[str, float], rate: float, platforms: dict[str, list[str]]
@@ -130,7 +130,7 @@ def test_the_order_is_the_same_with_and_without_prices_of_cables(
     assert order(asked, priced(main)) == order(asked, priced(main | small))
 
 
-@examples(quick=10)
+@law()
 @given(
     main=main_books(),
     rate=rates,
@@ -145,7 +145,7 @@ def test_cheaper_parts_never_raise_the_recommended_cost(
     assert least_cost(asked, priced(cheaper)) <= least_cost(asked, priced(main)) + 0.01
 
 
-@examples(quick=10)
+@law()
 @given(main=main_books(), rate=rates, more=st.floats(1, 3), platforms=some_platforms)
 def test_tighter_targets_never_lower_the_recommended_cost(
     main: dict[str, float], rate: float, more: float, platforms: dict[str, list[str]]
@@ -155,7 +155,7 @@ def test_tighter_targets_never_lower_the_recommended_cost(
     assert least_cost(loose, catalog) <= least_cost(tight, catalog) + 0.01
 
 
-@examples(quick=10)
+@law()
 @given(main=band_books(), rate=rates, platforms=some_platforms)
 def test_true_prices_inside_their_bands_never_make_the_chosen_design_infeasible(
     main: dict[str, float], rate: float, platforms: dict[str, list[str]]
@@ -169,7 +169,7 @@ def test_true_prices_inside_their_bands_never_make_the_chosen_design_infeasible(
     assert keeps_all_limits(best_design(asked, plain()).design, asked, catalog)
 
 
-@examples(quick=10)
+@law()
 @given(
     main=band_books(),
     rate=rates,
@@ -196,7 +196,7 @@ def test_true_prices_inside_their_bands_never_contradict_the_answer(
         assert chance < 1
 
 
-@examples(quick=5)
+@law()
 @given(seed=st.integers(0, 2**32), rate=rates, platforms=some_platforms, confidence=st.sampled_from([0.5, 0.9]))
 def test_no_alternative_has_a_lower_bill_where_the_design_is_said_to_cost_least(
     seed: int, rate: float, platforms: dict[str, list[str]], confidence: float

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook
 from sizer.catalog.fabrics import fabric_ports
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.price_books import Price
 from sizer.physical.capacity import counts_nodes, smallest_nodes, usable_bytes
 from sizer.physical.networks.fat_tree import fat_tree, gateway_uplinks, gateways, uplinked_leaves
@@ -20,7 +20,7 @@ from sizer.physical.racks.limits import RackClass, RackLimits
 from sizer.physical.racks.placement import count_racks, place
 from sizer.workload.request import Limits, SizingRequest
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 PLATFORMS = platforms(CATALOG, SizingRequest.from_dict({"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]}))
 some_platforms = st.integers(0, len(PLATFORMS) - 1)  # by number: a platform prints as pages
 servers = st.integers(1, 60)

@@ -3,10 +3,10 @@
 from collections import Counter, defaultdict
 
 import numpy as np
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.schema import Switch
 from sizer.physical.layout import building_plan
 from sizer.physical.networks.links import OUTSIDE
@@ -15,8 +15,9 @@ from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.roles import Role
 from sizer.workload.request import Existing, ExistingRack, Fabric, Limits, SizingRequest
+from tests.property.law_examples import law
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 ASKED = {"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]}
 PLATFORMS = platforms(CATALOG, SizingRequest.from_dict(ASKED))
 WITH_DIRECTORS = platforms(CATALOG, SizingRequest.from_dict({**ASKED, "fabric": {"directors": True}}))
@@ -64,7 +65,7 @@ def ends_of(run):
     return [pair for pair in pairs if pair[0] != OUTSIDE]
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@law(500)
 @given(number=numbers, n=servers, m=nodes, fabric=fabrics, power=rack_powers, racks=rooms, directors=st.booleans())
 def test_every_plan_keeps_the_laws(number, n, m, fabric, power, racks, directors):
     platform, row, plan = plan_of(number, n, m, fabric, power, racks, directors)

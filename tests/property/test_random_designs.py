@@ -12,15 +12,16 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer import InfeasibleError, SizingRequest, load_catalog, size
+from sizer import InfeasibleError, SizingRequest, size
 from sizer.base.errors import RequestError
 from sizer.base.formats.json_document import json_text
+from sizer.catalog.loader import shipped_catalog
 from sizer.export.design_json import design_document
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.result import SizingResult
-from tests.property.law_examples import examples
+from tests.property.law_examples import law
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 SERVERS = sorted(item.id for item in CATALOG.servers.values() if item.n_gpus is not None)
 STORAGE = sorted(CATALOG.storage)
 MODELS = sorted(dnn.id for dnn in CATALOG.dnns.values() if dnn.transformer is not None)
@@ -71,7 +72,7 @@ limits = st.one_of(
 )
 
 
-@examples(quick=3, thorough=int(os.environ.get("RANDOM_DESIGNS", "30")))
+@law(int(os.environ.get("RANDOM_DESIGNS", "15")))
 @given(
     works=st.one_of(st.lists(images, min_size=1, max_size=3), st.lists(models, min_size=1, max_size=1)),
     platforms=some_parts,

@@ -16,7 +16,7 @@ from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.platform_columns import fabric_shares
 from sizer.sizing.stages.workload_run import run_on
 from tests.factories.examples import catalog
-from tests.property.law_examples import examples
+from tests.property.law_examples import law
 
 # Sums of logarithms and powers; a loss of rate that anybody sees is a million times as large.
 ROUNDING = 1 - 1e-9
@@ -43,7 +43,7 @@ def rate(request: SizingRequest, platform: Platform, servers: list[int], nodes: 
     return np.array([np.min([stage.median for stage in stages.limiting()], axis=0) for stages in (run.warm, run.cold)])
 
 
-@examples(quick=20)
+@law()
 @given(number=numbers, dnn=dnns, ratio=ratios, units=st.integers(0, 9))
 def test_more_servers_are_slower_only_where_the_fabric_becomes_oversubscribed(number, dnn, ratio, units):
     """On one leaf all ports have their line rate; a second level of a fabric of 3:1 leaves each a third of it.
@@ -60,7 +60,7 @@ def test_more_servers_are_slower_only_where_the_fabric_becomes_oversubscribed(nu
     assert not (is_slower & (np.diff(share) == 0)).any()
 
 
-@examples(quick=20)
+@law()
 @given(
     number=numbers, dnn=dnns, ratio=ratios, servers=st.integers(1, 160), units=st.integers(0, 9), more=st.integers(1, 9)
 )

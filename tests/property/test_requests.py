@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer import InfeasibleError, SizingRequest, load_catalog, size
+from sizer import InfeasibleError, SizingRequest, size
 from sizer.base.errors import RequestError
+from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.checks import CheckResult
-from tests.property.law_examples import examples
+from tests.property.law_examples import law
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 LEAVES = st.one_of(
     st.none(),
     st.booleans(),
@@ -60,7 +61,7 @@ def test_hostile_text_is_refused(text: str) -> None:
             SizingRequest.from_text(text, kind)  # type: ignore[arg-type]
 
 
-@examples(quick=40)
+@law()
 @given(
     rate=st.floats(1e-3, 1e9),
     batch=st.integers(1, 65_536),

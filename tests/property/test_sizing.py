@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer import InfeasibleError, SizingRequest, load_catalog, project, size
+from sizer import InfeasibleError, SizingRequest, project, size
+from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import DesignAnswer
-from tests.property.law_examples import examples
+from tests.property.law_examples import law
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 PLATFORMS = st.sampled_from(
     [
         {"servers": ["dgx-1"], "storage": ["isilon-f800"], "fabrics": ["100gbe"]},
@@ -67,7 +68,7 @@ def objective(design: DesignAnswer) -> float:
     return float(f"{design.cost.at_confidence:.6g}")
 
 
-@examples(quick=15)
+@law()
 @given(platforms=PLATFORMS, rate=st.floats(500, 150_000), factor=st.floats(1.0, 4.0))
 def test_more_demand_never_takes_less(platforms: dict[str, Any], rate: float, factor: float) -> None:
     small, large = sized(asked(platforms, rate)), sized(asked(platforms, rate * factor))
@@ -77,7 +78,7 @@ def test_more_demand_never_takes_less(platforms: dict[str, Any], rate: float, fa
         assert objective(small) <= objective(large)
 
 
-@examples(quick=15)
+@law()
 @given(platforms=PLATFORMS, rate=st.floats(500, 100_000), low=st.floats(0.5, 0.95), more=st.floats(0.0, 0.04))
 def test_more_confidence_never_takes_less(platforms: dict[str, Any], rate: float, low: float, more: float) -> None:
     lax, strict = sized(asked(platforms, rate, low)), sized(asked(platforms, rate, low + more))
@@ -87,7 +88,7 @@ def test_more_confidence_never_takes_less(platforms: dict[str, Any], rate: float
         assert objective(lax) <= objective(strict)
 
 
-@examples(quick=15)
+@law()
 @given(platforms=PLATFORMS, rate=st.floats(500, 150_000), confidence=st.floats(0.5, 0.95))
 def test_a_recommended_design_keeps_its_promises(platforms: dict[str, Any], rate: float, confidence: float) -> None:
     design = sized(asked(platforms, rate, confidence))
@@ -109,7 +110,7 @@ def test_a_recommended_design_keeps_its_promises(platforms: dict[str, Any], rate
     assert design.bill.total == total
 
 
-@examples(quick=15)
+@law()
 @given(
     platforms=PLATFORMS,
     hours=st.floats(0.1, 200),
@@ -138,7 +139,7 @@ def test_a_deadline_is_kept_and_a_tighter_one_never_takes_less(
         assert objective(lax) <= objective(tight)
 
 
-@examples(quick=15)
+@law()
 @given(
     server=st.sampled_from(["dgx-1", "dgx-2", "c4140", "c4140-pcie", "apollo-6500", "dss-8440", "v225g"]),
     dnn=st.sampled_from(["resnet50", "vgg16", "ssd-resnet34", "transformer-big", "unet3d"]),

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog, Items
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from tests.property.law_examples import examples
+from tests.property.law_examples import law
 
 # A sizing of two platforms takes 0.2 s: data in memory, on one chassis and on many.
-EXAMPLES = examples(quick=5, thorough=60)
+EXAMPLES = law(60)
 RATES = st.sampled_from([500.0, 4_000.0, 20_000.0])
 DATA = st.sampled_from([1e11, 5e12, 3e14, 2e15])
 READ_RATES = ("node_read_low_bytes_per_s", "node_read_high_bytes_per_s")
@@ -25,7 +25,7 @@ READ_RATES = ("node_read_low_bytes_per_s", "node_read_high_bytes_per_s")
 @cache
 def _without(folder: str, item: str, *fields: str) -> Catalog:
     """The catalogue without some facts of an item."""
-    shipped = load_catalog()
+    shipped = shipped_catalog()
     items = dict(shipped.folder(folder))
     items[item] = items[item].model_copy(update=dict.fromkeys(fields, () if fields == ("capacity_options",) else None))
     return replace(shipped, **{folder: Items(folder, items)}, digest=f"without {item} {fields}")
@@ -50,7 +50,7 @@ def test_a_storage_without_facts_never_wins_against_one_with_facts(
     rate: float, data_bytes: float, fields: tuple[str, ...]
 ) -> None:
     """Without the F800's rate or capacity the other system is described, exactly as if the F800 were not allowed."""
-    known = _sized(_request(rate, data_bytes, ["isilon-h600"]), load_catalog())
+    known = _sized(_request(rate, data_bytes, ["isilon-h600"]), shipped_catalog())
     mixed = _sized(
         _request(rate, data_bytes, ["isilon-f800", "isilon-h600"]), _without("storage", "isilon-f800", *fields)
     )
@@ -71,7 +71,7 @@ def test_a_storage_without_facts_never_wins_against_one_with_facts(
 @given(rate=RATES, data_bytes=DATA, fields=st.sampled_from([READ_RATES, ("capacity_options",)]))
 def test_a_missing_fact_never_raises_a_probability(rate: float, data_bytes: float, fields: tuple[str, ...]) -> None:
     request = _request(rate, data_bytes, ["isilon-f800"])
-    known, open_ = _sized(request, load_catalog()), _sized(request, _without("storage", "isilon-f800", *fields))
+    known, open_ = _sized(request, shipped_catalog()), _sized(request, _without("storage", "isilon-f800", *fields))
     if open_ is None or known is None:
         return
     if open_.design.conditional_on:

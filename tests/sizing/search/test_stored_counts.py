@@ -15,7 +15,7 @@ from sizer.sizing.recommend import search
 from sizer.sizing.search.part_counts import PartCounts
 from tests.factories.examples import catalog
 from tests.factories.prices import priced
-from tests.property.law_examples import examples
+from tests.property.law_examples import law
 
 WORK = {"dnn": "resnet50", "dataset_bytes": "2 TB", "target": {"gpus_busy": 16}}
 
@@ -27,7 +27,7 @@ def counts_of(parts: Catalog, **asked: object) -> PartCounts:
     return search(SizingRequest.from_dict(request), parts, stored_calibration())
 
 
-@examples(quick=10, thorough=40)
+@law(40)
 @given(price=st.integers(100_000, 400_000), other=st.integers(100_000, 400_000))
 def test_a_changed_price_never_gets_an_old_amount(price: int, other: int) -> None:
     """Two servers cost twice the difference of their prices more, whichever book was asked first."""
