@@ -20,14 +20,14 @@ HEAD = "title,workload.0.dnn,workload.0.stack,workload.0.target.samples_per_s,pl
 ROW = "{title},resnet50,tf-cnn-benchmarks-ngc18.09,{rate},dgx-1,isilon-f800\n"
 
 
-def test_the_examples_become_a_table_and_documents(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = run("batch", *FILES, "--out", out, "--csv", "--formats", "design,csv", "--workers", 2)
+def test_requests_become_a_table_and_documents(tmp_path: Path) -> None:
+    out, few = tmp_path / "out", FILES[::4]
+    done = run("batch", *few, "--out", out, "--csv", "--formats", "design,csv", "--workers", 2)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"{len(FILES)} requests: {len(FILES)} sized\n"
+    assert done.stdout == f"{len(few)} requests: {len(few)} sized\n"
     table = pq.read_table(out / "results.parquet")
-    assert table.equals(size_batch(FILES, catalog()))
-    names = [f"{number:04d}-{name}" for number, name in enumerate(EXAMPLES, 1)]
+    assert table.equals(size_batch(few, catalog()))
+    names = [f"{number:04d}-{name}" for number, name in enumerate(EXAMPLES[::4], 1)]
     assert sorted(path.name for path in out.iterdir()) == [*names, "results.csv", "results.parquet"]
     for name, row in zip(names, table.to_pylist(), strict=True):
         assert sorted(path.name for path in (out / name).iterdir()) == ["bom.csv", "design.json"]

@@ -10,10 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from sizer import SizingRequest, load_catalog, monte_carlo, sweep
+from sizer import SizingRequest, monte_carlo, sweep
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.batch.answer import cells_of_design
 from sizer.batch.monte_carlo import POSTERIOR
+from sizer.catalog.loader import shipped_catalog
 from sizer.cli import app
 from sizer.cli.sweep import axis_of
 from sizer.sizing.best_design import best_design
@@ -25,7 +26,7 @@ RATE, TIME = "workload.0.target.samples_per_s", "workload.0.target.time_to_train
 
 @cache
 def catalog():
-    return load_catalog()
+    return shipped_catalog()
 
 
 def base(**changes):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sizer.bom.bill import BillWarning, BillWarningKind
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook, price_book
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.price_books import Price
 from sizer.physical.components import CATEGORIES, Component
 from sizer.physical.platforms import platforms
@@ -24,7 +24,7 @@ DAY = datetime.date(2026, 11, 21)
 
 @pytest.fixture(scope="module")
 def catalog():
-    return load_catalog()
+    return shipped_catalog()
 
 
 @pytest.fixture(scope="module")

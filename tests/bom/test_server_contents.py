@@ -2,10 +2,10 @@
 
 import pytest
 
-from sizer import load_catalog
 from sizer.bom.server_contents import has_unknown_drives, server_contents
+from sizer.catalog.loader import shipped_catalog
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def contents(name: str, *, has_memory: bool = True, has_drives: bool = True) -> str:

@@ -16,7 +16,7 @@ from sizer.calibrate.ids import gpu_of, server_of, stack_of
 from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, load_observations, observations_digest, read_rows
 from sizer.calibrate.rules import EXCLUSIONS
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 
 # NIST StRD, nonlinear regression, data set Misra1a: y, x.
 MISRA1A = np.array(
@@ -237,7 +237,7 @@ def test_digest_follows_the_numbers_not_the_notes():
 
 @pytest.fixture(scope="module")
 def catalog():
-    return load_catalog()
+    return shipped_catalog()
 
 
 @pytest.fixture(scope="module")
@@ -313,11 +313,11 @@ def test_id_columns_come_together():
 
 def test_links():
     assert (
-        observed_link_bytes_per_s("edr", load_catalog().links)
-        == observed_link_bytes_per_s("100gbe-roce", load_catalog().links)
+        observed_link_bytes_per_s("edr", shipped_catalog().links)
+        == observed_link_bytes_per_s("100gbe-roce", shipped_catalog().links)
         == 12.5e9
     )
     assert link_level("100gbe") == link_level("100gbe-roce") == "100gbe/rdma"
     assert link_level("25gbe") == link_level("25gbe-tcp") == "25gbe/tcp"
     with pytest.raises(ValueError, match="unknown link"):
-        observed_link_bytes_per_s("string-and-tins", load_catalog().links)
+        observed_link_bytes_per_s("string-and-tins", shipped_catalog().links)

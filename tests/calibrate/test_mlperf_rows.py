@@ -9,9 +9,9 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.predict import predict_all
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 CALIBRATION = stored_calibration()
 ROWS = load_observations()
 V07 = [row for row in ROWS if row.source == "mlperf-v0.7" and row.task == "training"]

@@ -12,7 +12,7 @@ from sizer.calibrate.fit.comparison import compare_fits
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.calibrate.observations import COLUMNS, load_observations, read_rows
 from sizer.calibrate.predict import predict, predict_all
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.evidence.validation_text import comparison_text
 from sizer.present.text.calibration import note_text
 
@@ -47,7 +47,7 @@ ISILON = {
 
 @pytest.fixture(scope="module")
 def catalog():
-    return load_catalog()
+    return shipped_catalog()
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,9 @@
 import dataclasses
 
 from sizer.calibrate.observations import Observation
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def row_of(**cells: object) -> Observation:

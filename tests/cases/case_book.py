@@ -3,7 +3,8 @@
 from functools import cache
 from pathlib import Path
 
-from sizer import Catalog, SizingRequest, load_catalog
+from sizer import Catalog, SizingRequest
+from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.result import DesignAnswer
@@ -15,7 +16,7 @@ NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 @cache
 def catalog() -> Catalog:
     """The shipped catalogue."""
-    return load_catalog()
+    return shipped_catalog()
 
 
 def request(name: str) -> SizingRequest:

@@ -11,7 +11,7 @@ import pytest
 
 from sizer.base.errors import CatalogError, RequestError
 from sizer.catalog.checks import check_catalog
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import load_catalog, shipped_catalog
 from sizer.catalog.model import Catalog
 from sizer.catalog.netbox.importer import Imported, import_device_type
 from sizer.catalog.schema import Device
@@ -191,7 +191,7 @@ def test_an_unknown_key_is_named_with_its_place():
      (R740XD, "servers"), (DL360, "servers")],
 )  # fmt: skip
 def test_an_import_loads_as_an_overlay_and_passes_the_check(tmp_path, text, folder):
-    shipped = load_catalog()
+    shipped = shipped_catalog()
     result = import_device_type(text, "file.yaml", folder, catalog=shipped)
     catalog = overlaid(tmp_path, result, folder)
     assert check_catalog(catalog) == []
@@ -203,7 +203,7 @@ def test_an_import_loads_as_an_overlay_and_passes_the_check(tmp_path, text, fold
 
 
 def test_of_an_item_of_the_catalogue_only_gaps_are_filled(tmp_path):
-    shipped = load_catalog()
+    shipped = shipped_catalog()
     # 231 W measured with active cables stands in the catalogue; the supplies are rated 500 W.
     result = import_device_type(SX6036, "f.yaml", "gateways", catalog=shipped)
     assert result.questions == ("power_max_w: 231 W in the catalogue, at most 500 W in the file; the first stays",)
@@ -226,7 +226,7 @@ def test_of_an_item_of_the_catalogue_only_gaps_are_filled(tmp_path):
 
 
 def test_a_source_that_the_catalogue_lacks_is_told():
-    asked_for = asked(import_device_type(GOOD, "f.yaml", source="our-library", catalog=load_catalog()))
+    asked_for = asked(import_device_type(GOOD, "f.yaml", source="our-library", catalog=shipped_catalog()))
     assert "source" in asked_for
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sizer.base.formats.yaml_text import read_yaml
 from sizer.catalog.links import LinkType
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.netbox.export import device_type_yaml
 from sizer.catalog.netbox.importer import Folder
 from sizer.catalog.schema import Device, Gateway, PortUse, Server, Storage, Switch
@@ -26,7 +26,7 @@ def named_ports(item: Server | Storage | Switch) -> list[Named]:
 
 DEVICES = [
     item
-    for _, item in load_catalog().items()
+    for _, item in shipped_catalog().items()
     if isinstance(item, Server | Switch) and item.height_u is not None
 ]  # fmt: skip
 REQUIRED = {"manufacturer", "model", "slug", "u_height", "is_full_depth"}
@@ -77,7 +77,7 @@ def test_exported_and_imported_again_a_device_has_the_same_facts(item):
 
 def test_texts_that_look_like_numbers_are_quoted():
     item = DEVICES[0].model_copy(update={"name": "1e3", "description": "012: x", "vendor": "no"})
-    link = load_catalog().links["1gbe"]
+    link = shipped_catalog().links["1gbe"]
     text = device_type_yaml(item, [("1e3", link, "any"), ("null", link, "any"), ("0o7", link, "any")])
     data = read_yaml(text, "out").data
     assert (data["model"], data["description"], data["manufacturer"]) == ("1e3", "012: x", "no")

@@ -2,10 +2,10 @@
 
 import datetime
 
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.evidence.catalogue_sale import Sale, of_generation, orderable_on, sale_on
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def test_sale_of_dgx_h100_ended_in_january_2025():

@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
@@ -18,7 +18,7 @@ WORKLOADS = tuple(sorted(f"workloads/{path.stem}" for path in (ROOT / "examples"
 @cache
 def catalog() -> Catalog:
     """The shipped catalogue."""
-    return load_catalog()
+    return shipped_catalog()
 
 
 @cache

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.export.tables.cable_table import cables_csv
 from sizer.export.tables.plan_tables import plan_sheets
 from sizer.physical.layout import building_plan
@@ -15,7 +15,7 @@ from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.size import size
 from sizer.workload.request import Fabric, SizingRequest
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def asked(gpus, server, storage, **more):

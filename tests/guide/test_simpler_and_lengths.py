@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from sizer import SizingRequest, load_catalog, size
+from sizer import SizingRequest, size
+from sizer.catalog.loader import shipped_catalog
 from sizer.guide.chapters import decisions, growth
 from sizer.guide.context import guide_context
 from sizer.guide.edition import Edition
@@ -12,7 +13,7 @@ from sizer.guide.further_answers import further_answers
 from sizer.present.text.verdict import verdict_text
 from tests.factories import examples
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def test_a_simpler_design_is_the_first_that_was_rejected() -> None:

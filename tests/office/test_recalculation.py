@@ -18,6 +18,7 @@ import pytest
 
 from sizer import SizingRequest, SizingResult, load_catalog, size
 from sizer.base.resources import data_dir
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
 from sizer.export.workbook.book import workbook
 from sizer.present.bill_tables import CATEGORY_TITLES
@@ -70,12 +71,12 @@ def recalculated(tmp_path_factory: pytest.TempPathFactory) -> Recalculated:
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, SizingResult]:
-    catalog = load_catalog()
+    catalog = shipped_catalog()
     return {name: size(SizingRequest.from_file(data_dir("examples") / f"{name}.toml"), catalog) for name in EXAMPLES}
 
 
 def written(result: SizingResult) -> bytes:
-    return workbook(result, load_catalog())
+    return workbook(result, shipped_catalog())
 
 
 # --- what must come out, from what a person could have typed
@@ -272,7 +273,7 @@ def test_a_customer_copy_adds_up_and_takes_a_price(recalculated: Recalculated, t
     """One copy with every line priced, and one with a discount of the deal into whose open line a price is typed."""
     (tmp_path / "overlay").mkdir()
     priced = secret_catalog(tmp_path / "overlay")
-    whole, part = with_a_sum(priced), customer_copy(size(secret_request(), load_catalog()))
+    whole, part = with_a_sum(priced), customer_copy(size(secret_request(), shipped_catalog()))
     book = openpyxl.load_workbook(io.BytesIO(written(part)))
     rows = [row for row in range(HEAD_ROW + 1, book["BOM"].max_row) if book["BOM"].cell(row, 9).value == OPEN]
     quantity = int(book["BOM"].cell(rows[0], 7).value)

@@ -5,13 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sizer.calibrate.calibration import load_calibration
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.perf.epochs import epochs_to_target
 
 
 @pytest.fixture(scope="module")
 def recipes():
-    return load_catalog().recipes
+    return shipped_catalog().recipes
 
 
 def test_definition():

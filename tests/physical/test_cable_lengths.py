@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.physical.networks.cables import choose_cable, choose_cables
 from sizer.physical.racks.positions import OUTSIDE_M, DevicePlaces, link_lengths_m, unit_runs
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 CABLES = tuple(CATALOG.cables.values())
 KINDS = ["edr", "fdr", "100gbe", "40gbe", "25gbe", "10gbe", "1gbe"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.physical.networks.counts import fabric_share
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platforms import platforms
@@ -12,7 +12,7 @@ from sizer.sizing.project import project
 from sizer.sizing.stages.platform_columns import columns, narrowed
 from sizer.workload.request import Existing, ExistingRack, Fabric, Limits, SizingRequest
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def request_of(server, storage, fabric_kind, **more):

@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.physical.networks.links import LinkGroup
 from sizer.physical.networks.splitting import planned_cables
 from sizer.physical.roles import Role
 from tests.factories import examples
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 CABLES = tuple(CATALOG.cables.values())
 
 

@@ -1,7 +1,8 @@
 """Ends of sale and service of the main parts stand next to the answer, with the successor that the catalogue knows."""
 
-from sizer import SizingRequest, load_catalog, size
+from sizer import SizingRequest, size
 from sizer.bom.bill import BillWarning, BillWarningKind
+from sizer.catalog.loader import shipped_catalog
 from sizer.present.text.bill_warnings import life_cycle_sentences
 from sizer.present.text.verdict import proposal_text, verdict_text
 
@@ -10,7 +11,7 @@ def _sized(server, storage):
     work = {"dnn": "resnet50", "target": {"gpus_busy": 16}}
     platforms = {"servers": [server], "storage": [storage]}
     request = {"workload": [work], "platforms": platforms, "date": "2026-11-26", "confidence": 0.5}
-    return size(SizingRequest.from_dict(request), load_catalog())
+    return size(SizingRequest.from_dict(request), shipped_catalog())
 
 
 def test_an_ended_sale_is_said_with_the_successor():

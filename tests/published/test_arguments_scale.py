@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from sizer import Estimate, SizingRequest, load_catalog, project, scale_comparison, size
+from sizer import Estimate, SizingRequest, project, scale_comparison, size
+from sizer.catalog.loader import shipped_catalog
 from sizer.questions.scale.analysis import EqualGpuComparison
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 CHIEF = "tf-cnn-benchmarks-ngc18.09"
 
 

@@ -9,8 +9,9 @@ D. Pascuzzi, "GPU Deep Learning Cluster Considerations", Hitachi Vantara, Novemb
 import numpy as np
 import pytest
 
-from sizer import SizingRequest, load_catalog, project, size
+from sizer import SizingRequest, project, size
 from sizer.base.resources import data_dir
+from sizer.catalog.loader import shipped_catalog
 from sizer.perf.data_transfer import fill_time_s
 from sizer.perf.preprocess import core_seconds_per_sample
 from sizer.physical.capacity import smallest_nodes, usable_bytes, weka_usable_bytes
@@ -19,7 +20,7 @@ from sizer.questions.data.analysis import DataPlan, data_plan
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def sized(name: str) -> SizingResult:

@@ -19,7 +19,7 @@ from sizer.calibrate.observations import load_observations, observations_digest,
 from sizer.calibrate.predict import predict, predict_all
 from sizer.calibrate.reports import built_in_report
 from sizer.calibrate.validate import validate
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.evidence.export import validation_document
 from sizer.evidence.validation_text import report_text
@@ -31,7 +31,7 @@ from sizer.workload.custom_network import CustomDnn
 
 @pytest.fixture(scope="module")
 def catalog():
-    return load_catalog()
+    return shipped_catalog()
 
 
 @pytest.fixture(scope="module")
@@ -230,6 +230,7 @@ def refitted(catalog, rows):
     return calibrate_with_fit(catalog, rows)
 
 
+@pytest.mark.laws
 def test_checks_on_unseen_sources_are_those_of_the_stored_fit(catalog, rows, refitted):
     """Leaves two sources out again: their stored predictions and intervals come from the stored fit."""
     calibration, fit = refitted

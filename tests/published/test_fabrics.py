@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.physical.capacity import onefs_overhead_fraction, usable_bytes, weka_usable_bytes
 from sizer.physical.networks.fat_tree import fat_tree, gateway_uplinks, gateways
 from sizer.physical.platforms import platforms
@@ -16,7 +16,7 @@ from sizer.workload.request import SizingRequest
 
 @pytest.fixture(scope="module")
 def catalog():
-    return load_catalog()
+    return shipped_catalog()
 
 
 def platform_of(catalog, server, storage, fabric):

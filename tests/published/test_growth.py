@@ -7,8 +7,9 @@ Source: Dell EMC, "Accelerating AI and Deep Learning with Dell EMC Isilon and NV
 
 import pytest
 
-from sizer import SizingRequest, load_catalog
+from sizer import SizingRequest
 from sizer.base.resources import data_dir
+from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import ClusterSize, LimitKind
 
@@ -18,7 +19,7 @@ IMAGES_PER_S, LARGE_BYTES, SMALL_BYTES = 15_304, 1.3e6, 113e3
 @pytest.fixture(scope="module")
 def plan():
     request = SizingRequest.from_file(data_dir("examples") / "questions" / "images-grow-tenfold.toml")
-    return growth_plan(request, load_catalog())
+    return growth_plan(request, shipped_catalog())
 
 
 def test_large_images_need_the_published_cluster(plan):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.physical.layout import building_plan
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
@@ -12,7 +12,7 @@ from sizer.sizing.checks import CheckKind
 from sizer.workload.request import Limits, SizingRequest
 from tests.factories import examples
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def platform_of(server, storage, site=None, fabrics=()):

@@ -10,14 +10,15 @@ the model can express them, not that it foresaw them.
 
 import pytest
 
-from sizer import SizingRequest, load_catalog, project, size
+from sizer import SizingRequest, project, size
 from sizer.base.resources import data_dir
+from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import DataInMemory, NoClusterFileSystem
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from tests.factories.examples import sized
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def request(name: str) -> SizingRequest:

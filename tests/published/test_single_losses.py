@@ -2,15 +2,16 @@
 
 import pytest
 
-from sizer import SizingRequest, failure_cases, load_catalog, size
+from sizer import SizingRequest, failure_cases, size
 from sizer.base.resources import data_dir
+from sizer.catalog.loader import shipped_catalog
 from sizer.perf.storage import read_capacity
 from sizer.physical.losses import Losses, on_one_side
 from sizer.questions.failures.scenarios import FeedLost, NodeLost
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.stages.storage_rates import node_rates
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def sized(name, *losses, **platforms):

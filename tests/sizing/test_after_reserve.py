@@ -4,7 +4,7 @@ import pytest
 
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.physical.capacity import usable_bytes
 from sizer.present.text.verdict import reason_texts
 from sizer.questions.failures.analysis import failure_cases
@@ -19,7 +19,7 @@ from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 from tests.sizing.losses_one_by_one import smaller, tolerates_losses
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 ALL = ["server", "storage-node", "switch", "gateway", "feed"]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.checks import CheckResult, FactKind
 from sizer.sizing.project import project
 from sizer.sizing.recommend import search
@@ -29,7 +29,7 @@ def _searched(data_bytes: float = 144e9, **tables: object) -> PartCounts:
         "limits": {"servers": 6},
         **tables,
     }
-    return search(SizingRequest.from_dict(request), load_catalog(), stored_calibration())
+    return search(SizingRequest.from_dict(request), shipped_catalog(), stored_calibration())
 
 
 def _storage(counts: PartCounts, row: int) -> str:
@@ -76,7 +76,7 @@ def test_stated_values_end_the_condition() -> None:
     open_ = SizingRequest.from_dict({"workload": [work], "platforms": chosen})
     stated = {"storage": "hnas", "node_read_bytes_per_s": "1.2 GB/s", "usable_bytes": "2 PB"}
     told = SizingRequest.from_dict({"workload": [work], "platforms": chosen, "stated_storage": [stated]})
-    before, after = (size(request, load_catalog()).design for request in (open_, told))
+    before, after = (size(request, shipped_catalog()).design for request in (open_, told))
     assert {fact.kind for fact in before.conditional_on} == {FactKind.READ_RATE, FactKind.USABLE_CAPACITY}
     assert (before.probability, before.target_check) == (None, CheckResult.OPEN)
     assert (after.conditional_on, after.target_check) == ((), CheckResult.MET)
@@ -89,13 +89,13 @@ def test_more_data_than_a_vendor_publishes_do_not_fit() -> None:
     work = {"dnn": "resnet50", "dataset_bytes": "51 PB", "target": {"samples_per_s": 10e3}}
     request = SizingRequest.from_dict({"workload": [work], "platforms": {"storage": ["hnas", "hnas-4100"]}})
     with pytest.raises(InfeasibleError, match="capacity"):
-        size(request, load_catalog())
+        size(request, shipped_catalog())
 
 
 def test_an_array_of_disks_does_not_read_at_line_rate() -> None:
     """12 NL-SAS drives of the head node behind an EDR port of 12.5 GB/s: at most 12 x 200 MB/s = 2.4 GB/s."""
     work = {"dnn": "resnet50", "dataset_bytes": "100 TB", "cache": "none", "target": {"samples_per_s": 1e3}}
     request = SizingRequest.from_dict({"workload": [work]})
-    design = project(request, load_catalog(), server="c4140", servers=2, storage="head-node-nfs", fabric="edr")
+    design = project(request, shipped_catalog(), server="c4140", servers=2, storage="head-node-nfs", fabric="edr")
     storage = next(stage for stage in design.workloads[0].stages if stage.key == "storage")
     assert float(storage.capacity.high) * design.workloads[0].sample_bytes <= 2.4e9

@@ -11,8 +11,9 @@ from decimal import Decimal
 import openpyxl
 import pytest
 
-from sizer import SizingRequest, SizingResult, load_catalog, size
+from sizer import SizingRequest, SizingResult, size
 from sizer.base.formats.json_document import json_text
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
 from sizer.deck.outline import deck
 from sizer.export.design_json import design_document
@@ -186,7 +187,7 @@ def test_the_copy_is_the_same_answer_without_the_price_of_other_designs(full: Si
 def test_a_published_list_price_that_is_paid_keeps_its_source() -> None:
     """tweaktown-gtc17: 149,000 USD for a DGX-1 at launch."""
     asked = secret_request().model_dump(exclude={"quote"}, exclude_none=True)
-    plain = size(SizingRequest.from_dict(asked), load_catalog())
+    plain = size(SizingRequest.from_dict(asked), shipped_catalog())
     told = customer_copy(plain)
     (line,) = [line for line in told.design.bill.lines if line.item == "dgx-1"]
     assert (line.unit_price, line.price_source) == (149_000, "tweaktown-gtc17")
@@ -195,7 +196,7 @@ def test_a_published_list_price_that_is_paid_keeps_its_source() -> None:
     assert told.design.bill.lines == plain.design.bill.lines
     assert told.sources == plain.sources
     deal = SizingRequest.from_dict({**asked, "quote": {"discount_percent": 1}})
-    (line,) = [line for line in customer_copy(size(deal, load_catalog())).design.bill.lines if line.item == "dgx-1"]
+    (line,) = [line for line in customer_copy(size(deal, shipped_catalog())).design.bill.lines if line.item == "dgx-1"]
     assert (line.extended_net, line.price_source, note_text(line)) == (Decimal("1327590.00"), "", "")
     assert line.unit_price == 147_510
 

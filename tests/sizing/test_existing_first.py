@@ -7,8 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sizer import Catalog, SizingRequest, load_catalog, project, size
+from sizer import Catalog, SizingRequest, project, size
 from sizer.base.errors import InfeasibleError
+from sizer.catalog.loader import shipped_catalog
 from sizer.physical.existing_use import ExistingUse
 from sizer.present.bill_tables import component_table
 from sizer.present.text.plan import existing_text
@@ -19,7 +20,7 @@ from sizer.sizing.result import DesignAnswer
 @cache
 def catalog() -> Catalog:
     """The shipped catalogue."""
-    return load_catalog()
+    return shipped_catalog()
 
 
 def request(samples_per_s: float, **tables: Any) -> SizingRequest:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sizer import Catalog, SizingRequest, load_catalog, project, size
+from sizer import Catalog, SizingRequest, project, size
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design
 from sizer.sizing.limits import Limit
 from sizer.sizing.recommend import search
@@ -34,7 +35,7 @@ CLICKS = {"name": "clicks", "n_samples": 4e9, "sample_bytes": "160 B", "format":
 @cache
 def catalog() -> Catalog:
     """The shipped catalogue."""
-    return load_catalog()
+    return shipped_catalog()
 
 
 def request(dnn: object, gpus: tuple[str, ...] = (), **keys: Any) -> SizingRequest:

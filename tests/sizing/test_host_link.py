@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sizer import Catalog, SizingRequest, load_catalog, project, size
+from sizer import Catalog, SizingRequest, project, size
 from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.loader import shipped_catalog
 from sizer.perf.pipeline import host_link_stage, link_sample_bytes
 from sizer.sizing.result import STAGES, DesignAnswer
 
@@ -16,7 +17,7 @@ INFERENCE = Path(__file__).parents[2] / "catalog" / "benchmarks" / "inference.cs
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return load_catalog()
+    return shipped_catalog()
 
 
 def googlenet(catalog: Catalog, n_gpus: int) -> DesignAnswer:

@@ -44,11 +44,8 @@ def request(servers: list[str], ownership: dict[str, Any] | None = None, **table
 
 def fully_priced() -> Catalog:
     """Every part at 1,000 and more; support pays for two years, software is bought once."""
-    book = catalog()
-    for number, (folder, item) in enumerate(book.items()):
-        if folder in ("gpus", "dnns", "stacks", "datasets", "recipes") or is_free(item):
-            continue
-        row = Price(
+    rows = [
+        Price(
             item=item.id,
             amount=Decimal(1000 + number),
             currency="USD",
@@ -57,8 +54,10 @@ def fully_priced() -> Catalog:
             where="test",
             term_months=24 if folder == "support" else None,
         )
-        book = with_prices(book, [row])
-    return book
+        for number, (folder, item) in enumerate(catalog().items())
+        if folder not in ("gpus", "dnns", "stacks", "datasets", "recipes") and not is_free(item)
+    ]
+    return with_prices(catalog(), rows)
 
 
 @pytest.fixture(scope="module")

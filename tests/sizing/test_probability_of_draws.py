@@ -6,10 +6,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sizer import SizingRequest, load_catalog
+from sizer import SizingRequest
 from sizer.base.errors import SizerError
 from sizer.batch.monte_carlo import draws_of
 from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.loader import shipped_catalog
 from sizer.perf.stage_capacity import throughput
 from sizer.sizing.recommend import search
 from sizer.sizing.search.posterior import posterior_of
@@ -24,7 +25,7 @@ DENSITY_AT_MEDIAN = 2 * 1.645 / math.sqrt(2 * math.pi)
 
 @cache
 def catalog():
-    return load_catalog()
+    return shipped_catalog()
 
 
 def one_of(rng, names):

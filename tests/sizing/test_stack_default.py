@@ -4,14 +4,15 @@ from typing import Any
 
 import pytest
 
-from sizer import SizingRequest, load_catalog, size
+from sizer import SizingRequest, size
+from sizer.catalog.loader import shipped_catalog
 from sizer.export.design_json import design_document
 from sizer.questions.what_if.sensitivity import sensitivities
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.workload.stack_choice import StackEvidence
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def sized(work: dict[str, Any], **more: Any) -> SizingResult:

@@ -4,15 +4,16 @@ from typing import Any
 
 import pytest
 
-from sizer import SizingRequest, load_catalog, size
+from sizer import SizingRequest, size
 from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.loader import shipped_catalog
 from sizer.questions.what_if.input_grid import fixed_design_rates
 from sizer.questions.what_if.varied_input import DATASET_SIZE
 from sizer.sizing.constraints.stored_data import data_sets, needed_with_bytes, storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.resolve import resolve
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def request(*works: dict[str, Any], **tables: Any) -> SizingRequest:

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 import sizer
-from sizer import SizingRequest, load_catalog, size
+from sizer import SizingRequest, size
 from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.validate import ValidationReport, validate
+from sizer.catalog.loader import shipped_catalog
 from sizer.guide.plain_text import answer_text
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +32,7 @@ ACCURACY = {
 
 @pytest.fixture(scope="module")
 def report() -> ValidationReport:
-    return validate(load_observations(), load_catalog(), stored_calibration())
+    return validate(load_observations(), shipped_catalog(), stored_calibration())
 
 
 @pytest.mark.parametrize("claim", ACCURACY)
@@ -63,7 +64,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 def test_the_answer_on_the_first_screen_is_what_the_tool_prints() -> None:
     published = SizingRequest.from_file(data_dir("examples") / "dgx1-f800-inception-v4.toml")
-    result = size(published.model_copy(update={"confidence": 0.9}), load_catalog())
+    result = size(published.model_copy(update={"confidence": 0.9}), shipped_catalog())
     (shown,) = re.findall(r"^```text\n(.*?)\n```", README, flags=re.M | re.S)
     assert answer_text(result).startswith(shown)
 

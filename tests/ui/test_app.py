@@ -12,7 +12,7 @@ from sizer.base.formats.json_document import json_text
 from sizer.base.formats.toml_text import to_toml
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, WATTS, parse
 from sizer.base.resources import data_dir
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.export.design_json import design_document
 from sizer.present.tables import Table, columns, row
@@ -73,7 +73,7 @@ def test_every_template_of_a_workload_has_an_answer(file):
 
 def test_choices_are_names_and_never_ids():
     app = unfold(opened(), *FOLDS)
-    ids = {item.id for _, item in load_catalog().items() if item.id != item.name}
+    ids = {item.id for _, item in shipped_catalog().items() if item.id != item.name}
     for one in (*app.selectbox, *app.multiselect):
         assert not ids & set(one.options), one.label
     for one in (*app.selectbox, *app.multiselect, *app.text_input, *app.number_input):
@@ -266,7 +266,7 @@ target = {{ gpus_busy = 8 }}
 
 def test_a_design_file_gives_the_same_answer():
     request = SizingRequest.from_file(data_dir("examples") / "small-team.toml")
-    catalog = load_catalog()
+    catalog = shipped_catalog()
     app = upload("design.json", json_text(design_document(size(request, catalog))).encode())
     assert not app.error
     assert app.title[0].value == request.title

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
 from sizer.base.resources import data_dir
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.ui.requirements.templates import TEMPLATES
 from tests.factories.examples import ROOT
 from tests.ui.pages import PATH, opened, to_page, unfold, widget
@@ -43,10 +43,10 @@ def ids() -> re.Pattern[str]:
     """Ids that nobody would write as a name: with a letter and a hyphen or a digit, and other than the name."""
     found = {
         item.id
-        for _, item in load_catalog().items()
+        for _, item in shipped_catalog().items()
         if item.id.casefold() != item.name.casefold() and re.search(r"[a-z]", item.id)
     }
-    named = " ".join(item.name for _, item in load_catalog().items())
+    named = " ".join(item.name for _, item in shipped_catalog().items())
     links = ("edr", "fdr", "hdr", "ndr", "xdr")
     words = {one for one in found if (re.search(r"[-0-9]", one) or one in links) and one not in named}
     return re.compile(

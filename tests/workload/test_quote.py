@@ -14,6 +14,7 @@ from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.price_books import Price
 from sizer.physical.components import Component
 from sizer.physical.notes import PlanNote, PlanNoteKind
@@ -26,7 +27,7 @@ CRANE = {"description": "Crane", "category": "service", "quantity": 1}
 
 @pytest.fixture(scope="module")
 def catalog():
-    return load_catalog()
+    return shipped_catalog()
 
 
 def component(item, category, quantity, role="part", note="", status="computed"):

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from sizer import SizingRequest, load_catalog
+from sizer import SizingRequest
 from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
+from sizer.catalog.loader import shipped_catalog
 from sizer.workload.resolve import resolve
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 JOB: dict[str, Any] = {"name": "trial", "gpus": 2, "jobs_a_day": 3, "duration_s": "2 h"}
 ALWAYS: dict[str, Any] = {"name": "a", "gpus": 1, "always_running": 100_000}
 WORK: dict[str, Any] = {"dnn": "resnet50", "target": {"samples_per_s": "5000 images/s"}}

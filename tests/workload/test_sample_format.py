@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from sizer.base.errors import RequestError
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload, resolve
 from sizer.workload.sample_format import FormatBasis
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 KNOWN = frozenset({("mxnet-ngc19.07-dali", "resnet50", "mixed", "training")})
 
 

@@ -2,12 +2,13 @@
 
 import pytest
 
-from sizer import SizingRequest, load_catalog
+from sizer import SizingRequest
 from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.loader import shipped_catalog
 from sizer.workload.resolve import resolve
 from sizer.workload.stack_choice import FEW_RATES, StackEvidence, choose_stack
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 MEASURED = stored_calibration().measured
 TASKS = ("training", "inference")
 PRECISIONS = ("mixed", "fp32")

@@ -18,7 +18,7 @@ from sizer.base.formats.toml_text import to_toml
 from sizer.base.provenance import Sourced
 from sizer.catalog.items import Item
 from sizer.catalog.links import LINKS, POWER_INLETS, LinkType, PowerInlet
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
 from sizer.catalog.netbox.device_file import DeviceType, Interface, PowerPort, link_of, read_device_type
 from sizer.catalog.schema import CATEGORIES, PortUse
@@ -77,7 +77,7 @@ def import_device_type(
         If the file cannot be understood; each line says file, line and column, key, value and what is allowed.
     """
     device, remarks = read_device_type(text, place)
-    kinds = load_catalog() if catalog is None else catalog
+    kinds = shipped_catalog() if catalog is None else catalog
     item = _Item(device, place, source, kinds)
     known = None if catalog is None else catalog.folder(folder).get(item.id)
     table = item.table(folder)

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sizer import SizingRequest, load_catalog, size
+from sizer import SizingRequest, size
+from sizer.catalog.loader import shipped_catalog
 from sizer.questions.data.analysis import Checkpoint, DataPlan, data_plan
 from sizer.questions.data.charts import copy_chart, copy_finding
 from sizer.questions.data.ingest import IngestEntry, IngestLink, IngestLinkRole, IngestPlan, IngestRoute
@@ -21,7 +22,7 @@ from sizer.questions.data.tables import (
 from sizer.questions.data.text import copy_text, data_text, ingest_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def plain(text: str) -> str:

@@ -1,11 +1,12 @@
 """An appliance of two controllers: one of them is lost, and its drives stay behind the other one."""
 
-from sizer import SizingRequest, failure_cases, load_catalog, size
+from sizer import SizingRequest, failure_cases, size
+from sizer.catalog.loader import shipped_catalog
 from sizer.physical.protection import drives_survived
 from sizer.questions.failures.scenarios import NodeLost
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def test_reads_continue_from_the_other_controller_of_the_only_appliance():

@@ -1,6 +1,7 @@
 """Loss of a coolant distribution unit: as many servers go on as the other units cool."""
 
-from sizer import SizingRequest, load_catalog
+from sizer import SizingRequest
+from sizer.catalog.loader import shipped_catalog
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.failures.scenarios import CoolantLost
 from sizer.questions.failures.tables import single_failures_table
@@ -8,7 +9,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from tests.factories import examples
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def test_one_unit_is_a_single_point_of_failure() -> None:

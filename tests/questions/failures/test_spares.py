@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from sizer import SizingRequest, load_catalog
+from sizer import SizingRequest
+from sizer.catalog.loader import shipped_catalog
 from sizer.present.availability import missing_spares_text
 from sizer.sizing.design.spares import spare_servers, wait_for_repairs
 from sizer.sizing.project import project
@@ -14,7 +15,7 @@ from tests.factories import examples
 def _answer(servers):
     work = {"dnn": "llama-3-70b", "sequence_tokens": 8192, "target": {"gpus_busy": 8}}
     request = SizingRequest.from_dict({"workload": [work], "platforms": {"fabrics": ["ndr"]}})
-    design = project(request, load_catalog(), server="dgx-h100", servers=servers, storage="ai400x2", storage_nodes=1)
+    design = project(request, shipped_catalog(), server="dgx-h100", servers=servers, storage="ai400x2", storage_nodes=1)
     return design, design.workloads[0]
 
 

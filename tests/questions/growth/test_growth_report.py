@@ -5,8 +5,9 @@ from functools import cache
 
 import pytest
 
-from sizer import GrowthPlan, SizingRequest, growth_plan, load_catalog, size
+from sizer import GrowthPlan, SizingRequest, growth_plan, size
 from sizer.base.resources import data_dir
+from sizer.catalog.loader import shipped_catalog
 from sizer.guide.context import GuideContext
 from sizer.guide.edition import GUIDE
 from sizer.guide.outline import guide
@@ -25,7 +26,7 @@ from sizer.questions.growth.text import differences_from_design, findings
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.growth.result import CapacityLimit, LimitKind
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 @cache

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer import Catalog, SizingRequest, SizingResult, load_catalog, size
+from sizer import Catalog, SizingRequest, SizingResult, size
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.catalog.loader import shipped_catalog
 from sizer.export.design_json import design_document
 from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
@@ -93,7 +94,7 @@ def test_only_the_scarcer_of_two_limits_binds():
 
 def test_a_design_that_draws_unknown_power_never_wins():
     """No source gives the draw of a DSS 8440, so 20 kW do not name it, although it has more GPUs a server."""
-    result = size(asked(MAXIMUM, allowed=("dgx-1", "dss-8440"), power_w=20_000), load_catalog())
+    result = size(asked(MAXIMUM, allowed=("dgx-1", "dss-8440"), power_w=20_000), shipped_catalog())
     assert result.design.platform.server.id == "dgx-1"
     assert not result.design.conditional_on
     assert {point.server for point in front_of(result, SizeLimit.POWER).points} == {"dgx-1"}
@@ -210,7 +211,7 @@ def test_a_budget_that_buys_nothing_names_the_least_cost():
 def test_a_budget_without_prices_in_its_currency_is_refused():
     request = asked(MAXIMUM, budget=500_000).model_copy(update={"currency": "EUR"})
     with pytest.raises(RequestError) as refused:
-        size(request, load_catalog())
+        size(request, shipped_catalog())
     assert "EUR" in str(refused.value)
 
 

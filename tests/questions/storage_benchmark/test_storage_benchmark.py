@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.base.errors import RequestError
@@ -47,6 +47,7 @@ def test_checkpoints_by_hand():
     assert "AI400X2 Turbo" in benchmark_text(answer)
 
 
+@settings(max_examples=40)
 @given(clients=st.integers(1, 500), nodes=st.integers(1, 32), more=st.integers(1, 8))
 def test_more_clients_or_nodes_never_carry_less(clients, nodes, more):
     here = benchmark_answer(asked(nodes=nodes, clients=clients))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.questions.what_if.sensitivity import LEAST_REACH, sensitivities
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.servers_needed import Sizes
@@ -16,7 +16,7 @@ from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 EXAMPLES = [
     "apollo-googlenet-inference",
     "apollo-weka-resnet50",

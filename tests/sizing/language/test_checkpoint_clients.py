@@ -2,11 +2,12 @@
 
 import pytest
 
-from sizer import SizingRequest, load_catalog
+from sizer import SizingRequest
+from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.project import project
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def test_few_clients_bound_what_the_storage_writes():

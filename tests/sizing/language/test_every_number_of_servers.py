@@ -2,10 +2,11 @@
 
 import pytest
 
-from sizer import SizingRequest, load_catalog
+from sizer import SizingRequest
+from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.project import project
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 @pytest.mark.parametrize("servers", [45, 50, 55])

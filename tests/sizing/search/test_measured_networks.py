@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from sizer import SizingRequest, load_catalog, size
+from sizer import SizingRequest, size
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.modern.design_rates import MeasuredSystem, SystemRates, convergence_of, system_rates
 from sizer.calibrate.modern.fit import Fit
@@ -15,10 +15,11 @@ from sizer.calibrate.modern.rows import ModernRow
 from sizer.calibrate.modern.stored import stored_modern_calibration
 from sizer.calibrate.modern.terms import rate_terms
 from sizer.calibrate.notes import FitNote
+from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.measured_rates import batch_sizes
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 def request(dnn, server, target, **more):

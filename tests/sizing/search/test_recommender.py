@@ -4,12 +4,13 @@ import math
 
 import pytest
 
-from sizer import SizingRequest, load_catalog, size
+from sizer import SizingRequest, size
+from sizer.catalog.loader import shipped_catalog
 from sizer.physical.violations import ViolationKind
 from sizer.sizing.design.next_sizes import next_sizes
 from sizer.sizing.reasons import ExchangeReason
 
-CATALOG = load_catalog()
+CATALOG = shipped_catalog()
 
 
 @pytest.fixture(scope="module")

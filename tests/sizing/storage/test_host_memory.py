@@ -7,7 +7,7 @@ import pytest
 from sizer.base.errors import InfeasibleError
 from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import UnitPrices
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
 from sizer.physical.host_memory import page_cache_bytes
 from sizer.physical.platforms import platforms
@@ -27,11 +27,11 @@ def _request(data: str, rate: float = 3000, cache: str = "page-cache", **allowed
 
 
 def _design(data: str, rate: float = 3000, **allowed: object) -> DesignAnswer:
-    return best_design(_request(data, rate, **allowed), load_catalog()).design
+    return best_design(_request(data, rate, **allowed), shipped_catalog()).design
 
 
 def _options(request: SizingRequest) -> set[str | None]:
-    return {one.host_memory and one.host_memory.id for one in platforms(load_catalog(), request)}
+    return {one.host_memory and one.host_memory.id for one in platforms(shipped_catalog(), request)}
 
 
 def test_a_set_of_1400_gigabytes_is_cached_in_1536_gibibytes() -> None:
@@ -78,35 +78,35 @@ def test_local_drives_that_are_fast_enough_save_the_memory() -> None:
 )
 def test_the_smallest_published_size_meets_what_is_asked(asked: str, server: str, gibibytes: int) -> None:
     """Published sizes: DGX-1 512 GiB; C4140 384, 768 (24 x 32 GB) and 1,536 GiB (24 slots x 64 GB)."""
-    found = platforms(load_catalog(), _request("140 GB", host_memory_bytes=asked, servers=[server]))
+    found = platforms(shipped_catalog(), _request("140 GB", host_memory_bytes=asked, servers=[server]))
     assert {one.server.memory_bytes and one.server.memory_bytes.value for one in found} == {gibibytes * GIB}
 
 
 def test_servers_without_so_much_memory_are_left_out() -> None:
     """No source gives a DGX-1 more than 512 GiB, 550 GB; 2 TB are in no server."""
-    found = platforms(load_catalog(), _request("140 GB", host_memory_bytes="600 GB"))
+    found = platforms(shipped_catalog(), _request("140 GB", host_memory_bytes="600 GB"))
     assert "dgx-1" not in {one.server.id for one in found}
     assert {"dgx-2", "c4140", "v225g"} <= {one.server.id for one in found}
     with pytest.raises(InfeasibleError, match=r"host_memory_bytes = 2\.00.TB.*1\.65.TB"):
-        best_design(_request("140 GB", host_memory_bytes="2 TB"), load_catalog())
+        best_design(_request("140 GB", host_memory_bytes="2 TB"), shipped_catalog())
 
 
 def test_a_given_cluster_has_the_memory_that_is_asked() -> None:
     """1,536 GiB in each of two C4140: 2 lines of memory, and 1.2 TB stay in the cache of 1,456 GiB."""
     request = _request("1.2 TB", host_memory_bytes="1.5 TB")
-    design = project(request, load_catalog(), server="c4140", servers=2, storage="isilon-f800", storage_nodes=4)
+    design = project(request, shipped_catalog(), server="c4140", servers=2, storage="isilon-f800", storage_nodes=4)
     memory = [part for part in design.quantities.components if part.role is Role.HOST_MEMORY]
     assert [int(part.quantity[0]) for part in memory] == [2]
     assert design.workloads[0].cache_hit_fraction == 1
     standard = project(
-        _request("1.2 TB"), load_catalog(), server="c4140", servers=2, storage="isilon-f800", storage_nodes=4
+        _request("1.2 TB"), shipped_catalog(), server="c4140", servers=2, storage="isilon-f800", storage_nodes=4
     )
     assert standard.workloads[0].cache_hit_fraction < 0.5
 
 
 def test_the_band_follows_the_memory_that_is_added() -> None:
     """4 to 40 USD a GiB: 1,536 - 384 = 1,152 GiB more cost 4,608 to 46,080 USD."""
-    catalog = load_catalog()
+    catalog = shipped_catalog()
     prices = UnitPrices(catalog, price_book(catalog), "USD", [0.0, 1.0])
     platform = platforms(catalog, _request("140 GB", host_memory_bytes="1.5 TB", servers=["v225g"]))[0]
     assert prices.of("v225g-1536gib", platform).tolist() == [4_608, 46_080]
@@ -115,7 +115,7 @@ def test_the_band_follows_the_memory_that_is_added() -> None:
 @pytest.mark.parametrize("data", ["400 GB", "700 GB", "1 TB", "1.4 TB", "3 TB"])
 def test_larger_memory_never_raises_the_cost(data: str) -> None:
     """The design without any option is among those compared, so the chosen one costs no more."""
-    catalog = load_catalog()
+    catalog = shipped_catalog()
     given = {one.name: getattr(catalog, one.name) for one in fields(catalog) if one.init}
     standard_only = Catalog(**given | {"memory": {}, "digest": "without memory options"})
     request = _request(data, 6000, servers=["v225g", "c4140-pcie"], forbidden_storage=["c4140-nvme"])

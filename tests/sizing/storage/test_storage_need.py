@@ -2,7 +2,7 @@
 
 import pytest
 
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.project import project
 from sizer.sizing.reasons import CapacityTier, LargerDrives, StorageDecision, StorageNeed
 from sizer.sizing.size import size
@@ -16,7 +16,7 @@ def _request(n_samples: float, samples_per_s: float, sample_bytes: str = "1.5 MB
 
 
 def _need(request: SizingRequest) -> StorageNeed:
-    need = size(request, load_catalog()).design.storage_need
+    need = size(request, shipped_catalog()).design.storage_need
     assert need is not None
     return need
 
@@ -63,7 +63,7 @@ def test_larger_drives_are_named_where_a_given_cluster_has_small_ones() -> None:
     """
     request = _request(1e9, 1_000, "1 MB")
     design = project(
-        request, load_catalog(), server="dgx-1", servers=2, storage="isilon-f800", storage_nodes=56, fabric="100gbe"
+        request, shipped_catalog(), server="dgx-1", servers=2, storage="isilon-f800", storage_nodes=56, fabric="100gbe"
     )
     assert design.storage_need is not None
     assert design.storage_need.larger_drives == LargerDrives("60 x 15.36 TB SSD", 8)
@@ -73,4 +73,4 @@ def test_unknown_capacity_or_drives_in_the_servers_decide_nothing() -> None:
     """HNAS: no source prints what a configuration holds; drives in the servers are not bought by the node."""
     for chosen in ({"servers": ["dgx-1"], "storage": ["hnas"]}, {"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}):
         request = _request(1e6, 500, "100 kB", platforms=chosen)
-        assert size(request, load_catalog()).design.storage_need is None
+        assert size(request, shipped_catalog()).design.storage_need is None

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.physical.platforms import platforms
 from sizer.sizing.best_design import best_design
 from sizer.sizing.reasons import StorageDecision
@@ -33,7 +33,7 @@ def test_a_tier_allows_the_systems_of_its_media(tier: str, storage: set[str]) ->
 
     No source gives the drives behind an HNAS: it is in no tier.
     """
-    found = platforms(load_catalog(), _request(platforms={"servers": ["dgx-1"], "storage_tier": tier}))
+    found = platforms(shipped_catalog(), _request(platforms={"servers": ["dgx-1"], "storage_tier": tier}))
     assert {one.storage.id for one in found} == storage
 
 
@@ -41,7 +41,7 @@ def test_a_tier_that_leaves_nothing_names_the_storage_that_is_allowed() -> None:
     """A V225G has no published local drives, and the media of an HNAS are not published."""
     for allowed in ({"servers": ["v225g"], "storage_tier": "local"}, {"storage": ["hnas"], "storage_tier": "capacity"}):
         with pytest.raises(InfeasibleError, match=r"storage_tier = .* hnas \(media not published\)"):
-            platforms(load_catalog(), _request(platforms=allowed))
+            platforms(shipped_catalog(), _request(platforms=allowed))
 
 
 def test_a_tier_that_is_too_slow_names_what_would_do() -> None:
@@ -52,7 +52,7 @@ def test_a_tier_that_is_too_slow_names_what_would_do() -> None:
     allowed = {"servers": ["dgx-1"], "storage_tier": "local"}
     request = SizingRequest.from_dict({"workload": [work], "platforms": allowed, "limits": limits})
     with pytest.raises(InfeasibleError, match=r"Without storage_tier = 'local' a design meets the request: .*DGX-1"):
-        best_design(request, load_catalog())
+        best_design(request, shipped_catalog())
 
 
 def test_a_minimum_decides_the_nodes() -> None:
@@ -61,7 +61,7 @@ def test_a_minimum_decides_the_nodes() -> None:
     Two chassis of 60 x 3.2 TB have 2 x 192 x 7/8 = 336 TB, three 3 x 192 x 8/9 = 512 TB; of 1.6 TB drives six have
     6 x 96 x 8/9 = 512 TB; one of 15.36 TB has 921.6 x 0.75 = 691 TB. Each holds the minimum, none fewer.
     """
-    design = size(_request(platforms=F800, data={"minimum_capacity_bytes": "500 TB"}), load_catalog()).design
+    design = size(_request(platforms=F800, data={"minimum_capacity_bytes": "500 TB"}), shipped_catalog()).design
     option = design.platform.storage.capacity_options[design.platform.capacity_option].name
     assert {"60 x 1.6 TB SSD": 24, "60 x 3.2 TB SSD": 12, "60 x 15.36 TB SSD": 4}[option] == design.storage_nodes
     need = design.storage_need
@@ -77,8 +77,8 @@ def test_a_minimum_decides_the_nodes() -> None:
 def test_a_minimum_below_what_is_stored_changes_nothing() -> None:
     """20 TB with a reserve of half are 30 TB: a minimum of 25 TB is met anyway."""
     reserve = {"reserve_share": 0.5}
-    before = size(_request(platforms=F800, data=reserve), load_catalog()).design
-    after = size(_request(platforms=F800, data=reserve | {"minimum_capacity_bytes": "25 TB"}), load_catalog()).design
+    before = size(_request(platforms=F800, data=reserve), shipped_catalog()).design
+    after = size(_request(platforms=F800, data=reserve | {"minimum_capacity_bytes": "25 TB"}), shipped_catalog()).design
     assert (after.name, after.cost, after.storage_need) == (before.name, before.cost, before.storage_need)
 
 
@@ -86,7 +86,7 @@ def test_a_minimum_beyond_every_system_names_the_largest() -> None:
     """252 nodes of the F800 are 63 chassis of 921.6 TB raw, 8/9 of it usable: 51.6 PB; 90 PB are asked."""
     request = _request(platforms=F800, data={"minimum_capacity_bytes": "90 PB"})
     with pytest.raises(InfeasibleError, match=r"90\.0.PB are requested.*Isilon F800 holds the most, up to 51\.6.PB"):
-        best_design(request, load_catalog())
+        best_design(request, shipped_catalog())
 
 
 @settings(max_examples=12, deadline=None)  # two searches each
@@ -98,7 +98,7 @@ def test_more_minimum_capacity_never_lowers_nodes_or_cost(least: float, more: fl
     for minimum in (least, least * more):
         request = _request(platforms=allowed, data={"minimum_capacity_bytes": minimum})
         try:
-            found.append(size(request, load_catalog()).design)
+            found.append(size(request, shipped_catalog()).design)
         except InfeasibleError:
             assert minimum > 1e16
             return

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sizer.catalog.loader import load_catalog
+from sizer.catalog.loader import load_catalog, shipped_catalog
 from sizer.catalog.model import Catalog
 from sizer.workload.sentence.reader import read_sentence
 from tests.factories.examples import ROOT
@@ -73,7 +73,7 @@ def test_an_added_server_is_read_by_all_its_names(larger_catalog: Catalog, name:
 def test_an_added_vendor_is_read(larger_catalog: Catalog) -> None:
     reading = read_sentence("ResNet-50, 16 GPUs, Acme servers", larger_catalog)
     assert reading.request["platforms"]["servers"] == ["thunder-t4"]
-    assert "Acme" in read_sentence("Acme", load_catalog()).unread
+    assert "Acme" in read_sentence("Acme", shipped_catalog()).unread
 
 
 def test_everything_at_once(larger_catalog: Catalog) -> None:
@@ -85,6 +85,6 @@ def test_everything_at_once(larger_catalog: Catalog) -> None:
 
 
 def test_without_them_they_are_asked_for() -> None:
-    reading = read_sentence(SENTENCE, load_catalog())
+    reading = read_sentence(SENTENCE, shipped_catalog())
     assert reading.question is not None
     assert reading.question.about == "unavailable"
