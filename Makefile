@@ -35,8 +35,8 @@ app: $(STAMP) ## the browser app on this machine
 test: $(STAMP) ## the tests, two at a time
 	@$(BIN)/pytest -n 2 --dist loadfile --benchmark-disable
 
-laws: $(STAMP) ## search whole spaces for counterexamples to the laws of sizing, with a hundred price books each
-	@$(BIN)/pytest -m laws -n 2 --dist worksteal
+laws: $(STAMP) ## search whole spaces for counterexamples to the laws of sizing (TIMES=n: n times as many examples)
+	@TIMES=$(or $(TIMES),1) $(BIN)/pytest -m laws -n 2 --dist worksteal
 
 random-designs: $(STAMP) ## a thousand random requests held against the laws of sizing (DESIGNS=n: so many)
 	@RANDOM_DESIGNS=$(or $(DESIGNS),1000) $(BIN)/pytest tests/property/test_random_designs.py \

@@ -38,7 +38,7 @@ def asked(works: list[tuple[str, float]], care: dict[str, Any]) -> SizingRequest
     return SizingRequest.from_dict({"workload": each, "platforms": allowed, "confidence": 0.5, "data": care})
 
 
-@law(60)
+@law()
 @given(works=st.lists(st.tuples(SETS, st.floats(1e9, 1e15)), min_size=1, max_size=3), care=CARES)
 def test_every_sized_design_holds_what_must_fit(works, care):
     request = asked(works, care)

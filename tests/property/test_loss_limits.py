@@ -99,7 +99,7 @@ def _is_at_most(state, left, there, losses):
 LOSSES = st.lists(st.sampled_from(["server", "storage-node", "switch", "gateway", "feed"]), min_size=1, unique=True)
 
 
-@law(100)
+@law()
 @given(requests(), LOSSES)
 def test_the_lean_search_finds_the_design_that_bears_the_losses(request, losses):
     request = request.model_copy(update={"resilience": Resilience(keeps_targets_without=tuple(losses))})

@@ -65,7 +65,7 @@ def ends_of(run):
     return [pair for pair in pairs if pair[0] != OUTSIDE]
 
 
-@law(500)
+@law(200)
 @given(number=numbers, n=servers, m=nodes, fabric=fabrics, power=rack_powers, racks=rooms, directors=st.booleans())
 def test_every_plan_keeps_the_laws(number, n, m, fabric, power, racks, directors):
     platform, row, plan = plan_of(number, n, m, fabric, power, racks, directors)
