@@ -13,10 +13,11 @@ from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
 from sizer.physical.allowed_parts import narrowed_to
-from sizer.physical.quantities import quantities
 from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET, target_kind, target_value
-from sizer.sizing.best_design import BestRow, best_row
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
+from sizer.sizing.recommend import search
+from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.search.ranking import Ranking
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
 
@@ -158,32 +159,37 @@ class ResizedRequests:
         return None
 
     def _resized(self, request: SizingRequest) -> tuple[WorkloadOnDesign, ...] | None:
-        # A claim is about the first year, so that the request is sized as if it did not grow.
-        narrow = narrowed_to(request, self.models[0].platform).model_copy(update={"growth": None})
-        try:
-            best = best_row(narrow, self.catalog, self.calibration)
-        except (InfeasibleError, RequestError):
+        first = self.models[0]
+        best = self._best(narrowed_to(request, first.platform))
+        if best is None:
             return None
-        assert isinstance(best, BestRow)  # it does not grow
-        evaluated, platform = best.counts.evaluated, best.platform
-        n_servers, nodes = int(evaluated.space.n_servers[best.row]), int(evaluated.storage_nodes[best.row])
-        gateway = math.inf
+        counts, row = best
+        evaluated = counts.evaluated
+        index, local = divmod(row, len(evaluated.space.sizes))
+        platform, gateway = evaluated.platforms[index], math.inf
         if platform.gateway is not None:
-            room: dict[str, Any] = {"limits": request.limits, "existing": request.existing, "fabric": request.fabric}
-            counted = quantities(platform, [n_servers], [nodes], catalog=self.catalog, **room)
-            gateway = float(counted.gateway_bytes_per_s[0])
+            gateway = float(counts.of(index).quantities.gateway_bytes_per_s[local])
         return tuple(
             replace(
                 model,
                 request=request,
                 works=evaluated.works,
                 platform=platform,
-                n_servers=n_servers,
-                storage_nodes=nodes,
+                n_servers=int(evaluated.space.n_servers[row]),
+                storage_nodes=int(evaluated.storage_nodes[row]),
                 gateway_bytes_per_s=gateway,
             )
             for model in self.models
         )
+
+    def _best(self, request: SizingRequest) -> tuple[PartCounts, int] | None:
+        """The best design of a narrow request with its row."""
+        with suppress(InfeasibleError, RequestError):
+            counts = search(request, self.catalog, self.calibration)
+            order = Ranking(counts).first(1)
+            if order:
+                return counts, order[0]
+        return None
 
 
 def nearest_reversal(
