@@ -22,7 +22,7 @@ def test_messages_whose_reader_has_gone_are_lost_and_later_ones_too():
 
 
 def test_a_command_whose_messages_nobody_reads_writes_its_documents(tmp_path):
-    command = [sys.executable, "-m", "sizer.cli", "size", str(EXAMPLE), "--out", "out", "--formats", "html,xlsx"]
+    command = [sys.executable, "-m", "sizer.cli", "size", str(EXAMPLE), "--out", "out", "--formats", "pdf,xlsx"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         assert running.stderr is not None
         running.stderr.close()
@@ -30,4 +30,4 @@ def test_a_command_whose_messages_nobody_reads_writes_its_documents(tmp_path):
         answer = running.stdout.read()
     assert running.returncode == 0
     assert b"designs evaluated" in answer
-    assert {"guide.html", "bom.xlsx"} <= {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"guide.pdf", "bom.xlsx"} <= {path.name for path in (tmp_path / "out").iterdir()}

@@ -15,19 +15,14 @@ from sizer.base.errors import CatalogError
 from sizer.bom.cost import heights_of, line_amounts, probability_within, row_amounts
 from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import UnitPrices, amount_at
-from sizer.catalog.loader import shipped_catalog, with_prices
+from sizer.catalog.loader import with_prices
 from sizer.catalog.price_bands import PriceBand, PriceBands, band_rows, evidence_rows
 from sizer.catalog.price_books import Price
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
+from tests.factories.examples import catalog
 
 HEIGHTS = [0.0, 0.5, 0.9, 1.0]
-
-
-@cache
-def catalog() -> Catalog:
-    """The shipped catalogue."""
-    return shipped_catalog()
 
 
 @cache

@@ -3,20 +3,14 @@
 from functools import cache
 from pathlib import Path
 
-from sizer import Catalog, SizingRequest
-from sizer.catalog.loader import shipped_catalog
+from sizer import SizingRequest
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.result import DesignAnswer
+from tests.factories.examples import catalog
 
 FOLDER = Path(__file__).parent / "requests"
 NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
-
-
-@cache
-def catalog() -> Catalog:
-    """The shipped catalogue."""
-    return shipped_catalog()
 
 
 def request(name: str) -> SizingRequest:

@@ -1,26 +1,19 @@
 """What is there is used first: counts of what is used, added and idle, and the order of designs."""
 
-from functools import cache
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sizer import Catalog, SizingRequest, project, size
+from sizer import SizingRequest, project, size
 from sizer.base.errors import InfeasibleError
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.existing_use import ExistingUse
 from sizer.present.bill_tables import component_table
 from sizer.present.text.plan import existing_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.result import DesignAnswer
-
-
-@cache
-def catalog() -> Catalog:
-    """The shipped catalogue."""
-    return shipped_catalog()
+from tests.factories.examples import catalog
 
 
 def request(samples_per_s: float, **tables: Any) -> SizingRequest:

@@ -1,7 +1,6 @@
 """What must fit the GPUs: batches that a request states, batches that it leaves open, and divided state."""
 
 from contextlib import suppress
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,16 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sizer import Catalog, SizingRequest, project, size
+from sizer import SizingRequest, project, size
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design
 from sizer.sizing.limits import Limit
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.gpu_memory import Sharding, embedding_parameters, looked_up_bytes, memory_of, resolved
 from sizer.workload.resolve import ResolvedWorkload
+from tests.factories.examples import catalog
 
 GPT2 = {
     "name": "GPT-2 XL",
@@ -30,12 +29,6 @@ GPT2 = {
 DLRM = {"name": "DLRM", "forward_flop": 5e6, "parameters": 10e9, "input_bytes": 160, "like": "ncf"}
 TOKENS = {"name": "tokens", "n_samples": 1e7, "sample_bytes": "2 kB", "format": "decoded tensors"}
 CLICKS = {"name": "clicks", "n_samples": 4e9, "sample_bytes": "160 B", "format": "decoded tensors"}
-
-
-@cache
-def catalog() -> Catalog:
-    """The shipped catalogue."""
-    return shipped_catalog()
 
 
 def request(dnn: object, gpus: tuple[str, ...] = (), **keys: Any) -> SizingRequest:

@@ -16,20 +16,15 @@ from sizer.batch.monte_carlo import draws_of
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.draws import Draws
 from sizer.calibrate.fit import hosts
-from sizer.catalog.loader import shipped_catalog
 from sizer.perf import step_terms
 from sizer.perf.step_draws import drawn_terms
 from sizer.sizing.recommend import search
 from sizer.sizing.search.posterior import posterior, posterior_of
 from sizer.sizing.stages import gpu_side, step_rates
+from tests.factories.examples import catalog
 
 DRAWS = 4000
 P05, P50, P95, MEAN = range(4)
-
-
-@cache
-def catalog():
-    return shipped_catalog()
 
 
 def request(target, *, workload=None, **tables):

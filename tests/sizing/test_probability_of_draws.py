@@ -1,7 +1,6 @@
 """The sizing's probability and median against those of joint draws, over random designs of the whole catalogue."""
 
 import math
-from functools import cache
 
 import numpy as np
 import pytest
@@ -10,22 +9,17 @@ from sizer import SizingRequest
 from sizer.base.errors import SizerError
 from sizer.batch.monte_carlo import draws_of
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import shipped_catalog
 from sizer.perf.stage_capacity import throughput
 from sizer.sizing.recommend import search
 from sizer.sizing.search.posterior import posterior_of
 from sizer.sizing.stages.workload_run import run_on
+from tests.factories.examples import catalog
 
 # A share of 6,000 draws is known to 0.6 of a hundredth.
 DRAWS = 6000
 P5, P50, P95 = 0, 1, 2
 # Logarithms between the 5th and the 95th percentile of a normal distribution, over the density at its median.
 DENSITY_AT_MEDIAN = 2 * 1.645 / math.sqrt(2 * math.pi)
-
-
-@cache
-def catalog():
-    return shipped_catalog()
 
 
 def one_of(rng, names):
