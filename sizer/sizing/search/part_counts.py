@@ -299,7 +299,7 @@ class PartCounts:
 
     @cached_property
     def least_main_cost(self) -> Floats:
-        """(platforms, sizes) the same with bands at their low ends; 0 where bands are amounts in another currency."""
+        """(platforms, sizes) what they cost at the low ends of bands; 0 where these are amounts in another currency."""
         if self.unit_prices.currency != self.request.currency:
             return np.zeros(self.evaluated.runs.shape)
         prices = unit_prices(self.catalog, self.prices, self.request.currency, (0.0, 0.0), SMALL)
