@@ -95,7 +95,7 @@ class Capacity:
         """Capacities of the rows of flat arrays at some places, in the shape of these."""
         return Capacity(*(np.ravel(getattr(self, one.name))[place] for one in fields(self)))
 
-    def take(self, rows: Ints) -> "Capacity":
+    def take(self, rows: Ints | slice) -> "Capacity":
         """Capacity of some rows of the first axis."""
         return Capacity(*(getattr(self, one.name)[rows] for one in fields(self)))
 

@@ -22,24 +22,19 @@ from sizer.sizing.constraints.redundancy import after_losses
 from sizer.sizing.constraints.stored_data import asks_for_local_drives, lacks_shared_storage
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.limits import COMPUTE_LIMITS, LOSS_LIMITS, STAGE_LIMITS, AnyLimit, Limit
+from sizer.sizing.search.alike import Alike
 from sizer.sizing.search.space import Space
-from sizer.sizing.search.storage_units import StorageUnits, fewest_nodes
 from sizer.sizing.stages import compute_side, evaluate, gpu_memory
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.gpu_memory import MemoryOfWorkload
-from sizer.sizing.stages.platform_columns import Columns, columns, fabric_shares, is_narrowed, narrowed
+from sizer.sizing.stages.platform_columns import Columns, fabric_shares
 from sizer.sizing.stages.write_demand import write_demands_matter
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-# Columns that the compute side depends on.
-_OF_SERVERS = (
-    *("gpus_per_server", "cores", "host_links", "cache_bytes"),
-    *("exchange_bytes_per_s", "storage_nic_bytes_per_s", "compute"),
-)
 # Designs evaluated at once: the arrays of a block stay in a processor's cache.
 _BLOCK_ROWS = 65_536
 
@@ -141,7 +136,7 @@ def evaluate_space(
     and what the target asks once a kind of server on a kind of fabric; storage, mounts and network once a class of
     platforms with equal rates.
     """
-    alike = _Alike.of(request, works, platforms, space, catalog)
+    alike = Alike.of(request, works, platforms, space, catalog)
     servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration)
     shape = (len(alike.first), len(space.sizes))
     losses = after_losses(
@@ -155,9 +150,9 @@ def evaluate_space(
         pause_point()
         _evaluate_block(slice(start, start + step), found, request, works, space, alike, servers, spare)
     passes: dict[AnyLimit, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
-    is_local, hosts = (part.take(alike.first, axis=0) for part in (alike.cols.is_local, alike.cols.hosts))
+    is_local, hosts = alike.class_cols.is_local, alike.class_cols.hosts
     apart = lacks_shared_storage(works, asks_for_local_drives(request, catalog), is_local, space.sizes[None, :] * hosts)
-    passes[Limit.STORAGE_CAPACITY] = np.broadcast_to(alike.units.holds_data[alike.first][:, None], shape) & ~apart
+    passes[Limit.STORAGE_CAPACITY] = np.broadcast_to(alike.class_units.holds_data[:, None], shape) & ~apart
     passes[Limit.STORAGE_RATE] = found.enough
     if request.fabric.oversubscription > 1:
         # The columns were narrowed for the fewest storage nodes; more of them may call for another level.
@@ -177,8 +172,8 @@ def evaluate_space(
     is_cached = np.logical_and.reduce([compute_side.is_cached(comp) for comp in servers.computes])[alike.kind_of]
     # Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
     is_read = ~is_cached | np.logical_or.reduce([need.cold_samples_per_s > 0 for need in servers.needs])[alike.kind_of]
-    units, needs = alike.units.take(alike.first), [need.take(alike.kind_of) for need in servers.needs]
-    is_written = write_demands_matter(needs, space.sizes[None, :], found.nodes, alike.cols.take(alike.first))
+    units, needs = alike.class_units, [need.take(alike.kinds_of(slice(None))) for need in servers.needs]
+    is_written = write_demands_matter(needs, space.sizes[None, :], found.nodes, alike.class_cols)
     return EvaluatedSpace(
         space=space,
         platforms=tuple(platforms),
@@ -207,46 +202,6 @@ def evaluate_space(
 
 
 @dataclass(frozen=True)
-class _Alike:
-    """Which platforms share which part of the arithmetic."""
-
-    facts: Columns  # (platforms,)
-    cols: Columns  # (platforms, 1), or (platforms, sizes) where the fabric narrows them
-    units: StorageUnits
-    fewest_nodes: Ints  # (platforms,) smallest storage system
-    first: Ints  # (classes,) a platform of each class
-    class_of: Ints  # (platforms,)
-    kinds: Ints  # (kinds,) a platform of each kind of servers on a fabric
-    kind_of: Ints  # (classes,)
-
-    @classmethod
-    def of(
-        cls,
-        request: SizingRequest,
-        works: Sequence[ResolvedWorkload],
-        platforms: Sequence[Platform],
-        space: Space,
-        catalog: Catalog,
-    ) -> "_Alike":
-        facts = columns(platforms, catalog, request.platforms.gpus_per_server)
-        fewest, each = fewest_nodes(platforms), np.arange(len(platforms))
-        units = StorageUnits.of(works, platforms, request.data)
-        if is_narrowed(request.fabric):
-            # What is left of the line rates differs from platform to platform and from size to size.
-            rows, sizes = space.platform, space.n_servers
-            cols = narrowed(facts.take(rows), platforms, rows, sizes, fewest[rows], request.fabric)
-            cols = cols.shaped((len(platforms), len(space.sizes)))
-            return cls(facts, cols, units, fewest, each, each, each, each)
-        if request.resilience.keeps_targets_without:
-            # What a loss leaves differs from platform to platform, too.
-            return cls(facts, facts.shaped((len(platforms), 1)), units, fewest, each, each, each, each)
-        first, class_of = _distinct(np.stack([*facts.as_rows(), *units.as_rows()]))
-        kinds, kind_of = _distinct(np.stack(facts.take(first).as_rows(_OF_SERVERS)))
-        cols = facts.shaped((len(platforms), 1))
-        return cls(facts, cols, units, fewest, first, class_of, first[kinds], kind_of)
-
-
-@dataclass(frozen=True)
 class _Servers:
     """The servers without storage. One entry of each sequence a workload; arrays (kinds, sizes)."""
 
@@ -264,11 +219,11 @@ class _Servers:
         works: Sequence[ResolvedWorkload],
         platforms: Sequence[Platform],
         space: Space,
-        alike: _Alike,
+        alike: Alike,
         catalog: Catalog,
         calibration: Calibration,
     ) -> "_Servers":
-        servers, cols = space.sizes[None, :], alike.cols.take(alike.kinds)
+        servers, cols = space.sizes[None, :], alike.kind_cols
         confidence = evaluate.share_of(request)
         asked = evaluate.least_chance(confidence)
         computes, needs, chances = [], [], []
@@ -325,13 +280,13 @@ def _evaluate_block(
     request: SizingRequest,
     works: Sequence[ResolvedWorkload],
     space: Space,
-    alike: _Alike,
+    alike: Alike,
     servers: _Servers,
     spare: Floats | None,
 ) -> None:
     """Storage, mounts and network of some classes, and what their designs reach; written to ``found``."""
-    index, kind, sizes = alike.first[block], alike.kind_of[block], space.sizes[None, :]
-    cols, confidence = alike.cols.take(index), evaluate.share_of(request)
+    kind, sizes, confidence = alike.kinds_of(block), space.sizes[None, :], evaluate.share_of(request)
+    cols, units = alike.class_cols.take(block), alike.class_units.take(block)
     computes = [comp.take(kind) for comp in servers.computes]
     needs = [need.take(kind) for need in servers.needs]
     chances = [chance[kind] for chance in servers.chances]
@@ -341,7 +296,6 @@ def _evaluate_block(
     ]
     if servers.team is not None:
         wanted.append(evaluate.nodes_for(servers.team.bytes_per_s[kind], cols, confidence))
-    units = alike.units.take(index)
     nodes, found.enough[block] = units.whole(np.max(wanted, axis=0), sizes, cols.is_local)
     if spare is not None:
         nodes, _ = units.whole(np.maximum(np.max(wanted, axis=0), spare[block]), sizes, cols.is_local)
@@ -358,14 +312,7 @@ def _evaluate_block(
             found.rate[block] = np.min([stage.median for stage in warm.limiting()], axis=0)
 
 
-def _distinct(facts: Floats) -> tuple[Ints, Ints]:
-    """First column of every distinct one of (facts, columns), and which of these each column is."""
-    numbers: dict[bytes, int] = {}
-    index = np.array([numbers.setdefault(one.tobytes(), len(numbers)) for one in np.ascontiguousarray(facts.T)])
-    return np.unique(index, return_index=True)[1], index
-
-
-def _twins(platforms: Sequence[Platform], alike: _Alike, nodes: Ints, servers: _Servers) -> frozenset[int]:
+def _twins(platforms: Sequence[Platform], alike: Alike, nodes: Ints, servers: _Servers) -> frozenset[int]:
     """Platforms that differ from an earlier one in drive size or GPU memory only, and perform exactly alike.
 
     They would be the same designs at a higher price: larger drives that no row needs, memory that no batch needs.

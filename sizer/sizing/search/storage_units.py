@@ -1,7 +1,7 @@
 """What storage is bought in: whole chassis or servers, enough of them for the data and for the rate."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -58,6 +58,7 @@ class StorageUnits:
     rate_is_known: Bools
     write_is_known: Bools
     capacity_is_known: Bools
+    alike: Ints  # a number of all of these, equal where they are
 
     @classmethod
     def of(
@@ -73,16 +74,17 @@ class StorageUnits:
             for_data = capacity.smallest_nodes(platform.storage, platform.capacity_option, data)
             least.append(-(-max(low, int(for_data.nodes)) // unit) * unit)
             holds.append(bool(for_data.fits))
-        is_per_node, per_unit, _, most, *known = (np.array(column)[kind_of] for column in zip(*fixed, strict=True))
-        return cls(is_per_node, per_unit, np.array(least)[kind_of], most, np.array(holds)[kind_of], *known)
+        # The smallest system matters only as far as the data do not call for more.
+        rows = [(one[:2], one[3:], *asked) for one, *asked in zip(fixed, least, holds, strict=True)]
+        numbers: dict[tuple[object, ...], int] = {}
+        alike = [numbers.setdefault(row, len(numbers)) for row in rows]
+        is_per_node, per_unit, _, most, *are_known = zip(*fixed, strict=True)
+        columns = (is_per_node, per_unit, least, most, holds, *are_known, alike)
+        return cls(*(np.array(column)[kind_of] for column in columns))
 
-    def take(self, rows: Ints) -> "StorageUnits":
+    def take(self, rows: Ints | slice) -> "StorageUnits":
         """Units of some platforms."""
-        return StorageUnits(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
-
-    def as_rows(self) -> tuple[Bools | Ints, ...]:
-        """All columns, in their order."""
-        return tuple(getattr(self, field.name) for field in fields(self))
+        return StorageUnits(**{name: column[rows] for name, column in vars(self).items()})
 
     def whole(self, wanted: Floats, servers: Ints, is_local: Floats) -> tuple[Ints, Bools]:
         """Storage nodes in whole units, and whether they give the rate.

@@ -52,7 +52,7 @@ class CheckpointRates:
     least_read_bytes_per_s: Floats | None = None
     least_write_bytes_per_s: Floats | None = None
 
-    def take(self, rows: Ints) -> "CheckpointRates":
+    def take(self, rows: Ints | slice) -> "CheckpointRates":
         """Of some rows of the first axis."""
         return replace(
             self,

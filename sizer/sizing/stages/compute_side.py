@@ -33,7 +33,7 @@ class Compute(GpuSide):
     hit_fraction: Floats  # of a server's cache, from the second epoch on
     miss_log_sd: Floats  # spread of the logarithm of what the cache does not serve
 
-    def take(self, rows: Ints) -> "Compute":
+    def take(self, rows: Ints | slice) -> "Compute":
         """Compute side of some rows of the first axis."""
         return replace(
             self,

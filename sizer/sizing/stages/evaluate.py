@@ -46,7 +46,7 @@ class Need:
     has_gpus: Bools | None = None  # whether there are so many; None: no number of GPUs is asked for
     checkpoints: CheckpointRates | None = None  # of a language model
 
-    def take(self, rows: Ints) -> "Need":
+    def take(self, rows: Ints | slice) -> "Need":
         """Need of some rows of the first axis."""
         return Need(
             gpu_samples_per_s=self.gpu_samples_per_s[rows],

@@ -112,7 +112,7 @@ class Outcomes:
             spread,
         )
 
-    def take(self, rows: Ints) -> "Outcomes":
+    def take(self, rows: Ints | slice) -> "Outcomes":
         """Outcomes of some rows of the first axis of these."""
         return Outcomes(
             self.chance[:, rows],

@@ -58,14 +58,14 @@ class Columns:
     has_usual_level: Floats  # 1: shared storage of newer servers, for which NVIDIA publishes levels
     compute: Ints  # index of the compute group: rows of one group share GPU, links and therefore step terms
 
-    def take(self, index: ArrayLike) -> "Columns":
-        """Columns gathered to design rows."""
-        rows = np.asarray(index, dtype=np.int64)
-        return Columns(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+    def take(self, index: ArrayLike | slice) -> "Columns":
+        """Columns gathered to design rows, or a view of consecutive ones."""
+        rows = index if isinstance(index, slice) else np.asarray(index, dtype=np.int64)
+        return Columns(**{name: column[rows] for name, column in vars(self).items()})
 
     def shaped(self, shape: tuple[int, ...]) -> "Columns":
         """The same columns in another shape."""
-        return Columns(**{field.name: getattr(self, field.name).reshape(shape) for field in fields(self)})
+        return Columns(**{name: column.reshape(shape) for name, column in vars(self).items()})
 
     def as_rows(self, names: Sequence[str] = ()) -> list[Floats]:
         """Some columns, by default all, as a list."""
