@@ -17,7 +17,7 @@ from sizer.physical.violations import Violation
 # longer. In many requests, larger blocks save fewer counts than they cost memory.
 _SERVERS, _UNITS = 32, 4
 _SIZE = _SERVERS * _UNITS
-# Blocks of a platform that are kept, some 11 kB each; of more, those go first that nobody has asked about the longest.
+# Blocks of a platform that are kept, some 13 kB each; of more, those go first that nobody has asked about the longest.
 _MOST_BLOCKS = 512
 # Blocks whose amounts are worked out with those that are asked for: they take hardly longer.
 _MORE_BLOCKS = 15

@@ -20,7 +20,7 @@ from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities
 from sizer.workload.request import Limits, SizingRequest
 
-# Designs of all platforms together that are stored, some 90 bytes each.
+# Designs of all platforms together that are stored, some 100 bytes each.
 _MOST_STORED = 800_000
 
 
