@@ -31,7 +31,7 @@ class _Built(NamedTuple):
     unknown_power: tuple[str, ...]
 
 
-_designs: Callable[[Catalog], StoredAnswers[_Built]] = stores_by_catalog(4096)  # a few kB each
+_designs: Callable[[Catalog], StoredAnswers[_Built]] = stores_by_catalog(16384)  # 1.4 kB each
 
 
 def cells_of_answer(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """What designs of a platform take and cost, kept for the next who asks: those of a batch end at the same designs."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+import zlib
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +14,17 @@ from sizer.physical.components import Component, Quantities
 from sizer.physical.violations import Violation
 
 # Servers and units of storage of the designs that are counted with one that nobody asked about before: they take hardly
-# longer.
-_BLOCK = 16, 2
-# Designs of a platform that are kept; when there are more, all are dropped.
-_MOST_DESIGNS = 8192
-# Amounts of a design under one name, and names that are kept: a few confidences.
-_AMOUNTS = 3
+# longer. In many requests, larger blocks save fewer counts than they cost memory.
+_SERVERS, _UNITS = 32, 4
+_SIZE = _SERVERS * _UNITS
+# Blocks of a platform that are kept, some 13 kB each; of more, those go first that nobody has asked about the longest.
+_MOST_BLOCKS = 512
+# Blocks whose amounts are worked out with those that are asked for: they take hardly longer.
+_MORE_BLOCKS = 15
+# Names of amounts that are kept for a block: a few confidences.
 _MOST_NAMES = 8
-# Storage nodes are fewer.
-_NODES = 2**32
 _FLOATS = ("rack_units", "racks", "power_max_w", "raw_bytes")
-
-_Value = TypeVar("_Value")
+_NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,55 @@ def draw_is_open(parts: Sequence[Component], unknown_power: Sequence[str], n_des
     return is_open
 
 
+class _Key(NamedTuple):
+    """Of a block: which servers, and which storage nodes."""
+
+    servers: int
+    units: int  # negative: no storage nodes, and as many more servers
+    rest: int  # nodes above whole units, less one
+
+    def designs(self, nodes_per_unit: int) -> tuple[Ints, Ints]:
+        """Servers and storage nodes of its designs."""
+        if self.units < 0:
+            return self.servers * _SIZE + 1 + np.arange(_SIZE), np.zeros(_SIZE, dtype=np.int64)
+        place, unit = np.divmod(np.arange(_SIZE), _UNITS)
+        nodes = (self.units * _UNITS + unit) * nodes_per_unit + self.rest + 1
+        return self.servers * _SERVERS + 1 + place, nodes
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Designs that are counted together. Arrays over them."""
+
+    totals: Floats  # (5, designs): the floats, and 1 where the draw is open
+    violations: dict[Violation, Bools]
+    lines: Ints  # numbers of the lines that some of the designs have
+    pieces: bytes  # their quantities, which are asked for only once a name
+    amounts: dict[Hashable, tuple[Floats, ...]] = field(default_factory=dict)
+
+    @property
+    def quantities(self) -> NDArray[np.int32]:
+        """(lines, designs) pieces."""
+        return np.frombuffer(zlib.decompress(self.pieces), dtype=np.int32).reshape(-1, _SIZE)
+
+    def keep(self, name: Hashable, amounts: Floats) -> None:
+        """Store amounts under a name. Another one has most of them already: few follow the confidence."""
+        if len(self.amounts) >= _MOST_NAMES:
+            del self.amounts[next(iter(self.amounts))]
+        nothing = (np.zeros(0),) * len(amounts)
+        before: tuple[Floats, ...] = next(reversed(self.amounts.values()), nothing)
+        self.amounts[name] = tuple(
+            same if np.array_equal(same, row) else row.copy() for same, row in zip(before, amounts, strict=True)
+        )
+
+
+class Places(NamedTuple):
+    """Where some designs are stored."""
+
+    blocks: tuple[_Block, ...]
+    columns: Ints  # in the columns of these blocks, one block after the other
+
+
 class DesignCounts:
     """Designs of one platform: their totals, and amounts that are worked out from their parts.
 
@@ -67,128 +117,107 @@ class DesignCounts:
 
     def __init__(self, count: Callable[[Ints, Ints], Quantities], nodes_per_unit: int) -> None:
         self._count, self._per_unit = count, nodes_per_unit
-        self._forget()
-
-    def _forget(self) -> None:
-        self._keys: Ints = np.zeros(0, dtype=np.int64)  # servers and nodes of the designs, ascending
-        self._places: Ints = np.zeros(0, dtype=np.int64)  # columns of these designs in the arrays below
-        self._totals: Floats = np.zeros((len(_FLOATS), 0))
-        self._draw_is_open: Bools = np.zeros(0, dtype=bool)
-        self._lines = _Rows[Component](np.int32)
-        self._violations = _Rows[Violation](np.bool_)
-        self._amounts: dict[Hashable, Floats] = {}  # NaN: not worked out yet
+        self._blocks: dict[_Key, _Block] = {}  # those that were asked about last at the end
+        self._number: dict[Hashable, int] = {}  # of each line
+        self._lines: list[Component] = []  # without quantities
 
     @property
     def n_designs(self) -> int:
         """Designs that are kept."""
-        return int(self._keys.size)
+        return len(self._blocks) * _SIZE
 
     def knows(self, servers: Ints, nodes: Ints) -> Bools:
         """(designs,) whether each was counted before."""
-        return self._found(servers * _NODES + nodes)[1]
+        keys, _ = self._keys(servers, nodes)
+        return np.array([key in self._blocks for key in keys], dtype=bool)
 
-    def places(self, servers: Ints, nodes: Ints) -> Ints:
-        """Numbers of some designs for the other functions; those that nobody asked about before are counted now.
-
-        They hold until the next call of this function.
+    def places(self, servers: Ints, nodes: Ints) -> Places:
+        """Some designs for the other functions; those that nobody asked about before are counted now.
 
         Parameters
         ----------
         servers, nodes : ndarray of int, shape (designs,)
             Servers and storage nodes. [-]
         """
-        keys = servers * _NODES + nodes
-        at, is_known = self._found(keys)
-        if not is_known.all():
-            if self._keys.size > _MOST_DESIGNS:
-                self._forget()
-                is_known = np.zeros(keys.shape, dtype=bool)
-            more = self._with_neighbours(servers[~is_known], nodes[~is_known])
-            self._add(more[~self._found(more)[1]])
-            at, _ = self._found(keys)
-        return np.asarray(self._places[at])
+        keys, columns = self._keys(servers, nodes)
+        numbers: dict[_Key, int] = {}
+        of_block = [numbers.setdefault(key, len(numbers)) for key in keys]
+        new = [key for key in numbers if key not in self._blocks]
+        if new:
+            self._add(new)
+        found = tuple(map(self._blocks.pop, numbers))
+        self._blocks.update(zip(numbers, found, strict=True))
+        while len(self._blocks) > _MOST_BLOCKS:
+            del self._blocks[next(iter(self._blocks))]
+        return Places(found, columns if len(found) == 1 else columns + np.array(of_block, dtype=np.int64) * _SIZE)
 
-    def totals(self, places: Ints) -> DesignTotals:
+    def totals(self, places: Places) -> DesignTotals:
         """What some designs take."""
-        units, racks, watts, raw = self._totals.take(places, axis=1)
-        return DesignTotals(units, racks, watts, raw, self._draw_is_open[places], dict(self._violations.at(places)))
+        blocks, columns = places
+        units, racks, watts, raw, is_open = _joined([block.totals for block in blocks]).take(columns, axis=1)
+        violations = {}
+        for rule in dict.fromkeys(rule for block in blocks for rule in block.violations):
+            none = np.zeros(_SIZE, dtype=bool)
+            breaks = _joined([block.violations.get(rule, none) for block in blocks])[columns]
+            if breaks.any():
+                violations[rule] = breaks
+        return DesignTotals(units, racks, watts, raw, is_open > 0, violations)
 
-    def amounts(self, name: Hashable, places: Ints, work_out: Callable[[Sequence[Component]], Floats]) -> Floats:
+    def amounts(self, name: Hashable, places: Places, work_out: Callable[[Sequence[Component]], Floats]) -> Floats:
         """Three amounts of some designs, each worked out once under a name from the parts; shape (3, designs)."""
-        known = self._amounts.get(name)
-        if known is None or known.shape[1] < self._keys.size:
-            if known is None and len(self._amounts) >= _MOST_NAMES:
-                self._amounts.clear()
-            wider = np.full((_AMOUNTS, self._keys.size), np.nan)
-            if known is not None:
-                wider[:, : known.shape[1]] = known
-            known = self._amounts[name] = wider
-        if np.isnan(known[0, places]).any():
-            # Those of all designs take hardly longer than those of a few.
-            new = np.flatnonzero(np.isnan(known[0]))
-            parts = [part.of(quantity.astype(np.int64)) for part, quantity in self._lines.at(new)]
-            known[:, new] = work_out(parts)
-        return known.take(places, axis=1)
+        blocks, columns = places
+        new = [block for block in blocks if name not in block.amounts]
+        if new:
+            more = (block for block in reversed(self._blocks.values()) if name not in block.amounts)
+            new = list(dict.fromkeys((*new, *islice(more, len(new) + _MORE_BLOCKS))))
+            amounts = work_out(self._parts(new))
+            for number, block in enumerate(new):
+                block.keep(name, amounts[:, number * _SIZE : (number + 1) * _SIZE])
+        return _joined([np.stack(block.amounts[name]) for block in blocks]).take(columns, axis=1)
 
-    def _with_neighbours(self, servers: Ints, nodes: Ints) -> Ints:
-        """Keys of designs and of those with some more or fewer servers and units of storage, ascending."""
-        of_servers, of_units = _BLOCK
-        step = of_units * self._per_unit
-        first = (servers - 1) // of_servers * of_servers + 1
-        least = np.where(nodes > 0, (nodes - 1) // step * step + self._per_unit, 0)
-        more = np.where(nodes[:, None] > 0, np.arange(of_units) * self._per_unit, 0)
-        each = (first[:, None, None] + np.arange(of_servers)[:, None]) * _NODES + (least[:, None] + more)[:, None, :]
-        return np.unique(np.concatenate([each.ravel(), servers * _NODES + nodes]))
+    def _keys(self, servers: Ints, nodes: Ints) -> tuple[list[_Key], Ints]:
+        """The block of each design, and its place there."""
+        stores = nodes > 0
+        first, place = np.divmod(servers - 1, np.where(stores, _SERVERS, _SIZE))
+        units, rest = np.divmod(nodes - 1, self._per_unit)
+        group, unit = np.divmod(units, _UNITS)
+        keys = list(map(_Key, first.tolist(), group.tolist(), rest.tolist()))
+        return keys, np.where(stores, place * _UNITS + unit, place)
 
-    def _found(self, keys: Ints) -> tuple[Ints, Bools]:
-        """Where each key is or would be, and whether it is there."""
-        known = self._keys
-        if not known.size:
-            return np.zeros(keys.shape, dtype=np.int64), np.zeros(keys.shape, dtype=bool)
-        at = np.minimum(np.searchsorted(known, keys), known.size - 1)
-        return at, known[at] == keys
+    def _add(self, keys: Sequence[_Key]) -> None:
+        designs = [key.designs(self._per_unit) for key in keys]
+        servers, nodes = (np.concatenate(each) for each in zip(*designs, strict=True))
+        counted = self._count(servers, nodes)
+        of_all = DesignTotals.of(counted)
+        totals = np.stack([*(getattr(of_all, name) for name in _FLOATS), of_all.draw_is_open])
+        lines: dict[int, Ints] = {}
+        for part in counted.components:
+            number = self._number.setdefault(_line_of(part), len(self._number))
+            if number == len(self._lines):
+                self._lines.append(part.of(_NO_ROWS))
+            lines[number] = lines[number] + part.quantity if number in lines else part.quantity
+        numbers, table = np.array(list(lines), dtype=np.int64), np.array(list(lines.values()), dtype=np.int32)
+        for place, key in enumerate(keys):
+            own = slice(place * _SIZE, (place + 1) * _SIZE)
+            has = table[:, own].any(axis=1)
+            self._blocks[key] = _Block(
+                totals[:, own].copy(),
+                {rule: rows[own].copy() for rule, rows in of_all.violations.items() if rows[own].any()},
+                numbers[has],
+                zlib.compress(table[has, own].tobytes(), 1),
+            )
 
-    def _add(self, keys: Ints) -> None:
-        counted = self._count(*np.divmod(keys, _NODES))
-        totals, start, n_more = DesignTotals.of(counted), self._keys.size, keys.size
-        all_keys = np.concatenate([self._keys, keys])
-        order = np.argsort(all_keys)
-        self._places = np.concatenate([self._places, np.arange(start, start + n_more)])[order]
-        self._keys = all_keys[order]
-        self._totals = np.hstack([self._totals, np.stack([getattr(totals, name) for name in _FLOATS])])
-        self._draw_is_open = np.concatenate([self._draw_is_open, totals.draw_is_open])
-        self._lines.add(((_line_of(part), part, part.quantity) for part in counted.components), n_more)
-        self._violations.add(((rule, rule, rows) for rule, rows in counted.violations.items()), n_more)
+    def _parts(self, blocks: Sequence[_Block]) -> list[Component]:
+        """Lines of the designs of some blocks."""
+        table = np.zeros((len(self._lines), len(blocks) * _SIZE), dtype=np.int64)
+        for place, block in enumerate(blocks):
+            table[block.lines, place * _SIZE : (place + 1) * _SIZE] = block.quantities
+        return [self._lines[row].of(table[row]) for row in np.flatnonzero(table.any(axis=1)).tolist()]
 
 
-class _Rows(Generic[_Value]):
-    """What some designs have and others lack: a row for each thing, a column for each design."""
-
-    def __init__(self, kind: type[np.generic]) -> None:
-        self._kind = kind
-        self._of: dict[Hashable, int] = {}
-        self._values: list[_Value] = []
-        self._table: NDArray[Any] = np.zeros((0, 0), dtype=kind)
-
-    def add(self, parts: Iterable[tuple[Hashable, _Value, NDArray[Any]]], n_more: int) -> None:
-        """Append columns of further designs: key, value and its entry for each of them."""
-        found: dict[int, NDArray[Any]] = {}
-        for key, value, entries in parts:
-            row = self._of.setdefault(key, len(self._of))
-            if row == len(self._values):
-                self._values.append(value)
-            found[row] = found[row] + entries if row in found else entries
-        table = np.zeros((len(self._of), self._table.shape[1] + n_more), dtype=self._kind)
-        table[: len(self._table), : self._table.shape[1]] = self._table
-        for row, entries in found.items():
-            table[row, -n_more:] = entries
-        self._table = table
-
-    def at(self, places: Ints) -> Iterator[tuple[_Value, NDArray[Any]]]:
-        """What any of some designs has, with the entry of each of them."""
-        table = self._table.take(places, axis=1)
-        for row in np.flatnonzero(table.any(axis=1)).tolist():
-            yield self._values[row], table[row]
+def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """One array of several, one after the other along the last axis."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=-1)
 
 
 def _line_of(part: Component) -> Hashable:

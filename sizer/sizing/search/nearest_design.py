@@ -32,26 +32,27 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     servers = 1e-6 * evaluated.space.sizes - 2.0
     budget = counts.request.limits.budget
 
-    def closeness_of(row: int, places: Ints, smallness: Floats) -> Floats:
-        missed = np.where(meets[row, places], smallness, fastest[row, places])
-        return np.where(in_time[row, places], missed, servers[places])
+    def closeness_of(rows: Ints | int, places: Ints, smallness: Floats) -> Floats:
+        missed = np.where(meets[rows, places], smallness, fastest[rows, places])
+        return np.where(in_time[rows, places], missed, servers[places])
 
-    every, waiting = np.arange(servers.size), []
-    for index in counts.alive:
-        row = evaluated.class_of[index]
-        few = breaks[row] + counts.certainly_broken[index]
-        smallness = _smallness(counts.at_least["racks"][index], counts.at_least["units"][index])
-        if budget is not None:
-            # Whether the rest keeps the budget is known when its parts are counted.
-            low = counts.least_main_cost[index]
-            smallness = np.where(low > budget, 1.0 - _PER_UNIT_OF_MONEY * low, 1.0)
-        near = closeness_of(row, every, smallness)
-        waiting.append((int(few.min()), -float(near[few == few.min()].max()), index, few, near))
+    alive = np.array(counts.alive, dtype=np.int64)
+    rows = evaluated.class_of[alive]
+    could_break = breaks[rows] + counts.certainly_broken[alive]
+    could_be = _smallness(counts.at_least["racks"][alive], counts.at_least["units"][alive])
+    if budget is not None:
+        # Whether the rest keeps the budget is known when its parts are counted.
+        low = counts.least_main_cost[alive]
+        could_be = np.where(low > budget, 1.0 - _PER_UNIT_OF_MONEY * low, 1.0)
+    could_near = closeness_of(rows[:, None], np.arange(servers.size), could_be)
+    fewest = could_break.min(axis=1)
+    nearest = np.where(could_break == fewest[:, None], could_near, -np.inf).max(axis=1)
     best: tuple[int, float, int, tuple[AnyLimit, ...]] | None = None
-    for count, closeness, index, few, near in sorted(waiting, key=lambda one: one[:3]):
+    for count, closeness, number in sorted(zip(fewest.tolist(), (-nearest).tolist(), range(alive.size), strict=True)):
         if best is not None and (count, closeness) > best[:2]:
             break
-        row, order = evaluated.class_of[index], np.lexsort((-near, few))
+        index, row, few, near = counts.alive[number], int(rows[number]), could_break[number], could_near[number]
+        order = np.lexsort((-near, few))
         start, many = 0, _FIRST_COUNTED
         # The designs of a platform are counted in the order of what they could be, more at a time.
         while start < order.size and (best is None or (int(few[order[start]]), -float(near[order[start]])) <= best[:2]):

@@ -20,8 +20,8 @@ from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities
 from sizer.workload.request import Limits, SizingRequest
 
-# Designs of all platforms together that are stored, some 400 bytes each.
-_MOST_STORED = 200_000
+# Designs of all platforms together that are stored, some 100 bytes each.
+_MOST_STORED = 800_000
 
 
 class PricedTotals(NamedTuple):
