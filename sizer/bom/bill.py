@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
+from functools import cached_property
 from typing import Literal
 
 from sizer.base.money import net_price, round_money
@@ -194,7 +195,7 @@ class Bill:
     price_warnings: tuple[tuple[str, BillWarning], ...] = ()
     is_customer_copy: bool = False  # prices are what the customer pays; list prices and discounts are not told
 
-    @property
+    @cached_property
     def bought(self) -> tuple[BillLine, ...]:
         """Lines that count in the totals."""
         return tuple(line for line in self.lines if line.is_bought)
@@ -204,7 +205,7 @@ class Bill:
         """Sum of the list prices."""
         return Sum.of(line.extended_list for line in self.bought)
 
-    @property
+    @cached_property
     def net_total(self) -> Sum:
         """Sum of the net prices, before the discount of the deal."""
         return Sum.of(line.extended_net for line in self.bought)

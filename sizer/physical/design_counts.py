@@ -173,7 +173,8 @@ class DesignCounts:
             amounts = work_out(self._parts(new))
             for number, block in enumerate(new):
                 block.keep(name, amounts[:, number * _SIZE : (number + 1) * _SIZE])
-        return _joined([np.stack(block.amounts[name]) for block in blocks]).take(columns, axis=1)
+        rows = zip(*(block.amounts[name] for block in blocks), strict=True)
+        return np.array([_joined(row).take(columns) for row in rows])
 
     def _keys(self, servers: Ints, nodes: Ints) -> tuple[list[_Key], Ints]:
         """The block of each design, and its place there."""

@@ -30,10 +30,10 @@ class FreePorts:
         self._dealt = np.zeros(switches.size, dtype=np.int64)
         # From the last port for end points down; ports that would be uplinks in a tree come last.
         places = np.arange(numbers.size)
-        self._order = np.concatenate([places[:down][::-1], places[down:]])
+        self._order: list[int] = np.concatenate([places[:down][::-1], places[down:]]).tolist()
         # The other port of a twin-port cage; -1 where it takes no end point.
         place_of = {number: place for place, number in enumerate(numbers.tolist())}
-        self._partner = np.array([place_of.get(number ^ 1, -1) for number in numbers.tolist()], dtype=np.int64)
+        self._partner = [place_of.get(number ^ 1, -1) for number in numbers.tolist()]
         self._kinds: dict[tuple[int, int], str] = {}  # dealt ports -> kind of their link
 
     def take(self, device: int, port: int) -> bool:
@@ -62,10 +62,10 @@ class FreePorts:
 
     def _place(self, switch: int, kind: str) -> int:
         """Free place of a switch in a cage with a link of this kind, or else in a free cage, or else any."""
-        places: list[int] = [place for place in self._order.tolist() if self.free[switch, place]]
-        partners = {place: int(self._partner[place]) for place in places}
-        same = (place for place in places if self._kinds.get((switch, partners[place])) == kind)
-        alone = (place for place in places if partners[place] < 0 or self.free[switch, partners[place]])
+        free: list[bool] = self.free[switch].tolist()
+        places = [place for place in self._order if free[place]]
+        same = (place for place in places if self._kinds.get((switch, self._partner[place])) == kind)
+        alone = (place for place in places if self._partner[place] < 0 or free[self._partner[place]])
         return next(same, next(alone, places[0]))
 
     def fill(self, count: int) -> tuple[Ints, Ints]:

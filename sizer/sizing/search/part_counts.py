@@ -136,12 +136,13 @@ class PartCounts:
         """Write what was counted of some designs into the arrays over all."""
         rows = self.evaluated.space.of_platform(index).start + sizes
         self.rack_units[rows], self.power_w[rows] = one.totals.rack_units, one.totals.power_max_w
-        self.racks[rows], self.raw_bytes[rows] = one.totals.racks, np.nan_to_num(one.totals.raw_bytes)
+        self.racks[rows] = one.totals.racks
+        self.raw_bytes[rows] = np.where(np.isnan(one.totals.raw_bytes), 0.0, one.totals.raw_bytes)
         self.cost[rows], self.likely_cost[rows] = one.cost, one.likely_cost
         self.ranking_cost[rows] = one.ranking_cost
         self.unknowns[rows] = self.evaluated.unknowns[rows] + one.power_is_open
         self.energy_is_open[rows] = one.energy_is_open
-        self._keeps[rows] = np.logical_and.reduce([np.ones(sizes.size, dtype=bool), *one.limits.values()])
+        self._keeps[rows] = np.logical_and.reduce(list(one.limits.values())) if one.limits else True
         self._is_counted[rows] = True
 
     @property
