@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.estimate import Estimate
 from sizer.base.normal import normal_cdf, normal_quantile
 
@@ -95,8 +95,8 @@ class Capacity:
         """Capacities of the rows of flat arrays at some places, in the shape of these."""
         return Capacity(*(np.ravel(getattr(self, one))[place] for one in _FIELDS))
 
-    def take(self, rows: Ints | slice) -> "Capacity":
-        """Capacity of some rows of the first axis."""
+    def take(self, rows: Ints | Bools | slice) -> "Capacity":
+        """Capacity of some rows of the first axis, or of those of a mask."""
         return Capacity(*(getattr(self, one)[rows] for one in _FIELDS))
 
     def scaled(self, factor: ArrayLike) -> "Capacity":
