@@ -121,10 +121,12 @@ class Calibration:
         combinations = (name.split("/") for name in self.rates_of)
         return frozenset(stack for stack, dnn, *_ in combinations if dnn == dnn_id)
 
-    @property
+    @cached_property
     def parameter_sd(self) -> Floats:
         """Standard deviation of every parameter."""
-        return np.asarray(np.sqrt(np.diag(self.covariance)))
+        found: Floats = np.sqrt(np.diag(self.covariance))
+        found.setflags(write=False)
+        return found
 
     def calibrates(self, observation_id: str) -> bool:
         """Whether a published number was among those that the calibration is fitted to."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.estimate import Estimate
 from sizer.base.normal import normal_cdf, normal_quantile
 
@@ -83,21 +83,21 @@ class Capacity:
     @classmethod
     def concatenated(cls, parts: "Sequence[Capacity]") -> "Capacity":
         """Capacities of several sets of rows as one set."""
-        return cls(*(np.concatenate([np.ravel(getattr(part, one.name)) for part in parts]) for one in fields(cls)))
+        return cls(*(np.concatenate([np.ravel(getattr(part, one)) for part in parts]) for one in _FIELDS))
 
     def broadcast_to(self, shape: tuple[int, ...]) -> "Capacity":
         """The same capacities in a shape that theirs broadcasts to."""
         if all(np.shape(getattr(self, one)) == shape for one in _FIELDS):
             return self
-        return Capacity(*(np.broadcast_to(getattr(self, one.name), shape) for one in fields(self)))
+        return Capacity(*(np.broadcast_to(getattr(self, one), shape) for one in _FIELDS))
 
     def flat_rows(self, place: Ints) -> "Capacity":
         """Capacities of the rows of flat arrays at some places, in the shape of these."""
-        return Capacity(*(np.ravel(getattr(self, one.name))[place] for one in fields(self)))
+        return Capacity(*(np.ravel(getattr(self, one))[place] for one in _FIELDS))
 
-    def take(self, rows: Ints | slice) -> "Capacity":
-        """Capacity of some rows of the first axis."""
-        return Capacity(*(getattr(self, one.name)[rows] for one in fields(self)))
+    def take(self, rows: Ints | Bools | slice) -> "Capacity":
+        """Capacity of some rows of the first axis, or of those of a mask."""
+        return Capacity(*(getattr(self, one)[rows] for one in _FIELDS))
 
     def scaled(self, factor: ArrayLike) -> "Capacity":
         """Capacity times a factor without spread."""
@@ -119,12 +119,14 @@ class Capacity:
         with np.errstate(divide="ignore", invalid="ignore"):
             distance = np.log(self.median) - np.log(np.asarray(need, float))
         distance = np.where(np.isnan(distance), np.inf, distance)  # inf needs meet inf capacities
-        chance = np.asarray(distance >= -1e-12, dtype=float)  # of a capacity without spread
         # Most stages have one kind of spread; the other is not worked out, the normal one above all takes its time.
+        if (is_normal := self.log_sd > 0).all():
+            return normal_cdf(_score(distance, self.log_sd, self.skew))
+        chance = np.asarray(distance >= -1e-12, dtype=float)  # of a capacity without spread
         if (is_uniform := self.log_half_width > 0).any():
             uniform = 0.5 + 0.5 * distance / np.where(is_uniform, self.log_half_width, 1.0)
             chance = np.where(is_uniform, np.clip(uniform, 0.0, 1.0), chance)
-        if (is_normal := self.log_sd > 0).any():
+        if is_normal.any():
             if is_normal.shape == chance.shape:
                 chance[is_normal] = normal_cdf(
                     _score(distance[is_normal], self.log_sd[is_normal], self.skew[is_normal])
@@ -192,21 +194,25 @@ def _quantile_of_smallest(stages: Sequence[Capacity], probability: Floats) -> Fl
     cuts = np.arange(1, 2**halvings).reshape(-1, *(1,) * len(shape))
 
     # All stages at once, along an axis before that one: many designs of few sizes are asked about.
-    stacked = (np.stack([getattr(stage.broadcast_to(own), one) for stage in stages]) for one in _FIELDS)
+    alike = [stage.broadcast_to(own) for stage in stages]
+    stacked = (np.stack([getattr(stage, one) for stage in alike]) for one in _FIELDS)
     ones = (1,) * (1 + len(shape) - len(own))
     each = Capacity(*(one.reshape(len(stages), *ones, *own) for one in stacked))
     # The smallest of several is below the quantile of each of them, and above their smallest deep quantile.
-    high, low = (np.log(each.quantile(p).min(axis=0))[0] for p in (probability, probability / (len(stages) + 1)))
+    high, low = np.log(each.quantile(np.stack([probability, probability / (len(stages) + 1)])).min(axis=0))
     with np.errstate(invalid="ignore"):  # a rate without a limit stays one
         width = np.where(high > low, high - low, 0.0)
-    chances, wanted = _Chances(each.broadcast_to((len(stages), len(cuts), *shape))), 1 - probability
+    # A stage that is sure to pass the upper end is never the smallest.
+    is_open = (each.probability_at_least(np.exp(low + width)) < 1).reshape(len(stages), -1).any(axis=1)
+    each = each.take(np.flatnonzero(is_open))
+    chances, wanted = _Chances(each.broadcast_to((len(each.median), len(cuts), *shape))), 1 - probability
     part, fraction = 1.0, np.zeros(shape)
     for _ in range(_BISECTIONS // halvings):
         part /= 2**halvings
         # Stages are independent given the design.
         points = np.exp(low + (fraction + cuts * part) * width)
         is_below = np.multiply.reduce(chances.at_least(points), axis=0) >= wanted
-        fraction = fraction + np.count_nonzero(is_below, axis=0) * part
+        fraction = fraction + np.add.reduce(is_below, axis=0) * part
     return np.asarray(np.exp(low + (fraction + part) * width))
 
 

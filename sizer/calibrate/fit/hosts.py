@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -83,8 +83,18 @@ class HostFit:
     covariance: Floats
     stack_log_sd: dict[str, float]  # scatter of the runs of a stack around the line
 
+    @cached_property
+    def _works(self) -> dict[HostTask, HostWork]:
+        """Lines that were asked for: few formats and stacks."""
+        return {}
+
     def work(self, task: HostTask) -> HostWork:
         """Line of a task; a parameter that was never fitted counts with its prior."""
+        if task not in self._works:
+            self._works[task] = self._work(task)
+        return self._works[task]
+
+    def _work(self, task: HostTask) -> HostWork:
         index = {name: i for i, name in enumerate(self.names)}
         weights, mean, own, common = np.zeros((2, len(self.names))), np.zeros(2), np.zeros(2), 0.0
         parameters = [(task.fixed, (0,)), (task.per_byte, (1,)), *((name, (0, 1)) for name in task.factors)]

@@ -27,7 +27,7 @@ def missing_for_rate(platform: Platform, run: WorkloadRun, storage_nodes: int) -
     is_read = bool((run.comp.hit_fraction < 1).any() or (run.need.cold_samples_per_s > 0).any())
     found = list(_of_storage(platform, is_read=is_read))
     nodes = run.servers if platform.storage.kind == "local" else np.array([max(storage_nodes, 1)])
-    is_written = write_demand_matters(run.need, nodes, run.cols).any()
+    is_written = write_demand_matters(run.need.checkpoints, nodes, run.cols).any()
     if is_written and write_rate_is_unknown(platform.storage):
         found.append(MissingFact(FactKind.WRITE_RATE, platform.storage.id, platform.storage.name))
     return tuple(found)

@@ -172,8 +172,9 @@ def evaluate_space(
     is_cached = np.logical_and.reduce([compute_side.is_cached(comp) for comp in servers.computes])[alike.kind_of]
     # Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
     is_read = ~is_cached | np.logical_or.reduce([need.cold_samples_per_s > 0 for need in servers.needs])[alike.kind_of]
-    units, needs = alike.class_units, [need.take(alike.kinds_of(slice(None))) for need in servers.needs]
-    is_written = write_demands_matter(needs, space.sizes[None, :], found.nodes, alike.class_cols)
+    units, kinds = alike.class_units, alike.kinds_of(slice(None))
+    streams = [need.checkpoints and need.checkpoints.take(kinds) for need in servers.needs]
+    is_written = write_demands_matter(streams, space.sizes[None, :], found.nodes, alike.class_cols)
     return EvaluatedSpace(
         space=space,
         platforms=tuple(platforms),
@@ -232,8 +233,7 @@ class _Servers:
         for work in works:
             comp = compute_side.compute(work, platforms, cols, servers, calibration, catalog)
             need = evaluate.need(work, comp, cols, servers, confidence, calibration)
-            by_gpus = evaluate.gpu_probability(comp.gpu, need)
-            by_decode, by_link = (one.probability_at_least(need.samples_per_s) for one in (comp.decode, comp.host_link))
+            by_gpus, by_decode, by_link = evaluate.stage_probabilities(comp, need)
             if work.request.target.gpus_busy is not None:
                 count &= servers * cols.gpus_per_server >= work.request.target.gpus_busy
             if need.counts_gpu:

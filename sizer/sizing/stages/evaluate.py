@@ -22,7 +22,7 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.sizing.reasons import RateNeed
 from sizer.sizing.stages.checkpoints import CheckpointRates, checkpoint_rates
 from sizer.sizing.stages.compute_side import Compute
-from sizer.sizing.stages.outcomes import Outcomes, of_busy_gpus, of_rate, of_time
+from sizer.sizing.stages.outcomes import ByStage, Outcomes, of_busy_gpus, of_rate, of_time
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -45,6 +45,7 @@ class Need:
     outcomes: Outcomes  # of the servers, with what each asks of storage and network
     has_gpus: Bools | None = None  # whether there are so many; None: no number of GPUs is asked for
     checkpoints: CheckpointRates | None = None  # of a language model
+    by_stage: ByStage | None = None  # probabilities to meet the need, where its outcomes are made of them; not taken
 
     def take(self, rows: Ints | slice) -> "Need":
         """Need of some rows of the first axis."""
@@ -238,8 +239,10 @@ def required_samples_per_s(work: ResolvedWorkload, length: Estimate | None, cali
 def need_of_rate(comp: Compute, samples_per_s: Floats) -> Need:
     """What a rate asks, the same of all rows or one of each."""
     zero = np.zeros(samples_per_s.shape)
-    outcomes = of_rate(comp, samples_per_s)
-    return Need(samples_per_s, zero, samples_per_s, zero, counts_gpu=True, outcomes=outcomes)
+    gpu, decode, link = (one.probability_at_least(samples_per_s) for one in (comp.gpu, comp.decode, comp.host_link))
+    by_stage = (gpu, decode, link)
+    outcomes = of_rate(comp, samples_per_s, by_stage)
+    return Need(samples_per_s, zero, samples_per_s, zero, counts_gpu=True, outcomes=outcomes, by_stage=by_stage)
 
 
 def read_bytes_per_s(work: ResolvedWorkload, comp: Compute, wanted: Need) -> Floats:
@@ -357,6 +360,14 @@ def gpu_probability(gpu: Capacity, wanted: Need) -> Floats:
     if not wanted.counts_gpu:
         return np.ones_like(gpu.median) if wanted.has_gpus is None else np.asarray(wanted.has_gpus, dtype=float)
     return gpu.widened(wanted.gpu_log_sd).probability_at_least(wanted.gpu_samples_per_s)
+
+
+def stage_probabilities(comp: Compute, wanted: Need) -> ByStage:
+    """Probabilities that GPUs, host decode and the link to the GPUs meet the target; of all rows of the need."""
+    if wanted.by_stage is not None:
+        return wanted.by_stage
+    decode, link = (one.probability_at_least(wanted.samples_per_s) for one in (comp.decode, comp.host_link))
+    return gpu_probability(comp.gpu, wanted), decode, link
 
 
 def feeding_probability(stages: Compute | pipeline.Stages, wanted: Need) -> Floats:

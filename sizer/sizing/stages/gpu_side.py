@@ -13,7 +13,6 @@ from sizer.base.arrays import Floats, Ints
 from sizer.base.identity_cache import (
     StoredAnswers,
     cached_by_identity,
-    identity_of,
     identity_of_list,
     stores_by_catalog,
 )
@@ -87,7 +86,8 @@ def gpu_side(
     arrays = (n_servers, *cols.as_rows(_READ))
     key = (
         network_key(work),
-        identity_of(platforms[0]) if len(platforms) == 1 else identity_of_list(platforms),
+        # Of a platform alone, its group is all that counts besides the columns: storage may differ.
+        compute_groups(platforms)[0][0] if len(platforms) == 1 else identity_of_list(platforms),
         *((one.shape, one.tobytes()) for one in arrays),
     )
     stored = _of_one if len(platforms) == n_servers.size == 1 else _of_many

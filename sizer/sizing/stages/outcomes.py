@@ -32,6 +32,8 @@ _AT_ONCE = 16_384
 # Logarithm of a rate that nothing reaches.
 _NEVER = 700.0
 
+# Probabilities that GPUs, host decode and the link between them reach a rate.
+ByStage = tuple[Floats, Floats, Floats]
 # Chance, least rate and rate of the servers [samples/s], and log width.
 _Outcome = tuple[Floats, Floats, Floats, Floats]
 
@@ -142,15 +144,15 @@ class Outcomes:
         for start in range(0, len(self.chance), step):
             some = slice(start, start + step)
             need, width = self.log_need[some], self.log_width[some]
-            asked = need + self._log_cold(need - np.minimum(self.log_rate[some], network))
+            asked = need + self._log_cold(need, self.log_rate[some], network)
             by_storage = _reached(storage - asked, np.maximum(half, 0.5 * width))
             by_network = _reached(np.minimum(network - need, first_network - asked), 0.5 * width)
             for one in self.chance[some] * by_storage * by_network:
                 total += one
         return np.asarray(np.minimum(total, 1.0))
 
-    def _log_cold(self, log_ratio: Floats) -> Floats:
-        """Logarithm of the least cold rate over the least rate, where later epochs run faster than that by a ratio.
+    def _log_cold(self, log_need: Floats, log_rate: Floats, log_network: Floats) -> Floats:
+        """Logarithm of the least cold rate over the least rate, where servers and network let later epochs run faster.
 
         In units of the least rate, later epochs at 1/q leave the first one F/(1 - (1 - F) q); a path that is slower
         than that later on, too, serves all with F + (1 - h)(1 - F).
@@ -160,15 +162,16 @@ class Outcomes:
             everything = np.log(share + misses * (1 - share))
             if not ((share > 0) & (misses < 1)).any():
                 return np.asarray(np.maximum(everything, -_NEVER))
-            ratio = np.exp(np.minimum(log_ratio, 0.0))
+            ratio = np.exp(np.minimum(log_need - np.minimum(log_rate, log_network), 0.0))
             first = np.where(share > 0, share / (1 - (1 - share) * ratio), 0.0)
             found = np.where(first * ratio < misses, everything, np.log(first))
         return np.asarray(np.maximum(found, -_NEVER))
 
 
-def of_rate(comp: Compute, asked: Floats) -> Outcomes:
-    """The one outcome of a rate that is asked for."""
-    chance = _servers(comp, asked)
+def of_rate(comp: Compute, asked: Floats, by_stage: ByStage) -> Outcomes:
+    """The one outcome of a rate that is asked for, which the stages of the servers reach with these probabilities."""
+    gpu, decode, link = by_stage
+    chance = np.asarray(gpu * (decode * link))
     rate, none = np.broadcast_to(asked, chance.shape), np.zeros(chance.shape)
     return Outcomes.of([(chance, rate, rate, none)], none, comp)
 
@@ -176,7 +179,11 @@ def of_rate(comp: Compute, asked: Floats) -> Outcomes:
 def of_busy_gpus(comp: Compute, has_gpus: Bools) -> Outcomes:
     """Rates of the GPUs, each as likely as the others: everything else must pass what they take."""
     rates, widths = _equally_likely(comp.gpu, _GPU_OUTCOMES)
-    return Outcomes.of_arrays(_fed(comp, rates) * has_gpus / _GPU_OUTCOMES, rates, rates, widths, np.zeros(()), comp)
+    # Rows with fewer GPUs meet the target in no outcome.
+    chance, asked = np.zeros(rates.shape), rates[:, has_gpus]
+    fed = (one.take(has_gpus).probability_at_least(asked) for one in (comp.decode, comp.host_link))
+    chance[:, has_gpus] = np.multiply(*fed) / _GPU_OUTCOMES
+    return Outcomes.of_arrays(chance, rates, rates, widths, np.zeros(()), comp)
 
 
 def of_time(
@@ -273,7 +280,10 @@ def _fed(comp: Compute, rate: Floats) -> Floats:
 
 def _reached(distance: Floats, half: Floats) -> Floats:
     """Probability to lie above a need, at a distance from it and spread evenly over half a width to either side."""
-    if not half.any():
+    is_spread = half > 0
+    if not is_spread.any():
         return np.asarray(distance >= -1e-12, dtype=float)
-    even = np.clip(0.5 + 0.5 * distance / np.where(half > 0, half, 1.0), 0.0, 1.0)
-    return np.asarray(np.where(half > 0, even, distance >= -1e-12))
+    is_everywhere = bool(is_spread.all())
+    even = 0.5 + 0.5 * distance / (half if is_everywhere else np.where(is_spread, half, 1.0))
+    even = np.minimum(np.maximum(even, 0.0), 1.0)
+    return even if is_everywhere else np.asarray(np.where(is_spread, even, distance >= -1e-12))

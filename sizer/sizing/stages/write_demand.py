@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.sizing.stages.evaluate import Need
+from sizer.sizing.stages.checkpoints import CheckpointRates
 from sizer.sizing.stages.platform_columns import Columns
 
 # Writes up to this share of the demonstrated reads need no published write rate. A choice of ours: the lowest that a
@@ -13,13 +13,13 @@ from sizer.sizing.stages.platform_columns import Columns
 _CERTAIN_WRITE_SHARE = 0.1
 
 
-def write_demand_matters(wanted: Need, n_nodes: Ints, cols: Columns) -> Bools:
+def write_demand_matters(streams: CheckpointRates | None, n_nodes: Ints, cols: Columns) -> Bools:
     """Rows that write so much that it depends on the write rate of the storage whether it is enough.
 
     What a published test wrote, and a tenth of what the nodes read, is taken to be written whatever the rate is. A
     level that nobody asked for counts only where the smallest system is not sure to write what the workload does.
     """
-    streams, written = wanted.checkpoints, cols.staged_bytes_per_s
+    written = cols.staged_bytes_per_s
     if streams is not None:
         ingest = 0.0 if streams.others is None else streams.others.ingest_bytes_per_s
         written = written + streams.written_bytes_per_s + ingest
@@ -35,8 +35,10 @@ def _certain_writes(n_nodes: Floats | Ints, cols: Columns) -> Floats:
     return np.maximum(_CERTAIN_WRITE_SHARE * n_nodes * cols.node_low_bytes_per_s, cols.shown_write_bytes_per_s)
 
 
-def write_demands_matter(needs: Sequence[Need], n_servers: Ints, n_nodes: Ints, cols: Columns) -> Bools:
+def write_demands_matter(
+    each: Sequence[CheckpointRates | None], n_servers: Ints, n_nodes: Ints, cols: Columns
+) -> Bools:
     """Rows of which :func:`write_demand_matters` holds for any workload."""
     there = np.where(cols.is_local > 0, n_servers, np.maximum(n_nodes, 1))
-    found: Bools = np.logical_or.reduce([write_demand_matters(need, there, cols) for need in needs])
+    found: Bools = np.logical_or.reduce([write_demand_matters(streams, there, cols) for streams in each])
     return found
