@@ -14,6 +14,7 @@ from sizer.present.text import result_text
 from sizer.present.text.calibration import NOT_PREDICTED, rounded_throughput, throughput_text, time_text
 from sizer.present.text.checks import missing_text
 from sizer.present.text.design_size import limit_text
+from sizer.present.text.layouts import recompute_text, sharding_text
 from sizer.present.text.stages import measurement_text, stage_text
 from sizer.sizing.limits import AnyLimit, bound_of
 from sizer.sizing.result import (
@@ -133,16 +134,18 @@ def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:
         f"Parallel layout on {grouped(found.gpus_used)} GPUs, {grouped(found.batch)} sequences a step",
         layouts,
         [
-            Field("Layout", lambda one: one[0], width=10),
-            Field("TP", lambda one: str(one[1].tensor), "right", 6),
-            Field("PP", lambda one: str(one[1].pipeline), "right", 6),
-            Field("CP", lambda one: str(one[1].context), "right", 6),
-            Field("EP", lambda one: str(one[1].expert), "right", 6),
-            Field("DP", lambda one: grouped(one[1].data), "right", 8),
-            Field("Micro batch", lambda one: str(one[1].micro_batch), "right", 10),
-            Field("Divided state", lambda one: "all (FSDP)" if one[1].is_fully_sharded else "optimizer", width=14),
-            Field(unit, lambda one: significant(float(one[1].tokens_per_s.value)), "right", 14),
-            Field("GPU memory", lambda one: _gib(one[1].memory_bytes), "right", 12),
+            Field("Layout", lambda one: one[0], width=9),
+            Field("TP", lambda one: str(one[1].tensor), "right", 5),
+            Field("PP", lambda one: str(one[1].pipeline), "right", 5),
+            Field("VP", lambda one: str(one[1].virtual), "right", 5),
+            Field("CP", lambda one: str(one[1].context), "right", 5),
+            Field("EP", lambda one: str(one[1].expert), "right", 5),
+            Field("DP", lambda one: grouped(one[1].data), "right", 7),
+            Field("Micro batch", lambda one: str(one[1].micro_batch), "right", 8),
+            Field("Divided state", lambda one: sharding_text(one[1]), width=12),
+            Field("Recompute", lambda one: recompute_text(one[1]), width=11),
+            Field(unit, lambda one: significant(float(one[1].tokens_per_s.value)), "right", 11),
+            Field("GPU memory", lambda one: _gib(one[1].memory_bytes), "right", 10),
             Field("Fits", lambda one: probability_text(one[1].probability_fits), "right", 8),
         ],
         note=f"{words.capital(unit)} while training runs, without interruptions.",

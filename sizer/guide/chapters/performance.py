@@ -6,7 +6,7 @@ from typing import Any
 from sizer.guide.context import GuideContext
 from sizer.present import charts, words
 from sizer.present.figures import PageFigure, charted
-from sizer.present.language_charts import step_chart
+from sizer.present.language_charts import memory_chart, step_chart
 from sizer.present.performance_tables import figures_table, layout_table, stacks_table, stage_note, time_table
 from sizer.present.reference_table import reference_table, reference_text, references_table
 from sizer.present.tables import Table
@@ -21,6 +21,8 @@ from sizer.sizing.result import WorkloadAnswer
 
 # Height of the curves over the number of GPUs: two of them and their tables stand on one page.
 _CURVE_PX = 190
+# Of a language model, which has two more figures on these pages.
+_LOW_CURVE_PX = 130
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class WorkloadPerformance:
     stacks: Table | None
     basis: str  # published runs that the rate of a language model rests on
     step_chart: PageFigure | None
+    memory_chart: PageFigure | None
     reference: Table | None  # of the only workload; several are compared in one table
 
 
@@ -77,6 +80,7 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
 
 def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> WorkloadPerformance:
     palette, n_gpus = context.palette, context.design.n_gpus
+    height = _CURVE_PX if answer.language is None else _LOW_CURVE_PX
     return WorkloadPerformance(
         name=answer.workload.name,
         verdict=meets_text(context.result, answer),
@@ -91,12 +95,12 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
         ),
         scaling_chart=charted(
             f"scaling-chart-{number}",
-            charts.scaling_chart(answer, n_gpus, palette, height=_CURVE_PX) if answer.scaling.n_gpus.size > 1 else None,
+            charts.scaling_chart(answer, n_gpus, palette, height=height) if answer.scaling.n_gpus.size > 1 else None,
             "Projected throughput by number of GPUs, with storage and platform fixed.",
         ),
         accuracy_chart=charted(
             f"accuracy-chart-{number}",
-            None if context.has_many_workloads else accuracy_chart(answer, n_gpus, palette, height=_CURVE_PX),
+            None if context.has_many_workloads else accuracy_chart(answer, n_gpus, palette, height=height),
             accuracy_caption(answer),
         ),
         layout=layout_table(answer, number),
@@ -107,6 +111,12 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
             f"step-chart-{number}",
             step_chart(answer, palette),
             "A step of the chosen layout. Traffic that is hidden behind computing is not shown.",
+        ),
+        memory_chart=charted(
+            f"memory-chart-{number}",
+            memory_chart(answer, palette),
+            "GPU of the fullest pipeline stage. A layout counts as one that fits if its probability is at least 90 %, "
+            "or if it was published for this model and GPU.",
         ),
         resembles=reference_text(answer, context.design),
         reference=None if context.has_many_workloads else reference_table(answer, context.design, number),

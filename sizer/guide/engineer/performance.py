@@ -6,7 +6,6 @@ from typing import Any
 from sizer.guide.context import GuideContext
 from sizer.present import training_charts, words
 from sizer.present.figures import PageFigure, charted
-from sizer.present.language_charts import memory_chart
 from sizer.present.performance_tables import neighbours_table, stage_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
@@ -29,7 +28,6 @@ class WorkloadDetails:
     time_chart: PageFigure | None
     epoch_chart: PageFigure | None
     accuracy_chart: PageFigure | None
-    memory_chart: PageFigure | None  # of a language model
     cautions: list[str]
 
 
@@ -62,12 +60,6 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
             # The guide draws the one of a single workload.
             accuracy_chart(answer, context.design.n_gpus, palette) if context.has_many_workloads else None,
             accuracy_caption(answer),
-        ),
-        memory_chart=charted(
-            f"memory-chart-{number}",
-            memory_chart(answer, palette),
-            "GPU of the fullest pipeline stage. A layout counts as one that fits if its probability is at least 90 %, "
-            "or if it was published for this model and GPU.",
         ),
         cautions=[words.sentence(text) for text in result_text.cautions(answer)],
     )

@@ -129,18 +129,30 @@ def _degrees(one: LayoutAnswer) -> str:
     parts = [f"TP {one.tensor}", f"PP {one.pipeline}{chunks}", f"CP {one.context}"]
     if one.expert > 1:
         parts.append(f"EP {one.expert}")
-    sharding = "all state divided (FSDP)" if one.is_fully_sharded else "optimizer state divided"
-    recompute = ", activations recomputed" if one.recompute else ""
-    return f"{', '.join(parts)}, DP {one.data}, {sharding}{recompute}"
+    state = {"all (FSDP)": ", all state divided (FSDP)", "optimizer": ", optimizer state divided"}
+    recompute = recompute_text(one)
+    activations = "" if recompute == "none" else f", {recompute} recompute"
+    return f"{', '.join(parts)}, DP {one.data}{state.get(sharding_text(one), '')}{activations}"
+
+
+def sharding_text(one: LayoutAnswer) -> str:
+    """State that is divided over the replicas: 'all (FSDP)', 'optimizer' or 'none'."""
+    if one.data * one.context == 1:
+        return "none"
+    return "all (FSDP)" if one.is_fully_sharded else "optimizer" if one.is_optimizer_sharded else "none"
+
+
+def recompute_text(one: LayoutAnswer) -> str:
+    """Activations that are computed again in the backward pass: 'none', 'selective' or 'full'."""
+    return _RECOMPUTE.get(one.recompute, "selective")
 
 
 def _line(one: LayoutAnswer, gpus: int) -> str:
     rate, low, high = one.tokens_per_s
     interval = f"{grouped(float(f'{low:.3g}'))} to {grouped(float(f'{high:.3g}'))}"
-    sharding = "FSDP" if one.is_fully_sharded else "optimizer"
     degrees = f"{one.tensor:3d} {one.pipeline:3d} {one.virtual:3d} {one.context:3d} {one.expert:3d} {one.data:6d}"
     return (
-        f"{degrees} {one.micro_batch:5d} {sharding:10} {_RECOMPUTE.get(one.recompute, 'part'):9} "
+        f"{degrees} {one.micro_batch:5d} {sharding_text(one):10} {recompute_text(one):9} "
         f"{grouped(float(f'{rate:.3g}')):>12} {interval:>24} {grouped(rate / gpus):>8} "
         f"{float(one.memory_bytes.value) / GIB:5.0f} {probability_text(one.probability_fits):>9}"
     )
