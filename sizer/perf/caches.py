@@ -117,9 +117,9 @@ def lru_shared_order_hit_fraction(c: ArrayLike, n_servers: ArrayLike) -> Floats:
     require_within(0, 1, c=c)
     require_at_least(1, n_servers=n_servers)
     share, m = np.broadcast_arrays(np.asarray(c, dtype=float), np.asarray(n_servers, dtype=float))
-    # Designs repeat few pairs of share and servers many times.
-    pairs, where = np.unique(np.stack([share.ravel(), m.ravel()]), axis=1, return_inverse=True)
-    return _shared_order(pairs[0], 1 / pairs[1])[where.reshape(-1)].reshape(share.shape)
+    # Designs repeat few pairs of share and servers many times. Complex numbers are sorted faster than columns.
+    pairs, where = np.unique(share.ravel() + 1j * m.ravel(), return_inverse=True)
+    return _shared_order(pairs.real, 1 / pairs.imag)[where].reshape(share.shape)
 
 
 def _shared_order(c: Floats, q: Floats) -> Floats:

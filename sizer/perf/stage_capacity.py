@@ -67,12 +67,15 @@ class Capacity:
     def between(cls, low: ArrayLike, high: ArrayLike) -> "Capacity":
         """Capacity that lies between two published rates."""
         bottom, top = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
-        finite = np.isfinite(bottom) & np.isfinite(top)
+        is_finite = np.isfinite(bottom) & np.isfinite(top)
+        is_everywhere = bool(is_finite.all())
+        ends = (bottom, top) if is_everywhere else (np.where(is_finite, one, 1.0) for one in (bottom, top))
+        first, last = ends
         with np.errstate(invalid="ignore", divide="ignore"):
-            half = np.where(finite, 0.5 * np.log(np.where(finite, top / bottom, 1.0)), 0.0)
-            middle = np.where(
-                finite, np.sqrt(np.where(finite, bottom, 1.0)) * np.sqrt(np.where(finite, top, 1.0)), bottom
-            )
+            half = np.asarray(0.5 * np.log(last / first))
+            middle = np.asarray(np.sqrt(first) * np.sqrt(last))
+        if not is_everywhere:
+            middle = np.where(is_finite, middle, bottom)
         return cls(middle, np.zeros_like(half), half, np.zeros_like(half))
 
     @classmethod
@@ -141,9 +144,10 @@ class Capacity:
         p = np.asarray(probability, float)
         # The normal quantile is infinite at 0 and 1, where a capacity without normal spread still has its finite ends.
         is_normal = self.log_sd > 0
-        normal = self._from_median(np.where(is_normal, normal_quantile(p), 0.0)) if is_normal.any() else 0.0
-        uniform = np.where(self.log_half_width > 0, self.log_half_width * (2 * p - 1), 0.0)
-        return np.asarray(self.median * np.exp(normal + uniform))
+        moved = np.where(self.log_half_width > 0, self.log_half_width * (2 * p - 1), 0.0)
+        if is_normal.any():
+            moved = moved + self._from_median(np.where(is_normal, normal_quantile(p), 0.0))
+        return np.asarray(self.median * np.exp(moved))
 
     def _from_median(self, z: Floats) -> Floats:
         """Logarithm of the rate over the median, so many standard deviations away."""

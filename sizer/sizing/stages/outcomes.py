@@ -5,9 +5,7 @@ few outcomes with their probabilities; what each outcome asks of the data path i
 probability in closed form. Servers do not depend on storage, so outcomes are worked out once a kind of server.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -34,8 +32,6 @@ _NEVER = 700.0
 
 # Probabilities that GPUs, host decode and the link between them reach a rate.
 ByStage = tuple[Floats, Floats, Floats]
-# Chance, least rate and rate of the servers [samples/s], and log width.
-_Outcome = tuple[Floats, Floats, Floats, Floats]
 
 
 @dataclass(frozen=True)
@@ -69,18 +65,12 @@ class Outcomes:
     miss_log_sd: Floats
 
     @classmethod
-    def of(cls, parts: Sequence[_Outcome], first_share: Floats, comp: Compute) -> "Outcomes":
-        """Outcomes one by one."""
-        chance, need, rate, width = (np.stack(part) for part in zip(*parts, strict=True))
-        return cls.of_arrays(chance, need, rate, width, first_share, comp)
-
-    @classmethod
     def of_arrays(
         cls, chance: Floats, need: Floats, rate: Floats, width: Floats, first_share: Floats, comp: Compute
     ) -> "Outcomes":
         """Outcomes along a first axis."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            log_need, log_rate = (np.minimum(np.nan_to_num(np.log(one), nan=_NEVER), _NEVER) for one in (need, rate))
+        log_need = _log_rate(need)
+        log_rate = log_need if rate is need else _log_rate(rate)
         shape = chance.shape[1:]
         share, misses = np.broadcast_to(first_share, shape), np.broadcast_to(1 - comp.hit_fraction, shape)
         return cls(chance, log_need, log_rate, width, share, misses, comp.miss_log_sd * (1 - share))
@@ -172,8 +162,8 @@ def of_rate(comp: Compute, asked: Floats, by_stage: ByStage) -> Outcomes:
     """The one outcome of a rate that is asked for, which the stages of the servers reach with these probabilities."""
     gpu, decode, link = by_stage
     chance = np.asarray(gpu * (decode * link))
-    rate, none = np.broadcast_to(asked, chance.shape), np.zeros(chance.shape)
-    return Outcomes.of([(chance, rate, rate, none)], none, comp)
+    rate, none = np.broadcast_to(asked, (1, *chance.shape)), np.zeros((1, *chance.shape))
+    return Outcomes.of_arrays(chance[None], rate, rate, none, np.zeros(()), comp)
 
 
 def of_busy_gpus(comp: Compute, has_gpus: Bools) -> Outcomes:
@@ -215,20 +205,24 @@ def of_time(
     shape = comp.gpu.median.shape
     is_cached = bool((comp.hit_fraction > 0).any())
     margins, n_lengths = (_MARGINS, _LENGTHS_WITH_CACHE) if is_cached else (_NO_MARGINS, _LENGTHS)
-    found: list[_Outcome] = []
-    lengths = _lengths(length, time_s, start_up, shape, n_lengths)
-    for epochs, left_s, width in lengths:
-        samples = _samples(epochs, evaluations) * n_samples
-        need = np.where(left_s > 0, samples / np.where(left_s > 0, left_s, 1.0), np.inf)
-        reached = np.broadcast_to(_servers(comp, need), shape)
-        for margin, above in pairwise(margins):
-            is_last = not np.isfinite(above)
-            beyond = np.zeros(shape) if is_last else _servers(comp, need * np.exp(above))
-            rate = need * np.exp(margin if is_last else 0.5 * (margin + above))
-            found.append(((reached - beyond) / len(lengths), need, rate, width))
-            reached = beyond
+    # Lengths stand along a first axis, margins along a second one.
+    epochs, left_s, width = (part[:, None] for part in _lengths(length, time_s, start_up, shape, n_lengths))
+    samples = _samples(epochs, evaluations) * n_samples
+    need = np.where(left_s > 0, samples / np.where(left_s > 0, left_s, 1.0), np.inf)
+    margin, above = (np.reshape(part, (-1, *(1,) * len(shape))) for part in (margins[:-1], margins[1:]))
+    reached = _servers(comp, need * np.exp(margin))
+    beyond = np.concatenate([reached[:, 1:], np.zeros_like(reached[:, :1])], axis=1)
+    rate = need * np.exp(np.where(np.isfinite(above), 0.5 * (margin + above), margin))
+    parts = np.broadcast_arrays((reached - beyond) / len(epochs), need, rate, width)
+    chance, need, rate, width = (part.reshape(-1, *shape) for part in parts)
     first = np.minimum(length.value, 1.0) / _samples(length.value, evaluations)
-    return Outcomes.of(found, first, comp)
+    return Outcomes.of_arrays(chance, need, rate, width, first, comp)
+
+
+def _log_rate(rate: Floats) -> Floats:
+    """Logarithm of a rate, finite for one that is 0 or beyond all bounds."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.minimum(np.nan_to_num(np.log(rate), nan=_NEVER), _NEVER))
 
 
 def _samples(epochs: Floats, evaluations: float) -> Floats:
@@ -238,7 +232,7 @@ def _samples(epochs: Floats, evaluations: float) -> Floats:
 
 def _lengths(
     length: Estimate, time_s: float, start_up: Estimate, shape: tuple[int, ...], n: int
-) -> list[tuple[Floats, Floats, Floats]]:
+) -> tuple[Floats, Floats, Floats]:
     """Equally likely epochs, with the seconds that the start-up leaves for them, and the width of each."""
     epochs, widths = _equally_likely(Capacity.of_estimate(length.broadcast_to(shape)), n)
     if not widths.any():
@@ -257,7 +251,7 @@ def _lengths(
         middle = ((np.arange(_LENGTHS) + 0.5) * len(each) / _LENGTHS).astype(np.int64)
         epochs, left = each[middle], rest[middle]
         widths = np.zeros(epochs.shape)
-    return list(zip(epochs, left, widths, strict=True))
+    return epochs, left, widths
 
 
 def _equally_likely(quantity: Capacity, n: int) -> tuple[Floats, Floats]:

@@ -110,6 +110,8 @@ def _digest(run: TrainingRun, terms: Sequence[StepTerms]) -> bytes:
 
 def _distinct(cols: Columns) -> tuple[Ints, Ints]:
     """First row of each kind of server and fabric that a step knows, and which of these each row has."""
+    if cols.compute.size == 1:
+        return np.zeros(1, dtype=np.int64), np.zeros(cols.compute.shape, dtype=np.int64)
     facts = np.stack([np.ravel(part) for part in (cols.compute, cols.gpus_per_server, cols.exchange_bytes_per_s)])
     _, first, index = np.unique(facts, axis=1, return_index=True, return_inverse=True)
     return first, np.reshape(index, cols.compute.shape)
