@@ -15,7 +15,7 @@ from sizer.catalog.model import Catalog
 class RunBasis:
     """Fitted runs that share something with a design; counts."""
 
-    model: int  # the same model
+    model: int  # the same model, whole
     gpu_precision: int  # the same GPU and number format
     stack: int  # the same software stack
     all_three: int
@@ -37,6 +37,13 @@ class GroupAccuracy:
     coverage: float  # share inside the 90 % interval
 
 
+def is_same_model(one: LanguageCase, case: LanguageCase) -> bool:
+    """Whether a run trained the model of a case, whole: some publish a few layers of a model under its name."""
+    return one.row.model.lower() == case.row.model.lower() and all(
+        one.shape[name] == case.shape[name] for name in ("layers", "hidden")
+    )
+
+
 def basis_of(case: LanguageCase, calibration: LanguageCalibration) -> RunBasis:
     """The fitted runs that a prediction for a case rests on."""
     cases, mine = calibration.fit.model.cases, case.levels
@@ -44,7 +51,7 @@ def basis_of(case: LanguageCase, calibration: LanguageCalibration) -> RunBasis:
     def column(values: Sequence[bool]) -> np.ndarray:
         return np.array(values, dtype=bool)
 
-    model = column([one.row.model.lower() == case.row.model.lower() for one in cases])
+    model = column([is_same_model(one, case) for one in cases])
     machine = column([one.levels.gpu_precision == mine.gpu_precision for one in cases])
     stack = column([one.levels.stack == mine.stack for one in cases])
     every = model & machine & stack

@@ -11,6 +11,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.interruption import pause_point
 from sizer.base.normal import normal_cdf
+from sizer.calibrate.language.basis import is_same_model
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes
 from sizer.calibrate.language.fit import StepInputs
@@ -22,7 +23,8 @@ from sizer.workload.transformer.layout_pins import LayoutPins, divides_layers
 
 # Probability at which a layout that is searched counts as one that fits.
 CERTAIN = 0.9
-# A layout that was published for this model, format and GPU fits.
+# A layout that was published for this model, format and GPU fits: the prediction is taken to err, as far as it may. Of
+# one that it gives less than REFUSED the run must have differed in something that its source does not state.
 RAN_PROBABILITY = 0.95
 _MICRO_BATCHES = (1, 2, 4, 8, 16)
 _LEAST_TOKENS = 1024  # of a sequence on one context-parallel GPU
@@ -74,8 +76,10 @@ def fastest_layouts(
     """
     place, ways = _dividing(case, gpus, batch, pins)
     memory, ran = _Memory.of(case, calibration), published_layouts(case, calibration)
-    chance = REFUSED if pins.fixes_degrees else CERTAIN
-    most = FILLED * memory_bytes * np.exp(-_quantile(chance) * memory.log_sd)
+    most_of_published, most_of_searched = (
+        FILLED * memory_bytes * np.exp(-_quantile(chance) * memory.log_sd) for chance in (REFUSED, CERTAIN)
+    )
+    most = most_of_published if pins.fixes_degrees else most_of_searched
     kept: list[tuple[Ints, Layouts, Floats]] = []
     least, fitting = np.full(len(gpus), np.inf), np.zeros(len(gpus), dtype=int)
     judged = np.zeros(len(gpus), dtype=int)
@@ -91,7 +95,7 @@ def fastest_layouts(
         judged += np.bincount(place, minlength=len(gpus))
         np.minimum.at(least, place, peaks)
         fits = peaks <= most
-        others = np.flatnonzero(~fits)
+        others = np.flatnonzero(~fits & (peaks <= most_of_published))
         fits[others] = ran.holds(_rows(ways, others, _KEYED), level)
         fitting += np.bincount(place[fits], minlength=len(gpus))
         rows, others = np.flatnonzero(fits), np.flatnonzero(~fits)
@@ -109,7 +113,7 @@ def fastest_layouts(
     used = memory.use(ways)
     peaks = used.total
     probability = np.asarray(normal_cdf(np.log(FILLED * memory_bytes / peaks) / memory.log_sd))
-    has_run = ran.holds(ways, ways.recompute)
+    has_run = ran.holds(ways, ways.recompute) & (probability >= REFUSED)
     probability = np.where(has_run, np.maximum(probability, RAN_PROBABILITY), probability)
     return FastestLayouts(
         place=place[best],
@@ -182,15 +186,18 @@ class PublishedLayouts:
 
 
 def _keys(ways: Layouts, level: Floats | float) -> Ints:
-    """One number for each layout, whatever the GPUs and the batch."""
-    key = np.rint(np.asarray(level) * 100)
+    """One number for each layout and what it shards, whatever the GPUs and the batch."""
+    # Integers: 57 bits, which floats do not hold.
+    key = np.rint(np.asarray(level) * 100).astype(np.int64)
     for name in _DEGREES:
-        key = key * 256 + np.minimum(getattr(ways, name), 255)
-    return np.asarray(key * 2 + ways.is_fully_sharded).astype(np.int64)
+        key = key * 256 + np.minimum(getattr(ways, name), 255).astype(np.int64)
+    return np.asarray(key * 4 + 2 * ways.is_fully_sharded + ways.is_optimizer_sharded)
 
 
 def published_layouts(case: LanguageCase, calibration: LanguageCalibration) -> PublishedLayouts:
-    """Layouts of the runs of a case's model, number format and GPU by software of its group, as long or longer."""
+    """Layouts of the runs of a case's model, whole, in its number format on its GPU by software of its group, as long
+    or longer.
+    """
     levels, sequence = case.levels, case.layout["sequence"]
     group = (levels.model_gpu, levels.stack_group, levels.lora)
 
@@ -200,6 +207,8 @@ def published_layouts(case: LanguageCase, calibration: LanguageCalibration) -> P
             for one in calibration.cases
             if not one.guessed
             and one.layout["sequence"] >= sequence
+            and is_same_model(one, case)
+            and one.machine["memory_bytes"] <= case.machine["memory_bytes"]
             and (one.levels.model_gpu, one.levels.stack_group, one.levels.lora) == group
         ]
         if not runs:
@@ -209,7 +218,7 @@ def published_layouts(case: LanguageCase, calibration: LanguageCalibration) -> P
         known = np.unique(keys)
         return PublishedLayouts(known, np.array([replicas[keys == key].min() for key in known]))
 
-    return calibration.once(("published", *group, sequence), found)
+    return calibration.once(("published", *group, sequence, case.shape["layers"], case.shape["hidden"]), found)
 
 
 def _shapes(case: LanguageCase) -> Shapes:

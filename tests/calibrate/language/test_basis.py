@@ -24,6 +24,15 @@ def test_runs_that_share_model_machine_and_software_are_counted():
     assert basis.all_three <= min(basis.model, basis.gpu_precision, basis.stack)
 
 
+def test_runs_of_some_layers_of_a_model_are_no_runs_of_it():
+    calibration = language_calibration()
+    named = [one for one in calibration.fit.model.cases if one.row.model == "Llama3.1-405B"]
+    whole = [one for one in named if one.row.layers in (None, 126)]  # Llama 3.1 405B: arXiv:2407.21783, table 3
+    assert len(whole) < len(named)
+    basis = basis_of(next(one for one in whole if one.levels.gpu_precision.startswith("h100")), calibration)
+    assert basis.model == len(whole)
+
+
 def test_every_fitted_run_is_in_one_group():
     calibration, catalog = language_calibration(), examples.catalog()
     groups = accuracy_by_generation(calibration, catalog)

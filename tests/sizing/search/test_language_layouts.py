@@ -2,15 +2,20 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.base.errors import RequestError
+from sizer.base.normal import normal_cdf
 from sizer.calibrate.language.calibration import language_calibration
+from sizer.calibrate.language.cases import arrays, gpu_of_case
+from sizer.calibrate.language.gpu_memory import REFUSED
+from sizer.perf.language.memory import FILLED
 from sizer.present.text.layouts import layouts_text
-from sizer.sizing.stages.language_layouts import LayoutQuestion, search_layouts
-from sizer.sizing.stages.language_search import CERTAIN
+from sizer.sizing.stages.language_layouts import LayoutQuestion, language_model, search_layouts
+from sizer.sizing.stages.language_search import CERTAIN, published_layouts
 from sizer.workload.transformer.layout_pins import LayoutPins
 from tests.factories import examples
 
@@ -49,6 +54,46 @@ def test_answers_divide_fit_and_come_fastest_first():
         assert float(one.memory_bytes.value) < 80 * GIB
         # The terms of the step are those of the rate.
         assert 128 * 8192 / sum(one.step_s.values()) == pytest.approx(float(one.tokens_per_s.value), rel=1e-6)
+
+
+def test_a_few_layers_of_a_model_that_ran_make_no_room_for_all_of_them():
+    # NVIDIA ran 7 of the 126 layers of Llama 3.1 405B on 32 H100 with TP 8 and CP 2. All of them take 16 bytes a
+    # parameter of weights, gradients and optimizer, 405e9 x 16 / 32 = 203 GB a GPU however they are divided.
+    question = LayoutQuestion("Llama3.1-405B", "H100", gpus=32, sequence=8192, batch=512)
+    for pins in (LayoutPins(), LayoutPins(tensor=8, pipeline=1, context=2)):
+        with pytest.raises(RequestError, match="does not fit 32 x H100"):
+            search(dataclasses.replace(question, pins=pins))
+
+
+def test_a_run_that_shards_its_optimizer_makes_no_room_for_one_that_does_not():
+    # 8.03e9 parameters of 16 bytes are 128 GB on each GPU that holds the whole model.
+    question = LayoutQuestion("Llama3-8B", "H100", gpus=64, sequence=8192, batch=128, pins=LayoutPins(sharding="none"))
+    found = search(question, 50)
+    assert all(float(one.memory_bytes.value) < 80 * GIB for one in found.answers)
+    assert all(one.tensor * one.pipeline > 1 for one in found.answers)
+
+
+def test_a_shape_of_the_request_with_a_published_name_owes_it_nothing():
+    shape = language_model(examples.catalog(), "Llama3-70B").transformer
+    deep = dataclasses.replace(LLAMA_70B, shape=shape.model_copy(update={"layers": 160}))
+    pins = LayoutPins(tensor=4, pipeline=4, context=2, chunks=5, micro_batch=1, recompute="none")
+    # Twice the layers of a model that fills the GPU with this layout.
+    with pytest.raises(RequestError, match="does not fit"):
+        search(dataclasses.replace(deep, pins=pins))
+
+
+def test_no_published_run_is_refused():
+    calibration, catalog = language_calibration(), examples.catalog()
+    whole = [one for one in calibration.cases if not one.guessed and one.row.kind != "pretrain_proxy"]
+    assert len(whole) > 800
+    for one in whole:
+        ways = arrays([one])[1]
+        assert published_layouts(one, calibration).holds(ways, ways.recompute).all(), one.row.row_id
+    # The model of the memory is nowhere so far off that it would contradict a run, on a GPU as the catalogue has it.
+    named = [one for one in whole if one.machine["memory_bytes"] == gpu_of_case(one, catalog).memory_bytes.value]
+    peaks = calibration.memory.bytes_of(named)
+    room = [FILLED * one.machine["memory_bytes"] for one in named]
+    assert min(normal_cdf(np.log(room / peaks.value) / peaks.log_sd)) >= REFUSED
 
 
 def test_experts_are_divided_inside_the_rack():
