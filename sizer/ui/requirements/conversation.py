@@ -155,7 +155,9 @@ def question_text(question: Question) -> str:
             return f"Which servers are the existing {words}?"
         case "task":
             return "Training, or batch inference on a test set?"
-        case "network":
+        case "network" | "layout" if question.reason:
+            return f"{words}: {plain(question.reason)}. **Which one?**"
+        case "network" | "layout":
             return f"{words} can be several networks. **Which one?**" if question.words else "**Which neural network?**"
         case "target":
             return "**Which target?** Choose one, or add a rate, a time or a number of GPUs to the text."

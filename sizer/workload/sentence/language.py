@@ -13,12 +13,14 @@ from sizer.base.units import DAY_S, HOUR_S
 from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import DIGITS, number_of_digits
+from sizer.workload.sentence.transformer.layout import LAYOUT, LanguagePhrase, find_layout
 from sizer.workload.sentence.unavailable import ask_unavailable
 
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+_GERMAN = {"mio": 1e6, "millionen": 1e6, "mrd": 1e9, "milliarden": 1e9, "billionen": 1e12}
 _NUMBER = (
     rf"(?<![\w.,])(?:(?P<number>{DIGITS})|(?:a|one)(?= )) ?"
-    r"(?P<scale>thousand|millions?|billions?|trillions?|bn|tn|[kmbt])?"
+    r"(?P<scale>(?:mio|mrd)\b\.?|millionen|milliarden|billionen|thousand|millions?|billions?|trillions?|bn|tn|[kmbt])?"
 )
 _TOKEN = r"(?:tokens?|toks?)"
 _PERIODS = {"s": 1.0, "m": 60.0, "h": HOUR_S, "d": DAY_S}
@@ -28,9 +30,18 @@ _RATE = re.compile(
     r"(?P<each>(?: ?/ ?| per | each | a | on each )(?:GPU|card|accelerator|device|chip)s?\b)?",
     re.I,
 )
+# A micro batch, or that of one GPU, is not the batch of a step over all GPUs.
+_OF_ALL = "".join(f"(?<!{word}{gap})" for word in ("micro", "local", "GPU", "device") for gap in " -")
 _BATCH = re.compile(
-    rf"\b(?:(?:global|total|effective) )?batch(?:es)?(?:[ -]sizes?)?(?: of| is|:| =)? {_NUMBER}"
-    rf"(?:[ -]?(?P<noun>{_TOKEN}|sequences?|seqs?|samples?))?\b(?! (?:per|a|each|on each) GPU)",
+    rf"\b{_OF_ALL}(?:(?:(?:global|total|effective)[ -])?batch(?:es)?(?:[ -]sizes?)?|GBS)(?: of| is|:| ?=)? ?{_NUMBER}"
+    rf"(?:[ -]?(?P<noun>{_TOKEN}|sequences?|seqs?|samples?))?\b(?! (?:per|a|each|on each) (?:GPU|device))",
+    re.I,
+)
+# "2M-token batch", "4M tokens per step".
+_BATCH_AFTER = re.compile(
+    rf"{_NUMBER}[ -]?(?P<noun>{_TOKEN}|sequences?|seqs?)"
+    r"(?:(?: ?/ ?| (?:per|in each|in a|a|each) )(?:(?:global|training|optimizer) )?(?:batch|step|iteration)"
+    r"|[ -](?:(?:global|total|effective) )?batch(?:es)?(?:[ -]sizes?)?)\b(?! (?:per|a|each|on each) (?:GPU|device))",
     re.I,
 )
 _TOKENS = re.compile(rf"{_NUMBER}[ -]?{_TOKEN}\b(?![ -](?:sequences?|context|long))", re.I)
@@ -43,9 +54,10 @@ _SAMPLES = re.compile(
 _COUNT = r"(?P<number>\d{1,3}(?:[ ,]?\d{3})?) ?(?P<scale>k)?"
 _COUNT_AFTER = r"(?<![\w.,])(?P<number2>\d{1,3}(?:[ ,]?\d{3})?) ?(?P<scale2>k)?"
 _SEQUENCE = re.compile(
-    rf"(?:(?:sequences?|seq|context)(?:[ -]?(?:len(?:gth)?s?|windows?|sizes?))?(?: of| =|:)? {_COUNT}"
+    rf"(?:(?:sequences?|seq|context|ctx)(?:[ -]?(?:len(?:gth)?s?|windows?|sizes?))?(?: of|:)?(?: ?= ?| ){_COUNT}"
     rf"(?:[ -]?{_TOKEN})?\b)"
-    rf"|(?:{_COUNT_AFTER}(?:[ -]{_TOKEN})?[ -](?:context|seq(?:uence)?[ -]?len(?:gth)?)(?:[ -]?(?:windows?|length))?\b)"
+    rf"|(?:{_COUNT_AFTER}(?:[ -]{_TOKEN})?[ -](?:context|ctx|seq(?:uence)?[ -]?len(?:gth)?)"
+    r"(?:[ -]?(?:windows?|length))?\b)"
     # "1024 sequences" count sequences; "1024-token sequences" tell their length.
     rf"|(?:\bsequences? of (?P<number4>\d{{1,3}}(?:[ ,]?\d{{3}})?) ?(?P<scale4>k)?(?:[ -]{_TOKEN})?\b)"
     rf"|(?:(?<![\w.,])(?P<number5>\d{{1,3}}) ?(?P<scale5>k)[ -](?:long )?sequences?\b)"
@@ -66,20 +78,10 @@ _LANGUAGE_MODEL = re.compile(
 
 
 @dataclass(frozen=True)
-class _Found:
-    """Words that a language model's training may have: their place, their meaning, and what they set."""
-
-    match: re.Match[str]
-    meaning: str
-    key: str
-    value: object
-
-
-@dataclass(frozen=True)
 class LanguageWords:
     """Words about language models in a sentence, found before its networks are known."""
 
-    phrases: tuple[_Found, ...]
+    phrases: tuple[LanguagePhrase, ...]
     number_format: re.Match[str] | None
     names_kind: bool  # "a language model", without a name
 
@@ -97,9 +99,10 @@ def find_language(notes: Notes) -> LanguageWords:
     kind = notes.text.find(_LANGUAGE_MODEL)
     while match := notes.text.find(_LANGUAGE_MODEL):
         notes.text.record(match, "language model")
-    found: list[_Found] = []
-    readers: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Found | None]], ...] = (
+    found = find_layout(notes)
+    readers: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], LanguagePhrase | None]], ...] = (
         (_BATCH, _batch),
+        (_BATCH_AFTER, _batch),
         (_RATE, _rate),
         (_SEQUENCE, _sequence),
         (_TOKENS, _tokens),
@@ -136,6 +139,8 @@ def settle_language(notes: Notes, words: LanguageWords) -> None:
             assert isinstance(one.value, float)
             sequence = _sequence_tokens(notes, length, named)
             notes.work["batch_sequences"] = max(1, round(one.value / sequence))
+        elif one.key.startswith(LAYOUT):
+            notes.work.setdefault("layout", {})[one.key.removeprefix(LAYOUT)] = one.value
         else:
             notes.work[one.key] = one.value
         notes.text.record(one.match, one.meaning)
@@ -175,34 +180,36 @@ def _settle_method(notes: Notes) -> None:
         if match is not None and "method" not in notes.work:
             notes.work["method"] = method
             notes.text.record(match, _METHOD_NAMES[method])
+        elif match is not None and (notes.work["method"], method) == ("lora", "fine-tuning"):
+            notes.text.record(match, "training of adapters (LoRA)")
 
 
-def _rate(match: re.Match[str]) -> _Found | None:
+def _rate(match: re.Match[str]) -> LanguagePhrase | None:
     rate = _value(match["number"], match["scale"]) / _PERIODS[match["period"][0].lower()]
     if match["each"]:
-        return _Found(match, "", "", rate)  # a rate of one GPU is no target of a cluster
-    return _Found(match, f"minimum rate {tokens_text(rate)}/s", "tokens_per_s", rate)
+        return LanguagePhrase(match, "", "", rate)  # a rate of one GPU is no target of a cluster
+    return LanguagePhrase(match, f"minimum rate {tokens_text(rate)}/s", "tokens_per_s", rate)
 
 
-def _batch(match: re.Match[str]) -> _Found | None:
+def _batch(match: re.Match[str]) -> LanguagePhrase | None:
     if match["number"] is None:
         return None
     count = _value(match["number"], match["scale"])
     if (match["noun"] or "").lower().startswith("tok"):
-        return _Found(match, f"{tokens_text(count)} in a step over all GPUs", "batch_tokens", count)
-    return _Found(match, f"{count:,.12g} sequences in a step over all GPUs", "batch_sequences", round(count))
+        return LanguagePhrase(match, f"{tokens_text(count)} in a step over all GPUs", "batch_tokens", count)
+    return LanguagePhrase(match, f"{count:,.12g} sequences in a step over all GPUs", "batch_sequences", round(count))
 
 
-def _sequence(match: re.Match[str]) -> _Found | None:
+def _sequence(match: re.Match[str]) -> LanguagePhrase | None:
     ends = ("", "2", "3", "4", "5")
     end = next(end for end in ends if match[f"number{end}"])
     length = round(_value(match[f"number{end}"], match[f"scale{end}"], 1024.0))
-    return _Found(match, f"sequences of {length} tokens", "sequence_tokens", length)
+    return LanguagePhrase(match, f"sequences of {length} tokens", "sequence_tokens", length)
 
 
-def _tokens(match: re.Match[str]) -> _Found | None:
+def _tokens(match: re.Match[str]) -> LanguagePhrase | None:
     tokens = _value(match["number"], match["scale"])
-    return _Found(match, f"training on {tokens_text(tokens)}", "tokens", tokens)
+    return LanguagePhrase(match, f"training on {tokens_text(tokens)}", "tokens", tokens)
 
 
 def _value(number: str | None, scale: str | None, kilo: float = 1e3) -> float:
@@ -210,4 +217,5 @@ def _value(number: str | None, scale: str | None, kilo: float = 1e3) -> float:
     value = 1.0 if number is None else number_of_digits(number)
     if scale is None:
         return value
-    return value * (kilo if scale.lower() == "k" else _SCALES[scale[0].lower()])
+    scale = scale.lower().rstrip(".")
+    return value * (kilo if scale == "k" else _GERMAN.get(scale) or _SCALES[scale[0]])

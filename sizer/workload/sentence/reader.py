@@ -50,7 +50,7 @@ MAX_CHARACTERS = 2_000
 EXAMPLE = "Train ResNet-50 on 22 TB of images of 113 kB at 40,000 images/s on DGX-1 with F800"
 
 # Questions in the order in which they are asked.
-_ORDER = ("number", "refused", "unavailable", "server", "task", "network", "target", "limit", "length")
+_ORDER = ("number", "refused", "unavailable", "server", "task", "network", "layout", "target", "limit", "length")
 _AMBIGUOUS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}\.\d{3}(?![\d.,]*\d)")
 _UNIT_AFTER = re.compile(r" ?[^\s,;.!?()]+")
 _CONFIDENCE = re.compile(
@@ -72,8 +72,8 @@ _BILLIONS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d)?) ?(?:B|billion)\b(?: parame
 _JOINED = re.compile(r" (?:and|&|plus) (?:the )?$", re.I)
 _JOINED_AFTER = re.compile(r" (?:and|&|plus) ", re.I)
 _TEST_SET = re.compile(r"\b(?:test|validation|hold-?out)[ -](?:set|data)\b", re.I)
-_TRAINING = re.compile(r"\b(?:re-?|pre-?)?train(?:s|ing|ings|ed)?\b", re.I)
-_DOES_TRAIN = re.compile(r"\b(?:re-?|pre-?)?train(?:s|ing)?\b(?! set| data)", re.I)
+_TRAINING = re.compile(r"\b(?:re-?|pre[ -]?)?train(?:s|ing|ings|ed)?\b", re.I)
+_DOES_TRAIN = re.compile(r"\b(?:re-?|pre[ -]?)?train(?:s|ing)?\b(?! set| data)", re.I)
 _OUT_OF_SCOPE = re.compile(
     r"\b(?:real[ -]?time|online|production|interactive|low[ -]latency|live) (?:inference"
     r"|inferencing|serving|predictions?)|\bmodel serving|\bserving (?:models?|traffic|requests)\b"

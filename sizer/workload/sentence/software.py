@@ -38,9 +38,19 @@ def _pattern(catalog: Catalog) -> re.Pattern[str]:
         if word[0].isupper() and word.lower() not in _NO_NAMES
     }
     words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    # "Megatron-Bridge" is none of them.
+    other = rf"(?!-(?!(?:{words}|based|native)\b)[A-Za-z])"
     return re.compile(
-        rf"\b(?:(?:in|with|using|on|via) )?(?P<name>{words})(?:[ -]?(?:framework|stack|core|LM|\d))?\b", re.I
+        rf"\b(?:(?:in|with|using|on|via) )?(?P<name>{words})(?:[ -]?(?:framework|stack|core|LM|\d))?\b{other}", re.I
     )
+
+
+def names_stack_with(notes: Notes, part: str) -> bool:
+    """Whether a sentence names a stack for language models that has a part in its name."""
+    names = [set(pieces(match["name"])) for match in _pattern(notes.catalog).finditer(notes.text.left)]
+    named = set().union(*(name for name in names if name != {part}))
+    stacks = (stack for stack in notes.catalog.stacks.values() if stack.trains_language)
+    return bool(named) and any(named | {part} <= _words(stack) for stack in stacks)
 
 
 def read_software(notes: Notes) -> None:
@@ -61,8 +71,11 @@ def read_software(notes: Notes) -> None:
         return
     newest = max(fitting, key=lambda stack: (stack.released.value, stack.id))
     notes.work["stack"] = newest.id
-    for match in matches:
-        notes.text.record(match, f"software stack {newest.name}")
+    for match, words in zip(matches, named, strict=True):
+        if words <= _words(newest):
+            notes.text.record(match, f"software stack {newest.name}")
+        else:
+            notes.leave(match)  # no stack has both
 
 
 def _candidates(notes: Notes) -> list[Stack]:
