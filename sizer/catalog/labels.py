@@ -19,6 +19,7 @@ NAMES = {
     "validation-inference": "batch inference on a test set",
     "mixed": "mixed precision",
     "fp32": "single precision (fp32)",
+    "bf16": "BF16",
     "cost": "cost",
     "ownership": "cost of ownership",
     "time": "time",

@@ -45,6 +45,8 @@ from sizer.catalog.networks import EpochPoint, ObservedAs, SampleKind, Transform
 
 # Number format of a matrix product: "bf16", "fp8".
 Precision = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
+# Number format of the matrix products of a language model; "fp4" is any of the kinds that a GPU has.
+NumberFormat = Literal["fp16", "bf16", "fp8", "mxfp8", "fp4", "nvfp4"]
 FibreMode = Literal["multimode", "single-mode", "duplex-lc"]
 StorageTier = Literal["performance", "capacity", "local"]
 
@@ -63,6 +65,7 @@ class Generation(Item):
     is_default: bool = False
     pdu: ShortText | None = None  # id in pdus/: planned for its servers where a request names none
     releases: tuple[Release, ...] = ()  # of the newest published runs on its GPUs
+    number_formats: Sourced[tuple[NumberFormat, ...]] | None = None  # that its matrix units multiply
 
 
 class Gpu(Item):
@@ -79,6 +82,7 @@ class Gpu(Item):
     peak_fp32_flop_per_s: Sourced[FlopPerS] | None = None
     peak_flop_per_s: dict[Precision, Sourced[FlopPerS]] = Field(default_factory=dict)
     matmul_flop_per_s: dict[Precision, Sourced[FlopPerS]] = Field(default_factory=dict)
+    number_formats: Sourced[tuple[NumberFormat, ...]] | None = None  # where they differ from those of its generation
     memory_bytes_per_s: Sourced[BytesPerS] | None = None
     nvlink_bytes_per_s: Sourced[BytesPerS] | None = None  # one direction, all links of the GPU
     tdp_w: Sourced[Watts] | None = None

@@ -60,7 +60,7 @@ def layout_command(
     ] = None,
     sequence: Annotated[int, typer.Option(help="Tokens of a sequence.")] = 8192,
     batch: Annotated[int | None, typer.Option(help="Sequences of a step, all GPUs together. Default: 2 a GPU.")] = None,
-    precision: Annotated[str, typer.Option(help="Number format: bf16, fp8, mxfp8, nvfp4.")] = "bf16",
+    precision: Annotated[str, typer.Option(help="Number format: fp16, bf16, fp8, mxfp8, fp4, nvfp4.")] = "bf16",
     software: Annotated[str, typer.Option(help="Software stack, e.g. NeMo, torchtitan, MaxText.")] = "NeMo",
     lora: Annotated[bool, typer.Option("--lora", help="Train adapters; the model itself is frozen.")] = False,
     tensor: Annotated[int | None, typer.Option(help="Fix tensor parallelism.")] = None,

@@ -118,6 +118,7 @@ _LABELS = {
     "n_ports": "Ports",
     "n_samples": "Samples",
     "n_validation_samples": "Validation samples",
+    "number_formats": "Number formats of matrix products",
     "node_read_high_bytes_per_s": "Read rate of a node",
     "observed_as": "Published as",
     "orderable": "Can be ordered",

@@ -3,17 +3,26 @@
 import math
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Literal
+from typing import Any
 
 from sizer.base.errors import RequestError
 from sizer.base.quantities import duration, tokens_text
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
-from sizer.catalog.schema import Dnn
+from sizer.catalog.schema import Dnn, NumberFormat
 from sizer.workload.checkpoints import CHECKPOINT_WAIT_S, Checkpoints
 from sizer.workload.request import CustomDataset, Method, SizingRequest, Target, Workload
 from sizer.workload.transformer.custom_transformer import CustomTransformer
 from sizer.workload.transformer.layout_pins import NO_PINS, LayoutPins, check_pins
+from sizer.workload.transformer.number_formats import (
+    ASKED,
+    NUMBER_FORMATS,
+    Computed,
+    check_format,
+    computed_as,
+    formats_of,
+    stack_precision,
+)
 
 # The stack with the most runs in the measurements, of the newest releases.
 DEFAULT_LANGUAGE_STACK = "nemo"
@@ -30,7 +39,6 @@ _FINE_TUNING_SEQUENCES = 64
 _TOKENS: dict[str, float] = {"full": 1e12, "continued": 1e11, "fine-tuning": 1e9, "lora": 1e8}
 # Token numbers of vocabularies above 65,536 take four bytes.
 TOKEN_BYTES = 4.0
-_FORMATS: dict[str, Literal["bf16", "fp8", "fp4"]] = {"mixed": "bf16", "fp8": "fp8", "fp4": "fp4"}
 # A checkpoint holds weights of two bytes, master weights and two moments of Adam in single precision: BLOOM 176B wrote
 # 2.3 TB (bigscience-bloom).
 CHECKPOINT_BYTES_PER_PARAMETER = 14.0
@@ -62,7 +70,7 @@ class LanguageWork:
     sequence: int  # tokens
     step_sequences: int  # wanted of one step over all GPUs
     has_fixed_batch: bool  # the request states it, to the sequence
-    precision: Literal["bf16", "fp8", "fp4"]
+    number_format: NumberFormat
     method: Method
     defaults: tuple[tuple[DefaultKind, float], ...]
     checkpoints: Checkpoints
@@ -70,6 +78,11 @@ class LanguageWork:
     document_tokens: float | None = None  # to which attention is confined, where sequences are packed
     filled_share: float = 1.0  # of a sequence, where documents are padded to its length
     stack: str = DEFAULT_LANGUAGE_STACK  # id
+
+    @property
+    def precision(self) -> Computed:
+        """The format that the rates are computed for."""
+        return computed_as(self.number_format)
 
     def batch(self, n_gpus: int) -> int:
         """Sequences of a step on so many GPUs: as stated, else near the usual number, such that the GPUs divide it.
@@ -96,14 +109,16 @@ def trains_language(work: Workload, catalog: Catalog) -> bool:
     return work.dnn in catalog.dnns and catalog.dnns[work.dnn].transformer is not None
 
 
-def in_tokens(work: Workload, dnn: Dnn, place: str, request: SizingRequest) -> tuple[Workload, LanguageWork | None]:
+def in_tokens(
+    work: Workload, dnn: Dnn, place: str, request: SizingRequest, catalog: Catalog
+) -> tuple[Workload, LanguageWork | None]:
     """A workload with tokens as samples, and what its training is; other workloads as they are.
 
     Raises
     ------
     RequestError
-        If a language model lacks its number format or is asked for inference, or if another network has what only
-        language models have.
+        If a language model lacks its number format or is asked for inference, if no GPU of the request has the format,
+        or if another network has what only language models have.
     """
     given = [name for name in _FIELDS if getattr(work, name) is not None]
     if work.target.tokens_per_s is not None:
@@ -121,10 +136,13 @@ def in_tokens(work: Workload, dnn: Dnn, place: str, request: SizingRequest) -> t
         return work, None
     if work.task != "training":
         raise RequestError(f"{place}.task = {work.task!r}: language models are sized for training only here")
-    if work.precision not in _FORMATS:
+    if work.precision not in ASKED:
+        others = ", ".join(repr(name) for name in NUMBER_FORMATS[:-1])
         raise RequestError(
-            f"{place}.precision = {work.precision!r}: write 'mixed' (BF16), 'fp8' or 'fp4' for {dnn.name}"
+            f"{place}.precision = {work.precision!r}: write 'mixed' (BF16), {others} or {NUMBER_FORMATS[-1]!r} "
+            f"for {dnn.name}"
         )
+    _check_gpus(ASKED[work.precision], place, request, catalog)
     if work.batch_per_gpu is not None:
         raise RequestError(f"{place}.batch_per_gpu: write batch_sequences, the sequences of a step over all GPUs")
     method = work.method or "full"
@@ -158,7 +176,7 @@ def in_tokens(work: Workload, dnn: Dnn, place: str, request: SizingRequest) -> t
         sequence,
         batch,
         work.batch_sequences is not None,
-        _FORMATS[work.precision],
+        ASKED[work.precision],
         method,
         tuple(defaults),
         _checkpoints(dnn.parameters.value, method, request),
@@ -167,6 +185,7 @@ def in_tokens(work: Workload, dnn: Dnn, place: str, request: SizingRequest) -> t
         1.0 if work.packing or document is None else document / sequence,
     )
     changed: dict[str, Any] = {
+        "precision": stack_precision(work.precision),
         "dataset": CustomDataset(
             name=tokens_text(tokens) + ("" if work.tokens is not None else " (assumed)"),
             n_samples=tokens,
@@ -179,6 +198,19 @@ def in_tokens(work: Workload, dnn: Dnn, place: str, request: SizingRequest) -> t
     if work.target.tokens_per_s is not None:
         changed["target"] = Target(samples_per_s=work.target.tokens_per_s)
     return work.model_copy(update=changed), found
+
+
+def _check_gpus(number_format: NumberFormat, place: str, request: SizingRequest, catalog: Catalog) -> None:
+    """Refuse a format that none of the GPUs has to which the request confines the design."""
+    asked = request.platforms.gpus or tuple(
+        gpu
+        for server in request.platforms.servers or ()
+        if server in catalog.servers
+        for gpu in catalog.servers[server].gpus
+    )
+    gpus = [catalog.gpus[gpu] for gpu in asked if gpu in catalog.gpus]
+    if gpus and not any(number_format in formats_of(gpu, catalog) for gpu in gpus):
+        check_format(number_format, gpus[0], catalog, f"{place}.")
 
 
 def _checkpoints(parameters: float, method: Method, request: SizingRequest) -> Checkpoints:

@@ -91,7 +91,7 @@ class Workload(RequestTable):
     task: Annotated[Task, BeforeValidator(in_scope)] = "training"
     dnn: AnyDnn
     stack: ItemId | None = None
-    precision: Literal["mixed", "fp32", "fp8", "fp4"] = "mixed"
+    precision: Literal["mixed", "fp32", "fp16", "bf16", "fp8", "mxfp8", "fp4", "nvfp4"] = "mixed"
     batch_per_gpu: Annotated[int, Field(ge=1, le=65_536, strict=True)] | None = None
     dataset: ItemId | CustomDataset = DEFAULT_DATASET
     # Size of the whole set on storage where it is not samples x sample_bytes, e.g. many copies of one set.

@@ -35,7 +35,7 @@ from sizer.workload.language import (
 )
 from sizer.workload.request import CustomDataset, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
-from sizer.workload.stack_choice import MeasuredStacks, StackChoice, choose_stack
+from sizer.workload.stack_choice import MeasuredStacks, StackChoice, choose_stack, stack_id
 from sizer.workload.table import DEFAULT_DATASET
 from sizer.workload.transformer.custom_transformer import CustomTransformer
 
@@ -188,7 +188,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     work, place = request.workload[index], f"workload.{index}"
     defaults: list[WorkloadDefault] = []
     dnn, like = _dnn(work, place, catalog)
-    work, language = in_tokens(work, dnn, place, request)
+    work, language = in_tokens(work, dnn, place, request, catalog)
     _check_cost_per_token(request, catalog)
     if language is not None:
         defaults += [WorkloadDefault(kind, value) for kind, value in language.defaults]
@@ -382,7 +382,7 @@ def _stack(
                 f"{place}: the catalogue has no software stack for {work.task} with {work.precision} precision"
             )
         return choice.stack, choice
-    stack = look_up(catalog.stacks, work.stack, f"{place}.stack", "software stack")
+    stack = look_up(catalog.stacks, stack_id(work.stack, catalog), f"{place}.stack", "software stack")
     if stack.trains_language is not is_language:
         others = ", ".join(one.id for one in catalog.stacks.values() if one.trains_language is is_language)
         what = "language models only" if stack.trains_language else "no language models"

@@ -135,3 +135,11 @@ def _rates(
     for stack in candidates:
         found[stack.id].framework_ran_it = ran_it.get(stack.framework, 0)
     return found
+
+
+def stack_id(name: str, catalog: Catalog) -> str:
+    """Id of the stack with an id or another name, written as ids are; the name itself where no stack has it."""
+    aliases = {
+        alias.lower().replace(" ", "-"): stack.id for stack in catalog.stacks.values() for alias in stack.aliases
+    }
+    return name if name in catalog.stacks else aliases.get(name, name)

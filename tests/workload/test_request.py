@@ -54,7 +54,10 @@ TABLES = {
         ({"workload": [{**WORK, "batch_per_gpu": 0}]}, ["batch_per_gpu = 0", "between 1 and 65536"]),
         ({"workload": [{**WORK, "batch_per_gpu": 1.5}]}, ["batch_per_gpu", "whole number"]),
         ({"workload": [{**WORK, "epochs": float("nan")}]}, ["epochs"]),
-        ({"workload": [{**WORK, "precision": "int8"}]}, ["precision = 'int8'", "'mixed', 'fp32', 'fp8' or 'fp4'"]),
+        (
+            {"workload": [{**WORK, "precision": "int8"}]},
+            ["precision = 'int8'", "'mixed', 'fp32', 'fp16', 'bf16', 'fp8', 'mxfp8', 'fp4' or 'nvfp4'"],
+        ),
         ({"workload": [{**WORK, "task": "inference"}]}, ["out of scope"]),
         ({"workload": [{"dnn": "../../etc", "target": {"gpus_busy": 1}}]}, ["workload[0].dnn"]),
         ({"confidence": 1.0}, ["confidence = 1.0", "between 0.5 and 0.99"]),

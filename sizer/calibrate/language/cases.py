@@ -284,10 +284,12 @@ def _least_tensor(row: LanguageRow, gpu: Gpu) -> float:
 
 
 # Words of a software column and the stack that they mean; the first that is found counts.
-_STACKS = (("automodel", "nemo-automodel"), ("megatron-deepspeed", "megatron-deepspeed"), ("deepspeed", "deepspeed"),
-           ("llm-foundry", "llm-foundry"), ("nanotron", "nanotron"), ("torchtitan", "torchtitan"),
-           ("maxtext", "maxtext"), ("paxml", "paxml"), ("megatron-lm", "megatron-lm"), ("megatron", "nemo"),
-           ("nemo", "nemo"), ("fsdp", "pytorch-fsdp"), ("primus", "primus"), ("pytorch", "pytorch"))  # fmt: skip
+STACK_WORDS = (
+    ("automodel", "nemo-automodel"), ("megatron-deepspeed", "megatron-deepspeed"), ("deepspeed", "deepspeed"),
+    ("llm-foundry", "llm-foundry"), ("nanotron", "nanotron"), ("torchtitan", "torchtitan"), ("maxtext", "maxtext"),
+    ("paxml", "paxml"), ("megatron-lm", "megatron-lm"), ("megatron", "nemo"), ("nemo", "nemo"),
+    ("fsdp", "pytorch-fsdp"), ("primus", "primus"), ("pytorch", "pytorch"),
+)  # fmt: skip
 _GROUPS = {"nemo-automodel": "pytorch", "llm-foundry": "pytorch", "torchtitan": "pytorch", "pytorch-fsdp": "pytorch",
            "pytorch": "pytorch", "maxtext": "jax", "paxml": "jax"}  # fmt: skip
 TUNED = "mlperf"
@@ -295,10 +297,10 @@ TUNED = "mlperf"
 
 def stack_named(row: LanguageRow) -> str:
     """The software stack: submissions to MLPerf are tuned for their benchmark and count as one of their own."""
-    if "mlperf" in row.source.lower():
+    if "mlperf" in row.source.lower() or row.software.lower().startswith(TUNED):
         return f"{TUNED}-rocm" if row.gpu.lower().startswith("mi") else TUNED
     text = row.software.lower()
-    return next((stack for word, stack in _STACKS if word in text), f"other:{text[:40]}")
+    return next((stack for word, stack in STACK_WORDS if word in text), f"other:{text[:40]}")
 
 
 def group_of_stack(stack: str) -> str:

@@ -1,14 +1,16 @@
 """What software stacks are worth: rates with the same layout, from the effects that the fit found for each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
 from sizer.calibrate.language.calibration import LanguageCalibration
-from sizer.calibrate.language.cases import group_of_stack
-from sizer.calibrate.language.fit import EFFECT_SD
+from sizer.calibrate.language.cases import TUNED, group_of_stack
+from sizer.calibrate.language.fit import EFFECT_SD, StepInputs, factor_slopes
+from sizer.perf.language.step import COEFFICIENTS
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,12 @@ class StackWorth:
 
 
 def stack_worths(
-    calibration: LanguageCalibration, stacks: Mapping[str, str], chosen: str, *, is_lora: bool
+    calibration: LanguageCalibration,
+    stacks: Mapping[str, str],
+    chosen: str,
+    *,
+    is_lora: bool,
+    inputs: StepInputs | None = None,
 ) -> tuple[StackWorth, ...]:
     """Worth of every stack compared with the chosen one, the fastest first.
 
@@ -34,6 +41,9 @@ def stack_worths(
         Id.
     is_lora : bool
         Whether adapters are trained: some stacks differ in it.
+    inputs : StepInputs, optional
+        The one layout that is compared: tuned software starts kernels faster, which counts more where they are short.
+        Absent: only the effects of the stacks are compared.
     """
     fit = calibration.fit
     index = fit.model.layout.index
@@ -42,6 +52,7 @@ def stack_worths(
         for name, stack in stacks.items():
             runs[name] += case.levels.stack == stack
     mine = _effects(stacks[chosen], is_lora)
+    steps = {} if inputs is None else {is_tuned: _step(inputs, fit.values, is_tuned) for is_tuned in (False, True)}
 
     def worth(name: str) -> StackWorth:
         theirs = _effects(stacks[name], is_lora)
@@ -54,6 +65,11 @@ def stack_worths(
                 elif (effect in theirs) != (effect in mine):
                     unknown += EFFECT_SD[effect.split(":", 1)[0]] ** 2
         slower = float(contrast @ fit.values)
+        tuned, plain = (stacks[name].startswith(TUNED) for name in (name, chosen))
+        if inputs is not None and tuned != plain:
+            (theirs_log_s, theirs_slopes), (mine_log_s, mine_slopes) = steps[tuned], steps[plain]
+            slower += theirs_log_s - mine_log_s
+            contrast[: len(COEFFICIENTS)] += theirs_slopes - mine_slopes
         return StackWorth(
             name,
             Estimate.log_normal(np.exp(-slower), np.sqrt(contrast @ fit.covariance @ contrast + unknown)),
@@ -62,6 +78,15 @@ def stack_worths(
 
     found = [worth(name) for name in stacks if name != chosen]
     return tuple(sorted(found, key=lambda one: -float(one.rate_ratio.value)))
+
+
+def _step(inputs: StepInputs, values: Floats, is_tuned: bool) -> tuple[float, Floats]:
+    """Logarithm of the seconds of a step with software that is tuned or not, and its slopes by the factors."""
+    shapes, layouts, machines = inputs
+    log_s, slopes = factor_slopes(
+        (shapes, replace(layouts, is_tuned=np.array([is_tuned])), machines), values[: len(COEFFICIENTS)]
+    )
+    return float(log_s[0]), slopes[0]
 
 
 def _effects(stack: str, is_lora: bool) -> Sequence[str]:

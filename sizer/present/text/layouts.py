@@ -6,8 +6,9 @@ from sizer.perf.language.memory import GIB
 from sizer.present.text.result_text import precision_text, trained_text
 from sizer.present.words import listed, plural
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutSearch
+from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutQuestion, LayoutSearch
 from sizer.sizing.stages.language_rates import LanguageAnswer
+from sizer.workload.transformer.number_formats import format_text, number_format_named
 
 # Layouts that differ by less are printed as equal: by whole percents the difference would be 0.
 _EQUAL = 0.005
@@ -19,7 +20,7 @@ def layouts_text(found: LayoutSearch) -> str:
     asked = found.question
     head = f"{'TP':>3} {'PP':>3} {'VP':>3} {'CP':>3} {'EP':>3} {'DP':>6} {'micro':>5} {'sharding':10} {'recompute':9}"
     lines = [
-        f"{asked.model} on {grouped(asked.gpus)} x {asked.gpu}, {asked.precision}, {asked.software}: "
+        f"{asked.model} on {grouped(asked.gpus)} x {asked.gpu}, {_format_text(asked)}, {asked.software}: "
         f"{grouped(asked.batch)} sequences of {grouped(asked.sequence)} tokens a step",
         f"{grouped(found.n_judged)} layouts judged, {grouped(found.n_fitting)} fit in memory with at least 90 % "
         "probability",
@@ -33,6 +34,12 @@ def layouts_text(found: LayoutSearch) -> str:
         f"A step of the fastest takes {significant(sum(first.step_s.values()))} s: {', '.join(_shares(first))}.",
     ]
     return "\n".join(lines)
+
+
+def _format_text(asked: LayoutQuestion) -> str:
+    """The number format as it was typed, and where others stand for it, which: 'mxfp8 (rated as FP8)'."""
+    found = number_format_named(asked.precision, "precision")
+    return asked.precision + format_text(found).removeprefix(found.upper())
 
 
 def settings_text(answer: WorkloadAnswer) -> str:

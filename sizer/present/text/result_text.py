@@ -26,9 +26,7 @@ from sizer.sizing.reasons import BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.language import LanguageWork
 from sizer.workload.request import Method
-
-# Number formats of language models as the field writes them.
-_FORMATS = {"bf16": "BF16", "fp8": "FP8", "fp4": "FP4"}
+from sizer.workload.transformer.number_formats import format_text
 
 
 def reason(result: SizingResult) -> list[str]:
@@ -309,7 +307,7 @@ def network_text(answer: WorkloadAnswer) -> str:
 def precision_text(answer: WorkloadAnswer) -> str:
     """Number format of the training: 'mixed precision', 'BF16'."""
     found = answer.language
-    return words.name(answer.workload.precision) if found is None else _FORMATS[found.work.precision]
+    return words.name(answer.workload.precision) if found is None else format_text(found.work.number_format)
 
 
 _TRAINED: dict[Method, str] = {

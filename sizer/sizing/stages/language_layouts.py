@@ -10,9 +10,11 @@ from sizer.base.arrays import Ints
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.faults import nearest
+from sizer.calibrate.language.asked import check_software, gpu_asked
 from sizer.calibrate.language.basis import RunBasis, basis_of
 from sizer.calibrate.language.calibration import LanguageCalibration
-from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case, stack_named
+from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, gpu_of_case, stack_named
+from sizer.calibrate.language.fit import StepInputs
 from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.language.shapes import shape_values
 from sizer.catalog.model import Catalog
@@ -22,6 +24,7 @@ from sizer.perf.language.memory import GIB, MemoryUse
 from sizer.perf.language.step import StepTime
 from sizer.sizing.stages.language_search import FastestLayouts, fastest_layouts
 from sizer.workload.transformer.layout_pins import NO_PINS, LayoutPins, check_pins
+from sizer.workload.transformer.number_formats import check_format, number_format_named
 
 MOST_GPUS = 131_072
 # Stacks whose runs divide weights, gradients and optimizer over all replicas; the others divide the optimizer.
@@ -109,7 +112,8 @@ def search_layouts(
     Raises
     ------
     RequestError
-        If the model or GPU is not known, a count is out of its range, nothing divides, or nothing fits.
+        If the model, GPU, software or number format is not known, the GPU does not have the format, a count is out of
+        its range, nothing divides, or nothing fits.
     """
     found = search_sizes(question, (question.gpus,), (question.batch,), catalog, calibration, count)[0]
     if found.answers:
@@ -142,7 +146,8 @@ def search_sizes(
     Raises
     ------
     RequestError
-        If the model or GPU is not known, a count is out of its range, or a fixed degree divides nothing.
+        If the model, GPU, software or number format is not known, the GPU does not have the format, a count is out of
+        its range, or a fixed degree divides nothing.
     """
     asked = tuple(replace(question, gpus=n, batch=b) for n, b in zip(gpus, batches, strict=True))
     case = _case(asked[0], catalog)
@@ -221,6 +226,14 @@ def basis_of_question(question: LayoutQuestion, catalog: Catalog, calibration: L
     return basis_of(_case(question, catalog), calibration)
 
 
+def inputs_of(question: LayoutQuestion, answer: LayoutAnswer, catalog: Catalog) -> StepInputs:
+    """One layout of a training as the step model takes it."""
+    case = _case(question, catalog)
+    degrees = ("tensor", "pipeline", "virtual", "context", "expert", "micro_batch", "recompute")
+    stated = {name: float(getattr(answer, name)) for name in (*degrees, "is_fully_sharded", "is_optimizer_sharded")}
+    return arrays([replace(case, layout=case.layout | stated)])
+
+
 def _check_counts(question: LayoutQuestion) -> None:
     for name, least, most in (("gpus", 1, MOST_GPUS), ("batch", 1, 10**6), ("sequence", 128, 2**20)):
         value = getattr(question, name)
@@ -237,11 +250,14 @@ def _case(question: LayoutQuestion, catalog: Catalog) -> LanguageCase:
         measured_as = dnn.transformer.measured_as if dnn.transformer is not None else ""
     check_pins(question.pins, shape, name, "layout")
     _check_counts(question)
+    gpu = gpu_asked(question.gpu, catalog)
+    check_software(question.software, catalog)
+    check_format(number_format_named(question.precision, "precision"), gpu, catalog)
     row = LanguageRow(
         row_id="question",
         source="question",
         model=measured_as or name,
-        gpu=question.gpu,
+        gpu=gpu.id,
         precision=question.precision,
         gpus=float(question.gpus),
         kind=question.kind,
@@ -259,8 +275,7 @@ def _case(question: LayoutQuestion, catalog: Catalog) -> LanguageCase:
         network="" if question.nic_gbit_per_gpu is None else f"{question.nic_gbit_per_gpu:.0f} gb/s per gpu",
     )
     found = cases_of([row], catalog)[0]
-    if not isinstance(found, LanguageCase):
-        raise RequestError(f"GPU {question.gpu[:60]!r} is not in the catalogue; known are {', '.join(catalog.gpus)}")
+    assert isinstance(found, LanguageCase), found  # all that a case needs is stated
     values = shape_values(shape)
     if question.document_tokens is not None:
         # Attention of packed sequences ends with each document, in every layer.

@@ -30,12 +30,14 @@ from sizer.sizing.stages.language_layouts import (
     LayoutAnswer,
     LayoutQuestion,
     basis_of_question,
+    inputs_of,
     search_layouts,
     search_sizes,
 )
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
 from sizer.workload.resolve import ResolvedWorkload
+from sizer.workload.transformer.number_formats import stack_precision
 
 # Rate of what does not fit. [tokens/s] Not 0, because logarithms are taken.
 _NO_RATE = 1e-9
@@ -145,7 +147,7 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     others = (layout for layout in found if _degrees(layout) != _degrees(found[0]))
     batch, stack = work.language.batch(gpus), stack_on(work.language, one.vendor)
     plan = plan_of(work.language.checkpoints, gpus)
-    stacks = _other_stacks(work.language, one.vendor, stack, catalog)
+    stacks = _other_stacks(work.language, one, stack, found[0], gpus, catalog)
     basis = basis_of_question(_question(work.language, one, catalog), catalog, language_calibration())
     return LanguageAnswer(work.language, found[0], next(others, None), gpus, batch, stack, plan, basis, stacks)
 
@@ -253,7 +255,7 @@ def _question(work: LanguageWork, one: _Cluster, catalog: Catalog) -> LayoutQues
         gpus=one.gpus_per_server,
         sequence=work.sequence,
         batch=1,
-        precision=work.precision,
+        precision=work.number_format,
         software=catalog.stacks[stack_on(work, one.vendor)].framework,
         kind=_LORA if work.method == "lora" else _FULL,
         gpus_per_server=one.gpus_per_server,
@@ -269,17 +271,39 @@ def stack_on(work: LanguageWork, vendor: str) -> str:
     return _STACK_OF_VENDOR.get(vendor, work.stack) if work.stack == DEFAULT_LANGUAGE_STACK else work.stack
 
 
-def _other_stacks(work: LanguageWork, vendor: str, chosen: str, catalog: Catalog) -> tuple[OtherStack, ...]:
-    """Other stacks for the GPUs of a vendor that have the number format of the training."""
-    wanted = "mixed" if work.precision == "bf16" else work.precision
-    makers = {gpu.vendor for gpu in catalog.gpus.values()} - {vendor}  # whose software is for their own GPUs
+def stack_in_fit(stack: Stack, gpu: str) -> str:
+    """Name of a stack of the catalogue in the fit of the published runs; ``gpu`` is an id."""
+    return stack_named(LanguageRow("", "", "", gpu, "", 1.0, software=stack.framework))
+
+
+def measured_language_stacks(dnn: str, catalog: Catalog) -> frozenset[str]:
+    """Ids of the stacks with published runs of a language model (id) among those that the rates rest on."""
+    shape = catalog.dnns[dnn].transformer if dnn in catalog.dnns else None
+    if shape is None:
+        return frozenset()
+    cases = [case for case in language_calibration().cases if case.row.model == shape.measured_as]
+    return frozenset(
+        stack.id
+        for stack in catalog.stacks.values()
+        if stack.trains_language and any(stack_in_fit(stack, case.gpu_id) == case.levels.stack for case in cases)
+    )
+
+
+def _other_stacks(
+    work: LanguageWork, one: _Cluster, chosen: str, layout: LayoutAnswer, gpus: int, catalog: Catalog
+) -> tuple[OtherStack, ...]:
+    """Other stacks for the GPUs of a cluster that have the number format of the training."""
+    wanted = stack_precision(work.number_format)
+    makers = {gpu.vendor for gpu in catalog.gpus.values()} - {one.vendor}  # whose software is for their own GPUs
     stacks = {
-        stack.id: stack_named(LanguageRow("", "", "", "", "", 1.0, software=stack.framework))
+        stack.id: stack_in_fit(stack, one.gpu)
         for stack in catalog.stacks.values()
         if stack.id == chosen or (stack.trains_language and wanted in stack.precisions and stack.vendor not in makers)
     }
-    found = stack_worths(language_calibration(), stacks, chosen, is_lora=work.method == _LORA)
-    return tuple(OtherStack(catalog.stacks[one.stack], one.rate_ratio, one.runs) for one in found)
+    question = replace(_question(work, one, catalog), gpus=gpus, batch=work.batch(gpus))
+    inputs = inputs_of(question, layout, catalog)
+    found = stack_worths(language_calibration(), stacks, chosen, is_lora=work.method == _LORA, inputs=inputs)
+    return tuple(OtherStack(catalog.stacks[worth.stack], worth.rate_ratio, worth.runs) for worth in found)
 
 
 @lru_cache(maxsize=4096)

@@ -170,8 +170,18 @@ STACK = FormField(
 NUMBER_FORMAT = FormField(
     ("workload", "precision"),
     "Number format",
-    "Of the matrix products of a language model. Default: BF16.",
-    Segments({"mixed": "BF16", "fp8": "FP8", "fp4": "FP4"}, "mixed"),
+    "Of the matrix products of a language model; GPUs without the format are left out. Default: BF16.",
+    Dropdown(
+        {
+            "mixed": "BF16",
+            "fp16": "FP16",
+            "fp8": "FP8",
+            "mxfp8": "MXFP8 (rated as FP8)",
+            "fp4": "FP4",
+            "nvfp4": "NVFP4 (rated as FP4)",
+        },
+        "mixed",
+    ),
 )
 PRECISION = FormField(
     ("workload", "precision"),

@@ -5,15 +5,18 @@ from typing import Any
 
 import streamlit as st
 
+from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
 from sizer.present.words import plural
+from sizer.sizing.stages.language_rates import measured_language_stacks
 from sizer.ui import fields, state
 from sizer.ui.request_form import language_model as form
 from sizer.ui.request_form.field import RequestPath
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.table import DEFAULT_DATASET
 from sizer.workload.transformer.custom_transformer import is_shape
+from sizer.workload.transformer.number_formats import NUMBER_FORMATS
 from sizer.workload.transformer.usual_shape import usual_shape
 
 OWN_NAME = "Own model"
@@ -34,6 +37,13 @@ def trains_language(parts: Catalog, path: RequestPath) -> bool:
     return dnn is not None and dnn.transformer is not None
 
 
+def measured_stacks(parts: Catalog, dnn: str) -> frozenset[str]:
+    """Ids of the stacks with published runs of a network."""
+    if dnn in parts.dnns and parts.dnns[dnn].transformer is not None:
+        return measured_language_stacks(dnn, parts)
+    return frozenset(stored_calibration().stacks_of(dnn))
+
+
 def switch_kind(parts: Catalog, path: RequestPath) -> None:
     """After the network changed: entries that only the other kind of network has go, and the target gets its unit."""
     is_language = trains_language(parts, path)
@@ -41,7 +51,7 @@ def switch_kind(parts: Catalog, path: RequestPath) -> None:
     removed = [name for name in wrong if state.get((*path, name)) is not None]
     for name in removed:
         state.put((*path, name), None)
-    if state.get((*path, "precision")) in (("fp32",) if is_language else ("fp8", "fp4")):
+    if state.get((*path, "precision")) in (("fp32",) if is_language else NUMBER_FORMATS):
         state.put((*path, "precision"), None)
     target = (*path, "target")
     if is_language and state.get((*target, "samples_per_s")) is not None:

@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from sizer.base.quantities import SAMPLES_PER_S, si
-from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dataset
 from sizer.present.words import plural, sample_unit
@@ -21,6 +20,7 @@ from sizer.ui.requirements.language import (
     chosen_dnn,
     dataset_of_runs,
     layout_fields,
+    measured_stacks,
     own_model_fields,
     start_own_model,
     switch_kind,
@@ -31,6 +31,7 @@ from sizer.ui.typed import plain, written
 from sizer.workload.request import SIZE_LIMITS
 from sizer.workload.table import DEFAULT_DATASET
 from sizer.workload.transformer.custom_transformer import is_shape
+from sizer.workload.transformer.number_formats import NUMBER_FORMATS, stack_precision
 
 CUSTOM, CUSTOM_MODEL = "own numbers", "own language model"
 MAX_WORKLOADS = 20  # of a request
@@ -116,7 +117,7 @@ def draw(view: View, number: int) -> None:
         layout_fields(number, path)
 
 
-_PRECISIONS = {"fp32": "single precision", "fp8": "FP8", "fp4": "FP4"}
+_PRECISIONS = {"fp32": "single precision"} | {name: name.upper() for name in NUMBER_FORMATS}
 
 
 def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
@@ -249,12 +250,9 @@ def _custom_fields(described: tuple[FormField, ...], number: int) -> None:
             fields.draw(field, number)
 
 
-# --- software stack
-
-
 def _stack_options(parts: Catalog, path: RequestPath) -> dict[str, str]:
     dnn = state.get((*path, "dnn"))
-    known = stored_calibration().stacks_of(dnn) if isinstance(dnn, str) else frozenset()
+    known = measured_stacks(parts, dnn) if isinstance(dnn, str) else frozenset()
     suitable = {stack: item for stack, item in parts.stacks.items() if _stack_fits(parts, stack, path)}
     measured = names_by_id({stack: item for stack, item in suitable.items() if stack in known})
     others = names_by_id({stack: item for stack, item in suitable.items() if stack not in known})
@@ -270,7 +268,9 @@ def _stack_fits(parts: Catalog, stack: str, path: RequestPath) -> bool:
     task = "inference" if state.get((*path, "task")) == "validation-inference" else "training"
     if item.trains_language is not trains_language(parts, path):
         return False
-    return item.task in (task, "both") and (state.get((*path, "precision")) or "mixed") in item.precisions
+    return (
+        item.task in (task, "both") and stack_precision(state.get((*path, "precision")) or "mixed") in item.precisions
+    )
 
 
 def _remove_unsuitable(parts: Catalog, path: RequestPath) -> None:

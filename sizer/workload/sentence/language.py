@@ -71,7 +71,7 @@ _METHODS = (
     (re.compile(r"\bcontinu(?:e|ed|al|ing|ous)[ -]?pre[ -]?train(?:ing)?\b", re.I), "continued"),
 )
 _METHOD_NAMES = {"fine-tuning": "fine-tuning of all parameters", "continued": "continued pre-training"}
-_FORMAT = re.compile(r"\b(?:(?P<fp8>(?:mx)?fp8)|(?P<fp4>(?:nv|mx)?fp4))\b(?: (?:precision|training))?", re.I)
+_FORMAT = re.compile(r"\b(?P<name>(?:mx)?fp8|(?:nv|mx)?fp4)\b(?: (?:precision|training))?", re.I)
 _LANGUAGE_MODEL = re.compile(
     r"\b(?:(?:large[ -])?language[ -]models?|LLMs?|foundation models?|chat ?bots?|generative AI|gen ?AI)\b", re.I
 )
@@ -95,7 +95,7 @@ def find_language(notes: Notes) -> LanguageWords:
     """Find words about language models, before names are looked up."""
     number_format = notes.text.find(_FORMAT)
     if number_format is not None:
-        notes.text.record(number_format, "FP8" if number_format["fp8"] else "FP4")
+        notes.text.record(number_format, _format(number_format).upper())
     kind = notes.text.find(_LANGUAGE_MODEL)
     while match := notes.text.find(_LANGUAGE_MODEL):
         notes.text.record(match, "language model")
@@ -114,6 +114,12 @@ def find_language(notes: Notes) -> LanguageWords:
     return LanguageWords(tuple(found), number_format, kind is not None)
 
 
+def _format(match: re.Match[str]) -> str:
+    """The format as requests name it: MXFP4 is the FP4 of GPUs that have no NVFP4."""
+    name = match["name"].lower()
+    return "fp4" if name == "mxfp4" else name
+
+
 def settle_language(notes: Notes, words: LanguageWords) -> None:
     """Take the words found for the language model that the sentence names or has to name; of others nothing."""
     dnns = notes.catalog.dnns
@@ -124,7 +130,7 @@ def settle_language(notes: Notes, words: LanguageWords) -> None:
         notes.unusable.extend(one.match[0].strip() for one in words.phrases)
         return
     if words.number_format is not None:
-        notes.work["precision"] = "fp8" if words.number_format["fp8"] else "fp4"
+        notes.work["precision"] = _format(words.number_format)
     length = next((one.value for one in words.phrases if one.key == "sequence_tokens"), None)
     for one in words.phrases:
         if one.key == "tokens_per_s" and "target" in notes.work:

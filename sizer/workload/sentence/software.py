@@ -8,6 +8,7 @@ from sizer.catalog.schema import Stack
 from sizer.workload.sentence.names import pieces
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import value_of
+from sizer.workload.transformer.number_formats import stack_precision
 
 # Words in names of stacks that tell no stack from another.
 _NO_NAMES = frozenset(
@@ -23,6 +24,7 @@ _PRECISIONS = {
     ),
     "fp32": re.compile(r"\b(?:(?:in |with |using )?(?:full|single)[ -]precision|FP ?32|float32)\b", re.I),
 }
+_FP16 = re.compile(r"FP ?16|float16", re.I)
 # Without "per GPU" it could be the batch of all GPUs together.
 _BATCH = re.compile(r"\b(?:local )?batch(?: size)?(?: of|:)? (?P<number>\d{1,5}) (?:per|a|each|on each) GPU\b", re.I)
 
@@ -30,7 +32,8 @@ _BATCH = re.compile(r"\b(?:local )?batch(?: size)?(?: of|:)? (?P<number>\d{1,5})
 @cached_by_catalog
 def _pattern(catalog: Catalog) -> re.Pattern[str]:
     """Every framework, and other software in the names of stacks: DALI, FSDP, DeepSpeed."""
-    names = {stack.framework for stack in catalog.stacks.values()} | {
+    stacks = catalog.stacks.values()
+    names = {name for stack in stacks for name in (stack.framework, *stack.aliases)} | {
         word
         for stack in catalog.stacks.values()
         for word in re.findall(r"[A-Za-z]{3,}", stack.name)
@@ -38,7 +41,7 @@ def _pattern(catalog: Catalog) -> re.Pattern[str]:
         if word[0].isupper() and word.lower() not in _NO_NAMES
     }
     words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    # "Megatron-Bridge" is none of them.
+    # A longer name with a hyphen is none of them.
     other = rf"(?!-(?!(?:{words}|based|native)\b)[A-Za-z])"
     return re.compile(
         rf"\b(?:(?:in|with|using|on|via) )?(?P<name>{words})(?:[ -]?(?:framework|stack|core|LM|\d))?\b{other}", re.I
@@ -72,18 +75,18 @@ def read_software(notes: Notes) -> None:
     newest = max(fitting, key=lambda stack: (stack.released.value, stack.id))
     notes.work["stack"] = newest.id
     for match, words in zip(matches, named, strict=True):
-        if words <= _words(newest):
-            notes.text.record(match, f"software stack {newest.name}")
-        else:
+        if not words <= _words(newest):
             notes.leave(match)  # no stack has both
+            continue
+        alias = next((name for name in newest.aliases if name.casefold() == match["name"].casefold()), "")
+        is_other = alias and not set(pieces(alias)) <= set(pieces(newest.name))
+        notes.text.record(match, f"software stack {newest.name}" + (f", which {alias} counts as" if is_other else ""))
 
 
 def _candidates(notes: Notes) -> list[Stack]:
     task = "inference" if "task" in notes.work else "training"
-    is_language = notes.own_model is not None or any(
-        notes.catalog.dnns[key].transformer is not None for key in notes.dnns
-    )
-    precision = notes.work.get("precision", "mixed")
+    is_language = _trains_language(notes)
+    precision = stack_precision(str(notes.work.get("precision", "mixed")))
     return [
         stack
         for stack in notes.catalog.stacks.values()
@@ -92,16 +95,22 @@ def _candidates(notes: Notes) -> list[Stack]:
     ]
 
 
+def _trains_language(notes: Notes) -> bool:
+    return notes.own_model is not None or any(notes.catalog.dnns[key].transformer is not None for key in notes.dnns)
+
+
 def _words(stack: Stack) -> set[str]:
-    return {*pieces(stack.framework), *pieces(stack.name)}
+    return {word for name in (stack.framework, stack.name, *stack.aliases) for word in pieces(name)}
 
 
 def read_precision(notes: Notes) -> None:
     """The precision of the training."""
     for precision, pattern in _PRECISIONS.items():
         if match := notes.text.find(pattern):
-            notes.work["precision"] = precision
-            notes.text.record(match, "mixed precision" if precision == "mixed" else "single precision")
+            is_fp16 = precision == "mixed" and _trains_language(notes) and _FP16.search(match[0]) is not None
+            notes.work["precision"] = "fp16" if is_fp16 else precision
+            meaning = "mixed precision" if precision == "mixed" else "single precision"
+            notes.text.record(match, "FP16" if is_fp16 else meaning)
 
 
 def read_batch(notes: Notes) -> None:

@@ -41,3 +41,28 @@ def test_published_order_of_megatron_and_fsdp():
     GPU); torchtitan prints 6,000 to 7,000 on H100 of 500 W: the Megatron stacks are the faster ones."""
     worth = {one.stack: one for one in stack_worths(language_calibration(), STACKS, "a", is_lora=False)}["b"]
     assert float(worth.rate_ratio.high) < 1
+
+
+def test_tuned_software_counts_its_faster_launches():
+    """Of one layout the ratio is that of the two rates themselves: effects, and kernels that start faster."""
+    from sizer.calibrate.language.fit import factor_slopes
+    from sizer.perf.language.step import COEFFICIENTS
+    from sizer.sizing.stages.language_layouts import LayoutQuestion, inputs_of, search_layouts
+    from tests.factories import examples
+
+    catalog, calibration = examples.catalog(), language_calibration()
+    question = LayoutQuestion("Llama 3 8B", "H100", 64, sequence=8192, batch=128)
+    layout = search_layouts(question, catalog, calibration, 1).answers[0]
+    values = calibration.fit.values[: len(COEFFICIENTS)]
+    log_s = {}
+    for software in ("NeMo", "MLPerf-tuned"):
+        asked = LayoutQuestion("Llama 3 8B", "H100", 64, sequence=8192, batch=128, software=software)
+        log_s[software] = float(factor_slopes(inputs_of(asked, layout, catalog), values)[0][0])
+    stacks = {"a": "nemo", "m": "mlperf"}
+    inputs = inputs_of(question, layout, catalog)
+    plain, whole = (
+        float(stack_worths(calibration, stacks, "a", is_lora=False, inputs=given)[0].rate_ratio.value)
+        for given in (None, inputs)
+    )
+    assert log_s["MLPerf-tuned"] < log_s["NeMo"]
+    assert whole / plain == pytest.approx(np.exp(log_s["NeMo"] - log_s["MLPerf-tuned"]), rel=1e-9)

@@ -12,9 +12,10 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.language.rows import load_language_rows
 from sizer.physical.platforms import platforms
+from sizer.present.text.result_text import precision_text
 from sizer.sizing.limits import Limit
 from sizer.sizing.stages.gpu_memory import resolved
-from sizer.sizing.stages.language_rates import language_run
+from sizer.sizing.stages.language_rates import language_run, measured_language_stacks
 from sizer.sizing.stages.platform_columns import columns
 from tests.factories import examples
 
@@ -117,12 +118,57 @@ def test_no_equipment_named_means_today():
 
 
 @pytest.mark.parametrize(
+    ("gpu", "precision", "has"),
+    [
+        ("h100-sxm-80gb", "fp4", "FP16, BF16 and FP8"),
+        ("a100-sxm-80gb", "fp8", "FP16 and BF16"),
+        ("v100-sxm2-32gb", "mixed", "its number format is FP16"),
+    ],
+)
+def test_a_format_that_no_gpu_of_the_request_has_is_refused(gpu, precision, has):
+    """As of NVIDIA's support matrix: FP4 and its kin need Blackwell, FP8 Ada or Hopper, BF16 Ampere."""
+    with pytest.raises(RequestError, match=f"workload.0.precision = .* {has}"):
+        sized("llama-3-8b", {"gpus_busy": 8}, {"gpus": [gpu]}, precision=precision)
+
+
+def test_the_answer_names_the_format_that_was_asked_for_and_what_it_is_rated_as():
+    found = sized("llama-3-8b", {"gpus_busy": 8}, {"servers": ["dgx-b200"]}, precision="mxfp8").design.workloads[0]
+    assert found.language.work.number_format == "mxfp8"
+    assert found.language.work.precision == "fp8"
+    assert precision_text(found) == "MXFP8 (rated as FP8)"
+
+
+def test_stacks_of_the_fit_are_compared_and_may_be_chosen():
+    """The published runs have 22 with MaxText and 13 with PaxML; MLPerf's submissions are a stack of their own."""
+    found = sized("llama-3-70b", {"gpus_busy": 64}, {"servers": ["dgx-h100"]}, stack="mlperf-tuned")
+    answer = found.design.workloads[0]
+    assert answer.stack.id == "mlperf-tuned"
+    runs = {one.stack.id: one.runs for one in answer.language.stacks}
+    assert (runs["maxtext"], runs["paxml"], runs["deepspeed"]) == (22, 13, 0)
+    other = {one.stack.id: one.rate_ratio for one in answer.language.stacks}["nemo"]
+    # NVIDIA's submissions are no slower than its public recipes.
+    assert float(other.value) < 1
+
+
+def test_megatron_bridge_is_nemo():
+    found = sized("llama-3-8b", {"gpus_busy": 8}, {"servers": ["dgx-h100"]}, stack="megatron-bridge")
+    assert found.design.workloads[0].stack.id == "nemo"
+
+
+def test_measured_stacks_are_those_of_the_published_runs():
+    known = measured_language_stacks("llama-3-70b", examples.catalog())
+    assert "nemo" in known
+    assert "primus" not in known
+    assert measured_language_stacks("resnet50", examples.catalog()) == frozenset()
+
+
+@pytest.mark.parametrize(
     ("changed", "says"),
     [
         ({"dnn": "resnet50", "tokens": 1e12}, "ResNet-50 is no language model"),
         ({"dnn": "resnet50", "precision": "fp8"}, "'fp8' is for language models"),
         ({"batch_per_gpu": 4}, "write batch_sequences"),
-        ({"precision": "fp32"}, "write 'mixed' \\(BF16\\), 'fp8' or 'fp4'"),
+        ({"precision": "fp32"}, "write 'mixed' \\(BF16\\), 'fp16', 'bf16', 'fp8', 'mxfp8', 'fp4' or 'nvfp4'"),
         ({"task": "validation-inference"}, "sized for training only"),
         ({"stack": "tf-tensorpack-reference"}, "trains no language models"),
         ({"tokens": -1}, "tokens"),

@@ -156,3 +156,23 @@ def test_days_without_tokens_ask_for_them():
 def test_fp8_is_for_language_models():
     question = read_sentence("train ResNet-50 in FP8 on 8 H100", examples.catalog()).question
     assert (question.about, question.words) == ("unavailable", "FP8")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "changed"),
+    [
+        ("Llama 3 8B on 64 B200 in MXFP8", {"precision": "mxfp8"}),
+        ("Llama 3 8B on 64 B200 in NVFP4", {"precision": "nvfp4"}),
+        ("Llama 3 8B on 64 A100 in FP16", {"precision": "fp16"}),
+        ("Llama 3 8B on 64 H100 in BF16", {"precision": "mixed"}),
+        ("Llama 3 8B on 64 H100 with MaxText", {"stack": "maxtext"}),
+        ("Llama 3 8B on 64 H100, MLPerf-tuned", {"stack": "mlperf-tuned"}),
+        ("Llama 3 8B on 64 H100 with Megatron-Bridge", {"stack": "nemo"}),
+        ("Llama 3 8B on 64 H100 with DeepSpeed", {"stack": "deepspeed"}),
+    ],
+)
+def test_formats_and_software_by_name(sentence, changed):
+    reading = read_sentence(sentence, examples.catalog())
+    assert not reading.unread
+    work = reading.request["workload"][0]
+    assert {key: work.get(key) for key in changed} == changed

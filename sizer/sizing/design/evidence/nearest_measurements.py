@@ -15,7 +15,7 @@ from sizer.calibrate.predict import predict
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.sizing.result import NearbyMeasurement
-from sizer.sizing.stages.language_rates import stack_on
+from sizer.sizing.stages.language_rates import stack_in_fit, stack_on
 from sizer.workload.resolve import ResolvedWorkload
 
 # Rows shown; more would hide which ones carry the answer.
@@ -90,7 +90,7 @@ def nearest_language_runs(
     shape = work.dnn.transformer
     assert shape is not None
     calibration, language = language_calibration(), work.language
-    runs_on = stack_on(language, platform.gpu.vendor)
+    runs_on = stack_in_fit(catalog.stacks[stack_on(language, platform.gpu.vendor)], platform.gpu.id)
     kind = "lora" if language.method == "lora" else "pretrain"
     rows = [
         row
