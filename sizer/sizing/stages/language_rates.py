@@ -30,12 +30,14 @@ from sizer.sizing.stages.language_layouts import (
     LayoutAnswer,
     LayoutQuestion,
     basis_of_question,
+    domain_gpus,
     search_layouts,
     search_sizes,
 )
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
 from sizer.workload.resolve import ResolvedWorkload
+from sizer.workload.transformer.layout_pins import wide_tensor_error_text
 
 # Rate of what does not fit. [tokens/s] Not 0, because logarithms are taken.
 _NO_RATE = 1e-9
@@ -229,6 +231,18 @@ def layout_refusal(work: LanguageWork, platform: Platform, n_gpus: int, catalog:
     except RequestError as error:
         return str(error)
     return ""
+
+
+def wide_tensor_refusal(work: LanguageWork, platforms: Sequence[Platform], place: str, catalog: Catalog) -> str:
+    """Why the tensor parallelism of a request runs on no platform: none joins as many GPUs; "" where one does."""
+    if work.pins.tensor is None:
+        return ""
+    groups = {
+        (one.server.id, one.gpu.id): _cluster(catalog, one.server.id, one.gpu.id, one.gpus_per_server, one.fabric)
+        for one in platforms
+    }
+    most = max(domain_gpus(_question(work, one, catalog), catalog) for one in groups.values())
+    return wide_tensor_error_text(work.pins, most, place)
 
 
 def _layouts(
