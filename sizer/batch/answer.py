@@ -62,7 +62,7 @@ def _of_row(best: BestRow, calibration: Calibration) -> dict[str, Any]:
     answers, chances, unknown = [], [], []
     for work in evaluated.works:
         run = run_on(request, work, platform, [n_servers], nodes, built.gateway_bytes_per_s, catalog, calibration)
-        missing = missing_for_rate(platform, run, nodes)
+        missing = missing_for_rate(platform, work, run, nodes, catalog)
         rates = throughputs(run.warm, run.cold)
         answers.append(
             workload_figures(request, work, platform, run, missing, rates[0], rates[1], catalog, calibration)

@@ -26,6 +26,7 @@ class FactKind(Enum):
     USABLE_CAPACITY = "usable-capacity"  # of a storage system
     POWER = "maximum-power"  # of a device
     WEIGHT = "weight"  # of a device
+    TRAINING_RATE = "training-rate"  # of a GPU, with language models
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ def in_tokens(
         tokens = _TOKENS[method]
         defaults.append((DefaultKind.TOKENS, tokens))
     pins = work.layout or NO_PINS
-    check_pins(pins, dnn.transformer, dnn.name, f"{place}.layout")
+    check_pins(pins, dnn.transformer, sequence, dnn.name, f"{place}.layout")
     document = None if work.document_tokens is None else min(float(work.document_tokens), float(sequence))
     if document is None and not work.packing:
         raise RequestError(f"{place}.packing = false needs document_tokens, the mean length of the padded documents")

@@ -15,6 +15,7 @@ _FACTS = {
     FactKind.USABLE_CAPACITY: "usable capacity",
     FactKind.POWER: "maximum power",
     FactKind.WEIGHT: "weight",
+    FactKind.TRAINING_RATE: "training rate",
 }
 _LABELS = {
     CheckKind.CAPACITY: "Usable capacity",

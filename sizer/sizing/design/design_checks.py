@@ -12,6 +12,7 @@ from sizer.physical.racks.site_rules import floor_load_kg_per_m2
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, FactKind, MissingFact, at_most
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import needed_of
+from sizer.sizing.stages.language_rates import is_unmeasured
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.sizing.stages.write_demand import write_demand_matters
@@ -19,10 +20,13 @@ from sizer.workload.request import Limits, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 
-def missing_for_rate(platform: Platform, run: WorkloadRun, storage_nodes: int) -> tuple[MissingFact, ...]:
-    """What decides whether one workload meets its target and no source gives: the storage's rates, its capacity.
+def missing_for_rate(
+    platform: Platform, work: ResolvedWorkload, run: WorkloadRun, storage_nodes: int, catalog: Catalog
+) -> tuple[MissingFact, ...]:
+    """What decides whether one workload meets its target and no source gives.
 
-    Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
+    That are the storage's rates and its capacity, and the rate of a language model on GPUs of a generation that nobody
+    measured. Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
     """
     is_read = bool((run.comp.hit_fraction < 1).any() or (run.need.cold_samples_per_s > 0).any())
     found = list(_of_storage(platform, is_read=is_read))
@@ -30,6 +34,8 @@ def missing_for_rate(platform: Platform, run: WorkloadRun, storage_nodes: int) -
     is_written = write_demand_matters(run.need.checkpoints, nodes, run.cols).any()
     if is_written and write_rate_is_unknown(platform.storage):
         found.append(MissingFact(FactKind.WRITE_RATE, platform.storage.id, platform.storage.name))
+    if work.language is not None and is_unmeasured(platform.gpu, catalog):
+        found.append(MissingFact(FactKind.TRAINING_RATE, platform.gpu.id, platform.gpu.name))
     return tuple(found)
 
 

@@ -122,7 +122,9 @@ def design_answer(
     runs = [
         run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration) for work in works
     ]
-    missing = [missing_for_rate(platform, run, storage_nodes) for run in runs]
+    missing = [
+        missing_for_rate(platform, work, run, storage_nodes, catalog) for work, run in zip(works, runs, strict=True)
+    ]
     answers = [
         _workload_answer(
             request, work, platform, run, unknown, storage_nodes, gateway, catalog, calibration, is_documented

@@ -28,6 +28,7 @@ from sizer.sizing.stages import compute_side, evaluate, gpu_memory
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.gpu_memory import MemoryOfWorkload
+from sizer.sizing.stages.language_rates import is_unmeasured
 from sizer.sizing.stages.platform_columns import Columns, fabric_shares
 from sizer.sizing.stages.write_demand import write_demands_matter
 from sizer.workload.request import SizingRequest
@@ -60,7 +61,7 @@ class EvaluatedSpace:
     class_throughput: Floats  # of the first workload, median of the slowest stage [samples/s]
     class_time_s: Floats  # to train the first workload, or a million samples where the length is not known
     class_is_cached: Bools  # the data sets of all workloads are read once and then stay in the servers' memory
-    class_unknowns: Ints  # storage rates and capacities that no source gives and on which meeting the targets depends
+    class_unknowns: Ints  # rates and capacities that no source gives and on which meeting the targets depends
     twins: frozenset[int]  # platforms that an earlier one stands for
     columns: Columns  # (platforms, 1), or (platforms, sizes) where the fabric leaves less than the line rates
     class_first: Ints  # first platform of each class
@@ -118,6 +119,13 @@ class EvaluatedSpace:
         found: dict[AnyLimit, Bools] = {name: self.over_rows(self.class_passes[name]) for name in COMPUTE_LIMITS}
         found[Limit.LARGER_PARTS] = np.repeat(is_first, len(self.space.sizes))
         return found | {name: self.over_rows(kept) for name, kept in self.class_passes.items() if name not in found}
+
+
+def _gpu_unknowns(works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], catalog: Catalog) -> Ints:
+    """1 for each platform on whose GPUs no rate of a language model is predicted. (platforms,)"""
+    if all(work.language is None for work in works):
+        return np.zeros(len(platforms), dtype=np.int64)
+    return np.array([is_unmeasured(one.gpu, catalog) for one in platforms], dtype=np.int64)
 
 
 def evaluate_space(
@@ -191,7 +199,8 @@ def evaluate_space(
         class_is_cached=is_cached,
         class_unknowns=(is_read & ~units.rate_is_known[:, None]).astype(np.int64)
         + (is_written & ~units.write_is_known[:, None])
-        + ~units.capacity_is_known[:, None],
+        + ~units.capacity_is_known[:, None]
+        + _gpu_unknowns(works, [platforms[place] for place in alike.first], catalog)[:, None],
         twins=_twins(platforms, alike, found.nodes, servers),
         columns=alike.cols,
         class_first=alike.first,

@@ -22,7 +22,7 @@ from sizer.sizing.limits import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bou
 from sizer.sizing.search.nearest_design import nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.stages.gpu_memory import MemoryAnswer, memory_answer
-from sizer.sizing.stages.language_rates import layout_refusal
+from sizer.sizing.stages.language_rates import layout_refusal, wide_tensor_refusal
 from sizer.sizing.stages.storage_rates import node_rates, node_write_rates
 from sizer.workload.request import Loss
 from sizer.workload.target_text import target_text
@@ -70,6 +70,12 @@ def infeasible_error(counts: PartCounts, asked: str | None = None) -> Infeasible
     ``asked`` are the targets in words; by default those of the workloads.
     """
     evaluated = counts.evaluated
+    for place, work in enumerate(evaluated.works):
+        # No limit of a design: it is the layout that runs on no platform.
+        if work.language is not None and (
+            why := wide_tensor_refusal(work.language, evaluated.platforms, f"workload.{place}.layout", counts.catalog)
+        ):
+            return InfeasibleError(why)
     target = asked or "; ".join(dict.fromkeys(target_text(work.request, work.dnn) for work in evaluated.works))
     row, broken = nearest_design(counts)
     # A design that misses its targets while all parts work has the better reason.

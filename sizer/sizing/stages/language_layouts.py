@@ -221,6 +221,11 @@ def language_model(catalog: Catalog, text: str) -> Dnn:
     return names[text.strip().lower()]
 
 
+def domain_gpus(question: LayoutQuestion, catalog: Catalog) -> int:
+    """GPUs that NVLink or its like joins."""
+    return int(_case(question, catalog).machine["domain_gpus"])
+
+
 def basis_of_question(question: LayoutQuestion, catalog: Catalog, calibration: LanguageCalibration) -> RunBasis:
     """The published runs that the rates of a training rest on."""
     return basis_of(_case(question, catalog), calibration)
@@ -248,11 +253,11 @@ def _case(question: LayoutQuestion, catalog: Catalog) -> LanguageCase:
         shape, name = dnn.transformer, dnn.name
         assert shape is not None
         measured_as = dnn.transformer.measured_as if dnn.transformer is not None else ""
-    check_pins(question.pins, shape, name, "layout")
     _check_counts(question)
     gpu = gpu_asked(question.gpu, catalog)
     check_software(question.software, catalog)
     check_format(number_format_named(question.precision, "precision"), gpu, catalog)
+    check_pins(question.pins, shape, question.sequence, name, "layout")
     row = LanguageRow(
         row_id="question",
         source="question",

@@ -14,15 +14,16 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
+from sizer.base.identity_cache import cached_by_catalog
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.calibrate.language.basis import RunBasis
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.cases import stack_named
+from sizer.calibrate.language.cases import gpu_of_case, stack_named
 from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.language.stack_worth import stack_worths
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Stack
+from sizer.catalog.schema import Gpu, Stack
 from sizer.perf.availability.goodput import CheckpointPlan
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.checkpoints import CheckpointedJob, goodput_of, plan_of
@@ -30,6 +31,7 @@ from sizer.sizing.stages.language_layouts import (
     LayoutAnswer,
     LayoutQuestion,
     basis_of_question,
+    domain_gpus,
     inputs_of,
     search_layouts,
     search_sizes,
@@ -37,6 +39,7 @@ from sizer.sizing.stages.language_layouts import (
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
 from sizer.workload.resolve import ResolvedWorkload
+from sizer.workload.transformer.layout_pins import wide_tensor_error_text
 from sizer.workload.transformer.number_formats import stack_precision
 
 # Rate of what does not fit. [tokens/s] Not 0, because logarithms are taken.
@@ -233,6 +236,18 @@ def layout_refusal(work: LanguageWork, platform: Platform, n_gpus: int, catalog:
     return ""
 
 
+def wide_tensor_refusal(work: LanguageWork, platforms: Sequence[Platform], place: str, catalog: Catalog) -> str:
+    """Why the tensor parallelism of a request runs on no platform: none joins as many GPUs; "" where one does."""
+    if work.pins.tensor is None:
+        return ""
+    groups = {
+        (one.server.id, one.gpu.id): _cluster(catalog, one.server.id, one.gpu.id, one.gpus_per_server, one.fabric)
+        for one in platforms
+    }
+    most = max(domain_gpus(_question(work, one, catalog), catalog) for one in groups.values())
+    return wide_tensor_error_text(work.pins, most, place)
+
+
 def _layouts(
     work: LanguageWork, one: _Cluster, servers: tuple[int, ...], catalog: Catalog, count: int
 ) -> tuple[tuple[LayoutAnswer, ...], ...]:
@@ -264,6 +279,21 @@ def _question(work: LanguageWork, one: _Cluster, catalog: Catalog) -> LayoutQues
         shape=work.shape,
         document_tokens=work.document_tokens,
     )
+
+
+@cached_by_catalog
+def _measured_generations(catalog: Catalog) -> frozenset[str | None]:
+    return frozenset(gpu_of_case(case, catalog).generation for case in language_calibration().cases) - {None}
+
+
+@cached_by_catalog
+def _measured_gpus(catalog: Catalog) -> frozenset[str]:
+    return frozenset(gpu_of_case(case, catalog).id for case in language_calibration().cases)
+
+
+def is_unmeasured(gpu: Gpu, catalog: Catalog) -> bool:
+    """Whether nobody published a run of a language model on a GPU, or on another one of its generation."""
+    return gpu.id not in _measured_gpus(catalog) and gpu.generation not in _measured_generations(catalog)
 
 
 def stack_on(work: LanguageWork, vendor: str) -> str:

@@ -19,7 +19,7 @@ from sizer.calibrate.language.gpu_memory import REFUSED, memory_stack
 from sizer.perf.language.memory import FILLED, MEMORY_FACTORS, MemoryFactors, MemoryUse, memory_use
 from sizer.perf.language.shape import Shapes
 from sizer.perf.language.step import COEFFICIENTS, RECOMPUTE, Efficiencies, Layouts, Machines, StepTime, step_time
-from sizer.workload.transformer.layout_pins import LayoutPins, divides_layers
+from sizer.workload.transformer.layout_pins import LayoutPins, divides_layers, wide_tensor_error_text
 
 # Probability at which a layout that is searched counts as one that fits.
 CERTAIN = 0.9
@@ -277,11 +277,8 @@ def _dividing(case: LanguageCase, gpus: Ints, batch: Ints, pins: LayoutPins) -> 
     """Every combination that divides heads, layers, experts, GPUs and batch, of every number of GPUs."""
     shape = case.shape
     domain = int(case.machine["domain_gpus"])
-    if pins.tensor is not None and pins.tensor > domain and not pins.across_servers:
-        raise RequestError(
-            f"tensor = {pins.tensor} is more than the {domain} GPUs that NVLink or its like joins; write at most "
-            f"{domain}, or allow it over the network with across_servers = true"
-        )
+    if why := wide_tensor_error_text(pins, domain, "layout"):
+        raise RequestError(why)
     heads, layers, experts = int(shape["heads"]), int(shape["layers"]), int(shape["experts"])
     table = _degrees(heads, layers, experts, domain, int(case.layout["sequence"]), pins)
     t, p, c, e, b = table.T
@@ -331,11 +328,16 @@ def _degrees(heads: int, layers: int, experts: int, domain: int, sequence: int, 
     found = itertools.product(
         [t for t in asked("tensor", _powers(domain)) if not heads % t],
         [p for p in asked("pipeline", stages) if divides_layers(p, layers)],
-        asked("context", [c for c in _powers(_MOST_CONTEXT) if sequence / c >= _LEAST_TOKENS or c == 1]),
+        asked("context", [c for c in _powers(_MOST_CONTEXT) if _divides_sequence(c, sequence)]),
         [e for e in asked("expert", _powers(domain)) if not experts % e] if experts > 1 else [1],
         asked("micro_batch", _MICRO_BATCHES),
     )
     return np.array(list(found), dtype=int).reshape(-1, 5)
+
+
+def _divides_sequence(context: int, sequence: int) -> bool:
+    """Whether each context-parallel GPU has as many tokens, and not too few."""
+    return context == 1 or (sequence % context == 0 and sequence / context >= _LEAST_TOKENS)
 
 
 @lru_cache(maxsize=4096)

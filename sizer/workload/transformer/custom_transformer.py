@@ -6,7 +6,7 @@ from typing import Any, Self
 from pydantic import ValidationError, model_validator
 
 from sizer.base.errors import RequestError
-from sizer.base.faults import in_words
+from sizer.base.faults import in_words, nearest
 from sizer.base.texts import Name
 from sizer.catalog.bounds import Parameters
 from sizer.catalog.networks import TransformerShape
@@ -46,6 +46,13 @@ class CustomTransformer(TransformerShape):
             stated["heads"] = heads = hidden // USUAL_HEAD_SIZE
         missing = [key for key in ("layers", "hidden") if key not in stated]
         if missing:
+            # A misspelt key is the better reason.
+            known = list(cls.model_fields)
+            for key in stated:
+                if key not in known:
+                    raise ValueError(
+                        f"unknown key {str(key)[:40]!r}{nearest(str(key), known)}; known are {', '.join(known)}"
+                    )
             raise ValueError(f"{' and '.join(missing)} missing: give layers and hidden, or parameters alone")
         if hidden and "heads" not in stated:
             raise ValueError(f"heads is missing: hidden = {hidden} is no multiple of the usual head size of 128")

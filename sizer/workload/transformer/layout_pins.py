@@ -60,8 +60,18 @@ def divides_layers(parts: int, layers: int) -> bool:
     return layers % parts == 0 or (parts > 1 and (layers + 2) % parts == 0)
 
 
-def check_pins(pins: LayoutPins, shape: TransformerShape, name: str, place: str) -> None:
-    """Degrees must divide what they divide, whatever the GPUs are.
+def wide_tensor_error_text(pins: LayoutPins, domain_gpus: int, place: str) -> str:
+    """Why the tensor parallelism of a layout is too wide for GPUs that are joined by so many; "" where it is not."""
+    if pins.tensor is None or pins.tensor <= domain_gpus or pins.across_servers:
+        return ""
+    return (
+        f"{place}.tensor = {pins.tensor} is more than the {domain_gpus} GPUs that NVLink or its like joins; write at "
+        f"most {domain_gpus}, or allow it over the network with across_servers = true"
+    )
+
+
+def check_pins(pins: LayoutPins, shape: TransformerShape, sequence: int, name: str, place: str) -> None:
+    """Degrees must divide what they divide, whatever the GPUs are; ``sequence`` is in tokens.
 
     Raises
     ------
@@ -79,6 +89,12 @@ def check_pins(pins: LayoutPins, shape: TransformerShape, name: str, place: str)
         raise RequestError(
             f"{place}.{key} = {stages} does not divide the {shape.layers} layers of {name}, or {shape.layers + 2} with "
             f"embedding and output; write {_divisors(shape.layers, stages)}"
+        )
+    if sequence % (pins.context or 1):
+        # The largest power of two that divides it, as degrees are.
+        raise RequestError(
+            f"{place}.context = {pins.context} does not divide the sequence of {sequence} tokens; write at most "
+            f"{sequence & -sequence}, or a sequence that is a multiple of {pins.context}"
         )
     if (pins.chunks or 1) > 1 and pins.pipeline == 1:
         raise RequestError(

@@ -13,6 +13,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.language.rows import load_language_rows
 from sizer.physical.platforms import platforms
 from sizer.present.text.result_text import precision_text
+from sizer.sizing.checks import FactKind
 from sizer.sizing.limits import Limit
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.language_rates import language_run, measured_language_stacks
@@ -83,12 +84,33 @@ def test_adapters_of_70b_need_one_server_of_b200():
     assert 1_500 < float(found.design.workloads[0].throughput.value) / 8 < 5_512
 
 
+def test_runs_on_gpus_of_the_same_generation_are_the_nearest():
+    """MLPerf v5.0 has adapters of Llama 2 70B on eight GB200 in FP8; H200 runs of the same format are older GPUs."""
+    target, gpus = {"gpus_busy": 8}, {"gpus": ["b200-sxm-180gb"]}
+    nearest = sized("llama-2-70b", target, gpus, method="lora").design.workloads[0].evidence
+    published = [one.published / 8 for one in nearest if one.n_gpus == 8 and "GB200" in one.gpu]
+    assert sorted(round(rate) for rate in published)[:2] == [5512, 5518]
+    catalog = examples.catalog()
+    generations = [next(gpu.generation for gpu in catalog.gpus.values() if gpu.name == one.gpu) for one in nearest]
+    assert generations[0] == "blackwell"
+    assert generations == sorted(generations, key=lambda name: name != "blackwell")
+
+
 def test_more_gpus_than_asked_where_fewer_do_not_hold_the_model():
     """141 GB of weights and 988 GB of state in all: 16 GPUs have 256 GiB."""
     found = sized(target={"gpus_busy": 16}, platforms={"gpus": ["v100-sxm2-16gb"]}).design
     assert found.n_gpus * 16 * 2**30 > 14 * 70.6e9
     assert found.binding.limit is Limit.GPU_MEMORY
     assert found.workloads[0].unmeasured
+    # Nobody published a run on V100, so that nothing says that the target is met.
+    assert found.probability is None
+    assert [fact.kind for fact in found.conditional_on] == [FactKind.TRAINING_RATE]
+
+
+def test_gpus_that_nobody_measured_rank_behind_those_that_were():
+    found = sized("llama-3-8b", {"gpus_busy": 16}, {"generations": ["volta", "hopper"]}).design
+    assert found.platform.gpu.generation == "hopper"
+    assert found.probability is not None
 
 
 def test_what_no_number_of_servers_holds_is_refused():

@@ -44,6 +44,7 @@ def test_sharding_and_recomputation_are_obeyed():
         ({"pipeline": 3}, "layout.pipeline = 3 does not divide the 80 layers"),
         ({"pipeline": 4, "chunks": 3}, "pipeline x chunks = 12 does not divide the 80 layers"),
         ({"expert": 2}, "is a dense model without experts"),
+        ({"context": 3}, "layout.context = 3 does not divide the sequence of 8192 tokens; write at most 8192"),
         ({"tensor": 0}, "layout.tensor = 0 must be between 1 and"),
         ({"zero": 3}, "unknown key"),
     ],
@@ -55,8 +56,12 @@ def test_a_degree_that_divides_nothing_is_refused(pins, says):
 
 
 def test_tensor_parallelism_over_the_network_must_be_asked_for():
-    with pytest.raises(InfeasibleError, match=r"tensor = 16 is more than the 8 GPUs .* across_servers = true"):
+    with pytest.raises(
+        InfeasibleError, match=r"tensor = 16 is more than the 8 GPUs .* across_servers = true"
+    ) as refused:
         sized(layout={"tensor": 16})
+    # The memory of the GPUs has nothing to do with it.
+    assert str(refused.value).startswith("workload.0.layout.tensor = 16")
     assert answer(layout={"tensor": 16, "across_servers": True}).language.layout.tensor == 16
 
 

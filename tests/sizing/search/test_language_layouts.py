@@ -56,6 +56,12 @@ def test_answers_divide_fit_and_come_fastest_first():
         assert 128 * 8192 / sum(one.step_s.values()) == pytest.approx(float(one.tokens_per_s.value), rel=1e-6)
 
 
+def test_each_context_parallel_gpu_has_as_many_tokens():
+    # 12,290 = 2 x 5 x 1,229 tokens divide over two GPUs, not over four.
+    for one in search(dataclasses.replace(LLAMA_70B, sequence=12_290), 50).answers:
+        assert one.context in (1, 2)
+
+
 def test_a_few_layers_of_a_model_that_ran_make_no_room_for_all_of_them():
     # NVIDIA ran 7 of the 126 layers of Llama 3.1 405B on 32 H100 with TP 8 and CP 2. All of them take 16 bytes a
     # parameter of weights, gradients and optimizer, 405e9 x 16 / 32 = 203 GB a GPU however they are divided.
@@ -114,6 +120,10 @@ def test_experts_are_divided_inside_the_rack():
         ({"gpus": 8}, "does not fit 8 x H100: the smallest layout takes"),
         ({"batch": 3, "pins": LayoutPins(tensor=1, pipeline=1, context=1)}, "no layout divides"),
         ({"pins": LayoutPins(tensor=3)}, "layout.tensor = 3 does not divide the 64 attention heads"),
+        (
+            {"sequence": 8190, "pins": LayoutPins(context=4)},
+            "does not divide the sequence of 8190 tokens; write at most 2",
+        ),
         ({"sequence": 1}, "sequence is 1; allowed are 128 to"),
     ],
 )

@@ -77,6 +77,7 @@ def test_parameters_alone_give_a_shape_of_about_as_many(parameters):
         ("layers=5000 hidden=131072", "parameters; at most 1e13"),
         ("layers=40 hidden=5120 heds=40", "did you mean 'heads'"),
         ("layers=40", "hidden missing"),
+        ("layer=32 hidden=4096", "unknown key 'layer'; did you mean 'layers'"),
         ("layers=x hidden=5120", "layers = 'x' is not a whole number"),
         ("layers=40 hidden=5120 experts=64 active_experts=4", "expert_ffn is missing"),
         ("layers=40 hidden=5120 experts=4 active_experts=8 expert_ffn=64", "active_experts = 8 must be at most"),

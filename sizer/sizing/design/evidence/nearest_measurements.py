@@ -15,7 +15,7 @@ from sizer.calibrate.predict import predict
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.sizing.result import NearbyMeasurement
-from sizer.sizing.stages.language_rates import stack_in_fit, stack_on
+from sizer.sizing.stages.language_rates import is_unmeasured, stack_in_fit, stack_on
 from sizer.workload.resolve import ResolvedWorkload
 
 # Rows shown; more would hide which ones carry the answer.
@@ -85,7 +85,10 @@ def nearest_measurements(
 def nearest_language_runs(
     work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog
 ) -> tuple[NearbyMeasurement, ...]:
-    """Published runs of the same language model and kind of training, nearest in GPU, format, stack and size."""
+    """Published runs of the same language model and kind of training.
+
+    They are the nearest in GPU, generation, format, stack and size.
+    """
     assert work.language is not None
     shape = work.dnn.transformer
     assert shape is not None
@@ -106,10 +109,11 @@ def nearest_language_runs(
     def is_same_stack(row: LanguageRow) -> bool:
         return stack_named(row) == runs_on
 
-    def distance(pair: tuple[LanguageRow, LanguageCase]) -> tuple[bool, bool, bool, float, str]:
-        row, case = pair
+    def distance(pair: tuple[LanguageRow, LanguageCase]) -> tuple[bool, bool, bool, bool, float, str]:
+        row, gpu = pair[0], gpu_of_case(pair[1], catalog)
         return (
-            gpu_of_case(case, catalog).id != platform.gpu.id,
+            gpu.id != platform.gpu.id,
+            gpu.generation != platform.gpu.generation,
             number_format(row.precision) != language.precision,
             not is_same_stack(row),
             abs(float(np.log2(row.gpus / n_gpus))),
@@ -147,8 +151,7 @@ def unmeasured_language(work: ResolvedWorkload, platform: Platform, catalog: Cat
         notes.append(note(FitNote.MODEL_FROM_SHAPE, work.dnn.name))
     gpus = [gpu_of_case(case, catalog) for case in measured]
     if all(gpu.id != platform.gpu.id for gpu in gpus):
-        own = platform.gpu.generation
-        is_known = own is not None and any(gpu.generation == own for gpu in gpus)
-        kind = FitNote.GPU_FROM_GENERATION if is_known else FitNote.GENERATION_NOT_MEASURED
+        is_unknown = is_unmeasured(platform.gpu, catalog)
+        kind = FitNote.GENERATION_NOT_MEASURED if is_unknown else FitNote.GPU_FROM_GENERATION
         notes.append(note(kind, platform.gpu.name))
     return tuple(notes)
