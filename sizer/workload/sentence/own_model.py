@@ -6,6 +6,7 @@ from typing import Any
 from sizer.catalog.model import Catalog
 from sizer.workload.sentence.names import DNN, names_of, pieces
 from sizer.workload.sentence.notes import Notes
+from sizer.workload.transformer.custom_transformer import MOST_PARAMETERS
 
 _NUMBER = r"(?<![\w.,])(?P<size>\d{1,5}(?:\.\d{1,3})?)(?P<unit> ?-?(?:B|bn|billion))\b"
 _KIND = r"(?:dense|own|custom|decoder(?:-only)?|causal|autoregressive|(?:GPT|llama)[ -]?(?:style|like))"
@@ -15,6 +16,15 @@ _PLAIN = re.compile(
     rf"(?:{_KIND},? )?{_NUMBER}(?:[ -]parameters?)?(?:[ -]{_KIND})*(?:[ -]parameters?)?(?:[ -]{_NOUN})*\b", re.I
 )
 _SAYS_SO = re.compile(rf"\b(?:{_KIND}|parameters?)\b", re.I)
+# A size in any unit, or without one, that counts parameters; and one with a sign.
+_ANY_SIZE = re.compile(
+    rf"(?<![\w.,-])(?P<sign>-)?(?P<size>\d{{1,15}}(?:\.\d{{1,3}})?(?:e\+?\d{{1,2}})?)"
+    rf"(?:(?P<unit> ?-?(?:B|bn|billion|T|tn|trillion|M|mn|million))\b)?"
+    rf"(?P<after>(?:[ -](?:{_KIND}|parameters?|params?|{_NOUN})\b)*)(?![\w.,]*\d)",
+    re.I,
+)
+_UNITS = {"b": 1e9, "t": 1e12, "m": 1e6}
+_LEAST_PARAMETERS = 1e6
 _NOUN_AFTER = re.compile(rf"(?:{_NOUN}|parameters?)\b", re.I)
 _COUNT = r"(?P<count>\d{1,3}(?:[ ,]?\d{3})*)"
 _OF = rf"(?:[ -](?:size|width|dim(?:ension)?))?(?: of| is| =|=|:)? ?{_COUNT}"
@@ -37,6 +47,12 @@ _VOCABULARY_BEFORE = re.compile(rf"(?<![\w.,]){_COUNT}(?P<k> ?k)?[ -](?:word |to
 
 def find_own_model(notes: Notes) -> None:
     """Find a model given by its shape or its size, before names are looked up."""
+    before = len(notes.text.phrases)
+    _find(notes)
+    notes.own_model_phrases = notes.text.phrases[before:]
+
+
+def _find(notes: Notes) -> None:
     shape: dict[str, Any] = {}
     found: list[tuple[re.Match[str], str]] = []
     for key, meaning, pattern in _PARTS:
@@ -51,6 +67,8 @@ def find_own_model(notes: Notes) -> None:
         for match, meaning in found:
             notes.text.record(match, meaning)
         notes.own_model = {"name": "Own model", **shape}
+        return
+    if _is_read_by_parameters(notes):
         return
     match = notes.text.find(_PLAIN)
     if match is None:
@@ -72,6 +90,46 @@ def find_own_model(notes: Notes) -> None:
     size = f"{float(match['size']):g}"
     notes.own_model = {"name": f"{size}B model", "parameters": float(size) * 1e9}
     notes.text.record(match, f"a usual dense model of {size} billion parameters")
+
+
+def _is_read_by_parameters(notes: Notes) -> bool:
+    """Whether a size out of range was refused, or one in millions, trillions or plain figures was taken."""
+    for match in list(_ANY_SIZE.finditer(notes.text.left)):
+        unit = (match["unit"] or "").strip(" -").lower()[:1]
+        says_parameters = re.search(r"\bparam", match["after"], re.I) is not None
+        if not (says_parameters if not unit else match["after"] or (unit == "b" and match["sign"])):
+            continue
+        if any(one.kind == DNN and one.end <= match.start() for one in names_of(notes.catalog).named(notes.text.left)):
+            continue  # the size of a named model
+        parameters = float(f"{match['sign'] or ''}{match['size']}") * _UNITS.get(unit, 1.0)
+        if not _LEAST_PARAMETERS <= parameters <= MOST_PARAMETERS:
+            words = match[0].strip()
+            notes.refuse(words, f"parameters = {parameters:g} must be between 1e6 and 1e13")
+            notes.text.mark(match.start(), match.end())
+            return True
+        if unit == "b":
+            return False
+        billions = f"{parameters / 1e9:g}"
+        notes.own_model = {"name": f"{billions}B model", "parameters": parameters}
+        notes.text.record(match, f"a usual dense model of {billions} billion parameters")
+        return True
+    return False
+
+
+def leave_own_model(notes: Notes) -> None:
+    """Drop a model given by its numbers where another is named; numbers that the named one has not are unread."""
+    assert notes.own_model is not None
+    own, notes.own_model = notes.own_model, None
+    for dnn in (notes.catalog.dnns[key] for key in notes.dnns):
+        # Sizes in names are rounded: Llama 2 7B has 6.7 billion parameters.
+        if "parameters" in own and abs(dnn.parameters.value / own["parameters"] - 1) < 0.1:
+            return
+        shape = dnn.transformer
+        if "layers" in own and shape is not None and (shape.layers, shape.hidden) == (own["layers"], own["hidden"]):
+            return
+    for phrase in notes.own_model_phrases:
+        notes.text.phrases.remove(phrase)
+        notes.unusable.append(phrase.words)
 
 
 def _named_with(size: str, catalog: Catalog) -> tuple[str, ...]:
