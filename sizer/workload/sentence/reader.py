@@ -84,6 +84,11 @@ _OUT_OF_SCOPE = re.compile(
     re.I,
 )
 
+# What only the language models of a sentence with several networks have.
+_OF_LANGUAGE = frozenset(
+    ("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "packing", "layout")
+)
+
 
 def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     """Read a need. No text is an error: what is missing or has two readings becomes a question.
@@ -316,19 +321,21 @@ def _request(notes: Notes) -> dict[str, Any]:
         notes.ask(Question("network", answers=network_answers(notes)))
     if "target" not in notes.work and not {"limit", "number"} & asked:
         notes.ask(Question("target", answers=target_answers(notes)))
-    for training in notes.trainings:
+    trainings = [training for training in notes.trainings if training["dnn"] is not None]
+    for training in trainings:
         work = {**training, **notes.work}
         default_length(notes, work)
         works.append(work)
     for dnn in notes.dnns:
-        if any(training["dnn"] == dnn for training in notes.trainings):
+        if any(training["dnn"] == dnn for training in trainings):
             continue
-        work = {"dnn": dnn, **notes.work}
+        is_language = catalog.dnns[dnn].transformer is not None
+        work = {"dnn": dnn, **{key: notes.work[key] for key in notes.work if is_language or key not in _OF_LANGUAGE}}
         _default_dataset(notes, work)
         default_length(notes, work)
         kind = "validation" if "task" in work else "training"
         works.append({"name": f"{short_name(catalog.dnns[dnn])} {kind}", **work})
-    if notes.own_model is not None:
+    if notes.own_model is not None and all(training["dnn"] != notes.own_model for training in trainings):
         work = {"dnn": notes.own_model, **notes.work}
         if "time_to_train_s" in work.get("target", {}) and "tokens" not in work:
             ask_tokens(notes, notes.own_model["name"])

@@ -19,13 +19,19 @@ _NAMES = {"full": "pre-training", "continued": "continued pre-training", "fine-t
 def split_trainings(notes: Notes) -> None:
     """Note network, method and name of each of two trainings; nothing where the sentence tells one."""
     sentence = notes.text.sentence
-    names = [(one.start, one.ids[0]) for one in notes.mentions if one.kind == DNN and len(one.ids) == 1]
-    names = [(start, key) for start, key in names if notes.catalog.dnns[key].transformer is not None]
+    names: list[tuple[int, str | dict[str, Any] | None]] = [
+        (one.start, one.ids[0] if len(one.ids) == 1 else None)  # which one is asked
+        for one in notes.mentions
+        if one.kind == DNN and all(notes.catalog.dnns[key].transformer is not None for key in one.ids)
+    ]
+    if notes.own_model is not None:
+        names.append((notes.own_model_phrases[0].start, notes.own_model))
+    names.sort(key=lambda name: name[0])
     tunes = _TUNES.search(sentence)
     if tunes is None or not names:
         return
     # Plain "train" is a training of its own where it has another network than the fine-tuning.
-    pattern = _PRE_TRAINS if _PRE_TRAINS.search(sentence) or len({key for _, key in names}) < 2 else _TRAINS
+    pattern = _PRE_TRAINS if _PRE_TRAINS.search(sentence) or len(names) < 2 else _TRAINS
     trains = pattern.search(sentence)
     if trains is None or (trains.start() < tunes.end() and trains.end() > tunes.start()):
         return
@@ -35,24 +41,21 @@ def split_trainings(notes: Notes) -> None:
         return
     cut = cuts[-1].start()
     parts = ((0, cut), (cut, len(sentence)))
-    keys = [next((key for start, key in names if low <= start < high), None) for low, high in parts]
-    if pattern is _TRAINS and (None in keys or keys[0] == keys[1]):
+    first_of, second_of = ([dnn for start, dnn in names if low <= start < high][:1] for low, high in parts)
+    if pattern is _TRAINS and not (first_of and second_of and first_of != second_of):
         return
-    starts = [one.start for one in notes.mentions if one.kind == DNN and len(one.ids) > 1]
-    if any(
-        key is None and any(low <= at < high for at in starts) for key, (low, high) in zip(keys, parts, strict=True)
-    ):
-        return  # which network that part means is asked first
-    keys = [keys[0] or keys[1], keys[1] or keys[0]]  # "pre-train and fine-tune Llama", "and fine-tune it"
+    # "Pre-train and fine-tune Llama", "and fine-tune it".
+    networks = [*(first_of or second_of), *(second_of or first_of)]
     trainings: list[dict[str, Any]] = []
-    for match, key, (low, high) in zip((first, second), keys, parts, strict=True):
+    for match, dnn, (low, high) in zip((first, second), networks, parts, strict=True):
         part = sentence[low:high]
         if match is trains:
             method = "continued" if _CONTINUED.search(part) else "full"
         else:
             method = "lora" if _ADAPTERS.search(part) else "fine-tuning"
         own = {} if method == "full" else {"method": method}
-        trainings.append({"dnn": key, "name": f"{short_name(notes.catalog.dnns[str(key)])} {_NAMES[method]}", **own})
+        name = short_name(notes.catalog.dnns[dnn]) if isinstance(dnn, str) else (dnn or {}).get("name", "")
+        trainings.append({"dnn": dnn, "name": f"{name} {_NAMES[method]}", **own})
         notes.text.record(match, _NAMES[method])
     notes.trainings, notes.second_training_at = trainings, cut
 
