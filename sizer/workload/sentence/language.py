@@ -14,6 +14,7 @@ from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import DIGITS, number_of_digits
 from sizer.workload.sentence.transformer.layout import LAYOUT, LanguagePhrase, find_layout
+from sizer.workload.sentence.transformer.trainings import give_tokens, split_trainings
 from sizer.workload.sentence.unavailable import ask_unavailable
 
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
@@ -111,6 +112,10 @@ def find_language(notes: Notes) -> LanguageWords:
         if (match := notes.text.find(pattern)) and (one := read(match)):
             found.append(one)
             notes.text.mark(match.start(), match.end())
+    # Further numbers of tokens: of a second training, and no sizes of networks.
+    while (match := notes.text.find(_TOKENS)) and (match["number"] or match["scale"]):
+        found.append(_tokens(match))
+        notes.text.mark(match.start(), match.end())
     return LanguageWords(tuple(found), number_format, kind is not None)
 
 
@@ -131,6 +136,7 @@ def settle_language(notes: Notes, words: LanguageWords) -> None:
         return
     if words.number_format is not None:
         notes.work["precision"] = _format(words.number_format)
+    split_trainings(notes)
     length = next((one.value for one in words.phrases if one.key == "sequence_tokens"), None)
     for one in words.phrases:
         if one.key == "tokens_per_s" and "target" in notes.work:
@@ -145,13 +151,21 @@ def settle_language(notes: Notes, words: LanguageWords) -> None:
             assert isinstance(one.value, float)
             sequence = _sequence_tokens(notes, length, named)
             notes.work["batch_sequences"] = max(1, round(one.value / sequence))
+        elif one.key == "tokens" and notes.trainings:
+            if not give_tokens(notes, one.match.start(), one.value):
+                notes.unusable.append(one.match[0].strip())
+                continue
+        elif one.key == "tokens" and "tokens" in notes.work:
+            notes.unusable.append(one.match[0].strip())
+            continue
         elif one.key.startswith(LAYOUT):
             notes.work.setdefault("layout", {})[one.key.removeprefix(LAYOUT)] = one.value
         else:
             notes.work[one.key] = one.value
         notes.text.record(one.match, one.meaning)
     while match := notes.text.find(_ADAPTERS):
-        notes.work["method"] = "lora"
+        if not notes.trainings:
+            notes.work["method"] = "lora"
         notes.text.record(match, "training of adapters (LoRA)")
     if named or notes.means_language:
         _settle_method(notes)
@@ -183,7 +197,9 @@ def _settle_method(notes: Notes) -> None:
     """Fine-tuning and continued pre-training, where no adapters are trained."""
     for pattern, method in _METHODS:
         match = notes.text.find(pattern)
-        if match is not None and "method" not in notes.work:
+        if match is not None and notes.trainings:
+            notes.text.record(match, _METHOD_NAMES[method])
+        elif match is not None and "method" not in notes.work:
             notes.work["method"] = method
             notes.text.record(match, _METHOD_NAMES[method])
         elif match is not None and (notes.work["method"], method) == ("lora", "fine-tuning"):
@@ -213,7 +229,7 @@ def _sequence(match: re.Match[str]) -> LanguagePhrase | None:
     return LanguagePhrase(match, f"sequences of {length} tokens", "sequence_tokens", length)
 
 
-def _tokens(match: re.Match[str]) -> LanguagePhrase | None:
+def _tokens(match: re.Match[str]) -> LanguagePhrase:
     tokens = _value(match["number"], match["scale"])
     return LanguagePhrase(match, f"training on {tokens_text(tokens)}", "tokens", tokens)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sizer.base.quantities import by_count
 from sizer.workload.sentence.names import GPU
-from sizer.workload.sentence.numbers import DIGITS, SCALE, ends, quantity
+from sizer.workload.sentence.numbers import DIGITS, NUMBER, SCALE, ends, quantity
 from sizer.workload.sentence.text import UnreadText
 
 _CURRENCIES = {
@@ -30,6 +30,16 @@ _NOT_MONEY = (
     r"(?! ?(?:\w+ ?(?:/|per\b)|\w+ (?:images?|pictures?|photos?|samples?|files?|sentences?|records?)"
     r"|images?|imgs?|pictures?|photos?|samples?|files?|sentences?|sequences?|records?|frames?"
     r"|scans?|epochs?|GPUs?|[kKMGTP]?i?[Bb]\b|[kM]?W\b|kilowatt|[\ue000-\ue006]))"
+)
+# A price of each thing or each time is no budget in all: "$0.20 per million tokens", "3 EUR/GPU-hour".
+_AMOUNT = rf"(?:(?:{CURRENCY}) ?{NUMBER}|{NUMBER} ?(?:{CURRENCY}))"
+_COUNT_OF = r"(?:(?:an?|one|\d[\d,]{0,12}) ?)?(?:(?:thousand|million|billion|trillion|[kMBT])(?=[ -]?[a-z]))?[ -]?"
+_PER_TOKENS = re.compile(rf"(?:{_AMOUNT}(?!\w) ?)?(?:/|\bper\b) ?{_COUNT_OF}(?:tokens?|toks?)\b", re.I)
+_PER_ANY = re.compile(
+    rf"{_AMOUNT}(?!\w) ?(?:/|\b(?:per|an?|each|every)\b) ?{_COUNT_OF}"
+    r"(?:GPU|card|accelerator|server|node|box|rack|hour|hr|h|day|week|month|year|annum|kWh|MWh|TB|sample|image|run)s?\b"
+    r"(?:[ /-]?(?:hours?|h|months?|years?)\b)?",
+    re.I,
 )
 _MONEY = (
     re.compile(quantity(rf"(?!\w){_TOP}", before=_SIGN, between=f" ?(?:{CURRENCY})?"), re.I),
@@ -146,6 +156,11 @@ def asks_for_most(text: UnreadText) -> re.Match[str] | None:
 def ranking_in(text: UnreadText) -> tuple[re.Match[str], str] | None:
     """Words that ask for the least of something, and how designs are ranked then."""
     return next(((match, rank) for rank, pattern in _RANKS.items() if (match := text.find(pattern))), None)
+
+
+def unit_price_in(text: UnreadText, *, of_tokens: bool) -> re.Match[str] | None:
+    """A price of tokens, or of any one thing or time: no request has a limit for it."""
+    return text.find(_PER_TOKENS if of_tokens else _PER_ANY)
 
 
 def limit_in(text: UnreadText, *, with_servers: bool) -> ReadLimit | None:

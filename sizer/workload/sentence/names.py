@@ -104,6 +104,11 @@ class Names:
         """Networks with a name, given by its pieces."""
         return self._known.get(name, {}).get(DNN, ())
 
+    def is_known(self, word: str) -> bool:
+        """Whether a word is a name, or the first piece of one, of the catalogue or elsewhere."""
+        first = pieces(word)[:1]
+        return any(name[:1] == first for name in (*self._known, *self._vendors))
+
     def _at(self, text: str, words: list[tuple[str, int, int]], place: int) -> tuple[int, Mention | None]:
         """The longest name that starts at a piece, and how many pieces it takes."""
         start = words[place][1]
@@ -159,6 +164,9 @@ def _family_names(item: Item) -> list[str]:
     words = short_name(item).split()
     numbered = [word for word in words if _MODEL_NUMBER.fullmatch(word) and len(pieces(word)) > 1]
     numbered += [" ".join(words[:n]) for n in range(2, len(words))]
+    # "Qwen3 235B" of Qwen3 235B-A22B: the active parameters are left out.
+    without_active = re.sub(r"-A\d+B\b", "", short_name(item))
+    numbered += [without_active] if without_active != short_name(item) else []
     first = re.split(r"[\s-]", short_name(item))[0]
     is_telling = len(first) > 2 and first.isalpha() and first.lower() not in _TOO_COMMON | FILLERS
     # A lone size or form factor is no name: 32 GB, SXM2.

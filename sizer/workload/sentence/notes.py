@@ -7,7 +7,7 @@ from typing import Any
 from sizer.catalog.model import Catalog
 from sizer.workload.sentence.names import Mention
 from sizer.workload.sentence.reading import Answer, Question
-from sizer.workload.sentence.text import UnreadText
+from sizer.workload.sentence.text import Phrase, UnreadText
 
 _CLAUSE_BEFORE = 60  # characters
 
@@ -23,6 +23,10 @@ class Notes:
     work: dict[str, Any] = field(default_factory=dict)
     dnns: list[str] = field(default_factory=list)
     own_model: dict[str, Any] | None = None  # a language model given by its size or shape
+    own_model_phrases: list[Phrase] = field(default_factory=list)
+    # Two trainings of one sentence, each with its network, and where the second begins; else empty.
+    trainings: list[dict[str, Any]] = field(default_factory=list)
+    second_training_at: int = 0
     questions: list[Question] = field(default_factory=list)
     unusable: list[str] = field(default_factory=list)  # phrases that have no place in a request
     currency: str = ""

@@ -21,12 +21,12 @@ from sizer.workload.sentence.equipment.gpus import qualify_gpus, read_gpus
 from sizer.workload.sentence.equipment.named import read_named, read_part_counts, read_storage_kind, read_tier
 from sizer.workload.sentence.equipment.setting import read_setting
 from sizer.workload.sentence.language import find_language, settle_language
-from sizer.workload.sentence.limits import RANKED, asks_for_most, limit_in, ranking_in
+from sizer.workload.sentence.limits import RANKED, asks_for_most, limit_in, ranking_in, unit_price_in
 from sizer.workload.sentence.missing import network_answers, target_answers
 from sizer.workload.sentence.names import DATASET, DNN, measurements, names_of, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT, AmbiguousNumberError, value_of
-from sizer.workload.sentence.own_model import find_own_model
+from sizer.workload.sentence.own_model import find_own_model, leave_own_model
 from sizer.workload.sentence.ownership import ownership_phrases
 from sizer.workload.sentence.reading import Answer, Question, Reading
 from sizer.workload.sentence.software import read_batch, read_precision, read_software
@@ -42,6 +42,8 @@ from sizer.workload.sentence.targets import (
 )
 from sizer.workload.sentence.team import read_growth, read_losses, read_team
 from sizer.workload.sentence.text import UnreadText, normal
+from sizer.workload.sentence.transformer.mixture import read_mixture
+from sizer.workload.sentence.transformer.typos import ask_misspelt
 from sizer.workload.sentence.unavailable import read_outside
 from sizer.workload.sentence.unread import unread_words
 from sizer.workload.table import DEFAULT_DATASET
@@ -82,6 +84,11 @@ _OUT_OF_SCOPE = re.compile(
     re.I,
 )
 
+# What only the language models of a sentence with several networks have.
+_OF_LANGUAGE = frozenset(
+    ("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "packing", "layout")
+)
+
 
 def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     """Read a need. No text is an error: what is missing or has two readings becomes a question.
@@ -119,9 +126,12 @@ def _read(notes: Notes) -> None:
     read_capacity(notes)
     read_tier(notes)
     read_checkpoints(notes)
+    _unit_prices(notes, of_tokens=True)
     language = find_language(notes)
+    ask_misspelt(notes)
+    read_mixture(notes)
     find_own_model(notes)
-    notes.means_language = language.means_language or notes.own_model is not None
+    notes.means_language |= language.means_language or notes.own_model is not None
     notes.mentions = names_of(notes.catalog).mark(text)
     qualify_gpus(notes)
     read_setting(notes)
@@ -130,6 +140,7 @@ def _read(notes: Notes) -> None:
     settle_language(notes, language)
     read_growth(notes)
     _ownership(notes)
+    _unit_prices(notes, of_tokens=False)
     read_team(notes)
     most = asks_for_most(text)
     _limits(notes, with_servers=most is not None)
@@ -191,6 +202,11 @@ def _limits(notes: Notes, *, with_servers: bool) -> None:
         notes.text.record(limit.match, limit.meaning)
 
 
+def _unit_prices(notes: Notes, *, of_tokens: bool) -> None:
+    while match := unit_price_in(notes.text, of_tokens=of_tokens):
+        notes.leave(match)
+
+
 def _ranking(notes: Notes) -> None:
     while found := ranking_in(notes.text):
         match, rank = found
@@ -219,13 +235,16 @@ def _networks(notes: Notes) -> None:
     catalog = notes.catalog
     named = [one for one in notes.mentions if one.kind == DNN]
     notes.dnns = list(dict.fromkeys(one.ids[0] for one in named if len(one.ids) == 1))
-    if notes.dnns:
-        notes.own_model = None
+    if notes.dnns and notes.own_model is not None:
+        leave_own_model(notes)
     families = [one for one in named if len(one.ids) > 1]
+    if notes.dnns:
+        # Of a family with a named member nothing is open; any other is a second network.
+        families = [one for one in families if not set(one.ids) & set(notes.dnns)]
     for one in named:
         names = ", ".join(catalog.dnns[key].name for key in one.ids) if len(one.ids) == 1 else "kind of network"
         notes.text.record_words(one.start, one.end, names)
-    if not notes.dnns and notes.own_model is None and families:
+    if families and (notes.dnns or notes.own_model is None):
         first = families[0]
         keys = [key for key in first.ids if all(key in other.ids for other in families)] or list(first.ids)
         measured = measurements(catalog)
@@ -302,13 +321,21 @@ def _request(notes: Notes) -> dict[str, Any]:
         notes.ask(Question("network", answers=network_answers(notes)))
     if "target" not in notes.work and not {"limit", "number"} & asked:
         notes.ask(Question("target", answers=target_answers(notes)))
+    trainings = [training for training in notes.trainings if training["dnn"] is not None]
+    for training in trainings:
+        work = {**training, **notes.work}
+        default_length(notes, work)
+        works.append(work)
     for dnn in notes.dnns:
-        work = {"dnn": dnn, **notes.work}
+        if any(training["dnn"] == dnn for training in trainings):
+            continue
+        is_language = catalog.dnns[dnn].transformer is not None
+        work = {"dnn": dnn, **{key: notes.work[key] for key in notes.work if is_language or key not in _OF_LANGUAGE}}
         _default_dataset(notes, work)
         default_length(notes, work)
         kind = "validation" if "task" in work else "training"
         works.append({"name": f"{short_name(catalog.dnns[dnn])} {kind}", **work})
-    if notes.own_model is not None:
+    if notes.own_model is not None and all(training["dnn"] != notes.own_model for training in trainings):
         work = {"dnn": notes.own_model, **notes.work}
         if "time_to_train_s" in work.get("target", {}) and "tokens" not in work:
             ask_tokens(notes, notes.own_model["name"])

@@ -204,6 +204,10 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     """A time to train needs the training length: the network's usual recipe, or a question."""
     if "epochs" in work or "time_to_train_s" not in work.get("target", {}):
         return
+    if not isinstance(work["dnn"], str):
+        if "tokens" not in work:
+            ask_tokens(notes, work["dnn"]["name"])
+        return
     catalog = notes.catalog
     is_newer = bool(eras_meant(notes) & newer_eras(catalog))
     recipes = [item for item in catalog.recipes.values() if item.dnn == work["dnn"] and (is_newer or not item.mlperf)]
