@@ -9,7 +9,7 @@ from sizer.base.errors import RequestError
 from sizer.base.quantities import duration, tokens_text
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
-from sizer.catalog.schema import Dnn, NumberFormat
+from sizer.catalog.schema import Dnn, Gpu, NumberFormat
 from sizer.workload.checkpoints import CHECKPOINT_WAIT_S, Checkpoints
 from sizer.workload.request import CustomDataset, Method, SizingRequest, Target, Workload
 from sizer.workload.transformer.custom_transformer import CustomTransformer
@@ -78,11 +78,16 @@ class LanguageWork:
     document_tokens: float | None = None  # to which attention is confined, where sequences are packed
     filled_share: float = 1.0  # of a sequence, where documents are padded to its length
     stack: str = DEFAULT_LANGUAGE_STACK  # id
+    is_mixed: bool = False  # mixed precision was asked for: BF16, or FP16 on GPUs without it
 
     @property
     def precision(self) -> Computed:
         """The format that the rates are computed for."""
         return computed_as(self.number_format)
+
+    def format_on(self, gpu: Gpu, catalog: Catalog) -> NumberFormat:
+        """The format that a GPU trains in."""
+        return "fp16" if self.is_mixed and "bf16" not in formats_of(gpu, catalog) else self.number_format
 
     def batch(self, n_gpus: int) -> int:
         """Sequences of a step on so many GPUs: as stated, else near the usual number, such that the GPUs divide it.
@@ -142,7 +147,8 @@ def in_tokens(
             f"{place}.precision = {work.precision!r}: write 'mixed' (BF16), {others} or {NUMBER_FORMATS[-1]!r} "
             f"for {dnn.name}"
         )
-    _check_gpus(ASKED[work.precision], place, request, catalog)
+    if work.precision != "mixed":
+        _check_gpus(ASKED[work.precision], place, request, catalog)
     if work.batch_per_gpu is not None:
         raise RequestError(f"{place}.batch_per_gpu: write batch_sequences, the sequences of a step over all GPUs")
     method = work.method or "full"
@@ -183,6 +189,7 @@ def in_tokens(
         pins,
         document if work.packing else None,
         1.0 if work.packing or document is None else document / sequence,
+        is_mixed=work.precision == "mixed",
     )
     changed: dict[str, Any] = {
         "precision": stack_precision(work.precision),

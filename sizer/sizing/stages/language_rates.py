@@ -152,7 +152,8 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     plan = plan_of(work.language.checkpoints, gpus)
     stacks = _other_stacks(work.language, one, stack, found[0], gpus, catalog)
     basis = basis_of_question(_question(work.language, one, catalog), catalog, language_calibration())
-    return LanguageAnswer(work.language, found[0], next(others, None), gpus, batch, stack, plan, basis, stacks)
+    trained = replace(work.language, number_format=work.language.format_on(platform.gpu, catalog))
+    return LanguageAnswer(trained, found[0], next(others, None), gpus, batch, stack, plan, basis, stacks)
 
 
 def gpus_at_work(work: ResolvedWorkload, platform: Platform, n_servers: int, catalog: Catalog) -> int:
@@ -270,7 +271,7 @@ def _question(work: LanguageWork, one: _Cluster, catalog: Catalog) -> LayoutQues
         gpus=one.gpus_per_server,
         sequence=work.sequence,
         batch=1,
-        precision=work.number_format,
+        precision=work.format_on(catalog.gpus[one.gpu], catalog),
         software=catalog.stacks[stack_on(work, one.vendor)].framework,
         kind=_LORA if work.method == "lora" else _FULL,
         gpus_per_server=one.gpus_per_server,

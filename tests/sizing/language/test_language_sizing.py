@@ -144,13 +144,19 @@ def test_no_equipment_named_means_today():
     [
         ("h100-sxm-80gb", "fp4", "FP16, BF16 and FP8"),
         ("a100-sxm-80gb", "fp8", "FP16 and BF16"),
-        ("v100-sxm2-32gb", "mixed", "its number format is FP16"),
+        ("v100-sxm2-32gb", "bf16", "its number format is FP16"),
     ],
 )
 def test_a_format_that_no_gpu_of_the_request_has_is_refused(gpu, precision, has):
     """As of NVIDIA's support matrix: FP4 and its kin need Blackwell, FP8 Ada or Hopper, BF16 Ampere."""
     with pytest.raises(RequestError, match=f"workload.0.precision = .* {has}"):
         sized("llama-3-8b", {"gpus_busy": 8}, {"gpus": [gpu]}, precision=precision)
+
+
+def test_mixed_precision_is_fp16_where_a_gpu_has_no_bf16():
+    """NVIDIA's tensor cores multiply BF16 from compute capability 8.0 on; V100 has 7.0."""
+    found = sized("llama-3-8b", {"gpus_busy": 64}, {"gpus": ["v100-sxm2-32gb"]}).design.workloads[0]
+    assert precision_text(found) == "FP16"
 
 
 def test_the_answer_names_the_format_that_was_asked_for_and_what_it_is_rated_as():
