@@ -48,7 +48,7 @@ LAYOUTS = (
     Expected("Llama 3 8B with ZeRO stage 1 on 64 H100", L8 | ON_64 | pins(sharding="optimizer")),
     Expected(
         "Llama 3 70B with DeepSpeed ZeRO-3 on 64 H100",
-        TRAIN_70 | pins(sharding="all") | {"w.stack": "megatron-deepspeed"},
+        TRAIN_70 | pins(sharding="all") | {"w.stack": "deepspeed"},
     ),
     Expected("Llama 3 70B with ZeRO-2 on 64 H100", TRAIN_70, asks="layout"),
     Expected("Llama 3 8B with NotAStack and FSDP on 64 H100", L8 | ON_64 | pins(sharding="all"), unread=("NotAStack",)),
