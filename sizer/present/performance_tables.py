@@ -14,6 +14,7 @@ from sizer.present.text import result_text
 from sizer.present.text.calibration import NOT_PREDICTED, rounded_throughput, throughput_text, time_text
 from sizer.present.text.checks import missing_text
 from sizer.present.text.design_size import limit_text
+from sizer.present.text.layouts import divided_state
 from sizer.present.text.stages import measurement_text, stage_text
 from sizer.sizing.limits import AnyLimit, bound_of
 from sizer.sizing.result import (
@@ -140,7 +141,7 @@ def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:
             Field("EP", lambda one: str(one[1].expert), "right", 6),
             Field("DP", lambda one: grouped(one[1].data), "right", 8),
             Field("Micro batch", lambda one: str(one[1].micro_batch), "right", 10),
-            Field("Divided state", lambda one: "all (FSDP)" if one[1].is_fully_sharded else "optimizer", width=14),
+            Field("Divided state", lambda one: divided_state(one[1]), width=14),
             Field(unit, lambda one: significant(float(one[1].tokens_per_s.value)), "right", 14),
             Field("GPU memory", lambda one: _gib(one[1].memory_bytes), "right", 12),
             Field("Fits", lambda one: probability_text(one[1].probability_fits), "right", 8),

@@ -129,15 +129,21 @@ def _degrees(one: LayoutAnswer) -> str:
     parts = [f"TP {one.tensor}", f"PP {one.pipeline}{chunks}", f"CP {one.context}"]
     if one.expert > 1:
         parts.append(f"EP {one.expert}")
-    sharding = "all state divided (FSDP)" if one.is_fully_sharded else "optimizer state divided"
+    divided = "optimizer state divided" if one.is_optimizer_sharded else "no state divided"
+    sharding = "all state divided (FSDP)" if one.is_fully_sharded else divided
     recompute = ", activations recomputed" if one.recompute else ""
     return f"{', '.join(parts)}, DP {one.data}, {sharding}{recompute}"
+
+
+def divided_state(one: LayoutAnswer) -> str:
+    """What the replicas divide, as a cell of a table: 'all (FSDP)'."""
+    return "all (FSDP)" if one.is_fully_sharded else "optimizer" if one.is_optimizer_sharded else "none"
 
 
 def _line(one: LayoutAnswer, gpus: int) -> str:
     rate, low, high = one.tokens_per_s
     interval = f"{grouped(float(f'{low:.3g}'))} to {grouped(float(f'{high:.3g}'))}"
-    sharding = "FSDP" if one.is_fully_sharded else "optimizer"
+    sharding = "FSDP" if one.is_fully_sharded else "optimizer" if one.is_optimizer_sharded else "none"
     degrees = f"{one.tensor:3d} {one.pipeline:3d} {one.virtual:3d} {one.context:3d} {one.expert:3d} {one.data:6d}"
     return (
         f"{degrees} {one.micro_batch:5d} {sharding:10} {_RECOMPUTE.get(one.recompute, 'part'):9} "
