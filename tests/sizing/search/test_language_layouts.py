@@ -13,7 +13,7 @@ from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import arrays, gpu_of_case
 from sizer.calibrate.language.gpu_memory import REFUSED
 from sizer.perf.language.memory import FILLED
-from sizer.present.text.layouts import layouts_text
+from sizer.present.text.layouts import layouts_text, sharding_text
 from sizer.sizing.stages.language_layouts import LayoutQuestion, language_model, search_layouts
 from sizer.sizing.stages.language_search import CERTAIN, published_layouts
 from sizer.workload.transformer.layout_pins import LayoutPins
@@ -77,6 +77,8 @@ def test_a_run_that_shards_its_optimizer_makes_no_room_for_one_that_does_not():
     found = search(question, 50)
     assert all(float(one.memory_bytes.value) < 80 * GIB for one in found.answers)
     assert all(one.tensor * one.pipeline > 1 for one in found.answers)
+    assert "optimizer " not in layouts_text(found).split("A step")[0]
+    assert sharding_text(found.answers[0]) == "none"
 
 
 def test_a_shape_of_the_request_with_a_published_name_owes_it_nothing():
