@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.ui.pages import assert_healthy, opened, to_page, widget
+from tests.ui.pages import assert_healthy, opened, to_page, unfold, widget
 from tests.ui.test_need import LABEL
 
 pytestmark = pytest.mark.app
@@ -31,6 +31,14 @@ def test_the_sentence_is_sized(app):
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_shows_it(app, page):
     assert not to_page(app, page).exception
+
+
+def test_stacks_with_published_runs_of_the_model_are_called_measured(app):
+    """The published runs have Llama 3 8B with NeMo; none ran with Primus."""
+    shown = unfold(to_page(app, "requirements"), "expert")
+    options = widget(shown.selectbox, "Software stack").options
+    assert "NeMo with Megatron Core" in options
+    assert "Primus (ROCm) (not measured with this network)" in options
 
 
 def test_the_form_has_tokens_and_sequences(app):

@@ -170,7 +170,7 @@ STACK = FormField(
 NUMBER_FORMAT = FormField(
     ("workload", "precision"),
     "Number format",
-    "Of the matrix products of a language model; GPUs without the format are left out. Default: BF16.",
+    "Of the matrix products of a language model; GPUs without the format are excluded. Default: BF16.",
     Dropdown(
         {
             "mixed": "BF16",
