@@ -19,7 +19,7 @@ _PRICE = re.compile(
     rf"(?:\b(?:at|for|with) )?(?:({CURRENCY}) ?({_NUMBER})|({_NUMBER}) ?({CURRENCY})){_PER_KWH}\b", re.I
 )
 _PER_TOKENS = re.compile(
-    rf"\b(?:(?:for|at|with|under|below) )?(?:at most |no more than |up to |max(?:imum)?\.? )?"
+    rf"(?<!\w)(?:(?:for|at|with|under|below|budget(?: of)?:?) )?(?:at most |no more than |up to |max(?:imum)?\.? )?"
     rf"(?:({CURRENCY}) ?({_NUMBER})|({_NUMBER}) ?({CURRENCY})) ?(?:/|per|a) ?(?:1 ?)?(?:million|M|mn) ?"
     r"(?:tokens?|tok)\b",
     re.I,
@@ -46,6 +46,15 @@ class OwnershipPhrase:
     currency: str = ""  # of an amount
 
 
+def token_cost_phrases(find: Callable[[re.Pattern[str]], re.Match[str] | None]) -> Iterator[OwnershipPhrase]:
+    """What a million tokens may cost; ``find`` as for :func:`ownership_phrases`."""
+    if match := find(_PER_TOKENS):
+        sign, price = (match[1], match[2]) if match[1] else (match[4], match[3])
+        currency, price = currency_of(sign), price.replace(",", ".")
+        path = ("ownership", "cost_per_million_tokens")
+        yield OwnershipPhrase(match, f"at most {price} {currency} per million tokens", path, float(price), currency)
+
+
 def ownership_phrases(find: Callable[[re.Pattern[str]], re.Match[str] | None]) -> Iterator[OwnershipPhrase]:
     """Phrases on the cost of ownership, each found in what is still unread.
 
@@ -54,11 +63,6 @@ def ownership_phrases(find: Callable[[re.Pattern[str]], re.Match[str] | None]) -
     find : callable
         First match of a pattern in the unread part of the sentence.
     """
-    if match := find(_PER_TOKENS):
-        sign, price = (match[1], match[2]) if match[1] else (match[4], match[3])
-        currency, price = currency_of(sign), price.replace(",", ".")
-        path = ("ownership", "cost_per_million_tokens")
-        yield OwnershipPhrase(match, f"at most {price} {currency} per million tokens", path, float(price), currency)
     if match := find(_PRICE):
         sign, price = (match[1], match[2]) if match[1] else (match[4], match[3])
         currency = currency_of(sign)

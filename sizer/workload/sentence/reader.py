@@ -1,6 +1,7 @@
 """A need in a sentence or two, as in a customer's mail, read into a request and into what has to be asked."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from sizer.base.errors import RequestError
@@ -27,7 +28,7 @@ from sizer.workload.sentence.names import DATASET, DNN, measurements, names_of, 
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT, AmbiguousNumberError, value_of
 from sizer.workload.sentence.own_model import find_own_model, leave_own_model
-from sizer.workload.sentence.ownership import ownership_phrases
+from sizer.workload.sentence.ownership import OwnershipPhrase, ownership_phrases, token_cost_phrases
 from sizer.workload.sentence.reading import Answer, Question, Reading
 from sizer.workload.sentence.software import read_batch, read_precision, read_software
 from sizer.workload.sentence.targets import (
@@ -126,6 +127,7 @@ def _read(notes: Notes) -> None:
     read_capacity(notes)
     read_tier(notes)
     read_checkpoints(notes)
+    _ownership(notes, token_cost_phrases(text.find))
     _unit_prices(notes, of_tokens=True)
     language = find_language(notes)
     ask_misspelt(notes)
@@ -139,7 +141,7 @@ def _read(notes: Notes) -> None:
     _networks(notes)
     settle_language(notes, language)
     read_growth(notes)
-    _ownership(notes)
+    _ownership(notes, ownership_phrases(text.find))
     _unit_prices(notes, of_tokens=False)
     read_team(notes)
     most = asks_for_most(text)
@@ -214,9 +216,9 @@ def _ranking(notes: Notes) -> None:
         notes.text.record(match, RANKED[rank])
 
 
-def _ownership(notes: Notes) -> None:
-    """Years, electricity, PUE and ranking of the cost of ownership."""
-    for phrase in ownership_phrases(notes.text.find):
+def _ownership(notes: Notes, phrases: Iterable[OwnershipPhrase]) -> None:
+    """Years, electricity, PUE, cost of tokens and ranking of the cost of ownership."""
+    for phrase in phrases:
         notes.state_currency(phrase.currency, phrase.match[0].strip())
         table: dict[str, Any] = notes.request
         for key in phrase.path[:-1]:

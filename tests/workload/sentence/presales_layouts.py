@@ -84,11 +84,10 @@ LAYOUTS = (
     Expected("Llama 3 8B, 300 Milliarden Token, 64 H100", L8 | ON_64 | tokens(3e11)),
     Expected("finetune llama-70b w/ lora on 64 H100, 50M tokens", L70 | LORA | ON_64 | tokens(5e7)),
     Expected("Lamma 3 8B, 100B tokens in 3 days", tokens(1e11) | time("3 d"), asks="network"),
-    # A price of tokens or hours is no budget
+    # A price of tokens or hours is no budget in all
     Expected(
         "Llama 3 8B pre-training, budget $0.50 per million tokens, 64 H100",
-        L8 | ON_64,
-        unread=("$0.50 per million tokens",),
+        L8 | ON_64 | {"ownership.cost_per_million_tokens": 0.5},
     ),
     Expected(
         "cheapest cost per 1M tokens, Llama 3 8B, 64 H100", L8 | ON_64 | {"rank_by": "cost"}, unread=("per 1M tokens",)
