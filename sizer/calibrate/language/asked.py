@@ -69,7 +69,7 @@ def check_software(text: str, catalog: Catalog) -> None:
         With the nearest name and those that are known.
     """
     if plain_name(text) not in _software_names(catalog) and (
-        plain_name(_AFTER_SOFTWARE.sub("", text.strip())) not in _software_names(catalog)
+        plain_name(_AFTER_SOFTWARE.sub("", text.strip()[:100])) not in _software_names(catalog)
     ):
         names = software_names(catalog)
         by_case = {name.lower(): name for name in names}
