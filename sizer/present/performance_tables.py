@@ -136,8 +136,7 @@ def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:
         [
             Field("Layout", lambda one: one[0], width=9),
             Field("TP", lambda one: str(one[1].tensor), "right", 5),
-            Field("PP", lambda one: str(one[1].pipeline), "right", 5),
-            Field("VP", lambda one: str(one[1].virtual), "right", 5),
+            Field("PP (VP)", lambda one: f"{one[1].pipeline} ({one[1].virtual})", "right", 8),
             Field("CP", lambda one: str(one[1].context), "right", 5),
             Field("EP", lambda one: str(one[1].expert), "right", 5),
             Field("DP", lambda one: grouped(one[1].data), "right", 7),
@@ -146,9 +145,10 @@ def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:
             Field("Recompute", lambda one: recompute_text(one[1]), width=11),
             Field(unit, lambda one: significant(float(one[1].tokens_per_s.value)), "right", 11),
             Field("GPU memory", lambda one: _gib(one[1].memory_bytes), "right", 10),
-            Field("Fits", lambda one: probability_text(one[1].probability_fits), "right", 8),
         ],
-        note=f"{words.capital(unit)} while training runs, without interruptions.",
+        note=f"{words.capital(unit)} while training runs, without interruptions. Probability that it fits in GPU memory: "
+        + " and ".join(f"{probability_text(one.probability_fits)} ({name.lower()})" for name, one in layouts)
+        + ".",
     )
 
 
