@@ -129,6 +129,7 @@ def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:
         return None
     unit = words.sample_unit(answer.dnn)
     layouts = [("Chosen", found.layout), *([("Next", found.runner_up)] if found.runner_up is not None else [])]
+    fits = " and ".join(f"{probability_text(one.probability_fits)} ({name.lower()})" for name, one in layouts)
     return record_table(
         f"layout-{number}",
         f"Parallel layout on {grouped(found.gpus_used)} GPUs, {grouped(found.batch)} sequences a step",
@@ -146,9 +147,8 @@ def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:
             Field(unit, lambda one: significant(float(one[1].tokens_per_s.value)), "right", 11),
             Field("GPU memory", lambda one: _gib(one[1].memory_bytes), "right", 10),
         ],
-        note=f"{words.capital(unit)} while training runs, without interruptions. Probability that it fits in GPU memory: "
-        + " and ".join(f"{probability_text(one.probability_fits)} ({name.lower()})" for name, one in layouts)
-        + ".",
+        note=f"{words.capital(unit)} while training runs, without interruptions. "
+        f"Probability that it fits in GPU memory: {fits}.",
     )
 
 
