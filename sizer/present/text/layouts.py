@@ -37,7 +37,7 @@ def layouts_text(found: LayoutSearch) -> str:
 
 
 def _format_text(asked: LayoutQuestion) -> str:
-    """The number format as it was typed, and where others stand for it, which: 'mxfp8 (rated as FP8)'."""
+    """The number format as typed, and the one whose rate it takes where that is another: 'mxfp8 (rated as FP8)'."""
     found = number_format_named(asked.precision, "precision")
     return asked.precision + format_text(found).removeprefix(found.upper())
 

@@ -283,18 +283,15 @@ def _question(work: LanguageWork, one: _Cluster, catalog: Catalog) -> LayoutQues
 
 
 @cached_by_catalog
-def _measured_generations(catalog: Catalog) -> frozenset[str | None]:
-    return frozenset(gpu_of_case(case, catalog).generation for case in language_calibration().cases) - {None}
-
-
-@cached_by_catalog
-def _measured_gpus(catalog: Catalog) -> frozenset[str]:
-    return frozenset(gpu_of_case(case, catalog).id for case in language_calibration().cases)
+def _measured(catalog: Catalog) -> frozenset[str | None]:
+    """Ids and generations of the GPUs with published runs of language models."""
+    gpus = [gpu_of_case(case, catalog) for case in language_calibration().cases]
+    return frozenset(name for gpu in gpus for name in (gpu.id, gpu.generation)) - {None}
 
 
 def is_unmeasured(gpu: Gpu, catalog: Catalog) -> bool:
     """Whether nobody published a run of a language model on a GPU, or on another one of its generation."""
-    return gpu.id not in _measured_gpus(catalog) and gpu.generation not in _measured_generations(catalog)
+    return _measured(catalog).isdisjoint((gpu.id, gpu.generation))
 
 
 def stack_on(work: LanguageWork, vendor: str) -> str:

@@ -35,7 +35,7 @@ def _pattern(catalog: Catalog) -> re.Pattern[str]:
     stacks = catalog.stacks.values()
     names = {name for stack in stacks for name in (stack.framework, *stack.aliases)} | {
         word
-        for stack in catalog.stacks.values()
+        for stack in stacks
         for word in re.findall(r"[A-Za-z]{3,}", stack.name)
         if sum(letter.isupper() for letter in word) > 1 or stack.trains_language
         if word[0].isupper() and word.lower() not in _NO_NAMES

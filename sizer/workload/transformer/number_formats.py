@@ -9,7 +9,7 @@ from sizer.catalog.schema import Gpu, NumberFormat
 
 Computed = Literal["bf16", "fp16", "fp8", "fp4"]
 NUMBER_FORMATS: tuple[NumberFormat, ...] = get_args(NumberFormat)
-# The format whose measurements stand for another one: the published runs tell no kinds of FP8, or of FP4, apart.
+# Formats rated by the measurements of another: published runs do not distinguish kinds of FP8, or of FP4.
 _COMPUTED: dict[NumberFormat, Computed] = {
     "fp16": "fp16",
     "bf16": "bf16",

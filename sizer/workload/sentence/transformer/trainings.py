@@ -61,7 +61,7 @@ def split_trainings(notes: Notes) -> None:
 
 
 def give_tokens(notes: Notes, start: int, tokens: object) -> bool:
-    """Give a training length to the training that it is told of, or to the other where this has one already."""
+    """Give a length to the training that it is stated for, or to the other where this one has a length already."""
     own = int(start >= notes.second_training_at)
     for training in (notes.trainings[own], notes.trainings[1 - own]):
         if "tokens" not in training:
