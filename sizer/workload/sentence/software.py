@@ -40,7 +40,8 @@ def _pattern(catalog: Catalog) -> re.Pattern[str]:
         if sum(letter.isupper() for letter in word) > 1 or stack.trains_language
         if word[0].isupper() and word.lower() not in _NO_NAMES
     }
-    words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    # Megatron-Bridge and Megatron Bridge.
+    words = "|".join(re.escape(name).replace(r"\-", "[ -]") for name in sorted(names, key=len, reverse=True))
     # A longer name with a hyphen is none of them.
     other = rf"(?!-(?!(?:{words}|based|native)\b)[A-Za-z])"
     return re.compile(
@@ -78,7 +79,7 @@ def read_software(notes: Notes) -> None:
         if not words <= _words(newest):
             notes.leave(match)  # no stack has both
             continue
-        alias = next((name for name in newest.aliases if name.casefold() == match["name"].casefold()), "")
+        alias = next((name for name in newest.aliases if set(pieces(name)) == words), "")
         is_other = alias and not set(pieces(alias)) <= set(pieces(newest.name))
         notes.text.record(match, f"software stack {newest.name}" + (f", which {alias} counts as" if is_other else ""))
 

@@ -168,7 +168,10 @@ def test_fp8_is_for_language_models():
         ("Llama 3 8B on 64 H100 with MaxText", {"stack": "maxtext"}),
         ("Llama 3 8B on 64 H100, MLPerf-tuned", {"stack": "mlperf-tuned"}),
         ("Llama 3 8B on 64 H100 with Megatron-Bridge", {"stack": "nemo"}),
+        ("Llama 3 8B on 64 H100 with Megatron Bridge", {"stack": "nemo"}),
         ("Llama 3 8B on 64 H100 with DeepSpeed", {"stack": "deepspeed"}),
+        ("Llama 3 8B on 64 H100 with LLM Foundry", {"stack": "llm-foundry"}),
+        ("Llama 3 8B on 64 H100 using llm-foundry", {"stack": "llm-foundry"}),
     ],
 )
 def test_formats_and_software_by_name(sentence, changed):
