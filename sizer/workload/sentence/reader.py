@@ -159,12 +159,12 @@ def _read(notes: Notes) -> None:
     has_target = "target" in notes.work
     read_part_counts(notes, has_target)
     read_gpus(notes, has_target)
+    read_precision(notes)
+    read_software(notes)  # with its vendor, who is not preferred for that
     read_named(notes)
     read_storage_kind(notes)
     _limits(notes, with_servers="target" in notes.work)
     settle_fabrics(notes)
-    read_precision(notes)
-    read_software(notes)
     read_batch(notes)
     _most(notes)
 

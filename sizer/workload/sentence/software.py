@@ -5,7 +5,7 @@ import re
 from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Stack
-from sizer.workload.sentence.names import pieces
+from sizer.workload.sentence.names import VENDOR, pieces
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import value_of
 from sizer.workload.transformer.number_formats import stack_precision
@@ -45,7 +45,7 @@ def _pattern(catalog: Catalog) -> re.Pattern[str]:
     # A longer name with a hyphen is none of them.
     other = rf"(?!-(?!(?:{words}|based|native)\b)[A-Za-z])"
     return re.compile(
-        rf"\b(?:(?:in|with|using|on|via) )?(?P<name>{words})(?:[ -]?(?:framework|stack|core|LM|\d))?\b{other}", re.I
+        rf"(?<!\w)(?:(?:in|with|using|on|via) )?(?:{VENDOR}+ )?(?P<name>{words})(?:[ -]?(?:framework|(?:software )?stack|software|core|LM|\d))?\b{other}", re.I
     )
 
 

@@ -169,6 +169,7 @@ def test_fp8_is_for_language_models():
         ("Llama 3 8B on 64 H100, MLPerf-tuned", {"stack": "mlperf-tuned"}),
         ("Llama 3 8B on 64 H100 with Megatron-Bridge", {"stack": "nemo"}),
         ("Llama 3 8B on 64 H100 with Megatron Bridge", {"stack": "nemo"}),
+        ("Llama 3 8B on 64 H100 with the NVIDIA NeMo framework", {"stack": "nemo"}),
         ("Llama 3 8B on 64 H100 with DeepSpeed", {"stack": "deepspeed"}),
         ("Llama 3 8B on 64 H100 with LLM Foundry", {"stack": "llm-foundry"}),
         ("Llama 3 8B on 64 H100 using llm-foundry", {"stack": "llm-foundry"}),
