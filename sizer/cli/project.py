@@ -81,7 +81,7 @@ def layout_command(
     from sizer.calibrate.language.calibration import language_calibration
     from sizer.catalog.loader import load_catalog
     from sizer.present.text.layouts import layouts_text
-    from sizer.sizing.stages.language_layouts import LayoutQuestion, language_model, search_layouts
+    from sizer.sizing.stages.language_layouts import LayoutQuestion, language_model, model_name, search_layouts
     from sizer.workload.transformer.custom_transformer import shape_from_text
     from sizer.workload.transformer.layout_pins import layout_pins
 
@@ -116,4 +116,4 @@ def layout_command(
     if as_json:
         print_document("layouts", **vars(found))
     else:
-        print(layouts_text(found))
+        print(layouts_text(found, model_name(question, catalog)))

@@ -15,12 +15,12 @@ _EQUAL = 0.005
 _RECOMPUTE = {0.0: "none", 1.0: "full"}
 
 
-def layouts_text(found: LayoutSearch) -> str:
-    """The layouts as a table, and what a step of the fastest one is spent on."""
+def layouts_text(found: LayoutSearch, model: str) -> str:
+    """The layouts of a model as a table, and what a step of the fastest one is spent on."""
     asked = found.question
     head = f"{'TP':>3} {'PP':>3} {'VP':>3} {'CP':>3} {'EP':>3} {'DP':>6} {'micro':>5} {'sharding':10} {'recompute':9}"
     lines = [
-        f"{asked.model} on {grouped(asked.gpus)} x {asked.gpu}, {_format_text(asked)}, {asked.software}: "
+        f"{model} on {grouped(asked.gpus)} x {asked.gpu}, {_format_text(asked)}, {asked.software}: "
         f"{grouped(asked.batch)} sequences of {grouped(asked.sequence)} tokens a step",
         f"{grouped(found.n_judged)} layouts judged, {grouped(found.n_fitting)} fit in memory with at least 90 % "
         "probability",

@@ -120,12 +120,12 @@ def search_layouts(
         return found
     if math.isinf(found.least_bytes):
         raise RequestError(
-            f"no layout divides {question.model} and a batch of {question.batch} sequences over {question.gpus} GPUs; "
+            f"no layout divides {model_name(question, catalog)} and a batch of {question.batch} sequences over {question.gpus} GPUs; "
             "give a batch that is a multiple of the number of GPUs, or fewer fixed degrees"
         )
     memory_bytes = _memory_of(_case(question, catalog), catalog)
     raise RequestError(
-        f"{question.model} does not fit {question.gpus} x {question.gpu}: the smallest layout takes "
+        f"{model_name(question, catalog)} does not fit {question.gpus} x {question.gpu}: the smallest layout takes "
         f"{found.least_bytes / GIB:.0f} GiB of the {memory_bytes / GIB:.0f} GiB of a GPU; take more GPUs, GPUs with "
         "more memory, or fewer fixed degrees"
     )
@@ -191,6 +191,11 @@ def _searched(
         )
         for i, question in enumerate(asked)
     )
+
+
+def model_name(question: LayoutQuestion, catalog: Catalog) -> str:
+    """Name of the model of a question: that of the catalogue, or what its own shape is called."""
+    return language_model(catalog, question.model).name if question.shape is None else question.model
 
 
 def language_models(catalog: Catalog) -> dict[str, Dnn]:

@@ -77,7 +77,7 @@ def test_a_run_that_shards_its_optimizer_makes_no_room_for_one_that_does_not():
     found = search(question, 50)
     assert all(float(one.memory_bytes.value) < 80 * GIB for one in found.answers)
     assert all(one.tensor * one.pipeline > 1 for one in found.answers)
-    assert "optimizer " not in layouts_text(found).split("A step")[0]
+    assert "optimizer " not in layouts_text(found, "model").split("A step")[0]
     assert sharding_text(found.answers[0]) == "none"
 
 
@@ -146,8 +146,8 @@ def test_twice_the_gpus_are_never_slower(exponent, precision):
 
 
 def test_the_text_names_the_layout_and_what_a_step_is_spent_on():
-    text = layouts_text(search(LLAMA_70B))
-    assert "Llama3-70B on 64 x H100, bf16, NeMo" in text
+    text = layouts_text(search(LLAMA_70B), "Llama 3 70B")
+    assert "Llama 3 70B on 64 x H100, bf16, NeMo" in text
     assert "A step of the fastest takes" in text
     assert "compute" in text
 
