@@ -102,7 +102,8 @@ class NearbyMeasurement:
     calibrates: bool  # True: the model was calibrated on it, so it does not validate
     is_same_stack: bool = True  # False: another software stack ran, so its rate lies elsewhere
     number_format: str = ""  # of a language model: bf16, fp8, fp4
-    batch_per_gpu: int | None = None  # None: the source states none
+    batch_per_gpu: float | None = None  # samples or sequences of a step; None: the source states none
+    time_to_train_s: float | None = None  # to the target of the benchmark; None: the source states none
 
 
 @dataclass(frozen=True)
@@ -198,6 +199,11 @@ class WorkloadAnswer:
     def stack_default(self) -> StackDefault | None:
         """What the default stack is worth, of the described design; None where the request names its stack."""
         return None if self.stack_worth is None else self.stack_worth.value
+
+    @property
+    def running_throughput(self) -> Estimate:
+        """Rate while it runs: without the interruptions that ``throughput`` of a language model counts. [samples/s]"""
+        return self.throughput.scaled(1 / self.job.plan.goodput[0] if self.job is not None and self.job.counts else 1.0)
 
     @property
     def is_one_epoch(self) -> bool:

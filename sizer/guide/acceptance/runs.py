@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
@@ -13,8 +11,7 @@ from sizer.present.text.layouts import settings_text
 from sizer.present.text.plan import keeps_too_few_supplies
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages import compute_side
-from sizer.sizing.stages.gpu_memory import all_fit
+from sizer.sizing.stages.workload_run import rate_in_one_server
 
 # A limit cites the sources that weigh most; the engineer's file has all of them.
 _MOST_SOURCES = 3
@@ -49,7 +46,7 @@ def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[A
     for key, count in (("one-gpu", 1), ("one-server", gpus)):
         if key == "one-server" and gpus == 1:
             continue
-        rate = _synthetic(model, count)
+        rate = rate_in_one_server(model.work, model.platform, model.run.cols, count, model.catalog, model.calibration)
         if rate is None:
             continue
         unit = sample_unit(answer.dnn)
@@ -62,16 +59,6 @@ def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[A
             basis,
             _sources(answer),
         )
-
-
-def _synthetic(model: WorkloadOnDesign, gpus: int) -> Estimate | None:
-    """Rate of some GPUs of one server. [samples/s] None where they do not hold the network."""
-    cols = replace(model.run.cols, gpus_per_server=np.array([float(gpus)]))
-    one = np.array([1])
-    if not all_fit([model.work], [model.platform], cols, one, model.calibration, model.catalog).all():
-        return None
-    comp = compute_side.compute(model.work, [model.platform], cols, one, model.calibration, model.catalog)
-    return comp.gpu.estimate()[0]
 
 
 def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[AcceptanceTest]:
@@ -93,7 +80,7 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
     if answer.is_one_epoch:
         phases = [("cluster-warm", "the whole epoch, after all caches are dropped", cold)]
     if answer.language is not None:  # tokens are read once or from afar: no cache makes a difference
-        phases = [("cluster-warm", "after the first 100 steps", warm)]
+        phases = [("cluster-warm", "after the first 100 steps", answer.running_throughput)]
     for key, when, rate in phases:
         text = f"{run}; {when}."
         least, why = float(rate.low), basis

@@ -164,10 +164,12 @@ def conclusions(context: GuideContext) -> list[str]:
         first = f"One {design.platform.server.name} {enough} for the request."
     else:
         efficiency = scaling_efficiency(design)
+        has_language = any(answer.language is not None for answer in context.answers)
+        compared = ", compared with the fewest servers that hold the model" if has_language else ""
         scales = (
             ""
             if efficiency is None
-            else f" Scaling efficiency at {words.plural(design.n_gpus, 'GPU')}: {words.percent(efficiency)}."
+            else f" Scaling efficiency at {words.plural(design.n_gpus, 'GPU')}: {words.percent(efficiency)}{compared}."
         )
         first = f"{design.name} is the proposed design.{scales}"
     found = [first, *(result_text.limit(answer, context.has_many_workloads) for answer in context.answers)]

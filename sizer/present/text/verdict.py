@@ -288,7 +288,7 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
     first = f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; {clause}."
     at = f"With {grouped(design.n_servers)} servers"
     if answer.bottleneck in ("gpu", "exchange"):
-        share = f"{100 * answer.scaling_efficiency:.0f}{NARROW_SPACE}%"
+        share = words.percent(answer.scaling_efficiency)
         return f"{first} Scaling efficiency at {grouped(design.n_gpus)} GPUs: {share}."
     # What GPUs lose to a slower stage is no loss of scaling.
     busy = f"{100 * answer.gpu_busy_fraction:.0f}{NARROW_SPACE}%"
@@ -299,11 +299,11 @@ def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> s
     """What one server delivers of a language model, and how many the target takes at the expected rate."""
     unit, server = sample_unit(answer.dnn), design.platform.server.name
     assert answer.language is not None  # asked of language models only
-    each = float(answer.throughput.value) / answer.language.gpus_used * design.platform.gpus_per_server
     needed = answer.required_samples_per_s
     if needed is None:
-        target = target_text(answer.workload, answer.dnn)
-        return f"{answer.workload.name}: the target is {target}; one {server} delivers {significant(each)} {unit}."
+        target, gpus = target_text(answer.workload, answer.dnn), words.plural(design.platform.gpus_per_server, "GPU")
+        return f"{answer.workload.name}: the target is {target}; one {server} has {gpus}."
+    each = float(answer.throughput.value) / answer.language.gpus_used * design.platform.gpus_per_server
     least = answer.servers_at_even_odds
     text = f"The target takes {significant(needed)} {unit}; one {server} delivers {significant(each)} in this design"
     if least is None or least >= design.n_servers or answer.probability is None:
