@@ -79,8 +79,8 @@ def _batches(run: NearbyMeasurement, answer: WorkloadAnswer) -> list[_Row]:
     found = answer.language
     label, mine = ("Batch per GPU", float(answer.batch_per_gpu))
     if found is not None:
-        label, mine = "Sequences of a step per GPU", found.batch / found.gpus_used
-    return [(label, significant(run.batch_per_gpu), significant(mine), math.isclose(run.batch_per_gpu, mine))]
+        label, mine = "Sequences per GPU", found.batch / found.gpus_used
+    return [(label, f"{run.batch_per_gpu:.3g}", f"{mine:.3g}", math.isclose(run.batch_per_gpu, mine))]
 
 
 def _is_same_software(run: NearbyMeasurement, answer: WorkloadAnswer) -> bool | None:

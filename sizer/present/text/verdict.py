@@ -1,5 +1,7 @@
 """The verdict in words: whether a cluster is needed and why, why this design, and why it is not smaller."""
 
+import numpy as np
+
 from sizer.base import units
 from sizer.base.quantities import (
     NARROW_SPACE,
@@ -46,6 +48,8 @@ _MEETS = {
     CheckResult.NOT_MET: "does not meet",
     CheckResult.OPEN: "may meet",
 }
+# What two servers do over one, from which on it is no argument against a second.
+_IN_PROPORTION = 1.95
 _SIZES = {
     SizeKey.NEW_SERVERS: "new servers",
     SizeKey.NEW_STORAGE_NODES: "new storage nodes",
@@ -254,9 +258,19 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer, result: SizingResu
                 f"{significant(float(answer.time.epochs.value))} epochs. Twice the rate does not halve the time."
             )
         case _:
-            trains = any(answer.workload.task == "training" for answer in design.workloads)
-            more = " More servers would not shorten the time in proportion, if at all." if trains else ""
-            return f"One {server} needs no fabric between servers, no head node and no distributed training code.{more}"
+            text = f"One {server} needs no fabric between servers, no head node and no distributed training code."
+            return f"{text} {_of_two_servers(design)}".strip()
+
+
+def _of_two_servers(design: DesignAnswer) -> str:
+    """What a second server would add to the trainings, where that is clearly less than the first one gives."""
+    least = min(
+        float(np.interp(2, answer.scaling.n_servers, answer.scaling.throughput.value) / answer.throughput.value)
+        if answer.workload.task == "training" and answer.rate_is_predicted and len(answer.scaling.n_servers) > 1
+        else 2.0
+        for answer in design.workloads
+    )
+    return f"Two servers would deliver {significant(least)} times the rate of one." if least < _IN_PROPORTION else ""
 
 
 def _in_memory_text(design: DesignAnswer, answer: WorkloadAnswer, memory_bytes: float, read_s: float) -> str:
