@@ -234,6 +234,11 @@ class WorkloadAnswer:
         return self.workload.task == "validation-inference"
 
     @property
+    def checkpoint_bytes(self) -> float | None:
+        """State of a language model that a checkpoint writes; None of other networks. [B]"""
+        return None if self.language is None else self.language.work.checkpoints.written_bytes
+
+    @property
     def restart_bytes(self) -> float | None:
         """State of a language model that a restart loads; None of other networks. [B]"""
         return None if self.language is None else self.language.work.checkpoints.restart_bytes
