@@ -10,7 +10,7 @@ from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, pro
 from sizer.catalog.labels import sample_unit
 from sizer.guide.acceptance.limits import AcceptanceTest, at_least, at_most, in_interval, interval
 from sizer.present.text.layouts import settings_text
-from sizer.present.text.plan import keeps_too_few_supplies
+from sizer.present.text.plan import feed_loss_is_open
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages import compute_side
@@ -191,7 +191,7 @@ def power_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     if found.unknown_power:
         expected = f"more than {si(fullest.alone_w, 'W')} per PDU; the power of some devices is not published"
     stays_on = "no dual-corded device off"
-    if keeps_too_few_supplies(design.plan):
+    if feed_loss_is_open(design.plan):
         stays_on = "devices that keep enough power supplies stay on"
     yield AcceptanceTest(
         "feed-loss",

@@ -86,8 +86,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     ),
     PlanNoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",
     PlanNoteKind.FEW_SUPPLIES: lambda device, supplies, remaining, needed, three_suffice, _: (
-        f"when one feed is lost, the {device} keeps {remaining} of {supplies} power supplies and needs {needed} for "
-        "its full draw: it may run slower or stop"
+        f"when one feed is lost, the {device} {supplies_text(supplies, remaining, needed)}"
         + ("; three feeds with one spare (N+1) avoid it" if three_suffice else "")
     ),
     PlanNoteKind.CABLE_TOO_SHORT: lambda role, way_m, longest_m: (
@@ -134,16 +133,32 @@ FEEDS_OF_RACKS: dict[FeedRedundancy, str] = {
 }
 
 
-def keeps_too_few_supplies(plan: Plan) -> bool:
-    """Whether some device keeps fewer power supplies after the loss of a feed than its full draw takes."""
+def supplies_text(supplies: int, remaining: int, needed: int) -> str:
+    """What a device keeps of its power supplies after the loss of a feed, as a verb phrase; ``needed`` 0: unknown."""
+    return f"{_kept_text(supplies, remaining, needed)} for its full draw: it may run slower or stop"
+
+
+def _kept_text(supplies: int, remaining: int, needed: int) -> str:
+    need = f"needs {needed}" if needed else "needs an unpublished number of them"
+    return f"keeps {remaining} of {supplies} power supplies and {need}"
+
+
+def feed_loss_is_open(plan: Plan) -> bool:
+    """Whether some device keeps too few power supplies for its full draw after the loss of a feed, or may do so."""
     return any(note.kind is PlanNoteKind.FEW_SUPPLIES for note in plan.warnings)
 
 
+def keeps_too_few_supplies(plan: Plan) -> bool:
+    """Whether some device surely keeps too few of them."""
+    few = (note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES)
+    return any(needed for _, _, _, needed, *_ in few)
+
+
 def few_supplies_text(plan: Plan) -> str:
-    """Devices that the loss of a feed leaves with too few power supplies, on one line; "" where there are none."""
+    """Devices that a lost feed leaves, or may leave, with too few power supplies, on one line; "" without such."""
     few = (note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES)
     return "; ".join(
-        f"with one feed lost, the {device} keeps {remaining} of {supplies} power supplies and needs {needed}"
+        f"with one feed lost, the {device} {_kept_text(supplies, remaining, needed)}"
         for device, supplies, remaining, needed, *_ in few
     )
 
@@ -177,11 +192,14 @@ def feeds_sentence(plan: Plan) -> str:
             f"The PDUs carry the known draw after the loss of a feed. Open: the maximum power of {listed(unknown)} "
             "is not published."
         )
-    if plan.inputs.platform.site.feeds != "N" and keeps_too_few_supplies(plan):
+    if plan.inputs.platform.site.feeds != "N" and feed_loss_is_open(plan):
         has_two = plan.inputs.platform.site.feeds == "2N"
+        carried = f"{'Either feed carries' if has_two else 'All feeds of a rack but one carry'} the full rack load"
+        if keeps_too_few_supplies(plan):
+            return f"{carried}, but some devices cannot draw it: too few of their power supplies remain."
         return (
-            f"{'Either feed carries' if has_two else 'All feeds of a rack but one carry'} the full rack load, but some "
-            "devices cannot draw it: too few of their power supplies remain."
+            f"{carried}. Whether every device can draw it is open: how many of their power supplies some devices need "
+            "is not published."
         )
     if plan.inputs.platform.site.feeds != "N" and any(rack.has_unknown_power for rack in plan.racks):
         return (

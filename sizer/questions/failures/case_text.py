@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sizer.base.quantities import grouped, si
+from sizer.present.text.plan import supplies_text
 from sizer.present.words import percent, plural, sentence
 from sizer.questions.failures.analysis import FailureCase
 from sizer.questions.failures.scenarios import (
@@ -210,10 +211,7 @@ def _feed_parts(lost: FeedLost) -> Iterator[str]:
         else "all devices on the plan's feeds are dual-corded and stay on"
     )
     for few in lost.few_supplies:
-        yield (
-            f"the {few.name} keeps {few.remaining} of {few.supplies} power supplies and needs {few.needed} for its "
-            "full draw: it may run slower or stop"
-        )
+        yield (f"the {few.name} {supplies_text(few.supplies, few.remaining, few.needed or 0)}")
     if lost.load_is_known:
         yield f"one PDU alone carries at most {si(lost.load_w, 'W')} of its {si(lost.rating_w, 'W')}"
     else:
