@@ -1,14 +1,17 @@
 """Words of the physical design: notes of networks, storage, cables and the building plan."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant, with_decimal_sign
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant, with_decimal_sign
 from sizer.catalog import labels
 from sizer.physical.components import Component, Network
 from sizer.physical.existing_use import Equipment, ExistingUse
 from sizer.physical.networks.single_fabric import SingleFabric
 from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
 from sizer.physical.plan import Plan
+from sizer.physical.racks.feed_loads import FeedLoad
+from sizer.physical.racks.feeds import FeedKind
 from sizer.present.words import listed, plural, sentence
 from sizer.workload.site import FeedRedundancy
 
@@ -125,6 +128,8 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
 }
 
 
+_PLURAL_FEEDS: dict[FeedKind, str] = {"PDU": "PDUs", "power shelf": "power shelves", "inlet": "inlets"}
+
 # What the feeds of a rack bear, by their rule.
 FEEDS_OF_RACKS: dict[FeedRedundancy, str] = {
     "2N": "Feeds A and B each carry a full rack",
@@ -133,12 +138,30 @@ FEEDS_OF_RACKS: dict[FeedRedundancy, str] = {
 }
 
 
-def supplies_text(supplies: int, remaining: int, needed: int) -> str:
+def feed_names(loads: Sequence[FeedLoad]) -> list[str]:
+    """What one feed of each kind is called: "PDU", "power shelf", "inlet of the XDU1350"; PDUs by their ratings."""
+    kinds = Counter((load.kind, load.device) for load in loads)
+    return [
+        (f"{load.kind} of the {load.device}" if load.device else load.kind)
+        + (f" of {si(load.capacity_w, 'W')}" if kinds[load.kind, load.device] > 1 else "")
+        for load in loads
+    ]
+
+
+def feed_counts(loads: Sequence[FeedLoad]) -> list[str]:
+    """How many feeds there are of each kind: "6 PDUs", "64 power shelves", "2 inlets of the XDU1350"."""
+    return [
+        by_count(load.count, f"1 {name}", f"{grouped(load.count)} {name.replace(load.kind, _PLURAL_FEEDS[load.kind])}")
+        for name, load in zip(feed_names(loads), loads, strict=True)
+    ]
+
+
+def supplies_text(supplies: object, remaining: object, needed: object) -> str:
     """What a device keeps of its power supplies after the loss of a feed, as a verb phrase; ``needed`` 0: unknown."""
     return f"{_kept_text(supplies, remaining, needed)} for its full draw: it may run slower or stop"
 
 
-def _kept_text(supplies: int, remaining: int, needed: int) -> str:
+def _kept_text(supplies: object, remaining: object, needed: object) -> str:
     need = f"needs {needed}" if needed else "needs an unpublished number of them"
     return f"keeps {remaining} of {supplies} power supplies and {need}"
 
