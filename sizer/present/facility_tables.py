@@ -170,7 +170,7 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
             ("Liquid cooling", _liquid_text(result, maximum)),
             ("Energy per year", f"{racks.at_least(some_power, _energy(energy))}, {pue}"),
             ("Heaviest load of a rack", _heaviest_load(plan)),
-            ("Weight", racks.at_least(some_weight, racks.kilograms(sum(r.weight_kg for r in plan.racks)))),
+            ("Weight", racks.weight_text(sum(r.weight_kg for r in plan.racks), some_weight)),
             ("PDUs", _pdu_text(result)),
             ("Maximum not published", f"{names}; {_COUNTED_PARTS}" if open_w else None),
         ],
