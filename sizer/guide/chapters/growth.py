@@ -8,6 +8,7 @@ import numpy as np
 from sizer.base.quantities import grouped, significant
 from sizer.guide.context import GuideContext
 from sizer.physical.capacity import counts_nodes, node_limits
+from sizer.physical.notes import PlanNoteKind
 from sizer.physical.roles import NetworkRole, Role
 from sizer.physical.server_room import ServerRoom, server_room, servers_by_ports
 from sizer.present import words
@@ -98,8 +99,11 @@ def _other_networks(design: DesignAnswer) -> Iterator[tuple[str, str, str]]:
         each = -(-links // design.n_servers)
         more = servers_by_ports(design.plan, network.role, each)
         text = f"{_ports_free(free)}, {_servers_more(more)}"
-        if network.role is NetworkRole.STORAGE and more < free // each:
-            text += ": the storage has leaves of its own"
+        if more < free // each:
+            if any(note.kind is PlanNoteKind.STORAGE_RATIO for note in network.notes):
+                text += ": the storage has leaves of its own"
+            elif more:
+                text += " with their switches"
         yield f"Ports of the {network.role}", text, "another leaf switch"
 
 

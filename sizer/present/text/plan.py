@@ -180,10 +180,10 @@ def keeps_too_few_supplies(plan: Plan) -> bool:
 def few_supplies_text(plan: Plan) -> str:
     """Devices that a lost feed leaves, or may leave, with too few power supplies, on one line; "" without such."""
     few = (note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES)
-    return "; ".join(
-        f"with one feed lost, the {device} {_kept_text(supplies, remaining, needed)}"
-        for device, supplies, remaining, needed, *_ in few
-    )
+    kept = [
+        f"the {device} {_kept_text(supplies, remaining, needed)}" for device, supplies, remaining, needed, *_ in few
+    ]
+    return f"with one feed lost, {'; '.join(kept)}" if kept else ""
 
 
 def feed_loss_remedies(plan: Plan) -> list[str]:
