@@ -17,7 +17,7 @@ from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
 from sizer.calibrate.free_wording.suggest import with_ids
 from sizer.calibrate.host_rates import host_rate, loader_rate
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
-from sizer.calibrate.observations import Observation
+from sizer.calibrate.observations import LOADERS, TASKS, Observation
 from sizer.calibrate.parameters import PRIORS
 from sizer.calibrate.rules import exclusion_of
 from sizer.catalog.model import Catalog
@@ -118,6 +118,8 @@ def _predict(row: Observation, context: _Context) -> Prediction:
     function = by_quantity.get(row.quantity)
     if function is None:
         return Prediction.not_modelled(FitNote.QUANTITY_NOT_MODELLED, row.quantity)
+    if row.task not in TASKS:
+        return Prediction.not_modelled(FitNote.TASK_NOT_MODELLED, row.task)
     return function(row, context)
 
 
@@ -222,6 +224,8 @@ def _cpu(row: Observation, context: _Context) -> Prediction:
         run = _published_rate(row, context)
     if cores is None:
         return Prediction.none(note(FitNote.CORES_UNKNOWN))
+    if row.loader not in LOADERS:
+        return Prediction.none(note(FitNote.LOADER_UNKNOWN, row.loader))
     case = resolve(replace(row, quantity="samples_per_s", task="training"), context.catalog, for_fit=False)
     if isinstance(case, CalibrationNote):
         return Prediction.none(case)
@@ -236,6 +240,8 @@ def _cpu(row: Observation, context: _Context) -> Prediction:
 
 
 def _cores_per_gpu(row: Observation, context: _Context) -> Prediction:
+    if row.loader not in LOADERS:
+        return Prediction.none(note(FitNote.LOADER_UNKNOWN, row.loader))
     one = replace(row, quantity="samples_per_s", task="training", servers=1, gpus=1)
     case = resolve(one, context.catalog, for_fit=False)
     if isinstance(case, CalibrationNote):
