@@ -72,8 +72,6 @@ _OTHER_QUANTITY = (0.0, 1e18)
 # Words of the columns. Others are read as these where they mean the same; what means none of them stays as it is
 # written, and the status of the row says so.
 TASKS = ("training", "inference", "preprocess", "storage", "network", "accuracy")
-PRECISIONS = ("", "mixed", "fp32", "int8")
-BASES = ("table", "text", "log", "figure-label", "figure-read", "derived")
 LOADERS = ("", "none", "framework", "dali", "dali-cpu")
 # Published tables are small; a larger file or cell is something else.
 MAX_FILE_BYTES = 10_000_000

@@ -147,7 +147,7 @@ def _rate(row: Observation, context: _Context) -> Prediction:
     terms = _terms(case, context)
     estimate = _step_rate(case, terms).total[0]
     spread = Spread.of(estimate.log_sd, terms.scatter_log_sd, terms.between_log_sd)
-    estimate = _limited_by_host(case, estimate, context)
+    estimate = _limited_by_host(case, estimate, terms, context)
     notes = case.notes + notes_on(context.calibration, case)
     return Prediction(estimate, _status(row, context), notes, spread)
 
@@ -162,7 +162,7 @@ def _status(row: Observation, context: _Context) -> RowStatus:
     return PREDICTED if reason is None else RowStatus(RowUse.EXCLUDED, reason)
 
 
-def _limited_by_host(case: RateCase, rate: Estimate, context: _Context) -> Estimate:
+def _limited_by_host(case: RateCase, rate: Estimate, terms: StepTerms, context: _Context) -> Estimate:
     """The smaller of the GPUs' rate and what the host can decode, where its cores are known and data are real."""
     row = case.row
     cores = host_cores(row, context.catalog)
@@ -171,8 +171,11 @@ def _limited_by_host(case: RateCase, rate: Estimate, context: _Context) -> Estim
     if case.dnn.sample != "image" or row.task != "training":
         return rate
     host = host_rate(_task_of(case), row.sample_bytes or IMAGENET_BYTES, cores, context.calibration)
-    # Who prints a rate has tuned the loader until it kept up: hosts hold a run where they do so with 95 % certainty.
-    return host if host.high < rate.value else rate
+    # Who prints a rate has tuned the loader until it kept up: hosts hold a run where they do so with 95 % certainty on
+    # one server, without what the exchange between servers takes from the GPUs.
+    alone = rate if case.n_servers == 1 else _step_rate(replace(case, n_servers=1), terms).total[0]
+    is_held = host.high < alone.value * case.n_servers
+    return host if is_held and host.value < rate.value else rate
 
 
 def _task_of(case: RateCase) -> HostTask:
@@ -291,7 +294,11 @@ def _epochs(row: Observation, context: _Context) -> Prediction:
     epochs = context.calibration.epochs(found, batch)
     beyond = (note(FitNote.EPOCHS_OUTSIDE, found.name, *curve.batches),) if curve.extrapolates(batch) else ()
     if is_own:
-        return Prediction(epochs, CALIBRATED, beyond)
+        is_point = any(
+            (point.source, point.epochs) == (row.source, row.value) and abs(point.global_batch - batch) < 1
+            for point in found.points
+        )
+        return Prediction(epochs, CALIBRATED if is_point else PREDICTED, beyond)
     sd = math.hypot(float(epochs.log_sd), _OTHER_RECIPE_LOG_SD)
     assumed = note(FitNote.RECIPE_ASSUMED, found.name)
     return Prediction(Estimate.log_normal(epochs.value, sd), PREDICTED, (assumed, *beyond))

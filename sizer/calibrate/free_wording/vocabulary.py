@@ -70,7 +70,7 @@ class Vocabulary(BaseModel, frozen=True, extra="forbid"):
 
 def cell_word(text: str, known: dict[str, Words]) -> str:
     """Word of a table that a cell means, however it is spelled; what means none of them in small letters."""
-    alias = re.sub(r"[^a-z0-9]", "", text.lower())
+    alias = re.sub(r"[^a-z0-9]", "", text.lower().replace("/", "per"))
     return next((word for word, others in known.items() if alias in others), text.lower() if alias else "")
 
 
