@@ -10,7 +10,7 @@ from typing import Any
 
 from sizer.base.errors import CalibrationError
 from sizer.base.formats.csv_records import CsvRecord, csv_records
-from sizer.base.formats.csv_rows import number_of
+from sizer.base.formats.csv_rows import is_stated, number_of
 from sizer.base.resources import data_dir, require_file
 from sizer.base.texts import paragraphs
 from sizer.calibrate.free_wording.vocabulary import cell_word, vocabulary
@@ -368,7 +368,7 @@ def _observation(cells: dict[str, str], place: str) -> Observation:
 
 
 def _number(text: str, low: float, high: float, place: str, column: str) -> float | None:
-    if not text:
+    if not is_stated(text):
         return None
     try:
         value = number_of(text)
@@ -382,7 +382,7 @@ def _number(text: str, low: float, high: float, place: str, column: str) -> floa
 
 
 def _extra(text: str, place: str) -> dict[str, Any]:
-    if not text:
+    if not is_stated(text):
         return {}
     try:
         extra = json.loads(text, parse_constant=_refuse_constant)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Z90, Estimate
-from sizer.base.formats.csv_rows import number_of, rows_of_file
+from sizer.base.formats.csv_rows import is_stated, number_of, rows_of_file
 from sizer.base.resources import data_dir
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, FitNote, RowStatus, RowUse, note
@@ -126,7 +126,7 @@ def accelerator_of(text: str) -> str:
 def _number(cells: dict[str, str], name: str) -> float | None:
     """A cell as a number above 0; None where it is blank."""
     text = cells.get(name, "")
-    if text.lower() in ("", "na", "n/a", "none", "-"):
+    if not is_stated(text):
         return None
     try:
         value = number_of(text)

@@ -124,6 +124,7 @@ def test_a_word_that_means_nothing_known_is_the_status_of_its_row(changes, statu
         {"basis": ""},
         {"basis": "image"},
         {"nics_per_server": "0"},
+        {"nics_per_server": "N/A", "sample_bytes": "-", "extra": "none"},
         {"storage_nodes": "0"},
         {"extra": '{"a": [1, 2], "b": {"c": 1}}'},
         {"loader": "ffcv"},

@@ -75,6 +75,11 @@ def rows_of_file(path: Path, what: str, make: Callable[[dict[str, str], str], T]
     return rows
 
 
+def is_stated(text: str) -> bool:
+    """Whether a cell states something; tables write so where they do not."""
+    return text.lower() not in ("", "na", "n/a", "none", "-")
+
+
 def number_of(text: str) -> float:
     """Number of a cell. float() also reads "1_000" and digits of other scripts; neither is a published number."""
     if not text.isascii() or "_" in text:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sizer.base.formats.csv_rows import number_of, rows_of_file
+from sizer.base.formats.csv_rows import is_stated, number_of, rows_of_file
 from sizer.base.resources import data_dir
 from sizer.calibrate.modern.wordings import accelerator_named, benchmark_named, link_named
 
@@ -94,7 +94,7 @@ def _row(cells: dict[str, str], place: str) -> ModernRow:
 
     def number(column: str) -> float | None:
         written = text(column)
-        if not written:
+        if not is_stated(written):
             return None
         try:
             value = number_of(written)
@@ -110,13 +110,13 @@ def _row(cells: dict[str, str], place: str) -> ModernRow:
             raise ValueError(f"{column} = {text(column)[:40]}: must be a whole number")
         return None if value is None else int(value)
 
-    nodes, of_node, accelerators = count("nodes"), count("accels_per_node"), count("accels")
-    if of_node is not None:
-        # Of nodes, accelerators of one and accelerators two tell the third.
-        nodes = nodes or (accelerators and -(-accelerators // of_node))
-        accelerators = accelerators or (nodes and nodes * of_node)
-    trained, batch, each = count("train_accels") or accelerators, number("global_batch"), number("batch_per_accel")
-    if batch is None and each is not None and accelerators is not None:
+    nodes, accelerators, batch = count("nodes"), count("accels"), number("global_batch")
+    # Of nodes, accelerators of one and accelerators two tell the third.
+    if nodes is None and accelerators and (of_node := count("accels_per_node")):
+        nodes = math.ceil(accelerators / of_node)
+    if accelerators is None and nodes and (of_node := count("accels_per_node")):
+        accelerators = nodes * of_node
+    if batch is None and accelerators and (each := number("batch_per_accel")):
         batch = each * accelerators
     if batch is not None and batch < 1:
         raise ValueError(f"global_batch = {batch:g}: must be at least 1")
@@ -131,9 +131,9 @@ def _row(cells: dict[str, str], place: str) -> ModernRow:
         benchmark=benchmark_named(text("benchmark")),
         accelerator=accelerator,
         servers=nodes or 1,
-        accelerators=trained,
+        accelerators=count("train_accels") or accelerators,
         global_batch=batch,
-        accumulation=count("grad_accum") or 1,
+        accumulation=max(1, round(number("grad_accum") or 1)),
         link=link_named(text("nvlink"), accelerator),
         nic_bytes_per_s=adapters * gbit_per_s * 1e9 / 8 if adapters and gbit_per_s else None,
         cpu_vendor="amd" if "amd" in cpu or "epyc" in cpu else "intel" if "intel" in cpu or "xeon" in cpu else "",

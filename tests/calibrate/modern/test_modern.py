@@ -66,6 +66,7 @@ def test_trays_of_one_nvlink_domain_exchange_over_nvlink(tmp_path):
         "v4.1,,512,8,h100-sxm5-80gb,nvlink4,4096,8",
         "v4.1,64,512,8,h100-sxm5-80gb,nvlink4,,8",
         "v4.1,64,,8,h100-sxm5-80gb,nvlink4,,8",
+        "v4.1,64,512,n/a,h100-sxm5-80gb,nvlink4,4096,-",
     ],
 )
 def test_what_a_row_leaves_out_is_told_by_its_other_columns(cells, tmp_path):
