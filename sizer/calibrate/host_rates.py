@@ -7,7 +7,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.host_effects import HostTask
 from sizer.calibrate.fit.host_rows import busy_cores, host_task, sample_bytes_of
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
-from sizer.calibrate.observations import Observation
+from sizer.calibrate.observations import LOADERS, Observation
 from sizer.catalog.model import Catalog
 from sizer.perf.preprocess import decode_samples_per_s
 
@@ -39,6 +39,8 @@ def loader_rate(
     cores = 1.0 if is_per_core else busy_cores(row, catalog)
     if row.loader == "dali":
         return note(FitNote.GPU_DECODES)
+    if row.loader not in LOADERS:
+        return note(FitNote.LOADER_UNKNOWN, row.loader)
     if row.loader not in _HOST_LOADERS or cores is None:
         return note(FitNote.LOADER_OR_CORES_NOT_STATED)
     task, size = host_task(row, catalog), sample_bytes_of(row)

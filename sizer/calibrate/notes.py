@@ -45,6 +45,7 @@ class FitNote(StrEnum):
     STACK_UNKNOWN = "stack-unknown"  # as the row words it
     MESSAGE_NOT_BYTES = "message-not-bytes"
     LOADER_OR_CORES_NOT_STATED = "loader-or-cores-not-stated"
+    LOADER_UNKNOWN = "loader-unknown"  # as the row names it
     GPU_DECODES = "gpu-decodes"
     FORMAT_NOT_MODELLED = "format-not-modelled"  # as the row names it
     SAMPLE_BYTES_NOT_STATED = "sample-bytes-not-stated"
@@ -59,6 +60,7 @@ class FitNote(StrEnum):
     NO_FIT_WITHOUT_SOURCE = "no-fit-without-source"
     SHAPE_NOT_STATED = "shape-not-stated"  # model as the row names it
     SEQUENCE_NOT_STATED = "sequence-not-stated"
+    EMULATION_NOT_KNOWN = "emulation-not-known"  # benchmark of MLPerf Storage, accelerator
     BENCHMARK_NOT_KNOWN = "benchmark-not-known"  # model as the row names it
     FOR_CHECKS_ONLY = "for-checks-only"
     # Assumptions about a row.

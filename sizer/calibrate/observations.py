@@ -10,8 +10,10 @@ from typing import Any
 
 from sizer.base.errors import CalibrationError
 from sizer.base.formats.csv_records import CsvRecord, csv_records
+from sizer.base.formats.csv_rows import is_stated, number_of
 from sizer.base.resources import data_dir, require_file
 from sizer.base.texts import paragraphs
+from sizer.calibrate.free_wording.vocabulary import cell_word, vocabulary
 
 COLUMNS = (
     "id",
@@ -65,9 +67,11 @@ QUANTITIES: dict[str, tuple[float, float]] = {
     "speedup": (1e-6, 1e6),
     "first_epoch_over_later": (1e-6, 1e3),
 }
+# Of a quantity that is not among them: a number that is not predicted.
+_OTHER_QUANTITY = (0.0, 1e18)
+# Words of the columns. Others are read as these where they mean the same; what means none of them stays as it is
+# written, and the status of the row says so.
 TASKS = ("training", "inference", "preprocess", "storage", "network", "accuracy")
-PRECISIONS = ("", "mixed", "fp32", "int8")
-BASES = ("table", "text", "log", "figure-label", "figure-read", "derived")
 LOADERS = ("", "none", "framework", "dali", "dali-cpu")
 # Published tables are small; a larger file or cell is something else.
 MAX_FILE_BYTES = 10_000_000
@@ -311,20 +315,14 @@ def _observation(cells: dict[str, str], place: str) -> Observation:
             paragraphs(value)
         except ValueError as error:
             raise CalibrationError(f"{place}, column {name}: {error}") from None
-    for name in ("id", "source", "where"):
+    for name in ("id", "source"):
         if not text[name]:
-            raise CalibrationError(f"{place}, column {name}: is empty; every row has an id, a source and a place in it")
-    for name, allowed in (("task", TASKS), ("precision", PRECISIONS), ("basis", BASES), ("loader", LOADERS)):
-        if text[name] not in allowed:
-            words = ", ".join(word for word in allowed if word)
-            raise CalibrationError(f"{place}, column {name}: {_shown(text[name])} is unknown; allowed are {words}")
-    if text["quantity"] not in QUANTITIES:
-        raise CalibrationError(
-            f"{place}, column quantity: {_shown(text['quantity'])} is unknown, and with it its unit; "
-            f"known are {', '.join(QUANTITIES)}"
-        )
-    low, high = QUANTITIES[text["quantity"]]
-    published = _number(text["value"], low, high, place, "value")
+            raise CalibrationError(f"{place}, column {name}: is empty; every row has an id and a source")
+    words = vocabulary()
+    quantity = text["quantity"] if text["quantity"] in QUANTITIES else cell_word(text["quantity"], words.quantities)
+    if not quantity:
+        raise CalibrationError(f"{place}, column quantity: is empty")
+    published = _number(text["value"], *QUANTITIES.get(quantity, _OTHER_QUANTITY), place, "value")
     if published is None:
         raise CalibrationError(f"{place}, column value: is empty")
 
@@ -339,11 +337,11 @@ def _observation(cells: dict[str, str], place: str) -> Observation:
         source=text["source"],
         where=text["where"],
         basis=text["basis"],
-        task=text["task"],
+        task=text["task"].lower(),
         dnn=text["dnn"],
         framework=text["framework"],
         software=text["software"],
-        precision=text["precision"],
+        precision=cell_word(text["precision"], words.precisions),
         # A batch spread over several GPUs can leave a fraction on each (3.5 in one published run).
         batch_per_gpu=_number(text["batch_per_gpu"], 1e-3, 1e8, place, "batch_per_gpu"),
         gpu=text["gpu"],
@@ -352,14 +350,14 @@ def _observation(cells: dict[str, str], place: str) -> Observation:
         gpus=count("gpus", 0),
         intra_link=text["intra_link"],
         inter_link=text["inter_link"],
-        nics_per_server=count("nics_per_server", 1),
-        loader=text["loader"],
+        nics_per_server=count("nics_per_server", 0) or None,
+        loader=cell_word(text["loader"], words.loaders),
         data=text["data"],
         storage=text["storage"],
-        storage_nodes=count("storage_nodes", 1),
+        storage_nodes=count("storage_nodes", 0) or None,
         sample_bytes=_number(text["sample_bytes"], 1.0, 1e13, place, "sample_bytes"),
         dataset_bytes=_number(text["dataset_bytes"], 1.0, 1e19, place, "dataset_bytes"),
-        quantity=text["quantity"],
+        quantity=quantity,
         value=published,
         extra=_extra(text["extra"], place),
         notes=text["notes"],
@@ -370,11 +368,10 @@ def _observation(cells: dict[str, str], place: str) -> Observation:
 
 
 def _number(text: str, low: float, high: float, place: str, column: str) -> float | None:
-    if not text:
+    if not is_stated(text):
         return None
     try:
-        # float() takes "1_000" and "infinity", too; neither is a published number.
-        value = float(text) if "_" not in text else math.nan
+        value = number_of(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
@@ -385,12 +382,13 @@ def _number(text: str, low: float, high: float, place: str, column: str) -> floa
 
 
 def _extra(text: str, place: str) -> dict[str, Any]:
-    if not text:
+    if not is_stated(text):
         return {}
     try:
         extra = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         extra = None
-    if not isinstance(extra, dict) or any(isinstance(value, dict | list) for value in extra.values()):
-        raise CalibrationError(f"{place}, column extra: {_shown(text)} is not a flat JSON object")
-    return extra
+    if not isinstance(extra, dict):
+        raise CalibrationError(f"{place}, column extra: {_shown(text)} is not a JSON object")
+    # Lists of numbers are further ones of a source; each that is read has a name of its own.
+    return {name: value for name, value in extra.items() if not isinstance(value, dict | list)}

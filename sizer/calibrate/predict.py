@@ -17,7 +17,7 @@ from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
 from sizer.calibrate.free_wording.suggest import with_ids
 from sizer.calibrate.host_rates import host_rate, loader_rate
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
-from sizer.calibrate.observations import Observation
+from sizer.calibrate.observations import LOADERS, TASKS, Observation
 from sizer.calibrate.parameters import PRIORS
 from sizer.calibrate.rules import exclusion_of
 from sizer.catalog.model import Catalog
@@ -118,6 +118,8 @@ def _predict(row: Observation, context: _Context) -> Prediction:
     function = by_quantity.get(row.quantity)
     if function is None:
         return Prediction.not_modelled(FitNote.QUANTITY_NOT_MODELLED, row.quantity)
+    if row.task not in TASKS:
+        return Prediction.not_modelled(FitNote.TASK_NOT_MODELLED, row.task)
     return function(row, context)
 
 
@@ -145,7 +147,7 @@ def _rate(row: Observation, context: _Context) -> Prediction:
     terms = _terms(case, context)
     estimate = _step_rate(case, terms).total[0]
     spread = Spread.of(estimate.log_sd, terms.scatter_log_sd, terms.between_log_sd)
-    estimate = _limited_by_host(case, estimate, context)
+    estimate = _limited_by_host(case, estimate, terms, context)
     notes = case.notes + notes_on(context.calibration, case)
     return Prediction(estimate, _status(row, context), notes, spread)
 
@@ -160,7 +162,7 @@ def _status(row: Observation, context: _Context) -> RowStatus:
     return PREDICTED if reason is None else RowStatus(RowUse.EXCLUDED, reason)
 
 
-def _limited_by_host(case: RateCase, rate: Estimate, context: _Context) -> Estimate:
+def _limited_by_host(case: RateCase, rate: Estimate, terms: StepTerms, context: _Context) -> Estimate:
     """The smaller of the GPUs' rate and what the host can decode, where its cores are known and data are real."""
     row = case.row
     cores = host_cores(row, context.catalog)
@@ -169,8 +171,11 @@ def _limited_by_host(case: RateCase, rate: Estimate, context: _Context) -> Estim
     if case.dnn.sample != "image" or row.task != "training":
         return rate
     host = host_rate(_task_of(case), row.sample_bytes or IMAGENET_BYTES, cores, context.calibration)
-    # Who prints a rate has tuned the loader until it kept up: hosts hold a run where they do so with 95 % certainty.
-    return host if host.high < rate.value else rate
+    # Who prints a rate has tuned the loader until it kept up: hosts hold a run where they do so with 95 % certainty on
+    # one server, without what the exchange between servers takes from the GPUs.
+    alone = rate if case.n_servers == 1 else _step_rate(replace(case, n_servers=1), terms).total[0]
+    is_held = host.high < alone.value * case.n_servers
+    return host if is_held and host.value < rate.value else rate
 
 
 def _task_of(case: RateCase) -> HostTask:
@@ -222,6 +227,8 @@ def _cpu(row: Observation, context: _Context) -> Prediction:
         run = _published_rate(row, context)
     if cores is None:
         return Prediction.none(note(FitNote.CORES_UNKNOWN))
+    if row.loader not in LOADERS:
+        return Prediction.none(note(FitNote.LOADER_UNKNOWN, row.loader))
     case = resolve(replace(row, quantity="samples_per_s", task="training"), context.catalog, for_fit=False)
     if isinstance(case, CalibrationNote):
         return Prediction.none(case)
@@ -236,6 +243,8 @@ def _cpu(row: Observation, context: _Context) -> Prediction:
 
 
 def _cores_per_gpu(row: Observation, context: _Context) -> Prediction:
+    if row.loader not in LOADERS:
+        return Prediction.none(note(FitNote.LOADER_UNKNOWN, row.loader))
     one = replace(row, quantity="samples_per_s", task="training", servers=1, gpus=1)
     case = resolve(one, context.catalog, for_fit=False)
     if isinstance(case, CalibrationNote):
@@ -285,7 +294,11 @@ def _epochs(row: Observation, context: _Context) -> Prediction:
     epochs = context.calibration.epochs(found, batch)
     beyond = (note(FitNote.EPOCHS_OUTSIDE, found.name, *curve.batches),) if curve.extrapolates(batch) else ()
     if is_own:
-        return Prediction(epochs, CALIBRATED, beyond)
+        is_point = any(
+            (point.source, point.epochs) == (row.source, row.value) and abs(point.global_batch - batch) < 1
+            for point in found.points
+        )
+        return Prediction(epochs, CALIBRATED if is_point else PREDICTED, beyond)
     sd = math.hypot(float(epochs.log_sd), _OTHER_RECIPE_LOG_SD)
     assumed = note(FitNote.RECIPE_ASSUMED, found.name)
     return Prediction(Estimate.log_normal(epochs.value, sd), PREDICTED, (assumed, *beyond))

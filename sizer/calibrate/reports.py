@@ -12,13 +12,15 @@ from sizer.calibrate.language.accuracy import stored_accuracy
 from sizer.calibrate.language.basis import accuracy_by_generation
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.peers import predictor_errors
-from sizer.calibrate.language.rows import is_language_file, load_language_rows
+from sizer.calibrate.language.rows import NEEDED_COLUMNS, is_language_file, load_language_rows
 from sizer.calibrate.language.validate import validate_language
 from sizer.calibrate.modern.figures import accuracy_figures
+from sizer.calibrate.modern.rows import HEADER as MODERN_COLUMNS
 from sizer.calibrate.modern.rows import is_modern_file, load_modern
 from sizer.calibrate.modern.stored import stored_modern_calibration
 from sizer.calibrate.modern.validate import validated_rows
-from sizer.calibrate.observations import load_files, load_observations, observations_digest
+from sizer.calibrate.observations import COLUMNS, load_files, load_observations, observations_digest
+from sizer.calibrate.storage_emulation import HEADER as EMULATION_COLUMNS
 from sizer.calibrate.storage_emulation import (
     emulation_accuracy,
     is_emulation_file,
@@ -28,6 +30,15 @@ from sizer.calibrate.storage_emulation import (
 from sizer.calibrate.storage_limits import at_limit_accuracy
 from sizer.calibrate.validate import ValidationReport, report_of, validate
 from sizer.catalog.model import Catalog
+
+# What files hold, with the columns that each kind needs; a file that is near to none of them is one of the first.
+_KINDS: dict[str, Sequence[str]] = {
+    "measurements": COLUMNS,
+    "language-model runs": NEEDED_COLUMNS,
+    "MLPerf Training results": sorted(MODERN_COLUMNS),
+    "MLPerf Storage results": sorted(EMULATION_COLUMNS),
+}
+_OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
 def built_in_report(catalog: Catalog) -> ValidationReport:
@@ -70,6 +81,9 @@ def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport
     of_mlperf = [path for path in paths if path.is_file() and is_modern_file(_header(path))]
     of_storage = [path for path in paths if path.is_file() and is_emulation_file(_header(path))]
     others = [path for path in paths if path not in (*of_language, *of_mlperf, *of_storage)]
+    for path in others:
+        if path.is_file():
+            _check_header(path)
     found = list(validate(load_files(others), catalog, stored_calibration()).rows) if others else []
     for path in of_language:
         found += validate_language(load_language_rows(path), catalog, language_calibration())
@@ -78,6 +92,24 @@ def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport
     for path in of_storage:
         found += validate_emulation(load_emulation(path))
     return report_of(found)
+
+
+def _check_header(path: Path) -> None:
+    """Refuse a file that is of no kind, with what it lacks of the kind that it is nearest to.
+
+    Measurements with a column too few are left to their reader, which also knows the columns that may be missing.
+    """
+    header = _header(path)
+    separator = next((name for one, name in _OTHER_SEPARATORS.items() if one in header[0]), "") if header else ""
+    if separator and len(header) == 1:
+        raise CalibrationError(f"{path.name} line 1: cells are separated by {separator}; separate them by commas")
+    kind = max(_KINDS, key=lambda name: len(set(header) & set(_KINDS[name])) / len(_KINDS[name]))
+    if kind != next(iter(_KINDS)):
+        missing = ", ".join(name for name in _KINDS[kind] if name not in header)
+        raise CalibrationError(
+            f"{path.name} line 1: column {missing} is missing; a file of {kind} has at least the columns "
+            f"{', '.join(_KINDS[kind])}"
+        )
 
 
 def _header(path: Path) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Z90, Estimate
-from sizer.base.formats.csv_rows import rows_of_file
+from sizer.base.formats.csv_rows import is_stated, number_of, rows_of_file
 from sizer.base.resources import data_dir
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, FitNote, RowStatus, RowUse, note
@@ -85,7 +85,7 @@ def load_emulation(path: Path | None = None) -> tuple[EmulationRow, ...]:
     CalibrationError
         Naming line and column of every cell that is no number in its range.
     """
-    return tuple(rows_of_file(shipped_path() if path is None else path, "MLPerf Storage results", _row))
+    return tuple(rows_of_file(shipped_path() if path is None else path, "MLPerf Storage results", _row, "id"))
 
 
 def _row(cells: dict[str, str], place: str) -> EmulationRow:
@@ -101,7 +101,7 @@ def _row(cells: dict[str, str], place: str) -> EmulationRow:
         system=cells.get("system", ""),
         workload=workload,
         accelerator=accelerator_of(cells.get("accelerator_emulated", "")),
-        accelerators=_number(cells, "accelerators"),
+        accelerators=_count(cells, "accelerators"),
         samples_per_s=rate,
         hosts=_number(cells, "hosts"),
         family=cells.get("family", ""),
@@ -126,14 +126,22 @@ def accelerator_of(text: str) -> str:
 def _number(cells: dict[str, str], name: str) -> float | None:
     """A cell as a number above 0; None where it is blank."""
     text = cells.get(name, "")
-    if text.lower() in ("", "na", "n/a", "none", "-"):
+    if not is_stated(text):
         return None
     try:
-        value = float(text.replace(",", ""))
+        value = number_of(text)
     except ValueError:
         raise ValueError(f"{name}: {text[:40]!r} is not a number") from None
     if not 0 < value <= _MAX_NUMBER:
         raise ValueError(f"{name}: {text[:40]} must be above 0 and at most {_MAX_NUMBER:g}")
+    return value
+
+
+def _count(cells: dict[str, str], name: str) -> float | None:
+    """A cell as a whole number above 0; None where it is blank."""
+    value = _number(cells, name)
+    if value is not None and value != int(value):
+        raise ValueError(f"{name}: {cells[name][:40]} is not a whole number")
     return value
 
 
@@ -180,13 +188,15 @@ def shipped_fit() -> tuple[EmulationFit, frozenset[EmulationRow]]:
 
 def validate_emulation(rows: Sequence[EmulationRow]) -> tuple[ValidatedRow, ...]:
     """Predict the rate of every row."""
-    fit, known = shipped_fit()
+    fit, fitted = shipped_fit()
+    known = {(row.id, row.samples_per_s) for row in fitted}
     found = []
     for row in rows:
         estimate = fit.rate(row)
-        status = CALIBRATED if row in known else PREDICTED
+        # Files of others have further columns or fewer: a row is one of the fit by its id and its number.
+        status = CALIBRATED if (row.id, row.samples_per_s) in known else PREDICTED
         if estimate is None:
-            missing = note(FitNote.BENCHMARK_NOT_KNOWN, row.group)
+            missing = note(FitNote.EMULATION_NOT_KNOWN, row.workload, row.accelerator)
             status = RowStatus(RowUse.OUTSIDE, note(FitNote.COUNTS_NOT_STATED) if row.accelerators is None else missing)
         value, low, high = (None, None, None) if estimate is None else tuple(estimate)
         found.append(

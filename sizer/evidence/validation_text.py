@@ -76,6 +76,8 @@ PREDICTORS = {
 
 def report_text(report: ValidationReport) -> str:
     """Tables of the summaries."""
+    if not report.rows:
+        return "0 rows: the files hold no published number to compare a prediction with."
     titles = {
         "by task": report.by_task,
         "by quantity": report.by_quantity,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sizer.calibrate.notes import FitNote, note
-from sizer.calibrate.observations import load_observations
+from sizer.calibrate.observations import LOADERS, QUANTITIES, TASKS, load_observations
 from sizer.calibrate.rules import exclusion_of
 from sizer.catalog.items import Item
 from sizer.catalog.loader import load_catalog, shipped_catalog
@@ -97,6 +97,13 @@ def test_every_row_names_a_listed_source():
 def test_source_names_and_aliases_are_unique():
     names = Counter(name for source in read_sources() for name in (source.id, *source.aliases))
     assert [name for name, times in names.items() if times > 1] == []
+
+
+def test_every_word_of_a_row_is_one_of_its_column():
+    """Files of others may have further words, whose rows are not predicted; the rows of the fit have none."""
+    known = {"quantity": QUANTITIES, "task": TASKS, "precision": ("", "mixed", "fp32", "int8"), "loader": LOADERS}
+    for row in ALL_ROWS:
+        assert [row[column] for column, words in known.items() if row[column] not in words] == [], row["id"]
 
 
 def test_row_ids_are_unique():

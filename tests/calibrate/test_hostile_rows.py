@@ -26,6 +26,20 @@ def test_rows_of_a_file_are_held_to_the_same(tmp_path):
         rows_of_file(file, "rows", lambda cells, _: cells)
 
 
+def test_a_column_that_is_there_twice_is_refused(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text("a,b,a\n1,2,3\n", encoding="utf-8")
+    with pytest.raises(CalibrationError, match=r"rows\.csv:1: column 'a' is there twice"):
+        rows_of_file(file, "rows", lambda cells, _: cells)
+
+
+def test_bytes_that_are_no_text_are_a_fault_of_the_measurements(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_bytes(b"a,b\n1,\xff\n")
+    with pytest.raises(CalibrationError, match="is not UTF-8 text"):
+        rows_of_file(file, "rows", lambda cells, _: cells)
+
+
 def test_an_empty_file_has_no_rows(tmp_path):
     (tmp_path / "empty.csv").write_text("", encoding="utf-8")
     assert rows_of_file(tmp_path / "empty.csv", "rows", lambda cells, _: cells) == []

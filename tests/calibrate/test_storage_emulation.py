@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from sizer.base.errors import CalibrationError
+from sizer.calibrate.notes import CALIBRATED, PREDICTED
 from sizer.calibrate.storage_emulation import load_emulation, systems_left_out, validate_emulation
+from sizer.present.text.calibration import status_text
 
 HEADER = "id,round,system,workload,accelerator_emulated,accelerators,samples_per_s\n"
 
@@ -31,6 +33,19 @@ def test_a_result_of_a_stranger(tmp_path):
     assert found.low < found.predicted < found.high
     [unknown] = validate_emulation(load_emulation(written(tmp_path, "a,v2.0,new,unet3d,b200,72,9000")))
     assert unknown.predicted is None
+    words = "not predicted: no MLPerf Storage result of unet3d with emulated b200 is known"
+    assert status_text(unknown.status) == words
+
+
+def test_a_row_of_the_fit_is_told_from_one_with_another_number(tmp_path):
+    """By its id and its number, whatever further columns a file has."""
+    known = load_emulation()[0]
+    start = f"{known.id},{known.round},{known.system},{known.workload},{known.accelerator},{known.accelerators:g}"
+    uses = [
+        validate_emulation(load_emulation(written(tmp_path, f"{start},{rate!r}")))[0].status
+        for rate in (known.samples_per_s, 2 * known.samples_per_s)
+    ]
+    assert uses == [CALIBRATED, PREDICTED]
 
 
 @pytest.mark.parametrize(
@@ -64,6 +79,9 @@ def test_a_rate_in_bytes_is_enough(tmp_path):
         ("a,v1.0,x,unet3d,a100,0,5", "accelerators: 0 must be above 0"),
         ("a,v1.0,x,unet3d,a100,nan,5", "accelerators: nan must be above 0"),
         ("a,v1.0,x,unet3d,a100,4,fast", "samples_per_s: 'fast' is not a number"),
+        ('a,v1.0,x,unet3d,a100,4,"1,234"', "samples_per_s: '1,234' is not a number"),
+        ("a,v1.0,x,unet3d,a100,4,1_000", "samples_per_s: '1_000' is not a number"),
+        ("a,v1.0,x,unet3d,a100,1e-9,5", "accelerators: 1e-9 is not a whole number"),
     ],
 )
 def test_a_bad_cell_is_named(tmp_path, line, says):

@@ -1,10 +1,12 @@
 """Rows of a CSV file of measurements: each record made into something, with all that is wrong named at once."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from sizer.base.errors import CalibrationError
+from sizer.base.errors import CalibrationError, RequestError
+from sizer.base.faults import shown
 from sizer.base.formats.csv_records import CsvRecord, csv_records
 from sizer.base.resources import text_of_file
 from sizer.base.texts import paragraphs
@@ -18,7 +20,7 @@ _MAX_FAULTS = 20
 T = TypeVar("T")
 
 
-def rows_of_file(path: Path, what: str, make: Callable[[dict[str, str], str], T]) -> list[T]:
+def rows_of_file(path: Path, what: str, make: Callable[[dict[str, str], str], T], key: str = "") -> list[T]:
     """What ``make`` makes of the cells of each record, by their columns, and of its place ``file:line``.
 
     Parameters
@@ -28,16 +30,26 @@ def rows_of_file(path: Path, what: str, make: Callable[[dict[str, str], str], T]
         What the file holds, for messages.
     make : callable
         Raises ValueError for what is wrong with a record; a message of several lines names several faults.
+    key : str, optional
+        Column whose values name the records: no two are alike.
 
     Raises
     ------
     CalibrationError
-        If the file cannot be read or is too large, or naming the faults of its records: file, line, column, value.
+        If the file cannot be read, is too large or has a column twice, or naming the faults of its records: file, line,
+        column, value.
     """
-    records = csv_records(text_of_file(path, MAX_FILE_BYTES, what))
+    try:
+        records = csv_records(text_of_file(path, MAX_FILE_BYTES, what))
+    except RequestError as error:
+        raise CalibrationError(str(error)) from None
     columns = [cell.strip() for cell in next(records, CsvRecord(1, 1, [])).cells]
+    twice = next((name for name, times in Counter(filter(None, columns)).items() if times > 1), None)
+    if twice is not None:
+        raise CalibrationError(f"{path.name}:1: column {shown(twice)} is there twice")
     rows: list[T] = []
     faults: list[str] = []
+    lines: dict[str, int] = {}
     for record in records:
         if record.is_blank:
             continue
@@ -46,6 +58,10 @@ def rows_of_file(path: Path, what: str, make: Callable[[dict[str, str], str], T]
         fault = record.fault or next(filter(None, map(_fault_of_cell, cells.items())), "")
         if fault:
             faults.append(f"{place}: {fault}")
+            continue
+        name = cells.get(key, "")
+        if name and lines.setdefault(name, record.line) != record.line:
+            faults.append(f"{place}: {key} {shown(name)} is used by line {lines[name]} already; ids are unique")
             continue
         if len(rows) >= MAX_ROWS:
             raise CalibrationError(f"{path.name}: more than {MAX_ROWS} rows")
@@ -57,6 +73,18 @@ def rows_of_file(path: Path, what: str, make: Callable[[dict[str, str], str], T]
         more = [f"and {len(faults) - _MAX_FAULTS} more"] if len(faults) > _MAX_FAULTS else []
         raise CalibrationError("\n".join(faults[:_MAX_FAULTS] + more))
     return rows
+
+
+def is_stated(text: str) -> bool:
+    """Whether a cell states something; tables write so where they do not."""
+    return text.lower() not in ("", "na", "n/a", "none", "-")
+
+
+def number_of(text: str) -> float:
+    """Number of a cell. float() also reads "1_000" and digits of other scripts; neither is a published number."""
+    if not text.isascii() or "_" in text:
+        raise ValueError(text)
+    return float(text)
 
 
 def _fault_of_cell(cell: tuple[str, str]) -> str:

@@ -5,10 +5,12 @@ Where a missing detail changes the prediction, a note beside the id says what wa
 """
 
 import re
+from collections.abc import Sequence
 
 from sizer.base.faults import shown
 from sizer.calibrate.free_wording.vocabulary import note, vocabulary
 from sizer.calibrate.free_wording.wording import plain
+from sizer.calibrate.modern.wordings import gpus_named
 from sizer.calibrate.observations import Observation
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
@@ -55,6 +57,9 @@ def suggest_gpu(catalog: Catalog, row: Observation) -> tuple[str, str] | None:
     """Id of the GPU that a row names, and what was assumed; None for other chips."""
     if row.gpu in catalog.gpus:
         return row.gpu, ""
+    newer = [catalog.gpus[id_] for id_ in gpus_named(row.gpu) if id_ in catalog.gpus]
+    if newer:
+        return newer[0].id, _left_open(row.gpu, newer)
     name = re.sub(r"pci-e(?=-|$)", "pcie", _hyphened(row.gpu))
     name = re.sub(r"(v100s?|p100)(?=sxm|pcie|fhhl|dgxs|[0-9]{2}g)|([0-9]x)(?=v100|p100)", r"\1\2-", name)
     words = re.sub(r"([0-9]{2})-g(?=i?b?(?:-|$))", r"\1g", name).split("-")
@@ -78,6 +83,13 @@ def suggest_gpu(catalog: Catalog, row: Observation) -> tuple[str, str] | None:
     if board is None:
         return None
     return board.id, note("read-as", shown(row.gpu), board.name, ", ".join(reasons)) if reasons else ""
+
+
+def _left_open(written: str, gpus: Sequence[Gpu]) -> str:
+    """Note on what a wording that can mean any of several GPUs leaves open, read as the first of them; "" for one."""
+    forms, sizes = {gpu.form_factor.value for gpu in gpus}, {gpu.memory_bytes.value for gpu in gpus}
+    reasons = [note(key) for key, facts in (("form-factor", forms), ("memory", sizes)) if len(facts) > 1]
+    return note("read-as", shown(written), gpus[0].name, ", ".join(reasons)) if reasons else ""
 
 
 def _form_there(catalog: Catalog, row: Observation, chip: str, words: list[str]) -> tuple[str, str, str]:

@@ -1,5 +1,6 @@
 """Words of software and parts, as ``catalog/benchmarks/wordings.toml`` lists them."""
 
+import re
 import tomllib
 from functools import cached_property, lru_cache
 from typing import Annotated
@@ -46,6 +47,9 @@ class Vocabulary(BaseModel, frozen=True, extra="forbid"):
     servers: dict[str, str]
     dnns: dict[str, Words]
     dnns_assumed: dict[str, str]
+    precisions: dict[str, Words]
+    loaders: dict[str, Words]
+    quantities: dict[str, Words]
     notes: dict[str, str]
     line_names: dict[SoftwareLine, str]
 
@@ -62,6 +66,12 @@ class Vocabulary(BaseModel, frozen=True, extra="forbid"):
     def framework_name(self, id_: str) -> str:
         """Name of a framework; its id where the file has none."""
         return self.frameworks[id_].name if id_ in self.frameworks else id_
+
+
+def cell_word(text: str, known: dict[str, Words]) -> str:
+    """Word of a table that a cell means, however it is spelled; what means none of them in small letters."""
+    alias = re.sub(r"[^a-z0-9]", "", text.lower().replace("/", "per"))
+    return next((word for word, others in known.items() if alias in others), text.lower() if alias else "")
 
 
 def note(key: str, *values: object) -> str:

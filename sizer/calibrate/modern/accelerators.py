@@ -24,6 +24,7 @@ class Accelerator:
     is_sourced: bool  # whether the catalogue has it
     nvlink_domain: int | None = None  # GPUs that NVLink connects where they are more than a server has
     gpu: str = ""  # id in gpus/
+    form_factor: str = ""
     memory_bytes: float = math.inf
     matmul_share: float | None = None  # of the peak that large BF16 matrix products were measured to reach
 
@@ -47,6 +48,7 @@ def sourced_accelerators() -> dict[str, Accelerator]:
             True,
             _nvlink_domain(folder, one.get("gpu_link")),
             gpu.id,
+            gpu.form_factor.value,
             gpu.memory_bytes.value,
             None if measured is None else measured.value / peak,
         )

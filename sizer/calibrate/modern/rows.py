@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sizer.base.formats.csv_rows import rows_of_file
+from sizer.base.formats.csv_rows import is_stated, number_of, rows_of_file
 from sizer.base.resources import data_dir
-from sizer.calibrate.modern.wordings import accelerator_named, benchmark_named
+from sizer.calibrate.modern.wordings import accelerator_named, benchmark_named, link_named
 
 MAX_NUMBER = 1e15
 # Columns by which a file is known to be of this kind.
@@ -83,7 +83,9 @@ def load_modern(paths: Sequence[Path] = ()) -> tuple[ModernRow, ...]:
     CalibrationError
         If a file cannot be read, or a cell is not what its column holds; names every such cell.
     """
-    return tuple(row for path in paths or (shipped_path(),) for row in rows_of_file(path, "MLPerf Training rows", _row))
+    return tuple(
+        row for path in paths or (shipped_path(),) for row in rows_of_file(path, "MLPerf Training rows", _row, "id")
+    )
 
 
 def _row(cells: dict[str, str], place: str) -> ModernRow:
@@ -92,10 +94,10 @@ def _row(cells: dict[str, str], place: str) -> ModernRow:
 
     def number(column: str) -> float | None:
         written = text(column)
-        if not written:
+        if not is_stated(written):
             return None
         try:
-            value = float(written)
+            value = number_of(written)
         except ValueError:
             raise ValueError(f"{column} = {written[:40]!r}: must be a number") from None
         if not math.isfinite(value) or not 0 <= value <= MAX_NUMBER:
@@ -104,22 +106,35 @@ def _row(cells: dict[str, str], place: str) -> ModernRow:
 
     def count(column: str) -> int | None:
         value = number(column)
-        return None if value is None else max(1, round(value))
+        if value is not None and value != int(value):
+            raise ValueError(f"{column} = {text(column)[:40]}: must be a whole number")
+        return None if value is None else int(value)
 
+    nodes, accelerators, batch = count("nodes"), count("accels"), number("global_batch")
+    # Of nodes, accelerators of one and accelerators two tell the third.
+    if nodes is None and accelerators and (of_node := count("accels_per_node")):
+        nodes = math.ceil(accelerators / of_node)
+    if accelerators is None and nodes and (of_node := count("accels_per_node")):
+        accelerators = nodes * of_node
+    if batch is None and accelerators and (each := number("batch_per_accel")):
+        batch = each * accelerators
+    if batch is not None and batch < 1:
+        raise ValueError(f"global_batch = {batch:g}: must be at least 1")
+    accelerator = accelerator_named(text("accel"))
     adapters, gbit_per_s, minutes = number("nic_count"), number("nic_gbps"), number("ttt_raw_min")
     cpu, framework = text("host_cpu").lower(), text("framework").lower()
     return ModernRow(
         id=text("id") or place,
-        round=text("round"),
+        round=re.sub(r"^v?(?=\d)", "v", text("round").lower()),
         submitter=text("submitter"),
         system=text("system"),
         benchmark=benchmark_named(text("benchmark")),
-        accelerator=accelerator_named(text("accel")),
-        servers=count("nodes") or 1,
-        accelerators=count("train_accels") or count("accels"),
-        global_batch=number("global_batch"),
-        accumulation=count("grad_accum") or 1,
-        link=text("nvlink"),
+        accelerator=accelerator,
+        servers=nodes or 1,
+        accelerators=count("train_accels") or accelerators,
+        global_batch=batch,
+        accumulation=max(1, round(number("grad_accum") or 1)),
+        link=link_named(text("nvlink"), accelerator),
         nic_bytes_per_s=adapters * gbit_per_s * 1e9 / 8 if adapters and gbit_per_s else None,
         cpu_vendor="amd" if "amd" in cpu or "epyc" in cpu else "intel" if "intel" in cpu or "xeon" in cpu else "",
         framework=next((name for name in ("mxnet", "pytorch", "tensorflow") if name in framework), ""),

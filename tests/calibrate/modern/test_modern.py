@@ -50,10 +50,56 @@ def test_samples_to_the_target_grow_by_steps_of_the_batch(tmp_path):
 
 
 def test_trays_of_one_nvlink_domain_exchange_over_nvlink(tmp_path):
-    rows = read(tmp_path, *(f"a,,x,y,resnet,{n // 4},{n},gb200,nvlink5,4096,1,1,1" for n in (72, 144)))
+    rows = read(tmp_path, *(f"a{n},,x,y,resnet,{n // 4},{n},gb200,nvlink5,4096,1,1,1" for n in (72, 144)))
     inside, between = ([effect for _, effects in rate_terms(row).components for effect, _ in effects] for row in rows)
     assert "exchange resnet" not in inside
     assert "exchange resnet" in between
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        "v4.1,64,512,8,h100-sxm5-80gb,nvlink4,4096,8",
+        "4.1,64,512,8,h100-sxm5-80gb,nvlink4,4096,8",
+        "V4.1,64,512,8,H100 SXM5,NVLink 4,4096,8",
+        "v4.1,64,,8,h100-sxm5-80gb,nvlink4,4096,8",
+        "v4.1,,512,8,h100-sxm5-80gb,nvlink4,4096,8",
+        "v4.1,64,512,8,h100-sxm5-80gb,nvlink4,,8",
+        "v4.1,64,,8,h100-sxm5-80gb,nvlink4,,8",
+        "v4.1,64,512,n/a,h100-sxm5-80gb,nvlink4,4096,-",
+    ],
+)
+def test_what_a_row_leaves_out_is_told_by_its_other_columns(cells, tmp_path):
+    """64 nodes of 8 GPUs with 8 samples each are 512 GPUs and a batch of 4,096."""
+    header = "id,benchmark,round,nodes,accels,accels_per_node,accel,nvlink,global_batch,batch_per_accel"
+    [row] = read(tmp_path, f"a,resnet,{cells}", header=f"{header},rate_train_s,ttt_raw_min")
+    assert (row.round, row.servers, row.accelerators, row.global_batch) == ("v4.1", 64, 512, 4096)
+    assert (row.accelerator, row.link) == ("h100-sxm5-80gb", "nvlink4")
+
+
+@pytest.mark.parametrize("link", ["", "NVLink 5", "nvswitch"])
+def test_a_row_of_sxm_boards_never_exchanges_over_pcie(link, tmp_path):
+    rows = read(
+        tmp_path, *(f"{x or 'b'},v5.0,x,y,retinanet,1,8,b200-sxm-180gb,{x},256,1,1,1" for x in ("nvlink5", link))
+    )
+    (first, _), (second, _) = predict(rows, stored_modern_calibration())
+    assert second == pytest.approx(first, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (("a,v5.0,x,y,resnet,1,8,b200-sxm-180gb,,1e-9,1,1,1",), "csv:2: global_batch = 1e-09: must be at least 1"),
+        (("a,v5.0,x,y,resnet,1,8,b200-sxm-180gb,,256,1,1_000,1",), "csv:2: rate_train_s = '1_000': must be a number"),
+        (("a,v5.0,x,y,resnet,1,8,b200-sxm-180gb,,256,1,\u0663,1",), "rate_train_s = '\u0663': must be a number"),
+        (("a,v5.0,x,y,resnet,1,7.5,b200-sxm-180gb,,256,1,1,1",), "accels = 7.5: must be a whole number"),
+        ((RESNET, RESNET), "csv:3: id 'a' is used by line 2 already; ids are unique"),
+    ],
+)
+def test_a_cell_that_is_no_number_of_its_column_is_named(lines, says, tmp_path):
+    with pytest.raises(CalibrationError) as refused:
+        read(tmp_path, *lines)
+    assert says in str(refused.value)
 
 
 def test_a_row_of_a_newcomer_is_predicted(tmp_path):
@@ -70,7 +116,13 @@ def test_a_row_of_a_newcomer_is_predicted(tmp_path):
 def test_a_gpu_without_runs_takes_those_of_its_generation(tmp_path):
     """B300 has the BF16 peak of B200 in the catalogue and no row: as fast within the spread, and less certain."""
     row = RESNET.replace("resnet", "stable_diffusion").replace("3200", "512").replace("v3.0", "v5.0")
-    rows = read(tmp_path, *(row.replace("h100-sxm5-80gb", gpu) for gpu in ("b200-sxm-180gb", "b300-sxm-270gb")))
+    rows = read(
+        tmp_path,
+        *(
+            row.replace("a,", f"{gpu},", 1).replace("h100-sxm5-80gb", gpu)
+            for gpu in ("b200-sxm-180gb", "b300-sxm-270gb")
+        ),
+    )
     (known, _), (new, _) = predict(rows, stored_modern_calibration())
     assert new[1] < known[0] < new[2]
     assert new[2] / new[1] > known[2] / known[1]

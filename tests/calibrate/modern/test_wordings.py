@@ -5,7 +5,7 @@ import pytest
 from sizer.calibrate.modern.rows import load_modern
 from sizer.calibrate.modern.stored import stored_modern_calibration
 from sizer.calibrate.modern.validate import validated_rows
-from sizer.calibrate.modern.wordings import accelerator_named, benchmark_named
+from sizer.calibrate.modern.wordings import accelerator_named, benchmark_named, link_named
 from sizer.calibrate.notes import RowUse
 
 
@@ -22,6 +22,17 @@ from sizer.calibrate.notes import RowUse
         ("NVIDIA A30", "a30-pcie-24gb"),
         ("h100-sxm5-96gb", "h100-sxm5-96gb"),
         ("tpu-trillium", "tpu-trillium"),
+        ("TPU-v4", "tpu-v4"),
+        ("TPU Trillium", "tpu-trillium"),
+        ("Gaudi2-96GB", "gaudi2-96gb"),
+        ("Intel Gaudi 2", "gaudi2-96gb"),
+        ("Gaudi-32GB", "gaudi-32gb"),
+        ("Intel Gaudi 3", "Intel Gaudi 3"),  # in no row
+        ("NVIDIA GeForce RTX 4090", "rtx-4090-24gb"),
+        ("RX 7900 XTX", "rx-7900xtx-24gb"),
+        ("mi350x", "mi350x-288gb"),
+        ("NVIDIA H100-SXM5-80GB with NVLink", "h100-sxm5-80gb"),
+        ("H100-NVL-94GB", "h100-nvl-94gb"),
         ("", ""),
     ],
 )
@@ -31,10 +42,40 @@ def test_an_accelerator_is_read(written, name):
 
 @pytest.mark.parametrize(
     ("written", "name"),
-    [("ResNet-50", "resnet"), ("DLRM-DCNv2", "dlrm_dcnv2"), ("3D-UNet", "unet3d"), ("rnn-t", "rnnt"), ("flux", "flux")],
+    [
+        ("ResNet-50", "resnet"),
+        ("DLRM-DCNv2", "dlrm_dcnv2"),
+        ("3D-UNet", "unet3d"),
+        ("rnn-t", "rnnt"),
+        ("R-GAT", "rgat"),
+        ("flux", "flux"),
+    ],
 )
 def test_a_benchmark_is_read(written, name):
     assert benchmark_named(written) == name
+
+
+@pytest.mark.parametrize(
+    ("written", "accelerator", "link"),
+    [
+        ("nvlink4", "h100-sxm5-80gb", "nvlink4"),
+        ("NVLink 5", "b200-sxm-180gb", "nvlink5"),
+        ("NVLINK4", "h100-sxm5-80gb", "nvlink4"),
+        ("nvswitch", "h200-sxm5-141gb", "nvlink"),
+        ("", "b300-sxm-270gb", "nvlink"),
+        ("?", "a100-sxm4-80gb", "nvlink"),
+        ("", "h100-pcie-80gb", "pcie"),
+        ("PCIe Gen5", "h100-pcie-80gb", "pcie"),
+        ("NVLink bridge", "h100-nvl-94gb", "bridge"),
+        ("NVLink", "h100-nvl-94gb", "bridge"),  # these boards have no other NVLink
+        ("", "mi355x-288gb", "nvlink"),
+        ("Infinity Fabric", "mi300x-192gb", "xgmi"),
+        ("", "rtx-pro-6000-96gb", "pcie"),
+        ("", "tpu-v4", ""),
+    ],
+)
+def test_a_link_is_read_or_that_of_the_board(written, accelerator, link):
+    assert link_named(written, accelerator) == link
 
 
 @pytest.mark.parametrize("blank", range(22))

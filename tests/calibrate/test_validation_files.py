@@ -1,0 +1,186 @@
+"""Files of others: spellings of parts, words outside the vocabulary, files without rows, headers that fit no kind."""
+
+import csv
+import io
+
+import pytest
+
+from sizer.base.errors import CalibrationError
+from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.notes import RowUse
+from sizer.calibrate.observations import COLUMNS, load_observations, read_rows
+from sizer.calibrate.predict import predict
+from sizer.calibrate.reports import report_on_files
+from sizer.catalog.loader import shipped_catalog
+from sizer.evidence.validation_text import report_text
+from sizer.present.text.calibration import note_text, status_text
+
+CATALOG = shipped_catalog()
+# Eight V100 of a DGX-1, ResNet-50: rows of this kind print 10,000 to 11,200 images/s.
+RATE = {
+    "id": "a",
+    "source": "lab",
+    "where": "table 1",
+    "basis": "table",
+    "task": "training",
+    "dnn": "resnet50",
+    "framework": "mxnet",
+    "software": "MXNet NGC 20.06",
+    "precision": "mixed",
+    "batch_per_gpu": "208",
+    "gpu": "v100-sxm2-16gb",
+    "server": "dgx-1",
+    "servers": "1",
+    "gpus": "8",
+    "data": "synthetic",
+    "loader": "none",
+    "quantity": "samples_per_s",
+    "value": "10900",
+}
+
+
+def written(**changes):
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, restval="")
+    writer.writeheader()
+    writer.writerow(RATE | changes)
+    return out.getvalue()
+
+
+def predicted(**changes):
+    [row] = read_rows(written(**changes), "x.csv")
+    return predict(row, CATALOG, stored_calibration())
+
+
+@pytest.mark.parametrize(
+    ("written_gpu", "id_", "left_open"),
+    [
+        ("a100-sxm4-40gb", "a100-sxm-40gb", ""),
+        ("A100-SXM4-80GB", "a100-sxm-80gb", ""),
+        ("NVIDIA A100 PCIe 80GB", "a100-pcie-80gb", ""),
+        ("a100", "a100-sxm-40gb", "form factor not stated, memory size not stated"),
+        ("A100-SXM", "a100-sxm-40gb", "memory size not stated"),
+        ("h100", "h100-sxm-80gb", "form factor not stated, memory size not stated"),
+        ("H100 SXM5", "h100-sxm-80gb", ""),
+        ("MI300X", "mi300x-192gb", ""),
+    ],
+)
+def test_usual_spellings_of_newer_gpus_are_the_parts_of_the_catalogue(written_gpu, id_, left_open):
+    found, whole = predicted(gpu=written_gpu, server=""), predicted(gpu=id_, server="")
+    assert found.estimate is not None, found.status
+    assert left_open in " ".join(map(note_text, found.notes))
+    # A board that is left open widens the interval around about the same rate.
+    assert float(found.estimate.value) == pytest.approx(float(whole.estimate.value), rel=0.02)
+    assert (float(found.estimate.log_sd) > float(whole.estimate.log_sd)) is bool(left_open)
+
+
+def test_a_gpu_that_the_catalogue_lacks_is_refused_by_name():
+    assert status_text(predicted(gpu="K80", server="").status) == "not predicted: GPU 'K80' is not in the catalogue"
+
+
+@pytest.mark.parametrize(
+    ("column", "spelled", "word"),
+    [
+        *(("precision", text, "mixed") for text in ("Mixed", "FP16", "amp", "bf16", "fp16 (AMP)", "half")),
+        *(("precision", text, "fp32") for text in ("FP32", "float32", "TF32", "single")),
+        *(("loader", text, "dali") for text in ("DALI", "dali-gpu")),
+        ("loader", "DALI CPU", "dali-cpu"),
+        ("loader", "PyTorch DataLoader", "framework"),
+        *(("quantity", text, "samples_per_s") for text in ("images_per_s", "img/s", "Images/sec")),
+        ("task", "Training", "training"),
+    ],
+)
+def test_spellings_of_a_word_are_that_word(column, spelled, word):
+    [row] = read_rows(written(**{column: spelled}), "x.csv")
+    assert getattr(row, column) == word
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({"quantity": "furlongs"}, "not modelled: furlongs"),
+        ({"quantity": "scaling_efficiency", "value": "0.9"}, "not modelled: scaling_efficiency"),
+        ({"task": "knitting"}, "not modelled: rate of task knitting"),
+        ({"precision": "FP64"}, "not predicted: the catalogue has no peak for fp64"),
+        (
+            {"task": "preprocess", "loader": "ffcv", "extra": '{"cpu_cores": 40}'},
+            "not predicted: loader 'ffcv' is not known",
+        ),
+        (
+            {"quantity": "cpu_utilization_fraction", "loader": "ffcv", "value": "0.5"},
+            "not predicted: loader 'ffcv' is not known",
+        ),
+        ({"quantity": "cores_per_gpu", "loader": "ffcv", "value": "5"}, "not predicted: loader 'ffcv' is not known"),
+    ],
+)
+def test_a_word_that_means_nothing_known_is_the_status_of_its_row(changes, status):
+    assert status_text(predicted(**changes).status) == status
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"where": ""},
+        {"basis": ""},
+        {"basis": "image"},
+        {"nics_per_server": "0"},
+        {"nics_per_server": "N/A", "sample_bytes": "-", "extra": "none"},
+        {"storage_nodes": "0"},
+        {"extra": '{"a": [1, 2], "b": {"c": 1}}'},
+        {"loader": "ffcv"},
+    ],
+)
+def test_what_does_not_set_a_rate_does_not_change_it(changes):
+    whole, found = predicted(), predicted(**changes)
+    assert float(found.estimate.value) == float(whole.estimate.value)
+
+
+@pytest.mark.parametrize("header", [",".join(COLUMNS), "row_id,source,model,gpu,gpus,precision"])
+def test_a_file_without_rows_is_said_to_have_none(header, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(header + "\n", encoding="utf-8")
+    assert report_text(report_on_files([path], CATALOG)).startswith("0 rows: ")
+
+
+@pytest.mark.parametrize(
+    ("header", "says"),
+    [
+        ("id,round,benchmark,accel,rate_train_s,ttt_raw_min", "column global_batch is missing; a file of MLPerf Tr"),
+        ("id,workload,accelerator_emulated,samples_per_s", "column accelerators is missing; a file of MLPerf Storage"),
+        ("source,model,gpu,gpus,precision,tokens_s_gpu", "column row_id is missing; a file of language-model runs"),
+        (";".join(COLUMNS), "separated by semicolons; separate them by commas"),
+        ("id\tround\tbenchmark", "separated by tabs; separate them by commas"),
+        (",".join(COLUMNS[:-1]), "column 'notes' is missing"),
+        ("a,b", "unknown column 'a'"),
+    ],
+)
+def test_a_header_is_told_what_it_lacks_of_the_nearest_kind(header, says, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(header + "\n1,2\n", encoding="utf-8")
+    with pytest.raises(CalibrationError, match=r"rows\.csv line 1: ") as refused:
+        report_on_files([path], CATALOG)
+    assert says in str(refused.value)
+
+
+@pytest.mark.parametrize("servers", [2, 4, 16])
+def test_hosts_that_hold_a_server_hold_all_of_them(servers):
+    """48 cores of a DGX-2 decode fewer images than its 16 GPUs train; n servers have n times the cores, no more."""
+    row = next(row for row in load_observations() if row.id == "dle-tf1907-rn50-train-fp16-xla-dgx2-16g")
+    more = {"servers": str(servers), "gpus": str(16 * servers), "inter_link": "edr", "nics_per_server": "8"}
+    base = {name: "" if (value := getattr(row, name)) is None else str(value) for name in COLUMNS} | {"extra": ""}
+    one, many = (
+        predict(read_rows(written(**(base | changes)), "x.csv")[0], CATALOG, stored_calibration()).estimate
+        for changes in ({"id": "b"}, {"id": "c", **more})
+    )
+    assert float(many.value) == pytest.approx(servers * float(one.value), rel=1e-6)
+
+
+def test_only_a_printed_point_of_a_recipe_is_calibrated_on():
+    row = next(row for row in load_observations() if row.id == "mlperf-v05-nvidia-dgx1_ngc18.11_mxnet-resnet/epochs")
+    base = {name: "" if (value := getattr(row, name)) is None else str(value) for name in COLUMNS} | {"extra": ""}
+    uses = [
+        predict(read_rows(written(**(base | changes)), "x.csv")[0], CATALOG, stored_calibration()).status.use
+        # NVIDIA, DGX-1 with MXNet 18.11: 63 epochs at a batch of 8 x 208.
+        for changes in ({}, {"value": "70"}, {"batch_per_gpu": "416"})
+    ]
+    assert uses == [RowUse.CALIBRATED, RowUse.PREDICTED, RowUse.PREDICTED]
