@@ -34,8 +34,17 @@ def test_as_many_open_points_are_listed_as_there_are(name):
     result = sized(name)
     parts = [point for point in result.questions if isinstance(point, MissingFacts)]
     assert len({point.item.id for point in parts}) == len(parts)
-    # One entry holds all parts.
-    assert len(missing_of(result)) == 1 + len(result.questions) - len(parts)
+    assert len(missing_of(result)) == len(result.questions)
+
+
+def test_open_points_name_the_missing_facts():
+    """No source gives the links between GPUs and host of a DGX B200, nor how many outlets of which kind the PDU has."""
+    assert missing_of(sized("llama-70b-adapters-b200")) == [
+        "DGX B200 (GPU links)",
+        "local NVMe (read rate)",
+        "Rack PDU PX3-5878I2R (outlets, size)",
+        "the prices",
+    ]
 
 
 def test_data_below_the_smallest_system_are_said_to_fit_it():

@@ -188,7 +188,10 @@ def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
 def _storage(design: DesignAnswer) -> str:
     if design.storage_nodes:
         return result_text.storage(design)
-    return "existing" if design.platform.attachment == "lan" else "1"
+    if design.platform.attachment == "lan":
+        return "existing"
+    # Every server has drives of its own.
+    return grouped(design.n_servers) if design.platform.storage.kind == "local" else "1"
 
 
 def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list[Row]:
