@@ -87,7 +87,7 @@ def _best_text(result: SizingResult) -> str:
     selection = result.selection
     if selection.kind in (SelectionKind.CHEAPEST, SelectionKind.LIKELY_CHEAPEST):
         is_known = selection.kind is SelectionKind.CHEAPEST
-        return "Lowest cost" if is_known else "Lowest expected cost, by price ranges until quotes are there,"
+        return "Lowest cost" if is_known else "Lowest expected cost (price ranges, not yet quotes)"
     if selection.kind is SelectionKind.RANKED and selection.rank_by in BEST_BY_KEY:
         return words.capital(BEST_BY_KEY[selection.rank_by])
     return "Sized"
