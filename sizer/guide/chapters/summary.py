@@ -135,8 +135,10 @@ def picture(design: DesignAnswer, *, is_below_more: bool = False) -> PageFigure:
         drawing = grouped_topology(Cluster(design), is_low=True)
     # Servers with cables to switches of the storage: only the colour tells them from those of the compute fabric.
     is_apart = any(link.role == "storage" and link.count and link.source in _SERVERS for link in drawing.links)
-    colours = "Blue: cables of the storage; purple: of other networks." if is_apart else ""
-    return replace(drawn("at-a-glance", drawing, colours), is_high=drawing.height > _HIGH_PX)
+    colours = ["Blue: cables of the storage; purple: of other networks."] if is_apart else []
+    if any(link.dashed for link in drawing.links):
+        colours.append("Dashed: management.")
+    return replace(drawn("at-a-glance", drawing, " ".join(colours)), is_high=drawing.height > _HIGH_PX)
 
 
 def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:

@@ -101,6 +101,7 @@ _SUBJECTS = {
     "stripe_parity": "protection",
     "protection": "protection",
     "hot_spare_nodes": "protection",
+    "controllers": "protection",
 }
 
 
