@@ -135,8 +135,7 @@ def availability_table(design: DesignAnswer, answer: WorkloadAnswer, number: int
         ("Spare servers, if a repair takes a day", _spares_text(spares)),
         row("Goodput", goodput_text(plan.goodput), kind="total"),
     ]
-    note = "Goodput counts a restart on a spare server at each failure, not the wait for a repair."
-    return fact_table(f"availability-{number}", "Availability and goodput", each, note=note)
+    return fact_table(f"availability-{number}", "Availability and goodput", each)
 
 
 def _spares_text(spares: SpareServers) -> str:

@@ -92,6 +92,7 @@ _SUBJECTS = {
     "mounts_per_server": "read rate",
     "node_write_bytes_per_s": "write rate",
     "usable_bytes": "capacity",
+    "raw_bytes": "capacity",
     "usable_share": "capacity",
     "max_usable_bytes": "capacity",
     "min_nodes": "capacity",
