@@ -97,7 +97,7 @@ def _kilowatts_text(draw_w: float, is_lower_bound: bool) -> str:
     """Kilowatts to three digits, rounded as everywhere else."""
     if is_lower_bound and not draw_w:
         return words.NOT_PUBLISHED
-    return racks.at_least(is_lower_bound, number_and_unit(draw_w, "W", like=max(draw_w, 1e3))[0])
+    return racks.at_least(is_lower_bound, number_and_unit(draw_w, "W", like=1e3)[0])
 
 
 def _tile_load(rack: PlacedRack, plan: Plan) -> str:

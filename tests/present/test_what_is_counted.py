@@ -25,6 +25,12 @@ def test_racks_name_the_devices_whose_maximum_stands_for_a_typical_draw(name, sa
     assert all(text in note for text in said)
 
 
+def test_racks_of_a_megawatt_are_summed_in_the_kilowatts_of_their_column():
+    """2 x 14.2 + 15.9 + 13.7 + 8 x 120 kW are 1,018 kW, at most 2 x 32.7 + 27.7 + 20.5 + 8 x 120 = 1,074 kW."""
+    *_, total = racks_table(sized("llama-405b-gb200-nvl72").design.plan).rows
+    assert [cell.text.replace("\u202f", " ") for cell in total.cells[3:5]] == ["1 020", "1 070"]
+
+
 def test_a_bracket_of_draws_needs_no_such_note():
     assert "typical" not in racks_table(sized("llama-8b-continued-mi300x").design.plan).note
 
