@@ -32,7 +32,12 @@ _PRINTED_PREFIXES = (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12),
 _EXACT_DIGITS = 12
 _PREFIXED = ("B", "B/s", "bit/s", "W", "FLOP", "FLOP/s", "Wh")
 # Upper limit, factor and name of the units of a time.
-_TIMES = ((99.5, 1.0, "s"), (5970.0, units.MINUTE_S, "min"), (72 * units.HOUR_S, units.HOUR_S, "h"))
+_TIMES = (
+    (0.09995, 1e-3, "ms"),
+    (99.5, 1.0, "s"),
+    (5970.0, units.MINUTE_S, "min"),
+    (72 * units.HOUR_S, units.HOUR_S, "h"),
+)
 # No quantity of this program comes near; a longer text is not a quantity, and slow to match.
 _MAX_TEXT = 60
 
@@ -283,7 +288,8 @@ def scaled_unit(value: float, unit: str, digits: int = 3) -> tuple[float, str]:
     unit that a person would use. Units that take no prefix (images/s, U, %, h) have the factor 1.
     """
     if unit == "s":
-        return next(((factor, name) for limit, factor, name in _TIMES if value < limit), (units.DAY_S, "d"))
+        times = _TIMES if value > 0 else _TIMES[1:]  # no time at all is 0 s
+        return next(((factor, name) for limit, factor, name in times if value < limit), (units.DAY_S, "d"))
     if unit not in _PREFIXED or value == 0 or not math.isfinite(value):
         return 1.0, unit
     size = abs(_rounded(value, digits))

@@ -112,6 +112,7 @@ _LABELS = {
     "purpose": "Scope",
     "power_end_w": "Power of an end",
     "outlets": "Outlets",
+    "tf32": "TF32 rate",
     "c14": "C13 outlets",
     "c20": "C19 outlets",
     "low_v": "Voltage, from",

@@ -17,6 +17,11 @@ class SampleFormat(StrEnum):
     VIDEO = "video"  # compressed clips
 
 
+def is_compressed_image(sample_format: SampleFormat) -> bool:
+    """Whether a loader decodes the samples as images, on the host or on the GPU."""
+    return sample_format in (SampleFormat.JPEG, SampleFormat.SLIDES)
+
+
 # As a sentence names the samples.
 FORMAT_NAMES: dict[SampleFormat, str] = {
     SampleFormat.JPEG: "compressed images",

@@ -3,8 +3,10 @@
 import math
 
 from sizer.base.quantities import by_count, si, significant
+from sizer.catalog.sample_formats import SampleFormat
 from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
 from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link
+from sizer.perf.pipeline import link_sample_bytes
 from sizer.sizing.result import STAGES, DesignAnswer, Stage, WorkloadAnswer
 
 _GAP = 15.0
@@ -81,10 +83,12 @@ def _happening(key: str, design: DesignAnswer, answer: WorkloadAnswer) -> tuple[
         read = si(float(answer.storage_bytes_per_s.value), "B/s")
         return f"{si(answer.sample_bytes, 'B')} each", f"{read} read"
     if key == "network":
+        if design.platform.storage.kind == "local":
+            return "not used:", "local drives"
         per_server = float(answer.storage_bytes_per_s.value) / max(design.n_servers, 1)
         return si(per_server, "B/s"), "into each server"
     if key == "decode":
-        return f"to {si(answer.dnn.input_bytes.value, 'B')} each", _per_server(answer, design)
+        return f"to {si(_decoded_bytes(answer), 'B')} each", _per_server(answer, design)
     if key == "host_link":
         return f"to {design.gpus_at_work(answer)} GPUs", "as 4-byte values"
     if key == "gpu":
@@ -100,6 +104,14 @@ def _happening(key: str, design: DesignAnswer, answer: WorkloadAnswer) -> tuple[
     if answer.exchanged_bytes is None:
         return ()
     return f"{si(answer.exchanged_bytes, 'B')} of gradient", "a step"
+
+
+def _decoded_bytes(answer: WorkloadAnswer) -> float:
+    """A sample as the host passes it on; stored tensors keep their size, where their values have four bytes at most."""
+    decoded = float(answer.dnn.input_bytes.value)
+    if answer.sample_format is SampleFormat.TENSORS:
+        return min(float(answer.sample_bytes), link_sample_bytes(decoded))
+    return decoded
 
 
 def _per_server(answer: WorkloadAnswer, design: DesignAnswer) -> str:

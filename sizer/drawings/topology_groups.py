@@ -19,7 +19,7 @@ _GAP_X, _GAP_Y = 44.0, 48.0
 _LOW_GAP_Y = 40.0
 _HEAD_W, _STORAGE_W, _SPINE_INSET = 132.0, 196.0, 70.0
 _SWITCH_H, _SERVER_H, _MAX_SERVER_H, _MANAGEMENT_H = 46.0, 78.0, 170.0, 32.0
-_HALF_GAP = 8.0
+_HALF_GAP, _ABOVE_CROSSING = 8.0, 7.0
 _LABEL, _SMALL = 9.5, 9.0
 _HEADS = {1: "head node", 2: "head nodes, one active"}
 _ON_LEFT = ("core", "spine", "leaf")
@@ -47,8 +47,9 @@ class _Layout:
             (b.a, b.z): b
             for b in cluster.bundles(lambda device: "ufm" if GROUPS[device.role] in MANAGERS else GROUPS[device.role])
         }
-        crosses = any(("head", group) in self.bundles for group in _ON_RIGHT)  # a line above the servers, under labels
-        self.gap_y = _LOW_GAP_Y if is_low and not crosses else _GAP_Y
+        # A line above the servers, under labels.
+        self.crosses = any(("head", group) in self.bundles for group in _ON_RIGHT)
+        self.gap_y = _LOW_GAP_Y if is_low and not self.crosses else _GAP_Y
         self.boxes: dict[str, Box] = {}
         self.links: list[Link] = []
         self.labels: list[Label] = []
@@ -208,7 +209,7 @@ class _Layout:
     ) -> None:
         start, end = self.boxes[upper].bottom, self.boxes[lower].y
         # The label stands in the gap just above the lower box, also where the line passes another row.
-        middle = end - self.gap_y / 2
+        middle = end - self.gap_y / 2 - (_ABOVE_CROSSING if self.crosses and lower == "servers" else 0)
         labels = [Label(x + 7, middle + (-1.5 if note else 3), links.link_text(count, kind), _LABEL, semibold=True)]
         if note:
             labels.append(Label(x + 7, middle + 9.5, note, _SMALL, "muted"))
@@ -375,9 +376,10 @@ class _Layout:
         """Straight down where nothing stands below, else along the margin."""
         box = self.boxes[group]
         if self.cluster.count("in-band") and group == "servers":
-            # Beside the bar of the in-band network, which ends with the servers.
+            # Beside the bar of the in-band network, which ends with the servers; so may that of the management.
             x = self.compute_right + 10
-            return (box.right, box.bottom - 8), (x, box.bottom - 8), (x, bar.y)
+            below = ((x, bar.y),) if self.has_storage else ((x, bar.y + 16), (bar.right, bar.y + 16))
+            return (box.right, box.bottom - 8), (x, box.bottom - 8), *below
         if group == "in-band":
             return (box.x + 12, box.bottom), (box.x + 12, bar.y)
         shares = {"head": 0.5, "servers": 0.5, "storage": 0.085}

@@ -76,7 +76,7 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
     lines += [
         "",
         f"{plural(result.n_designs, 'design')} evaluated. "
-        f"The guide lists {assumptions} and {points} for the vendors to confirm.",
+        f"The engineer's file (engineers-file.pdf) lists {assumptions} and {points} for the vendors to confirm.",
     ]
     return "\n".join(lines)
 

@@ -4,6 +4,7 @@ import math
 
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, si, significant
 from sizer.perf.availability.goodput import (
+    INTERRUPTIONS,
     NOTICE_S,
     RESCHEDULE_S,
     WARM_UP_S,
@@ -11,7 +12,8 @@ from sizer.perf.availability.goodput import (
 )
 from sizer.present import words
 from sizer.present.charting import COLUMN_PX, LIGHT, QUIET_OPACITY, Chart, ChartBar, Palette, bar_chart, time_unit
-from sizer.present.tables import Row, Table, fact_table, row
+from sizer.present.tables import Cell, Row, Table, basis_note, fact_table, row
+from sizer.sizing.assumptions import InterruptionRate, RestartTimes
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.design.spares import COVERED_SHARE, SpareServers, spare_servers, wait_for_repairs
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
@@ -111,32 +113,40 @@ def availability_table(design: DesignAnswer, answer: WorkloadAnswer, number: int
     if job is None or spares is None:
         return None
     plan = job.plan
-    share, low, high = plan.goodput
+    share = plan.goodput[0]
     unit = words.sample_unit(answer.dnn)
+    assumed = basis_note("assumed")
+    restart = RestartTimes(NOTICE_S, RESCHEDULE_S, WARM_UP_S)
     lost = words.percent(1 - share)
     while_it_runs = float(answer.running_throughput.value)
-    each: list[tuple[str, str] | Row] = [
-        ("Interruptions", _between(plan)),
+    each: list[tuple[str, str | Cell] | Row] = [
+        ("Interruptions", _between(job)),
         *([("Interruptions of one run", expected)] if (expected := _expected_in_the_run(answer)) else []),
         ("Checkpoint interval", _interval(answer, job)),
-        ("Training stops for a checkpoint", duration(plan.blocked_s)),
-        ("Work lost at an interruption, on average", duration(_lost_work_s(plan, job))),
-        ("Detection of a failure and restart on spare servers", duration(NOTICE_S + RESCHEDULE_S)),
-        ("Loading the checkpoint, then warm-up", f"at most {duration(plan.load_s)}, then {duration(WARM_UP_S)}"),
+        ("Training stops for a checkpoint", duration(plan.blocked_s) + ("" if job.checkpoints.waits else assumed)),
+        ("Work lost at an interruption, on average", duration(_lost_work_s(answer, job))),
+        ("Detection of a failure and restart", duration(restart.notice_s + restart.replace_s) + assumed),
+        (
+            "Loading the checkpoint, then warm-up",
+            Cell(f"at most {duration(plan.load_s)}, then {duration(restart.warm_up_s)}", cites=(restart.source,)),
+        ),
         ("Rate without and with interruptions", f"{_rate(while_it_runs, unit)}; {_rate(while_it_runs * share, unit)}"),
         ("Lost", f"{lost} of the time, {_gpu_hours(plan)} a week"),
         ("Spare servers, if a repair takes a day", _spares_text(spares)),
-        row("Goodput", f"{share_text(share)} (90 % interval {share_text(low)} to {share_text(high)})", kind="total"),
+        row("Goodput", goodput_text(plan.goodput), kind="total"),
     ]
     return fact_table(f"availability-{number}", "Availability and goodput", each)
 
 
 def _spares_text(spares: SpareServers) -> str:
-    """Spares that are needed and those that the design has: 'Two, for 99 % of failures; the design has none'."""
+    """Spares that are needed and those that the design has: 'Two, to run 99 % of the time; the design has none'."""
+    if not spares.needed:
+        return f"none needed: repairs take under {words.percent(1 - COVERED_SHARE)} of the time"
+    runs = f"to run {words.percent(COVERED_SHARE)} of the time"
     if spares.gpus_each is not None:
-        needed = f"{spares.needed * spares.gpus_each} GPUs, for {words.percent(COVERED_SHARE)} of failures"
+        needed = f"{spares.needed * spares.gpus_each} GPUs, {runs}"
         return f"{needed}; {'the job leaves some free' if spares.available else 'all are at work'}"
-    needed = f"{words.capital(words.spelled(spares.needed))}, for {words.percent(COVERED_SHARE)} of failures"
+    needed = f"{words.spelled(spares.needed)}, {runs}"
     free = f"the job leaves {words.spelled(spares.available)} free"
     return f"{needed}; {free if spares.available else 'the design has none'}"
 
@@ -162,7 +172,7 @@ def missing_spares_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     )
     return (
         f"The time to train assumes {servers}, {verb}. If the job waits for repairs of a day each instead "
-        f"({significant(waits.failures, 2)} to expect), it takes {duration(waits.total_s)}{chance}."
+        f"({significant(waits.failures, 2)} expected), it takes {duration(waits.total_s)}{chance}."
     )
 
 
@@ -171,14 +181,10 @@ def goodput_sentence(answer: WorkloadAnswer) -> str:
     job = answer.job
     if job is None:
         return ""
-    share, low, high = job.plan.goodput
     kept = "one checkpoint, at the end" if is_short(answer) else f"a checkpoint every {duration(job.plan.interval_s)}"
     every = f"an interruption every {duration(job.plan.between_s[0])}"
     expected = _expected_in_the_run(answer)
-    return (
-        f"{share_text(share)} (90 % interval {share_text(low)} to {share_text(high)}): "
-        f"{every if not expected else f'{every}, {expected}'}; {kept}"
-    )
+    return f"{goodput_text(job.plan.goodput)}: {every if not expected else f'{every}, {expected}'}; {kept}"
 
 
 def checkpoint_sentence(design: DesignAnswer, answer: WorkloadAnswer) -> str:
@@ -257,19 +263,23 @@ def cycle_finding(plan: CheckpointPlan) -> str:
     )
 
 
-def _lost_work_s(plan: CheckpointPlan, job: CheckpointedJob) -> float:
-    """Half of the interval, and what was done while the last checkpoint was written."""
-    return _undone_s(plan, job.checkpoints.waits)
+def _lost_work_s(answer: WorkloadAnswer, job: CheckpointedJob) -> float:
+    """Half of the interval and what was done while the last checkpoint was written, at most half of the run."""
+    undone_s = _undone_s(job.plan, job.checkpoints.waits)
+    return undone_s if answer.time is None else min(undone_s, float(answer.time.total_s.value) / 2)
 
 
 def _undone_s(plan: CheckpointPlan, waits: bool) -> float:
     return plan.interval_s / 2 + (0.0 if waits else plan.write_s)
 
 
-def _between(plan: CheckpointPlan) -> str:
-    value, low, high = plan.between_s
+def _between(job: CheckpointedJob) -> Cell:
+    value, low, high = job.plan.between_s
     text = f"one every {duration(value)}"
-    return text if low == high else f"{text} ({duration(low)} to {duration(high)})"
+    if job.checkpoints.interruptions is not None:
+        return Cell(f"{text}, as requested")
+    published = InterruptionRate(*INTERRUPTIONS).source
+    return Cell(f"{text} ({duration(low)} to {duration(high)}), from published jobs", cites=(published,))
 
 
 def is_short(answer: WorkloadAnswer) -> bool:
@@ -302,6 +312,12 @@ def _rate(value: float, unit: str) -> str:
 
 def _gpu_hours(plan: CheckpointPlan) -> str:
     return f"{significant(plan.lost_hours_per_week * plan.gpus, 2)} GPU-hours"
+
+
+def goodput_text(goodput: tuple[float, float, float]) -> str:
+    """Goodput with its interval where both ends read otherwise: '99.2 % (90 % interval 98.3 % to 99.6 %)'."""
+    share, low, high = map(share_text, goodput)
+    return share if low == high else f"{share} (90{NARROW_SPACE}% interval {low} to {high})"
 
 
 def share_text(share: float) -> str:

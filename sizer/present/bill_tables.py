@@ -99,8 +99,8 @@ def _unpriced_fields(documents: Container[str]) -> list[Field[BillLine]]:
     """Columns of a bill without amounts: one says of each line that it awaits a quote or is free of charge."""
     return [
         Field("Line", lambda line: line.line, width=6),
-        Field("Description", lambda line: _description(line, documents), width=48),
-        Field("Part number", part_number, width=22),
+        Field("Description", lambda line: _description(line, documents), width=45),
+        Field("Part number", part_number, width=25),
         Field("Qty", _quantity, "right", 12),
         Field("Price", lambda line: price_texts(line)[2], "right", 12),
     ]
@@ -110,8 +110,8 @@ def _priced_fields(bill: Bill, documents: Container[str]) -> list[Field[BillLine
     has_discount = bill.has_discount
     fields: list[Field[BillLine]] = [
         Field("Line", lambda line: line.line, width=6),
-        Field("Description", lambda line: _description(line, documents), width=26 if has_discount else 32),
-        Field("Part number", part_number, width=17 if has_discount else 23),
+        Field("Description", lambda line: _description(line, documents), width=26 if has_discount else 30),
+        Field("Part number", part_number, width=17 if has_discount else 25),
         Field("Qty", _quantity, "right", 13 if has_discount else 11),
         Field(
             "Unit price" if bill.is_customer_copy else "Unit list price",

@@ -1,5 +1,6 @@
 """Numbers of the documents that a page cites, and the table of them at its end."""
 
+import re
 from collections.abc import Mapping
 
 from sizer.base.provenance import ASSUMPTION
@@ -37,7 +38,11 @@ class Citations:
             [(number, self._sources[key]) for key, number in self._numbers.items()],
             [
                 Field("No.", lambda pair: f"[{pair[0]}]", width=6),
-                Field("Title, publisher and place", lambda pair: _title(pair[1]), width=67 if self._are_graded else 70),
+                Field(
+                    "Title, publisher and place",
+                    lambda pair: _title(pair[1], has_commits=self._are_graded),
+                    width=67 if self._are_graded else 70,
+                ),
                 Field("Date", lambda pair: _date(pair[1]), width=17 if self._are_graded else 24),
                 *([grade] if self._are_graded else []),
             ],
@@ -45,8 +50,13 @@ class Citations:
         )
 
 
-def _title(source: Source) -> str:
-    parts = (source.title, _begun(source.publisher), _begun(source.where))
+# A commit, or files by a pattern.
+_FOR_PROGRAMS = re.compile(r",? *(?:commits? |file version )?\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b|, [^,]*\*[^,]*")
+
+
+def _title(source: Source, *, has_commits: bool) -> str:
+    where = source.where if has_commits else _FOR_PROGRAMS.sub("", source.where)
+    parts = (source.title, _begun(source.publisher), _begun(where))
     return ". ".join(part.rstrip(". ") for part in parts if part) + "."
 
 

@@ -50,16 +50,16 @@ def racks_table(plan: Plan) -> Table:
         Field("Rack", _rack_name, width=12),
         Field("Row, place", lambda kind: _place(kind.racks), width=9),
         Field("Units used, free", lambda kind: f"{_used_u(kind.first)}, {len(kind.first.empty_units)}", "right", 11),
-        Field("Typical, kW", lambda kind: _kilowatts(kind.first.typical_w, kind.first), "right", 15),
-        Field("Maximum, kW", lambda kind: _kilowatts(kind.first.max_w, kind.first), "right", 15),
+        Field("Typical, kW", lambda kind: _kilowatts(kind.first.typical_w, kind.first), "right", 14),
+        Field("Maximum, kW", lambda kind: _kilowatts(kind.first.max_w, kind.first), "right", 14),
         Field(
             "Heat, BTU/h",
             lambda kind: _heat(kind.first.max_w, kind.first.has_unknown_power),
             "right",
-            18,
+            14,
         ),
-        Field("Weight, kg", lambda kind: _number(kind.first.weight_kg, kind.first.has_unknown_weight), "right", 10),
-        Field("On a tile, kg", lambda kind: _tile_load(kind.first, plan), "right", 10),
+        Field("Weight, kg", lambda kind: _number(kind.first.weight_kg, kind.first.has_unknown_weight), "right", 13),
+        Field("On a tile, kg", lambda kind: _tile_load(kind.first, plan), "right", 13),
     ]
     return record_table(
         "racks",
@@ -99,7 +99,7 @@ def _kilowatts_text(draw_w: float, is_lower_bound: bool) -> str:
     """Kilowatts to three digits, rounded as everywhere else."""
     if is_lower_bound and not draw_w:
         return words.NOT_PUBLISHED
-    return racks.at_least(is_lower_bound, number_and_unit(draw_w, "W", like=max(draw_w, 1e3))[0])
+    return racks.at_least(is_lower_bound, number_and_unit(draw_w, "W", like=1e3)[0])
 
 
 def _tile_load(rack: PlacedRack, plan: Plan) -> str:

@@ -1,6 +1,7 @@
 """The published test that a workload resembles most, compared with the design line by line."""
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -13,6 +14,8 @@ from sizer.sizing.result import DesignAnswer, NearbyMeasurement, WorkloadAnswer
 
 _Row: TypeAlias = tuple[str, str, str, bool | None]
 _Pair: TypeAlias = tuple[WorkloadAnswer, NearbyMeasurement]
+# Systems as Dell submits them to MLPerf: servers, type of server, GPUs in each.
+_SUBMITTED = re.compile(r"\d+x([A-Z][A-Za-z0-9-]*?)x\d+[A-Z].*")
 
 
 _COMPARED = {True: "same", False: "differs", None: "not known"}
@@ -47,7 +50,7 @@ def _rows(run: NearbyMeasurement, answer: WorkloadAnswer, design: DesignAnswer) 
         *_networks(answer),
         ("Number of GPUs", grouped(run.n_gpus), grouped(n_gpus), run.n_gpus == n_gpus),
         ("Type of GPU", run.gpu, platform.gpu.name, run.gpu == platform.gpu.name),
-        ("Server", run.server or "not stated", platform.server.name, _is_same(run.server, platform.server.name)),
+        ("Server", _server(run) or "not stated", platform.server.name, _is_same(_server(run), platform.server.name)),
         ("Software", _software(run, answer), answer.stack.name, _is_same_software(run, answer)),
         *_formats(run, answer),
         *_batches(run, answer),
@@ -117,13 +120,20 @@ def references_table(answers: Sequence[WorkloadAnswer], design: DesignAnswer) ->
 
 
 def _ran(run: NearbyMeasurement) -> Cell:
-    server = f", {run.server}" if run.server else ""
+    server = f", {_server(run)}" if run.server else ""
     return Cell(f"{run.n_gpus} × {run.gpu}{server}", cites=(run.source,), where=_place(run))
 
 
+def _server(run: NearbyMeasurement) -> str:
+    """Server of a run: that of a submission such as '2xXE9680Lx8H200-SXM-141GB' without its numbers and its GPUs."""
+    submitted = _SUBMITTED.fullmatch(run.server)
+    return submitted[1] if submitted else run.server
+
+
 def _place(run: NearbyMeasurement) -> str:
-    """Place inside the source in words; the path of a log file is left to the engineer's file."""
-    return "" if "/" in run.where else run.where
+    """Place inside the source in words; names of submissions and paths of log files are left to the engineer's file."""
+    parts = run.where.split(", ")
+    return "" if "/" in run.where else ", ".join(part for part in parts if not _SUBMITTED.fullmatch(part))
 
 
 def _same_software(run: NearbyMeasurement) -> str:

@@ -245,7 +245,7 @@ def storage_tests(
         clients = "on the server" if model.n_servers == 1 else "on all servers concurrently"
         runs = [("read-all", clients, model.run)]
         if model.n_servers > 1:
-            mounts = "" if storage.kind == "parallel-file-system" else ", over all its mounts"
+            mounts = "" if storage.kind in ("parallel-file-system", "local") else ", over all its mounts"
             runs.append(("read-one", f"on one server{mounts}", model.run_on(1)))
     for key, who, run in runs:
         rate = sequential_bytes_per_s(run)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from sizer.base.provenance import ASSUMPTION
 from sizer.guide.acceptance.tests import AcceptanceTest
 from sizer.present import words
 from sizer.present.tables import Cell, Row, Table, fact_table, row
@@ -26,7 +27,9 @@ def tests_table(tests: Sequence[AcceptanceTest]) -> Table | None:
             if test.about != about:
                 about = test.about
                 rows.append(row(about or title, kind="group"))
-            basis = Cell(words.sentence(test.basis), test.sources)
+            documents = tuple(key for key in test.sources if key != ASSUMPTION)
+            assumed = "" if documents == test.sources else "; partly assumed" if documents else "; assumed"
+            basis = Cell(words.sentence(test.basis + assumed), documents)
             rows.append(row(test.run.rstrip(".") + ".", test.expect, test.passes, basis))
     if not rows:
         return None

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sizer.guide.context import GuideContext
-from sizer.present.availability import availability_table, goodput_sentence
+from sizer.present.availability import availability_table
 from sizer.questions.failures.goodput import question_of
 from sizer.questions.failures.storage_worth import Pays, storage_worth
 from sizer.questions.failures.storage_worth_tables import worth_table, worth_text
@@ -27,7 +27,6 @@ def content(context: GuideContext) -> dict[str, Any]:
         parts.append(
             {
                 "name": answer.workload.name if context.has_many_workloads else "",
-                "goodput": f"Goodput {goodput_sentence(answer)}.",
                 "counts": answer.job is not None and answer.job.counts,
                 "table": table,
                 "worth": worth_table(worth, number) if worth is not None and is_worth_reading else None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from sizer.base.quantities import by_count, grouped
 from sizer.guide.context import GuideContext
@@ -14,6 +14,8 @@ from sizer.present.text.calibration import rounded_throughput
 from sizer.sizing.design.decisions import LinkOption
 from sizer.sizing.design.rejections import RejectedDesign, RejectionKind, rejection
 
+# Of the documents that price ranges rest on, so many are named.
+_MOST_TITLES = 3
 # Of the designs that were rejected for one choice, so many are named: the nearest.
 _MOST_REJECTED = 4
 _BY_EXPECTED_COST = (RejectionKind.LIKELY_DEARER, RejectionKind.LESS_CERTAIN, RejectionKind.OVER_BUDGET)
@@ -49,9 +51,7 @@ def choices(context: GuideContext, simpler: RejectedDesign | None = None) -> Ite
         f"{platform.gpus_per_server} × {platform.gpu.name}",
         text.server_texts(server, result),
         text.server_trade_off(server, design),
-        _designs_table(
-            "rejected-servers", "Servers that were compared and rejected", server.rejected, of_servers, context
-        ),
+        _designs_table("server", "Servers that were compared and rejected", server.rejected, of_servers, context),
         text.only_allowed_text("GPU server") if server.is_only_allowed else "",
     )
     storage = found.storage
@@ -60,9 +60,7 @@ def choices(context: GuideContext, simpler: RejectedDesign | None = None) -> Ite
         words.capital(result_text.storage_name(design)),
         [*storage_need.storage_texts(storage, design), *_later_storage(context)],
         storage_need.storage_trade_off(storage, design),
-        _designs_table(
-            "rejected-storage", "Storage that was compared and rejected", storage.rejected, of_storage, context
-        ),
+        _designs_table("storage", "Storage that was compared and rejected", storage.rejected, of_storage, context),
         text.only_allowed_text("storage") if storage.is_only_allowed else "",
     )
     fabric = found.fabric
@@ -112,7 +110,11 @@ def _simpler(context: GuideContext) -> RejectedDesign | None:
 
 
 def _designs_table(
-    id_: str, caption: str, others: Sequence[RejectedDesign], simpler: RejectedDesign | None, context: GuideContext
+    role: Literal["server", "storage"],
+    caption: str,
+    others: Sequence[RejectedDesign],
+    simpler: RejectedDesign | None,
+    context: GuideContext,
 ) -> Table | None:
     """Rejected designs by what they do not have in common with the chosen one; a simpler one comes first."""
     result, rejected = context.result, list(others)
@@ -145,12 +147,29 @@ def _designs_table(
     more = len(rejected) - _MOST_REJECTED
     notes = [f"{words.capital(words.plural(more, 'further design'))} rejected."] if more > 0 else []
     if any(one.kind in _BY_EXPECTED_COST for one in shown):
-        notes.append("Expected costs rest on published prices and usual price ranges; quotes confirm them.")
+        compared = [getattr(one.design.platform, role) for one in (chosen, *shown)]
+        notes.append(_cost_basis([item.id for item in compared], context))
     if simpler is not None:
         found = context.simplest
         notes.append(text.simpler_text(simpler.design.name, found.allowed.simplicity.devices, found.described.devices))
     note = " ".join(notes)
-    return record_table(id_, caption, shown, fields, note=note)
+    return record_table(
+        "rejected-servers" if role == "server" else "rejected-storage", caption, shown, fields, note=note
+    )
+
+
+def _cost_basis(items: Sequence[str], context: GuideContext) -> str:
+    """What expected costs rest on, by the parts that are compared: published prices, or ranges and their sources."""
+    bill, bands = context.design.bill, context.catalog.bands
+    found = [bands.band(context.catalog.category_of(item), item) for item in dict.fromkeys(items)]
+    keys = {key for band in found if band is not None for key in band.evidence}
+    # A title without the row that was read in it.
+    titles = dict.fromkeys(f'"{one.title.partition(" (")[0]}"' for one in bands.evidence if one.id in keys)
+    sources = words.listed([*titles][:_MOST_TITLES] + (["others"] if len(titles) > _MOST_TITLES else []))
+    ranges = f"price ranges of such products{f' ({sources})' if sources else ''}; quotes confirm them."
+    if bill.net_total.n_open and not bill.net_total.amount:
+        return f"No price of this design is published: expected costs rest on {ranges}"
+    return f"Expected costs rest on published prices and, where there is none, on {ranges}"
 
 
 def _parts(rejected: RejectedDesign) -> tuple[str, str]:

@@ -88,7 +88,8 @@ def _best_text(result: SizingResult) -> str:
     """What the design is the best by."""
     selection = result.selection
     if selection.kind in (SelectionKind.CHEAPEST, SelectionKind.LIKELY_CHEAPEST):
-        return "Lowest cost" if selection.kind is SelectionKind.CHEAPEST else "Lowest expected cost"
+        is_known = selection.kind is SelectionKind.CHEAPEST
+        return "Lowest cost" if is_known else "Lowest expected cost (price ranges, not yet quotes)"
     if selection.kind is SelectionKind.RANKED and selection.rank_by in BEST_BY_KEY:
         return words.capital(BEST_BY_KEY[selection.rank_by])
     return "Sized"

@@ -6,7 +6,7 @@ from typing import Any
 from sizer.base.quantities import by_count, grouped, si
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
-from sizer.catalog.sample_formats import FORMAT_NAMES
+from sizer.catalog.sample_formats import FORMAT_NAMES, is_compressed_image
 from sizer.guide.chapters.compliance import compliance_table
 from sizer.guide.context import GuideContext
 from sizer.present import words
@@ -53,7 +53,8 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, target
     own = target_text(answer.workload, answer.dnn)
     is_own = target in ("", own)  # a rate that was found for the request is nothing that it requires
     workload, stack = answer.workload, answer.stack
-    loader = f"; {words.name(stack.loader)}" if stack.loader != "none" else ""
+    decodes = stack.loader != "none" and is_compressed_image(answer.sample_format)
+    loader = f"; {words.name(stack.loader)}" if decodes else ""
     length = result_text.epochs_text(answer) if answer.time is not None else None
     if length == answer.dataset.name:  # tokens that are read once: data set and target say how many
         length = None

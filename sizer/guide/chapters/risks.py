@@ -109,7 +109,9 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
             f"slower or stops; to keep it running, {ways}."
         )
     if any(evidence_warning(answer) for answer in context.answers):
-        steps.append(f"Have the rate measured on a {design.platform.server.name} of the vendor or a cloud.")
+        steps.append(
+            f"Have the rate measured on {words.with_article(design.platform.server.name)} of the vendor or a cloud."
+        )
     missing = design.bill.net_total.n_open
     if missing:
         steps.append(f"Request quotes for {words.plural(missing, 'line')} of the bill.")

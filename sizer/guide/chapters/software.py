@@ -1,11 +1,12 @@
 """Chapter on software: layers, installed software, the stack of each workload, and support."""
 
+from dataclasses import replace
 from typing import Any
 
 from sizer.base.quantities import grouped
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
-from sizer.catalog.sample_formats import FORMAT_NAMES, SampleFormat
+from sizer.catalog.sample_formats import FORMAT_NAMES, is_compressed_image
 from sizer.catalog.schema import Release, Software, Support
 from sizer.drawings.layers import layers
 from sizer.guide.context import GuideContext
@@ -65,10 +66,11 @@ def stacks_table(design: DesignAnswer) -> Table:
     """The software stack that each workload is sized with."""
 
     def released(answer: WorkloadAnswer) -> Cell:
-        return source_cell(answer.stack.released, str(answer.stack.released.value))
+        # Without the place in the source, which is a column or a round.
+        return replace(source_cell(answer.stack.released, str(answer.stack.released.value)), where="")
 
     def loader(answer: WorkloadAnswer) -> str:
-        if answer.sample_format not in (SampleFormat.JPEG, SampleFormat.SLIDES):
+        if not is_compressed_image(answer.sample_format):
             return f"reads {FORMAT_NAMES[answer.sample_format]}"
         return words.name(answer.stack.loader) if answer.stack.loader != "none" else "assumed"
 

@@ -56,9 +56,10 @@ def _data(context: GuideContext) -> dict[str, Any]:
     """Stored data and ingest; where requested, also the routes of the ingest and local copies."""
     plan, data_request = context.data, context.result.request.data
     copies = plan.copies if data_request.copy_to_local else ()
-    has_more = plan.required.total_bytes > plan.required.sets_bytes or len(plan.required.sets) > 1
+    has_checkpoints = bool(plan.required.checkpoints_bytes or plan.checkpoints)
     return {
-        "requirement": required_capacity_table(plan) if has_more else None,
+        "title": "Stored data, ingest and checkpoints" if has_checkpoints else "Stored data and ingest",
+        "requirement": required_capacity_table(plan),
         "ingest": ingest_text(plan.ingest)
         + (
             " The time to train does not include it."

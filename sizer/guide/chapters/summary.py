@@ -135,8 +135,10 @@ def picture(design: DesignAnswer, *, is_below_more: bool = False) -> PageFigure:
         drawing = grouped_topology(Cluster(design), is_low=True)
     # Servers with cables to switches of the storage: only the colour tells them from those of the compute fabric.
     is_apart = any(link.role == "storage" and link.count and link.source in _SERVERS for link in drawing.links)
-    colours = "Blue: cables of the storage; purple: of other networks." if is_apart else ""
-    return replace(drawn("at-a-glance", drawing, colours), is_high=drawing.height > _HIGH_PX)
+    colours = ["Blue: cables of the storage; purple: of other networks."] if is_apart else []
+    if any(link.dashed for link in drawing.links):
+        colours.append("Dashed: management.")
+    return replace(drawn("at-a-glance", drawing, " ".join(colours)), is_high=drawing.height > _HIGH_PX)
 
 
 def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
@@ -188,7 +190,10 @@ def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
 def _storage(design: DesignAnswer) -> str:
     if design.storage_nodes:
         return result_text.storage(design)
-    return "existing" if design.platform.attachment == "lan" else "1"
+    if design.platform.attachment == "lan":
+        return "existing"
+    # Every server has drives of its own.
+    return grouped(design.n_servers) if design.platform.storage.kind == "local" else "1"
 
 
 def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list[Row]:

@@ -227,7 +227,7 @@ def checkpoint_plan(
 
 
 def spares_that_suffice(servers: int, repair_s: float, share: float = 0.99, rate: float = INTERRUPTIONS[0]) -> int:
-    """Spare servers with which one is free at a failure in ``share`` of all cases.
+    """Spare servers with which a job has all its servers in ``share`` of the time.
 
     Servers in repair at one time are Poisson distributed with mean ``servers x rate x repair time``.
     """

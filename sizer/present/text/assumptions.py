@@ -8,7 +8,7 @@ from sizer.catalog.labels import capital, fact_label, fact_value_text, unit_of_f
 from sizer.catalog.schema import Port
 from sizer.physical.notes import CableQuestion
 from sizer.present.text.plan import question_text
-from sizer.present.words import listed
+from sizer.present.words import inside_sentence
 from sizer.sizing.assumptions import (
     AssumedFact,
     AssumedWriteRate,
@@ -62,6 +62,48 @@ _DEFAULTS = {
 # What is asked about a storage without a published rate, and about parts without a price.
 _READ_RATE = "sustained read rate of one node, large sequential and small random"
 _PRICES = "Price, lead time and availability"
+# What is asked about facts, where a few words must do.
+_SUBJECTS = {
+    "height_u": "size",
+    "depth_m": "size",
+    "weight_kg": "weight",
+    "power_low_w": "power",
+    "power_high_w": "power",
+    "power_typical_w": "power",
+    "power_max_w": "power",
+    "shelf_w": "power",
+    "power_inlets": "inlets",
+    "inlet_kind": "inlets",
+    "c14": "outlets",
+    "c20": "outlets",
+    "cpu": "processors",
+    "n_cpus": "processors",
+    "memory_bytes": "memory",
+    "n_gpus": "GPUs",
+    "intra_link": "GPU links",
+    "host_links": "GPU links",
+    "ports": "ports",
+    "front_end_kind": "ports",
+    "front_end_ports_per_node": "ports",
+    "node_read_low_bytes_per_s": "read rate",
+    "node_read_high_bytes_per_s": "read rate",
+    "mount_low_bytes_per_s": "read rate",
+    "mount_high_bytes_per_s": "read rate",
+    "mounts_per_server": "read rate",
+    "node_write_bytes_per_s": "write rate",
+    "usable_bytes": "capacity",
+    "raw_bytes": "capacity",
+    "usable_share": "capacity",
+    "max_usable_bytes": "capacity",
+    "min_nodes": "capacity",
+    "max_nodes": "capacity",
+    "nodes_per_unit": "capacity",
+    "stripe_data": "protection",
+    "stripe_parity": "protection",
+    "protection": "protection",
+    "hot_spare_nodes": "protection",
+    "controllers": "protection",
+}
 
 
 @dataclass(frozen=True)
@@ -183,20 +225,22 @@ def part_questions(point: MissingFacts | MissingReadRate) -> tuple[str, tuple[st
     """The part of an open point, and what is asked about it."""
     if isinstance(point, MissingReadRate):
         return with_vendor(point.storage), (_READ_RATE,)
-    return with_vendor(point.item), tuple(dict.fromkeys(fact_label(field).lower() for field in point.fields))
+    return with_vendor(point.item), tuple(dict.fromkeys(inside_sentence(fact_label(field)) for field in point.fields))
 
 
 def missing_of(result: SizingResult) -> list[str]:
-    """What vendors must confirm, in a few words: the parts whose data are missing, read rates, cables, and prices.
+    """What vendors must confirm, in a few words, one entry for each open point: 'QM9700 (inlets, ports)'."""
+    return [_missing(point) for point in result.questions]
 
-    As many as there are open points.
-    """
-    parts = [part_questions(point)[0] for point in result.questions if isinstance(point, MissingFacts)]
-    rates = [part_questions(point)[0] for point in result.questions if isinstance(point, MissingReadRate)]
-    cables = [question_text(point) for point in result.questions if isinstance(point, CableQuestion)]
-    # A name without what follows its comma, which reads as a further part in a list.
-    names = dict.fromkeys(part.partition(",")[0] for part in parts)
-    about = [f"the missing data of {listed(names)}"] if names else []
-    prices = ["the prices"] if any(isinstance(point, MissingPrices) for point in result.questions) else []
-    reads = [f"the read rate of {part.partition(',')[0]}" for part in rates]
-    return [*about, *reads, *(f"the {text}" for text in cables), *prices]
+
+def _missing(point: OpenPoint) -> str:
+    match point:
+        case MissingFacts(item, fields):
+            subjects = dict.fromkeys(_SUBJECTS.get(field) or inside_sentence(fact_label(field)) for field in fields)
+            # A name without what follows its comma, which reads as a further part in a list.
+            return f"{item.name.partition(',')[0]} ({', '.join(subjects)})"
+        case MissingReadRate(storage):
+            return f"{storage.name.partition(',')[0]} (sustained read rate)"
+        case MissingPrices():
+            return "the prices"
+    return f"the {question_text(point)}"

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
 from sizer.drawings.racks import watts
 from sizer.present import words
 from sizer.present.text import result_text
@@ -132,7 +132,7 @@ def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
     """What the choice costs."""
     if design.n_servers == 1:
         return "One server is one point of failure: while it is serviced, nothing trains."
-    lost = f"The loss of one server takes {words.percent(choice.lost_fraction)} of the GPUs."
+    lost = f"The loss of one server takes {plain(round(100 * choice.lost_fraction, 1))}{NARROW_SPACE}% of the GPUs."
     if choice.scaling_efficiency is None or not all(answer.rate_is_predicted for answer in design.workloads):
         return lost
     efficiency = words.percent(choice.scaling_efficiency)

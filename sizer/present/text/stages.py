@@ -1,7 +1,7 @@
 """What the capacity of a stage consists of, and what published measurements ran on, in words."""
 
 from sizer.base.quantities import NARROW_SPACE, by_count, si, significant
-from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS, SampleFormat
+from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS, is_compressed_image
 from sizer.sizing.reasons import (
     DecodeReason,
     ExchangeReason,
@@ -109,7 +109,7 @@ def _decode(reason: DecodeReason) -> str:
     line = f"{core_time(reason.fixed_core_s)} + {core_time(1e6 * reason.core_s_per_byte)} per MB"
     text = f"{FORMAT_NAMES[reason.sample_format]} ({_BASES[reason.basis]}): {steps}; {time} per sample ({line}) on "
     text += f"{reason.n_cores:.0f} cores per server"
-    if reason.sample_format in (SampleFormat.JPEG, SampleFormat.SLIDES):
+    if is_compressed_image(reason.sample_format):
         text += f" ({_LOADERS.get(reason.loader, 'loader assumed')})"
     return text
 

@@ -88,7 +88,7 @@ def _ingest_time(ingest: IngestPlan) -> str:
 def _assumed(least_s: float, most_s: float) -> str:
     """A time that a write rate decides which no source gives."""
     return (
-        f"{duration(least_s, most_s)} to {duration(most_s)}: no source gives the write rate of the storage, a quarter "
+        f"{duration(least_s)} to {duration(most_s)}: no source gives the write rate of the storage, a quarter "
         "to a half of its read rate is assumed"
     )
 

@@ -27,7 +27,7 @@ def goodput_text(found: GoodputAnswer) -> str:
         f"published level     {found.level or 'below good'} (NVIDIA DGX SuperPOD, storage by number of servers)",
     ]
     if found.spare_servers is not None:
-        lines.append(f"spare servers       {found.spare_servers}: one is free at 99 % of all failures")
+        lines.append(f"spare servers       {found.spare_servers}: the job has all its servers 99 % of the time")
     return "\n".join([*lines, "", table_text(write_rates_table(found))])
 
 

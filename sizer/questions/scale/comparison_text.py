@@ -197,11 +197,15 @@ def _ms(seconds: float) -> str:
 def arrangements_text(same: EqualGpuComparison, ways: Sequence[ArrangedDesign], storage_nodes: int) -> str:
     """What the same GPUs in fewer or in more servers change, in general and for the storage."""
     gpus = by_count(same.n_gpus, "GPU", "GPUs")
-    text = (
-        f"The same {grouped(same.n_gpus)} {gpus} fit in fewer, larger servers or in more, smaller ones. "
-        "Larger servers exchange more of the gradients over internal links and need fewer ports; "
-        "smaller servers give the same GPUs more host processors and more ports."
-    )
+    sizes = {way.design.platform.gpus_per_server for way in ways}
+    if len(sizes) == 1:
+        text = f"The same {grouped(same.n_gpus)} {gpus} fit in other servers of {grouped(*sizes)} GPUs each."
+    else:
+        text = (
+            f"The same {grouped(same.n_gpus)} {gpus} fit in fewer, larger servers or in more, smaller ones. "
+            "Larger servers exchange more of the gradients over internal links and need fewer ports; "
+            "smaller servers give the same GPUs more host processors and more ports."
+        )
     if all(run.answer.is_inference for way in ways for run in way.runs):
         text += " Inference exchanges no gradients, so only rack space, power and the hosts differ."
     return f"{text} {storage_text(same, storage_nodes)}"

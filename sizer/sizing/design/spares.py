@@ -1,4 +1,4 @@
-"""Spare servers: how many a job needs so that a failure does not wait for a repair, and how many the design has."""
+"""Spare servers: how many a job needs so that it hardly waits for repairs, and how many the design has."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 # Time of a repair. An example: it depends on the contract.
 USUAL_REPAIR_S = 86_400.0
-# Share of all failures at which a spare server is free.
+# Share of the time in which no more servers are in repair than are spare.
 COVERED_SHARE = 0.99
 
 
@@ -18,7 +18,7 @@ COVERED_SHARE = 0.99
 class SpareServers:
     """Servers that stand in for failed ones. Goodput counts a restart on one that is free."""
 
-    needed: int  # for ``COVERED_SHARE`` of all failures, with repairs of ``USUAL_REPAIR_S``
+    needed: int  # for ``COVERED_SHARE`` of the time, with repairs of ``USUAL_REPAIR_S``
     available: int  # servers of the design that the job does not use
     gpus_each: int | None = None  # that count as one spare of a rack of many hosts; None: whole servers are spare
 

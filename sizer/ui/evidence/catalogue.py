@@ -224,7 +224,7 @@ def _unknown(view: View) -> None:
     catalog, found = view.catalog, _gaps(view)
     look.note(
         "Facts that no source states, and values that the catalogue assumes instead. Confirm them with the vendors. "
-        "The guide lists every assumed value."
+        "The engineer's file lists every assumed value of a design."
     )
     look.table(counts_table(found, catalog), catalog.sources)
     left, right = st.columns(2)

@@ -125,7 +125,7 @@ def _figures(found: GoodputAnswer) -> None:
         ("An interruption every", duration(plan.between_s[0]), ""),
         ("A checkpoint every", duration(plan.interval_s), f"written in {duration(plan.write_s)}"),
         ("Lost", f"{grouped(round(plan.lost_hours_per_week * plan.gpus))} GPU-hours", "a week"),
-        ("Spare servers", str(found.spare_servers or 0), "one is free at 99\u202f% of all failures"),
+        ("Spare servers", str(found.spare_servers or 0), "all servers run 99\u202f% of the time"),
         ("Storage level", found.level or "below good", "NVIDIA DGX SuperPOD"),
     )
     with st.container(horizontal=True, gap="medium", key="goodput-figures"):

@@ -22,8 +22,8 @@ def _answer(servers):
 def test_needed_spares_follow_poisson_repairs_and_the_design_has_none():
     """64 servers at 4 interruptions for 1,000 server-days: 0.256 in repair on average if a repair takes a day.
 
-    Poisson: P(0) = 0.774, P(at most 1) = 0.972, P(at most 2) = 0.998: with two spares one is free at 99 % of failures
-    (at most one other in repair is 97 %).
+    Poisson: P(0) = 0.774, P(at most 1) = 0.972, P(at most 2) = 0.998: with two spares the job has its 64 servers
+    99 % of the time (with one 97 %).
     """
     design, answer = _answer(64)
     spares = spare_servers(design, answer)
