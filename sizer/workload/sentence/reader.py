@@ -22,7 +22,7 @@ from sizer.workload.sentence.equipment.gpus import qualify_gpus, read_gpus
 from sizer.workload.sentence.equipment.named import read_named, read_part_counts, read_storage_kind, read_tier
 from sizer.workload.sentence.equipment.setting import read_setting
 from sizer.workload.sentence.language import find_language, settle_language
-from sizer.workload.sentence.limits import RANKED, asks_for_most, limit_in, ranking_in, unit_price_in
+from sizer.workload.sentence.limits import MOST_THING, RANKED, asks_for_most, limit_in, ranking_in, unit_price_in
 from sizer.workload.sentence.missing import network_answers, target_answers
 from sizer.workload.sentence.names import DATASET, DNN, measurements, names_of, short_name
 from sizer.workload.sentence.notes import Notes
@@ -313,6 +313,8 @@ def _most(notes: Notes) -> None:
         return
     notes.work["target"] = {"maximum": "rate"}
     notes.text.record(match, "the highest rate within the limits")
+    if thing := notes.text.find(MOST_THING):
+        notes.text.record(thing, "the highest rate within the limits")
 
 
 def _request(notes: Notes) -> dict[str, Any]:
