@@ -90,7 +90,9 @@ _METHODS = (
 _METHOD_NAMES = {"fine-tuning": "fine-tuning of all parameters", "continued": "continued pre-training"}
 _FORMAT = re.compile(r"\b(?P<name>(?:mx)?fp8|(?:nv|mx)?fp4)\b(?: (?:precision|training))?", re.I)
 _LANGUAGE_MODEL = re.compile(
-    r"\b(?:(?:large[ -])?language[ -]models?|LLMs?(?![ -]foundry)|foundation models?|chat ?bots?|generative AI|gen ?AI)\b", re.I
+    r"\b(?:(?:large[ -])?language[ -]models?|LLMs?(?![ -]foundry)|foundation models?|chat ?bots?|generative AI"
+    r"|gen ?AI)\b",
+    re.I,
 )
 
 
@@ -217,7 +219,9 @@ def _settle_samples(notes: Notes, sequence: int) -> None:
     if "tokens" in notes.work:
         tokens = notes.work["tokens"]
         if tokens < count * LEAST_SAMPLE_TOKENS:
-            reason = f"{tokens_text(tokens)} in all are too few for them; write for example '100k samples of 4096 tokens'"
+            reason = (
+                f"{tokens_text(tokens)} in all are too few for them; write for example '100k samples of 4096 tokens'"
+            )
             notes.refuse(found[0].strip(), reason)
         notes.text.record(found, f"{count:,.12g} samples; the tokens are stated")
         return

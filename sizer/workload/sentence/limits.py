@@ -84,7 +84,7 @@ _MOST = re.compile(
     r"|(?:the )?(?:most|best|highest|maximum|max\.?|greatest|top) (?:possible )?(?:GPU"
     rf" |training )?{_THING}(?: possible)?"
     # "The most Llama 3 8B tokens per second", "as many ... as possible": a name that is read stands between.
-    rf"|(?:as (?:many|much)|(?:the )?(?:most|best|highest|maximum|max\.?|greatest))(?= {READ}+ {_THING})"
+    rf"|(?:(?:as|how) (?:many|much)|(?:the )?(?:most|best|highest|maximum|max\.?|greatest))(?= {READ}+ {_THING})"
     r"|(?:the )?most (?:that )?(?:i|we|you|one) can (?:get|buy|do|have|reach)"
     r"|(?:the )?(?:best|most) (?:use )?(?:of|from|out of)"
     r"|(?:the )?(?:fastest|quickest)(?: possible)?(?: (?:cluster|system|design|training|solution))?"
