@@ -55,7 +55,7 @@ _NAMES = {
 }
 # Parameters of models whose name does not tell them: those of the largest GPT-2 (Radford et al., "Language Models are
 # Unsupervised Multitask Learners," 2019, table 2).
-BILLIONS = {"gpt-2": "1.5B", "gpt-2 xl": "1.5B"}
+BILLIONS = {"gpt 2": "1.5B", "gpt 2 xl": "1.5B"}
 # By kind; that of a network is what it reads, as ``sample`` in the catalogue says.
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     kind: tuple(" ".join(name.split()) for name in names.split(",")) for kind, names in _NAMES.items()

@@ -59,7 +59,8 @@ _BATCH_AFTER = re.compile(
 )
 _SAMPLES_OF_LENGTH = counted_patterns(_NUMBER)
 _TOKENS = re.compile(
-    rf"{_NUMBER}[ -]?{_TOKEN}\b(?![ -](?:sequences?|context|long))(?!(?: ?/ ?| (?:per|an?|each|every) )(?:s|sec|min|h|d)\w*\b)",
+    rf"{_NUMBER}[ -]?{_TOKEN}\b(?![ -](?:sequences?|context|long))"
+    r"(?!(?: ?/ ?| (?:per|an?|each|every) )(?:s|sec|min|h|d)\w*\b)",
     re.I,
 )
 # Training samples of a language model: each takes at most one sequence.
@@ -211,7 +212,7 @@ def _sequence_tokens(notes: Notes, stated: object, named: list[str]) -> int:
 
 
 def _settle_samples(notes: Notes, sequence: int) -> None:
-    """Take a number of samples as the training length: of the stated length, else full sequences, the most it can be."""
+    """Take a number of samples as the training length: as long as stated, else full sequences, the most they can be."""
     found = notes.text.find(_SAMPLES)
     if found is None or not (found["number"] or found["scale"]):
         return

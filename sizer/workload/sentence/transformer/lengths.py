@@ -72,8 +72,8 @@ _LENGTHS = (
     re.compile(rf"{_LENGTH} (?P<noun>{_EACH})", re.I),
     # "At 32k tokens", "of length 4096 tokens"; "of 4096 tokens" after a number of sequences that is read.
     re.compile(
-        rf"(?:\b(?:at|up to)(?: an?| the)?(?: (?:sequence |context )?lengths?)?(?: of)? |\b(?:of )?(?:sequence |context )?"
-        rf"lengths?(?: of|:| =)? |(?<={READ}) of )(?P<noun>){_LENGTH}",
+        r"(?:\b(?:at|up to)(?: an?| the)?(?: (?:sequence |context )?lengths?)?(?: of)? "
+        rf"|\b(?:of )?(?:sequence |context )?lengths?(?: of|:| =)? |(?<={READ}) of )(?P<noun>){_LENGTH}",
         re.I,
     ),
 )
