@@ -50,7 +50,7 @@ _BELOW_100 = (
 # A number in words: sixty-four, five hundred and twelve, two thousand forty-eight.
 WORDED = (
     rf"(?:{_BELOW_100}|an?(?= (?:{'|'.join(_POWERS)})\b))"
-    rf"(?: (?:hundred(?:(?: and)? {_BELOW_100}\b)?|(?:thousand|million)(?: {_BELOW_100}\b)?))*"
+    rf"(?: (?:hundred(?:(?: and)? {_BELOW_100}\b)?|(?:thousand|million)(?: {_BELOW_100}\b)?)){{0,4}}"
 )
 _PHRASES, _SINGLE = (
     "|".join(word for word in _COUNTS if word not in WORDS and (" " in word) is several) for several in (True, False)
