@@ -317,6 +317,7 @@ class Recipe(Item):
     target: Sourced[LongText]
     # Of MLPerf Training v1.0 and later: samples to the target come from the fit of its rows, in place of points.
     mlperf: ShortText = ""
+    starts_from_checkpoint: bool = False  # of the benchmark, whose runs do not train from scratch
     epoch_samples: Sourced[Samples] | None = None  # of these runs
     evaluate_every_epochs: Sourced[Annotated[float, Field(gt=0, le=1000)]]
     points: tuple[EpochPoint, ...] = ()

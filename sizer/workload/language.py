@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any
 
 from sizer.base.errors import RequestError
-from sizer.base.quantities import duration, tokens_text
+from sizer.base.quantities import duration, grouped, si, tokens_text
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn, Gpu, NumberFormat
@@ -39,6 +39,8 @@ _FINE_TUNING_SEQUENCES = 64
 _TOKENS: dict[str, float] = {"full": 1e12, "continued": 1e11, "fine-tuning": 1e9, "lora": 1e8}
 # Token numbers of vocabularies above 65,536 take four bytes.
 TOKEN_BYTES = 4.0
+# A stated set that differs more from its tokens contradicts them: other token numbers have two bytes or eight.
+_MOST_SIZE_RATIO = 2.0
 # A checkpoint holds weights of two bytes, master weights and two moments of Adam in single precision: BLOOM 176B wrote
 # 2.3 TB (bigscience-bloom).
 CHECKPOINT_BYTES_PER_PARAMETER = 14.0
@@ -174,6 +176,8 @@ def in_tokens(
     document = None if work.document_tokens is None else min(float(work.document_tokens), float(sequence))
     if document is None and not work.packing:
         raise RequestError(f"{place}.packing = false needs document_tokens, the mean length of the padded documents")
+    filled_share = 1.0 if work.packing or document is None else document / sequence
+    _check_length(work, place, batch, sequence, filled_share)
     is_custom = not isinstance(work.dnn, str)
     found = LanguageWork(
         dnn.name if is_custom else dnn.id,
@@ -188,7 +192,7 @@ def in_tokens(
         _checkpoints(dnn.parameters.value, method, request),
         pins,
         document if work.packing else None,
-        1.0 if work.packing or document is None else document / sequence,
+        filled_share,
         is_mixed=work.precision == "mixed",
     )
     changed: dict[str, Any] = {
@@ -202,9 +206,39 @@ def in_tokens(
         # Without a stated length no time to train is shown.
         "epochs": work.epochs or (1.0 if work.tokens is not None else None),
     }
+    if work.dataset_bytes is not None and work.tokens is not None:
+        changed["sample_bytes"] = _stored_token_bytes(work, place)
     if work.target.tokens_per_s is not None:
         changed["target"] = Target(samples_per_s=work.target.tokens_per_s)
     return work.model_copy(update=changed), found
+
+
+def _check_length(work: Workload, place: str, batch: int, sequence: int, filled_share: float) -> None:
+    """Refuse a training that ends within its first step."""
+    if work.tokens is None:
+        return
+    all_tokens, of_step = work.tokens * (work.epochs or 1.0), batch * sequence * filled_share
+    if all_tokens < of_step:
+        raise RequestError(
+            f"{place}.tokens: a training on {tokens_text(all_tokens)} is shorter than one step of "
+            f"{tokens_text(of_step)} ({grouped(batch)} sequences of {tokens_text(sequence)}); write the tokens of the "
+            "whole training, or fewer batch_sequences"
+        )
+
+
+def _stored_token_bytes(work: Workload, place: str) -> float:
+    """Bytes of a token on storage: the stated set holds the tokens of one epoch. [B]"""
+    assert work.tokens is not None
+    assert work.dataset_bytes is not None
+    token_bytes = work.sample_bytes or TOKEN_BYTES
+    in_set = work.dataset_bytes / token_bytes
+    if not 1 / _MOST_SIZE_RATIO <= in_set / work.tokens <= _MOST_SIZE_RATIO:
+        raise RequestError(
+            f"{place}.dataset_bytes = {si(work.dataset_bytes, 'B')} holds {tokens_text(in_set)} of {token_bytes:g} "
+            f"bytes each, but the request states {tokens_text(work.tokens)}; remove dataset_bytes, or write the tokens "
+            "of one epoch"
+        )
+    return work.dataset_bytes / work.tokens
 
 
 def _check_gpus(number_format: NumberFormat, place: str, request: SizingRequest, catalog: Catalog) -> None:

@@ -109,7 +109,8 @@ def _more_tokens(work: Workload, growth: Growth, samples: float) -> dict[str, fl
         raise RequestError(
             f"request: growth.data = {growth.data:g}: {work.name!r} does not state its tokens; add tokens to it"
         )
-    return {"tokens": work.tokens * samples}
+    stored = {} if work.dataset_bytes is None else {"dataset_bytes": work.dataset_bytes * samples}
+    return {"tokens": work.tokens * samples, **stored}
 
 
 def _dnn(work: Workload, factor: float, catalog: Catalog) -> dict[str, Any]:

@@ -11,16 +11,28 @@ from dataclasses import dataclass
 from sizer.base.quantities import tokens_text
 from sizer.base.units import DAY_S, HOUR_S
 from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
+from sizer.workload.sentence.names import DNN, OUTSIDE, names_of
 from sizer.workload.sentence.notes import Notes
-from sizer.workload.sentence.numbers import DIGITS, number_of_digits
-from sizer.workload.sentence.transformer.layout import LAYOUT, LanguagePhrase, find_layout
-from sizer.workload.sentence.transformer.trainings import give_tokens, split_trainings
+from sizer.workload.sentence.numbers import DIGITS, WORDED, number_of_digits, value_of
+from sizer.workload.sentence.transformer.layout import LAYOUT, LanguagePhrase, find_layout, find_packing
+from sizer.workload.sentence.transformer.lengths import (
+    COUNTED,
+    DOCUMENT,
+    LEAST_SAMPLE_TOKENS,
+    Samples,
+    counted_patterns,
+    find_lengths,
+    samples_of,
+    settle_samples,
+    without_lengths,
+)
+from sizer.workload.sentence.transformer.trainings import split_trainings, training_without_length
 from sizer.workload.sentence.unavailable import ask_unavailable
 
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 _GERMAN = {"mio": 1e6, "millionen": 1e6, "mrd": 1e9, "milliarden": 1e9, "billionen": 1e12}
 _NUMBER = (
-    rf"(?<![\w.,])(?:(?P<number>{DIGITS})|(?:a|one)(?= )) ?"
+    rf"(?<![\w.,])(?:(?P<number>{DIGITS}|{WORDED}\b)|a(?= )) ?"
     r"(?P<scale>(?:mio|mrd)\b\.?|millionen|milliarden|billionen|thousand|millions?|billions?|trillions?|bn|tn|[kmbt])?"
 )
 _TOKEN = r"(?:tokens?|toks?)"
@@ -45,7 +57,12 @@ _BATCH_AFTER = re.compile(
     r"|[ -](?:(?:global|total|effective) )?batch(?:es)?(?:[ -]sizes?)?)\b(?! (?:per|a|each|on each) (?:GPU|device))",
     re.I,
 )
-_TOKENS = re.compile(rf"{_NUMBER}[ -]?{_TOKEN}\b(?![ -](?:sequences?|context|long))", re.I)
+_SAMPLES_OF_LENGTH = counted_patterns(_NUMBER)
+_TOKENS = re.compile(
+    rf"{_NUMBER}[ -]?{_TOKEN}\b(?![ -](?:sequences?|context|long))"
+    r"(?!(?: ?/ ?| (?:per|an?|each|every) )(?:s|sec|min|h|d)\w*\b)",
+    re.I,
+)
 # Training samples of a language model: each takes at most one sequence.
 _SAMPLES = re.compile(
     rf"{_NUMBER} (?:training |instruction |labell?ed |prompt )*(?:samples|examples|sequences|documents|conversations"
@@ -103,21 +120,32 @@ def find_language(notes: Notes) -> LanguageWords:
     while match := notes.text.find(_LANGUAGE_MODEL):
         notes.text.record(match, "language model")
     found = find_layout(notes)
-    readers: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], LanguagePhrase | None]], ...] = (
-        (_BATCH, _batch),
-        (_BATCH_AFTER, _batch),
-        (_RATE, _rate),
-        (_SEQUENCE, _sequence),
-        (_TOKENS, _tokens),
-    )
-    for pattern, read in readers:
-        if (match := notes.text.find(pattern)) and (one := read(match)):
-            found.append(one)
-            notes.text.mark(match.start(), match.end())
-    # Further numbers of tokens: of a second training, and no sizes of networks.
-    while (match := notes.text.find(_TOKENS)) and (match["number"] or match["scale"]):
-        found.append(_tokens(match))
+    named = [
+        (one.start, one.end) for one in names_of(notes.catalog).named(notes.text.left) if one.kind[0] in (DNN, OUTSIDE)
+    ]
+
+    def add(pattern: re.Pattern[str], read: Callable[[re.Match[str]], LanguagePhrase | None]) -> bool:
+        # The number in the name of a network counts nothing: "the most Llama 3 8B tokens per second".
+        matches = pattern.finditer(notes.text.left)
+        match = next((one for one in matches if not any(start < one.start() < end for start, end in named)), None)
+        phrase = match and read(match)
+        if match is None or phrase is None:
+            return False
+        found.append(phrase)
         notes.text.mark(match.start(), match.end())
+        return True
+
+    for pattern in (_BATCH, _BATCH_AFTER):
+        add(pattern, _batch)
+    add(_RATE, _rate)
+    for pattern in _SAMPLES_OF_LENGTH:
+        add(pattern, _samples)
+    found += find_packing(notes)
+    add(_SEQUENCE, _sequence)
+    found += find_lengths(notes)
+    # Further numbers of tokens are those of a second training, and no sizes of networks.
+    while add(_TOKENS, _tokens):
+        pass
     return LanguageWords(tuple(found), number_format, kind is not None)
 
 
@@ -140,7 +168,7 @@ def settle_language(notes: Notes, words: LanguageWords) -> None:
         notes.work["precision"] = _format(words.number_format)
     split_trainings(notes)
     length = next((one.value for one in words.phrases if one.key == "sequence_tokens"), None)
-    for one in words.phrases:
+    for one in without_lengths(notes, words.phrases):
         if one.key == "tokens_per_s" and "target" in notes.work:
             notes.unusable.append(one.match[0].strip())
             continue
@@ -153,13 +181,15 @@ def settle_language(notes: Notes, words: LanguageWords) -> None:
             assert isinstance(one.value, float)
             sequence = _sequence_tokens(notes, length, named)
             notes.work["batch_sequences"] = max(1, round(one.value / sequence))
-        elif one.key == "tokens" and notes.trainings:
-            if not give_tokens(notes, one.match.start(), one.value):
+        elif one.key in ("tokens", COUNTED):
+            samples = one.value if isinstance(one.value, Samples) else None
+            tokens = samples.tokens if samples else one.value
+            work = training_without_length(notes, one.match.start()) if notes.trainings else notes.work
+            if work is None or work.setdefault("tokens", tokens) != tokens:
                 notes.unusable.append(one.match[0].strip())
                 continue
-        elif one.key == "tokens" and "tokens" in notes.work:
-            notes.unusable.append(one.match[0].strip())
-            continue
+            if samples:
+                settle_samples(work, samples, _sequence_tokens(notes, length, named))
         elif one.key.startswith(LAYOUT):
             notes.work.setdefault("layout", {})[one.key.removeprefix(LAYOUT)] = one.value
         else:
@@ -182,16 +212,25 @@ def _sequence_tokens(notes: Notes, stated: object, named: list[str]) -> int:
 
 
 def _settle_samples(notes: Notes, sequence: int) -> None:
-    """Take a number of samples as the training length: full sequences, the most that it can be."""
+    """Take a number of samples as the training length: as long as stated, else full sequences, the most they can be."""
     found = notes.text.find(_SAMPLES)
-    if found is None or found["number"] is None:
+    if found is None or not (found["number"] or found["scale"]):
         return
     count = _value(found["number"], found["scale"])
     if "tokens" in notes.work:
+        tokens = notes.work["tokens"]
+        if tokens < count * LEAST_SAMPLE_TOKENS:
+            reason = (
+                f"{tokens_text(tokens)} in all are too few for them; write for example '100k samples of 4096 tokens'"
+            )
+            notes.refuse(found[0].strip(), reason)
         notes.text.record(found, f"{count:,.12g} samples; the tokens are stated")
         return
-    notes.work["tokens"] = count * sequence
-    meaning = f"{count:,.12g} samples of at most {sequence:,} tokens: training on {tokens_text(count * sequence)}"
+    stated = notes.work.get(DOCUMENT)
+    tokens = count * (stated or sequence)
+    notes.work["tokens"] = tokens
+    each = f"{stated:,}" if stated else f"at most {sequence:,}"
+    meaning = f"{count:,.12g} samples of {each} tokens: training on {tokens_text(tokens)}"
     notes.text.record(found, meaning)
 
 
@@ -231,14 +270,24 @@ def _sequence(match: re.Match[str]) -> LanguagePhrase | None:
     return LanguagePhrase(match, f"sequences of {length} tokens", "sequence_tokens", length)
 
 
-def _tokens(match: re.Match[str]) -> LanguagePhrase:
+def _samples(match: re.Match[str]) -> LanguagePhrase | None:
+    if not (match["number"] or match["scale"]):
+        return None
+    return samples_of(match, _value(match["number"], match["scale"]))
+
+
+def _tokens(match: re.Match[str]) -> LanguagePhrase | None:
+    if not (match["number"] or match["scale"]):
+        return None
     tokens = _value(match["number"], match["scale"])
     return LanguagePhrase(match, f"training on {tokens_text(tokens)}", "tokens", tokens)
 
 
 def _value(number: str | None, scale: str | None, kilo: float = 1e3) -> float:
     """Number of tokens; a context of 8k has 8,192."""
-    value = 1.0 if number is None else number_of_digits(number)
+    value = 1.0
+    if number is not None:
+        value = number_of_digits(number) if number[0].isdigit() else value_of(number)
     if scale is None:
         return value
     scale = scale.lower().rstrip(".")

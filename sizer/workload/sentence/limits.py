@@ -8,7 +8,7 @@ from typing import Any
 from sizer.base.quantities import by_count
 from sizer.workload.sentence.names import GPU
 from sizer.workload.sentence.numbers import DIGITS, NUMBER, SCALE, ends, quantity
-from sizer.workload.sentence.text import UnreadText
+from sizer.workload.sentence.text import READ, UnreadText
 
 _CURRENCIES = {
     "USD": r"USD|US ?\$|\$|(?:US )?dollars?|bucks",
@@ -79,21 +79,24 @@ _SERVERS = re.compile(_BOUND + quantity(r" (?:GPU )?(?:servers?|nodes?)\b"), re.
 _WATTS = {"w": 1.0, "k": 1e3, "m": 1e6}
 _THING = r"(?:rate|speed|throughput|performance|(?:tok(?:en)?s?|images?|samples?)(?: ?/ ?s(?:ec)?| (?:per|a) second))"
 _MOST = re.compile(
-    rf"\b(?:(?:run |train |trained )?as (?:fast|quick|quickly|high|much(?: {_THING})?) as "
+    rf"\b(?:(?:run |train |trained )?as (?:fast|quick|quickly|high|much(?: {_THING})?|many {_THING}) as "
     r"(?:possible|we can|i can|you can|it gets)"
     r"|(?:the )?(?:most|best|highest|maximum|max\.?|greatest|top) (?:possible )?(?:GPU"
     rf" |training )?{_THING}(?: possible)?"
+    # "The most Llama 3 8B tokens per second", "as many ... as possible": a name that is read stands between.
+    rf"|(?:(?:as|how) (?:many|much)|(?:the )?(?:most|best|highest|maximum|max\.?|greatest))(?= {READ}+ {_THING})"
     r"|(?:the )?most (?:that )?(?:i|we|you|one) can (?:get|buy|do|have|reach)"
     r"|(?:the )?(?:best|most) (?:use )?(?:of|from|out of)"
     r"|(?:the )?(?:fastest|quickest)(?: possible)?(?: (?:cluster|system|design|training|solution))?"
     rf"|maxim\w+ (?:the )?(?:training )?{_THING}"
     r"|max(?:ing|ed)? out\b"
-    r"|how (?:fast|quick|quickly|much|many (?:images|samples|sentences))\b(?: (?:can|could"
+    r"|how (?:fast|quick|quickly|much|many (?:images|samples|sentences|tokens))\b(?: (?:can|could"
     r"|do|does|would|will))?(?: (?:i|we|you))?"
     rf"|what (?:{_THING} )?(?:does|do|can|could|will|would)\b(?: (?:i|we|you|they))?(?:"
     r" (?:buy|get|give|bring|reach|do))?)(?!\w)",
     re.I,
 )
+MOST_THING = re.compile(rf"(?<={READ} ){_THING}(?: as (?:possible|we can|you can))?\b", re.I)
 _LEAST = {
     "cost": r"(?:as (?:cheap|inexpensive|low[- ]cost)(?:ly)? as possible|(?:the )?cheapest(?: "
     r"(?:possible|way|option|design|solution|cluster|system|configuration))*"

@@ -32,15 +32,24 @@ def network_answers(notes: Notes) -> tuple[Answer, ...]:
     return tuple(notes.answer(short_name(item)) for item in items)
 
 
+def existing_gpus(notes: Notes) -> int:
+    """GPUs of the servers that the customer has."""
+    servers = notes.request.get("existing", {}).get("servers", {})
+    counts = ((notes.catalog.servers[key].n_gpus, count) for key, count in servers.items())
+    return sum(round(n_gpus.value) * count for n_gpus, count in counts if n_gpus is not None)
+
+
 def target_answers(notes: Notes) -> tuple[Answer, ...]:
     """Targets that suit what the sentence says: of a team, of training, of a language model."""
     people = notes.request.get("team", {}).get("data_scientists")
     dnn = notes.catalog.dnns[notes.dnns[0]] if notes.dnns else None
     is_training = "task" not in notes.work
     sample = dnn.sample if dnn is not None else "token" if notes.means_language else "image"
+    own = existing_gpus(notes)
     texts = [
-        *([f"{people} GPUs"] if people else []),
-        *([] if people in (8, 32) else ["8 GPUs", "32 GPUs"]),
+        *([f"{own} GPUs"] if own else []),
+        *([f"{people} GPUs"] if people and people != own else []),
+        *([] if people in (8, 32) else [f"{count} GPUs" for count in (8, 32) if count != own]),
         *(["in a day", "overnight"] if is_training else []),
         *(_RATES.get(sample, ["1,000 samples/s"])),
         *(["as fast as possible"] if set(SIZE_LIMITS) & notes.request.get("limits", {}).keys() and not people else []),

@@ -15,14 +15,12 @@ _COUNTS = {word: float(n) for n, word in enumerate(WORDS, 1)} | {
     "a dozen": 12.0,
     "a couple of": 2.0,
     "hundred": 100.0,
-    "a hundred": 100.0,
-    "a thousand": 1e3,
-    "a million": 1e6,
-    "half a": 0.5,
+    "half a million": 5e5,
     "half an": 0.5,
+    "half a": 0.5,
     "one and a half": 1.5,
-    "a quarter of a": 0.25,
     "a quarter of an": 0.25,
+    "a quarter of a": 0.25,
 }
 _SCALES = (
     dict.fromkeys(("k", "thousand"), 1e3)
@@ -43,8 +41,21 @@ _TENS = {
     for n, word in enumerate(("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), 2)
 }
 _POWERS = {"hundred": 100.0, "thousand": 1e3, "million": 1e6}
-_TWO_WORDS = rf"(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(WORDS[:9])}))?|(?:{'|'.join(WORDS)}) (?:{'|'.join(_POWERS)})"
-COUNT = rf"(?:{NUMBER}|\b(?:{_TWO_WORDS}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})\b)"
+_UNITS = "|".join(WORDS[:9])
+# "Sixty-four" is one number, and no range from sixty to four.
+_BELOW_100 = (
+    rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{_UNITS})\b|(?![ -](?:{_UNITS})\b))"
+    rf"|{'|'.join(sorted(WORDS[:19], key=len, reverse=True))})"
+)
+# A number in words: sixty-four, five hundred and twelve, two thousand forty-eight.
+WORDED = (
+    rf"(?:{_BELOW_100}|an?(?= (?:{'|'.join(_POWERS)})\b))"
+    rf"(?: (?:hundred(?:(?: and)? {_BELOW_100}\b)?|(?:thousand|million)(?: {_BELOW_100}\b)?)){{0,4}}"
+)
+_PHRASES, _SINGLE = (
+    "|".join(word for word in _COUNTS if word not in WORDS and (" " in word) is several) for several in (True, False)
+)
+COUNT = rf"(?:{NUMBER}|\b(?:{_PHRASES}|{WORDED}|{_SINGLE})\b)"
 _AMBIGUOUS = re.compile(r"([1-9]\d{0,2})\.(\d{3})(?!\d)")
 
 
@@ -68,11 +79,8 @@ def value_of(written: str) -> float:
     text = " ".join(written.lower().split()).rstrip(".")
     if text in _COUNTS:
         return _COUNTS[text]
-    first, *rest = re.split(r"[ -]", text)
-    if first in _TENS:
-        return _TENS[first] + (_COUNTS[rest[0]] if rest else 0)
-    if first in _COUNTS and rest and rest[0] in _POWERS:
-        return _COUNTS[first] * _POWERS[rest[0]]
+    if (worded := _worded(text)) is not None:
+        return worded
     match = re.fullmatch(rf"({DIGITS}) ?([a-z]*)", text)
     if match is None:
         raise ValueError(f"{written!r} is not a number")
@@ -83,6 +91,21 @@ def value_of(written: str) -> float:
             digits, (f"{whole}{decimals}", f"{whole}.{decimals.rstrip('0')}" if int(decimals) else whole)
         )
     return number_of_digits(digits) * scale
+
+
+def _worded(text: str) -> float | None:
+    """Value of a number in words; None of one in digits."""
+    total, below = 0.0, 0.0
+    for word in re.split(r"[ -]", text):
+        if word in ("thousand", "million"):
+            total, below = total + below * _POWERS[word], 0.0
+        elif word == "hundred":
+            below *= _POWERS[word]
+        elif word in _TENS or word in _COUNTS:
+            below += _TENS.get(word) or _COUNTS[word]
+        elif word != "and":
+            return None
+    return total + below
 
 
 def number_of_digits(digits: str) -> float:

@@ -18,12 +18,12 @@ from sizer.workload.sentence.data import (
 )
 from sizer.workload.sentence.dates import need_in
 from sizer.workload.sentence.equipment.fabrics import read_fabrics, settle_fabrics
-from sizer.workload.sentence.equipment.gpus import qualify_gpus, read_gpus
+from sizer.workload.sentence.equipment.gpus import qualify_gpus, read_gpu_memory, read_gpus
 from sizer.workload.sentence.equipment.named import read_named, read_part_counts, read_storage_kind, read_tier
 from sizer.workload.sentence.equipment.setting import read_setting
 from sizer.workload.sentence.language import find_language, settle_language
-from sizer.workload.sentence.limits import RANKED, asks_for_most, limit_in, ranking_in, unit_price_in
-from sizer.workload.sentence.missing import network_answers, target_answers
+from sizer.workload.sentence.limits import MOST_THING, RANKED, asks_for_most, limit_in, ranking_in, unit_price_in
+from sizer.workload.sentence.missing import existing_gpus, network_answers, target_answers
 from sizer.workload.sentence.names import DATASET, DNN, measurements, names_of, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT, AmbiguousNumberError, value_of
@@ -44,6 +44,7 @@ from sizer.workload.sentence.targets import (
 from sizer.workload.sentence.team import read_growth, read_losses, read_team
 from sizer.workload.sentence.text import UnreadText, normal
 from sizer.workload.sentence.transformer.mixture import read_mixture
+from sizer.workload.sentence.transformer.serving import leave_serving
 from sizer.workload.sentence.transformer.typos import ask_misspelt
 from sizer.workload.sentence.unavailable import read_outside
 from sizer.workload.sentence.unread import unread_words
@@ -62,7 +63,7 @@ _CONFIDENCE = re.compile(
 _INFERENCE = re.compile(
     r"\b(?:batch |offline )?(?:validat\w+|inferenc\w+|inferring|replay\w*"
     r"|scoring|predictions?)(?: (?:on|of|over) (?:a|the|our|their|new|recorded) (?:test"
-    r"|validation|hold-?out) (?:set|data)(?:set)?)?(?! (?:loss|accuracy))",
+    r"|validation|hold-?out) (?:set|data)(?:set)?)?\b(?! (?:loss|accuracy))",
     re.I,
 )
 # "Classify 100 million images": only where samples are counted; a network that classifies may be trained.
@@ -77,6 +78,12 @@ _JOINED_AFTER = re.compile(r" (?:and|&|plus) ", re.I)
 _TEST_SET = re.compile(r"\b(?:test|validation|hold-?out)[ -](?:set|data)\b", re.I)
 _TRAINING = re.compile(r"\b(?:re-?|pre[ -]?)?train(?:s|ing|ings|ed)?\b", re.I)
 _DOES_TRAIN = re.compile(r"\b(?:re-?|pre[ -]?)?train(?:s|ing)?\b(?! set| data)", re.I)
+_HOW_LONG = re.compile(
+    r"\b(?:how (?:long|many (?:days|hours|weeks|months))|what (?:training )?time|when)"
+    r"(?: (?:will|would|does|do|is|can|could|should))?\b(?: (?:it|that|this|we|the training|training))?"
+    r"(?: (?:take|last|need|finish\w*|be (?:done|finished)))?",
+    re.I,
+)
 _OUT_OF_SCOPE = re.compile(
     r"\b(?:real[ -]?time|online|production|interactive|low[ -]latency|live) (?:inference"
     r"|inferencing|serving|predictions?)|\bmodel serving|\bserving (?:models?|traffic|requests)\b"
@@ -148,6 +155,7 @@ def _read(notes: Notes) -> None:
     _limits(notes, with_servers=most is not None)
     _ranking(notes)
     _task(notes)
+    read_gpu_memory(notes)
     read_host_memory(notes)
     read_rate(notes)
     read_times(notes)
@@ -164,6 +172,7 @@ def _read(notes: Notes) -> None:
     read_named(notes)
     read_storage_kind(notes)
     _limits(notes, with_servers="target" in notes.work)
+    _existing_busy(notes)
     settle_fabrics(notes)
     read_batch(notes)
     _most(notes)
@@ -277,6 +286,7 @@ def _task(notes: Notes) -> None:
         reason = "production inference is out of scope; ask for training, or for batch inference on a test set"
         notes.refuse(match[0], reason)
         notes.text.mark(match.start(), match.end())
+    leave_serving(notes, infers=_INFERENCE)
     trains = notes.text.find(_DOES_TRAIN)
     match = notes.text.find(_INFERENCE) or (None if trains else notes.text.find(_CLASSIFY))
     if match and trains:
@@ -313,6 +323,20 @@ def _most(notes: Notes) -> None:
         return
     notes.work["target"] = {"maximum": "rate"}
     notes.text.record(match, "the highest rate within the limits")
+    if thing := notes.text.find(MOST_THING):
+        notes.text.record(thing, "the highest rate within the limits")
+
+
+def _existing_busy(notes: Notes) -> None:
+    """How long a training takes on what the customer has: all of these GPUs are the target where none is given."""
+    servers = notes.request.get("existing", {}).get("servers", {})
+    how_long = notes.text.find(_HOW_LONG)
+    if how_long is None or not servers or "target" in notes.work:
+        return
+    n_gpus = existing_gpus(notes)
+    notes.work["target"] = {"gpus_busy": n_gpus}
+    notes.table("platforms").setdefault("servers", list(servers))
+    notes.text.record(how_long, f"time to train on the {n_gpus} existing GPUs")
 
 
 def _request(notes: Notes) -> dict[str, Any]:

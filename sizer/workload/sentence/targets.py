@@ -60,6 +60,7 @@ _TODAY = re.compile(
     r"(?: (?:today|now|currently))?(?=$|[ ,.;:!?)](?![\ue000-\ue006]))",
     re.I,
 )
+_FROM_SCRATCH = re.compile(r"\bfrom scratch\b", re.I)
 _EPOCHS = re.compile(rf"(?:\bfor )?{quantity(' ?-?(?:training )?epochs?')}(?!\w)", re.I)
 _WORKS_AT_MOST = re.compile(
     r"(?:\b(?:at most|no more than|not more than|up to|below|less than|max(?:imum)?\.?(?: of)?)|<=?) ?$", re.I
@@ -214,7 +215,10 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     if recipes:
         best = max(recipes, key=_common_first)
         work["recipe"] = best.id
-        notes.text.default(f"training length not given: {best.name}")
+        start = ", from its checkpoint" if best.starts_from_checkpoint else ""
+        notes.text.default(f"training length not given: {best.name}{start}")
+        if best.starts_from_checkpoint and (match := notes.text.find(_FROM_SCRATCH)):
+            notes.leave(match)
         return
     dnn = notes.catalog.dnns[work["dnn"]]
     if dnn.transformer is not None:

@@ -18,7 +18,9 @@ _PERSON = (
     r"|post-?docs?|radiologists?|physicists?|doctors?|employees|team members|members|devs?|folks|faculty)"
 )
 _PEOPLE = re.compile(
-    rf"(?:\ba (?:team|group|lab|department|class) of )?{quantity(rf' (?:{_KIND} )*{_PERSON}')}(?!\w)", re.I
+    r"(?:\b(?:(?:a|an|the|our|this) )?(?:(?:small|little|tiny|young|new|large|big) )?"
+    rf"(?:team|group|lab|department|class|startup|company) of )?{quantity(rf' (?:{_KIND} )*{_PERSON}')}(?!\w)",
+    re.I,
 )
 _JOB = r"(?:(?:training |GPU |short |long )*(?:jobs?|runs?|trainings|experiments?))"
 _JOBS_A_DAY = re.compile(
@@ -46,6 +48,13 @@ _WAIT = re.compile(
     re.I,
 )
 _ASSUMED: dict[str, Any] = {"name": "Training job", "gpus": 1, "jobs_a_day_each": 1, "duration_s": "4 h"}
+_IN_TIME = re.compile(rf"\b(?:in|within|over) (?:about |around |less than |under )?{TIME}\b|\bover ?night\b", re.I)
+# What says that the people run jobs of their own.
+_SHARES = re.compile(
+    r"\b(?:shar(?:e|es|ed|ing)|jobs?|queues?|slurm|scheduler|kubernetes|each|every|concurrent\w*|simultaneous\w*"
+    r"|multi[ -]?(?:user|tenant)|experiments?|wait\w*|starts?)\b",
+    re.I,
+)
 _LOSSES = {
     "server": r"(?:GPU |compute )?(?:servers?|nodes?|machines?|box(?:es)?)",
     "storage-node": r"storage nodes?",
@@ -110,6 +119,9 @@ def read_team(notes: Notes) -> None:
     low, high = ends(match)
     if not 1 <= high <= 100_000:
         return
+    if _is_one_training(notes):
+        notes.text.record(match, f"{round(high)} people of this training; no jobs of theirs are added")
+        return
     job = dict(_ASSUMED)
     team: dict[str, Any] = {"data_scientists": round(high), "wait_s": "30 min", "job": [job]}
     notes.request["team"] = team
@@ -144,6 +156,13 @@ def read_team(notes: Notes) -> None:
         assumed.append("4 h per job")
     if assumed:
         notes.text.default(f"jobs of the team, assumed: {', '.join(assumed)}")
+
+
+def _is_one_training(notes: Notes) -> bool:
+    """Whether the people train together: a training is stated with its tokens or time, and no jobs of theirs."""
+    works = (notes.work, *notes.trainings)
+    is_stated = any("tokens" in work for work in works) or notes.text.find(_IN_TIME) is not None
+    return is_stated and _SHARES.search(notes.text.sentence) is None
 
 
 def read_losses(notes: Notes) -> None:

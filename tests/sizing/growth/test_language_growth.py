@@ -29,6 +29,12 @@ def test_data_grow_by_tokens():
     assert third.dataset_bytes is None
 
 
+def test_the_stored_set_grows_with_its_tokens():
+    """1e12 tokens of two bytes double twice: 4e12 tokens, 8 TB."""
+    third = yearly_requests(asked({"data": 2}, dataset_bytes=2e12), CATALOG)[2].workload[0]
+    assert third.dataset_bytes == pytest.approx(8e12)
+
+
 def test_the_first_purchase_is_enough_for_the_first_year():
     grown = size(asked({"target": 1.4}), CATALOG)
     (alone,) = size(asked({"target": 1.4}).model_copy(update={"growth": None}), CATALOG).design.workloads

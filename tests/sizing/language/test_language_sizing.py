@@ -201,12 +201,24 @@ def test_measured_stacks_are_those_of_the_published_runs():
         ({"stack": "tf-tensorpack-reference"}, "trains no language models"),
         ({"tokens": -1}, "tokens"),
         ({"sequence_tokens": 5}, "sequence_tokens"),
+        # A step of pre-training has 512 sequences of 8,192 tokens, 4,194,304 in all.
+        ({"tokens": 32_000}, "32\\W000 tokens is shorter than one step of 4.19 million tokens \\(512 sequences"),
+        ({"tokens": 1e6, "epochs": 4}, "4.00 million tokens is shorter than one step of 4.19 million tokens"),
+        # 40 GB of four bytes a token are 10 billion tokens.
+        ({"tokens": 1e8, "dataset_bytes": 40e9}, "holds 10.0 billion tokens .* the request states 100 million tokens"),
     ],
 )
 def test_what_makes_no_sense_is_refused(changed, says):
     work = {"dnn": "llama-3-8b", "target": {"gpus_busy": 8}, **changed}
     with pytest.raises(RequestError, match=says):
         sized(**work)
+
+
+def test_stored_bytes_leave_the_tokens_of_an_epoch():
+    """A billion tokens in 2 GB: two bytes each."""
+    asked = request("llama-3-8b", tokens=1e9, dataset_bytes=2e9)
+    (work,) = resolved(asked, examples.catalog(), stored_calibration())
+    assert (work.n_samples, work.dataset_bytes, work.sample_bytes) == (1e9, 2e9, 2.0)
 
 
 @settings(deadline=None, max_examples=10)

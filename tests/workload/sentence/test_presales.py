@@ -13,9 +13,10 @@ from tests.workload.sentence.presales import SENTENCES, Expected
 from tests.workload.sentence.presales_equipment import EQUIPMENT
 from tests.workload.sentence.presales_language import LANGUAGE_SENTENCES
 from tests.workload.sentence.presales_layouts import LAYOUTS
+from tests.workload.sentence.presales_lengths import LENGTHS
 from tests.workload.sentence.presales_talk import TALK
 
-ALL = (*SENTENCES, *LANGUAGE_SENTENCES, *TALK, *EQUIPMENT, *LAYOUTS)
+ALL = (*SENTENCES, *LANGUAGE_SENTENCES, *TALK, *EQUIPMENT, *LAYOUTS, *LENGTHS)
 
 
 def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from sizer.base.quantities import by_count
 from sizer.catalog.schema import Gpu
 from sizer.workload.sentence.equipment.named import EXISTING_WORDS, is_existing
-from sizer.workload.sentence.names import GPU, VENDOR, Mention, short_name
+from sizer.workload.sentence.names import GPU, SERVER, VENDOR, Mention, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT, ends, quantity, value_of
 from sizer.workload.sentence.reading import Answer, Question
@@ -23,6 +23,22 @@ _QUALIFIED = re.compile(
 _GPU_NAME = rf"(?:{VENDOR}+ )?{GPU}+(?: (?:GPUs?|cards?|accelerators?))?"
 _GPU_KINDS = rf"(?:{_GPU_NAME}|(?:more |new |{VENDOR}+ )?(?:GPUs?|graphics cards|accelerators))"
 _GPUS = re.compile(quantity(rf" ?(?:[x*] ?)?(?:pieces of |of the )?{_GPU_KINDS}(?!\w)", between="(?!x)x"), re.I)
+# "40GB GPUs", "80 GB of HBM", "40 GB per GPU", "GPUs with 40 GB of memory each".
+_GB = r"(?<![\w.,])(?P<gb>\d{1,3}) ?(?:GB|GiB)"
+_GPU_NOUN = r"(?:GPUs?|cards?|accelerators?|graphics cards?)"
+_GPU_MEMORY = (
+    re.compile(
+        rf"{_GB}[ -](?:of )?(?:(?:GPU|graphics|video|VRAM|HBM\w*) (?:memory|RAM)|VRAM|HBM\w*|{_GPU_NOUN})\b"
+        rf"(?: (?:per|each|a|on each|in each) {_GPU_NOUN}\b)?",
+        re.I,
+    ),
+    re.compile(rf"{_GB}(?: (?:of )?(?:memory|RAM))?(?: ?/ ?| (?:per|a|on each|in each|for each) ){_GPU_NOUN}\b", re.I),
+    re.compile(
+        rf"(?:(?<=GPUs )|(?<=cards )|(?<=accelerators )|(?<={GPU} ))(?:with|of|having) {_GB}"
+        r"(?: (?:of )?memory(?: each)?| each)\b(?! (?:per|in each|a) (?:server|node))",
+        re.I,
+    ),
+)
 _GPUS_BEFORE = re.compile(rf"{GPU}+ ?[x*] ?(?P<number>{COUNT})(?!\w)", re.I)  # H100 x 64
 _GPU_ALONE = re.compile(_GPU_NAME, re.I)
 _AT_MOST = re.compile(
@@ -74,6 +90,24 @@ def qualify_gpus(notes: Notes) -> None:
         notes.mentions.remove(mention)
         notes.mentions.append(Mention(GPU, match.start(), match.end(), ids))
         notes.text.mark(match.start(), match.end(), GPU)
+
+
+def read_gpu_memory(notes: Notes) -> None:
+    """Memory of GPUs, which is no data set: it chooses among the GPUs of named servers, or stays unread."""
+    for pattern in _GPU_MEMORY:
+        while match := notes.text.find(pattern):
+            servers = [notes.catalog.servers[key] for one in notes.mentions if one.kind == SERVER for key in one.ids]
+            gpus = [
+                key
+                for server in servers
+                for key in server.gpus
+                if f" {match['gb']} gb" in notes.catalog.gpus[key].name.lower() and key in usable_gpus(notes.catalog)
+            ]
+            if not gpus or "gpus" in notes.request.get("platforms", {}):
+                notes.leave(match)
+                continue
+            notes.table("platforms")["gpus"] = list(dict.fromkeys(gpus))
+            notes.text.record(match, f"GPUs with {match['gb']} GB")
 
 
 def _has_form(gpu: Gpu, form: str) -> bool:

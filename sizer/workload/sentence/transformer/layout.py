@@ -1,7 +1,6 @@
 """What a sentence fixes of the parallel layout, and how it fills sequences: TP 8, micro batch 2, ZeRO-3, packed."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sizer.workload.sentence.notes import Notes
@@ -81,7 +80,7 @@ _PACKED = re.compile(r"\b(?:packed|with packing|sequence packing)\b(?: (?:in)?to
 
 
 def find_layout(notes: Notes) -> list[LanguagePhrase]:
-    """Find words about the layout and about packing, before batches and tokens are looked for."""
+    """Find words about the layout, before batches and tokens are looked for."""
     phrases: list[LanguagePhrase] = []
 
     def add(match: re.Match[str], meaning: str, key: str, value: object) -> None:
@@ -114,11 +113,17 @@ def find_layout(notes: Notes) -> list[LanguagePhrase]:
             _ask(
                 notes, match, "of all activations, or of those of attention", ("full recompute", "selective recompute")
             )
-    _find_packing(notes, add_phrase=add)
     return phrases
 
 
-def _find_packing(notes: Notes, add_phrase: Callable[[re.Match[str], str, str, object], None]) -> None:
+def find_packing(notes: Notes) -> list[LanguagePhrase]:
+    """Find the length of documents and how they fill sequences, once numbers of documents are found."""
+    phrases: list[LanguagePhrase] = []
+
+    def add_phrase(match: re.Match[str], meaning: str, key: str, value: object) -> None:
+        phrases.append(LanguagePhrase(match, meaning, key, value))
+        notes.text.mark(match.start(), match.end())
+
     document = notes.text.find(_DOCUMENT_TOKENS)
     if document is not None:
         n_tokens = int(re.sub(r"[ ,]", "", document["n"] or document["n2"]))
@@ -133,6 +138,7 @@ def _find_packing(notes: Notes, add_phrase: Callable[[re.Match[str], str, str, o
             add_phrase(match, "one document in each sequence", "packing", False)
     elif match := notes.text.find(_PACKED):
         add_phrase(match, "several documents in a sequence", "packing", True)
+    return phrases
 
 
 def _ask(notes: Notes, match: re.Match[str], reason: str, labels: tuple[str, ...]) -> None:

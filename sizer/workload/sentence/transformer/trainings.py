@@ -60,11 +60,8 @@ def split_trainings(notes: Notes) -> None:
     notes.trainings, notes.second_training_at = trainings, cut
 
 
-def give_tokens(notes: Notes, start: int, tokens: object) -> bool:
-    """Give a length to the training that it is stated for, or to the other where this one has a length already."""
+def training_without_length(notes: Notes, start: int) -> dict[str, Any] | None:
+    """The training that a length is stated for, or the other where this one has a length already; None if both have."""
     own = int(start >= notes.second_training_at)
-    for training in (notes.trainings[own], notes.trainings[1 - own]):
-        if "tokens" not in training:
-            training["tokens"] = tokens
-            return True
-    return False
+    both = (notes.trainings[own], notes.trainings[1 - own])
+    return next((training for training in both if "tokens" not in training), None)

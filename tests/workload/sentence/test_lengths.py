@@ -1,0 +1,72 @@
+"""Readings that would be wrong and complete: what is asked or refused instead, and what is offered."""
+
+import pytest
+
+from sizer.workload.sentence.reader import read_sentence
+from tests.factories.examples import catalog
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Serve Llama 3 70B at 10,000 tokens/s on H200",
+        "Serve Llama 3 8B to users at 5,000 tokens/s on B200",
+        "Run inference with Llama 3 70B for 500 users",
+        "Deploy Llama 3 8B for 500 users at 5,000 tokens/s on B200",
+        "Host Llama 3 8B at 5,000 tokens/s on B200",
+        "Validate Llama 3 8B on 8 H100",
+    ],
+)
+def test_serving_of_a_language_model_is_refused(sentence):
+    question = read_sentence(sentence, catalog()).question
+    assert question.about == "refused"
+    assert question.reason.startswith("serving and inference of language models are out of scope")
+
+
+def test_of_a_training_that_is_followed_by_serving_the_serving_is_unread():
+    reading = read_sentence("Fine-tune Llama 3 8B on 100M tokens in a day and serve it to 500 users", catalog())
+    assert (reading.question, reading.unread) == (None, ("serve",))
+    assert "team" not in reading.request
+
+
+def test_a_validation_loss_is_no_inference():
+    reading = read_sentence("Llama 3 8B at 5,000 tokens/s, validation loss every hour", catalog())
+    assert reading.question is None
+    assert "validation" in reading.unread
+
+
+def test_too_few_tokens_for_the_samples_are_asked_for():
+    question = read_sentence("Fine-tune Llama 3 8B on 100k samples in 8 hours, 4096 tokens", catalog()).question
+    assert (question.about, question.words) == ("refused", "100k samples")
+    assert "too few" in question.reason
+
+
+def test_each_of_two_trainings_keeps_the_length_of_its_samples():
+    sentence = "Fine-tune Llama 3 8B on 100k samples of 4096 tokens and pretrain Llama 3 70B on 1T tokens, 64 H100"
+    tuned, trained = read_sentence(sentence, catalog()).request["workload"]
+    assert (tuned["tokens"], tuned["document_tokens"]) == (409.6e6, 4096)
+    assert trained["tokens"] == 1e12
+    assert "document_tokens" not in trained
+
+
+def test_the_gpus_that_are_there_are_offered_first():
+    question = read_sentence("We have 4 DGX H100 and want to pretrain Llama 3 8B on 1T tokens", catalog()).question
+    assert (question.about, question.answers[0].label) == ("target", "32 GPUs")
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "GPT2", "GPT-2 XL", "GPT-2 1.5B"])
+def test_of_gpt_2_models_of_its_size_are_offered(name):
+    """The largest GPT-2 has 1.5 billion parameters: Llama 3.2 1B (1.2) and MPT 1B (1.3) are the nearest."""
+    question = read_sentence(f"{name} on 8 A100", catalog()).question
+    assert (question.about, question.words) == ("unavailable", name)
+    assert {answer.label for answer in question.answers[:2]} == {"Llama 3.2 1B", "MPT 1B"}
+    own = read_sentence(question.answers[-1].sentence, catalog())
+    assert own.is_complete
+    assert own.request["workload"][0]["dnn"]["parameters"] == 1.5e9
+
+
+def test_a_recipe_says_that_it_starts_from_a_checkpoint():
+    reading = read_sentence("Pre-train BERT-large in 10 minutes on B200", catalog())
+    assert "training length not given: BERT, MLPerf v5.0, from its checkpoint" in [
+        one.meaning for one in reading.phrases
+    ]
