@@ -1,4 +1,4 @@
-"""PDUs, power shelves and inlets have ratings of their own, in the acceptance test and wherever else they are counted."""
+"""PDUs, power shelves and inlets have ratings of their own, in the acceptance test and wherever they are counted."""
 
 from functools import cache
 
