@@ -9,7 +9,8 @@ from scipy.sparse import csr_array, hstack
 from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Estimate
 from sizer.calibrate.fit.solver import fit_left_out, fit_with_priors, row_variance
-from sizer.calibrate.language.cases import TUNED, LanguageCase, arrays, runtimes
+from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes
+from sizer.calibrate.language.stacks import TUNED
 from sizer.perf.language.memory import GIB, MEMORY_FACTORS, MemoryFactors, memory_use
 
 # The terms are counted from what the software keeps; half widths of what that leaves open.

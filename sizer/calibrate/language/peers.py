@@ -8,7 +8,8 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.calibrate.language.calibration import LanguageCalibration
-from sizer.calibrate.language.cases import LanguageCase, arrays, gpu_of_case, number_format
+from sizer.calibrate.language.cases import LanguageCase, arrays, gpu_of_case
+from sizer.calibrate.language.stacks import number_format
 from sizer.catalog.model import Catalog
 from sizer.perf.language.step import ELEMENT_BYTES
 

@@ -36,7 +36,7 @@ class LanguageRow:
     gpu: str
     precision: str
     gpus: float  # 0: not stated
-    kind: str = "pretrain"
+    kind: str = ""
     arch: str = ""
     params_b: float | None = None
     layers: float | None = None
