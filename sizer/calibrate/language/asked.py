@@ -6,8 +6,8 @@ import re
 from sizer.base.errors import RequestError
 from sizer.base.faults import nearest
 from sizer.base.identity_cache import cached_by_catalog
-from sizer.calibrate.language.stacks import STACK_WORDS
 from sizer.calibrate.language.shapes import GPU_MAKERS, plain_name
+from sizer.calibrate.language.stacks import STACK_WORDS
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 

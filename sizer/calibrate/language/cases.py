@@ -2,8 +2,10 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 
 import numpy as np
 
@@ -88,9 +90,25 @@ def cases_of(
     models, gpus = shapes_by_name(catalog), _gpus_by_name(catalog)
     domains, names = _domains(catalog), ModelNames(catalog, known)
 
+    @cache
+    def formats() -> list[tuple[str | None, str, str]]:
+        machines = {text: gpu_named(text, gpus) for text in {one.gpu for one in known}}
+        stated = [(machines[one.gpu], one) for one in known if one.precision and one.role == "calibration"]
+        return [(gpu.generation, stack_named(one), number_format(one.precision)) for gpu, one in stated if gpu]
+
+    @cache
+    def usual_format(generation: str | None, stack: str) -> str:
+        """Number format of most runs with GPUs of a generation and a stack, else of the generation, else BF16."""
+        alike = [one for one in formats() if one[0] == generation]
+        chosen = Counter(one[2] for one in [one for one in alike if one[1] == stack] or alike)
+        return chosen.most_common(1)[0][0] if chosen else number_format("")
+
     def case_of(row: LanguageRow) -> LanguageCase | CalibrationNote:
         guessed: list[str] = []
-        return _case(usual_words(row, names, known, guessed), gpus, shapes, models, domains, guessed)
+        usual = usual_words(row, names, known, guessed)
+        return _case(
+            usual, gpus, shapes, models, domains, guessed, lambda gpu, stack: usual_format(gpu.generation, stack)
+        )
 
     return _recomputing([case_of(row) for row in rows])
 
@@ -143,6 +161,7 @@ def _case(
     models: dict[str, TransformerShape],
     domains: dict[str, int],
     guessed: list[str],
+    usual_format: Callable[[Gpu, str], str],
 ) -> LanguageCase | CalibrationNote:
     gpu = gpu_named(row.gpu, gpus)
     if gpu is None:
@@ -151,6 +170,7 @@ def _case(
         return note(FitNote.COUNTS_NOT_STATED)
     if not row.precision:
         guessed.append("precision")
+        row = replace(row, precision=usual_format(gpu, stack_named(row)))
     like = shapes.get(row.model.lower())
     sequence = row.seq
     if sequence is None:
@@ -232,6 +252,13 @@ def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
         mixture_stack=release if mixture else "",
         lora=stack if row.kind == "lora" else "",
     )
+
+
+def work_flop(cases: Sequence[LanguageCase]) -> Floats:
+    """Model FLOP of a step on one GPU, causal; adapters leave out the gradients of weights."""
+    shapes, layouts, _ = arrays(cases)
+    work = shapes.model_flop(layouts.sequence) * layouts.batch * layouts.sequence / layouts.gpus
+    return np.asarray(np.where(layouts.is_lora, work * 2 / 3, work))
 
 
 def runtimes(cases: Sequence[LanguageCase]) -> Runtime:

@@ -12,8 +12,9 @@ from sizer.catalog.model import Catalog
 
 # Words of a name that tell no model from another, and makers that stand before it.
 _KINDS_OF_MODEL = frozenset(
-    "instruct base chat hf it lora qlora peft sft moe model pretrain pretraining finetune finetuning".split()
-)
+    ("instruct", "base", "chat", "hf", "it", "lora", "qlora", "peft", "sft", "moe", "model", "pretrain", "pretraining",
+     "finetune", "finetuning")
+)  # fmt: skip
 _MAKERS = frozenset(("meta", "nvidia", "openai", "google", "mosaicml", "xai", "moonshotai"))
 _ACTIVE = re.compile(r"(?<![a-z])a[0-9]+(?:\.[0-9]+)?b(?![a-z])")
 _SIZE = re.compile(r"(?<![0-9.])(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[bm](?![a-z])")
@@ -173,7 +174,7 @@ def usual_words(row: LanguageRow, names: ModelNames, known: Sequence[LanguageRow
 
 
 def _kind(row: LanguageRow, model: str, known: Sequence[LanguageRow], guessed: list[str]) -> str:
-    """The task: pretrain, pretrain_proxy, sft or lora. Of a benchmark that a row does not state, the benchmark's own."""
+    """The task: pretrain, pretrain_proxy, sft or lora; of a benchmark whose task a row leaves out, the benchmark's."""
     plain = plain_name(row.kind)
     if any(word in plain for word in ("lora", "peft", "adapter")):
         return "lora"

@@ -20,8 +20,8 @@ from sizer.calibrate.language.basis import RunBasis
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import gpu_of_case
 from sizer.calibrate.language.rows import LanguageRow
-from sizer.calibrate.language.stacks import stack_named
 from sizer.calibrate.language.stack_worth import stack_worths
+from sizer.calibrate.language.stacks import stack_named
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Stack
