@@ -83,7 +83,8 @@ def cases_of(
     catalog : Catalog
         For the GPUs.
     known : sequence of LanguageRow
-        Rows whose models lend their shape to rows that name the model only.
+        Rows whose models lend their name and shape to rows that name the model only, and whose number formats and tasks
+        are the usual ones.
     """
     stated = sorted((one for one in known if one.layers and one.hidden), key=lambda one: one.role == "calibration")
     shapes = {one.model.lower(): one for one in stated}
@@ -106,9 +107,7 @@ def cases_of(
     def case_of(row: LanguageRow) -> LanguageCase | CalibrationNote:
         guessed: list[str] = []
         usual = usual_words(row, names, known, guessed)
-        return _case(
-            usual, gpus, shapes, models, domains, guessed, lambda gpu, stack: usual_format(gpu.generation, stack)
-        )
+        return _case(usual, gpus, shapes, models, domains, guessed, usual_format)
 
     return _recomputing([case_of(row) for row in rows])
 
@@ -161,7 +160,7 @@ def _case(
     models: dict[str, TransformerShape],
     domains: dict[str, int],
     guessed: list[str],
-    usual_format: Callable[[Gpu, str], str],
+    usual_format: Callable[[str | None, str], str],
 ) -> LanguageCase | CalibrationNote:
     gpu = gpu_named(row.gpu, gpus)
     if gpu is None:
@@ -170,7 +169,7 @@ def _case(
         return note(FitNote.COUNTS_NOT_STATED)
     if not row.precision:
         guessed.append("precision")
-        row = replace(row, precision=usual_format(gpu, stack_named(row)))
+        row = replace(row, precision=usual_format(gpu.generation, stack_named(row)))
     like = shapes.get(row.model.lower())
     sequence = row.seq
     if sequence is None:

@@ -27,8 +27,8 @@ PRIOR_SD = {
 # about the model, and of one whose layout or shape is guessed.
 _STACK_SD, _SCATTER = 0.15, 0.05
 _SPREAD, _GUESSED_SPREAD = 0.10, 0.18
-# Where the micro batch or the layout is not stated: blanked in the fitted rows, so much has 90 % of the peaks inside. The
-# guessed layout of adapters is near: blanked in eight, errors are 0.10.
+# Where the micro batch or the layout is not stated: blanked in the fitted rows, so much has 90 % of the peaks inside.
+# The guessed layout of adapters is near: blanked in eight, errors are 0.10.
 _WITHOUT = {"micro batch": 0.32, "layout": 0.63}
 _STEP = 1e-4
 # Probability of fitting below which a stated layout is refused.
