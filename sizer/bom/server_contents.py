@@ -7,6 +7,7 @@ from sizer.catalog.items import Item
 from sizer.catalog.labels import memory_size
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
+from sizer.physical.networks.ports import nodes_of
 
 _DRIVES = ("local drives", "local drive")
 # Ports of the main board, which are no choice of an order.
@@ -66,7 +67,9 @@ def _drives(server: Server, catalog: Catalog) -> Iterator[str]:
     storage = catalog.storage.get(server.local_storage or "")
     if not stated and storage is not None and storage.usable_bytes is not None:
         size = storage.usable_bytes
-        stated = f"{si(size.value, 'B')} {storage.name}{_mark(size.basis == 'assumed')}"
+        # The size is that of one tray of a system that arrives as a rack.
+        trays = f"{nodes_of(server)} x " if nodes_of(server) > 1 else ""
+        stated = f"{trays}{si(size.value, 'B')} {storage.name}{_mark(size.basis == 'assumed')}"
     if stated:
         yield stated.replace(" x ", " × ")
 

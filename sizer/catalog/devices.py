@@ -35,11 +35,12 @@ class RackContent(Frozen):
 class DeliveredRack(Frozen):
     """A system that its maker delivers as a rack, with its own power shelves.
 
-    Each power inlet of the system is that of one power shelf; half of them suffice.
+    Each power inlet of the system is that of one power shelf, or one of the cabinet; half of them suffice.
     """
 
     rack: ShortText  # id in racks/
-    shelf_w: Sourced[Watts]  # rating of one power shelf
+    shelf_w: Sourced[Watts]  # rating of one power shelf or inlet
+    has_shelves: bool = True  # False: a cabinet with inlets and no power shelves
     contents: Annotated[tuple[RackContent, ...], Field(min_length=1)]
 
     @property

@@ -251,6 +251,8 @@ def fact_value_text(field: str, value: object) -> str:
         return f"{value.count} × {value.name}, {value.height_u}U each, from unit {value.lowest_u} up"
     if field == "usable_share" and isinstance(value, (int, float)):
         return f"{plain(100 * float(value))}{NARROW_SPACE}%"
+    if field == "number_formats" and isinstance(value, tuple):
+        return ", ".join(one.upper() for one in value)
     if field == "form_factor":
         return form_factor_name(str(value))
     return fact_value(value, unit_of_field(field)[1])

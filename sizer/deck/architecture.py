@@ -20,7 +20,7 @@ from sizer.deck.notes import notes
 from sizer.deck.rack_contents import MAX_KINDS, rack_contents
 from sizer.drawings.cluster import Cluster
 from sizer.drawings.datapath import datapath
-from sizer.drawings.racks import at_least, kilograms, rack_kinds
+from sizer.drawings.racks import rack_kinds, weight_text
 from sizer.drawings.room import room
 from sizer.drawings.shapes import Drawing
 from sizer.drawings.topology import topology
@@ -126,7 +126,7 @@ def racks(context: GuideContext) -> Slide:
     plan = design.plan
     counts = design.quantities
     some_weight = any(rack.has_unknown_weight for rack in plan.racks)
-    weight = at_least(some_weight, kilograms(sum(rack.weight_kg for rack in plan.racks)))
+    weight = weight_text(sum(rack.weight_kg for rack in plan.racks), some_weight)
     count = counts.n_racks
     figures = (
         KeyFigure(grouped(count), words.plural_of(count, "rack")),

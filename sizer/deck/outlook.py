@@ -86,7 +86,7 @@ def _scaling_texts(answer: WorkloadAnswer, n_gpus: int) -> Iterator[str]:
         if answer.language is None:
             yield f"That is {share} of {grouped(n_gpus)} times the rate of one GPU."
         else:
-            yield f"A GPU does {share} of what it does in the smallest cluster that holds the model."
+            yield f"A GPU does {share} of what it does in the fewest servers that hold the model."
     yield result_text.limit(answer, named=False)
 
 

@@ -7,7 +7,6 @@ What no source states is drawn in its generic form, and title or caption say so.
 from sizer.base.quantities import by_count
 from sizer.drawings.node_facts import (
     HOST_LINK,
-    NVLINK_LAYOUT,
     NVLINKS_OF_A_GPU,
     NVSWITCH_CHIPS,
     PCIE_SWITCHES,
@@ -22,6 +21,9 @@ from sizer.sizing.result import DesignAnswer
 
 # Pairs of a hybrid cube mesh: six in each of two fours, and the four between partners.
 MESH_PAIRS = 16
+
+# Layouts of GPUs with links between them.
+_LINKED = ("mesh", "full", "many", "switched", "joined")
 
 # The outline of a box is half outside of it.
 _EDGE = 1.0
@@ -100,7 +102,8 @@ class _Layout:
     def _bus_name(self) -> str:
         stated = self.facts.feature(HOST_LINK)
         if stated:
-            return f"{stated} to each GPU"
+            others = "" if "PCIe" in stated else ", PCIe to adapters and drives"
+            return f"{stated} to each GPU{others}"
         link = self.facts.server.intra_link
         return link.value.name if link is not None and link.value.topology == "host" else "PCIe"
 
@@ -155,12 +158,20 @@ class _Layout:
             return fully_connected(source, facts.n_gpus, _EDGE, _GPU_ZONE, top)
         bus = None
         if layout == "switched":
-            chips = facts.feature(NVSWITCH_CHIPS)
-            said = f"{chips} chips" if chips else "number of chips not published"
-            bus = Part("NVSwitch", (said,))
+            bus = self._nvswitch()
+        elif layout == "many":
+            bus = Part(facts.link_name, (f"a direct link from each GPU to each of the {facts.n_gpus - 1} others",))
         elif layout == "joined":
             bus = Part(facts.link_name, ("which GPUs it joins directly is not published",))
         return in_rows(source, facts.n_gpus, _EDGE, _GPU_ZONE, top, bus)
+
+    def _nvswitch(self) -> Part:
+        """The chips that join the GPUs; those of a rack of trays are in switch trays of their own."""
+        chips = self.facts.feature(NVSWITCH_CHIPS)
+        if self.facts.n_trays > 1:
+            inside = f", {chips} chips" if chips else ""
+            return Part("NVLink switch trays of the rack", (f"outside this tray{inside}",))
+        return Part("NVSwitch", (f"{chips} chips" if chips else "number of chips not published",))
 
     def _gpu_texts(self) -> list[str]:
         """What the GPUs are, and what their links carry."""
@@ -171,7 +182,7 @@ class _Layout:
             links = each * facts.n_gpus // 2
             pairs = MESH_PAIRS if facts.layout == "mesh" else facts.n_gpus * (facts.n_gpus - 1) // 2
             texts.append(f"{links} NVLinks on {pairs} pairs, {each} at each GPU")
-        if facts.layout in ("mesh", "full", "switched", "joined") and rate:
+        if facts.layout in _LINKED and rate:
             texts.append(f"{facts.link_name}, {rate} a GPU each way")
         return texts
 
@@ -206,8 +217,8 @@ def node_title(design: DesignAnswer) -> str:
         return f"{server}: one GPU, no link between GPUs"
     if layout == "mesh":
         return f"{server}: NVLink joins each GPU to four of the seven others directly"
-    if layout == "full":
-        return f"{server}: NVLink joins each of the {count} GPUs to every other directly"
+    if layout in ("full", "many"):
+        return f"{server}: {facts.link_name} joins each of the {count} GPUs to every other directly"
     if layout == "switched" and facts.n_trays > 1:
         total = facts.design.platform.gpus_per_server
         return f"A compute tray of the {server}: NVLink leads from its {count} GPUs to all {total} of the rack"
@@ -232,20 +243,25 @@ def node_caption(design: DesignAnswer) -> str:
     """How to read the drawing of a node, and what no source states of it. Follows the title in a caption."""
     facts = NodeFacts(design)
     sentences = []
-    if facts.layout in ("mesh", "full", "switched", "joined"):
-        sentences.append(f"Thick lines are {facts.link_name}, thin ones PCIe and memory.")
+    host_link = facts.feature(HOST_LINK)
+    if facts.layout in _LINKED:
+        thin = "PCIe and memory" if not host_link or "PCIe" in host_link else f"{host_link}, PCIe and memory"
+        sentences.append(f"Thick lines are {facts.link_name}, thin ones {thin}.")
     else:
         sentences.append("Lines are PCIe and memory.")
     each = facts.count(NVLINKS_OF_A_GPU)
     if facts.layout == "mesh" and each is not None:
         doubled = each * facts.n_gpus // 2 - MESH_PAIRS
         sentences.append(f"Of the {MESH_PAIRS} pairs, {doubled} have two links; no source says which.")
-    if facts.layout == "full" and facts.is_derived(NVLINK_LAYOUT):
+    if facts.layout == "full" and facts.is_derived(facts.layout_key):
         sentences.append("Every pair is connected: derived from the number of links of each GPU.")
     if facts.count(PCIE_SWITCHES):
         sentences.append("How the PCIe lanes and slots are split over switches and processors is not published.")
     elif facts.layout != "pcie":
         sentences.append("How the PCIe lanes are split, and whether switches stand in them, is not published.")
-    if facts.server.intra_link is not None and facts.server.intra_link.basis == "assumed":
-        sentences.append("GPUs and their link are assumed; ask the vendor.")
+    link, gpus = facts.server.intra_link, facts.server.n_gpus
+    if link is not None and link.basis == "assumed":
+        are_assumed = gpus is not None and gpus.basis == "assumed"
+        what = "GPUs and their link are" if are_assumed else "The link between the GPUs is"
+        sentences.append(f"{what} assumed; ask the vendor.")
     return " ".join(sentences)

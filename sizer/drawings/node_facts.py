@@ -17,12 +17,12 @@ from sizer.physical.platforms import MIN_LAN_GBIT_PER_S
 from sizer.physical.roles import NetworkPlane, NetworkRole, Role
 from sizer.sizing.result import DesignAnswer
 
-# mesh: hybrid cube mesh of eight; full: every pair; switched: NVSwitch; joined: direct links, pairs not published;
-# pcie: PCIe only; unknown: no source says; single: one GPU.
-Layout = Literal["mesh", "full", "switched", "joined", "pcie", "unknown", "single"]
+# mesh: hybrid cube mesh of eight; full: every pair; many: every pair of too many GPUs to draw each; switched: NVSwitch;
+# joined: direct links, pairs not published; pcie: PCIe only; unknown: no source says; single: one GPU.
+Layout = Literal["mesh", "full", "many", "switched", "joined", "pcie", "unknown", "single"]
 
 # Features of catalog/servers/ that state a layout, and the values that are drawn pair by pair.
-NVLINK_LAYOUT, NVLINKS_OF_A_GPU, PCIE_SWITCHES = "NVLink layout", "NVLinks of a GPU", "PCIe switches"
+NVLINKS_OF_A_GPU, PCIE_SWITCHES = "NVLinks of a GPU", "PCIe switches"
 NVSWITCH_CHIPS, HOST_LINK, LOCAL_DRIVES = "NVSwitch chips", "host to GPU", ("local drives", "local drive")
 _MESH, _FULL = "hybrid cube mesh", "fully connected"
 _MESH_GPUS, _MOST_FULL_GPUS = 8, 4
@@ -76,10 +76,17 @@ class NodeFacts:
             return "switched"
         if link.value.topology == "host":
             return "pcie"
-        stated = self.feature(NVLINK_LAYOUT)
+        stated = self.feature(self.layout_key)
         if stated == _MESH and self.n_gpus == _MESH_GPUS:
             return "mesh"
-        return "full" if stated == _FULL and self.n_gpus <= _MOST_FULL_GPUS else "joined"
+        if stated != _FULL:
+            return "joined"
+        return "full" if self.n_gpus <= _MOST_FULL_GPUS else "many"
+
+    @property
+    def layout_key(self) -> str:
+        """Feature that states which GPUs its links join: "NVLink layout", "Infinity Fabric layout"."""
+        return f"{self.link_name} layout"
 
     def feature(self, key: str) -> str:
         """A feature of the server; empty where its catalogue file states none."""
@@ -222,7 +229,9 @@ class NodeFacts:
         name = "controller" if port.use == "bmc" else "host"
         if port.use == "management" and self._leads_to_lan(port):
             name = "host and customer's LAN"
-        return f"{link_text(port.count, port.kind)}, {name}"
+        shared = "" if port.count % self.n_trays == 0 else ", shared by all trays"
+        count = port.count if shared else port.count // self.n_trays
+        return f"{link_text(count, port.kind)}, {name}{shared}"
 
     def _leads_to_lan(self, port: Port) -> bool:
         """Whether files come in through a management port: the fabric is InfiniBand and storage at hand is not."""

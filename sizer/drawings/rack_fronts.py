@@ -14,7 +14,7 @@ from sizer.drawings.parts import LINE_SIZE, small_room
 from sizer.drawings.racks import RackKind
 from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, text_width, wrapped
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
-from sizer.physical.racks.feeds import PowerFeed
+from sizer.physical.racks.feeds import FeedKind, PowerFeed
 from sizer.physical.racks.positions import unit_runs
 
 # More racks than these are drawn by kind.
@@ -33,7 +33,8 @@ _LEADING = 12.5
 _POST = 2.0
 # Baseline of the U number below the top of its unit.
 _NUMBER_Y = 9.4
-# Columns of the list of PDUs, as a share of the rack's width: ends of the numbers.
+# What heads the list of feeds, and its columns as a share of the rack's width: ends of the numbers.
+_FEEDS: dict[FeedKind, str] = {"PDU": "PDU", "power shelf": "Shelf", "inlet": "Inlet"}
 _PDU_COLUMNS = (0.62, 0.81, 1.0)
 
 
@@ -142,7 +143,7 @@ def _head(kind: RackKind, x: float, y: float, width: float) -> Iterator[Label]:
     if rack.is_existing:
         power, last = f"{power} added", f"{last} added"
     if count > 1:
-        last = f"{last} each; names of {rack.name}"
+        last = f"{last} each; devices named as in {rack.name}"
     (title,) = wrapped(title, _TITLE, width, semibold=True, max_lines=1)
     yield Label(x, y + 12, title, _TITLE, "ink", semibold=True)
     yield Label(x, y + 26, power, _SMALL, "muted")
@@ -293,7 +294,7 @@ def _foot(rack: PlacedRack, x: float, y: float, width: float, catalog: Catalog) 
     columns = _PDU_COLUMNS[: 1 + len(kinds)]
     for share, text in zip(columns, ("kW alone", *(catalog.power_inlets[k].outlet for k in kinds)), strict=True):
         yield Label(x + share * width, y + _LEADING, text, _SMALL, "muted", anchor="end")
-    yield Label(x, y + _LEADING, "Shelf" if rack.is_delivered else "PDU", _SMALL, "muted")
+    yield Label(x, y + _LEADING, _FEEDS[rack.feeds[0].kind], _SMALL, "muted")
     for row, feed in enumerate(rack.feeds, 2):
         yield Label(x, y + row * _LEADING, feed.name, _SMALL, "ink", semibold=True)
         for share, text in zip(columns, _feed_texts(feed, rack, kinds), strict=True):

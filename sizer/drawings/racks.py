@@ -62,9 +62,9 @@ def watts(power_w: float, is_lower_bound: bool) -> str:
     return at_least(is_lower_bound, si(power_w, "W"))
 
 
-def is_unknown(power_w: float, is_lower_bound: bool) -> bool:
-    """Whether nothing is known of a draw: all of it is left out."""
-    return is_lower_bound and not power_w
+def is_unknown(amount: float, is_lower_bound: bool) -> bool:
+    """Whether nothing is known of a draw or a weight: all of it is left out."""
+    return is_lower_bound and not amount
 
 
 def kilograms(weight_kg: float) -> str:
@@ -73,8 +73,15 @@ def kilograms(weight_kg: float) -> str:
 
 
 def weight(rack: PlacedRack) -> str:
-    """Weight that the design brings, 'at least' where a part has none."""
-    return at_least(rack.has_unknown_weight, kilograms(rack.weight_kg))
+    """Weight that the design brings: 'at least' where a part has none, 'weight unknown' where none has one."""
+    return weight_text(rack.weight_kg, rack.has_unknown_weight)
+
+
+def weight_text(weight_kg: float, is_lower_bound: bool) -> str:
+    """Weight in words, as ``watts`` has power."""
+    if is_unknown(weight_kg, is_lower_bound):
+        return "weight unknown"
+    return at_least(is_lower_bound, kilograms(weight_kg))
 
 
 def feeds_text(rack: PlacedRack) -> str:

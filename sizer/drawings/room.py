@@ -71,7 +71,7 @@ def _title(plan: Plan, rows: int) -> str:
     )
     parts = [
         f"{racks.watts(sum(rack.max_w for rack in plan.racks), some_power)} maximum",
-        racks.at_least(some_weight, racks.kilograms(kilograms)),
+        racks.weight_text(kilograms, some_weight),
     ]
     loads = [(load, rack) for rack in plan.racks if (load := plan.floor_tile_kg(rack)) is not None]
     if loads:
@@ -103,11 +103,10 @@ def _tile(plan: Plan, rows: int, columns: int, room_px: float) -> _Tile:
 
 def _texts(rack: PlacedRack) -> tuple[str, ...]:
     """Lines inside a rack, the most important first. A lower bound has its sign: there is no room for words."""
-    kilograms = racks.kilograms(rack.weight_kg)
     return (
         rack.name,
         _watts(rack),
-        _bound(rack.has_unknown_weight) + kilograms,
+        _kilograms(rack),
         racks.HOLDS[racks.main_role(rack)],
     )
 
@@ -115,6 +114,13 @@ def _texts(rack: PlacedRack) -> tuple[str, ...]:
 def _watts(rack: PlacedRack) -> str:
     unknown = rack.has_unknown_power
     return "unknown" if unknown and not rack.max_w else _bound(unknown) + si(rack.max_w, "W")
+
+
+def _kilograms(rack: PlacedRack) -> str:
+    unknown = rack.has_unknown_weight
+    if racks.is_unknown(rack.weight_kg, unknown):
+        return "unknown"
+    return _bound(unknown) + racks.kilograms(rack.weight_kg)
 
 
 def _bound(is_lower_bound: bool) -> str:

@@ -50,7 +50,8 @@ class PlanNoteKind(Enum):
     INLETS_UNKNOWN = "inlets-unknown"  # device
     DRIVES_UNKNOWN = "drives-unknown"  # of a server
     HIGHER_MAXIMUM = "higher-maximum"  # device, planned [W], its basis, another source [W], of what
-    # Device, supplies, remaining after a loss, needed, 1: three feeds suffice, draw that these carry or 0 [W].
+    # Device, supplies, remaining after a loss, needed, 1: three feeds suffice, draw that the remaining ones carry [W];
+    # needed and draw are 0 where not published.
     FEW_SUPPLIES = "few-supplies"
     CABLE_TOO_SHORT = "cable-too-short"  # role, length of the way, longest cable [m]
     # Steps from raw to usable capacity.

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sizer.base.arrays import Ints
-from sizer.physical.networks.counts import data_networks
-from sizer.physical.networks.members import shape
+from sizer.physical.networks.counts import wiring
+from sizer.physical.networks.members import NetworkMembers, shape
 from sizer.physical.networks.ports import fabric_numbers
 from sizer.physical.plan import Plan
 from sizer.physical.racks.power import device_power
@@ -69,31 +69,44 @@ def server_room(plan: Plan, rack_power_w: float | None = None) -> ServerRoom:
     )
 
 
-def _by_ports(plan: Plan) -> tuple[int | None, int | None]:
+def servers_by_ports(plan: Plan, role: NetworkRole, links_each: int) -> int:
+    """GPU servers that the standing switches of a network take; ``links_each`` are those of one server.
+
+    The largest number at which every plane of the network has no more leaves, spines and cores than now. Ports of
+    leaves that are kept for storage take no server: 110 ports of servers on four leaves of 36 leave room for 34.
+    """
     inputs = plan.inputs
-    each = fabric_numbers(inputs.platform.server, inputs.platform.fabric).size
+    standing = _members(plan, np.zeros(1, dtype=np.int64), inputs.fabric, role)
     # Room that was kept for servers to come is used up first.
     later = inputs.fabric.model_copy(update={"spare_servers": 0})
-    standing = _fabric(plan, np.zeros(1, dtype=np.int64), inputs.fabric)
-    if standing is None or not each or not int(standing[0].sum()):
-        return None, None
-    switches, free = standing
-    more = np.arange(int(free[0]) // each + 1)
-    larger = _fabric(plan, more, later)
-    assert larger is not None
-    fits = np.all(larger[0] <= switches, axis=0)
+    more = np.arange(int(standing.leaf_ports_free[0]) // links_each + 1)
+    fits = np.all(_switches(_members(plan, more, later, role), more) <= _switches(standing, more[:1]), axis=0)
     fits[0] = True
-    return int(free[0]), int(np.argmin(np.append(fits, False))) - 1
+    return int(np.argmin(np.append(fits, False))) - 1
 
 
-def _fabric(plan: Plan, more: Ints, asked: Fabric) -> tuple[Ints, Ints] | None:
-    """Leaves, spines and cores of each plane with so many servers more, and the free ports of the leaves."""
+def _by_ports(plan: Plan) -> tuple[int | None, int | None]:
+    """Free leaf ports of the compute fabric, and the servers that they take; None without switches of it."""
+    inputs = plan.inputs
+    each = fabric_numbers(inputs.platform.server, inputs.platform.fabric).size
+    if not each or inputs.platform.fabric_switch is None:
+        return None, None
+    standing = _members(plan, np.zeros(1, dtype=np.int64), inputs.fabric, NetworkRole.COMPUTE)
+    if not int(_switches(standing, np.zeros(1, dtype=np.int64)).sum()):
+        return None, None
+    return int(standing.leaf_ports_free[0]), servers_by_ports(plan, NetworkRole.COMPUTE, each)
+
+
+def _members(plan: Plan, more: Ints, asked: Fabric, role: NetworkRole) -> NetworkMembers:
+    """A network of the plan with so many servers more."""
     inputs = plan.inputs
     nodes = np.full(more.shape, inputs.storage_nodes)
     rows = shape(inputs.platform, inputs.n_servers + more, nodes, asked)
-    for part in data_networks(inputs.platform, rows, asked):
-        if part.network.role is NetworkRole.COMPUTE:
-            trees = [plane.tree for plane in part.planes]
-            counts = [count for tree in trees for count in (tree.leaves, tree.spines, tree.cores)]
-            return np.array([np.broadcast_to(count, more.shape) for count in counts]), part.leaf_ports_free
-    return None
+    pdus = np.full(more.shape, sum(len(rack.feeds) for rack in plan.racks if not rack.is_delivered))
+    return next(part for part in wiring(inputs.platform, rows, asked, pdus).members if part.network.role is role)
+
+
+def _switches(part: NetworkMembers, more: Ints) -> Ints:
+    """Leaves, spines and cores of each plane."""
+    counts = (count for plane in part.planes for count in (plane.tree.leaves, plane.tree.spines, plane.tree.cores))
+    return np.array([np.broadcast_to(count, more.shape) for count in counts])

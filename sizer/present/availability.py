@@ -114,7 +114,7 @@ def availability_table(design: DesignAnswer, answer: WorkloadAnswer, number: int
     share, low, high = plan.goodput
     unit = words.sample_unit(answer.dnn)
     lost = words.percent(1 - share)
-    while_it_runs = float(answer.throughput.value) / (share if job.counts else 1.0)
+    while_it_runs = float(answer.running_throughput.value)
     each: list[tuple[str, str] | Row] = [
         ("Interruptions", _between(plan)),
         *([("Interruptions of one run", expected)] if (expected := _expected_in_the_run(answer)) else []),

@@ -233,8 +233,11 @@ def _stage_line(
 
 def scaling_finding(answer: WorkloadAnswer, n_gpus: int) -> str:
     """Title of the scaling chart."""
+    rate = f"{si(float(answer.throughput.value), sample_unit(answer.dnn))}"
     if n_gpus == 1:
-        return f"One GPU delivers {si(float(answer.throughput.value), sample_unit(answer.dnn))}"
+        return f"One GPU delivers {rate}"
+    if answer.language is not None and n_gpus <= np.min(answer.scaling.n_gpus):
+        return f"{grouped(n_gpus)} GPUs deliver {rate}"
     text = f"Scaling efficiency at {grouped(n_gpus)} GPUs: {percent(answer.scaling_efficiency)}"
     gpus, rates = np.atleast_1d(answer.scaling.n_gpus), np.atleast_1d(answer.scaling.throughput.value)
     if gpus.max() < 2 * n_gpus or answer.language is not None:

@@ -8,6 +8,7 @@ from sizer.catalog.model import Catalog
 from sizer.drawings import racks
 from sizer.drawings.racks import RackKind
 from sizer.physical.plan import Connection, PlacedRack, Plan
+from sizer.physical.racks.feed_loads import feed_loads
 from sizer.physical.racks.feeds import PowerFeed
 from sizer.physical.racks.positions import SLACK_FRACTION
 from sizer.physical.racks.power import energy_kwh_per_year, has_typical_draw, heat_btu_per_h
@@ -15,6 +16,7 @@ from sizer.physical.racks.site_rules import coolant_parts
 from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
+from sizer.present.text.plan import feed_counts
 from sizer.sizing.result import SizingResult
 
 # Heat that a litre of water takes for each kelvin, and the rise for which its flow is printed. [J/l/K], [K]
@@ -168,7 +170,7 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
             ("Liquid cooling", _liquid_text(result, maximum)),
             ("Energy per year", f"{racks.at_least(some_power, _energy(energy))}, {pue}"),
             ("Heaviest load of a rack", _heaviest_load(plan)),
-            ("Weight", racks.at_least(some_weight, racks.kilograms(sum(r.weight_kg for r in plan.racks)))),
+            ("Weight", racks.weight_text(sum(r.weight_kg for r in plan.racks), some_weight)),
             ("PDUs", _pdu_text(result)),
             ("Maximum not published", f"{names}; {_COUNTED_PARTS}" if open_w else None),
         ],
@@ -262,15 +264,15 @@ def _energy(energy_kwh: float) -> str:
 def _pdu_text(result: SizingResult) -> str:
     design = result.design
     bought = [part for part in design.quantities.components if part.role is Role.RACK_PDU]
-    shelves = sum(len(rack.feeds) for rack in design.plan.racks if rack.is_delivered)
+    loads = feed_loads([rack for rack in design.plan.racks if rack.is_delivered], design.plan.catalog)
     counts: dict[str, int] = {}
     for part in bought:
         counts[part.item] = counts.get(part.item, 0) + int(part.quantity[0])
     texts = [f"{grouped(count)} × {design.plan.catalog.item(item).name}" for item, count in counts.items()]
-    if shelves:
-        texts.append(
-            by_count(shelves, "one power shelf", f"{grouped(shelves)} power shelves") + " of the racks delivered"
-        )
+    texts += [
+        f"{count} of the racks delivered" if load.kind == "power shelf" else count
+        for count, load in zip(feed_counts(loads), loads, strict=True)
+    ]
     if not texts:
         return "those of the existing racks"
     rule = {

@@ -52,7 +52,7 @@ def memory_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | 
     for name, label in MEMORY_PARTS.items():
         end = start + found.layout.memory_parts[name] / GIB
         # Values stand with the names: next to the bars the line of the GPU's memory would run through them.
-        name_text = f"{label}: {significant(end - start, 2)}{words.NO_BREAK}GiB"
+        name_text = f"{label}: {significant(end - start)}{words.NO_BREAK}GiB"
         bars.append(ChartBar(name_text, end, "", palette.stages["gpu"], start=start))
         start = end
     low, high = float(found.layout.memory_bytes.low) / GIB, float(found.layout.memory_bytes.high) / GIB

@@ -80,7 +80,7 @@ def figures_table(answer: WorkloadAnswer, number: int) -> Table:
     """Rates and utilization of a workload on the design."""
     return fact_table(
         f"figures-{number}",
-        "Expected rates in steady state",
+        "Expected rates in steady state" if answer.language is None else "Expected rates, interruptions included",
         [
             row("Throughput", throughput_text(answer), kind="strong"),
             *_reads(answer),
@@ -118,7 +118,9 @@ def _scaling(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     if answer.language is not None:
         each = float(answer.throughput.value) / answer.language.gpus_used
         rate = f"{significant(each)} {words.sample_unit(answer.dnn)}" if answer.rate_is_predicted else NOT_PREDICTED
-        return [("Rate of one GPU", rate), ("Rate of one GPU compared with the fewest GPUs that hold the model", share)]
+        compared = ("Compared with the fewest servers", share)
+        is_more = answer.language.gpus_used > np.min(answer.scaling.n_gpus)
+        return [("Rate of one GPU", rate), *([compared] if is_more else [])]
     return [("Scaling efficiency compared with one GPU", share), *_scaling_from_one_server(answer)]
 
 

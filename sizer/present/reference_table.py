@@ -1,16 +1,21 @@
 """The published test that a workload resembles most, compared with the design line by line."""
 
+import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from sizer.base.quantities import grouped, significant
+from sizer.base.quantities import duration, grouped, significant
 from sizer.calibrate.notes import FitNote
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
 from sizer.present.text import result_text
 from sizer.sizing.result import DesignAnswer, NearbyMeasurement, WorkloadAnswer
 
+_Row: TypeAlias = tuple[str, str, str, bool | None]
 _Pair: TypeAlias = tuple[WorkloadAnswer, NearbyMeasurement]
+
+
+_COMPARED = {True: "same", False: "differs", None: "not known"}
 
 
 def reference_run(answer: WorkloadAnswer) -> NearbyMeasurement | None:
@@ -24,33 +29,42 @@ def reference_text(answer: WorkloadAnswer, design: DesignAnswer) -> str:
     run = reference_run(answer)
     if run is None:
         return ""
-    differences = [words.inside_sentence(label) for label, *_, is_same in _rows(run, answer, design) if not is_same]
+    rows = _rows(run, answer, design)
+    differences = [words.inside_sentence(label) for label, *_, is_same in rows if is_same is False]
+    unknown = [words.inside_sentence(label) for label, *_, is_same in rows if is_same is None]
     ran = f"The published test nearest to this workload ran on {run.n_gpus} × {run.gpu}"
-    if not differences:
+    if not differences and not unknown:
         return f"{ran}, with the same server and software."
-    return f"{ran}. It differs in {words.listed(differences)}."
+    differs = f" It differs in {words.listed(differences)}." if differences else ""
+    missing = f" The source does not state its {words.listed(unknown)}." if unknown else ""
+    return f"{ran}.{differs}{missing}"
 
 
-def _rows(run: NearbyMeasurement, answer: WorkloadAnswer, design: DesignAnswer) -> list[tuple[str, str, str, bool]]:
+def _rows(run: NearbyMeasurement, answer: WorkloadAnswer, design: DesignAnswer) -> list[_Row]:
+    """What is compared: label, of the test, of the design, and whether it is the same; None: the source is silent."""
     platform, n_gpus = design.platform, design.gpus_at_work(answer)
     return [
         *_networks(answer),
         ("Number of GPUs", grouped(run.n_gpus), grouped(n_gpus), run.n_gpus == n_gpus),
         ("Type of GPU", run.gpu, platform.gpu.name, run.gpu == platform.gpu.name),
-        ("Server", run.server or "not stated", platform.server.name, run.server == platform.server.name),
+        ("Server", run.server or "not stated", platform.server.name, _is_same(run.server, platform.server.name)),
         ("Software", _software(run, answer), answer.stack.name, _is_same_software(run, answer)),
         *_formats(run, answer),
         *_batches(run, answer),
     ]
 
 
-def _networks(answer: WorkloadAnswer) -> list[tuple[str, str, str, bool]]:
+def _is_same(theirs: str, mine: str) -> bool | None:
+    return theirs == mine if theirs else None
+
+
+def _networks(answer: WorkloadAnswer) -> list[_Row]:
     """The neural network, where the published runs are those of another one."""
     like = next((note.values for note in answer.unmeasured if note.kind is FitNote.DNN_FROM_LIKE), None)
     return [] if like is None else [("Neural network", str(like[1]), answer.dnn.name, False)]
 
 
-def _formats(run: NearbyMeasurement, answer: WorkloadAnswer) -> list[tuple[str, str, str, bool]]:
+def _formats(run: NearbyMeasurement, answer: WorkloadAnswer) -> list[_Row]:
     """Number formats of a language model: a run with FP8 is much faster than one with BF16."""
     if answer.language is None or not run.number_format:
         return []
@@ -58,17 +72,22 @@ def _formats(run: NearbyMeasurement, answer: WorkloadAnswer) -> list[tuple[str, 
     return [("Number format", run.number_format.upper(), mine.upper(), run.number_format == mine)]
 
 
-def _batches(run: NearbyMeasurement, answer: WorkloadAnswer) -> list[tuple[str, str, str, bool]]:
+def _batches(run: NearbyMeasurement, answer: WorkloadAnswer) -> list[_Row]:
     """Samples of a step on each GPU, which the rate of a GPU depends on."""
-    if answer.language is not None or run.batch_per_gpu is None:
+    if run.batch_per_gpu is None:
         return []
-    mine = answer.batch_per_gpu
-    return [("Batch per GPU", grouped(run.batch_per_gpu), grouped(mine), run.batch_per_gpu == mine)]
+    found = answer.language
+    label, mine = ("Batch per GPU", float(answer.batch_per_gpu))
+    if found is not None:
+        label, mine = "Sequences per GPU", found.batch / found.gpus_used
+    return [(label, f"{run.batch_per_gpu:.3g}", f"{mine:.3g}", math.isclose(run.batch_per_gpu, mine))]
 
 
-def _is_same_software(run: NearbyMeasurement, answer: WorkloadAnswer) -> bool:
-    """Whether a run used the software of the design; one that states none is not known to."""
-    if not run.software or not run.is_same_stack:
+def _is_same_software(run: NearbyMeasurement, answer: WorkloadAnswer) -> bool | None:
+    """Whether a run used the software of the design; None of one that states none."""
+    if not run.software:
+        return None
+    if not run.is_same_stack:
         return False
     # On the GPUs of another vendor a language model runs on another stack than was asked for.
     return answer.language is None or answer.language.stack == answer.language.work.stack
@@ -121,7 +140,7 @@ def _predicted(run: NearbyMeasurement, answer: WorkloadAnswer) -> str:
 
 
 def _per_gpu(answer: WorkloadAnswer, run: NearbyMeasurement, design: DesignAnswer) -> str:
-    ours = float(answer.throughput.value) / design.gpus_at_work(answer)
+    ours = float(answer.running_throughput.value) / design.gpus_at_work(answer)
     return f"{significant(run.published / run.n_gpus)} and {significant(ours)}"
 
 
@@ -132,15 +151,16 @@ def reference_table(answer: WorkloadAnswer, design: DesignAnswer, number: int) -
         return None
     unit = words.sample_unit(answer.dnn)
     per_gpu = f"{significant(run.published / run.n_gpus)} {unit}"
-    ours = float(answer.throughput.value)
+    ours = float(answer.running_throughput.value)
     cells = [
-        row(label, theirs, mine, "same" if is_same else "differs")
-        for label, theirs, mine, is_same in _rows(run, answer, design)
+        row(label, theirs, mine, _COMPARED[is_same]) for label, theirs, mine, is_same in _rows(run, answer, design)
     ]
     cells.append(
-        row(f"Rate, {unit}", significant(run.published), words.estimate(answer.throughput, unit, bare=True), "")
+        row(f"Rate, {unit}", significant(run.published), words.estimate(answer.running_throughput, unit, bare=True), "")
     )
     cells.append(row("Rate per GPU", per_gpu, f"{significant(ours / design.gpus_at_work(answer))} {unit}", ""))
+    if run.time_to_train_s is not None and answer.time is not None:
+        cells.append(row("Time to train", duration(run.time_to_train_s), words.estimate(answer.time.total_s, "s"), ""))
     source = Cell("", cites=(run.source,), where=_place(run))
     predicted = f"{words.estimate(run.predicted, unit)} ({result_text.gap(run.published, float(run.predicted.value))})"
     cells.append(row("Source", source, "", ""))

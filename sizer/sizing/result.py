@@ -102,7 +102,8 @@ class NearbyMeasurement:
     calibrates: bool  # True: the model was calibrated on it, so it does not validate
     is_same_stack: bool = True  # False: another software stack ran, so its rate lies elsewhere
     number_format: str = ""  # of a language model: bf16, fp8, fp4
-    batch_per_gpu: int | None = None  # None: the source states none
+    batch_per_gpu: float | None = None  # samples or sequences of a step; None: the source states none
+    time_to_train_s: float | None = None  # to the target of the benchmark; None: the source states none
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,11 @@ class WorkloadAnswer:
         return None if self.stack_worth is None else self.stack_worth.value
 
     @property
+    def running_throughput(self) -> Estimate:
+        """Rate while it runs: without the interruptions that ``throughput`` of a language model counts. [samples/s]"""
+        return self.throughput.scaled(1 / self.job.plan.goodput[0] if self.job is not None and self.job.counts else 1.0)
+
+    @property
     def is_one_epoch(self) -> bool:
         """Whether every sample is read once, so that no later epoch finds it in a cache."""
         return self.time is not None and float(self.time.epochs.high) <= 1
@@ -226,6 +232,11 @@ class WorkloadAnswer:
     def is_inference(self) -> bool:
         """Whether nothing is trained: forward passes only."""
         return self.workload.task == "validation-inference"
+
+    @property
+    def checkpoint_bytes(self) -> float | None:
+        """State of a language model that a checkpoint writes; None of other networks. [B]"""
+        return None if self.language is None else self.language.work.checkpoints.written_bytes
 
     @property
     def restart_bytes(self) -> float | None:

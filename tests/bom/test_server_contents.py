@@ -21,6 +21,11 @@ def test_what_the_catalogue_states_and_what_it_assumes():
     assert not has_unknown_drives(CATALOG.servers["c4140"], CATALOG)
 
 
+def test_a_rack_of_trays_lists_the_drives_of_all():
+    # Eight drives of 3.5 TB in each of 18 trays: 18 x 28 TB = 504 TB beside the memory of the whole rack.
+    assert "18 × 28.0 TB local NVMe" in contents("gb200-nvl72").replace("\u202f", " ")
+
+
 def test_what_the_bill_states_elsewhere_is_left_out():
     assert "memory" not in contents("c4140", has_memory=False)
     assert "NVMe" not in contents("c4140", has_drives=False)

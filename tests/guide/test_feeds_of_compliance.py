@@ -17,7 +17,11 @@ from tests.factories import examples
     [
         # DGX H100 user guide: six supplies, 4+2. One of two feeds leaves three of them.
         ("llama-70b-dgx-h100", None, "keeps 3 of 6 power supplies and needs 4"),
-        # The same servers on three circuits, the published rack: four of six remain.
+        # AS-8125GS-TNMR2: six supplies of 3 kW and 12 kW at most, so four of them are needed; one feed leaves three.
+        ("llama-8b-continued-mi300x", None, "keeps 3 of 6 power supplies and needs 4"),
+        # A server of which no source says how many of six supplies carry it.
+        ("stable-diffusion-h200", None, "keeps 3 of 6 power supplies and needs an unpublished number of them"),
+        # DGX H100 on three circuits, the published rack: four of six remain.
         ("superpod-h100-su", True, "on one PDU after the loss of a feed"),
     ],
 )
@@ -30,7 +34,15 @@ def test_a_design_with_too_few_supplies_is_not_called_met(name: str, is_met: boo
     assert warned is (is_met is None)
 
 
-@pytest.mark.parametrize(("name", "is_known"), [("llama-70b-dgx-h100", False), ("superpod-h100-su", True)])
+@pytest.mark.parametrize(
+    ("name", "is_known"),
+    [
+        ("llama-70b-dgx-h100", False),
+        ("llama-8b-continued-mi300x", False),
+        ("stable-diffusion-h200", False),
+        ("superpod-h100-su", True),
+    ],
+)
 def test_the_loss_of_a_feed_keeps_targets_only_where_enough_supplies_remain(name: str, is_known: bool) -> None:
     cases = failure_cases(EvaluatedDesign(examples.sized(name), examples.catalog()))
     (case,) = [one for one in cases if one.key == "power-feed"]

@@ -1,6 +1,10 @@
 """Room for further servers: leaf ports, rack units and power, each by hand."""
 
-from sizer.physical.server_room import server_room
+import pytest
+
+from sizer.physical.roles import NetworkRole
+from sizer.physical.server_room import server_room, servers_by_ports
+from tests.factories import examples
 from tests.factories.plans import laid_out
 
 
@@ -29,3 +33,18 @@ def test_a_full_leaf_of_a_tree_takes_none():
     room = server_room(laid_out("c4140", "nfs-generic", "edr", 53, 0))
     assert room.leaf_ports_free == 0
     assert room.by_ports == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "ports_each", "servers"),
+    [
+        # 55 DGX H100 with two storage ports each are 110 on four leaves of 36 ports down and 28 up: (144 - 110) / 2.
+        # The two leaves of the storage have free ports too, which no server takes.
+        ("llama-70b-dgx-h100", 2, 17),
+        # 8 NVL72 of 18 trays with two ports each are 288 on eight leaves of 36: full, whatever the storage leaves have.
+        ("llama-405b-gb200-nvl72", 36, 0),
+    ],
+)
+def test_ports_of_storage_leaves_take_no_server(name: str, ports_each: int, servers: int) -> None:
+    plan = examples.sized(name).design.plan
+    assert servers_by_ports(plan, NetworkRole.STORAGE, ports_each) == servers

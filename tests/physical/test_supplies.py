@@ -16,8 +16,13 @@ from tests.published.test_racks import plan_of, platform_of
         ("dgx-b200", "2N", [("DGX B200", 6, 3, 5, False, 8580.0)]),
         # No feed may be lost: nothing is promised.
         ("dgx-h100", "N", []),
-        # Published for XE9680: 3+3.
-        ("xe9680", "2N", []),
+        # XE9680: 3+3, but the GPUs are throttled when two or more of six fail, so its full draw takes five. Three
+        # carry three fifths of 11.5 kW: 6.9 kW.
+        ("xe9680", "2N", [("XE9680", 6, 3, 5, False, 6900.0)]),
+        # Six supplies, of which nobody says how many carry the server: 0.
+        ("sys-a21ge-nbrt", "2N", [("SYS-A21GE-NBRT", 6, 3, 0, False, 0.0)]),
+        # Two supplies, 1+1.
+        ("r760xa", "2N", []),
     ],
 )
 def test_supplies_after_the_loss_of_a_feed(server, feeds, expected):

@@ -62,13 +62,20 @@ def test_one_of_n_wekaio_servers_costs_an_nth_of_the_read_rate(nodes):
 
 
 def test_the_management_switch_cannot_sit_on_both_feeds():
-    """NetBox device library, S3048-ON: one power inlet. It is single-corded; no target depends on it."""
+    """NetBox device library, S3048-ON: one power inlet. It is single-corded; no target depends on it.
+
+    Whether the targets are kept is open all the same: a chassis of F800 has four supplies, two on either feed, and no
+    source says how many of them carry it.
+    """
     result = sized("c4140-f800", "feed")
     dark = [name for names in on_one_side(result.design.plan).values() for name in names]
     assert dark == ["mgmt-01"]
     feed = cases(result)["power-feed"]
-    assert feed.keeps_targets
+    assert feed.keeps_targets is None
     assert isinstance(feed.effect, FeedLost)
+    assert [(few.name, few.supplies, few.remaining, few.needed) for few in feed.effect.few_supplies] == [
+        ("Isilon F800", 4, 2, None)
+    ]
     assert feed.effect.unpowered == ("mgmt-01",)
 
 

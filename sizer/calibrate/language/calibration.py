@@ -18,6 +18,7 @@ from sizer.calibrate.language.fit import (
     effects_of,
     factor_slopes,
     fit_steps,
+    log_step_s,
     step_problem,
 )
 from sizer.calibrate.language.gpu_memory import PeakMemoryFit, fit_memory, memory_problem
@@ -27,7 +28,7 @@ from sizer.calibrate.language.stored import StoredFits, load_fits, problem_diges
 from sizer.calibrate.language.time_to_train import Benchmark, benchmark_of, fit_benchmarks
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
-from sizer.perf.language.step import COEFFICIENTS
+from sizer.perf.language.step import COEFFICIENTS, matmul_seconds
 
 Value = TypeVar("Value")
 # Scatter of the logarithm of a run about its prediction, beyond what the effects know: about 3 % between repeats half a
@@ -60,7 +61,9 @@ class LanguageCalibration:
         if not cases:
             return Estimate.exact(np.zeros(0))
         layout = self.fit.model.layout
-        log_s, derivative = StepModel(cases, layout)(self.fit.values)
+        model = StepModel(cases, layout)
+        log_s, derivative = model(self.fit.values)
+        log_s = np.maximum(log_s, np.log(self._least_seconds(model.inputs)))
         known = np.asarray((derivative @ self.fit.covariance * derivative.toarray()).sum(axis=1))
         step = Estimate.log_normal(
             np.exp(log_s), np.sqrt(known + unknown_variance(cases, layout.index) + scatter(cases) ** 2)
@@ -75,7 +78,7 @@ class LanguageCalibration:
         tokens = np.array([c.layout["batch"] * c.layout["sequence"] / c.layout["gpus"] for c in cases])
         return Estimate(tokens / step.value, tokens / step.high, tokens / step.low)
 
-    def step_of_layouts(self, case: LanguageCase, layouts: StepInputs) -> tuple[float, Floats]:
+    def step_of_layouts(self, case: LanguageCase, layouts: StepInputs) -> tuple[Floats, Floats]:
         """What the effects of model, machine and software make of a step, of any layout that is known.
 
         Parameters
@@ -87,7 +90,7 @@ class LanguageCalibration:
 
         Returns
         -------
-        factor : float
+        factor : ndarray, shape (layouts,)
             On every term of the step. [-]
         log_sd : ndarray, shape (layouts,)
             Spread of the logarithm of the step time.
@@ -101,7 +104,19 @@ class LanguageCalibration:
         places = [*range(n), *effects]
         of_parameters = ((slopes @ self.fit.covariance[np.ix_(places, places)]) * slopes).sum(axis=1)
         rest = unknown_variance([known], effect_layout.index) + scatter([known]) ** 2
-        return float(np.exp(values[effects].sum())), np.sqrt(of_parameters + rest)
+        least = self._least_seconds(layouts) / np.exp(log_step_s(layouts, values[:n]))
+        return np.maximum(np.exp(values[effects].sum()), least), np.sqrt(of_parameters + rest)
+
+    @cached_property
+    def highest_matmul_share(self) -> float:
+        """Highest share of the measured rate of large matrices that the whole step of a published run reached."""
+        least_s = matmul_seconds(*self.fit.model.inputs)
+        took_s = np.exp(np.array([case.log_step_s for case in self.cases], dtype=float))
+        return float(np.max(least_s / took_s))
+
+    def _least_seconds(self, layouts: StepInputs) -> Floats:
+        """A step that nobody published is no faster: effects of a GPU and of a stack do not add up beyond it."""
+        return matmul_seconds(*layouts) / self.highest_matmul_share
 
     def once(self, key: Hashable, found: Callable[[], Value]) -> Value:
         """What is the same for many layouts of one run, worked out once."""

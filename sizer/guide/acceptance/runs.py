@@ -3,18 +3,17 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.guide.acceptance.limits import AcceptanceTest, at_least, at_most, in_interval, interval
+from sizer.physical.racks.feed_loads import feed_loads
+from sizer.present import words
 from sizer.present.text.layouts import settings_text
-from sizer.present.text.plan import keeps_too_few_supplies
+from sizer.present.text.plan import feed_loss_is_open, feed_names
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages import compute_side
-from sizer.sizing.stages.gpu_memory import all_fit
+from sizer.sizing.stages.workload_run import rate_in_one_server
 
 # A limit cites the sources that weigh most; the engineer's file has all of them.
 _MOST_SOURCES = 3
@@ -49,7 +48,7 @@ def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[A
     for key, count in (("one-gpu", 1), ("one-server", gpus)):
         if key == "one-server" and gpus == 1:
             continue
-        rate = _synthetic(model, count)
+        rate = rate_in_one_server(model.work, model.platform, model.run.cols, count, model.catalog, model.calibration)
         if rate is None:
             continue
         unit = sample_unit(answer.dnn)
@@ -62,16 +61,6 @@ def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[A
             basis,
             _sources(answer),
         )
-
-
-def _synthetic(model: WorkloadOnDesign, gpus: int) -> Estimate | None:
-    """Rate of some GPUs of one server. [samples/s] None where they do not hold the network."""
-    cols = replace(model.run.cols, gpus_per_server=np.array([float(gpus)]))
-    one = np.array([1])
-    if not all_fit([model.work], [model.platform], cols, one, model.calibration, model.catalog).all():
-        return None
-    comp = compute_side.compute(model.work, [model.platform], cols, one, model.calibration, model.catalog)
-    return comp.gpu.estimate()[0]
 
 
 def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[AcceptanceTest]:
@@ -93,7 +82,7 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
     if answer.is_one_epoch:
         phases = [("cluster-warm", "the whole epoch, after all caches are dropped", cold)]
     if answer.language is not None:  # tokens are read once or from afar: no cache makes a difference
-        phases = [("cluster-warm", "after the first 100 steps", warm)]
+        phases = [("cluster-warm", "after the first 100 steps", answer.running_throughput)]
     for key, when, rate in phases:
         text = f"{run}; {when}."
         least, why = float(rate.low), basis
@@ -171,7 +160,11 @@ def _percent(share: float) -> str:
 
 def power_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     """Power at the PDUs with all GPUs training, and after the loss of one feed."""
-    found, feeds = design.quantities, [feed for rack in design.plan.racks for feed in rack.feeds]
+    found, loads = design.quantities, feed_loads(design.plan.racks, design.plan.catalog)
+    names = feed_names(loads)
+    limits = ", ".join(
+        f"no {name} above its {si(load.capacity_w, 'W')}" for name, load in zip(names, loads, strict=True)
+    )
     typical, most = float(found.power_typical_w[0]), float(found.power_max_w[0])
     expect = f"{si(typical, 'W')} to {si(most, 'W')}"
     if typical == most:
@@ -179,25 +172,23 @@ def power_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     passes, basis = f"never above {si(most, 'W')}", "typical and maximum power, summed over the devices"
     if found.unknown_power:
         expect = f"at least {si(typical, 'W')}; the power of some devices is not published"
-        passes = "no PDU above its rating"
-        if feeds:
-            passes = f"no PDU above its {si(min(feed.capacity_w for feed in feeds), 'W')}"
+        passes = limits or "no PDU above its rating"
         basis = "devices with published power; rating of the PDUs"
     yield AcceptanceTest("power", "power", "Read all PDUs with all GPUs under load.", expect, passes, basis)
-    if not feeds or design.platform.site.feeds == "N":
+    if not loads or design.platform.site.feeds == "N":
         return
-    fullest = max(feeds, key=lambda feed: feed.alone_w / feed.capacity_w)
-    expected = f"at most {si(fullest.alone_w, 'W')} per PDU"
+    alone = words.listed(f"{si(load.alone_w, 'W')} per {name}" for name, load in zip(names, loads, strict=True))
+    expected = f"at most {alone}"
     if found.unknown_power:
-        expected = f"more than {si(fullest.alone_w, 'W')} per PDU; the power of some devices is not published"
+        expected = f"more than {alone}; the power of some devices is not published"
     stays_on = "no dual-corded device off"
-    if keeps_too_few_supplies(design.plan):
+    if feed_loss_is_open(design.plan):
         stays_on = "devices that keep enough power supplies stay on"
     yield AcceptanceTest(
         "feed-loss",
         "power",
         "With all GPUs under load, switch off one feed, then the other; read the live PDUs.",
         expected,
-        f"no PDU above its {si(fullest.capacity_w, 'W')}, {stays_on}",
-        "maximum power of all devices on a PDU",
+        f"{limits}, {stays_on}",
+        "maximum power of all devices on a feed" if len(loads) > 1 else "maximum power of all devices on a PDU",
     )

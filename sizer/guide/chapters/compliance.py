@@ -7,6 +7,7 @@ from sizer.base.quantities import grouped, si, significant
 from sizer.catalog.labels import item_name
 from sizer.drawings.racks import at_least
 from sizer.guide.context import GuideContext
+from sizer.physical.racks.feed_loads import feed_loads
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
@@ -14,7 +15,7 @@ from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.checks import amount_text, known_text, missing_text, open_text
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.money import budget_text
-from sizer.present.text.plan import FEEDS_OF_RACKS, few_supplies_text
+from sizer.present.text.plan import FEEDS_OF_RACKS, feed_counts, feed_names, few_supplies_text
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.growth.text import demand_text, recommendation
@@ -248,14 +249,18 @@ def _components(context: GuideContext) -> Iterator[Requirement]:
 def _feeds(context: GuideContext) -> Iterator[Requirement]:
     """Feeds and load of the racks that are bought."""
     racks = context.design.plan.racks
-    n_feeds = sum(len(rack.feeds) for rack in racks)
+    loads = feed_loads(racks, context.catalog)
     for check in context.design.checks:
         open_ = open_text(check)
         missing = f"; {open_}" if open_ else ""
         if check.kind is CheckKind.FEED_POWER:
             few = few_supplies_text(context.design.plan)
-            load, most = known_text(check, ""), amount_text(check, check.asked, "")
-            text = f"{grouped(n_feeds)} PDUs, {load} of {most} on one PDU after the loss of a feed{missing}"
+            least = bool(check.missing)
+            carried = (
+                f"{count}, {at_least(least, si(load.alone_w, 'W'))} of {si(load.capacity_w, 'W')} on one {name}"
+                for count, name, load in zip(feed_counts(loads), feed_names(loads), loads, strict=True)
+            )
+            text = f"{'; '.join(carried)} after the loss of a feed{missing}"
             text += f"; {few}" if few else ""
             # Whether such a device stops or only runs slower is not published.
             is_met = None if few and check.result.is_met else check.result.is_met

@@ -24,9 +24,10 @@ def content(context: GuideContext) -> dict[str, Any]:
 def _fronts(context: GuideContext) -> list[PageFigure]:
     """Rack elevations; the caption of the first explains how to read them."""
     other = "the other" if context.design.platform.site.feeds == "2N" else "another"
+    of = "PDU, power shelf or inlet" if any(rack.is_delivered for rack in context.design.plan.racks) else "PDU"
     read = (
         "Unit 1 is at the bottom; hatched units have blanking panels; watts are maxima. Below each rack: the load of "
-        f"a PDU after the loss of {other} feed, and the number of its outlets in use."
+        f"a {of} after the loss of {other} feed, and the number of its outlets in use."
     )
     drawings = rack_fronts(context.design.plan, context.catalog, in_column=True)
     return [

@@ -8,8 +8,9 @@ import numpy as np
 from sizer.base.quantities import grouped, significant
 from sizer.guide.context import GuideContext
 from sizer.physical.capacity import counts_nodes, node_limits
+from sizer.physical.notes import PlanNoteKind
 from sizer.physical.roles import NetworkRole, Role
-from sizer.physical.server_room import ServerRoom, server_room
+from sizer.physical.server_room import ServerRoom, server_room, servers_by_ports
 from sizer.present import words
 from sizer.present.expansion_table import growth_table
 from sizer.present.tables import Table, fact_table
@@ -45,11 +46,10 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
     platform = design.platform
     room = server_room(design.plan, rack_power_w)
     if room.leaf_ports_free is not None and room.by_ports is not None:
-        ports = f"{words.plural(room.leaf_ports_free, 'leaf port')} free"
         has_spines = any(int(net.spines[0]) for net in design.quantities.networks if net.role is NetworkRole.COMPUTE)
         yield (
             "Ports of the compute fabric",
-            f"{ports}, {_servers_more(room.by_ports)}",
+            f"{_ports_free(room.leaf_ports_free)}, {_servers_more(room.by_ports)}",
             "another leaf switch, later another level"
             if has_spines
             else "another switch, and links between the switches",
@@ -97,8 +97,18 @@ def _other_networks(design: DesignAnswer) -> Iterator[tuple[str, str, str]]:
             continue
         free = int(network.leaf_ports_free[0])
         each = -(-links // design.n_servers)
-        ports = f"{words.plural(free, 'leaf port')} free" if free else "no leaf port free"
-        yield f"Ports of the {network.role}", f"{ports}, {_servers_more(free // each)}", "another leaf switch"
+        more = servers_by_ports(design.plan, network.role, each)
+        text = f"{_ports_free(free)}, {_servers_more(more)}"
+        if more < free // each:
+            if any(note.kind is PlanNoteKind.STORAGE_RATIO for note in network.notes):
+                text += ": the storage has leaves of its own"
+            elif more:
+                text += " with their switches"
+        yield f"Ports of the {network.role}", text, "another leaf switch"
+
+
+def _ports_free(count: int) -> str:
+    return f"{words.plural(count, 'leaf port')} free" if count else "no leaf port free"
 
 
 def _servers_more(count: int) -> str:

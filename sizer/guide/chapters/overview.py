@@ -15,7 +15,7 @@ from sizer.present.tables import Table, fact_table
 from sizer.present.text import result_text
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.layouts import rate_basis_text
-from sizer.present.text.plan import keeps_too_few_supplies, unknown_power_names
+from sizer.present.text.plan import feed_loss_is_open, keeps_too_few_supplies, unknown_power_names
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.present.text.verdict import BEST_BY_KEY
 from sizer.sizing.reasons import SelectionKind
@@ -71,6 +71,8 @@ def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
         text = "Dual-corded devices tolerate the loss of a feed"
         if keeps_too_few_supplies(design.plan):
             text = "The feeds do; some devices keep too few power supplies for their full draw, see power and racks"
+        elif feed_loss_is_open(design.plan):
+            text = "The feeds do; how many power supplies some devices need is not published, see power and racks"
         unknown = unknown_power_names(design.plan)
         if unknown:
             text = f"Open: the maximum power of {words.listed(unknown)} is not published"

@@ -164,10 +164,12 @@ def conclusions(context: GuideContext) -> list[str]:
         first = f"One {design.platform.server.name} {enough} for the request."
     else:
         efficiency = scaling_efficiency(design)
+        has_language = any(answer.language is not None for answer in context.answers)
+        compared = ", compared with the fewest servers that hold the model" if has_language else ""
         scales = (
             ""
             if efficiency is None
-            else f" Scaling efficiency at {words.plural(design.n_gpus, 'GPU')}: {words.percent(efficiency)}."
+            else f" Scaling efficiency at {words.plural(design.n_gpus, 'GPU')}: {words.percent(efficiency)}{compared}."
         )
         first = f"{design.name} is the proposed design.{scales}"
     found = [first, *(result_text.limit(answer, context.has_many_workloads) for answer in context.answers)]
@@ -206,7 +208,7 @@ def _no_spares(context: GuideContext) -> Iterator[Risk]:
             continue
         action = f"add {words.plural(needed.missing, 'spare server')}, which covers repairs of a day"
         if needed.gpus_each is not None:
-            action = f"leave {needed.missing * needed.gpus_each} GPUs out of the job as spares"
+            action = _spare_gpus(context, answer, needed.missing * needed.gpus_each)
         yield Risk(
             "Repair of a server",
             "goodput counts a restart within minutes, but "
@@ -214,6 +216,23 @@ def _no_spares(context: GuideContext) -> Iterator[Risk]:
             f"{action}, or accept that the job waits for the repair",
         )
         return
+
+
+def _spare_gpus(context: GuideContext, answer: WorkloadAnswer, gpus: int) -> str:
+    """How a design whose servers are racks of many hosts comes to spare GPUs: a job goes on with whole replicas only.
+
+    16 GPUs of a training on 9 replicas of 4 x 16 GPUs: one replica, 64 GPUs.
+    """
+    more = f"add one {context.design.platform.server.name}"
+    if answer.language is None:
+        return f"leave {words.plural(gpus, 'GPU')} out of the job as spares, {more}"
+    layout = answer.language.layout
+    each = layout.tensor * layout.pipeline * layout.context
+    replicas = math.ceil(gpus / each)
+    if replicas >= layout.data:
+        return more
+    of = f"{grouped(replicas)} of {words.plural(layout.data, 'replica')}"
+    return f"leave {of} ({words.plural(replicas * each, 'GPU')}) out of the job as spares, {more}"
 
 
 def _too_few_gpus(context: GuideContext) -> Iterator[Risk]:

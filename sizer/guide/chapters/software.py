@@ -89,7 +89,8 @@ def releases_text(design: DesignAnswer, catalog: Catalog) -> str:
         return ""
     name = catalog.generations[str(design.platform.gpu.generation)].name
     used = words.listed(f"{one.component} {one.version.value}" for one in releases)
-    return f"The fastest published MLPerf runs on {name} GPUs used {used}; install these releases or newer ones."
+    runs = f"Of the MLPerf runs that these rates rest on, the fastest on {name} GPUs used {used}"
+    return f"{runs}; install these releases or newer ones."
 
 
 def _releases(design: DesignAnswer, catalog: Catalog) -> tuple[Release, ...]:

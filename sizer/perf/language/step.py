@@ -130,6 +130,15 @@ class StepTime:
         return np.asarray(sum(getattr(self, one.name) for one in fields(self)))
 
 
+def matmul_seconds(shapes: Shapes, layouts: Layouts, machines: Machines) -> Floats:
+    """Seconds of a step if all of its work, with nothing recomputed, ran at the measured rates of large matrices."""
+    way, attention = layouts, shapes.attention_flop(layouts.sequence)
+    linear = (shapes.model_flop(way.sequence) - attention) / machines.matmul_flop_per_s
+    each = linear + attention / machines.attention_flop_per_s
+    trained = np.where(way.is_lora, LORA_FLOP / TRAINING_FLOP, 1.0)
+    return np.asarray(each * trained * way.batch * way.sequence / way.gpus)
+
+
 def step_time(shapes: Shapes, layouts: Layouts, machines: Machines, by: Efficiencies) -> StepTime:
     """Seconds of a step by the terms of the docstrings; every array of one length, or scalar.
 

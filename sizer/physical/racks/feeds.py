@@ -7,7 +7,7 @@ carry it and none may be lost (N).
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.schema import Device, Pdu
 from sizer.physical.racks.power import device_power, inlet_of
 from sizer.workload.request import FeedRedundancy
+
+# What a feed ends in: a PDU of the rack, or what a system that arrives as a rack brings.
+FeedKind = Literal["PDU", "power shelf", "inlet"]
 
 
 class Inlet(NamedTuple):
@@ -40,7 +43,7 @@ class Hung(NamedTuple):
 
 @dataclass(frozen=True)
 class PowerFeed:
-    """One PDU, or power shelf, with the inlets on its outlets; outlets of each kind count from 1."""
+    """One PDU, power shelf or inlet of a cabinet, with the inlets on its outlets; those of each kind count from 1."""
 
     name: str  # "A1"
     side: str  # "A" or "B"; with N + 1 feeds each PDU is a side of its own
@@ -49,6 +52,7 @@ class PowerFeed:
     numbers: tuple[int, ...]  # of the rack's devices in the plan
     hung: tuple[Hung, ...]
     alone_w: float  # most that it carries after the loss of another side [W]
+    kind: FeedKind = "PDU"
 
     @cached_property
     def inlets(self) -> tuple[Inlet, ...]:
@@ -95,11 +99,13 @@ def feeds(
 
 
 def shelf_feeds(number: int, device: Device) -> tuple[PowerFeed, ...]:
-    """Power shelves of a system that arrives as a rack: one for each inlet, half of them on either side."""
+    """Power shelves, or inlets, of a system that arrives as a rack: one for each inlet, half of them on either side."""
     assert device.delivered is not None
     supplies = _supplies(device)
     n_shelves = supplies.inlets or 1
-    return _named((number,), (supplies,), n_shelves, device.delivered.shelf_w.value, ((supplies.kind, 1),), "2N")
+    outlets, capacity_w = ((supplies.kind, 1),), device.delivered.shelf_w.value
+    kind: FeedKind = "power shelf" if device.delivered.has_shelves else "inlet"
+    return _named((number,), (supplies,), n_shelves, capacity_w, outlets, "2N", kind)
 
 
 def _named(
@@ -109,6 +115,7 @@ def _named(
     capacity_w: float,
     outlets: tuple[tuple[str, int], ...],
     redundancy: FeedRedundancy,
+    kind: FeedKind = "PDU",
 ) -> tuple[PowerFeed, ...]:
     if redundancy == "2N":
         sides = [
@@ -120,7 +127,7 @@ def _named(
         spread = _spread_over_feeds(supplies, n_pdus, outlets, redundancy == "N+1")
         sides = [(chr(ord("A") + number), 1, hung, worst_w) for number, (hung, worst_w) in enumerate(spread)]
     return tuple(
-        PowerFeed(f"{side}{place}", side, capacity_w, outlets, numbers, hung, worst_w)
+        PowerFeed(f"{side}{place}", side, capacity_w, outlets, numbers, hung, worst_w, kind)
         for side, place, hung, worst_w in sides
     )
 

@@ -33,6 +33,8 @@ _REJECTED = {
 }
 # So little needs no rack of its own.
 _FEW_UNITS = 4
+# Scaling efficiency that prints as more than 100 %.
+_FASTER = 1.005
 _PARTS = {
     NetworkPart.SERVERS: "the servers' ports",
     NetworkPart.GATEWAY: "the gateway uplinks",
@@ -136,7 +138,9 @@ def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
     efficiency = words.percent(choice.scaling_efficiency)
     if any(answer.language is not None for answer in design.workloads):
         gpus = words.plural(design.n_gpus, "GPU")
-        return f"Scaling efficiency at {gpus}: {efficiency}, compared with the fewest GPUs that hold the model. {lost}"
+        compared = "compared with the fewest servers that hold the model"
+        faster = "; more GPUs allow a faster layout" if choice.scaling_efficiency > _FASTER else ""
+        return f"Scaling efficiency at {gpus}: {efficiency}, {compared}{faster}. {lost}"
     trains = any(answer.workload.task == "training" for answer in design.workloads)
     cause = "gradient exchange and stragglers take the rest" if trains else "the links take the rest"
     return (

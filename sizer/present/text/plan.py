@@ -1,14 +1,17 @@
 """Words of the physical design: notes of networks, storage, cables and the building plan."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant, with_decimal_sign
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant, with_decimal_sign
 from sizer.catalog import labels
 from sizer.physical.components import Component, Network
 from sizer.physical.existing_use import Equipment, ExistingUse
 from sizer.physical.networks.single_fabric import SingleFabric
 from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
 from sizer.physical.plan import Plan
+from sizer.physical.racks.feed_loads import FeedLoad
+from sizer.physical.racks.feeds import FeedKind
 from sizer.present.words import listed, plural, sentence
 from sizer.workload.site import FeedRedundancy
 
@@ -86,8 +89,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     ),
     PlanNoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",
     PlanNoteKind.FEW_SUPPLIES: lambda device, supplies, remaining, needed, three_suffice, _: (
-        f"when one feed is lost, the {device} keeps {remaining} of {supplies} power supplies and needs {needed} for "
-        "its full draw: it may run slower or stop"
+        f"when one feed is lost, the {device} {supplies_text(supplies, remaining, needed)}"
         + ("; three feeds with one spare (N+1) avoid it" if three_suffice else "")
     ),
     PlanNoteKind.CABLE_TOO_SHORT: lambda role, way_m, longest_m: (
@@ -126,6 +128,8 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
 }
 
 
+_PLURAL_FEEDS: dict[FeedKind, str] = {"PDU": "PDUs", "power shelf": "power shelves", "inlet": "inlets"}
+
 # What the feeds of a rack bear, by their rule.
 FEEDS_OF_RACKS: dict[FeedRedundancy, str] = {
     "2N": "Feeds A and B each carry a full rack",
@@ -134,18 +138,52 @@ FEEDS_OF_RACKS: dict[FeedRedundancy, str] = {
 }
 
 
-def keeps_too_few_supplies(plan: Plan) -> bool:
-    """Whether some device keeps fewer power supplies after the loss of a feed than its full draw takes."""
+def feed_names(loads: Sequence[FeedLoad]) -> list[str]:
+    """What one feed of each kind is called: "PDU", "power shelf", "inlet of the XDU1350"; PDUs by their ratings."""
+    kinds = Counter((load.kind, load.device) for load in loads)
+    return [
+        (f"{load.kind} of the {load.device}" if load.device else load.kind)
+        + (f" of {si(load.capacity_w, 'W')}" if kinds[load.kind, load.device] > 1 else "")
+        for load in loads
+    ]
+
+
+def feed_counts(loads: Sequence[FeedLoad]) -> list[str]:
+    """How many feeds there are of each kind: "6 PDUs", "64 power shelves", "2 inlets of the XDU1350"."""
+    return [
+        by_count(load.count, f"1 {name}", f"{grouped(load.count)} {name.replace(load.kind, _PLURAL_FEEDS[load.kind])}")
+        for name, load in zip(feed_names(loads), loads, strict=True)
+    ]
+
+
+def supplies_text(supplies: object, remaining: object, needed: object) -> str:
+    """What a device keeps of its power supplies after the loss of a feed, as a verb phrase; ``needed`` 0: unknown."""
+    return f"{_kept_text(supplies, remaining, needed)} for its full draw: it may run slower or stop"
+
+
+def _kept_text(supplies: object, remaining: object, needed: object) -> str:
+    need = f"needs {needed}" if needed else "needs an unpublished number of them"
+    return f"keeps {remaining} of {supplies} power supplies and {need}"
+
+
+def feed_loss_is_open(plan: Plan) -> bool:
+    """Whether some device keeps too few power supplies for its full draw after the loss of a feed, or may do so."""
     return any(note.kind is PlanNoteKind.FEW_SUPPLIES for note in plan.warnings)
 
 
-def few_supplies_text(plan: Plan) -> str:
-    """Devices that the loss of a feed leaves with too few power supplies, on one line; "" where there are none."""
+def keeps_too_few_supplies(plan: Plan) -> bool:
+    """Whether some device surely keeps too few of them."""
     few = (note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES)
-    return "; ".join(
-        f"with one feed lost, the {device} keeps {remaining} of {supplies} power supplies and needs {needed}"
-        for device, supplies, remaining, needed, *_ in few
-    )
+    return any(needed for _, _, _, needed, *_ in few)
+
+
+def few_supplies_text(plan: Plan) -> str:
+    """Devices that a lost feed leaves, or may leave, with too few power supplies, on one line; "" without such."""
+    few = (note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES)
+    kept = [
+        f"the {device} {_kept_text(supplies, remaining, needed)}" for device, supplies, remaining, needed, *_ in few
+    ]
+    return f"with one feed lost, {'; '.join(kept)}" if kept else ""
 
 
 def feed_loss_remedies(plan: Plan) -> list[str]:
@@ -177,11 +215,14 @@ def feeds_sentence(plan: Plan) -> str:
             f"The PDUs carry the known draw after the loss of a feed. Open: the maximum power of {listed(unknown)} "
             "is not published."
         )
-    if plan.inputs.platform.site.feeds != "N" and keeps_too_few_supplies(plan):
+    if plan.inputs.platform.site.feeds != "N" and feed_loss_is_open(plan):
         has_two = plan.inputs.platform.site.feeds == "2N"
+        carried = f"{'Either feed carries' if has_two else 'All feeds of a rack but one carry'} the full rack load"
+        if keeps_too_few_supplies(plan):
+            return f"{carried}, but some devices cannot draw it: too few of their power supplies remain."
         return (
-            f"{'Either feed carries' if has_two else 'All feeds of a rack but one carry'} the full rack load, but some "
-            "devices cannot draw it: too few of their power supplies remain."
+            f"{carried}. Whether every device can draw it is open: how many of their power supplies some devices need "
+            "is not published."
         )
     if plan.inputs.platform.site.feeds != "N" and any(rack.has_unknown_power for rack in plan.racks):
         return (

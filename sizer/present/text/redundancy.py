@@ -6,7 +6,7 @@ from sizer.base.quantities import by_count, grouped, plain, si
 from sizer.physical.plan import Plan
 from sizer.present import words
 from sizer.present.text.money import difference_text
-from sizer.present.text.plan import few_supplies_text, keeps_too_few_supplies
+from sizer.present.text.plan import feed_loss_is_open, few_supplies_text
 from sizer.sizing.result import SpareCost
 from sizer.workload.request import Loss
 
@@ -35,8 +35,8 @@ def spare_sentence(cost: SpareCost, currency: str, plan: Plan | None = None, *, 
         Whether to say what parts that need a quote are expected to cost, for use in the house.
     """
     sure, open_ = cost.losses, ""
-    if plan is not None and "feed" in cost.losses and keeps_too_few_supplies(plan):
-        # Whether devices with too few power supplies run on is not published.
+    if plan is not None and "feed" in cost.losses and feed_loss_is_open(plan):
+        # Whether devices with too few power supplies run on, or how many supplies they need, is not published.
         sure = tuple(loss for loss in cost.losses if loss != "feed")
         open_ = f" Whether it tolerates the loss of one power feed is open: {few_supplies_text(plan)}."
     tolerates = f"The design tolerates the loss of {listed_losses(sure)}" if sure else "The design is redundant"

@@ -1,5 +1,7 @@
 """The verdict in words: whether a cluster is needed and why, why this design, and why it is not smaller."""
 
+import numpy as np
+
 from sizer.base import units
 from sizer.base.quantities import (
     NARROW_SPACE,
@@ -46,6 +48,8 @@ _MEETS = {
     CheckResult.NOT_MET: "does not meet",
     CheckResult.OPEN: "may meet",
 }
+# What two servers do over one, from which on it is no argument against a second.
+_IN_PROPORTION = 1.95
 _SIZES = {
     SizeKey.NEW_SERVERS: "new servers",
     SizeKey.NEW_STORAGE_NODES: "new storage nodes",
@@ -254,9 +258,19 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer, result: SizingResu
                 f"{significant(float(answer.time.epochs.value))} epochs. Twice the rate does not halve the time."
             )
         case _:
-            trains = any(answer.workload.task == "training" for answer in design.workloads)
-            more = " More servers would not shorten the time in proportion, if at all." if trains else ""
-            return f"One {server} needs no fabric between servers, no head node and no distributed training code.{more}"
+            text = f"One {server} needs no fabric between servers, no head node and no distributed training code."
+            return f"{text} {_of_two_servers(design)}".strip()
+
+
+def _of_two_servers(design: DesignAnswer) -> str:
+    """What a second server would add to the trainings, where that is clearly less than the first one gives."""
+    least = min(
+        float(np.interp(2, answer.scaling.n_servers, answer.scaling.throughput.value) / answer.throughput.value)
+        if answer.workload.task == "training" and answer.rate_is_predicted and len(answer.scaling.n_servers) > 1
+        else 2.0
+        for answer in design.workloads
+    )
+    return f"Two servers would deliver {significant(least)} times the rate of one." if least < _IN_PROPORTION else ""
 
 
 def _in_memory_text(design: DesignAnswer, answer: WorkloadAnswer, memory_bytes: float, read_s: float) -> str:
@@ -288,7 +302,7 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
     first = f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; {clause}."
     at = f"With {grouped(design.n_servers)} servers"
     if answer.bottleneck in ("gpu", "exchange"):
-        share = f"{100 * answer.scaling_efficiency:.0f}{NARROW_SPACE}%"
+        share = words.percent(answer.scaling_efficiency)
         return f"{first} Scaling efficiency at {grouped(design.n_gpus)} GPUs: {share}."
     # What GPUs lose to a slower stage is no loss of scaling.
     busy = f"{100 * answer.gpu_busy_fraction:.0f}{NARROW_SPACE}%"
@@ -299,11 +313,11 @@ def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> s
     """What one server delivers of a language model, and how many the target takes at the expected rate."""
     unit, server = sample_unit(answer.dnn), design.platform.server.name
     assert answer.language is not None  # asked of language models only
-    each = float(answer.throughput.value) / answer.language.gpus_used * design.platform.gpus_per_server
     needed = answer.required_samples_per_s
     if needed is None:
-        target = target_text(answer.workload, answer.dnn)
-        return f"{answer.workload.name}: the target is {target}; one {server} delivers {significant(each)} {unit}."
+        target, gpus = target_text(answer.workload, answer.dnn), words.plural(design.platform.gpus_per_server, "GPU")
+        return f"{answer.workload.name}: the target is {target}; one {server} has {gpus}."
+    each = float(answer.throughput.value) / answer.language.gpus_used * design.platform.gpus_per_server
     least = answer.servers_at_even_odds
     text = f"The target takes {significant(needed)} {unit}; one {server} delivers {significant(each)} in this design"
     if least is None or least >= design.n_servers or answer.probability is None:

@@ -66,6 +66,8 @@ def _capacity_rows(plan: DataPlan) -> Iterator[tuple[str, str | Cell, str] | Row
         yield "Reserve", si(required.reserve_bytes, "B"), share
     if required.checkpoints_bytes:
         count = f"{grouped(required.n_retained)} of each training, {si(required.checkpoint_bytes, 'B')} for one of each"
+        if required.frozen_bytes:
+            count = f"{count}; frozen weights, {si(required.frozen_bytes, 'B')}, once"
         yield "Checkpoints", si(required.checkpoints_bytes, "B"), count
     if required.is_minimum:
         yield "Stored data", si(required.stored_bytes, "B"), ""

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from sizer.base.quantities import grouped, si
-from sizer.present.words import percent, plural, sentence
+from sizer.present.text.plan import feed_names, supplies_text
+from sizer.present.words import listed, percent, plural, sentence
 from sizer.questions.failures.analysis import FailureCase
 from sizer.questions.failures.scenarios import (
     CapacityReduced,
@@ -210,17 +211,14 @@ def _feed_parts(lost: FeedLost) -> Iterator[str]:
         else "all devices on the plan's feeds are dual-corded and stay on"
     )
     for few in lost.few_supplies:
-        yield (
-            f"the {few.name} keeps {few.remaining} of {few.supplies} power supplies and needs {few.needed} for its "
-            "full draw: it may run slower or stop"
-        )
-    if lost.load_is_known:
-        yield f"one PDU alone carries at most {si(lost.load_w, 'W')} of its {si(lost.rating_w, 'W')}"
-    else:
-        yield (
-            f"one PDU alone carries at least {si(lost.load_w, 'W')} of its {si(lost.rating_w, 'W')}, open until every "
-            "maximum draw is known"
-        )
+        yield (f"the {few.name} {supplies_text(few.supplies, few.remaining, few.needed or 0)}")
+    limit, end = ("at most", "") if lost.load_is_known else ("at least", ", open until every maximum draw is known")
+    names = feed_names(lost.loads)
+    loads = [
+        f"one {name} alone carries {limit} {si(load.alone_w, 'W')} of its {si(load.capacity_w, 'W')}"
+        for name, load in zip(names, lost.loads, strict=True)
+    ]
+    yield listed(loads) + end
     if lost.unknown:
         yield f"the plan does not know the feeds of {_named(lost.unknown)}"
     yield from _capacity_parts(lost.capacity) or ([] if lost.few_supplies or not lost.load_is_known else [_GO_ON])

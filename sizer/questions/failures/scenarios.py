@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from sizer.physical.losses import Losses, Remaining, on_one_side
 from sizer.physical.networks.ports import nodes_of
 from sizer.physical.protection import drives_survived, nodes_survived
+from sizer.physical.racks.feed_loads import FeedLoad, feed_loads
 from sizer.physical.racks.site_rules import coolant_parts
 from sizer.physical.racks.supplies import FewSupplies, few_supplies
 from sizer.physical.roles import NetworkRole, Role
@@ -87,8 +88,7 @@ class FeedLost:
     unpowered: tuple[str, ...]  # single-corded devices on the larger side
     unknown: tuple[str, ...]  # devices whose feeds the plan does not know
     few_supplies: tuple[FewSupplies, ...]  # kinds of devices that keep too few supplies for their full draw
-    load_w: float  # of the fullest PDU that carries the load of both feeds
-    rating_w: float  # of the same PDU
+    loads: tuple[FeedLoad, ...]  # of the PDUs, power shelves and inlets that carry the load of both feeds
     capacity: CapacityReduced
     load_is_known: bool = True  # False: some device of a rack has no published maximum, and more may be drawn
 
@@ -332,15 +332,13 @@ class FailureScenarios:
         unpowered = max(on_one_side(plan).values(), key=len, default=())
         fed = {plan.devices[inlet.device].name for feed in feeds for inlet in feed.inlets}
         unknown = tuple(device.name for rack in plan.racks for device in rack.present if device.name not in fed)
-        fullest = max(feeds, key=lambda feed: feed.alone_w / feed.capacity_w)
-
+        loads = feed_loads(plan.racks, plan.catalog)
         few = tuple(few_supplies(plan.racks, plan.catalog))
         is_known = not any(rack.has_unknown_power for rack in plan.racks)
 
         def effect(remaining: Remaining) -> FailureEffect:
             capacity = self._capacity(remaining)
-            loads = (fullest.alone_w, fullest.capacity_w)
-            return FeedLost(tuple(unpowered), unknown, few, *loads, capacity, load_is_known=is_known)
+            return FeedLost(tuple(unpowered), unknown, few, loads, capacity, load_is_known=is_known)
 
         # Whether a device with too few supplies runs on depends on its load, as does whether a PDU carries it.
         is_certain = is_known and not few

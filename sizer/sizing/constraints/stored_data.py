@@ -44,6 +44,10 @@ class Reader(Protocol):
         """Whether it only reads: nothing is trained, so nothing is kept."""
 
     @property
+    def checkpoint_bytes(self) -> float | None:
+        """State of a language model that a checkpoint writes; None of other networks. [B]"""
+
+    @property
     def restart_bytes(self) -> float | None:
         """State of a language model that a restart loads; None of other networks. [B]"""
 
@@ -70,11 +74,16 @@ class StorageDemand:
     sets: tuple[DataSet, ...]
     raw_bytes: float  # the sets before they were transformed, where that is asked
     checkpoint_bytes: float  # of every training together, one of each
-    checkpoints_bytes: float  # all that are kept
+    frozen_bytes: float  # weights under the adapters of trainings, kept once
     n_retained: int  # checkpoints of each training
     snapshot_share: float
     reserve_share: float
     minimum_bytes: float  # usable capacity that the request asks for, whatever the data need; 0 where it asks for none
+
+    @cached_property
+    def checkpoints_bytes(self) -> float:
+        """All checkpoints that are kept, with the frozen weights that a restart loads, too. [B]"""
+        return self.n_retained * self.checkpoint_bytes + self.frozen_bytes
 
     @cached_property
     def sets_bytes(self) -> float:
@@ -140,12 +149,11 @@ def storage_demand(readers: Sequence[Reader], data_request: DataRequest) -> Stor
         Table ``[data]`` of the request.
     """
     sets = data_sets(readers)
-    one_each = checkpoint_bytes(readers, data_request)
     return StorageDemand(
         sets=sets,
         raw_bytes=sum(one.n_samples * float(raw_sample_bytes(one.sample_bytes, data_request)) for one in sets),
-        checkpoint_bytes=one_each,
-        checkpoints_bytes=one_each * data_request.checkpoints_kept,
+        checkpoint_bytes=checkpoint_bytes(readers, data_request),
+        frozen_bytes=frozen_bytes(readers),
         n_retained=data_request.checkpoints_kept,
         snapshot_share=data_request.snapshot_share,
         reserve_share=data_request.reserve_share,
@@ -176,7 +184,7 @@ def needed_with_bytes(
         of_sample = sample if is_varied else np.asarray(readers[places[0]].sample_bytes)
         raw = held / of_sample * raw_sample_bytes(of_sample, data_request)
         data = data + held + raw
-    kept = checkpoint_bytes(readers, data_request) * data_request.checkpoints_kept
+    kept = checkpoint_bytes(readers, data_request) * data_request.checkpoints_kept + frozen_bytes(readers)
     stored = needed_bytes(data, kept, data_request.snapshot_share, data_request.reserve_share)
     return np.maximum(stored, data_request.minimum_capacity_bytes or 0.0)
 
@@ -186,11 +194,16 @@ def checkpoint_bytes(readers: Sequence[Reader], data_request: DataRequest) -> fl
     each = data_request.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER
     found = 0.0
     for reader in readers:
-        if reader.restart_bytes is not None:
-            found += reader.restart_bytes
+        if reader.checkpoint_bytes is not None:
+            found += reader.checkpoint_bytes
         elif data_request.checkpoint_every_s is not None and not reader.is_inference:
             found += each * reader.dnn.parameters.value
     return found
+
+
+def frozen_bytes(readers: Sequence[Reader]) -> float:
+    """Weights of language models whose checkpoints hold their adapters only. [B]"""
+    return sum((reader.restart_bytes or 0.0) - (reader.checkpoint_bytes or 0.0) for reader in readers)
 
 
 def asks_for_local_drives(request: SizingRequest, catalog: Catalog) -> bool:

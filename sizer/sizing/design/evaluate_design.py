@@ -51,7 +51,7 @@ from sizer.sizing.stages.checkpoints import job_of
 from sizer.sizing.stages.gpu_memory import gradient_bytes, looked_up_bytes, memory_answer, memory_of, memory_of_layout
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
 from sizer.sizing.stages.storage_rates import rate_is_unknown, writer_bytes_per_s
-from sizer.sizing.stages.workload_run import WorkloadRun, run_on
+from sizer.sizing.stages.workload_run import WorkloadRun, rate_in_one_server, run_on
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.language import DefaultKind
 from sizer.workload.request import SizingRequest
@@ -186,8 +186,6 @@ def _workload_answer(
     figures = workload_figures(request, work, platform, run, missing, rate, cold_rate, catalog, calibration)
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
     n_gpus = n_servers * float(run.cols.gpus_per_server[0])
-    # What one GPU does on its own does not depend on the others: the compute rate is proportional to the GPUs.
-    one_gpu = float(run.comp.gpu_alone[0]) / n_gpus
     required = evaluate.required_samples_per_s(work, length, calibration)
     place = (platform, n_servers, storage_nodes, gateway, catalog, calibration)
     dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
@@ -222,9 +220,9 @@ def _workload_answer(
         sample_bytes=work.sample_bytes,
         sample_format=work.sample_format,
         format_basis=work.format_basis,
-        scaling_efficiency=min(1.0, float(rate.value) / (n_gpus * one_gpu))
+        scaling_efficiency=float(rate.value) / n_gpus / _rate_of_one_gpu(work, platform, run, catalog, calibration)
         if language is None
-        else _of_fewest_gpus(rate, along),
+        else _of_fewest_servers(run, along),
         job=job,
         exchanged_bytes=None
         if work.is_inference or language is not None
@@ -251,14 +249,22 @@ def _workload_answer(
     )
 
 
-def _of_fewest_gpus(rate: Estimate, along: WorkloadRun) -> float:
-    """Rate of one GPU over that of one GPU of the smallest cluster along which the model fits."""
-    gpus = along.servers * along.cols.gpus_per_server
-    each = along.comp.gpu.median / gpus
+def _rate_of_one_gpu(
+    work: ResolvedWorkload, platform: Platform, run: WorkloadRun, catalog: Catalog, calibration: Calibration
+) -> float:
+    """Rate of one GPU on its own; of a network that one does not hold, what each does without exchange. [samples/s]"""
+    alone = rate_in_one_server(work, platform, run.cols, 1, catalog, calibration)
+    if alone is not None:
+        return float(alone.value)
+    return float(run.comp.gpu_alone[0] / (run.servers[0] * run.cols.gpus_per_server[0]))
+
+
+def _of_fewest_servers(run: WorkloadRun, along: WorkloadRun) -> float:
+    """Rate of one GPU over that in the fewest servers that hold the model; above 1 where more GPUs suit it better."""
+    each = along.comp.gpu.median / (along.servers * along.cols.gpus_per_server)
     fitting = np.flatnonzero(along.comp.gpu.median > 1.0)
-    here = float(along.comp.gpu.median[-1] / gpus[-1]) if not fitting.size else float(each[fitting[0]])
-    n_gpus = float(gpus[np.argmin(np.abs(along.comp.gpu.median - float(rate.value)))])
-    return min(1.0, float(rate.value) / n_gpus / here)
+    here = float(run.comp.gpu.median[0] / (run.servers[0] * run.cols.gpus_per_server[0]))
+    return here / float(each[fitting[0]]) if fitting.size else 1.0
 
 
 def _evidence(

@@ -121,8 +121,8 @@ def search_layouts(
         return found
     if math.isinf(found.least_bytes):
         raise RequestError(
-            f"no layout divides {model_name(question, catalog)} and a batch of {question.batch} sequences over {question.gpus} GPUs; "
-            "give a batch that is a multiple of the number of GPUs, or fewer fixed degrees"
+            f"no layout divides {model_name(question, catalog)} and a batch of {question.batch} sequences over "
+            f"{question.gpus} GPUs; give a batch that is a multiple of the number of GPUs, or fewer fixed degrees"
         )
     memory_bytes = _memory_of(_case(question, catalog), catalog)
     raise RequestError(

@@ -18,6 +18,7 @@ from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.host_memory import page_cache_bytes
 from sizer.physical.networks.counts import fabric_share
 from sizer.physical.networks.ports import nodes_of
+from sizer.physical.networks.storage_networks import server_storage_kind
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import MIN_LAN_GBIT_PER_S, lan_ports, own_network_ports
 from sizer.sizing.stages.storage_rates import mount_rates, node_rates, node_write_rates
@@ -209,12 +210,16 @@ def fabric_bytes_per_s(server: Server, fabric: LinkType) -> float:
 
 
 def storage_nic_bytes_per_s(platform: Platform) -> float:
-    """Rate of a server's ports towards its storage, one direction; inf for local drives. [B/s]"""
-    server, storage = platform.server, platform.storage
+    """Rate of a server's ports towards its storage, one direction; inf for local drives. [B/s]
+
+    On switches of their own they run as fast as they and the switch can, whatever the storage's ports do: 18 trays of
+    an NVL72 with two ports of 400 Gbit/s each have 1.8 TB/s, also where the storage has ports of 200 Gbit/s.
+    """
+    server = platform.server
     if platform.attachment == "local":
         return np.inf
-    if platform.attachment == "own network" and storage.front_end_kind is not None:
-        kind = storage.front_end_kind.value
+    if platform.attachment == "own network":
+        kind = server_storage_kind(platform)
         return max(own_network_ports(server, kind, platform.fabric), 1) * kind.bytes_per_s
     if platform.attachment == "lan" and platform.fabric.is_infiniband:
         return max(lan_ports(server), 1) * bytes_per_s_from_gbit_per_s(MIN_LAN_GBIT_PER_S)

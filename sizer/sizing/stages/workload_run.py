@@ -1,7 +1,7 @@
 """One workload evaluated on some sizes of one platform."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.evaluate import Need
+from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -62,6 +63,16 @@ def run_on(
         cols=cols,
         servers=count,
     )
+
+
+def rate_in_one_server(
+    work: ResolvedWorkload, platform: Platform, cols: Columns, gpus: int, catalog: Catalog, calibration: Calibration
+) -> Estimate | None:
+    """Rate of some GPUs of one server on synthetic data. [samples/s] None where they do not hold the network."""
+    cols, one = replace(cols, gpus_per_server=np.array([float(gpus)])), np.array([1])
+    if not all_fit([work], [platform], cols, one, calibration, catalog).all():
+        return None
+    return compute_side.compute(work, [platform], cols, one, calibration, catalog).gpu.estimate()[0]
 
 
 def sequential_bytes_per_s(run: WorkloadRun) -> Estimate:

@@ -74,7 +74,9 @@ _METHODS = (
 _METHOD_NAMES = {"fine-tuning": "fine-tuning of all parameters", "continued": "continued pre-training"}
 _FORMAT = re.compile(r"\b(?P<name>(?:mx)?fp8|(?:nv|mx)?fp4)\b(?: (?:precision|training))?", re.I)
 _LANGUAGE_MODEL = re.compile(
-    r"\b(?:(?:large[ -])?language[ -]models?|LLMs?(?![ -]foundry)|foundation models?|chat ?bots?|generative AI|gen ?AI)\b", re.I
+    r"\b(?:(?:large[ -])?language[ -]models?|LLMs?(?![ -]foundry)|foundation models?|chat ?bots?|generative AI"
+    r"|gen ?AI)\b",
+    re.I,
 )
 
 

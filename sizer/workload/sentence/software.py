@@ -45,7 +45,9 @@ def _pattern(catalog: Catalog) -> re.Pattern[str]:
     # A longer name with a hyphen is none of them.
     other = rf"(?!-(?!(?:{words}|based|native)\b)[A-Za-z])"
     return re.compile(
-        rf"(?<!\w)(?:(?:in|with|using|on|via) )?(?:{VENDOR}+ )?(?P<name>{words})(?:[ -]?(?:framework|(?:software )?stack|software|core|LM|\d))?\b{other}", re.I
+        rf"(?<!\w)(?:(?:in|with|using|on|via) )?(?:{VENDOR}+ )?(?P<name>{words})"
+        rf"(?:[ -]?(?:framework|(?:software )?stack|software|core|LM|\d))?\b{other}",
+        re.I,
     )
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sizer import SizingRequest, size
 from sizer.base.errors import RequestError, SizerError
+from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.reasons import RateNeed, StorageDecision
 from sizer.sizing.stages.checkpoints import checkpoint_rates, goodput_of, plan_of
@@ -99,10 +100,13 @@ def test_rarer_interruptions_are_worth_more(seventy):
 
 def test_adapters_write_little_and_load_the_model():
     """LoRA trains at most 1 % of the weights; a restart loads the model in BF16: 2 bytes a parameter."""
-    found = sized(method="lora", target={"gpus_busy": 8}, tokens=2e8).design.workloads[0].language
-    kept = found.work.checkpoints
+    result = sized(method="lora", target={"gpus_busy": 8}, tokens=2e8)
+    kept = result.design.workloads[0].language.work.checkpoints
     assert kept.written_bytes == pytest.approx(0.14 * PARAMETERS, rel=0.01)
     assert kept.restart_bytes == pytest.approx(2.14 * PARAMETERS, rel=0.01)
+    stored = storage_demand(result.design.workloads, result.request.data)
+    assert stored.n_retained == 2  # of the adapters; the frozen weights are kept once
+    assert stored.checkpoints_bytes == pytest.approx((2 * 0.14 + 2) * PARAMETERS, rel=0.01)
 
 
 @given(

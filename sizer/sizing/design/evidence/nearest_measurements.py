@@ -138,6 +138,7 @@ def nearest_language_runs(
                 calibrates=row.role == "calibration",
                 is_same_stack=is_same_stack(row),
                 number_format=number_format(row.precision),
+                batch_per_gpu=row.global_batch / row.gpus if row.global_batch else None,
             )
         )
     return tuple(nearest)

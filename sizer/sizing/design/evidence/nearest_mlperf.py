@@ -54,6 +54,7 @@ def nearest_mlperf_runs(
                 published=row.samples_per_s,
                 predicted=Estimate(*(np.array(end) for end in rate)),
                 calibrates=row.id in calibration.used,
+                time_to_train_s=row.time_to_train_s,
             )
         )
     return tuple(found)

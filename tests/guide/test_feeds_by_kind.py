@@ -1,0 +1,62 @@
+"""PDUs, power shelves and inlets have ratings of their own, in the acceptance test and wherever else they are counted."""
+
+from functools import cache
+
+from sizer.guide.acceptance.runs import power_tests
+from sizer.guide.chapters.compliance import requirements
+from sizer.guide.context import GuideContext
+from sizer.guide.edition import Edition
+from sizer.physical.racks.feed_loads import FeedLoad, feed_loads
+from sizer.physical.roles import Role
+from sizer.present.facility_tables import facility_table
+from sizer.questions.failures.analysis import failure_cases
+from sizer.questions.failures.case_text import effect_text
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from tests.factories import examples
+
+NAME = "llama-405b-gb200-nvl72"
+
+
+@cache
+def design():
+    return examples.sized(NAME).design
+
+
+def test_eight_nvl72_have_64_shelves_and_the_coolant_unit_two_inlets():
+    # NVL72: eight shelves of 33 kW a rack, half of which carry its 120 kW: 30 kW each. XDU1350: 20.5 kW of pumps on
+    # either of two inlets.
+    loads = feed_loads(design().plan.racks, examples.catalog())
+    assert FeedLoad("power shelf", "", 64, 30_000, 33_000) in loads
+    assert FeedLoad("inlet", "XDU1350", 2, 20_500, 20_500) in loads
+    (pdus,) = [load for load in loads if load.kind == "PDU"]
+    bought = sum(int(part.quantity[0]) for part in design().quantities.components if part.role is Role.RACK_PDU)
+    assert pdus.count == bought == 6
+    assert 20_500 < pdus.alone_w <= pdus.capacity_w
+
+
+def test_each_kind_is_tested_against_its_own_rating():
+    (test,) = [one for one in power_tests(design()) if one.key == "feed-loss"]
+    assert "30.0 kW per power shelf" in plain(test.expect)
+    assert "20.5 kW per inlet of the XDU1350" in plain(test.expect)
+    assert "no PDU above its 32.7 kW" in plain(test.passes)
+    assert "no power shelf above its 33.0 kW" in plain(test.passes)
+    assert "no inlet of the XDU1350 above its 20.5 kW" in plain(test.passes)
+
+
+def test_the_guide_counts_them_apart():
+    context = GuideContext(examples.sized(NAME), examples.catalog(), Edition("guide"))
+    (line,) = [one for one in requirements(context) if "PDUs" in one.design]
+    assert plain(line.design).startswith("6 PDUs, ")
+    assert "64 power shelves, 30.0 kW of 33.0 kW on one power shelf" in plain(line.design)
+    assert "2 inlets of the XDU1350, 20.5 kW of 20.5 kW on one inlet of the XDU1350" in plain(line.design)
+    facility = plain(str(facility_table(examples.sized(NAME), examples.catalog())))
+    assert "64 power shelves of the racks delivered" in facility
+    assert "2 inlets of the XDU1350" in facility
+    cases = failure_cases(EvaluatedDesign(examples.sized(NAME), examples.catalog()))
+    (case,) = [one for one in cases if one.key == "power-feed"]
+    assert "one power shelf alone carries at most 30.0 kW of its 33.0 kW" in plain(effect_text(case))
+
+
+def plain(text: str) -> str:
+    """Text with plain spaces."""
+    return text.replace("\u202f", " ").replace("\xa0", " ")

@@ -1,0 +1,21 @@
+"""Headroom of the storage front end: free ports of storage leaves take no server."""
+
+import pytest
+
+from sizer.guide.chapters.growth import limits_table
+from tests.factories import examples
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        # 110 of the 4 x 36 = 144 ports for servers are in use; the other 34 take 17 servers of two ports.
+        ("llama-70b-dgx-h100", "enough for 17 servers more: the storage has leaves of its own"),
+        # 288 of 8 x 36 = 288.
+        ("llama-405b-gb200-nvl72", "no further server: the storage has leaves of its own"),
+    ],
+)
+def test_ports_of_the_storage_front_end(name: str, expected: str) -> None:
+    table = limits_table(examples.sized(name).design)
+    (row,) = [one for one in table.rows if one.cells[0].text.startswith("Ports of the storage front end")]
+    assert expected in row.cells[1].text.replace("\xa0", " ")
