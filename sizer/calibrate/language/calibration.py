@@ -9,7 +9,7 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
-from sizer.calibrate.language.cases import LanguageCase, cases_of, work_flop
+from sizer.calibrate.language.cases import LanguageCase, cases_of
 from sizer.calibrate.language.fit import (
     EFFECT_SD,
     LanguageFit,
@@ -65,12 +65,9 @@ class LanguageCalibration:
         log_s, derivative = model(self.fit.values)
         log_s = np.maximum(log_s, np.log(self._least_seconds(model.inputs)))
         known = np.asarray((derivative @ self.fit.covariance * derivative.toarray()).sum(axis=1))
-        step = Estimate.log_normal(
+        return Estimate.log_normal(
             np.exp(log_s), np.sqrt(known + unknown_variance(cases, layout.index) + scatter(cases) ** 2)
         )
-        # No step is shorter than its matrix products at their measured rate.
-        least = work_flop(cases) / np.array([case.machine["matmul_flop_per_s"] for case in cases])
-        return Estimate(*(np.maximum(part, least) for part in (step.value, step.low, step.high)))
 
     def tokens_per_s_per_gpu(self, cases: Sequence[LanguageCase]) -> Estimate:
         """Tokens/s of one GPU of each case, shape (cases,)."""

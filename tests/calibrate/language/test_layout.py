@@ -7,7 +7,6 @@ import pytest
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.cases import work_flop
 from sizer.calibrate.language.layout import CONTRADICTION
 from sizer.calibrate.language.rows import load_language_rows
 from sizer.calibrate.language.validate import FLOP, MEMORY, RATE, TIME, validate_language
@@ -75,20 +74,6 @@ def test_an_impossible_layout_is_told_and_not_taken(change):
     found = next(one for one in validated(row, **change) if one.quantity == RATE)
     assert FitNote.LAYOUT_CONTRADICTS in {one.kind for one in found.notes}
     assert log_width(row, RATE, **change) > log_width(row, RATE)
-
-
-def test_no_step_is_shorter_than_its_matrix_products():
-    """A run with effects that make it ten times faster than any would beat the peak: it does not."""
-    calibration = language_calibration()
-    case = case_of(first(model="Llama3-70B"))
-    least = float(work_flop([case])[0]) / case.machine["matmul_flop_per_s"]
-    step = calibration.step_seconds([case])[0]
-    assert step.low > least
-    layout = calibration.fit.model.layout
-    values = calibration.fit.values.copy()
-    values[layout.index[f"family:{case.levels.family}"]] -= math.log(10)
-    faster = dataclasses.replace(calibration, fit=dataclasses.replace(calibration.fit, values=values))
-    assert float(faster.step_seconds([case]).value[0]) == pytest.approx(least)
 
 
 def test_what_a_row_leaves_open_widens_its_interval():
