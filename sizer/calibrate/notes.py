@@ -63,6 +63,8 @@ class FitNote(StrEnum):
     EMULATION_NOT_KNOWN = "emulation-not-known"  # benchmark of MLPerf Storage, accelerator
     BENCHMARK_NOT_KNOWN = "benchmark-not-known"  # model as the row names it
     FOR_CHECKS_ONLY = "for-checks-only"
+    ONLY_FLOP_PUBLISHED = "only-flop-published"
+    NOTHING_PUBLISHED = "nothing-published"
     # Assumptions about a row.
     AS_RECORDED = "as-recorded"  # text of the column ``assumed``
     ONE_SERVER_ASSUMED = "one-server-assumed"  # GPUs
@@ -93,6 +95,7 @@ class FitNote(StrEnum):
     GPU_PRECISION_NOT_MEASURED = "gpu-precision-not-measured"  # GPU and precision
     MODEL_NOT_MEASURED = "model-not-measured"  # model as the row names it
     PART_GUESSED = "part-guessed"  # part of the shape or layout
+    LAYOUT_CONTRADICTS = "layout-contradicts"
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def report_text(report: ValidationReport) -> str:
         "by task": report.by_task,
         "by quantity": report.by_quantity,
         "by source": report.by_source,
-        "by use": status_summaries(report),
+        "by use (rows that are excluded from the fit count as predicted in this table only)": status_summaries(report),
     }
     width = max(len(summary.name) for group in titles.values() for summary in group)
     width = min(max(width, len("all")), _NAME_CHARACTERS)

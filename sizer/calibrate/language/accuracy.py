@@ -13,7 +13,7 @@ from sizer.base.estimate import Z90
 from sizer.base.normal import normal_cdf
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.language.calibration import LanguageCalibration, scatter
-from sizer.calibrate.language.cases import LanguageCase, arrays
+from sizer.calibrate.language.cases import LanguageCase, work_flop
 from sizer.calibrate.language.fit import LanguageFit
 from sizer.calibrate.language.gpu_memory import REFUSED, PeakMemoryFit, spread
 from sizer.calibrate.language.rows import rows_digest
@@ -145,10 +145,8 @@ def sources_better_than_one_utilization(cases: Sequence[LanguageCase], errors: F
     The utilization is the median model-FLOP utilization of the runs of other sources; a source of which no other ran
     the GPU and precision has none.
     """
-    shapes, layouts, machines = arrays(cases)
-    work = shapes.model_flop(layouts.sequence) * layouts.batch * layouts.sequence / layouts.gpus
-    work = np.where(layouts.is_lora, work * 2 / 3, work)
-    idle = np.array([c.log_step_s for c in cases], dtype=float) - np.log(work / machines.matmul_flop_per_s)
+    matmul_flop_per_s = np.array([case.machine["matmul_flop_per_s"] for case in cases])
+    idle = np.array([c.log_step_s for c in cases], dtype=float) - np.log(work_flop(cases) / matmul_flop_per_s)
     sources = np.array([case.row.source for case in cases])
     groups = np.array([case.levels.gpu_precision for case in cases])
     found = []

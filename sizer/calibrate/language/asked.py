@@ -6,13 +6,11 @@ import re
 from sizer.base.errors import RequestError
 from sizer.base.faults import nearest
 from sizer.base.identity_cache import cached_by_catalog
-from sizer.calibrate.language.cases import STACK_WORDS
-from sizer.calibrate.language.shapes import plain_name
+from sizer.calibrate.language.shapes import GPU_MAKERS, plain_name
+from sizer.calibrate.language.stacks import STACK_WORDS
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 
-# Words before the name of a GPU that tell none from another.
-_MAKERS = frozenset(("nvidia", "amd", "tesla", "instinct", "geforce"))
 # What may follow the name of software: its release, or what kind of thing it is.
 _AFTER_SOFTWARE = re.compile(r"[\s_-]*(?:framework|stack|containers?|v?\d+(?:\.\d+)*)$", re.I)
 
@@ -30,7 +28,7 @@ def gpu_asked(text: str, catalog: Catalog) -> Gpu:
     whole, parts = _gpu_names(catalog)
     if text in catalog.gpus:
         return catalog.gpus[text]
-    name = "".join(word for word in _words(text) if word not in _MAKERS)
+    name = "".join(word for word in _words(text) if word not in GPU_MAKERS)
     gpu = whole.get(name) or parts.get(name)
     if gpu is None:
         hint = nearest(text, _short_names(catalog)) or "."
@@ -45,7 +43,7 @@ def _gpu_names(catalog: Catalog) -> tuple[dict[str, Gpu], dict[str, Gpu]]:
     parts: dict[str, Gpu] = {}
     for gpu in sorted(catalog.gpus.values(), key=lambda gpu: ("sxm" not in gpu.id, len(gpu.id))):
         for name in (gpu.id, gpu.name, *gpu.aliases):
-            words = [word for word in _words(name) if word not in _MAKERS]
+            words = [word for word in _words(name) if word not in GPU_MAKERS]
             whole.setdefault("".join(words), gpu)
             for count in range(1, len(words)):
                 parts.setdefault("".join(words[:count]), gpu)

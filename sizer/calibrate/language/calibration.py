@@ -22,6 +22,7 @@ from sizer.calibrate.language.fit import (
     step_problem,
 )
 from sizer.calibrate.language.gpu_memory import PeakMemoryFit, fit_memory, memory_problem
+from sizer.calibrate.language.layout import CONTRADICTION
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows
 from sizer.calibrate.language.stored import StoredFits, load_fits, problem_digest
 from sizer.calibrate.language.time_to_train import Benchmark, benchmark_of, fit_benchmarks
@@ -34,8 +35,15 @@ Value = TypeVar("Value")
 # year apart, more where routing, adapters or a guessed layout come in. Runs left out of the fit give these.
 _SCATTER, _MIXTURE, _LORA = 0.06, 0.10, 0.10
 # The same of a run of which something is guessed: runs that are not fitted, because that is missing, give the larger.
-_GUESSED = {"layers": 0.15, "shape": 0.15, "micro batch": 0.25, "hybrid layers": 0.4}
+# The number format, blanked in the 932 fitted rows: errors with 0.19 have 90 % inside. A contradictory layout says less
+# than none.
+_GUESSED = {"layers": 0.15, "shape": 0.15, "micro batch": 0.25, "hybrid layers": 0.4, "precision": 0.20,
+            CONTRADICTION: 0.25}  # fmt: skip
 _GUESSED_OTHERWISE = 0.10
+# The same where neither layout nor global batch is stated: blanked in the 932 fitted rows, whose median error is 0.23.
+_NEITHER, _LAYOUT_AND_BATCH = 0.55, frozenset(("layout", "global batch"))
+# Beyond that, of a time to train without the global batch: blanked in the 108 fitted ones, 58 % were inside without it.
+_BATCH_OF_TIME = 0.38
 
 
 @dataclass(frozen=True)
@@ -125,7 +133,10 @@ class LanguageCalibration:
             return None
         step, sequences = self.step_seconds([case])[0], benchmark.sequences(case.layout["batch"])
         steps = sequences.value / case.layout["batch"]
-        return Estimate.log_normal(steps * step.value, np.hypot(step.log_sd, sequences.log_sd))
+        log_sd = np.hypot(step.log_sd, sequences.log_sd)
+        if "global batch" in case.guessed:
+            log_sd = np.hypot(log_sd, _BATCH_OF_TIME)
+        return Estimate.log_normal(steps * step.value, log_sd)
 
 
 def unknown_variance(cases: Sequence[LanguageCase], known: dict[str, int]) -> Floats:
@@ -143,10 +154,11 @@ def scatter(cases: Sequence[LanguageCase]) -> Floats:
             _MIXTURE * bool(case.levels.mixture),
             _LORA * bool(case.levels.lora),
             max((_GUESSED.get(part, _GUESSED_OTHERWISE) for part in case.guessed), default=0.0),
+            _NEITHER * _LAYOUT_AND_BATCH.issubset(case.guessed),
         )
         for case in cases
     ]
-    return np.asarray(np.sqrt((np.array(parts).reshape(-1, 4) ** 2).sum(axis=1)))
+    return np.asarray(np.sqrt((np.array(parts).reshape(-1, 5) ** 2).sum(axis=1)))
 
 
 def fitted(rows: Sequence[LanguageRow], cases: Sequence[object]) -> list[LanguageCase]:

@@ -2,18 +2,24 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.identity_cache import cached_by_catalog
-from sizer.calibrate.language.degrees import usual_degrees
+from sizer.calibrate.language.layout import layout_of
 from sizer.calibrate.language.machine import machine_values
 from sizer.calibrate.language.rows import LanguageRow
-from sizer.calibrate.language.runtime import UNFUSED_ATTENTION, USUAL_RECOMPUTE, runtime_values
-from sizer.calibrate.language.shapes import plain_name, shape_named, shape_of_row, shapes_by_name
+from sizer.calibrate.language.runtime import USUAL_RECOMPUTE, runtime_values
+from sizer.calibrate.language.shapes import GPU_MAKERS, plain_name, shape_named, shape_of_row, shapes_by_name
+from sizer.calibrate.language.stacks import TUNED, group_of_stack, number_format, stack_named
+from sizer.calibrate.language.wordings import ModelNames, family_of, usual_words
+from sizer.calibrate.modern.accelerators import sourced_accelerators
+from sizer.calibrate.modern.wordings import accelerator_named
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
@@ -22,12 +28,8 @@ from sizer.perf.language.memory import FILLED, MemoryFactors, MemoryUse, Runtime
 from sizer.perf.language.shape import Shapes
 from sizer.perf.language.step import RECOMPUTE, Layouts, Machines
 
-# Bytes of an element of a matrix; other formats have two.
-_ELEMENT_BYTES = {"fp8": 1.0, "fp4": 0.5}
 # Of a run that does not state its sequence, and no other run of its model does.
 _USUAL_SEQUENCE = 4096.0
-# Of a micro batch on one GPU that a source does not state.
-_USUAL_TOKENS = 16_384
 # GPUs that compute as another one and have slower links only, for export.
 _SAME_CHIP = {"h800": "h100", "a800": "a100"}
 
@@ -81,13 +83,33 @@ def cases_of(
     catalog : Catalog
         For the GPUs.
     known : sequence of LanguageRow
-        Rows whose models lend their shape to rows that name the model only.
+        Rows whose models lend their name and shape to rows that name the model only, and whose number formats and tasks
+        are the usual ones.
     """
     stated = sorted((one for one in known if one.layers and one.hidden), key=lambda one: one.role == "calibration")
     shapes = {one.model.lower(): one for one in stated}
     models, gpus = shapes_by_name(catalog), _gpus_by_name(catalog)
-    domains = _domains(catalog)
-    return _recomputing([_case(row, gpus, shapes, models, domains) for row in rows])
+    domains, names = _domains(catalog), ModelNames(catalog, known)
+
+    @cache
+    def formats() -> list[tuple[str | None, str, str]]:
+        machines = {text: gpu_named(text, gpus) for text in {one.gpu for one in known}}
+        stated = [(machines[one.gpu], one) for one in known if one.precision and one.role == "calibration"]
+        return [(gpu.generation, stack_named(one), number_format(one.precision)) for gpu, one in stated if gpu]
+
+    @cache
+    def usual_format(generation: str | None, stack: str) -> str:
+        """Number format of most runs with GPUs of a generation and a stack, else of the generation, else BF16."""
+        alike = [one for one in formats() if one[0] == generation]
+        chosen = Counter(one[2] for one in [one for one in alike if one[1] == stack] or alike)
+        return chosen.most_common(1)[0][0] if chosen else number_format("")
+
+    def case_of(row: LanguageRow) -> LanguageCase | CalibrationNote:
+        guessed: list[str] = []
+        usual = usual_words(row, names, known, guessed)
+        return _case(usual, gpus, shapes, models, domains, guessed, usual_format)
+
+    return _recomputing([case_of(row) for row in rows])
 
 
 def _recomputing(cases: list[LanguageCase | CalibrationNote]) -> list[LanguageCase | CalibrationNote]:
@@ -137,13 +159,17 @@ def _case(
     shapes: dict[str, LanguageRow],
     models: dict[str, TransformerShape],
     domains: dict[str, int],
+    guessed: list[str],
+    usual_format: Callable[[str | None, str], str],
 ) -> LanguageCase | CalibrationNote:
     gpu = gpu_named(row.gpu, gpus)
     if gpu is None:
         return note(FitNote.GPU_NOT_IN_CATALOGUE, row.gpu) if row.gpu else note(FitNote.GPU_NOT_NAMED)
     if not row.gpus:
         return note(FitNote.COUNTS_NOT_STATED)
-    guessed: list[str] = [] if row.precision else ["precision"]
+    if not row.precision:
+        guessed.append("precision")
+        row = replace(row, precision=usual_format(gpu.generation, stack_named(row)))
     like = shapes.get(row.model.lower())
     sequence = row.seq
     if sequence is None:
@@ -154,7 +180,7 @@ def _case(
     shape = shape_of_row(row, like, shape_named(row.model, models), guessed)
     if isinstance(shape, CalibrationNote):
         return shape
-    layout = _layout(row, shape, gpu, sequence, guessed)
+    layout = layout_of(row, shape, gpu, sequence, guessed)
     precision = number_format(row.precision)
     machine = machine_values(row, gpu, precision, domains.get(gpu.form_factor.value))
     runtime = runtime_values(stack_named(row), precision, layout["element_bytes"])
@@ -166,8 +192,12 @@ def _gpus_by_name(catalog: Catalog) -> dict[str, Gpu]:
     found = {}
     for gpu in catalog.gpus.values():
         for name in (gpu.id, gpu.name, *gpu.aliases):
-            found[plain_name(name)] = gpu
+            found["".join(_gpu_words(name))] = gpu
     return found
+
+
+def _gpu_words(text: str) -> list[str]:
+    return [word for word in re.findall(r"[a-z0-9]+", text.lower()) if word not in GPU_MAKERS]
 
 
 def gpu_of_case(case: LanguageCase, catalog: Catalog) -> Gpu:
@@ -176,142 +206,35 @@ def gpu_of_case(case: LanguageCase, catalog: Catalog) -> Gpu:
 
 
 def gpu_named(text: str, gpus: dict[str, Gpu]) -> Gpu | None:
-    """The GPU that a source means: the longest known name with which its wording starts, or which it contains.
+    """The GPU that a source means: by its name, by the board and memory in its wording, or the first of its family.
 
     Of a family alone, such as V100, the one in servers: SXM.
     """
-    wanted = plain_name(text)
+    words = _gpu_words(text)
     for other, chip in _SAME_CHIP.items():
-        wanted = wanted.replace(other, chip)
-    starts = [name for name in gpus if wanted.startswith(name)] or [name for name in gpus if name in wanted]
+        words = [word.replace(other, chip) for word in words]
+    wanted, written = "".join(words), " ".join(words)
+    if not wanted or wanted in gpus:
+        return gpus.get(wanted)
+    name = accelerator_named(written)
+    if name in (known := sourced_accelerators()):
+        return gpus[plain_name(known[name].gpu)]
+    if name != written:
+        return None  # a known one that is not in the catalogue
+    starts = [one for one in gpus if re.search(rf"(?<![a-wyz]){one}(?![a-z])", wanted)]
     if starts:
         return gpus[max(starts, key=len)]
-    family = [name for name in gpus if wanted and name.startswith(wanted) and not name[len(wanted)].isdigit()]
-    return gpus[min(family, key=lambda name: ("sxm" not in name, len(name)))] if family else None
-
-
-def number_format(text: str) -> str:
-    """Number format of the matrix products: "bf16", "fp8", "fp4"."""
-    plain = text.lower()
-    if "fp4" in plain:
-        return "fp4"
-    return "fp8" if "fp8" in plain else "fp16" if "fp16" in plain else "bf16"
-
-
-def _layout(
-    row: LanguageRow, shape: dict[str, float], gpu: Gpu, sequence: float, guessed: list[str]
-) -> dict[str, float]:
-    gpus = row.gpus
-    is_lora = row.kind == "lora"
-    full = any(word in row.sharding for word in ("fsdp", "zero3"))
-    tensor, pipeline, context, expert = row.tp, row.pp, row.cp, row.ep
-    batch = row.global_batch
-    micro = row.micro_batch
-    if tensor is None:
-        guessed.append("layout")
-        pipeline, context = pipeline or 1.0, context or 1.0
-        if is_lora:
-            # The frozen model must fit; a step is often one sequence a replica, and GPUs beyond divide the sequence.
-            tensor = min(gpus, _least_tensor(row, gpu))
-            context = max(context, gpus / (tensor * min(gpus / tensor, batch or gpus)))
-        elif full:
-            tensor = 1.0
-    if not full and not is_lora and (None in (tensor, pipeline) or (expert is None and shape["experts"] > 1)):
-        tensor, pipeline, expert = usual_degrees(row, shape, gpu.memory_bytes.value, row.gpus_per_node or 8.0)
-        if "layout" not in guessed:
-            guessed.append("layout")
-    tensor = tensor or 1.0
-    pipeline, context = pipeline or 1.0, context or 1.0
-    if expert is None and full and shape["experts"] > 1:
-        # Experts lie on as many GPUs as divide them, as frameworks that shard fully do.
-        expert = float(math.gcd(int(shape["experts"]), max(1, int(gpus / pipeline))))
-        guessed.append("layout")
-    if micro is None and not is_lora:
-        # An adapter's step has one sequence a replica; elsewhere the micro batch is a choice that decides much.
-        guessed.append("micro batch")
-    data = max(1.0, gpus / (tensor * pipeline * context))
-    if micro is None and not is_lora:
-        micro = _usual_micro_batch(row, pipeline, data, sequence / context)
-    micro = micro or 1.0
-    if batch is None:
-        # Enough micro batches to fill a pipeline four times, as is usual, where the source does not count them.
-        batch = data * micro * (row.grad_accum or (4.0 * pipeline if pipeline > 1 else 1.0))
-        guessed.append("global batch")
-    chunks = row.vp
-    if chunks is None:
-        chunks = 1.0
-        if pipeline > 1 and row.source != "bigscience-bloom":
-            guessed.append("interleaving")
-            chunks = max(1.0, min(4.0, shape["layers"] // pipeline))
-    return {
-        "gpus": gpus,
-        "batch": batch,
-        "micro_batch": min(micro, max(1.0, batch / data)),
-        "sequence": sequence,
-        "tensor": tensor,
-        "pipeline": pipeline,
-        "virtual": max(1.0, chunks),
-        "context": context,
-        "expert": expert or 1.0,
-        "is_fully_sharded": float(full),
-        "is_optimizer_sharded": float(not full and row.sharding not in ("ddp", "zero0")),
-        "recompute": RECOMPUTE.get(row.recompute, 0.0),
-        "is_lora": float(is_lora),
-        "element_bytes": _ELEMENT_BYTES.get(number_format(row.precision), 2.0),
-        "is_tuned": float(stack_named(row).startswith(TUNED)),
-        "is_unfused": float(stack_named(row) in UNFUSED_ATTENTION),
-    }
-
-
-def _usual_micro_batch(row: LanguageRow, pipeline: float, data: float, tokens: float) -> float:
-    """Sequences of a micro batch that a source does not state: from what it counts, else about 16,384 tokens.
-
-    Stages of a pipeline take one sequence, because many short micro batches fill it best.
-    """
-    if row.global_batch is None or pipeline > 1:
-        return 1.0
-    replica = row.global_batch / data
-    if row.grad_accum:
-        return max(1.0, replica / row.grad_accum)
-    sizes = [2.0**i for i in range(6) if 2**i * tokens <= _USUAL_TOKENS and replica % 2**i == 0]
-    return max(sizes, default=1.0)
-
-
-def _least_tensor(row: LanguageRow, gpu: Gpu) -> float:
-    """Least tensor parallelism, a power of two, at which the weights take at most 40 % of a GPU's memory."""
-    weights = (row.params_b or 1.0) * 1e9 * _ELEMENT_BYTES.get(number_format(row.precision), 2.0)
-    return 2.0 ** max(0, min(3, math.ceil(math.log2(weights / (0.4 * gpu.memory_bytes.value)))))
-
-
-# Words of a software column and the stack that they mean; the first that is found counts.
-STACK_WORDS = (
-    ("automodel", "nemo-automodel"), ("megatron-deepspeed", "megatron-deepspeed"), ("deepspeed", "deepspeed"),
-    ("llm-foundry", "llm-foundry"), ("nanotron", "nanotron"), ("torchtitan", "torchtitan"), ("maxtext", "maxtext"),
-    ("paxml", "paxml"), ("megatron-lm", "megatron-lm"), ("megatron", "nemo"), ("nemo", "nemo"),
-    ("fsdp", "pytorch-fsdp"), ("primus", "primus"), ("pytorch", "pytorch"),
-)  # fmt: skip
-_GROUPS = {"nemo-automodel": "pytorch", "llm-foundry": "pytorch", "torchtitan": "pytorch", "pytorch-fsdp": "pytorch",
-           "pytorch": "pytorch", "maxtext": "jax", "paxml": "jax"}  # fmt: skip
-TUNED = "mlperf"
-
-
-def stack_named(row: LanguageRow) -> str:
-    """The software stack: submissions to MLPerf are tuned for their benchmark and count as one of their own."""
-    if "mlperf" in row.source.lower() or row.software.lower().startswith(TUNED):
-        return f"{TUNED}-rocm" if row.gpu.lower().startswith("mi") else TUNED
-    text = row.software.lower()
-    return next((stack for word, stack in STACK_WORDS if word in text), f"other:{text[:40]}")
-
-
-def group_of_stack(stack: str) -> str:
-    """The group of stacks that share an effect."""
-    return _GROUPS.get(stack, stack.split("-")[0] if stack.startswith(TUNED) else "megatron")
+    family = [
+        one
+        for one in gpus
+        if one.startswith(words[0]) and not one[len(words[0]) :][:1].isdigit() and all(word in one for word in words)
+    ]
+    return gpus[min(family, key=lambda one: ("sxm" not in one, len(one)))] if family else None
 
 
 def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
     stack = stack_named(row)
     name = row.model.lower()
-    family = re.split(r"[-0-9.]", name)[0] or name
     mixture = row.arch.endswith("moe")
     release = f"{stack}/{row.version or row.date or row.source}" + ("" if stack != TUNED else f"/{row.source}")
     # A GPU run at less than its usual power is another one to the fit.
@@ -322,12 +245,19 @@ def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
         stack=stack,
         stack_group=group_of_stack(stack),
         release=release,
-        family=family,
+        family=family_of(row.model),
         model_gpu=f"{name}/{gpu}/{precision}",
         mixture=f"{release}/{name}/{gpu}" if mixture else "",
         mixture_stack=release if mixture else "",
         lora=stack if row.kind == "lora" else "",
     )
+
+
+def work_flop(cases: Sequence[LanguageCase]) -> Floats:
+    """Model FLOP of a step on one GPU, causal; adapters leave out the gradients of weights."""
+    shapes, layouts, _ = arrays(cases)
+    work = shapes.model_flop(layouts.sequence) * layouts.batch * layouts.sequence / layouts.gpus
+    return np.asarray(np.where(layouts.is_lora, work * 2 / 3, work))
 
 
 def runtimes(cases: Sequence[LanguageCase]) -> Runtime:

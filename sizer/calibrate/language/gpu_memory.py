@@ -9,7 +9,8 @@ from scipy.sparse import csr_array, hstack
 from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Estimate
 from sizer.calibrate.fit.solver import fit_left_out, fit_with_priors, row_variance
-from sizer.calibrate.language.cases import TUNED, LanguageCase, arrays, runtimes
+from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes
+from sizer.calibrate.language.stacks import TUNED
 from sizer.perf.language.memory import GIB, MEMORY_FACTORS, MemoryFactors, memory_use
 
 # The terms are counted from what the software keeps; half widths of what that leaves open.
@@ -26,6 +27,9 @@ PRIOR_SD = {
 # about the model, and of one whose layout or shape is guessed.
 _STACK_SD, _SCATTER = 0.15, 0.05
 _SPREAD, _GUESSED_SPREAD = 0.10, 0.18
+# Where the micro batch or the layout is not stated: blanked in the fitted rows, so much has 90 % of the peaks inside.
+# The guessed layout of adapters is near: blanked in eight, errors are 0.10.
+_WITHOUT = {"micro batch": 0.32, "layout": 0.63}
 _STEP = 1e-4
 # Probability of fitting below which a stated layout is refused.
 REFUSED = 0.1
@@ -99,7 +103,13 @@ class PeakMemoryFit:
 
 def spread(cases: Sequence[LanguageCase]) -> Floats:
     """Standard deviation of the logarithm of a peak about its prediction, shape (cases,)."""
-    return np.array([_GUESSED_SPREAD if case.guessed else _SPREAD for case in cases])
+
+    def of(case: LanguageCase) -> float:
+        parts = [part for part in case.guessed if not (part == "layout" and case.levels.lora)]
+        usual = _GUESSED_SPREAD if case.guessed else _SPREAD
+        return max((_WITHOUT.get(part, _GUESSED_SPREAD) for part in parts), default=usual)
+
+    return np.array([of(case) for case in cases])
 
 
 def _priors(stacks: Sequence[str]) -> tuple[Floats, Floats]:

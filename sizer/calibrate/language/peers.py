@@ -8,7 +8,8 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.calibrate.language.calibration import LanguageCalibration
-from sizer.calibrate.language.cases import LanguageCase, arrays, gpu_of_case, number_format
+from sizer.calibrate.language.cases import LanguageCase, arrays, gpu_of_case, work_flop
+from sizer.calibrate.language.stacks import number_format
 from sizer.catalog.model import Catalog
 from sizer.perf.language.step import ELEMENT_BYTES
 
@@ -49,7 +50,7 @@ def predictor_errors(calibration: LanguageCalibration, catalog: Catalog) -> tupl
     stated = np.array([not case.guessed for case in cases])
     measured = fit.measured
     peaks = np.array([_peak(case, catalog) for case in cases])
-    work = _work(cases)
+    work = work_flop(cases)
     usual = np.log(work / (USUAL_UTILIZATION * peaks))
     errors = {
         Predictor.OURS: -fit.residuals,
@@ -84,13 +85,6 @@ def _peak(case: LanguageCase, catalog: Catalog) -> float:
     return gpu.peak_mixed_flop_per_s.value if peak is None else peak.value
 
 
-def _work(cases: Sequence[LanguageCase]) -> Floats:
-    """Model FLOP of a step on one GPU, causal; adapters leave out the gradients of weights."""
-    shapes, layouts, _ = arrays(cases)
-    work = shapes.model_flop(layouts.sequence) * layouts.batch * layouts.sequence / layouts.gpus
-    return np.asarray(np.where(layouts.is_lora, work * 2 / 3, work))
-
-
 def roofline_step_s(cases: Sequence[LanguageCase], peak_flop_per_s: Floats) -> Floats:
     """Seconds of a step as llm-analysis counts them.
 
@@ -104,7 +98,7 @@ def roofline_step_s(cases: Sequence[LanguageCase], peak_flop_per_s: Floats) -> F
         Of the data sheet. [FLOP/s]
     """
     shapes, layouts, machines = arrays(cases)
-    busy = _work(cases) * (1 + layouts.recompute / 3) / (ROOFLINE_EFFICIENCY * peak_flop_per_s)
+    busy = work_flop(cases) * (1 + layouts.recompute / 3) / (ROOFLINE_EFFICIENCY * peak_flop_per_s)
     tokens = layouts.batch * layouts.sequence / (layouts.data * layouts.context)
     ring = 2 * (layouts.tensor - 1) / layouts.tensor
     near = np.where(layouts.tensor <= machines.domain_gpus, machines.domain_bytes_per_s, machines.nic_bytes_per_s)

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -21,6 +22,7 @@ _COUNTS = (
     "global_batch", "micro_batch", "grad_accum", "tp", "pp", "cp", "ep", "vp", "dp", "gpus_per_node",
 )  # fmt: skip
 _ANY_COUNT = (1.0, 1e9)
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?nan|[+-]?inf(?:inity)?"
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class LanguageRow:
     gpu: str
     precision: str
     gpus: float  # 0: not stated
-    kind: str = "pretrain"
+    kind: str = ""
     arch: str = ""
     params_b: float | None = None
     layers: float | None = None
@@ -70,6 +72,7 @@ class LanguageRow:
     step_time_s: float | None = None
     tokens_s_gpu: float | None = None
     tokens_s_gpu_adj: float | None = None
+    tflops_gpu: float | None = None
     mem_gib: float | None = None
     ttt_min: float | None = None
     series: str = ""
@@ -111,9 +114,19 @@ def load_language_rows(path: Path | None = None) -> tuple[LanguageRow, ...]:
     Raises
     ------
     CalibrationError
-        Naming the line and the column of every cell that is no number in its range.
+        Naming the line and the column of every cell that is no number in its range, and every id that stands twice.
     """
-    return tuple(rows_of_file(shipped_path() if path is None else path, "language-model measurements", _row))
+    file = shipped_path() if path is None else path
+    lines: dict[str, str] = {}
+
+    def row_of(cells: dict[str, str], place: str) -> LanguageRow:
+        row = _row(cells, place)
+        if row.row_id in lines:
+            raise ValueError(f"row_id: {row.row_id[:40]!r} is used by {lines[row.row_id]} already; ids are unique")
+        lines[row.row_id] = place
+        return row
+
+    return tuple(rows_of_file(file, "language-model measurements", row_of))
 
 
 def _row(cells: dict[str, str], place: str) -> LanguageRow:
@@ -145,10 +158,10 @@ def _cell(name: str, text: str) -> str | float | None:
     if name in _TEXTS:
         return text
     low, high = _LIMITS.get(name, _ANY_COUNT if name in _COUNTS else _ANY_NUMBER)
-    try:
-        value = float(text)
-    except ValueError:
-        raise ValueError(f"{text[:40]!r} is not a number") from None
+    # float() also takes "1_000" and digits of other scripts; neither is a published number.
+    if not (text.isascii() and re.fullmatch(_NUMBER, text)):
+        raise ValueError(f"{text[:40]!r} is not a number")
+    value = float(text)
     if name in _COUNTS and value == 0:
         return None
     if not (math.isfinite(value) and low <= value <= high):

@@ -40,10 +40,16 @@ _STATED = {"layers": "layers", "hidden": "hidden", "ffn": "ffn", "heads": "heads
 # 120B-A12B); of others a tenth, as of the catalogue's median mixture.
 _ACTIVE = (("nemotron-3-nano", 3.2), ("nemotron-3-super", 12.0))
 _USUAL_ACTIVE = 0.1
+# Share of a model's parameters below which a run of its name has fewer layers; others count no embeddings or round.
+_LEAST_SHARE = 0.75
 _ACTIVE_EXPERTS = 4.0
 # State-space layers (Mamba-2) work on chunks of so many tokens, as attention with a window does; of hybrid models about
 # nine layers in ten are such.
 _CHUNK, _CHUNKED_SHARE = 256.0, 0.9
+
+
+# Words before the name of a GPU that tell none from another.
+GPU_MAKERS = frozenset(("nvidia", "amd", "tesla", "instinct", "geforce"))
 
 
 def plain_name(text: str) -> str:
@@ -115,7 +121,7 @@ def shape_of_row(
     stated: dict[str, float] = {ours: value for theirs, ours in _STATED.items() if (value := getattr(row, theirs))}
     if named is not None and _is_of(stated, named):
         known = shape_values(named)
-        found = known | stated
+        found = known | {"layers": _layers_of(row, named)} | stated
         # Of a shortened model the first layers are dense as in the whole one, if it has more.
         found["dense_layers"] = _dense_layers(known, found["layers"])
         if found["experts"] <= 1 or row.arch == "dense":
@@ -129,6 +135,15 @@ def shape_of_row(
 def _is_of(stated: dict[str, float], named: TransformerShape) -> bool:
     """Whether what a row states is the shape of a model of its name: sizes of a family share names."""
     return all(stated.get(name, getattr(named, name)) == getattr(named, name) for name in ("hidden", "heads"))
+
+
+def _layers_of(row: LanguageRow, named: TransformerShape) -> float:
+    """Layers of a known model in a run that does not state them: of a proxy the share that its parameters are.
+
+    Published proxies state their parameters so: Grok-1 with 4 of 64 layers has 19.6 G of 314 G.
+    """
+    share = (row.params_b or math.inf) * 1e9 / named.total_parameters
+    return float(named.layers) if share >= _LEAST_SHARE else max(1.0, round(named.layers * share))
 
 
 def _dense_layers(known: dict[str, float], layers: float) -> float:

@@ -8,8 +8,8 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
 from sizer.calibrate.language.calibration import LanguageCalibration
-from sizer.calibrate.language.cases import TUNED, group_of_stack
 from sizer.calibrate.language.fit import EFFECT_SD, StepInputs, factor_slopes
+from sizer.calibrate.language.stacks import TUNED, group_of_stack
 from sizer.perf.language.step import COEFFICIENTS
 
 

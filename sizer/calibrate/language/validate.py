@@ -1,10 +1,12 @@
 """Published runs of language models with the prediction for each."""
 
+import math
 from collections.abc import Sequence
 
 from sizer.base.estimate import Estimate
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, cases_of
+from sizer.calibrate.language.layout import CONTRADICTION
 from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.language.time_to_train import MINUTE
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
@@ -15,6 +17,8 @@ from sizer.perf.language.memory import GIB
 # Quantities of a row: tokens/s of one GPU, as the files state them, seconds to the target of a benchmark, and the peak
 # of one GPU's memory.
 RATE, TIME, MEMORY = "tokens_per_s", "time_to_train_s", "gpu_memory_bytes"
+# Of a row that has none of them.
+FLOP = "flop_per_s_per_gpu"
 _TASK = "language training"
 
 
@@ -33,18 +37,24 @@ def validate_language(
     rates = calibration.tokens_per_s_per_gpu(known)
     peaks = calibration.memory.bytes_of(known)
     place = {id(case): i for i, case in enumerate(known)}
-    fitted = {RATE: {case.row for case in calibration.fit.model.cases}}
-    fitted |= {TIME: fitted[RATE], MEMORY: {case.row for case in calibration.memory.model.cases}}
+    of_rates = {case.row.row_id: case for case in calibration.fit.model.cases}
+    of_memory = {case.row.row_id: case for case in calibration.memory.model.cases}
     found: list[ValidatedRow] = []
     for row, case in zip(rows, cases, strict=True):
         if isinstance(case, CalibrationNote):
             outside = RowStatus(RowUse.OUTSIDE, case)
-            found += [_row(row, name, value, None, outside) for name, value in _published(row)]
+            found += [_row(row, name, value, None, outside) for name, value in _published(row) or [_other(row)[:2]]]
+            continue
+        if not _published(row):
+            name, value, reason = _other(row)
+            found.append(_row(row, name, value, None, RowStatus(RowUse.OUTSIDE, note(reason))))
             continue
         notes = extrapolations(case, calibration)
         i = place[id(case)]
         for name, value in _published(row):
-            status = CALIBRATED if row in fitted[name] else PREDICTED
+            fitted = (of_memory if name == MEMORY else of_rates).get(row.row_id)
+            is_fitted = fitted is not None and _is_same(fitted, case) and (name, value) in _published(fitted.row)
+            status = CALIBRATED if is_fitted else PREDICTED
             if row.role == "check" and name != MEMORY:
                 status = RowStatus(RowUse.EXCLUDED, note(FitNote.FOR_CHECKS_ONLY))
             estimate = {RATE: rates, MEMORY: peaks}[name][i] if name != TIME else calibration.time_to_train(case)
@@ -54,11 +64,23 @@ def validate_language(
     return tuple(found)
 
 
+def _is_same(fitted: LanguageCase, case: LanguageCase) -> bool:
+    """Whether a run is one of the fit: columns that the shipped rows do not have make it no other."""
+    return all(getattr(fitted, name) == getattr(case, name) for name in ("shape", "layout", "machine", "levels"))
+
+
 def _published(row: LanguageRow) -> list[tuple[str, float]]:
     rate = row.tokens_per_s_per_gpu
     time = row.ttt_min * MINUTE if row.ttt_min else None
     values = [(RATE, rate), (TIME, time), (MEMORY, row.mem_gib * GIB if row.mem_gib else None)]
     return [(name, value) for name, value in values if value]
+
+
+def _other(row: LanguageRow) -> tuple[str, float, FitNote]:
+    """What a row publishes that is not predicted, FLOP being counted by several conventions, and why."""
+    if row.tflops_gpu:
+        return FLOP, row.tflops_gpu * 1e12, FitNote.ONLY_FLOP_PUBLISHED
+    return RATE, math.nan, FitNote.NOTHING_PUBLISHED
 
 
 def _row(
@@ -83,4 +105,8 @@ def extrapolations(case: LanguageCase, calibration: LanguageCalibration) -> tupl
         ("family", levels.family, note(FitNote.MODEL_NOT_MEASURED, row.model)),
     )
     beyond = [words for kind, level, words in checks if f"{kind}:{level}" not in known]
-    return (*beyond, *(note(FitNote.PART_GUESSED, part) for part in case.guessed))
+    guessed = [
+        note(FitNote.LAYOUT_CONTRADICTS) if part == CONTRADICTION else note(FitNote.PART_GUESSED, part)
+        for part in case.guessed
+    ]
+    return (*beyond, *guessed)

@@ -54,10 +54,15 @@ _TEXTS = {
     FitNote.BENCHMARK_NOT_KNOWN: "no run of {0} to a target is known",
     FitNote.EMULATION_NOT_KNOWN: "no MLPerf Storage result of {0} with emulated {1} is known",
     FitNote.FOR_CHECKS_ONLY: "an input is missing or odd: predicted, not fitted",
+    FitNote.ONLY_FLOP_PUBLISHED: "only TFLOP/s are published",
+    FitNote.NOTHING_PUBLISHED: "no rate, time or memory is published",
     FitNote.STACK_NOT_MEASURED: "no fitted run has the software '{0}'",
     FitNote.GPU_PRECISION_NOT_MEASURED: "no fitted run has {0}",
     FitNote.MODEL_NOT_MEASURED: "no fitted run is of the family of {0}",
     FitNote.PART_GUESSED: "{0} not stated: the usual is taken",
+    FitNote.LAYOUT_CONTRADICTS: (
+        "the layout contradicts the number of GPUs, layers or sequences: the usual is taken instead"
+    ),
     FitNote.GPU_NOT_IN_CATALOGUE: "GPU '{0}' is not in the catalogue",
     FitNote.PRECISION_NOT_STATED: "precision not stated",
     FitNote.PRECISION_WITHOUT_PEAK: "the catalogue has no peak for {0}",

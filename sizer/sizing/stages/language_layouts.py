@@ -13,10 +13,11 @@ from sizer.base.faults import nearest
 from sizer.calibrate.language.asked import check_software, gpu_asked
 from sizer.calibrate.language.basis import RunBasis, basis_of
 from sizer.calibrate.language.calibration import LanguageCalibration
-from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, gpu_of_case, stack_named
+from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, gpu_of_case
 from sizer.calibrate.language.fit import StepInputs
 from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.language.shapes import shape_values
+from sizer.calibrate.language.stacks import stack_named
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn

@@ -18,9 +18,10 @@ from sizer.base.identity_cache import cached_by_catalog
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.calibrate.language.basis import RunBasis
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.cases import gpu_of_case, stack_named
+from sizer.calibrate.language.cases import gpu_of_case
 from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.language.stack_worth import stack_worths
+from sizer.calibrate.language.stacks import stack_named
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Stack

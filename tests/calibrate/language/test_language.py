@@ -9,8 +9,9 @@ import pytest
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.language import accuracy
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, gpu_named, number_format
+from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows
+from sizer.calibrate.language.stacks import number_format
 from sizer.calibrate.language.validate import MEMORY, RATE, TIME, validate_language
 from sizer.calibrate.notes import FitNote, RowUse
 from tests.factories import examples
@@ -111,15 +112,7 @@ def test_experts_without_their_width_have_that_of_the_same_model():
     assert other.kind is FitNote.SHAPE_NOT_STATED
 
 
-def test_names_of_gpus_and_formats():
-    gpus = {"h100": 1, "gb200": 2, "b200": 3, "a10080gb": 4, "a100": 5}
-    assert [gpu_named(text, gpus) for text in ("H100-96GB-HBM2e-500W", "GB200", "B200", "A100-80GB", "H-1")] == [
-        1,
-        2,
-        3,
-        4,
-        None,
-    ]
+def test_names_of_formats():
     assert [number_format(text) for text in ("MXFP8", "NVFP4", "FP8-CS", "BF16", "FP16")] == [
         "fp8",
         "fp4",

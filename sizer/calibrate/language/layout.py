@@ -1,0 +1,151 @@
+"""The layout of a run: as its source states it; what is left open follows from it or is the usual."""
+
+import math
+from dataclasses import replace
+
+from sizer.calibrate.language.degrees import usual_degrees
+from sizer.calibrate.language.rows import LanguageRow
+from sizer.calibrate.language.runtime import UNFUSED_ATTENTION
+from sizer.calibrate.language.stacks import TUNED, number_format, stack_named
+from sizer.catalog.schema import Gpu
+from sizer.perf.language.step import RECOMPUTE
+
+# Bytes of an element of a matrix; other formats have two.
+_ELEMENT_BYTES = {"fp8": 1.0, "fp4": 0.5}
+# Of a micro batch on one GPU that a source does not state.
+_USUAL_TOKENS = 16_384
+# A stated layout that cannot be, among the parts that are guessed.
+CONTRADICTION = "contradictory layout"
+_DEGREES = ("tp", "pp", "cp", "dp")
+
+
+def layout_of(
+    row: LanguageRow, shape: dict[str, float], gpu: Gpu, sequence: float, guessed: list[str]
+) -> dict[str, float]:
+    """Fields of :class:`sizer.perf.language.step.Layouts` of a row.
+
+    Parameters
+    ----------
+    row : LanguageRow
+    shape : dict
+        Of its model.
+    gpu : Gpu
+    sequence : float
+        Its tokens.
+    guessed : list of str
+        Takes what is neither stated nor follows from what is.
+    """
+    if _is_contradictory(row, shape):
+        guessed.append(CONTRADICTION)
+        row = replace(row, tp=None, pp=None, cp=None, ep=None, vp=None, dp=None)
+    row = _completed(row)
+    gpus = row.gpus
+    is_lora = row.kind == "lora"
+    full = any(word in row.sharding for word in ("fsdp", "zero3"))
+    tensor, pipeline, expert = row.tp, row.pp, row.ep
+    batch = row.global_batch
+    micro = row.micro_batch
+    if tensor is None:
+        guessed.append("layout")
+        pipeline = pipeline or 1.0
+        if is_lora:
+            # The frozen model must fit; a step is often one sequence a replica, and GPUs beyond divide the sequence.
+            tensor = min(gpus, _least_tensor(row, gpu))
+        elif full:
+            tensor = 1.0
+    if not full and not is_lora and (None in (tensor, pipeline) or (expert is None and shape["experts"] > 1)):
+        tensor, pipeline, expert = usual_degrees(row, shape, gpu.memory_bytes.value, row.gpus_per_node or 8.0)
+        if "layout" not in guessed:
+            guessed.append("layout")
+    tensor = tensor or 1.0
+    pipeline = pipeline or 1.0
+    context = row.cp or _usual_context(row, gpus / (tensor * pipeline))
+    if context > 1 and row.cp is None and "layout" not in guessed:
+        guessed.append("layout")
+    if expert is None and full and shape["experts"] > 1:
+        # Experts lie on as many GPUs as divide them, as frameworks that shard fully do.
+        expert = float(math.gcd(int(shape["experts"]), max(1, int(gpus / pipeline))))
+        guessed.append("layout")
+    if micro is None and not is_lora:
+        # An adapter's step has one sequence a replica; elsewhere the micro batch is a choice that decides much.
+        guessed.append("micro batch")
+    data = max(1.0, gpus / (tensor * pipeline * context))
+    if micro is None and not is_lora:
+        micro = _usual_micro_batch(row, pipeline, data, sequence / context)
+    micro = micro or 1.0
+    if batch is None:
+        # Enough micro batches to fill a pipeline four times, as is usual, where the source does not count them.
+        batch = data * micro * (row.grad_accum or (4.0 * pipeline if pipeline > 1 else 1.0))
+        guessed.append("global batch")
+    chunks = row.vp
+    if chunks is None or pipeline * (chunks - 1.0) > shape["layers"]:
+        chunks = 1.0
+        if pipeline > 1 and row.source != "bigscience-bloom":
+            guessed.append("interleaving")
+            chunks = max(1.0, min(4.0, shape["layers"] // pipeline))
+    return {
+        "gpus": gpus,
+        "batch": batch,
+        "micro_batch": min(micro, max(1.0, batch / data)),
+        "sequence": sequence,
+        "tensor": tensor,
+        "pipeline": pipeline,
+        "virtual": max(1.0, chunks),
+        "context": context,
+        "expert": expert or 1.0,
+        "is_fully_sharded": float(full),
+        "is_optimizer_sharded": float(not full and row.sharding not in ("ddp", "zero0")),
+        "recompute": RECOMPUTE.get(row.recompute, 0.0),
+        "is_lora": float(is_lora),
+        "element_bytes": _ELEMENT_BYTES.get(number_format(row.precision), 2.0),
+        "is_tuned": float(stack_named(row).startswith(TUNED)),
+        "is_unfused": float(stack_named(row) in UNFUSED_ATTENTION),
+    }
+
+
+def _is_contradictory(row: LanguageRow, shape: dict[str, float]) -> bool:
+    """Whether no run can have the degrees that a row states: they do not divide its GPUs, layers or batch."""
+    stated = [float(degree) for name in _DEGREES if (degree := getattr(row, name)) is not None]
+    whole = math.prod(stated)
+    if row.gpus % whole or (len(stated) == len(_DEGREES) and whole != row.gpus):
+        return True
+    if (row.pp or 1.0) > shape["layers"] or (row.ep or 1.0) > min(row.gpus, row.experts or row.gpus):
+        return True
+    # Replicas without a sequence: those that are stated, or those that the other degrees leave.
+    replicas = row.dp or (row.gpus / whole if row.tp and row.pp and row.cp else 1.0)
+    return row.global_batch is not None and row.global_batch < replicas
+
+
+def _completed(row: LanguageRow) -> LanguageRow:
+    """A row with the one degree that it leaves out: the product of all is the number of GPUs."""
+    missing = [name for name in _DEGREES if getattr(row, name) is None]
+    if len(missing) != 1:
+        return row
+    others = math.prod(getattr(row, name) for name in _DEGREES if name != missing[0])
+    return replace(row, **{missing[0]: row.gpus / others})
+
+
+def _usual_context(row: LanguageRow, gpus: float) -> float:
+    """Context parallelism that a source does not state, of GPUs of a stage: those without a sequence divide one."""
+    replicas = row.dp or (gpus if row.global_batch is None else row.global_batch)
+    return max(1.0, gpus / replicas)
+
+
+def _usual_micro_batch(row: LanguageRow, pipeline: float, data: float, tokens: float) -> float:
+    """Sequences of a micro batch that a source does not state: from what it counts, else about 16,384 tokens.
+
+    Stages of a pipeline take one sequence, because many short micro batches fill it best.
+    """
+    if row.global_batch is None or pipeline > 1:
+        return 1.0
+    replica = row.global_batch / data
+    if row.grad_accum:
+        return max(1.0, replica / row.grad_accum)
+    sizes = [2.0**i for i in range(6) if 2**i * tokens <= _USUAL_TOKENS and replica % 2**i == 0]
+    return max(sizes, default=1.0)
+
+
+def _least_tensor(row: LanguageRow, gpu: Gpu) -> float:
+    """Least tensor parallelism, a power of two, at which the weights take at most 40 % of a GPU's memory."""
+    weights = (row.params_b or 1.0) * 1e9 * _ELEMENT_BYTES.get(number_format(row.precision), 2.0)
+    return 2.0 ** max(0, min(3, math.ceil(math.log2(weights / (0.4 * gpu.memory_bytes.value)))))
