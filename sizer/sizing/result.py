@@ -38,6 +38,7 @@ from sizer.sizing.reasons import (
 from sizer.sizing.stages.checkpoints import CheckpointedJob
 from sizer.sizing.stages.gpu_memory import MemoryAnswer
 from sizer.sizing.stages.language_rates import LanguageAnswer
+from sizer.workload.checkpoints import Checkpoints
 from sizer.workload.request import Loss, SizingRequest, Target, Workload
 from sizer.workload.sample_format import FormatBasis
 from sizer.workload.stack_choice import StackChoice, StackEvidence
@@ -234,14 +235,9 @@ class WorkloadAnswer:
         return self.workload.task == "validation-inference"
 
     @property
-    def checkpoint_bytes(self) -> float | None:
-        """State of a language model that a checkpoint writes; None of other networks. [B]"""
-        return None if self.language is None else self.language.work.checkpoints.written_bytes
-
-    @property
-    def restart_bytes(self) -> float | None:
-        """State of a language model that a restart loads; None of other networks. [B]"""
-        return None if self.language is None else self.language.work.checkpoints.restart_bytes
+    def language_checkpoints(self) -> Checkpoints | None:
+        """What a language model keeps of its state; None of other networks."""
+        return None if self.language is None else self.language.work.checkpoints
 
 
 def design_name(platform: Platform, n_servers: int, storage_nodes: int) -> str:

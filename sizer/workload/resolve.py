@@ -133,14 +133,9 @@ class ResolvedWorkload:
         return self.request.task == "validation-inference"
 
     @property
-    def checkpoint_bytes(self) -> float | None:
-        """State of a language model that a checkpoint writes; None of other networks. [B]"""
-        return None if self.language is None else self.language.checkpoints.written_bytes
-
-    @property
-    def restart_bytes(self) -> float | None:
-        """State of a language model that a restart loads; None of other networks. [B]"""
-        return None if self.language is None else self.language.checkpoints.restart_bytes
+    def language_checkpoints(self) -> Checkpoints | None:
+        """What a language model keeps of its state; None of other networks."""
+        return None if self.language is None else self.language.checkpoints
 
 
 def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) -> tuple[ResolvedWorkload, ...]:

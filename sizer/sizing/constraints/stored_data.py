@@ -15,7 +15,7 @@ from sizer.base.arrays import Bools, Floats
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dataset, Dnn
 from sizer.perf.data_transfer import needed_bytes
-from sizer.workload.checkpoints import CHECKPOINT_BYTES_PER_PARAMETER
+from sizer.workload.checkpoints import CHECKPOINT_BYTES_PER_PARAMETER, Checkpoints
 from sizer.workload.data import DataRequest
 from sizer.workload.request import SizingRequest
 
@@ -44,12 +44,8 @@ class Reader(Protocol):
         """Whether it only reads: nothing is trained, so nothing is kept."""
 
     @property
-    def checkpoint_bytes(self) -> float | None:
-        """State of a language model that a checkpoint writes; None of other networks. [B]"""
-
-    @property
-    def restart_bytes(self) -> float | None:
-        """State of a language model that a restart loads; None of other networks. [B]"""
+    def language_checkpoints(self) -> Checkpoints | None:
+        """What a language model keeps of its state; None of other networks."""
 
 
 @dataclass(frozen=True)
@@ -194,8 +190,8 @@ def checkpoint_bytes(readers: Sequence[Reader], data_request: DataRequest) -> fl
     each = data_request.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER
     found = 0.0
     for reader in readers:
-        if reader.checkpoint_bytes is not None:
-            found += reader.checkpoint_bytes
+        if reader.language_checkpoints is not None:
+            found += reader.language_checkpoints.written_bytes
         elif data_request.checkpoint_every_s is not None and not reader.is_inference:
             found += each * reader.dnn.parameters.value
     return found
@@ -203,7 +199,8 @@ def checkpoint_bytes(readers: Sequence[Reader], data_request: DataRequest) -> fl
 
 def frozen_bytes(readers: Sequence[Reader]) -> float:
     """Weights of language models whose checkpoints hold their adapters only. [B]"""
-    return sum((reader.restart_bytes or 0.0) - (reader.checkpoint_bytes or 0.0) for reader in readers)
+    kept = [one for reader in readers if (one := reader.language_checkpoints) is not None]
+    return sum(one.restart_bytes - one.written_bytes for one in kept)
 
 
 def asks_for_local_drives(request: SizingRequest, catalog: Catalog) -> bool:
