@@ -28,6 +28,7 @@ from sizer.perf.availability.goodput import CheckpointPlan
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.checkpoints import CheckpointedJob, goodput_of, plan_of
 from sizer.sizing.stages.language_layouts import (
+    MOST_GPUS,
     LayoutAnswer,
     LayoutQuestion,
     basis_of_question,
@@ -206,9 +207,12 @@ class _Table(NamedTuple):
 def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catalog: Catalog) -> _Table:
     """Rates on up to so many servers, ``busy`` GPUs of them asked for.
 
-    More servers never have less: a batch that divides badly over them is trained on some of them.
+    More servers never have less: a batch that divides badly over them is trained on some of them, as is one on more
+    GPUs than layouts are judged for.
     """
-    steps = judged_sizes(most, 1 if busy is None else math.ceil(busy / one.gpus_per_server))
+    steps = judged_sizes(
+        min(most, MOST_GPUS // one.gpus_per_server), 1 if busy is None else math.ceil(busy / one.gpus_per_server)
+    )
     found = _layouts(work, one, tuple(steps), catalog, 1)
     shares = [goodput_of(work.checkpoints, servers * one.gpus_per_server) for servers in steps]
     rate, sd = np.full(len(steps), _NO_RATE), np.full(len(steps), 0.2)
