@@ -208,7 +208,7 @@ def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catal
     """Rates on up to so many servers, ``busy`` GPUs of them asked for.
 
     More servers never have less: a batch that divides badly over them is trained on some of them, as is one on more
-    GPUs than layouts are judged for.
+    GPUs than layouts are judged for. Where GPUs are asked for, all servers that they take are used.
     """
     steps = judged_sizes(
         min(most, MOST_GPUS // one.gpus_per_server), 1 if busy is None else math.ceil(busy / one.gpus_per_server)
@@ -220,9 +220,10 @@ def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catal
         if answers:
             rate[place] = float(answers[0].tokens_per_s.value) * share
             sd[place] = math.hypot(float(answers[0].tokens_per_s.log_sd), share_sd)
-    best = np.maximum.accumulate(rate)
-    places = np.maximum.accumulate(np.where(rate >= best, np.arange(len(rate)), 0))
     servers = np.array(steps)
+    asked = len(steps) if busy is None else int(np.searchsorted(servers, math.ceil(busy / one.gpus_per_server)))
+    best = np.concatenate([np.maximum.accumulate(part) for part in (rate[:asked], rate[asked:])])
+    places = np.maximum.accumulate(np.where(rate >= best, np.arange(len(rate)), 0))
     replicas = np.array([float(answers[0].data) if answers else 1.0 for answers in found])
     return _Table(servers, servers[places], best, sd[places], replicas[places])
 

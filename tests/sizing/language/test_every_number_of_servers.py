@@ -4,6 +4,7 @@ import pytest
 
 from sizer import SizingRequest
 from sizer.catalog.loader import shipped_catalog
+from sizer.sizing.best_design import best_design
 from sizer.sizing.project import project
 
 CATALOG = shipped_catalog()
@@ -23,3 +24,14 @@ def test_numbers_of_servers_that_divide_well_use_all_gpus(servers: int) -> None:
     layout = answer.language.layout
     assert answer.language.gpus_used == servers * 8
     assert layout.tensor * layout.pipeline * layout.context * layout.data == servers * 8
+
+
+@pytest.mark.parametrize(("asked", "servers"), [(1024, 128), (1001, 126)])
+def test_gpus_in_one_job_are_all_used(asked: int, servers: int) -> None:
+    """Eight A100 a server: 1,024 take 128. Of 1,001 = 7 x 11 x 13 the 126th server is begun and used: 1,008."""
+    work = {"name": "gpt", "dnn": "gpt-3-175b", "tokens": 3e11, "target": {"gpus_busy": asked}}
+    request = SizingRequest.from_dict({"workload": [work], "platforms": {"servers": ["dgx-a100"]}})
+    design = best_design(request, CATALOG).design
+    (answer,) = design.workloads
+    assert answer.language is not None
+    assert (design.n_servers, answer.language.gpus_used) == (servers, servers * 8)
