@@ -94,8 +94,9 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     The order is that of :class:`Simplicity`: one server before several; drives in the server, then a file server, a
     NAS of several nodes, a clustered file system; fewer kinds of networks; fewer devices. Ties fall to the design that
     needs fewer choices of the request lifted, then to rack units and watts. A design with more servers than the
-    described one, with more of them to buy, or with more than :data:`MOST_OF_DESCRIBED` times its GPUs, watts or price,
-    is not simpler, whatever its storage. The whole design space is searched and the design found is sized again. Storage whose rate no source
+    described one, with more of them to buy, or with more than :data:`MOST_OF_DESCRIBED` times its GPUs, watts or
+    price, is not simpler, whatever its storage.
+    The whole design space is searched and the design found is sized again. Storage whose rate no source
     gives counts as enough only where the servers' memory holds the data, or where there is nothing else. With a team
     the servers and GPUs of the request stay: simulating its waits for every server of the catalogue would take too
     long.
