@@ -7,7 +7,7 @@ import numpy as np
 
 from sizer.base.errors import InfeasibleError
 from sizer.base.identity_cache import same_list
-from sizer.base.quantities import grouped, significant
+from sizer.base.quantities import grouped
 from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
@@ -114,15 +114,10 @@ def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError
             error = infeasible_error(counts, bound=f"limits.servers = {most}")
             return InfeasibleError(f"{error} Without this limit a design meets the request: {design[0]}.")
     error = infeasible_error(counts)
-    if most is None and Limit.TEAM_WAITS in broken:
+    if most is None and (Limit.TEAM_WAITS in broken or MOST_SERVERS < expected < math.inf):
         compared = int(counts.evaluated.space.sizes[-1])
         error = InfeasibleError(
-            f"{error} Clusters of up to {compared} servers were compared; limits.servers allows larger ones."
-        )
-    elif most is None and MOST_SERVERS < expected < math.inf:
-        error = InfeasibleError(
-            f"{error} It would take about {significant(expected, 2)} servers; more than {grouped(MOST_SERVERS)} are "
-            "compared only where limits.servers allows them."
+            f"{error} Clusters of up to {grouped(compared)} servers were compared; limits.servers allows larger ones."
         )
     tier = request.platforms.storage_tier
     if tier is not None:
