@@ -25,7 +25,7 @@ from sizer.physical.allowed_parts import (
 from sizer.physical.host_memory import cached_sets_bytes, considered_sizes, memory_sizes
 from sizer.physical.networks.ports import largest_group, storage_network_numbers
 from sizer.physical.platform import Attachment, Platform
-from sizer.physical.racks.power import with_component_floor
+from sizer.physical.racks.power import with_fitted_power
 from sizer.physical.racks.site_rules import SiteRules, site_rules
 from sizer.physical.stated_storage import as_stated
 from sizer.workload.eras import eras_asked
@@ -110,7 +110,7 @@ def _fitting(catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, 
         for kind in its_kinds
         for platform in _on_fabric(
             catalog,
-            with_component_floor(fitted.server, gpu, n_gpus, cpu),
+            with_fitted_power(fitted.server, gpu, n_gpus, cpu, catalog),
             gpu,
             n_gpus,
             storage,

@@ -195,7 +195,8 @@ def checkpoint_sentence(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     kept = checkpoint_storage(design, job)
     if not (math.isfinite(kept.write_s) and math.isfinite(kept.restart_s)):
         return f"{si(kept.written_bytes, 'B')}; no source gives the rates of the storage"
-    written = f"written in {duration(kept.write_s)} (allowed {duration(kept.write_allowed_s)})"
+    assumed = "" if kept.write_is_published else "; the write rate is assumed, no source gives it"
+    written = f"written in {duration(kept.write_s)} (allowed {duration(kept.write_allowed_s)}{assumed})"
     if not kept.write_is_published and kept.write_s > kept.write_allowed_s:
         written = (
             f"to be written in {duration(kept.write_allowed_s)}, which takes {si(kept.write_need_bytes_per_s, 'B/s')}; "

@@ -29,7 +29,14 @@ def target_text(workload: Workload, dnn: Dnn, digits: int = 3) -> str:
     assert target.time_to_train_s is not None  # a target is one of the four
     time = duration(target.time_to_train_s)
     if workload.tokens is not None and dnn.transformer is not None:
-        return f"{tokens_text(workload.tokens)} within {time}"
+        return f"{trained_tokens_text(workload)} within {time}"
     if workload.epochs is None:
         return f"the target accuracy within {time}"
     return by_count(workload.epochs, "1 epoch", f"{plain(workload.epochs)} epochs") + f" within {time}"
+
+
+def trained_tokens_text(workload: Workload) -> str:
+    """Tokens that a language model is trained on: '400 million tokens', with the epochs where they are not one."""
+    assert workload.tokens is not None  # asked where they are stated
+    text = tokens_text(workload.tokens)
+    return text if workload.epochs in (None, 1) else f"{plain(workload.epochs)} epochs of {text}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sizer.physical.racks.power import device_power, with_component_floor
+from sizer.physical.racks.power import device_power, with_fitted_power
 from tests.factories.plans import CATALOG, laid_out
 
 
@@ -10,7 +10,7 @@ from tests.factories.plans import CATALOG, laid_out
 def test_floor_of_a_dss_8440_follows_its_gpus(n_gpus, floor_w):
     """250 W each of the V100S, 150 W each of the two Xeon Gold 6248 (data sheets): n x 250 + 2 x 150 W."""
     server = CATALOG.servers["dss-8440"]
-    fitted = with_component_floor(server, CATALOG.gpus["v100s-pcie-32gb"], n_gpus, CATALOG.cpus["xeon-gold-6248"])
+    fitted = with_fitted_power(server, CATALOG.gpus["v100s-pcie-32gb"], n_gpus, CATALOG.cpus["xeon-gold-6248"], CATALOG)
     draw = device_power(fitted)
     assert draw.max_w == floor_w
     assert not draw.is_known
@@ -18,7 +18,7 @@ def test_floor_of_a_dss_8440_follows_its_gpus(n_gpus, floor_w):
 
 def test_a_published_maximum_is_not_touched():
     server = CATALOG.servers["dgx-1"]
-    assert with_component_floor(server, CATALOG.gpus["v100-sxm2-32gb"], 8, None) is server
+    assert with_fitted_power(server, CATALOG.gpus["v100-sxm2-32gb"], 8, None, CATALOG) is server
 
 
 def test_racks_are_planned_with_the_floor_of_ten_gpus():
@@ -28,3 +28,18 @@ def test_racks_are_planned_with_the_floor_of_ten_gpus():
     assert in_one == 5
     servers = [device for device in plan.devices if device.item == "dss-8440"]
     assert {device.power.max_w for device in servers} == {2_800}
+
+
+@pytest.mark.parametrize(
+    ("gpu", "n_gpus", "low_w", "high_w"),
+    [("l40s-48gb", 4, 2_000, 9_400), ("l40s-48gb", 8, 4_000, 10_800), ("h200-nvl-141gb", 8, 4_800, 12_800)],
+)
+def test_bracket_of_an_xe7745_follows_its_cards(gpu, n_gpus, low_w, high_w):
+    """350 W an L40S, 600 W an H200 NVL. 4,000 W are the least with eight cards of 400 W, half of it with four.
+
+    The supplies' 12,800 W are for eight cards of 600 W: 8,000 W without them, 9,400 W with four of 350 W.
+    """
+    server = CATALOG.servers["xe7745"]
+    draw = device_power(with_fitted_power(server, CATALOG.gpus[gpu], n_gpus, CATALOG.cpus["epyc-9655"], CATALOG))
+    assert (draw.low_w, draw.max_w) == (low_w, high_w)
+    assert draw.is_known

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sizer.base.identity_cache import cached_by_identity
 from sizer.base.provenance import Sourced
 from sizer.catalog.bounds import Watts
+from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Cpu, Device, Gpu, Server
 
 # Kind of inlet of devices of which no source tells it.
@@ -60,8 +61,8 @@ def has_typical_draw(device: Device) -> bool:
 
 # Kept, so that the same choice is the same object: other functions keep by identity what they found of it.
 @cached_by_identity
-def with_component_floor(server: Server, gpu: Gpu, n_gpus: int, cpu: Cpu | None) -> Server:
-    """A server without a published maximum, with what its GPUs and processors draw together as the least it can draw.
+def with_fitted_power(server: Server, gpu: Gpu, n_gpus: int, cpu: Cpu | None, catalog: Catalog) -> Server:
+    """A server whose power follows the GPUs that are fitted: its least draw, and its bracket where their number varies.
 
     Parameters
     ----------
@@ -71,22 +72,31 @@ def with_component_floor(server: Server, gpu: Gpu, n_gpus: int, cpu: Cpu | None)
         GPUs fitted in it. [-]
     cpu : Cpu, optional
         Its processor.
+    catalog : Catalog
 
     Notes
     -----
-    Sum of the maxima of the data sheets. A floor that the catalogue states holds for the number of GPUs that the server
-    has by default; with that number the larger of both is used.
+    The least is the sum of the maxima of the data sheets of GPUs and processors. A floor that the catalogue states
+    holds for the number of GPUs that the server has by default, and its share for fewer; the larger of both is used.
+    The upper end of a bracket holds for as many of the heaviest GPUs that the server takes: their watts give way to
+    those of the GPUs that are fitted.
     """
-    if server.power_max_w is not None or server.power_high_w is not None or gpu.tdp_w is None:
+    high = server.power_high_w
+    if server.power_max_w is not None or gpu.tdp_w is None or (high is not None and not server.n_gpus_choices):
         return server
     n_cpus = server.n_cpus.value if server.n_cpus is not None else 0
     cpu_w = cpu.tdp_w.value if cpu is not None and cpu.tdp_w is not None else 0.0
-    floor_w = n_gpus * gpu.tdp_w.value + n_cpus * cpu_w
-    stated = server.power_low_w
-    if stated is not None and server.n_gpus is not None and server.n_gpus.value == n_gpus:
-        floor_w = max(floor_w, stated.value)
+    gpus_w = n_gpus * gpu.tdp_w.value
+    most = n_gpus if server.n_gpus is None else server.n_gpus.value
+    stated_w = _value(server.power_low_w) or 0.0
+    floor_w = max(gpus_w + n_cpus * cpu_w, stated_w * min(n_gpus / most, 1.0))
     fact = Sourced[Watts](value=floor_w, basis="derived", source=gpu.tdp_w.source, where=gpu.tdp_w.where)
-    return server.model_copy(update={"power_low_w": fact})
+    if high is None:
+        return server.model_copy(update={"power_low_w": fact})
+    heaviest_w = max(_value(catalog.gpus[name].tdp_w) or 0.0 for name in server.gpus)
+    top_w = max(high.value - most * heaviest_w + gpus_w, floor_w)
+    top = high.model_copy(update={"value": top_w, "basis": "derived"})
+    return server.model_copy(update={"power_low_w": fact, "power_high_w": top})
 
 
 def _value(fact: object) -> float | None:

@@ -68,6 +68,9 @@ def binding_limit_text(binding: Binding) -> str:
     if binding.limit is None:
         return ""
     verb = by_count(binding.n_servers, "is", "are")
+    if binding.limit is Limit.GPU_MEMORY:
+        whose = by_count(binding.n_servers, "its", "their")
+        return f"{_servers(binding.n_servers)} {verb} not enough: the model does not fit the memory of {whose} GPUs."
     limit = limit_text(binding.limit, binding.bound)
     return f"{_servers(binding.n_servers)} {verb} not enough. Limit: {limit}."
 
@@ -95,7 +98,8 @@ def _smaller_text(design: DesignAnswer, limit: AnyLimit) -> str:
             return f"{takes}."
         return f"{takes}; after the loss of one it is missed until the repair, as {grouped(remaining)} GPUs remain."
     n_fewer = 2 if limit is Limit.SERVER_LOSS else 1
-    if limit not in (*TARGET_LIMITS, Limit.SERVER_LOSS) or design.probability is None:
+    # What does not fit has no rate.
+    if limit is Limit.GPU_MEMORY or limit not in (*TARGET_LIMITS, Limit.SERVER_LOSS) or design.probability is None:
         return ""
     sizes = [
         (answer, answer.smaller[n_fewer - 1])

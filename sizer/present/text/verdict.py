@@ -179,9 +179,10 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) 
         reads = [answer for answer in single.workloads if answer.cache_hit_fraction < 1]
         if all(answer.language is not None for answer in reads):
             return f"{meets} Data and checkpoints are kept on {_storage_text(single)}."
-        most = max(float(answer.storage_bytes_per_s.value) for answer in reads)
+        # GPUs that do more than the target asks would read more, which nobody asks for.
+        needs = [answer.required_bytes_per_s or float(answer.storage_bytes_per_s.value) for answer in reads]
         return (
-            f"{meets} Its memory does not hold all data, so it needs storage that sustains {si(most, 'B/s')}: "
+            f"{meets} Its memory does not hold all data, so it needs storage that sustains {si(max(needs), 'B/s')}: "
             f"{_storage_text(single)}."
         )
     storage = single.platform.storage.name

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
-from sizer.sizing.recommend import MAX_SERVERS
+from sizer.sizing.recommend import most_servers
 from sizer.sizing.servers_needed import Sizes
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
@@ -24,7 +24,7 @@ def at_lower_confidence(
     n_servers: int, request: SizingRequest, platform: Platform, catalog: Catalog, fitted: Calibration
 ) -> SizingRequest | None:
     """The request at the highest confidence, in whole percent, that so many servers reach."""
-    sizes = _sizes(request, platform, catalog, fitted)
+    sizes = _sizes(n_servers, request, platform, catalog, fitted)
 
     def at(percent: int) -> SizingRequest:
         return request.model_copy(update={"confidence": percent / 100})
@@ -47,7 +47,7 @@ def with_looser_targets(
 ) -> SizingRequest | None:
     """The request with the tightest targets that so many servers meet."""
     gpus = _gpus_used(request, platform) * n_servers
-    sizes = _sizes(request, platform, catalog, fitted)
+    sizes = _sizes(n_servers, request, platform, catalog, fitted)
 
     def suffices(factor: float) -> bool:
         needed = _asking(sizes, _scaled(request, factor, at_most=gpus), catalog, fitted)
@@ -61,7 +61,7 @@ def leading_to(
     n_servers: int, request: SizingRequest, platform: Platform, catalog: Catalog, fitted: Calibration
 ) -> SizingRequest | None:
     """The request itself, or with the loosest tighter targets that ask for so many servers; None where none does."""
-    sizes = _sizes(request, platform, catalog, fitted)
+    sizes = _sizes(n_servers, request, platform, catalog, fitted)
     needed = _asking(sizes, request, catalog, fitted)
     if needed is None or needed >= n_servers:
         return request if needed == n_servers else None
@@ -80,9 +80,9 @@ def leading_to(
     return tighter if _asking(sizes, tighter, catalog, fitted) is not None else None
 
 
-def _sizes(request: SizingRequest, platform: Platform, catalog: Catalog, fitted: Calibration) -> Sizes:
+def _sizes(n_servers: int, request: SizingRequest, platform: Platform, catalog: Catalog, fitted: Calibration) -> Sizes:
     works = resolved(request, catalog, fitted)
-    return Sizes.of(request, works, platform, request.limits.servers or MAX_SERVERS, catalog, fitted)
+    return Sizes.of(request, works, platform, most_servers(request, n_servers), catalog, fitted)
 
 
 def _asking(sizes: Sizes, request: SizingRequest, catalog: Catalog, fitted: Calibration) -> int | None:

@@ -15,7 +15,7 @@ from sizer.catalog.schema import Dnn
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET, target_kind, target_value
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.recommend import search
+from sizer.sizing.recommend import most_servers, search
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking
 from sizer.sizing.stages.gpu_memory import resolved
@@ -185,7 +185,8 @@ class ResizedRequests:
     def _best(self, request: SizingRequest) -> tuple[PartCounts, int] | None:
         """The best design of a narrow request with its row."""
         with suppress(InfeasibleError, RequestError):
-            counts = search(request, self.catalog, self.calibration)
+            most = most_servers(request, self.models[0].n_servers)
+            counts = search(request, self.catalog, self.calibration, most=most)
             order = Ranking(counts).first(1)
             if order:
                 return counts, order[0]

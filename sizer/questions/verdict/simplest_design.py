@@ -94,8 +94,9 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     The order is that of :class:`Simplicity`: one server before several; drives in the server, then a file server, a
     NAS of several nodes, a clustered file system; fewer kinds of networks; fewer devices. Ties fall to the design that
     needs fewer choices of the request lifted, then to rack units and watts. A design with more servers than the
-    described one, or with more than :data:`MOST_OF_DESCRIBED` times its GPUs, watts or price, is not simpler, whatever
-    its storage. The whole design space is searched and the design found is sized again. Storage whose rate no source
+    described one, with more of them to buy, or with more than :data:`MOST_OF_DESCRIBED` times its GPUs, watts or
+    price, is not simpler, whatever its storage.
+    The whole design space is searched and the design found is sized again. Storage whose rate no source
     gives counts as enough only where the servers' memory holds the data, or where there is nothing else. With a team
     the servers and GPUs of the request stay: simulating its waits for every server of the catalogue would take too
     long.
@@ -229,6 +230,10 @@ def _best_rank(
     most_w = MOST_OF_DESCRIBED * float(described.quantities.power_max_w[0])
     is_small = ((sizes > 1) == is_cluster) & (sizes <= described.n_servers)
     is_small &= sizes * evaluated.gpus_per_server[index] <= MOST_OF_DESCRIBED * described.n_gpus
+    # Servers to buy are not simpler than servers that are there.
+    there = counts.request.existing.servers
+    bought = max(described.n_servers - there.get(described.platform.server.id, 0), 0)
+    is_small &= sizes - there.get(evaluated.platforms[index].server.id, 0) <= bought
     # Parts are counted only where what is known before leaves a design.
     is_left = is_small & counts.candidates[index] & (counts.at_least["watts"][index] <= most_w)
     if not allows_unknown_rate:

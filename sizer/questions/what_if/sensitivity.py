@@ -11,7 +11,7 @@ from sizer.catalog.labels import sample_unit
 from sizer.perf.pipeline import Stages
 from sizer.physical.capacity import usable_bytes
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, pinned, rates_of
-from sizer.sizing.recommend import MAX_SERVERS
+from sizer.sizing.recommend import most_servers
 from sizer.sizing.servers_needed import Pin, Sizes
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import memory_of
@@ -168,7 +168,10 @@ def _servers(end: _End, known: dict[int, Sizes]) -> int | None:
     """Servers that the request needs at an end; ``known`` holds the sizes of the requests that were run already."""
     model = end.model
     if id(model) not in known:
-        most = min(model.request.limits.servers or MAX_SERVERS, max(_SEARCH_FACTOR * model.n_servers, _SEARCH_LEAST))
+        most = min(
+            most_servers(model.request, _SEARCH_FACTOR * model.n_servers),
+            max(_SEARCH_FACTOR * model.n_servers, _SEARCH_LEAST),
+        )
         known[id(model)] = Sizes.of(model.request, model.works, model.platform, most, model.catalog, model.calibration)
     return known[id(model)].fewest(end.pin)
 

@@ -19,7 +19,7 @@ from sizer.sizing.growth.purchase_planner import PurchasePlanner
 from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, UnmetYear
 from sizer.sizing.growth.yearly_requests import growth_of, yearly_requests
 from sizer.sizing.reasons import QuoteToSettle
-from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, MAX_SERVERS, search
+from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, search
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
@@ -121,7 +121,8 @@ def covered_years(request: SizingRequest, catalog: Catalog, calibration: Calibra
             reason = str(error)
         if rows:
             chosen = [last.evaluated.platforms[int(last.evaluated.space.platform[row])] for row in rows]
-            years = _years(chosen, requests[:n_years], catalog, calibration)
+            most = int(last.evaluated.space.sizes[-1])
+            years = _years(chosen, requests[:n_years], most, catalog, calibration)
             planners = tuple(_planners(years, request)) if years else ()
             if planners:
                 return CoveredYears(request, requests, workloads, n_years, unmet, last, tuple(rows), years, planners)
@@ -132,12 +133,16 @@ def covered_years(request: SizingRequest, catalog: Catalog, calibration: Calibra
 
 
 def _years(
-    chosen: Sequence[Platform], requests: Sequence[SizingRequest], catalog: Catalog, calibration: Calibration
+    chosen: Sequence[Platform],
+    requests: Sequence[SizingRequest],
+    most: int,
+    catalog: Catalog,
+    calibration: Calibration,
 ) -> tuple[PartCounts, ...]:
-    """Some platforms in every year; empty where none of them meets one of the years."""
+    """Some platforms with up to so many servers in every year; empty where none of them meets one of the years."""
     years = []
     for of_year in requests:
-        year = _judged(chosen, of_year, catalog, calibration)
+        year = _judged(chosen, of_year, most, catalog, calibration)
         if year is None:
             return ()
         years.append(year)
@@ -145,10 +150,10 @@ def _years(
 
 
 def _judged(
-    chosen: Sequence[Platform], request: SizingRequest, catalog: Catalog, calibration: Calibration
+    chosen: Sequence[Platform], request: SizingRequest, most: int, catalog: Catalog, calibration: Calibration
 ) -> PartCounts | None:
     workloads = resolved(request, catalog, calibration)
-    space = design_space(len(chosen), 1, request.limits.servers or MAX_SERVERS)
+    space = design_space(len(chosen), 1, most)
     with suppress(InfeasibleError):
         evaluated = evaluate_space(request, workloads, chosen, space, catalog, calibration)
         return PartCounts(request, evaluated, catalog, price_book(catalog))

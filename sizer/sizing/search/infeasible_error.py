@@ -64,10 +64,11 @@ def limit_error_text(limit: AnyLimit, bound: float | None) -> str:
     return by_count(round(bound), f"the limit of {plain(bound)} {noun}", f"the limit of {plain(bound)} {noun}s")
 
 
-def infeasible_error(counts: PartCounts, asked: str | None = None) -> InfeasibleError:
+def infeasible_error(counts: PartCounts, asked: str | None = None, bound: str | None = None) -> InfeasibleError:
     """Error that names the limit that excludes every design, how near the best comes, and what would be enough.
 
-    ``asked`` are the targets in words; by default those of the workloads.
+    ``asked`` are the targets in words; by default those of the workloads. ``bound`` is a limit of the request that
+    excludes all larger designs; by default what the nearest design breaks is to blame.
     """
     evaluated = counts.evaluated
     for place, work in enumerate(evaluated.works):
@@ -83,7 +84,7 @@ def infeasible_error(counts: PartCounts, asked: str | None = None) -> Infeasible
     platform = evaluated.platforms[int(evaluated.space.platform[row])]
     servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
     storage = (f"{nodes} " if nodes else "") + platform.storage.name
-    limits = " and ".join(limit_error_text(limit, bound_of(limit, counts.request.limits)) for limit in broken)
+    limits = bound or " and ".join(limit_error_text(limit, bound_of(limit, counts.request.limits)) for limit in broken)
     return InfeasibleError(
         f"no design meets the request ({target} at {probability_text(counts.request.confidence)} confidence). "
         f"Excluded by: {limits}. The nearest design, {servers} × {platform.server.name} with {storage}, "

@@ -29,6 +29,7 @@ from sizer.perf.availability.goodput import CheckpointPlan
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.checkpoints import CheckpointedJob, goodput_of, plan_of
 from sizer.sizing.stages.language_layouts import (
+    MOST_GPUS,
     LayoutAnswer,
     LayoutQuestion,
     basis_of_question,
@@ -207,9 +208,12 @@ class _Table(NamedTuple):
 def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catalog: Catalog) -> _Table:
     """Rates on up to so many servers, ``busy`` GPUs of them asked for.
 
-    More servers never have less: a batch that divides badly over them is trained on some of them.
+    More servers never have less: a batch that divides badly over them is trained on some of them, as is one on more
+    GPUs than layouts are judged for.
     """
-    steps = judged_sizes(most, 1 if busy is None else math.ceil(busy / one.gpus_per_server))
+    steps = judged_sizes(
+        min(most, MOST_GPUS // one.gpus_per_server), 1 if busy is None else math.ceil(busy / one.gpus_per_server)
+    )
     found = _layouts(work, one, tuple(steps), catalog, 1)
     shares = [goodput_of(work.checkpoints, servers * one.gpus_per_server) for servers in steps]
     rate, sd = np.full(len(steps), _NO_RATE), np.full(len(steps), 0.2)
@@ -217,9 +221,9 @@ def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catal
         if answers:
             rate[place] = float(answers[0].tokens_per_s.value) * share
             sd[place] = math.hypot(float(answers[0].tokens_per_s.log_sd), share_sd)
+    servers = np.array(steps)
     best = np.maximum.accumulate(rate)
     places = np.maximum.accumulate(np.where(rate >= best, np.arange(len(rate)), 0))
-    servers = np.array(steps)
     replicas = np.array([float(answers[0].data) if answers else 1.0 for answers in found])
     return _Table(servers, servers[places], best, sd[places], replicas[places])
 

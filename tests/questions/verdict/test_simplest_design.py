@@ -130,3 +130,14 @@ def test_a_customer_reads_of_no_design_that_the_request_excludes() -> None:
     request = asked({"samples_per_s": 5000}, "145 GB", servers=["dgx-1"], storage=["isilon-f800"])
     copy = customer_copy(size(request, catalog()))
     assert simplest_design(EvaluatedDesign(copy, catalog())).unrestricted is None
+
+
+def test_servers_to_buy_are_not_simpler_than_servers_that_are_there() -> None:
+    """Two DGX B200 would be fewer devices than three of four DGX H100 that are there; they are not bought for it."""
+    work = {"dnn": "llama-2-13b", "tokens": 3e11, "target": {"time_to_train_s": "30 d"}}
+    allowed = {"servers": ["dgx-h100", "dgx-b200"], "storage": ["ai400x2"]}
+    request = {"workload": [work], "platforms": allowed, "existing": {"servers": {"dgx-h100": 4}}}
+    result = size(SizingRequest.from_dict(request), catalog())
+    assert result.design.platform.server.id == "dgx-h100"
+    found = simplest_design(EvaluatedDesign(result, catalog()))
+    assert found.allowed.design.platform.server.id == "dgx-h100"

@@ -1,0 +1,86 @@
+"""Numbers of servers beyond those of a search that its targets may take, where none of these meets them."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from sizer.base.arrays import Floats, Ints
+from sizer.calibrate.calibration import Calibration
+from sizer.catalog.model import Catalog
+from sizer.sizing.limits import COMPUTE_LIMITS, Limit
+from sizer.sizing.search.alike import Alike
+from sizer.sizing.search.feasibility import EvaluatedSpace
+from sizer.sizing.search.space import Space
+from sizer.sizing.stages import compute_side, evaluate
+from sizer.workload.request import SizingRequest
+
+# Largest number of servers that a search looks at; fewer where the fabric ends before.
+MOST_SERVERS = 10_000
+# What more servers may mend. A workload that starts to fit the GPUs on more of them is not foreseen.
+TAKE_SERVERS = {*COMPUTE_LIMITS, Limit.TEAM_WAITS, Limit.CONFIDENCE, Limit.SERVER_LOSS} - {Limit.GPU_MEMORY}
+# Scaling is judged over the last two doublings: layouts of language models divide some numbers better than others.
+_DOUBLINGS = 2
+# Looked at besides the number expected: a little fewer, and more for platforms that take more than the best one.
+_FEWER, _MORE = 15 / 16, 5 / 4
+# Sizes are a step apart where there would be more of them.
+_MOST_SIZES = 512
+
+
+def servers_expected(evaluated: EvaluatedSpace, request: SizingRequest, catalog: Catalog, cal: Calibration) -> float:
+    """Servers at which the targets of a request may be met, by how the largest designs of its search scale.
+
+    Infinite where more servers would not do: the rate does not grow enough, or another limit is broken.
+    """
+    most = int(evaluated.space.sizes[-1])
+    others = [kept[:, -1] for limit, kept in evaluated.class_passes.items() if limit not in TAKE_SERVERS]
+    could = np.logical_and.reduce(others)[evaluated.class_of]
+    if not could.any():
+        return math.inf
+    fewer = max(most // 2**_DOUBLINGS, 1)
+    share = _delivered_shares(evaluated, request, (fewer, most), catalog, cal)[could]
+    exponent = np.ones(len(share))
+    if fewer < most:
+        exponent = np.log(share[:, 1] / share[:, 0]) / math.log(most / fewer)
+    return float(max(servers_by_scaling(most, share[:, 1], exponent).min(), most + 1.0))
+
+
+def servers_by_scaling(n_servers: int, share: Floats, exponent: Floats) -> Floats:
+    """Servers that deliver all of what is asked, where so many deliver a share; infinite where no number does.
+
+    Notes
+    -----
+    n servers deliver n/(a + b n), after Amdahl's law. Their share s grows as n^k, k = a/(a + b n) being ``exponent``,
+    and is 1 at n k/(k - (1 - s)) servers. Each delivers no more than it does now, even where k is above 1.
+    """
+    k, missing = np.minimum(exponent, 1.0), 1 - np.minimum(share, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(k > missing, n_servers * k / (k - missing), np.inf))
+
+
+def larger_sizes(evaluated: EvaluatedSpace, request: SizingRequest, catalog: Catalog, cal: Calibration) -> Ints | None:
+    """Numbers of servers to look at where no design of a space meets the targets; None where no larger one would."""
+    if evaluated.runs.any():
+        return None
+    expected, most = servers_expected(evaluated, request, catalog, cal), int(evaluated.space.sizes[-1])
+    if expected > MOST_SERVERS:
+        return None
+    low, high = max(most + 1, math.floor(expected * _FEWER)), min(MOST_SERVERS, math.ceil(expected * _MORE))
+    return np.arange(low, high + 1, max(1, math.ceil((high - low) / _MOST_SIZES)))
+
+
+def _delivered_shares(
+    evaluated: EvaluatedSpace, request: SizingRequest, sizes: Sequence[int], catalog: Catalog, cal: Calibration
+) -> Floats:
+    """(platforms, sizes) share of what the targets ask of them that servers deliver at the confidence asked."""
+    works, platforms = evaluated.works, evaluated.platforms
+    space = Space(len(platforms), np.array(sizes))
+    alike = Alike.of(request, works, platforms, space, catalog)
+    servers, cols, confidence = space.sizes[None, :], alike.kind_cols, evaluate.share_of(request)
+    shares = [np.full((len(alike.kinds), len(sizes)), np.inf)]
+    for work in works:
+        comp = compute_side.compute(work, platforms, cols, servers, cal, catalog)
+        need = evaluate.need(work, comp, cols, servers, confidence, cal)
+        stages = (comp.decode, comp.host_link, *((comp.gpu,) if need.counts_gpu else ()))
+        shares += [stage.quantile(1 - confidence) / need.samples_per_s for stage in stages]
+    return np.asarray(np.min(shares, axis=0)[alike.kind_of][alike.class_of])
