@@ -179,7 +179,6 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) 
         reads = [answer for answer in single.workloads if answer.cache_hit_fraction < 1]
         if all(answer.language is not None for answer in reads):
             return f"{meets} Data and checkpoints are kept on {_storage_text(single)}."
-        # GPUs that do more than the target asks would read more, which nobody asks for.
         needs = [answer.required_bytes_per_s or float(answer.storage_bytes_per_s.value) for answer in reads]
         return (
             f"{meets} Its memory does not hold all data, so it needs storage that sustains {si(max(needs), 'B/s')}: "

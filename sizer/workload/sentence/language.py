@@ -20,7 +20,7 @@ from sizer.workload.sentence.transformer.lengths import (
     DOCUMENT,
     LEAST_SAMPLE_TOKENS,
     Samples,
-    counted_patterns,
+    patterns_of_counts,
     find_lengths,
     samples_of,
     settle_samples,
@@ -57,7 +57,7 @@ _BATCH_AFTER = re.compile(
     r"|[ -](?:(?:global|total|effective) )?batch(?:es)?(?:[ -]sizes?)?)\b(?! (?:per|a|each|on each) (?:GPU|device))",
     re.I,
 )
-_SAMPLES_OF_LENGTH = counted_patterns(_NUMBER)
+_SAMPLES_OF_LENGTH = patterns_of_counts(_NUMBER)
 _TOKENS = re.compile(
     rf"{_NUMBER}[ -]?{_TOKEN}\b(?![ -](?:sequences?|context|long))"
     r"(?!(?: ?/ ?| (?:per|an?|each|every) )(?:s|sec|min|h|d)\w*\b)",

@@ -37,7 +37,7 @@ _JOINS = (
 )
 
 
-def counted_patterns(number: str) -> tuple[re.Pattern[str], ...]:
+def patterns_of_counts(number: str) -> tuple[re.Pattern[str], ...]:
     """Patterns of a number of samples with their length; ``number`` has the groups ``number`` and ``scale``."""
     noun = rf"{_KINDS}(?P<noun>{_ONE})s\b"
     return tuple(
