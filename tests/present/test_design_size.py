@@ -76,7 +76,7 @@ def test_losses_that_are_not_tolerated_are_shown_too() -> None:
 
 def test_a_smaller_size_whose_memory_the_model_exceeds_has_no_time() -> None:
     """70.55 G parameters of 18 bytes are 1.27 TB: eight H200 NVL of 141 GB hold 1.13 TB, twelve 1.69 TB."""
-    work = {"dnn": "llama-3-70b", "method": "fine-tuning", "tokens": 4096, "target": {"time_to_train_s": "8 h"}}
+    work = {"dnn": "llama-3-70b", "method": "fine-tuning", "tokens": 1e6, "target": {"time_to_train_s": "8 h"}}
     request = {"workload": [work], "platforms": {"servers": ["xe7745"], "gpus": ["h200-nvl-141gb"]}}
     design = size(SizingRequest.from_dict(request), examples.catalog()).design
     text = binding_text(design)

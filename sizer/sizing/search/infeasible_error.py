@@ -68,7 +68,7 @@ def infeasible_error(counts: PartCounts, asked: str | None = None, bound: str | 
     """Error that names the limit that excludes every design, how near the best comes, and what would be enough.
 
     ``asked`` are the targets in words; by default those of the workloads. ``bound`` is a limit of the request that
-    excludes all larger designs; by default what the nearest design breaks is to blame.
+    excludes all larger designs.
     """
     evaluated = counts.evaluated
     for place, work in enumerate(evaluated.works):
@@ -84,7 +84,8 @@ def infeasible_error(counts: PartCounts, asked: str | None = None, bound: str | 
     platform = evaluated.platforms[int(evaluated.space.platform[row])]
     servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
     storage = (f"{nodes} " if nodes else "") + platform.storage.name
-    limits = bound or " and ".join(limit_error_text(limit, bound_of(limit, counts.request.limits)) for limit in broken)
+    limits = " and ".join(limit_error_text(limit, bound_of(limit, counts.request.limits)) for limit in broken)
+    limits = f"{limits} within {bound}" if bound else limits
     return InfeasibleError(
         f"no design meets the request ({target} at {probability_text(counts.request.confidence)} confidence). "
         f"Excluded by: {limits}. The nearest design, {servers} × {platform.server.name} with {storage}, "

@@ -130,7 +130,7 @@ def test_the_quick_searches_agree_with_the_full_one():
     asked = sized().request
     best = best_design(asked, catalog()).design
     assert (best.n_servers, best.storage_nodes) == (sized().design.n_servers, sized().design.storage_nodes)
-    sizes = _sizes(asked, sized().design.platform, catalog(), stored_calibration())
+    sizes = _sizes(sized().design.n_servers, asked, sized().design.platform, catalog(), stored_calibration())
     assert sizes.fewest() == sized().design.n_servers
 
 
