@@ -376,7 +376,7 @@ class _Layout:
         """Straight down where nothing stands below, else along the margin."""
         box = self.boxes[group]
         if self.cluster.count("in-band") and group == "servers":
-            # Beside the bar of the in-band network, which ends with the servers; so may that of the management.
+            # Next to the bar of the in-band network, which ends with the servers; so may that of the management.
             x = self.compute_right + 10
             below = ((x, bar.y),) if self.has_storage else ((x, bar.y + 16), (bar.right, bar.y + 16))
             return (box.right, box.bottom - 8), (x, box.bottom - 8), *below

@@ -233,7 +233,7 @@ def _stage_line(
 
 def scaling_finding(answer: WorkloadAnswer, n_gpus: int) -> str:
     """Title of the scaling chart."""
-    rate = f"{si(float(answer.throughput.value), sample_unit(answer.dnn))}"
+    rate = si(float(answer.throughput.value), sample_unit(answer.dnn))
     if n_gpus == 1:
         return f"One GPU delivers {rate}"
     if answer.language is not None and n_gpus <= np.min(answer.scaling.n_gpus):

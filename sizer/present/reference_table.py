@@ -16,8 +16,6 @@ _Row: TypeAlias = tuple[str, str, str, bool | None]
 _Pair: TypeAlias = tuple[WorkloadAnswer, NearbyMeasurement]
 # Systems as Dell submits them to MLPerf: servers, type of server, GPUs in each.
 _SUBMITTED = re.compile(r"\d+x([A-Z][A-Za-z0-9-]*?)x\d+[A-Z].*")
-
-
 _COMPARED = {True: "same", False: "differs", None: "not known"}
 
 
@@ -80,7 +78,7 @@ def _batches(run: NearbyMeasurement, answer: WorkloadAnswer) -> list[_Row]:
     if run.batch_per_gpu is None:
         return []
     found = answer.language
-    label, mine = ("Batch per GPU", float(answer.batch_per_gpu))
+    label, mine = "Batch per GPU", float(answer.batch_per_gpu)
     if found is not None:
         label, mine = "Sequences per GPU", found.batch / found.gpus_used
     return [(label, f"{run.batch_per_gpu:.3g}", f"{mine:.3g}", math.isclose(run.batch_per_gpu, mine))]

@@ -18,7 +18,6 @@ from sizer.calibrate.language.fit import (
     effects_of,
     factor_slopes,
     fit_steps,
-    log_step_s,
     step_problem,
 )
 from sizer.calibrate.language.gpu_memory import PeakMemoryFit, fit_memory, memory_problem
@@ -96,12 +95,12 @@ class LanguageCalibration:
         effect_layout, values = self.fit.model.layout, self.fit.values
         n = len(COEFFICIENTS)
         effects = [effect_layout.index[name] for name in effects_of(known) if name in effect_layout.index]
-        slopes = factor_slopes(layouts, values[:n])[1]
+        log_s, slopes = factor_slopes(layouts, values[:n])
         slopes = np.concatenate([slopes, np.ones((len(slopes), len(effects)))], axis=1)
         places = [*range(n), *effects]
         of_parameters = ((slopes @ self.fit.covariance[np.ix_(places, places)]) * slopes).sum(axis=1)
         rest = unknown_variance([known], effect_layout.index) + scatter([known]) ** 2
-        least = self._least_seconds(layouts) / np.exp(log_step_s(layouts, values[:n]))
+        least = self._least_seconds(layouts) / np.exp(log_s)
         return np.maximum(np.exp(values[effects].sum()), least), np.sqrt(of_parameters + rest)
 
     @cached_property

@@ -2,12 +2,11 @@
 
 import hashlib
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from sizer.base.formats.csv_rows import rows_of_file
+from sizer.base.formats.csv_rows import number_of, rows_of_file
 from sizer.base.resources import data_dir
 
 # Columns by which a file of this kind is known. It may have any field of :class:`LanguageRow`; others are left out.
@@ -22,7 +21,6 @@ _COUNTS = (
     "global_batch", "micro_batch", "grad_accum", "tp", "pp", "cp", "ep", "vp", "dp", "gpus_per_node",
 )  # fmt: skip
 _ANY_COUNT = (1.0, 1e9)
-_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?nan|[+-]?inf(?:inity)?"
 
 
 @dataclass(frozen=True)
@@ -158,10 +156,10 @@ def _cell(name: str, text: str) -> str | float | None:
     if name in _TEXTS:
         return text
     low, high = _LIMITS.get(name, _ANY_COUNT if name in _COUNTS else _ANY_NUMBER)
-    # float() also takes "1_000" and digits of other scripts; neither is a published number.
-    if not (text.isascii() and re.fullmatch(_NUMBER, text)):
-        raise ValueError(f"{text[:40]!r} is not a number")
-    value = float(text)
+    try:
+        value = number_of(text)
+    except ValueError:
+        raise ValueError(f"{text[:40]!r} is not a number") from None
     if name in _COUNTS and value == 0:
         return None
     if not (math.isfinite(value) and low <= value <= high):

@@ -211,7 +211,7 @@ def _feed_parts(lost: FeedLost) -> Iterator[str]:
         else "all devices on the plan's feeds are dual-corded and stay on"
     )
     for few in lost.few_supplies:
-        yield (f"the {few.name} {supplies_text(few.supplies, few.remaining, few.needed or 0)}")
+        yield f"the {few.name} {supplies_text(few.supplies, few.remaining, few.needed or 0)}"
     limit, end = ("at most", "") if lost.load_is_known else ("at least", ", open until every maximum draw is known")
     names = feed_names(lost.loads)
     loads = [
