@@ -129,6 +129,19 @@ def test_spot_value(catalog: Catalog, item_id: str, field: str, value: object, s
     assert fact.source == source
 
 
+def test_work_and_parameters_of_dense_language_models_follow_from_their_shape(catalog: Catalog) -> None:
+    dense = [dnn for dnn in catalog.dnns.values() if dnn.transformer is not None and dnn.transformer.experts == 1]
+    assert "gpt-2-xl" in [dnn.id for dnn in dense]
+    for dnn in dense:
+        shape = dnn.transformer
+        assert shape is not None
+        attention = 2 * shape.hidden * shape.head_size * (shape.heads + shape.kv_heads)
+        layers = shape.layers * (attention + (3 if shape.gated else 2) * shape.hidden * shape.ffn)
+        embedding = shape.hidden * shape.vocabulary
+        assert dnn.forward_flop.value == pytest.approx(2 * (layers + embedding), rel=5e-4), dnn.id
+        assert dnn.parameters.value == pytest.approx(layers + 2 * embedding, rel=5e-4), dnn.id
+
+
 def test_rates_derived_from_published_numbers(catalog: Catalog) -> None:
     """Arithmetic shown in the notes, done again."""
     f800, apollo = catalog.storage["isilon-f800"], catalog.storage["apollo-nvme"]

@@ -23,7 +23,7 @@ _NAMES = {
     """,
     "token": """
         Llama, Llama 2, Llama 3, Llama 7B, Llama 13B, Llama 1B, Llama 3.2 1B, Llama 3.2 3B, Llama 2 7B, Llama 2
-        13B, Llama 4, Llama 4 Scout, Llama 4 Maverick, GPT, GPT-2, GPT-2 XL, GPT-4, GPT-J, GPT-NeoX, GPT-NeoX 20B,
+        13B, Llama 4, Llama 4 Scout, Llama 4 Maverick, GPT, GPT-4, GPT-J, GPT-NeoX, GPT-NeoX 20B,
         Mistral, Mistral 7B, Mistral Large, Mixtral, Mixtral 8x7B, Mixtral 8x22B, Falcon, Falcon 7B, Falcon 40B,
         Falcon 180B, Qwen, Qwen2.5 72B, Qwen 72B, Qwen3 32B, Qwen3 8B, Gemma, Gemma 2 27B, Gemma 3, Phi, Phi-3,
         Phi-4, DeepSeek, DeepSeek R1, ChatGPT, PaLM, Claude, OPT, OPT 175B, LLaVA, Kimi K2, GLM, Command R, Yi
@@ -53,9 +53,6 @@ _NAMES = {
         FDR, QDR
     """,
 }
-# Parameters of models whose name does not tell them: those of the largest GPT-2 (Radford et al., "Language Models are
-# Unsupervised Multitask Learners," 2019, table 2).
-BILLIONS = {"gpt 2": "1.5B", "gpt 2 xl": "1.5B"}
 # By kind; that of a network is what it reads, as ``sample`` in the catalogue says.
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     kind: tuple(" ".join(name.split()) for name in names.split(",")) for kind, names in _NAMES.items()

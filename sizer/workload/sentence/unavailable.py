@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
-from sizer.workload.sentence.elsewhere import BILLIONS
 from sizer.workload.sentence.names import OUTSIDE, pieces, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT
@@ -66,8 +65,6 @@ def read_outside(notes: Notes) -> None:
 def ask_unavailable(notes: Notes, kind: str, start: int, end: int) -> None:
     """Ask for something that the catalogue holds in the place of some words."""
     words = notes.text.sentence[start:end].strip()
-    if not _BILLIONS.search(words):
-        words = f"{words} {BILLIONS.get(' '.join(pieces(words)), '')}"
     names = _held(notes.catalog, kind, words)
     answers = tuple(Answer(name, notes.replaced(start, end, name)) for name in names[:_MOST_ANSWERS])
     if kind not in _NAMES and (size := _BILLIONS.search(words)):

@@ -55,14 +55,20 @@ def test_the_gpus_that_are_there_are_offered_first():
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "GPT2", "GPT-2 XL", "GPT-2 1.5B"])
-def test_of_gpt_2_models_of_its_size_are_offered(name):
-    """The largest GPT-2 has 1.5 billion parameters: Llama 3.2 1B (1.2) and MPT 1B (1.3) are the nearest."""
-    question = read_sentence(f"{name} on 8 A100", catalog()).question
-    assert (question.about, question.words) == ("unavailable", name)
-    assert {answer.label for answer in question.answers[:2]} == {"Llama 3.2 1B", "MPT 1B"}
+def test_the_largest_gpt_2_is_read_by_its_names(name):
+    reading = read_sentence(f"{name}, 10B tokens on 8 A100", catalog())
+    assert reading.is_complete
+    assert reading.request["workload"][0]["dnn"] == "gpt-2-xl"
+
+
+def test_models_of_the_size_of_one_that_is_not_held_are_offered():
+    """GPT-J has 6 billion parameters: of the models held, those of 7 billion are the nearest."""
+    question = read_sentence("GPT-J 6B on 8 A100", catalog()).question
+    assert (question.about, question.words) == ("unavailable", "GPT-J 6B")
+    assert all(answer.label.endswith(" 7B") for answer in question.answers[:2])
     own = read_sentence(question.answers[-1].sentence, catalog())
     assert own.is_complete
-    assert own.request["workload"][0]["dnn"]["parameters"] == 1.5e9
+    assert own.request["workload"][0]["dnn"]["parameters"] == 6e9
 
 
 def test_a_recipe_says_that_it_starts_from_a_checkpoint():
