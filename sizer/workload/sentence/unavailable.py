@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
-from sizer.workload.sentence.names import OUTSIDE, pieces, short_name
+from sizer.workload.sentence.names import OUTSIDE, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT
 from sizer.workload.sentence.reading import Answer, Question
