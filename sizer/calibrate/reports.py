@@ -11,7 +11,7 @@ from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.language.accuracy import stored_accuracy
 from sizer.calibrate.language.basis import accuracy_by_generation
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.peers import predictor_errors
+from sizer.calibrate.language.peers import predictor_errors, runs_of_peers
 from sizer.calibrate.language.rows import NEEDED_COLUMNS, is_language_file, load_language_rows
 from sizer.calibrate.language.validate import validate_language
 from sizer.calibrate.modern.figures import accuracy_figures
@@ -63,8 +63,9 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
         *at_limit_accuracy(),
     )
     peers = predictor_errors(language_calibration(), catalog)
+    peer_runs = runs_of_peers(language_calibration(), catalog)
     generations = accuracy_by_generation(language_calibration(), catalog)
-    return replace(report, figures=report.figures + others, peers=peers, generations=generations)
+    return replace(report, figures=report.figures + others, peers=peers, peer_runs=peer_runs, generations=generations)
 
 
 def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport:

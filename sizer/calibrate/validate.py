@@ -14,7 +14,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cross_validation import CrossValidation
 from sizer.calibrate.fit.rates import is_rate
 from sizer.calibrate.language.basis import GroupAccuracy
-from sizer.calibrate.language.peers import PredictorErrors
+from sizer.calibrate.language.peers import PeerRuns, PredictorErrors
 from sizer.calibrate.notes import CALIBRATED, CalibrationNote, RowStatus, RowUse
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.predict import predict_all
@@ -78,6 +78,7 @@ class ValidationReport:
     unseen: tuple[ValidatedRow, ...] = ()
     figures: tuple[AccuracyTarget, ...] = ()
     peers: tuple[PredictorErrors, ...] = ()  # other public formulas on the rows of language models
+    peer_runs: tuple[PeerRuns, ...] = ()  # this tool on the runs that others were validated with
     generations: tuple[GroupAccuracy, ...] = ()  # runs of language models by generation of GPU and software stack
 
 

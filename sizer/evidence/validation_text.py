@@ -7,7 +7,7 @@ from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.comparison import FitComparison
 from sizer.calibrate.language.basis import GroupAccuracy
-from sizer.calibrate.language.peers import Predictor, PredictorErrors
+from sizer.calibrate.language.peers import PeerRuns, Predictor, PredictorErrors
 from sizer.calibrate.validate import Summary, ValidationReport, summaries, summarise
 from sizer.present.text.calibration import note_text, status_text
 
@@ -73,6 +73,13 @@ PREDICTORS = {
     Predictor.FITTED_UTILIZATION: "one utilization per GPU and number format, fitted",
 }
 
+# Runs that other tools were validated with, by their source.
+PEER_RUNS = {
+    "korthikanti-2022": "Megatron-LM of 2022, 22 B to 1 T parameters on 8 to 512 A100",
+    "vtrain": "GPT, 3.6 B to 175 B parameters on 64 to 512 A100",
+    "simumax": "Llama 3 and DeepSeek, shortened, on 8 B200",
+}
+
 
 def report_text(report: ValidationReport) -> str:
     """Tables of the summaries."""
@@ -102,6 +109,10 @@ def report_text(report: ValidationReport) -> str:
     if report.peers:
         lines += ["", "step times of language models by other public formulas, on the same rows", head]
         lines += [_peer_line(peer, width) for peer in report.peers]
+    if report.peer_runs:
+        title = "step times of runs that other tools were validated with, none of them fitted here: mean errors"
+        lines += ["", f"{title:{width}} {'rows':>5} {'here':>9} {'in 90 %':>8}  there"]
+        lines += [_peer_run_line(one, width) for one in report.peer_runs]
     if report.generations:
         lines += ["", "language models by generation of GPU and software stack", head]
         lines += [_group_line(one, width) for one in report.generations]
@@ -117,6 +128,11 @@ def _group_line(one: GroupAccuracy, width: int) -> str:
 def _peer_line(peer: PredictorErrors, width: int) -> str:
     errors = f"{peer.median:7.1%} {peer.p90:7.1%} {peer.bias:7.1%}"
     return f"{PREDICTORS[peer.predictor]:{width}} {peer.rows:5d} {peer.rows:9d} {errors}"
+
+
+def _peer_run_line(one: PeerRuns, width: int) -> str:
+    theirs = ", ".join(f"{name} {error:.1%}" for name, error in one.theirs.items())
+    return f"{PEER_RUNS[one.source]:{width}} {one.rows:5d} {one.mean:9.1%} {one.coverage:8.1%}  {theirs}"
 
 
 def _target_line(target: AccuracyTarget, width: int) -> str:

@@ -41,7 +41,9 @@ def usual_degrees(
         return [float(n) for n in known if n <= most and whole % n == 0]
 
     tensors = choices(row.tp, _TENSOR, min(domain, row.gpus), shape["heads"])
-    stages = choices(row.pp, _PIPELINE, row.gpus, shape["layers"])
+    # With the replicas stated the stages are what is left: any number that divides the layers, such as 35 of 105.
+    numbers = range(1, int(min(shape["layers"], row.gpus)) + 1) if row.dp else _PIPELINE
+    stages = choices(row.pp, numbers, row.gpus, shape["layers"])
     parts = choices(row.ep, _EXPERT, min(domain, row.gpus), shape["experts"]) if experts else [row.ep or 1.0]
     found = [
         (t, p, e)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sizer.calibrate.language.degrees import usual_degrees
 from sizer.calibrate.language.rows import LanguageRow
-from sizer.calibrate.language.runtime import UNFUSED_ATTENTION
+from sizer.calibrate.language.runtime import is_unfused
 from sizer.calibrate.language.stacks import TUNED, number_format, stack_named
 from sizer.catalog.schema import Gpu
 from sizer.perf.language.step import RECOMPUTE
@@ -99,7 +99,7 @@ def layout_of(
         "is_lora": float(is_lora),
         "element_bytes": _ELEMENT_BYTES.get(number_format(row.precision), 2.0),
         "is_tuned": float(stack_named(row).startswith(TUNED)),
-        "is_unfused": float(stack_named(row) in UNFUSED_ATTENTION),
+        "is_unfused": float(is_unfused(stack_named(row), row.date, gpu)),
     }
 
 

@@ -1,4 +1,4 @@
-"""Formulas of other public predictors on the rows of the fit, with their errors; inputs they lack are left out."""
+"""Other public predictors: their formulas on the rows of the fit, and this tool on the runs that they were shown with."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.calibrate.language.calibration import LanguageCalibration
-from sizer.calibrate.language.cases import LanguageCase, arrays, gpu_of_case, work_flop
+from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, gpu_of_case, work_flop
+from sizer.calibrate.language.rows import load_language_rows, shipped_path
 from sizer.calibrate.language.stacks import number_format
 from sizer.catalog.model import Catalog
 from sizer.perf.language.step import ELEMENT_BYTES
@@ -21,6 +22,13 @@ USUAL_UTILIZATION = 0.4
 _GATHERS = 2.0
 # All-reduces of a layer: two forward, two backward.
 _ALL_REDUCES = 4.0
+# Runs that other tools were validated with, and the mean of |predicted / published - 1| of their step times: as the paper
+# of Calculon states it, as that of vTrain states it for itself and for Calculon, and of the table that SimuMax prints.
+_THEIR_ERRORS: dict[str, dict[str, float]] = {
+    "korthikanti-2022": {"Calculon": 0.0365},
+    "vtrain": {"vTrain": 0.147, "Calculon": 0.129},
+    "simumax": {"SimuMax": 0.0562},
+}
 
 
 class Predictor(StrEnum):
@@ -41,6 +49,34 @@ class PredictorErrors:
     median: float
     p90: float
     bias: float
+
+
+@dataclass(frozen=True)
+class PeerRuns:
+    """This tool on the runs that another was validated with, none of which is fitted: errors of step times."""
+
+    source: str
+    rows: int
+    mean: float  # of |predicted / published - 1|
+    median: float  # of |ln(predicted / published)|
+    coverage: float  # share inside the 90 % interval
+    theirs: dict[str, float]  # mean error of others on the same runs, by their name
+
+
+def runs_of_peers(calibration: LanguageCalibration, catalog: Catalog) -> tuple[PeerRuns, ...]:
+    """Predict the runs that other tools were validated with."""
+    rows = load_language_rows(shipped_path().with_name("peers.csv"))
+    cases = [case for case in cases_of(rows, catalog, calibration.rows) if isinstance(case, LanguageCase)]
+    found = []
+    for source, theirs in _THEIR_ERRORS.items():
+        mine = [case for case in cases if case.row.source == source]
+        step = calibration.step_seconds(mine)
+        published = np.exp(np.array([case.log_step_s for case in mine], dtype=float))
+        ratio = step.value / published
+        inside = (step.low <= published) & (published <= step.high)
+        mean, median = float(np.mean(np.abs(ratio - 1))), float(np.median(np.abs(np.log(ratio))))
+        found.append(PeerRuns(source, len(mine), mean, median, float(np.mean(inside)), theirs))
+    return tuple(found)
 
 
 def predictor_errors(calibration: LanguageCalibration, catalog: Catalog) -> tuple[PredictorErrors, ...]:

@@ -17,8 +17,8 @@ _ANY_NUMBER = (0.0, 1e15)
 # Counts: at least 1. A dense model's experts and a GPU without expert parallelism may be written 0, which says as much
 # as an empty cell; so may other counts.
 _COUNTS = (
-    "layers", "hidden", "ffn", "heads", "kv_heads", "head_dim", "experts", "top_k", "moe_ffn", "vocab", "seq",
-    "global_batch", "micro_batch", "grad_accum", "tp", "pp", "cp", "ep", "vp", "dp", "gpus_per_node",
+    "layers", "dense_layers", "hidden", "ffn", "heads", "kv_heads", "head_dim", "experts", "top_k", "moe_ffn", "vocab",
+    "seq", "global_batch", "micro_batch", "grad_accum", "tp", "pp", "cp", "ep", "vp", "dp", "gpus_per_node",
 )  # fmt: skip
 _ANY_COUNT = (1.0, 1e9)
 
@@ -40,6 +40,7 @@ class LanguageRow:
     arch: str = ""
     params_b: float | None = None
     layers: float | None = None
+    dense_layers: float | None = None  # without experts, of a mixture
     hidden: float | None = None
     ffn: float | None = None
     heads: float | None = None
@@ -71,6 +72,7 @@ class LanguageRow:
     tokens_s_gpu: float | None = None
     tokens_s_gpu_adj: float | None = None
     tflops_gpu: float | None = None
+    flop_convention: str = ""
     mem_gib: float | None = None
     ttt_min: float | None = None
     series: str = ""

@@ -1,5 +1,7 @@
 """What the software of a run keeps in GPU memory, and whether the run reports all of it."""
 
+from sizer.catalog.schema import Gpu
+
 # Bytes of a parameter's gradient, where it is not divided: FP32 sums of micro batches are the rule; NVIDIA's recipes
 # (performance scripts of NeMo and Megatron-Bridge, submissions to MLPerf) reduce in BF16, Megatron-DeepSpeed keeps FP16
 # gradients in FP16, and BF16 ones next to their FP32 sums.
@@ -19,12 +21,18 @@ _USUAL_LOGIT_BYTES = 10.0
 # What a source that does not print recomputation recomputes, where recipes say so: activation_checkpointing is true in
 # most of NeMo AutoModel's. Elsewhere the least that fits.
 USUAL_RECOMPUTE = {"nemo-automodel": "full"}
-# Attention without a fused kernel: Megatron before FlashAttention (May 2022).
-UNFUSED_ATTENTION = (_DEEPSPEED, "megatron-lm")
+# Attention without a fused kernel: Megatron before FlashAttention (May 2022), which runs from the next year on have, as
+# have all on GPUs that are younger.
+_UNFUSED_ATTENTION, _FUSED_FROM = (_DEEPSPEED, "megatron-lm"), "2023"
 # Submissions to MLPerf log what is allocated: at TP 4 and TP 8 Llama 3.1 405B takes 109.1 and 58.8 GiB, and twice the
 # difference leaves nothing that TP does not divide. Others print what is reserved (torchtitan, nanotron), or seen from
 # outside.
 _REPORTS_ALLOCATED = ("mlperf",)
+
+
+def is_unfused(stack: str, date: str, gpu: Gpu) -> bool:
+    """Whether a run writes its attention scores to memory; the date is of its publication, "" if that is not known."""
+    return stack in _UNFUSED_ATTENTION and date < _FUSED_FROM and "fp8" not in gpu.peak_flop_per_s
 
 
 def runtime_values(stack: str, precision: str, element_bytes: float) -> dict[str, float]:

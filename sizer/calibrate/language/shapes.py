@@ -31,9 +31,9 @@ _PLAIN = (
     "bert",
 )
 # Values of a shape that a row may state, by the names of its columns.
-_STATED = {"layers": "layers", "hidden": "hidden", "ffn": "ffn", "heads": "heads", "kv_heads": "kv_heads",
-           "head_dim": "head_size", "experts": "experts", "top_k": "active_experts", "moe_ffn": "expert_ffn",
-           "vocab": "vocabulary"}  # fmt: skip
+_STATED = {"layers": "layers", "dense_layers": "dense_layers", "hidden": "hidden", "ffn": "ffn", "heads": "heads",
+           "kv_heads": "kv_heads", "head_dim": "head_size", "experts": "experts", "top_k": "active_experts",
+           "moe_ffn": "expert_ffn", "vocab": "vocabulary"}  # fmt: skip
 
 
 # Parameters that a token uses, in G, of mixtures whose names do not say so: NVIDIA Nemotron 3 (Nano 31.6B-A3.2B, Super
@@ -123,7 +123,7 @@ def shape_of_row(
         known = shape_values(named)
         found = known | {"layers": _layers_of(row, named)} | stated
         # Of a shortened model the first layers are dense as in the whole one, if it has more.
-        found["dense_layers"] = _dense_layers(known, found["layers"])
+        found["dense_layers"] = stated.get("dense_layers", _dense_layers(known, found["layers"]))
         if found["experts"] <= 1 or row.arch == "dense":
             found |= {"experts": 1.0, "active_experts": 1.0, "dense_layers": 0.0, "shared_ffn": 0.0}
         if found["kv_rank"]:
@@ -207,7 +207,7 @@ def _from_row(
         "active_experts": min(get.get("active_experts", 1.0), experts) if experts > 1 else 1.0,
         "expert_ffn": expert_ffn,
         "shared_ffn": expert_ffn if latent or "llama4" in plain_name(name) else 0.0,
-        "dense_layers": 3.0 if latent and get["layers"] > 3 else 0.0,
+        "dense_layers": get.get("dense_layers", 3.0 if latent and get["layers"] > 3 else 0.0),
         "window": math.inf,
         "window_share": 0.0,
         "q_rank": 1536.0 if latent else 0.0,

@@ -54,7 +54,7 @@ _TEXTS = {
     FitNote.BENCHMARK_NOT_KNOWN: "no run of {0} to a target is known",
     FitNote.EMULATION_NOT_KNOWN: "no MLPerf Storage result of {0} with emulated {1} is known",
     FitNote.FOR_CHECKS_ONLY: "an input is missing or odd: predicted, not fitted",
-    FitNote.ONLY_FLOP_PUBLISHED: "only TFLOP/s are published",
+    FitNote.ONLY_FLOP_PUBLISHED: "only TFLOP/s are published, not how they are counted",
     FitNote.NOTHING_PUBLISHED: "no rate, time or memory is published",
     FitNote.STACK_NOT_MEASURED: "no fitted run has the software '{0}'",
     FitNote.GPU_PRECISION_NOT_MEASURED: "no fitted run has {0}",
