@@ -110,7 +110,7 @@ def report_text(report: ValidationReport) -> str:
         lines += ["", "step times of language models by other public formulas, on the same rows", head]
         lines += [_peer_line(peer, width) for peer in report.peers]
     if report.peer_runs:
-        title = "step times of runs that other tools were validated with, none of them fitted here: mean errors"
+        title = "mean errors of step times on runs that other tools were validated with, here left out of the fit"
         lines += ["", f"{title:{width}} {'rows':>5} {'here':>9} {'in 90 %':>8}  there"]
         lines += [_peer_run_line(one, width) for one in report.peer_runs]
     if report.generations:

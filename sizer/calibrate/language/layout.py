@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sizer.calibrate.language.degrees import usual_degrees
 from sizer.calibrate.language.rows import LanguageRow
-from sizer.calibrate.language.runtime import is_unfused
+from sizer.calibrate.language.runtime import EARLY_ATTENTION, is_from_hopper_on, is_unfused
 from sizer.calibrate.language.stacks import TUNED, number_format, stack_named
 from sizer.catalog.schema import Gpu
 from sizer.perf.language.step import RECOMPUTE
@@ -83,6 +83,7 @@ def layout_of(
         if pipeline > 1 and row.source != "bigscience-bloom":
             guessed.append("interleaving")
             chunks = max(1.0, min(4.0, shape["layers"] // pipeline))
+    is_early = stack_named(row) in EARLY_ATTENTION
     return {
         "gpus": gpus,
         "batch": batch,
@@ -100,6 +101,8 @@ def layout_of(
         "element_bytes": _ELEMENT_BYTES.get(number_format(row.precision), 2.0),
         "is_tuned": float(stack_named(row).startswith(TUNED)),
         "is_unfused": float(is_unfused(stack_named(row), row.date, gpu)),
+        "is_early": float(is_early),
+        "is_ported": float(is_early and is_from_hopper_on(gpu)),
     }
 
 

@@ -7,7 +7,8 @@ from enum import StrEnum
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
-from sizer.calibrate.language.calibration import LanguageCalibration
+from sizer.base.estimate import Z90
+from sizer.calibrate.language.calibration import LanguageCalibration, scatter
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, gpu_of_case, work_flop
 from sizer.calibrate.language.rows import load_language_rows, shipped_path
 from sizer.calibrate.language.stacks import number_format
@@ -22,7 +23,7 @@ USUAL_UTILIZATION = 0.4
 _GATHERS = 2.0
 # All-reduces of a layer: two forward, two backward.
 _ALL_REDUCES = 4.0
-# Runs that other tools were validated with, and the mean of |predicted / published - 1| of their step times: as the paper
+# Sources of runs that other tools were validated with, and the mean of |predicted / published - 1| of their step times: as the paper
 # of Calculon states it, as that of vTrain states it for itself and for Calculon, and of the table that SimuMax prints.
 _THEIR_ERRORS: dict[str, dict[str, float]] = {
     "korthikanti-2022": {"Calculon": 0.0365},
@@ -53,7 +54,7 @@ class PredictorErrors:
 
 @dataclass(frozen=True)
 class PeerRuns:
-    """This tool on the runs that another was validated with, none of which is fitted: errors of step times."""
+    """This tool on the runs that another was validated with, fitted without any of them: errors of step times."""
 
     source: str
     rows: int
@@ -64,18 +65,24 @@ class PeerRuns:
 
 
 def runs_of_peers(calibration: LanguageCalibration, catalog: Catalog) -> tuple[PeerRuns, ...]:
-    """Predict the runs that other tools were validated with."""
+    """Predict the runs that other tools were validated with; those that the fit has are left out of it."""
     rows = load_language_rows(shipped_path().with_name("peers.csv"))
-    cases = [case for case in cases_of(rows, catalog, calibration.rows) if isinstance(case, LanguageCase)]
+    others = [case for case in cases_of(rows, catalog, calibration.rows) if isinstance(case, LanguageCase)]
     found = []
     for source, theirs in _THEIR_ERRORS.items():
-        mine = [case for case in cases if case.row.source == source]
-        step = calibration.step_seconds(mine)
-        published = np.exp(np.array([case.log_step_s for case in mine], dtype=float))
-        ratio = step.value / published
-        inside = (step.low <= published) & (published <= step.high)
-        mean, median = float(np.mean(np.abs(ratio - 1))), float(np.median(np.abs(np.log(ratio))))
-        found.append(PeerRuns(source, len(mine), mean, median, float(np.mean(inside)), theirs))
+        out = np.array([case.row.source == source for case in calibration.cases])
+        if out.any():
+            errors, variance = calibration.fit.without(out)
+            mine = [case for case in calibration.cases if case.row.source == source]
+            log_sd = np.sqrt(variance + scatter(mine) ** 2)
+        else:
+            mine = [case for case in others if case.row.source == source]
+            step = calibration.step_seconds(mine)
+            errors = np.log(step.value) - np.array([case.log_step_s for case in mine], dtype=float)
+            log_sd = step.log_sd
+        mean, median = float(np.mean(np.abs(np.expm1(errors)))), float(np.median(np.abs(errors)))
+        inside = float(np.mean(np.abs(errors) <= Z90 * log_sd))
+        found.append(PeerRuns(source, len(mine), mean, median, inside, theirs))
     return tuple(found)
 
 

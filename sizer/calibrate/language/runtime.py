@@ -24,15 +24,22 @@ USUAL_RECOMPUTE = {"nemo-automodel": "full"}
 # Attention without a fused kernel: Megatron before FlashAttention (May 2022), which runs from the next year on have, as
 # have all on GPUs that are younger.
 _UNFUSED_ATTENTION, _FUSED_FROM = (_DEEPSPEED, "megatron-lm"), "2023"
+# Attention by the FlashAttention of 2023, the year of MosaicML's benchmarks of llm-foundry.
+EARLY_ATTENTION = ("llm-foundry",)
 # Submissions to MLPerf log what is allocated: at TP 4 and TP 8 Llama 3.1 405B takes 109.1 and 58.8 GiB, and twice the
 # difference leaves nothing that TP does not divide. Others print what is reserved (torchtitan, nanotron), or seen from
 # outside.
 _REPORTS_ALLOCATED = ("mlperf",)
 
 
+def is_from_hopper_on(gpu: Gpu) -> bool:
+    """Whether a GPU is of Hopper's generation or a later one: those have FP8."""
+    return "fp8" in gpu.peak_flop_per_s
+
+
 def is_unfused(stack: str, date: str, gpu: Gpu) -> bool:
     """Whether a run writes its attention scores to memory; the date is of its publication, "" if that is not known."""
-    return stack in _UNFUSED_ATTENTION and date < _FUSED_FROM and "fp8" not in gpu.peak_flop_per_s
+    return stack in _UNFUSED_ATTENTION and date < _FUSED_FROM and not is_from_hopper_on(gpu)
 
 
 def runtime_values(stack: str, precision: str, element_bytes: float) -> dict[str, float]:

@@ -44,6 +44,8 @@ class Layouts:
     is_lora: Bools  # adapters are trained, the model itself is frozen
     is_tuned: Bools  # whole steps as CUDA graphs and fused kernels, as in submissions to benchmarks
     is_unfused: Bools  # attention without a fused kernel: it writes its scores to memory
+    is_early: Bools  # attention by the FlashAttention of 2023
+    is_ported: Bools  # which is written for older GPUs: Hopper and later ones have units that it does not use
 
     @cached_property
     def data(self) -> Floats:
@@ -83,7 +85,9 @@ class Efficiencies:
     half_width: float = 300.0  # h / t at which matrices reach half their rate
     half_tokens: float = 400.0  # tokens of a kernel at which they do
     half_expert_tokens: float = 600.0
-    attention: float = 2.0  # time of attention over time at the measured rate of matrices
+    attention: float = 1.8  # time of attention over time at the measured rate of matrices
+    early: float = 1.0  # the same by the FlashAttention of 2023, over that
+    ported: float = 1.4  # and by it on Hopper and later GPUs, over that
     elementwise_bytes: float = 100.0  # for each layer, token and element of the hidden state
     tensor: float = 0.5  # exposed share of traffic inside the NVLink domain
     tensor_far: float = 1.0  # the same over NICs
@@ -163,7 +167,8 @@ def step_time(shapes: Shapes, layouts: Layouts, machines: Machines, by: Efficien
     grouped = machines.matmul_flop_per_s / (by.linear * by.experts) * routed / (routed + by.half_expert_tokens)
     linear = linear + times * tokens * one.routed_parameters_used * share / grouped
     passes = 1 + (FORWARD_FLOP / TRAINING_FLOP) * way.recompute
-    attention = one.attention_flop(way.sequence) * passes * tokens * share * by.attention
+    kernel = by.attention * np.where(way.is_early, by.early, 1.0) * np.where(way.is_ported, by.ported, 1.0)
+    attention = one.attention_flop(way.sequence) * passes * tokens * share * kernel
     attention = attention / machines.attention_flop_per_s
     layers = one.layers / way.pipeline
     moved = by.elementwise_bytes * one.hidden * layers * tokens / way.tensor * (1 + 0.3 * way.recompute)

@@ -313,6 +313,8 @@ def _dividing(case: LanguageCase, gpus: Ints, batch: Ints, pins: LayoutPins) -> 
         is_lora=np.array([case.layout["is_lora"] > 0]),
         is_tuned=np.array([case.layout["is_tuned"] > 0]),
         is_unfused=np.array([case.layout["is_unfused"] > 0]),
+        is_early=np.array([case.layout["is_early"] > 0]),
+        is_ported=np.array([case.layout["is_ported"] > 0]),
     )
 
 

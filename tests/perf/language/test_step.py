@@ -26,7 +26,15 @@ BY = Efficiencies()
 def layout(**given: float) -> Layouts:
     usual = {one.name: 1.0 for one in dataclasses.fields(Layouts)} | {"sequence": 8192.0, "recompute": 0.0}
     numbers = {name: np.array([float(value)]) for name, value in (usual | given).items()}
-    for name in ("is_fully_sharded", "is_optimizer_sharded", "is_lora", "is_tuned", "is_unfused"):
+    for name in (
+        "is_fully_sharded",
+        "is_optimizer_sharded",
+        "is_lora",
+        "is_tuned",
+        "is_unfused",
+        "is_early",
+        "is_ported",
+    ):
         numbers[name] = np.array([bool(given.get(name, False))])
     return Layouts(**numbers)
 
