@@ -1,4 +1,4 @@
-"""Other public predictors: their formulas on the rows of the fit, and this tool on the runs that they were shown with."""
+"""Other public predictors: their formulas on the rows of the fit, and this tool on the runs of their papers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ USUAL_UTILIZATION = 0.4
 _GATHERS = 2.0
 # All-reduces of a layer: two forward, two backward.
 _ALL_REDUCES = 4.0
-# Sources of runs that other tools were validated with, and the mean of |predicted / published - 1| of their step times: as the paper
-# of Calculon states it, as that of vTrain states it for itself and for Calculon, and of the table that SimuMax prints.
+# Sources of runs that other tools were validated with, and the mean of |predicted / published - 1| of their step times:
+# as the paper of Calculon states it, as that of vTrain states it for both, and of the table that SimuMax prints.
 _THEIR_ERRORS: dict[str, dict[str, float]] = {
     "korthikanti-2022": {"Calculon": 0.0365},
     "vtrain": {"vTrain": 0.147, "Calculon": 0.129},

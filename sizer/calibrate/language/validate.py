@@ -49,7 +49,7 @@ def validate_language(
         i, notes = place[id(case)], extrapolations(case, calibration)
         if not _published(row):
             name, value, reason = _other(row)
-            flop = counted_flop(case)
+            flop = flop_as_stated(case)
             if name == FLOP and flop is not None:
                 found.append(_row(row, name, value, rates[i].scaled(flop), _status_of(row, PREDICTED), notes))
             else:
@@ -72,7 +72,7 @@ def _status_of(row: LanguageRow, status: RowStatus) -> RowStatus:
     return RowStatus(RowUse.EXCLUDED, note(FitNote.FOR_CHECKS_ONLY)) if row.role == "check" else status
 
 
-def counted_flop(case: LanguageCase) -> float | None:
+def flop_as_stated(case: LanguageCase) -> float | None:
     """FLOP of a token as the source of a run counts them: causal or full attention, with or without what is recomputed.
 
     None where it does not say how. With all of it (Narayanan et al., "Efficient Large-Scale Language Model Training on
