@@ -9,6 +9,7 @@ from sizer.explain.inputs import StageInput, number
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages import measured_rates
 from sizer.sizing.stages.platform_columns import compute_groups
+from sizer.sizing.stages.sharding import work_factor
 
 FORMULA = "C = c · m · g · b / (t launch + b · t sample + t inside + t between), t between = 2 (m − 1)/m · E / B server"
 _NOTE = "fitted to the runs of MLPerf Training"
@@ -35,7 +36,7 @@ def measured_parts(model: WorkloadOnDesign) -> Iterator[StepPart]:
     group = compute_groups([model.platform])[0][0]
     cols, work = model.run.cols, model.work
     used, nic = int(cols.gpus_per_server[0]), float(cols.exchange_bytes_per_s[0])
-    system = measured_rates.system_on(work.mlperf, group, used, nic, model.catalog)
+    system = measured_rates.system_on(work.mlperf, group, used, nic, model.catalog, work_factor(work))
     parts, batch, servers = system.parts(), work.batch_per_gpu, model.n_servers
     step_s = parts.launch_s + batch * parts.sample_s
     yield StepPart("t sample", "Arithmetic and memory traffic of a sample on one GPU", 1e3 * parts.sample_s, "ms")

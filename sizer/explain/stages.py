@@ -26,7 +26,7 @@ from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S, TRAINING_PASSES
 from sizer.present import words
 from sizer.present.text.calibration import note_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
-from sizer.sizing.stages import gpu_memory, gpu_side
+from sizer.sizing.stages import gpu_side, sharding
 from sizer.sizing.stages.measured_rates import is_measured
 from sizer.sizing.stages.storage_rates import node_read_rate
 
@@ -130,7 +130,7 @@ def _network(model: WorkloadOnDesign) -> StageInputs:
         StageInput(
             "x, gradient bytes into a server for a sample",
             in_unit(float(run.comp.exchanged_bytes[0]), "B"),
-            note="2 (m − 1)/m · (G / (g · b) + V)" if gpu_memory.looked_up_bytes(model.work) else _GRADIENT_IN,
+            note="2 (m − 1)/m · (G / (g · b) + V)" if sharding.looked_up_bytes(model.work) else _GRADIENT_IN,
         ),
     ]
     formula = "C = min( min(B front, B gateway) / (s · (1 − h)), m · B server / (s · (1 − h) + x) )"
@@ -233,7 +233,7 @@ def _seconds(value: float) -> str:
 
 
 def _passes(model: WorkloadOnDesign) -> StageInput:
-    factor = gpu_memory.work_factor(model.work)
+    factor = sharding.work_factor(model.work)
     again = "" if factor == 1 else ", activations recomputed"
     return StageInput("p, passes", number(TRAINING_PASSES * factor), note=f"one forward, two backward{again}")
 
@@ -315,7 +315,7 @@ def _exchange(model: WorkloadOnDesign) -> StageInputs:
         return StageInputs("C is not limited", (), (caution,))
     run, v = model.run, _terms(model).values
     server = model.platform.server
-    gradient, looked_up = gpu_memory.gradient_bytes(model.work), gpu_memory.looked_up_bytes(model.work)
+    gradient, looked_up = sharding.gradient_bytes(model.work), sharding.looked_up_bytes(model.work)
     several = model.n_servers > 1
     inputs = [
         StageInput("m, servers", grouped(model.n_servers), note="search"),

@@ -48,7 +48,8 @@ from sizer.sizing.result import (
     TrainingTime,
     WorkloadAnswer,
 )
-from sizer.sizing.stages.gpu_memory import MemoryAnswer, Sharding
+from sizer.sizing.stages.gpu_memory import MemoryAnswer
+from sizer.sizing.stages.sharding import Sharding
 from sizer.workload.language import DefaultKind
 from sizer.workload.request import SizingRequest, Workload
 from sizer.workload.resolve import WorkloadDefault

@@ -15,7 +15,8 @@ from sizer.sizing.best_design import best_design
 from sizer.sizing.limits import Limit
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.stages.gpu_memory import Sharding, embedding_parameters, looked_up_bytes, memory_of, resolved
+from sizer.sizing.stages.gpu_memory import memory_of, resolved
+from sizer.sizing.stages.sharding import Sharding, embedding_parameters, looked_up_bytes
 from sizer.workload.resolve import ResolvedWorkload
 from tests.factories.examples import catalog
 
