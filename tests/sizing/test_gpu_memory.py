@@ -122,8 +122,8 @@ def test_stated_tables_count_before_derived_ones() -> None:
 
 def test_networks_of_the_catalogue_are_not_divided() -> None:
     for dnn in catalog().dnns:
-        if catalog().dnns[dnn].transformer is not None or dnn.startswith("dlrm"):
-            continue  # divided as its layout says; tables of 26 G parameters
+        if catalog().dnns[dnn].transformer is not None or dnn.startswith(("dlrm", "flux")):
+            continue  # divided as its layout says; tables of 26 G parameters; 11.9 G parameters with AdamW
         work = resolved_work(request(dnn))
         assert memory_of(work, stored_calibration()).sharding is Sharding.NONE
         assert looked_up_bytes(work) == 0

@@ -188,7 +188,7 @@ def step_run(
         "n_gpus_per_server": cols.gpus_per_server,
         "n_servers": n_servers,
         "forward_flop": work.dnn.forward_flop.value * sharding.work_factor(work),
-        "gradient_bytes": sharding.gradient_bytes(work),
+        "gradient_bytes": sharding.all_reduced_bytes(work),
         "nic_bytes_per_s": cols.exchange_bytes_per_s,
         "looked_up_bytes": sharding.looked_up_bytes(work),
     }
@@ -207,7 +207,7 @@ def exchanged_bytes(work: ResolvedWorkload, platforms: Sequence[Platform], cols:
         return np.zeros(np.broadcast_shapes(cols.compute.shape, n_servers.shape))
     batch = gpu_memory.batches(work, platforms, cols, n_servers)
     # Looked-up vectors cross the network like gradients: forward once, and their gradients back.
-    moved = sharding.gradient_bytes(work) + cols.gpus_per_server * batch * sharding.looked_up_bytes(work)
+    moved = sharding.all_reduced_bytes(work) + cols.gpus_per_server * batch * sharding.looked_up_bytes(work)
     return pipeline.exchanged_bytes_per_sample(moved, n_servers, cols.gpus_per_server, batch)
 
 

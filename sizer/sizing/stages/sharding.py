@@ -68,14 +68,14 @@ def looked_up_bytes(work: ResolvedWorkload) -> float:
 
 
 def gradient_bytes(work: ResolvedWorkload) -> float:
-    """Gradient that a step of a training exchanges, of all parameters but those in divided tables. [B]
+    """Gradient that a step of a training exchanges: of all parameters but those in divided tables. [B]"""
+    tables = embedding_parameters(work) if sharding_of(work) is Sharding.EMBEDDINGS else 0.0
+    return float(exchange.gradient_bytes(work.dnn.parameters.value - tables, work.request.precision))
 
-    Where weights are divided, the gradient whose all-reduce moves as much as their gathering and the gradients do.
-    """
-    sharding = sharding_of(work)
-    tables = embedding_parameters(work) if sharding is Sharding.EMBEDDINGS else 0.0
-    whole = float(exchange.gradient_bytes(work.dnn.parameters.value - tables, work.request.precision))
-    return whole * (WHOLLY_DIVIDED_TRAFFIC if sharding is Sharding.STATE else 1.0)
+
+def all_reduced_bytes(work: ResolvedWorkload) -> float:
+    """Gradient whose all-reduce moves as much as a step does: more than its own where weights are divided. [B]"""
+    return gradient_bytes(work) * (WHOLLY_DIVIDED_TRAFFIC if sharding_of(work) is Sharding.STATE else 1.0)
 
 
 def work_factor(work: ResolvedWorkload) -> float:
