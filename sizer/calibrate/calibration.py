@@ -19,7 +19,14 @@ from sizer.calibrate.cases import Levels, generation, link_level
 from sizer.calibrate.extrapolation import DnnLike, known_as
 from sizer.calibrate.fit.host_effects import HostTask
 from sizer.calibrate.fit.hosts import HostFit, HostWork
-from sizer.calibrate.fit.runs import EpochsCurve, RunOverhead, epochs_curve, epochs_names, recipe_points
+from sizer.calibrate.fit.runs import (
+    EpochsCurve,
+    RunOverhead,
+    curve_alone,
+    epochs_curve,
+    epochs_names,
+    recipe_points,
+)
 from sizer.calibrate.gpu_memory import MemoryFit
 from sizer.calibrate.ids import release_year
 from sizer.calibrate.modern.epochs import mlperf_curve
@@ -291,14 +298,7 @@ class Calibration:
             return mlperf_curve(recipe)
         if self.epochs_points.get(recipe.id) == recipe_points(recipe):
             return epochs_curve(recipe, [self._value(name) for name in epochs_names(recipe)])
-        if not recipe.points:
-            raise CalibrationError(f"recipe {recipe.id} has no published point of epochs")
-        # Solvers take long to import, and sizing seldom needs them.
-        from sizer.calibrate.fit.blocks import epochs_block
-        from sizer.calibrate.fit.joint import fit_joint
-
-        fit = fit_joint([epochs_block(recipe)])
-        return epochs_curve(recipe, [fit.fit.values[fit.model.layout.index[name]] for name in epochs_names(recipe)])
+        return curve_alone(recipe)
 
 
 def host_task_of(sample_format: SampleFormat, stack: Stack) -> HostTask:

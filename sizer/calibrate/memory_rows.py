@@ -15,7 +15,7 @@ _MAX_BYTES = 2_000_000
 # Batches of this network are printed in tokens, its samples are pairs of 27 + 27 (catalog/dnns/transformer-big.toml).
 TOKENS_PER_SAMPLE = {"transformer-big": 27.0}
 # Families that are trained with Adam or LAMB; all others with momentum.
-ADAM_FAMILIES = ("bert", "translation", "recommender", "")
+ADAM_FAMILIES = ("bert", "translation", "recommender", "diffusion", "")
 
 
 class MemoryKind(Enum):

@@ -1,6 +1,7 @@
 """Formula and inputs of the capacity of one stage, from the same models as the answer."""
 
 import math
+from collections import defaultdict
 
 from sizer.base.quantities import NARROW_SPACE, grouped
 from sizer.calibrate.calibration import host_task_of
@@ -26,7 +27,7 @@ from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S, TRAINING_PASSES
 from sizer.present import words
 from sizer.present.text.calibration import note_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
-from sizer.sizing.stages import gpu_memory, gpu_side
+from sizer.sizing.stages import gpu_side, sharding
 from sizer.sizing.stages.measured_rates import is_measured
 from sizer.sizing.stages.storage_rates import node_read_rate
 
@@ -108,7 +109,13 @@ def _limit(value: float) -> str:
     return _rate(value) if math.isfinite(value) else "not limited"
 
 
-_GRADIENT_IN = "2 (m − 1)/m · G / (g · b)"
+_GRADIENT_IN = defaultdict(
+    lambda: "2 (m − 1)/m · G / (g · b)",
+    {
+        sharding.Sharding.EMBEDDINGS: "2 (m − 1)/m · (G / (g · b) + V)",
+        sharding.Sharding.STATE: "2 (m − 1)/m · 1.5 G / (g · b), with the weights",
+    },
+)
 
 
 def _network(model: WorkloadOnDesign) -> StageInputs:
@@ -130,7 +137,7 @@ def _network(model: WorkloadOnDesign) -> StageInputs:
         StageInput(
             "x, gradient bytes into a server for a sample",
             in_unit(float(run.comp.exchanged_bytes[0]), "B"),
-            note="2 (m − 1)/m · (G / (g · b) + V)" if gpu_memory.looked_up_bytes(model.work) else _GRADIENT_IN,
+            note=_GRADIENT_IN[sharding.sharding_of(model.work)],
         ),
     ]
     formula = "C = min( min(B front, B gateway) / (s · (1 − h)), m · B server / (s · (1 − h) + x) )"
@@ -233,7 +240,7 @@ def _seconds(value: float) -> str:
 
 
 def _passes(model: WorkloadOnDesign) -> StageInput:
-    factor = gpu_memory.work_factor(model.work)
+    factor = sharding.work_factor(model.work)
     again = "" if factor == 1 else ", activations recomputed"
     return StageInput("p, passes", number(TRAINING_PASSES * factor), note=f"one forward, two backward{again}")
 
@@ -315,14 +322,15 @@ def _exchange(model: WorkloadOnDesign) -> StageInputs:
         return StageInputs("C is not limited", (), (caution,))
     run, v = model.run, _terms(model).values
     server = model.platform.server
-    gradient, looked_up = gpu_memory.gradient_bytes(model.work), gpu_memory.looked_up_bytes(model.work)
+    gradient, looked_up = sharding.all_reduced_bytes(model.work), sharding.looked_up_bytes(model.work)
+    has_weights = sharding.sharding_of(model.work) is sharding.Sharding.STATE
     several = model.n_servers > 1
     inputs = [
         StageInput("m, servers", grouped(model.n_servers), note="search"),
         StageInput("g, GPUs of a server that the job uses", number(float(run.cols.gpus_per_server[0])), server.n_gpus),
         StageInput("b, samples per GPU and step", grouped(model.work.batch_per_gpu), note="request"),
         StageInput(
-            "G, bytes of the gradient",
+            "G, bytes of the gradient" + (", and half as much for the weights" if has_weights else ""),
             in_unit(gradient, "B"),
             None if model.work.is_custom_dnn else model.work.dnn.parameters,
             "request",

@@ -39,8 +39,8 @@ from sizer.sizing.limits import bound_of
 from sizer.sizing.reasons import StorageNeed
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 from sizer.sizing.stages.checkpoints import CheckpointedJob
-from sizer.sizing.stages.gpu_memory import Sharding
 from sizer.sizing.stages.language_rates import LanguageAnswer
+from sizer.sizing.stages.sharding import Sharding
 from sizer.workload.target_text import target_text
 
 # Keys of the request that a customer's copy omits: "no discount" would be an answer too, and so is what was excluded.

@@ -1,7 +1,7 @@
 """Text, sound and tables: what fits the memory, what is divided over the GPUs, and how little the host does."""
 
 from sizer.catalog.sample_formats import SampleFormat
-from sizer.sizing.stages.gpu_memory import Sharding
+from sizer.sizing.stages.sharding import Sharding
 from tests.cases.case_book import expect
 
 

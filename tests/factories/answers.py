@@ -48,7 +48,8 @@ from sizer.sizing.result import (
     TrainingTime,
     WorkloadAnswer,
 )
-from sizer.sizing.stages.gpu_memory import MemoryAnswer, Sharding
+from sizer.sizing.stages.gpu_memory import MemoryAnswer
+from sizer.sizing.stages.sharding import Sharding
 from sizer.workload.language import DefaultKind
 from sizer.workload.request import SizingRequest, Workload
 from sizer.workload.resolve import WorkloadDefault
@@ -90,9 +91,7 @@ def stages(throughput: float, capacities: dict[str, tuple[float, float]], limiti
             node_memory_fraction=None,
         ),
         "network": NetworkReason(LINKS["100gbe"], 50e9, 45e3, None, None, NetworkPart.SERVERS),
-        "decode": DecodeReason(
-            3.2e-3, 40, "framework", SampleFormat.JPEG, FormatBasis.DATA_SET, fixed_core_s=1.6e-3, core_s_per_byte=14e-9
-        ),
+        "decode": DecodeReason(3.2e-3, 40, "framework", SampleFormat.JPEG, FormatBasis.DATA_SET, 1.6e-3, 14e-9),
         "gpu": GpuReason("Tesla V100 SXM2 16 GB", 8, 256, "TensorFlow NGC 18.09", is_inference=False),
         "exchange": ExchangeReason(51.2e6, None, 50e9),
     }

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
+from sizer.base.identity_cache import cached_by_identity
 from sizer.calibrate.fit.host_rows import matching_rate
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.rules import exclusion_of
@@ -120,6 +121,25 @@ def epochs_curve(recipe: Recipe, parameters: ArrayLike) -> EpochsCurve:
     grid = recipe.evaluate_every_epochs.value / math.sqrt(12) / float(np.median(epochs))
     spread = _ONE_POINT_LOG_SD if len(points) < 2 else float(np.sqrt((errors**2).mean()))
     return EpochsCurve(base, double, float(growth), max(_MIN_EPOCHS_LOG_SD, grid, spread), points)
+
+
+@cached_by_identity
+def curve_alone(recipe: Recipe) -> EpochsCurve:
+    """Curve of a recipe that the calibration was not fitted to.
+
+    Raises
+    ------
+    CalibrationError
+        If the recipe has no points.
+    """
+    if not recipe.points:
+        raise CalibrationError(f"recipe {recipe.id} has no published point of epochs")
+    # Solvers take long to import, and sizing seldom needs them.
+    from sizer.calibrate.fit.blocks import epochs_block
+    from sizer.calibrate.fit.joint import fit_joint
+
+    fit = fit_joint([epochs_block(recipe)])
+    return epochs_curve(recipe, [fit.fit.values[fit.model.layout.index[name]] for name in epochs_names(recipe)])
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from sizer.calibrate.modern.fit import Fit
 from sizer.calibrate.modern.published import n_runs, newest_round, published_batches
 from sizer.calibrate.modern.rows import ModernRow
 from sizer.calibrate.modern.stored import ModernCalibration, stored_modern_calibration
-from sizer.calibrate.modern.terms import PRIORS, Effect, Terms, rate_terms, time_terms
+from sizer.calibrate.modern.terms import PRIORS, Effect, Terms, exposed_terms, rate_terms, time_terms
+from sizer.calibrate.modern.without_runs import levels_of
 
 # Effects of one size and batch; the size alone is interpolated.
 _OF_SIZE = ("size", "size-batch")
@@ -40,6 +41,7 @@ class MeasuredSystem:
     link: str  # between the GPUs of a server: nvlink4, pcie; empty: switched, of a kind without tuned runs
     nic_bytes_per_s: float  # of a server, all adapters that join the fabric
     cpu_vendor: str  # intel, amd or empty
+    work_factor: float = 1.0  # arithmetic and traffic of a step over those of the published runs
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ class SystemRates:
         self.gpu = accelerator_of(system.accelerator)
         fit = calibration.rate
         self.is_measured = n_runs(self.gpu.generation) >= FEW_RUNS
-        newest = newest_round(system.benchmark)
+        self._net = levels_of(system.benchmark)
+        newest = newest_round(self._net)
         several = rate_terms(_row(system, _MANY_SERVERS, newest))
         one = rate_terms(_row(system, 1, newest))
         # Exchange between servers stands in the terms of several servers alone.
@@ -101,7 +104,7 @@ class SystemRates:
         share = np.exp(stacked - top)
         total = share.sum(axis=0)
         derivative = (share / total).T @ np.stack(moves) + self._vector(self._whole)
-        derivative[:, self._place[f"scale {self.system.benchmark}"]] += np.log2(n)
+        derivative[:, self._place[f"scale {self._net}"]] += np.log2(n)
         left = self._add_sizes(derivative, n)
         whole = derivative - (share / total).T @ np.stack(moves)
         log_step = top + np.log(total) + whole @ self._values
@@ -113,13 +116,15 @@ class SystemRates:
         """Parts of a step at the fitted effects."""
         whole = self._sum(self._whole)
         components = dict(zip(("compute", "traffic", "launch"), self._one.components, strict=False))
-        compute, traffic, launch = (self._sum(components[name][1]) for name in ("compute", "traffic", "launch"))
-        sample = math.exp(compute) / self.gpu.peak_flop_per_s + math.exp(traffic) / self.gpu.memory_bytes_per_s
-        exchange = self._sum([(f"exchange {self.system.benchmark}", 1.0)])
+        compute, traffic, launch = (
+            components[name][0] + self._sum(components[name][1]) for name in ("compute", "traffic", "launch")
+        )
+        log_bytes, exposed = exposed_terms("exchange", self.system.benchmark)
+        exchange = log_bytes + self._sum(exposed)
         inside = sum(math.exp(constant + self._sum(effects)) for constant, effects in self._one.components[3:])
         g = self.system.gpus_per_server
         return StepParts(
-            sample_s=sample * math.exp(whole),
+            sample_s=(math.exp(compute) + math.exp(traffic)) * math.exp(whole) * self.system.work_factor,
             launch_s=math.exp(launch + whole),
             exchange_bytes=math.exp(exchange + whole),
             inside_s=inside * math.exp(whole) * g / (2 * (g - 1)) if g > 1 else 0.0,
@@ -128,19 +133,21 @@ class SystemRates:
     def _components(self, servers: Floats, n: Floats, batch: Floats) -> list[tuple[Floats, Sequence[Effect]]]:
         """Constants over the rows and effects of every part of a step, as :func:`rate_terms` has them."""
         compute, traffic, launch, *others = self._one.components
+        # The constants are those of one sample on each GPU.
+        work = np.log(batch * self.system.work_factor)
         found = [
-            (np.log(batch / self.gpu.peak_flop_per_s), compute[1]),
-            (np.log(batch / self.gpu.memory_bytes_per_s), traffic[1]),
+            (compute[0] + work, compute[1]),
+            (traffic[0] + work, traffic[1]),
             (np.zeros(n.shape), launch[1]),
         ]
         found += [(np.full(n.shape, constant), effects) for constant, effects in others]
-        net, domain = self.system.benchmark, self.gpu.nvlink_domain
+        (log_bytes, exposed), domain = exposed_terms("exchange", self.system.benchmark), self.gpu.nvlink_domain
         groups = servers if domain is None else np.ceil(n / domain)
         is_joined = groups > 1
         with np.errstate(divide="ignore"):
-            leaving = np.log(np.where(is_joined, 2 * (1 - 1 / groups), 0.0) / self.system.nic_bytes_per_s)
+            leaving = np.log(np.where(is_joined, 2 * (1 - 1 / groups), 0.0) / self.system.nic_bytes_per_s) + log_bytes
             waits = np.log(np.where(is_joined, np.log2(np.maximum(n, 2)), 0.0))
-        return [*found, (leaving, [(f"exchange {net}", 1.0)]), (waits, [(f"latency {net}", 1.0)])]
+        return [*found, (leaving, exposed), (waits, [(f"latency {self._net}", 1.0)])]
 
     def _add_sizes(self, derivative: Floats, n: Floats) -> Floats:
         """Put the weights of the published sizes into the derivatives; the variance that they leave."""

@@ -14,6 +14,7 @@ from scipy.sparse import coo_array, csr_array, diags_array
 from sizer.base.arrays import Floats
 from sizer.calibrate.modern.accelerators import accelerator_of
 from sizer.calibrate.modern.rows import ModernRow
+from sizer.calibrate.modern.without_runs import levels_of, stand_of
 
 Effect = tuple[str, float]  # name and factor
 ROUNDS = (1.0, 1.1, 2.0, 2.1, 3.0, 3.1, 4.0, 4.1, 5.0, 5.1, 6.0)
@@ -31,6 +32,10 @@ PRIORS: dict[str, tuple[float, float]] = {
     "latency": (-7.0, 1.5),  # seconds for each doubling of the GPUs
     "pcie": (18.0, 2.5),  # the same between GPUs without NVLink
     "level": (0.0, 1.5),  # accelerators whose peak no source gives
+    # A network without runs: the share of the peak that the eight fitted networks whose step is arithmetic reach on
+    # eight H100 has this spread, and so has the share of the gradient that they expose.
+    "network": (0.0, 0.56),
+    "exposed": (0.0, 1.4),
     "generation": (0.0, 0.3),
     "generation-network": (0.0, 0.1),
     "launch-generation": (0.0, 0.2),
@@ -74,7 +79,8 @@ def rate_terms(row: ModernRow) -> Terms:
     """Terms of the time of one step. The row states accelerators and global batch."""
     assert row.accelerators is not None
     assert row.global_batch is not None
-    net, name, n = row.benchmark, row.accelerator, row.accelerators
+    own, name, n, stand = row.benchmark, row.accelerator, row.accelerators, stand_of(row.benchmark)
+    net, log_flop = (own, 0.0) if stand is None else (stand.benchmark, stand.log_flop)
     gpu = accelerator_of(name)
     generation, batch = gpu.generation, row.global_batch / n
     level = f"generation {generation}" if gpu.is_sourced else f"level {name}"
@@ -82,24 +88,25 @@ def rate_terms(row: ModernRow) -> Terms:
     compute = [(f"work {net}", 1.0), (level, 1.0), (f"generation-network {generation} {net}", 1.0)]
     found = Terms(
         [
-            (math.log(batch / gpu.peak_flop_per_s), compute),
-            (math.log(batch / gpu.memory_bytes_per_s), [(f"traffic {net}", 1.0)]),
+            (math.log(batch / gpu.peak_flop_per_s) + log_flop, compute),
+            (math.log(batch / gpu.memory_bytes_per_s) + log_flop, [(f"traffic {net}", 1.0)]),
             (math.log(row.accumulation), launch),
         ]
     )
     # Groups of GPUs that NVLink connects exchange over the network; where the NVLink domain is a rack, trays do not.
     groups = row.servers if gpu.nvlink_domain is None else math.ceil(n / gpu.nvlink_domain)
     if groups > 1:
-        rate, effects = row.nic_bytes_per_s, [(f"exchange {net}", 1.0)]
+        (log_bytes, effects), rate = exposed_terms("exchange", own), row.nic_bytes_per_s
         if rate is None:
             rate = n / row.servers * _NIC_BYTES_PER_S.get(generation, _NEWER_NIC_BYTES_PER_S)
             effects.append(("adapters-unknown all", 1.0))
-        found.components.append((math.log(2 * (1 - 1 / groups) / rate), effects))
+        found.components.append((math.log(2 * (1 - 1 / groups) / rate) + log_bytes, effects))
         found.components.append((math.log(math.log2(max(2, n))), [(f"latency {net}", 1.0)]))
     per_server = n / row.servers
     if per_server > 1 and gpu.nvlink_domain is None and not row.link.startswith("nvlink"):
-        effects = [(f"pcie {net}", 1.0), (f"pcie-link {row.link or 'unknown'}", 1.0)]
-        found.components.append((math.log(2 * (1 - 1 / per_server) / _PCIE_BYTES_PER_S), effects))
+        log_bytes, effects = exposed_terms("pcie", own)
+        effects.append((f"pcie-link {row.link or 'unknown'}", 1.0))
+        found.components.append((math.log(2 * (1 - 1 / per_server) / _PCIE_BYTES_PER_S) + log_bytes, effects))
     found.whole = [
         *((f"software {net} {generation} {r}", 1.0) for r in ROUNDS if r <= row.round_order),
         (f"accelerator {name}", 1.0),
@@ -107,35 +114,62 @@ def rate_terms(row: ModernRow) -> Terms:
         (f"framework {row.framework} {net}", 1.0),
         (f"cpu {row.cpu_vendor} {net}", 1.0),
         (f"submitter {row.maker}", 1.0),
-        (f"submitter-network {row.maker} {net}", 1.0),
+        (f"submitter-network {row.maker} {own}", 1.0),
         (f"system {row.maker} {row.hardware}", 1.0),
-        (f"system-network {row.maker} {row.hardware} {net}", 1.0),
+        (f"system-network {row.maker} {row.hardware} {own}", 1.0),
         (f"scale {net}", math.log2(n)),
-        (f"size {net} {name} {n}", 1.0),
-        (f"size-batch {net} {name} {n} {row.global_batch:g}", 1.0),
+        (f"size {own} {name} {n}", 1.0),
+        (f"size-batch {own} {name} {n} {row.global_batch:g}", 1.0),
     ]
     if row.precision:
         found.whole.append((f"precision {row.precision} {net} {generation}", 1.0))
+    if stand is not None:
+        found.whole.append((f"network {own}", 1.0))
     return found
+
+
+def exposed_terms(kind: str, benchmark: str) -> tuple[float, list[Effect]]:
+    """Bytes of an exchange that computing does not hide: their logarithm as far as it is counted, and its effects.
+
+    Parameters
+    ----------
+    kind : {"exchange", "pcie"}
+        Between servers, or between GPUs without NVLink.
+    benchmark : str
+        The network.
+    """
+    stand = stand_of(benchmark)
+    if stand is None:
+        return 0.0, [(f"{kind} {benchmark}", 1.0)]
+    return stand.log_exposed_bytes, [(f"exposed {benchmark}", 1.0)]
 
 
 def time_terms(row: ModernRow, log_samples_per_s: float) -> Terms:
     """Terms of the time to train at a rate: samples (start and growth with the batch), evaluation, fixed time."""
     assert row.global_batch is not None
     assert row.accelerators is not None
-    net, name = row.benchmark, row.accelerator
+    net, name, stand = row.benchmark, row.accelerator, stand_of(row.benchmark)
     recipe = [
         *((f"recipe {net} {r}", 1.0) for r in ROUNDS if r <= row.round_order),
         (f"batch {net} {row.global_batch:g}", 1.0),
     ]
     few, many = (f"samples {net}", 1.0), (f"steps {net}", 1.0)
     size = f"time-size {net} {name} {row.accelerators}"
+    log_few, log_many, log_share = (
+        -log_samples_per_s,
+        math.log(row.global_batch) - log_samples_per_s,
+        -log_samples_per_s,
+    )
+    if stand is not None:
+        # What no run tells, the recipe does.
+        log_few, log_many = log_few + stand.length.log_samples, log_many + stand.length.log_steps
+        log_share = float(np.logaddexp(log_few, log_many)) + stand.length.log_evaluation
     return Terms(
         [
-            (-log_samples_per_s, [few, *recipe]),
-            (math.log(row.global_batch) - log_samples_per_s, [many, *recipe]),
-            (-log_samples_per_s, [few, *recipe, (f"evaluation {net}", 1.0)]),
-            (0.0, [(f"overhead {net}", 1.0)]),
+            (log_few, [few, *recipe]),
+            (log_many, [many, *recipe]),
+            (log_share, [few, *recipe, (f"evaluation {net}", 1.0)]),
+            (0.0, [(f"overhead {levels_of(net)}", 1.0)]),
         ],
         [
             (f"time-submitter {row.maker} {net}", 1.0),

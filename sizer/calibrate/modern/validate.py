@@ -11,6 +11,7 @@ from sizer.calibrate.modern.rows import ModernRow
 from sizer.calibrate.modern.rules import exclusion, missing_fact
 from sizer.calibrate.modern.stored import ModernCalibration
 from sizer.calibrate.modern.terms import rate_terms, time_terms
+from sizer.calibrate.modern.without_runs import levels_of, stand_of
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import ValidatedRow
 
@@ -25,14 +26,14 @@ def validated_rows(rows: Sequence[ModernRow], calibration: ModernCalibration) ->
     found = []
     for row, reason in zip(rows, reasons, strict=True):
         pair = (None, None) if reason is not None else next(predicted)
-        status = _status(row, reason, calibration)
+        status, notes = _status(row, reason, calibration), () if reason is not None else _notes(row)
         for quantity, published, interval in zip(
             ("samples_per_s", "time_to_train_s"), (row.samples_per_s, row.time_to_train_s), pair, strict=True
         ):
             if published is not None:
                 value, low, high = interval or (None, None, None)
                 found.append(
-                    ValidatedRow(row.id, "training", quantity, row.source, published, value, low, high, status)
+                    ValidatedRow(row.id, "training", quantity, row.source, published, value, low, high, status, notes)
                 )
     return found
 
@@ -63,11 +64,17 @@ def _interval(log: float, sd: float) -> Interval:
 
 def _not_known(row: ModernRow, calibration: ModernCalibration) -> CalibrationNote | None:
     """Why the fits cannot predict a row: its network, or its accelerator, is not in them."""
-    if row.benchmark not in calibration.networks:
+    if levels_of(row.benchmark) not in calibration.networks:
         return note(FitNote.DNN_NOT_IN_CATALOGUE, row.benchmark)
     if row.accelerator not in calibration.accelerators and row.accelerator not in sourced_accelerators():
         return note(FitNote.GPU_NOT_IN_CATALOGUE, row.accelerator)
     return None
+
+
+def _notes(row: ModernRow) -> tuple[CalibrationNote, ...]:
+    """Where a prediction lies beyond the runs of its network: there are none."""
+    stand = stand_of(row.benchmark)
+    return () if stand is None else (note(FitNote.DNN_FROM_LIKE, stand.own_name, stand.name),)
 
 
 def _status(row: ModernRow, reason: CalibrationNote | None, calibration: ModernCalibration) -> RowStatus:

@@ -48,6 +48,11 @@ _BENCHMARKS = {
     "stablediffusionv2": "stable_diffusion",
     "stablediffusion": "stable_diffusion",
     "sd": "stable_diffusion",
+    "flux1": "flux",
+    "fluxschnell": "flux",
+    "fluxdev": "flux",
+    "flux1schnell": "flux",
+    "flux1dev": "flux",
 }
 
 

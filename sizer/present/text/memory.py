@@ -5,11 +5,13 @@ from sizer.base.quantities import by_count, grouped, probability_text, si
 from sizer.physical.host_memory import OS_RESERVE_BYTES, page_cache_bytes
 from sizer.present.words import listed
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.stages.gpu_memory import MemoryAnswer, Sharding
+from sizer.sizing.stages.gpu_memory import MemoryAnswer
+from sizer.sizing.stages.sharding import Sharding
 
 _SHARDING = {
     Sharding.NONE: "",
     Sharding.OPTIMIZER: "; optimizer state divided over all GPUs, activations recomputed",
+    Sharding.STATE: "; weights, gradients and optimizer state divided over all GPUs (FSDP), activations recomputed",
     Sharding.EMBEDDINGS: "; embedding tables divided over all GPUs, trained by plain SGD without optimizer state",
     Sharding.LAYOUT: "; divided as the parallel layout says",
 }

@@ -34,8 +34,9 @@ from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.gpu_memory import all_fit, gradient_bytes, looked_up_bytes
+from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
+from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
 from sizer.workload.request import SizingRequest
 
 # Twice the GPUs pay where at least half of what is bought becomes speed to the target accuracy.

@@ -20,8 +20,8 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.rejections import RejectedDesign, rejected_designs
 from sizer.sizing.reasons import Binding, NetworkPart, NetworkReason, StorageNeed, StorageReason
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
-from sizer.sizing.stages.gpu_memory import gradient_bytes, looked_up_bytes
 from sizer.sizing.stages.language_layouts import EXPOSED
+from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
 from sizer.workload.eras import leaves_out_newer
 from sizer.workload.site import FeedRedundancy
 

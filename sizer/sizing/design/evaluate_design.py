@@ -48,8 +48,9 @@ from sizer.sizing.reasons import (
 from sizer.sizing.result import DesignAnswer, NearbyMeasurement, Scaling, Stage, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.checkpoints import job_of
-from sizer.sizing.stages.gpu_memory import gradient_bytes, looked_up_bytes, memory_answer, memory_of, memory_of_layout
+from sizer.sizing.stages.gpu_memory import memory_answer, memory_of, memory_of_layout
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
+from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
 from sizer.sizing.stages.storage_rates import rate_is_unknown, writer_bytes_per_s
 from sizer.sizing.stages.workload_run import WorkloadRun, rate_in_one_server, run_on
 from sizer.workload.custom_network import CustomDnn

@@ -16,8 +16,8 @@ from sizer.sizing.reasons import (
     StageReason,
     StorageReason,
 )
-from sizer.sizing.stages.gpu_memory import gradient_bytes, looked_up_bytes
 from sizer.sizing.stages.measured_rates import is_measured
+from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
 from sizer.sizing.stages.storage_rates import node_read_rate
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.resolve import ResolvedWorkload

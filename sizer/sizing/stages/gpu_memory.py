@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,45 +13,25 @@ from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
 from sizer.calibrate.memory_rows import n_moments
-from sizer.calibrate.modern.published import largest_batches
+from sizer.calibrate.modern.published import largest_batches, published_runs
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
-from sizer.perf import exchange, gpu_memory
-from sizer.perf.training_step import TRAINING_PASSES
+from sizer.perf import gpu_memory
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import measured_rates
 from sizer.sizing.stages.language_rates import LanguageAnswer, language_run
 from sizer.sizing.stages.measured_rates import PublishedBatches
 from sizer.sizing.stages.network_key import network_key
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
+from sizer.sizing.stages.sharding import EMBEDDING_BYTES, RECOMPUTED, Sharding, embedding_parameters, sharding_of
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import DEFAULT_BATCH, BatchSizes, ResolvedWorkload, resolve_one
 
-# From so many parameters on, networks are trained with their state divided over the GPUs: the first one, GPT-2 with
-# 1.5 G (24 GB of state), fits no 16 GB GPU otherwise. Rajbhandari et al., "ZeRO," SC20, section 3.1.
-DIVIDED_FROM_PARAMETERS = 1e9
-# A table that is looked up is trained by plain SGD in fp32: 15.6 GiB for 4.2 G parameters, 84.9 GiB for 22.8 G
-# (nvidia-dle-memory, doc/DLRM.md, "GPU memory required for training").
-EMBEDDING_BYTES = 4.0
-# Each parameter of the layers costs a multiply-add a sample; what a recommender has beyond them is looked up.
-FLOP_PER_DENSE_PARAMETER = 2.0
-# An index of 4 bytes reads one vector of 128 numbers (the published DLRM configurations).
-INDEX_BYTES = 4.0
-VECTOR_ELEMENTS = 128.0
 # Networks whose answers are stored: requests of a batch differ in their data and targets above all.
 _MOST_STORED = 1024
 # A batch that was published on a GPU of this memory fits; some sources leave the size of the memory to be assumed.
 RAN_PROBABILITY = 0.95
-
-
-class Sharding(Enum):
-    """What of a training is divided over the GPUs instead of held by each."""
-
-    NONE = "none"
-    OPTIMIZER = "optimizer-state"  # with activations computed again in the backward pass
-    EMBEDDINGS = "embedding-tables"
-    LAYOUT = "layout"  # as the parallel layout of a language model says
 
 
 @dataclass(frozen=True)
@@ -108,43 +87,6 @@ class MemoryAnswer:
     has_run: bool = False  # a published run had this batch or a larger one on a GPU of no more memory
 
 
-def embedding_parameters(work: ResolvedWorkload) -> float:
-    """Parameters of a network that are looked up in tables; 0 for one that is not a recommender."""
-    dnn = work.request.dnn
-    if isinstance(dnn, CustomDnn) and dnn.embedding_parameters is not None:
-        return dnn.embedding_parameters
-    if work.family != "recommender":
-        return 0.0
-    return max(work.dnn.parameters.value - work.dnn.forward_flop.value / FLOP_PER_DENSE_PARAMETER, 0.0)
-
-
-def sharding_of(work: ResolvedWorkload) -> Sharding:
-    """What is divided over the GPUs."""
-    if work.is_inference or work.dnn.parameters.value < DIVIDED_FROM_PARAMETERS:
-        return Sharding.NONE
-    tables = embedding_parameters(work)
-    return Sharding.EMBEDDINGS if tables >= work.dnn.parameters.value / 2 else Sharding.OPTIMIZER
-
-
-def looked_up_bytes(work: ResolvedWorkload) -> float:
-    """Vectors that one sample reads from tables of other GPUs, and sends gradients to; 0 where none are divided."""
-    if sharding_of(work) is not Sharding.EMBEDDINGS:
-        return 0.0
-    element_bytes = 2.0 if work.request.precision == "mixed" else 4.0
-    return work.dnn.input_bytes.value / INDEX_BYTES * VECTOR_ELEMENTS * element_bytes
-
-
-def gradient_bytes(work: ResolvedWorkload) -> float:
-    """Gradient that a step of a training exchanges: of all parameters but those in divided tables. [B]"""
-    tables = embedding_parameters(work) if sharding_of(work) is Sharding.EMBEDDINGS else 0.0
-    return float(exchange.gradient_bytes(work.dnn.parameters.value - tables, work.request.precision))
-
-
-def work_factor(work: ResolvedWorkload) -> float:
-    """Arithmetic of a training step over that of one that keeps its activations: 4/3 with a second forward pass."""
-    return (TRAINING_PASSES + 1) / TRAINING_PASSES if sharding_of(work) is Sharding.OPTIMIZER else 1.0
-
-
 def memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWorkload:
     """What a workload takes of a GPU."""
     return _memories(calibration).get(network_key(work), lambda: _memory_of(work, calibration))
@@ -162,7 +104,7 @@ def _memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWork
         precision=work.request.precision,
         is_custom=work.is_custom_dnn,
         is_inference=work.is_inference,
-        is_recomputed=sharding is Sharding.OPTIMIZER,
+        is_recomputed=sharding in RECOMPUTED,
     )
     moments, divided = n_moments(work.family), 0.0
     if work.is_inference:
@@ -170,6 +112,8 @@ def _memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWork
     elif sharding is Sharding.OPTIMIZER:
         divided = parameters * (gpu_memory.SHARED_WEIGHT_BYTES + gpu_memory.MOMENT_BYTES * moments)
         whole = float(gpu_memory.training_state_bytes(parameters, moments)) - divided
+    elif sharding is Sharding.STATE:
+        divided, whole = float(gpu_memory.training_state_bytes(parameters, moments)), 0.0
     elif sharding is Sharding.EMBEDDINGS:
         tables = embedding_parameters(work)
         divided = tables * EMBEDDING_BYTES
@@ -337,9 +281,9 @@ class DefaultBatches(Mapping[str, int]):
 
 def _with_batches(work: ResolvedWorkload, catalog: Catalog, calibration: Calibration) -> ResolvedWorkload:
     def work_out() -> tuple[Mapping[str, int], Mapping[str, BatchSizes]]:
-        gpus = catalog.gpus
+        gpus = catalog.gpus if published_runs(work.mlperf) else {}
         measured = {key: gpu.memory_bytes.value for key, gpu in gpus.items() if measured_rates.is_measured(work, key)}
-        others = {key: gpu for key, gpu in gpus.items() if key not in measured}
+        others = {key: gpu for key, gpu in catalog.gpus.items() if key not in measured}
         return DefaultBatches(work, others, calibration), PublishedBatches(work.mlperf, measured) if measured else {}
 
     batches, batch_sizes = _batches(catalog, calibration).get(network_key(work), work_out)

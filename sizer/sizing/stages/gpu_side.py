@@ -26,7 +26,7 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 from sizer.perf.training_step import TrainingRun
 from sizer.physical.platform import Platform
-from sizer.sizing.stages import gpu_memory, language_rates, measured_rates
+from sizer.sizing.stages import gpu_memory, language_rates, measured_rates, sharding
 from sizer.sizing.stages.language_rates import LanguageRun
 from sizer.sizing.stages.network_key import network_key
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
@@ -187,10 +187,10 @@ def step_run(
         "batch_per_gpu": batch,
         "n_gpus_per_server": cols.gpus_per_server,
         "n_servers": n_servers,
-        "forward_flop": work.dnn.forward_flop.value * gpu_memory.work_factor(work),
-        "gradient_bytes": gpu_memory.gradient_bytes(work),
+        "forward_flop": work.dnn.forward_flop.value * sharding.work_factor(work),
+        "gradient_bytes": sharding.all_reduced_bytes(work),
         "nic_bytes_per_s": cols.exchange_bytes_per_s,
-        "looked_up_bytes": gpu_memory.looked_up_bytes(work),
+        "looked_up_bytes": sharding.looked_up_bytes(work),
     }
     run = TrainingRun.of(**arguments, peak_flop_per_s=peak)
     if not work.mlperf:
@@ -207,7 +207,7 @@ def exchanged_bytes(work: ResolvedWorkload, platforms: Sequence[Platform], cols:
         return np.zeros(np.broadcast_shapes(cols.compute.shape, n_servers.shape))
     batch = gpu_memory.batches(work, platforms, cols, n_servers)
     # Looked-up vectors cross the network like gradients: forward once, and their gradients back.
-    moved = gpu_memory.gradient_bytes(work) + cols.gpus_per_server * batch * gpu_memory.looked_up_bytes(work)
+    moved = sharding.all_reduced_bytes(work) + cols.gpus_per_server * batch * sharding.looked_up_bytes(work)
     return pipeline.exchanged_bytes_per_sample(moved, n_servers, cols.gpus_per_server, batch)
 
 

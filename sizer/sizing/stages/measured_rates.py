@@ -17,7 +17,7 @@ from sizer.base.identity_cache import cached_by_identity
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.modern.accelerators import Accelerator, sourced_accelerators
 from sizer.calibrate.modern.design_rates import MeasuredSystem, SystemRates, convergence_of, system_rates
-from sizer.calibrate.modern.published import largest_batches
+from sizer.calibrate.modern.published import largest_batches, published_runs
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dnn
@@ -38,6 +38,7 @@ from sizer.perf.step_terms import (
 from sizer.perf.training_step import TRAINING_PASSES, TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
+from sizer.sizing.stages.sharding import work_factor
 from sizer.workload.resolve import BatchSizes, ResolvedWorkload
 from sizer.workload.stack_choice import choose_stack
 
@@ -103,8 +104,18 @@ def measured_rows(work: ResolvedWorkload, platforms: Sequence[Platform], cols: C
     return np.array([is_measured(work, group.gpu) for group in compute_groups(platforms)[0]])[cols.compute]
 
 
-def system_on(benchmark: str, group: ComputeGroup, used: int, nic_bytes_per_s: float, catalog: Catalog) -> SystemRates:
-    """Fitted rates of a network of MLPerf on servers of a compute group, of which ``used`` GPUs each run the job."""
+def system_on(
+    benchmark: str,
+    group: ComputeGroup,
+    used: int,
+    nic_bytes_per_s: float,
+    catalog: Catalog,
+    work_factor: float = 1.0,
+) -> SystemRates:
+    """Fitted rates of a network of MLPerf on servers of a compute group, of which ``used`` GPUs each run the job.
+
+    ``work_factor`` counts where the network has no runs: published rates include what the runs recomputed.
+    """
     server = catalog.servers[group.server]
     link = catalog.gpu_links.get(group.intra_link)
     cpu = "" if server.cpu is None else catalog.cpus[server.cpu.value].vendor.lower()
@@ -116,6 +127,7 @@ def system_on(benchmark: str, group: ComputeGroup, used: int, nic_bytes_per_s: f
             "pcie" if link is None or link.family == "PCIe" else "nvlink",
             nic_bytes_per_s,
             next((vendor for vendor in ("intel", "amd") if vendor in cpu), ""),
+            1.0 if published_runs(benchmark) else work_factor,
         )
     )
 
@@ -171,12 +183,13 @@ def _largest_batch(benchmark: str, memory_bytes: float) -> float:
 
 def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog) -> StepTerms:
     """Terms at which the model of a step gives the parts that the fit of MLPerf runs has; all spread is of the rate."""
-    parts = system_on(work.mlperf, group, gpus_of(catalog, group), 8 * 50e9, catalog).parts()
+    factor = work_factor(work)
+    parts = system_on(work.mlperf, group, gpus_of(catalog, group), 8 * 50e9, catalog, factor).parts()
     known = accelerator(group.gpu)
     assert known is not None
     size = float(exchange.gradient_bytes(work.dnn.parameters.value, work.request.precision))
     values = np.zeros(len(TERM_NAMES))
-    flop_s = TRAINING_PASSES * work.dnn.forward_flop.value / known.peak_flop_per_s
+    flop_s = TRAINING_PASSES * work.dnn.forward_flop.value * factor / known.peak_flop_per_s
     values[EFFICIENCY] = math.log(flop_s / parts.sample_s)
     values[LAUNCH] = math.log(parts.launch_s)
     values[INTRA] = _ALL if parts.inside_s == 0 else math.log(size / parts.inside_s)
@@ -214,11 +227,11 @@ def at_measured_rates(
         return run
     shape = np.broadcast_shapes(run.shape, cols.compute.shape)
     factor, log_sd = np.ones(shape), np.zeros(shape)
-    servers, size = np.broadcast_to(n_servers, shape), np.broadcast_to(batch, shape)
+    servers, size, again = np.broadcast_to(n_servers, shape), np.broadcast_to(batch, shape), work_factor(work)
     for rows, where in _parts(groups, cols, shape):
         if not is_measured(work, rows.group.gpu):
             continue
-        system = system_on(work.mlperf, rows.group, rows.gpus_per_server, rows.nic_bytes_per_s, catalog)
+        system = system_on(work.mlperf, rows.group, rows.gpus_per_server, rows.nic_bytes_per_s, catalog, again)
         found = system.rate(servers[where], size[where])
         terms = measured_terms(work, rows.group, catalog)
         modelled = np.broadcast_to(nominal.samples_per_s(terms.values), shape)[where]
@@ -265,7 +278,7 @@ def extended(
 def anchor_of(work: ResolvedWorkload, catalog: Catalog) -> str:
     """Network of MLPerf whose runs tell what a newer GPU does for a workload."""
     own = work.like or work.dnn.id
-    return own if own in catalog.dnns and catalog.dnns[own].mlperf else _ANCHOR
+    return own if own in catalog.dnns and published_runs(catalog.dnns[own].mlperf) else _ANCHOR
 
 
 @cached_by_identity

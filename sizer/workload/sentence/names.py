@@ -25,7 +25,8 @@ _MOST_PIECES = 12
 # Tables of published measurements, and the column that names the network.
 _TABLES = (("training.csv", "dnn"), ("language/training.csv", "model"))
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
-_GAP = re.compile(r"[ ._/-]{0,2}")
+# "FLUX.1 [dev]" has its variant in brackets.
+_GAP = re.compile(r"[ ._/-]{0,2}\[?")
 # A word alone that is too common to name an item.
 _TOO_COMMON = frozenset(
     ("local", "existing", "head", "ssd", "nvme", "nfs", "tesla", "neural", "mask", "matrix", "stable")

@@ -60,6 +60,7 @@ _TODAY = re.compile(
     r"(?: (?:today|now|currently))?(?=$|[ ,.;:!?)](?![\ue000-\ue006]))",
     re.I,
 )
+_HOW_LONG = re.compile(r"\b(?:how (?:long|many (?:minutes|hours|days|weeks|months))|what training time)\b", re.I)
 _FROM_SCRATCH = re.compile(r"\bfrom scratch\b", re.I)
 _EPOCHS = re.compile(rf"(?:\bfor )?{quantity(' ?-?(?:training )?epochs?')}(?!\w)", re.I)
 _WORKS_AT_MOST = re.compile(
@@ -202,10 +203,16 @@ def read_epochs(notes: Notes) -> None:
 
 
 def default_length(notes: Notes, work: dict[str, Any]) -> None:
-    """A time to train needs the training length: the network's usual recipe, or a question."""
-    if "epochs" in work or "time_to_train_s" not in work.get("target", {}):
+    """A time to train needs the training length: the network's usual recipe, or a question.
+
+    Who asks how long a training takes on given GPUs gets the recipe, too, where there is one.
+    """
+    has_time = "time_to_train_s" in work.get("target", {})
+    if "epochs" in work or not (has_time or _HOW_LONG.search(notes.text.sentence)):
         return
     if not isinstance(work["dnn"], str):
+        if not has_time:
+            return
         if "tokens" not in work:
             ask_tokens(notes, work["dnn"]["name"])
         return
@@ -219,6 +226,8 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
         notes.text.default(f"training length not given: {best.name}{start}")
         if best.starts_from_checkpoint and (match := notes.text.find(_FROM_SCRATCH)):
             notes.leave(match)
+        return
+    if not has_time:
         return
     dnn = notes.catalog.dnns[work["dnn"]]
     if dnn.transformer is not None:

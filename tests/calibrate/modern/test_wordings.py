@@ -49,6 +49,8 @@ def test_an_accelerator_is_read(written, name):
         ("rnn-t", "rnnt"),
         ("R-GAT", "rgat"),
         ("flux", "flux"),
+        ("flux1", "flux"),
+        ("FLUX.1-schnell", "flux"),
     ],
 )
 def test_a_benchmark_is_read(written, name):

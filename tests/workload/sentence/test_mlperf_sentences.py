@@ -40,6 +40,29 @@ CATALOG = shipped_catalog()
         ),
         ("train Mask R-CNN on 8 B200", "mask-rcnn", "coco", {"gpus_busy": 8}, {}),
         ("diffusion model on LAION-400M, 32 B200", "stable-diffusion-v2", "laion-400m-moments", {"gpus_busy": 32}, {}),
+        ("train FLUX on 16 B200", "flux-1", "cc12m-flux-encodings", {"gpus_busy": 16}, {"recipe": None}),
+        ("FLUX.1 [dev] on 8 H100", "flux-1", "cc12m-flux-encodings", {"gpus_busy": 8}, {}),
+        (
+            "FLUX.1 on 64 H100 within 24 hours",
+            "flux-1",
+            "cc12m-flux-encodings",
+            {"time_to_train_s": "24 h"},
+            {"recipe": "flux-1-mlperf-v5.1"},
+        ),
+        (
+            "how long does MLPerf FLUX take on 72 GB200",
+            "flux-1",
+            "cc12m-flux-encodings",
+            {"gpus_busy": 72},
+            {"recipe": "flux-1-mlperf-v5.1", "stack": "mlperf-training"},
+        ),
+        (
+            "we have 4 DGX H100; how long does Stable Diffusion take?",
+            "stable-diffusion-v2",
+            "laion-400m-moments",
+            {"gpus_busy": 32},
+            {"recipe": "stable-diffusion-v2-mlperf-v5.0"},
+        ),
     ],
 )
 def test_a_sentence_is_read(sentence, dnn, dataset, target, more):
@@ -52,6 +75,15 @@ def test_a_sentence_is_read(sentence, dnn, dataset, target, more):
     assert work["target"] == target
     assert {key: work.get(key) for key in more} == more
     SizingRequest.from_dict(reading.request)
+
+
+def test_how_long_of_a_network_without_a_recipe_is_no_question():
+    """The answer is the rate, as before; nobody publishes how long VGG-16 trains to a quality."""
+    reading = read_sentence("how long does VGG16 take on 16 V100", CATALOG)
+    assert reading.question is None
+    [work] = reading.request["workload"]
+    assert work["target"] == {"gpus_busy": 16}
+    assert "recipe" not in work
 
 
 def test_on_v100_a_time_still_asks_for_the_length():
