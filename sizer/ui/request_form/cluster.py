@@ -121,7 +121,7 @@ LIMITS: Columns = (
     ),
     (
         FormField(
-            ("limits", "servers"), "GPU servers", "Without a limit, up to 160 are considered.", Count(), _NO_LIMIT
+            ("limits", "servers"), "GPU servers", "Without a limit, as many as the targets take; for the most within limits, up to 160.", Count(), _NO_LIMIT
         ),
         FormField(
             ("limits", "budget"),
