@@ -255,3 +255,10 @@ def test_a_folder_in_place_of_a_file_and_a_file_in_place_of_a_folder_are_told_ap
     file = tmp_path / "taken"
     file.touch()
     refused(run("size", EXAMPLE, "--out", file), 7, f"{file}: cannot be written: is a file; name a folder")
+
+
+def test_what_is_neither_a_number_nor_a_request_is_told_what_is_expected(tmp_path: Path) -> None:
+    refused(run("goodput", "1e400"), 2, "'1e400' is neither a number of GPUs, such as 512, nor a request file")
+    table = tmp_path / "requests.xlsx"
+    table.touch()
+    refused(run("size", table), 2, "unknown file type '.xlsx'; give a .toml or .json file, or a table (.csv or .parquet)")
