@@ -75,7 +75,8 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
     if not result.design.bill.is_customer_copy:  # which has no engineer's file
         assumptions = plural(len(result.assumptions), "assumption")
         points = plural(len(result.questions), "point")
-        lines[-1] += f" The engineer's file (engineers-file.pdf) lists {assumptions} and {points} for the vendors to confirm."
+        lists = f"lists {assumptions} and {points} for the vendors to confirm."
+        lines[-1] += f" The engineer's file (engineers-file.pdf) {lists}"
     return "\n".join(lines)
 
 

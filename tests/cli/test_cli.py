@@ -261,4 +261,4 @@ def test_what_is_neither_a_number_nor_a_request_is_told_what_is_expected(tmp_pat
     refused(run("goodput", "1e400"), 2, "'1e400' is neither a number of GPUs, such as 512, nor a request file")
     table = tmp_path / "requests.xlsx"
     table.touch()
-    refused(run("size", table), 2, "unknown file type '.xlsx'; give a .toml or .json file, or a table (.csv or .parquet)")
+    refused(run("size", table), 2, "'.xlsx'; give a .toml or .json file, or a table (.csv or .parquet)")

@@ -121,7 +121,11 @@ LIMITS: Columns = (
     ),
     (
         FormField(
-            ("limits", "servers"), "GPU servers", "Without a limit, as many as the targets take; for the most within limits, up to 160.", Count(), _NO_LIMIT
+            ("limits", "servers"),
+            "GPU servers",
+            "Default: as many as the targets take; for a maximum, up to 160.",
+            Count(),
+            _NO_LIMIT,
         ),
         FormField(
             ("limits", "budget"),
