@@ -120,8 +120,7 @@ def _peer_line(peer: PredictorErrors, width: int) -> str:
 
 
 def _target_line(target: AccuracyTarget, width: int) -> str:
-    low, high = (f"{100 * end:.3g}%" for end in (target.low, target.high))
-    limit = f"{low} to {high}" if target.low > 0 else f"at most {high}"
+    limit = f"{target.low:.0%} to {target.high:.0%}" if target.low > 0 else f"at most {target.high:.0%}"
     missed = "" if target.is_reached else "  MISSED"
     return f"{MEASURES[target.measure]:{width}} {target.rows:5d} {target.value:9.1%} {limit:>12}{missed}"
 
