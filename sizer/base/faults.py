@@ -32,6 +32,24 @@ _UNITS = {
     "_s": "seconds: 90 ns is 90e-9",
 }
 
+# Pattern of a text -> what a text that does not match it is not.
+_PATTERNS = {
+    "^[A-Z]{3}$": "is not three capital letters, such as 'USD'",
+    "^[A-Za-z0-9][A-Za-z0-9 _.+-]*$": "is not an id of the catalogue, such as 'dgx-1'",
+}
+# Type of a fault of pydantic -> what a value of another type must be.
+_TYPES = {
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "string_type": "must be a text in quotes",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "model_type": "must be a table of keys",
+    "dict_type": "must be a table of keys",
+}
+
 
 def shown(value: object) -> str:
     """Value as a message shows it: short, quoted."""
@@ -43,10 +61,21 @@ def shown(value: object) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """``; did you mean 'x'?`` when a known name is near, else an empty text."""
+    """``; did you mean 'x'?`` when a known name is near, else an empty text.
+
+    Examples
+    --------
+    >>> nearest("Isilon F800", ["isilon-f810", "isilon-f800"]), nearest("x", ["isilon-f800"])
+    ("; did you mean 'isilon-f800'?", '')
+    """
+    by_plain_name = {_plain(one): one for one in known}
     # A longer name is near to none, and would take long to compare.
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5) if len(name) <= _MAX_SHOWN else []
-    return f"; did you mean {close[0]!r}?" if close else ""
+    close = difflib.get_close_matches(_plain(name), by_plain_name, n=1, cutoff=0.5) if len(name) <= _MAX_SHOWN else []
+    return f"; did you mean {by_plain_name[close[0]]!r}?" if close else ""
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace(" ", "-")
 
 
 def in_words(
@@ -125,7 +154,10 @@ def _sentence(model: type[BaseModel], fault: Any, path: tuple[int | str, ...]) -
     if kind == "too_short":
         return f"{key} is empty; give at least {context['min_length']} entry"
     if kind == "string_pattern_mismatch":
-        return f"{key} = {shown(value)} does not match {context['pattern']}"
+        pattern = context["pattern"]
+        return f"{key} = {shown(value)} {_PATTERNS.get(pattern, f'does not match {pattern}')}"
+    if kind in _TYPES:
+        return f"{key} = {shown(value)} {_TYPES[kind]}"
     if kind == "too_long":
         return (
             f"{key} has {context['actual_length'] or 'too many'} entries; at most {context['max_length']} are allowed"

@@ -96,6 +96,8 @@ def text_of_file(path: Path, max_bytes: int, what: str) -> str:
         if path.stat().st_size > max_bytes:
             raise RequestError(f"{path}: is larger than {max_bytes} B, the most for {what}")
         return path.read_text(encoding="utf-8-sig")
+    except IsADirectoryError:
+        raise RequestError(f"{path}: is a folder; give a file") from None
     except OSError as error:
         raise RequestError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:

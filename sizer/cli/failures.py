@@ -94,11 +94,15 @@ def goodput_command(
     if job.lstrip("+-").isdigit():
         question = stated_question(int(job), given)
     else:
+        from sizer.base.errors import RequestError
+        from sizer.base.faults import shown
         from sizer.catalog.loader import load_catalog
         from sizer.sizing.design.evaluated_design import EvaluatedDesign
         from sizer.sizing.size import size
         from sizer.workload.request import SizingRequest
 
+        if not Path(job).exists():
+            raise RequestError(f"{shown(job)} is neither a number of GPUs, such as 512, nor a request file that exists")
         catalog = load_catalog(overlay=catalog_dir)
         result = size(SizingRequest.from_file(Path(job)), catalog)
         question = job_question(result.design, given)

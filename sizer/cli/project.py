@@ -17,7 +17,7 @@ def project_command(
     gpu: Annotated[str | None, typer.Option(help="GPU. Default: the default GPU of the server.")] = None,
     gpus_per_server: Annotated[int | None, typer.Option(help="GPUs used per server. Default: all.")] = None,
     stack: Annotated[str | None, typer.Option(help="Software stack. Default: as in the request.")] = None,
-    fabric: Annotated[str | None, typer.Option(help="edr, 100gbe, 40gbe, 25gbe or 10gbe.")] = None,
+    fabric: Annotated[str | None, typer.Option(help="Fabric: edr, ndr, 100gbe ... Default: the fastest.")] = None,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:

@@ -55,6 +55,8 @@ def write_whole(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
     targets = [folder / name for name in files]
     place = folder
     try:
+        if folder.is_file():
+            raise FileExistsError(None, "is a file; name a folder")
         folder.mkdir(parents=True, exist_ok=True)
         _recover(folder)
         for place in targets:

@@ -71,13 +71,12 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
     if simple is not None:
         lines += ["", "Simplest that is enough:", *(f"  {text}" for text in simplest_text(simple, result))]
     lines += ["", *reason_texts(result, with_amounts=True)]
-    assumptions = plural(len(result.assumptions), "assumption")
-    points = plural(len(result.questions), "point")
-    lines += [
-        "",
-        f"{plural(result.n_designs, 'design')} evaluated. "
-        f"The engineer's file (engineers-file.pdf) lists {assumptions} and {points} for the vendors to confirm.",
-    ]
+    lines += ["", f"{plural(result.n_designs, 'design')} evaluated."]
+    if not result.design.bill.is_customer_copy:  # which has no engineer's file
+        assumptions = plural(len(result.assumptions), "assumption")
+        points = plural(len(result.questions), "point")
+        lists = f"lists {assumptions} and {points} for the vendors to confirm."
+        lines[-1] += f" The engineer's file (engineers-file.pdf) {lists}"
     return "\n".join(lines)
 
 

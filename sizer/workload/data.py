@@ -57,7 +57,7 @@ class DataRequest(RequestTable):
     # Data that trainings read for some days. With them the storage may have two tiers: a fast one for the working set,
     # and a capacity tier for everything, from which the next working set is staged in a time.
     working_set_bytes: Bytes | None = None
-    capacity_tier: Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=60)] | None = None  # absent: any, or none
+    capacity_tier: ItemId | None = None  # absent: any, or none
     staging_s: Seconds | None = None  # absent: a week
     # Transformation of the whole set ahead of training: core-seconds of one sample, and the size it comes in.
     transform_core_s: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None

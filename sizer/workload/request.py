@@ -368,4 +368,7 @@ class SizingRequest(RequestTable):
             return cls.from_text(text, "toml", str(path))
         if path.suffix.lower() == ".json":
             return cls.from_text(text, "json", str(path))
-        raise RequestError(f"{path}: unknown file type {path.suffix!r}; give a .toml or .json file")
+        raise RequestError(
+            f"{path}: unknown file type {path.suffix!r}; give a .toml or .json file, or a table (.csv or .parquet) to "
+            "sizer batch"
+        )

@@ -1,6 +1,5 @@
 """A workload with its names looked up: DNN, data set, stack and recipe, and every default listed."""
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Ints
 from sizer.base.errors import RequestError
+from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import si
 from sizer.catalog.items import Item
@@ -170,8 +170,7 @@ def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> It
     """Item of a catalogue folder by name, or a RequestError with the nearest known name."""
     if name in folder:
         return folder[name]
-    close = difflib.get_close_matches(name, folder, n=1, cutoff=0.4)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
+    hint = nearest(name, folder) or "."
     raise RequestError(
         f"{place} = {name!r}: this {what} is not in the catalogue{hint} Known: {', '.join(sorted(folder))}"
     )

@@ -5,7 +5,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-ItemId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$", max_length=60)]
+# Names as people write them pass: where the request is resolved they are refused with the nearest id.
+ItemId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.+-]*$", max_length=60)]
 Count = Annotated[int, Field(ge=1, le=100_000, strict=True)]
 # Parts that a request names: fewer than the catalogue and an overlay have.
 ItemIds = Annotated[tuple[ItemId, ...], Field(max_length=200)]

@@ -7,6 +7,7 @@ from sizer.base.errors import CatalogError, RequestError
 from sizer.base.faults import in_words
 from sizer.base.formats.toml_text import parse_toml
 from sizer.base.input_size import MAX_DEPTH, MAX_ENTRIES, MAX_VALUES, check_size
+from sizer.workload.request import SizingRequest
 
 
 class _Table(BaseModel):
@@ -64,6 +65,25 @@ def test_data_beyond_the_bounds_are_refused(data, words):
 
 def test_data_within_the_bounds_pass():
     check_size({"a": [0] * MAX_ENTRIES, "b": _nested(MAX_DEPTH - 1)}, "file")
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ({"limits": {"budget": "much"}}, "limits.budget = 'much' must be a number"),
+        ({"limits": 3}, "limits = 3 must be a table of keys"),
+        ({"workload": 3}, "workload = 3 must be a list"),
+        ({"title": 5}, "title = 5 must be a text in quotes"),
+        ({"fabric": {"converged": "maybe"}}, "fabric.converged = 'maybe' must be true or false"),
+        ({"platforms": {"gpus": [""]}}, "platforms.gpus[0] = '' is not an id of the catalogue, such as 'dgx-1'"),
+        ({"currency": "usd"}, "currency = 'usd' is not three capital letters, such as 'USD'"),
+    ],
+)
+def test_a_value_of_another_type_is_told_what_is_allowed(data, says):
+    work = {"dnn": "resnet50", "target": {"samples_per_s": 1000}}
+    with pytest.raises(RequestError) as caught:
+        SizingRequest.from_dict({"workload": [work], **data}, "need.toml")
+    assert str(caught.value) == f"need.toml: {says}"
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ def test_a_fault_of_a_file_names_file_key_value_and_what_is_allowed(
         (
             "prices/book.csv",
             "item,amount,currency,date,source\ndgx-1,1,Dollar,2019,q\n",
-            "currency = 'Dollar' does not match",
+            "currency = 'Dollar' is not three capital letters",
         ),
         ("prices/book.csv", 'item,amount,currency,date,source\n"dgx-1,1,USD,2019,q\n', "is not valid CSV"),
         ("sources.toml", "[acme]\ntitle = 'x'\n", "holds [[source]] tables only"),

@@ -77,7 +77,7 @@ def test_empty_lines_and_cells_in_quotes_are_read():
         ("amount", "1 000", "amount: '1 000' is not a price"),
         ("amount", "٣", "amount: '٣' is not a price"),  # a digit, and no digit of a price
         ("amount", "", "amount is empty; a price has item, amount, currency, date, source"),
-        ("currency", "usd", "currency = 'usd' does not match ^[A-Z]{3}$"),
+        ("currency", "usd", "currency = 'usd' is not three capital letters, such as 'USD'"),
         ("date", "2026-13", "date: '2026-13' is not a date; write 2026-11-21, 2026-11 or 2026"),
         ("date", "2026-02-30", "date: '2026-02-30' is not a date"),
         ("date", "0000", "date: '0000' is not a date"),

@@ -248,3 +248,17 @@ def test_import_of_a_device_type(tmp_path: Path) -> None:
     assert "save as switches/sn2010.toml" in done.stderr
     file.write_text("manufacturer: [")
     refused(run("catalog", "import-netbox", file), 2, "switch.yaml:2:1", "YAML")
+
+
+def test_a_folder_in_place_of_a_file_and_a_file_in_place_of_a_folder_are_told_apart(tmp_path: Path) -> None:
+    refused(run("size", tmp_path), 2, f"{tmp_path}: is a folder; give a file")
+    file = tmp_path / "taken"
+    file.touch()
+    refused(run("size", EXAMPLE, "--out", file), 7, f"{file}: cannot be written: is a file; name a folder")
+
+
+def test_what_is_neither_a_number_nor_a_request_is_told_what_is_expected(tmp_path: Path) -> None:
+    refused(run("goodput", "1e400"), 2, "'1e400' is neither a number of GPUs, such as 512, nor a request file")
+    table = tmp_path / "requests.xlsx"
+    table.touch()
+    refused(run("size", table), 2, "'.xlsx'; give a .toml or .json file, or a table (.csv or .parquet)")

@@ -26,5 +26,5 @@ def test_scale_json_has_every_arrangement() -> None:
 
 def test_a_slip_is_named() -> None:
     refused(run("scale", QUESTION, "--gpus", "8;16"), 2, "'8;16' is not a number of GPUs")
-    refused(run("scale", QUESTION, "--gpus", "0"), 2, "n_gpus = 0: must be 1 to 10000")
+    refused(run("scale", QUESTION, "--gpus", "0"), 2, "the number of GPUs is 0; allowed are 1 to 10000")
     refused(run("scale", QUESTION, "--order-by", "vendor"), 2, "rack-units")

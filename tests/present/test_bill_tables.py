@@ -6,6 +6,7 @@ from sizer.bom.bill import Bill, LineNote, LineNoteKind
 from sizer.guide.plain_text import answer_text
 from sizer.present import bill_tables
 from sizer.present.text import result_text
+from sizer.sizing.customer_copy import customer_copy
 from sizer.ui.bill import page
 from tests import factories
 
@@ -101,3 +102,8 @@ def test_the_answer_in_the_terminal_counts_lines_of_the_quote() -> None:
     result = factories.nine_dgx1()
     text = answer_text(result)
     assert f"({result.design.bill.n_unpriced} items to be quoted)" in text
+    assert "engineers-file.pdf" in text
+
+
+def test_the_answer_in_the_terminal_points_to_no_file_that_a_customers_copy_lacks() -> None:
+    assert "engineers-file.pdf" not in answer_text(customer_copy(factories.nine_dgx1()))

@@ -1,18 +1,27 @@
 """README, documents and help agree with the code."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
+import typer
 
 import sizer
 from sizer import SizingRequest, size
 from sizer.base.resources import data_dir
+from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.language.accuracy import stored_accuracy
+from sizer.calibrate.modern.figures import accuracy_figures
+from sizer.calibrate.modern.stored import stored_modern_calibration
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.validate import ValidationReport, validate
 from sizer.catalog.loader import shipped_catalog
+from sizer.cli import app
+from sizer.export.design_json import design_document
 from sizer.guide.plain_text import answer_text
+from tests.factories.examples import sized
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -47,6 +56,57 @@ def test_claimed_accuracy_is_what_validate_prints(report: ValidationReport, clai
     assert coverage == pytest.approx(100 * found.coverage, abs=0.6)
 
 
+# Row of the README's other tables of accuracy -> figures of `sizer validate`, in the order of the columns.
+LANGUAGE = {
+    "in sample": AccuracyMeasure.LANGUAGE_MEDIAN,
+    "series held out": AccuracyMeasure.LANGUAGE_SERIES_MEDIAN,
+    "source held out, software stack known elsewhere": AccuracyMeasure.LANGUAGE_SOURCE_MEDIAN,
+    "source held out, software stack unknown": AccuracyMeasure.LANGUAGE_STRANGE_MEDIAN,
+    "MLPerf v5.0 held out": AccuracyMeasure.LANGUAGE_ROUND_RATES,
+    "time to train of MLPerf v5.0, held out": AccuracyMeasure.LANGUAGE_ROUND_TIMES,
+    "GPU memory, in sample": AccuracyMeasure.LANGUAGE_MEMORY_MEDIAN,
+    "GPU memory, source held out": AccuracyMeasure.LANGUAGE_MEMORY_SOURCE_MEDIAN,
+}
+OTHER_NETWORKS = {
+    "in sample": (AccuracyMeasure.MODERN_RATE, AccuracyMeasure.MODERN_TIME),
+    "system held out": (AccuracyMeasure.MODERN_RATE_SYSTEM, AccuracyMeasure.MODERN_TIME_SYSTEM),
+    "v5.0 predicted from v1.0 to v4.1": (AccuracyMeasure.MODERN_RATE_ROUND, AccuracyMeasure.MODERN_TIME_ROUND),
+}
+
+
+@pytest.fixture(scope="module")
+def figures() -> dict[AccuracyMeasure, AccuracyTarget]:
+    stored = (*stored_accuracy(), *accuracy_figures(stored_modern_calibration()))
+    return {figure.measure: figure for figure in stored}
+
+
+def _rows(head: str) -> dict[str, list[str]]:
+    """Rows of the table of the README that begins with a cell, by their first cells."""
+    (table,) = re.findall(rf"^\| {head} \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", README, flags=re.M)
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    return {row[0]: row[1:] for row in cells}
+
+
+def _shares(figure: AccuracyTarget) -> list[str]:
+    return [f"{figure.value:.1%}".replace("%", " %"), f"{figure.high:.0%}".replace("%", " %")]
+
+
+def test_claimed_accuracy_of_language_models_is_what_validate_prints(
+    figures: dict[AccuracyMeasure, AccuracyTarget],
+) -> None:
+    expected = {row: [str(figures[one].rows), *_shares(figures[one])] for row, one in LANGUAGE.items()}
+    assert _rows("language models") == expected
+
+
+def test_claimed_accuracy_of_other_networks_is_what_validate_prints(
+    figures: dict[AccuracyMeasure, AccuracyTarget],
+) -> None:
+    assert _rows("other MLPerf networks") == {
+        row: [f"{figures[rate].rows:,}", *_shares(figures[rate]), *_shares(figures[time])]
+        for row, (rate, time) in OTHER_NETWORKS.items()
+    }
+
+
 def test_claimed_error_of_unseen_sources_is_the_stored_one() -> None:
     unseen = stored_calibration().unseen_sources
     text = " ".join(README.split())
@@ -72,6 +132,61 @@ def test_the_answer_on_the_first_screen_is_what_the_tool_prints() -> None:
 def test_every_example_is_in_the_readme() -> None:
     for path in data_dir("examples").glob("*.toml"):
         assert path.name in README
+
+
+def test_figures_of_sized_examples_are_those_of_their_answers() -> None:
+    """Rates have three digits; a row that states one for a GPU means the rate of the design divided by its GPUs."""
+    rows = dict(re.findall(r"^\| \[`([\w-]+)\.toml`\]\S* \| (.*) \|$", README, flags=re.M))
+    for name in ("llama-405b-gb200-nvl72", "llama-8b-continued-mi300x"):
+        design = sized(name).design
+        assert f"{_three_digits(design.workloads[0].throughput.value / design.n_gpus)} tokens/s a GPU" in rows[name]
+    (diffusion,) = sized("stable-diffusion-h200").design.workloads
+    assert f"sized: {_three_digits(diffusion.throughput.value)} images/s" in rows["stable-diffusion-h200"]
+    driving = re.search(r"on (\d+) F800 and (\d+) H5600 nodes", rows["driving-two-tiers"])
+    assert driving is not None
+    nodes = f"{driving[1]} × Isilon F800 nodes + {driving[2]} × Isilon H5600 nodes"
+    assert sized("driving-two-tiers").design.name.endswith(nodes)
+
+
+def _three_digits(number: float) -> str:
+    return f"{float(f'{number:.3g}'):,.0f}"
+
+
+def test_the_language_models_page_tells_the_cycle_of_its_example() -> None:
+    page = " ".join((ROOT / "docs" / "language-models.md").read_text(encoding="utf-8").split())
+    design = sized("llama-70b-dgx-h100").design
+    document = design_document(sized("llama-70b-dgx-h100"))["design"]["workloads"][0]["checkpoints"]
+    goodput, low, high = (f"{100 * share:.1f}" for share in document["goodput"])
+    assert (
+        f"Llama 3 70B on {design.n_servers} DGX H100: {document['storage']['written_bytes'] / 1e9:.0f} GB every "
+        f"{document['interval_s'] / 60:.0f} min" in page
+    )
+    assert f"goodput {goodput} % ({low} to {high})" in page
+
+
+def test_every_verb_is_in_the_table_of_documents() -> None:
+    page = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+    group = typer.main.get_command(app)
+    assert isinstance(group, typer.core.TyperGroup)
+    answering = {
+        name for name, verb in group.commands.items() if any("--json" in option.opts for option in verb.params)
+    }
+    assert answering <= set(re.findall(r"^\| `([\w-]+)` \| `", page, flags=re.M))
+
+
+def test_every_storage_system_stands_in_its_tier() -> None:
+    page = (ROOT / "docs" / "storage-and-memory.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(performance|capacity)` \| [^|]* \| (.*) \|$", page, flags=re.M))
+    for storage in shipped_catalog().storage.values():
+        if storage.orderable and storage.tier in rows:
+            model = storage.name.removeprefix("AFF ").split()[-1]
+            assert re.search(rf"\b{model}\b", rows[storage.tier]), storage.name
+
+
+def test_no_change_of_a_release_is_listed_twice() -> None:
+    for release in re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.M):
+        entries = [" ".join(entry.split()) for entry in re.split(r"^(?:- |### )", release, flags=re.M)]
+        assert [entry for entry, count in Counter(entries).items() if count > 1] == []
 
 
 def test_public_names_can_be_had() -> None:

@@ -7,7 +7,8 @@ Blocks of one page share a folder and a namespace, as they do for somebody who f
   laid over the first example that the page names.
 - ``text`` that begins with the columns of a table is that table: prices of the overlay, or requests, which Python
   finds as ``requests``.
-- ``sh``, ``console`` and commands inside the text name verbs, options, make targets and examples that exist.
+- ``sh`` and commands inside the text name verbs, options, make targets and examples that exist; a ``text`` block right
+  behind one command is what it prints.
 """
 
 import re
@@ -16,6 +17,7 @@ import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from sizer import SizingRequest, load_catalog
 from sizer.base.resources import data_dir
 from sizer.cli import app
 from sizer.guide.profile import Profile
+from tests.cli.running import run
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -229,7 +232,7 @@ def test_shell_blocks_name_what_exists(page: Path) -> None:
     lines = (
         (line, True)
         for block in blocks(page)
-        if block.language in ("sh", "console")
+        if block.language == "sh"
         for line in block.text.replace("\\\n", " ").splitlines()
     )
     assert not _faults(page, lines)
@@ -240,3 +243,23 @@ def test_commands_inside_the_text_exist(page: Path) -> None:
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     commands = re.findall(r"`((?:\.venv/bin/)?(?:sizer|make) [^`]+)`", text)
     assert not _faults(page, ((" ".join(command.split()), False) for command in commands))
+
+
+def _commands_with_output() -> list[tuple[Path, Block, Block]]:
+    """Blocks of one command that are followed by what it prints."""
+    return [
+        (page, command, printed)
+        for page in PAGES
+        for command, printed in pairwise(blocks(page))
+        if command.language == "sh" and printed.language == "text" and printed.follows
+    ]
+
+
+@pytest.mark.parametrize(("page", "command", "printed"), _commands_with_output())
+def test_a_command_prints_what_follows(
+    page: Path, command: Block, printed: Block, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    (words,) = _words(command.text.replace("\\\n", " "))
+    done = run(*words[1:])
+    assert done.stdout == printed.text, f"{page.name}:{printed.line}: put in what the command prints"

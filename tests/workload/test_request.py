@@ -59,7 +59,7 @@ TABLES = {
             ["precision = 'int8'", "'mixed', 'fp32', 'fp16', 'bf16', 'fp8', 'mxfp8', 'fp4' or 'nvfp4'"],
         ),
         ({"workload": [{**WORK, "task": "inference"}]}, ["out of scope"]),
-        ({"workload": [{"dnn": "../../etc", "target": {"gpus_busy": 1}}]}, ["workload[0].dnn"]),
+        ({"workload": [{"dnn": "../../etc", "target": {"gpus_busy": 1}}]}, ["'../../etc' is not an id of"]),
         ({"confidence": 1.0}, ["confidence = 1.0", "between 0.5 and 0.99"]),
         ({"currency": "dollars"}, ["currency"]),
         ({"limits": {"budgt": 5}}, ["limits.budgt", "budget"]),
@@ -124,6 +124,8 @@ def test_every_fault_is_listed_at_once() -> None:
     ("change", "words"),
     [
         ({"dnn": "resnet5"}, ["workload.0.dnn = 'resnet5'", "resnet50"]),
+        ({"dnn": "ResNet 50"}, ["workload.0.dnn = 'ResNet 50': this DNN is not in", "did you mean 'resnet50'?"]),
+        ({"dnn": "Llama 3 70B"}, ["workload.0.dnn = 'Llama 3 70B'", "did you mean 'llama-3-70b'?"]),
         ({"dataset": "imagnet"}, ["imagnet", "imagenet"]),
         ({"stack": "mxnet-ngc19.7-dali"}, ["mxnet-ngc19.07-dali"]),
         ({"recipe": "resnet50-mlperf"}, ["recipe"]),

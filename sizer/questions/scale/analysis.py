@@ -230,7 +230,7 @@ def scale_comparison(evaluated: EvaluatedDesign, n_gpus: int | Sequence[int] | N
     counts = [_gpus(evaluated.result)] if n_gpus is None else [n_gpus] if isinstance(n_gpus, int) else list(n_gpus)
     for count in counts:
         if isinstance(count, bool) or not 1 <= count <= MAX_GPUS:
-            raise RequestError(f"n_gpus = {count}: must be 1 to {MAX_GPUS}")
+            raise RequestError(f"the number of GPUs is {count}; allowed are 1 to {MAX_GPUS}")
     if any(model is None for model in evaluated.workloads):
         return ScaleComparison(())
     draws = Draws(evaluated.calibration, _DRAWS, streams(_SEED))

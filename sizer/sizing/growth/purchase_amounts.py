@@ -9,6 +9,11 @@ from sizer.base.arrays import Floats
 from sizer.bom.unit_prices import UnitPrices
 from sizer.physical.platform import Platform
 
+# Decimals that prices of a piece, and shares of support, are rounded to before they are added up. Sums over the same
+# pieces are then the same whole number of units, whatever the order of the purchases: ties are ties.
+_PRICE_DECIMALS, _SHARE_DECIMALS = 2, 4
+UNITS_PER_CURRENCY = 10 ** (_PRICE_DECIMALS + _SHARE_DECIMALS)
+
 
 @dataclass(frozen=True)
 class PurchaseAmounts:
@@ -25,7 +30,10 @@ class PurchaseAmounts:
         plain = [item for item in items if item not in shares]
         return cls(
             prices,
-            {item: prices.of(item, platform) for item in items},
+            {
+                item: np.round(prices.of(item, platform), _SHARE_DECIMALS if item in shares else _PRICE_DECIMALS)
+                for item in items
+            },
             {share: frozenset(item for item in plain if prices.supports(share, item)) for share in shares},
         )
 

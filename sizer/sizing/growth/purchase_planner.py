@@ -25,7 +25,7 @@ from sizer.physical.quantities import slice_row
 from sizer.physical.racks.power import energy_kwh_per_year
 from sizer.sizing.growth.cheapest_sequence import Cost, cheapest_sequence
 from sizer.sizing.growth.parts_by_size import PartsBySize, SizeQuantities
-from sizer.sizing.growth.purchase_amounts import PurchaseAmounts
+from sizer.sizing.growth.purchase_amounts import UNITS_PER_CURRENCY, PurchaseAmounts
 from sizer.sizing.growth.result import ClusterSize, Criterion, Purchase, PurchaseSequence, SequenceName
 from sizer.sizing.growth.yearly_requests import growth_of
 from sizer.sizing.search.main_items import ranking_currency
@@ -156,12 +156,13 @@ class PurchasePlanner:
         bought = dict(_listed(parts.items, parts.bought(before, after)))
         amount = growth_of(self.request).price ** year * self._amounts.total(bought)[height]
         energy_wh = self._energy_wh(after, is_prepared)
-        cents = self._energy_cents(energy_wh) + (round(100 * amount) if np.isfinite(amount) else 0)
+        parts_cost = round(UNITS_PER_CURRENCY * amount) if np.isfinite(amount) else 0
+        cost = self._energy_cents(energy_wh) * (UNITS_PER_CURRENCY // 100) + parts_cost
         size = self.sizes[after]
         equipment = size.n_servers + size.storage_nodes
         if criterion == "cost":
-            return cents, energy_wh, equipment
-        return (energy_wh, cents, equipment) if criterion == "watts" else (equipment, energy_wh, cents)
+            return cost, energy_wh, equipment
+        return (energy_wh, cost, equipment) if criterion == "watts" else (equipment, energy_wh, cost)
 
     def _total(self, path: Sequence[int], is_prepared: bool, criterion: Criterion, height: int) -> Cost:
         steps = [self._cost(is_prepared, criterion, height, *step) for step in _steps(path)]

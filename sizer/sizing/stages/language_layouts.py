@@ -24,7 +24,7 @@ from sizer.catalog.schema import Dnn
 from sizer.perf.language.memory import GIB, MemoryUse
 from sizer.perf.language.step import StepTime
 from sizer.sizing.stages.language_search import FastestLayouts, fastest_layouts
-from sizer.workload.transformer.layout_pins import NO_PINS, LayoutPins, check_pins
+from sizer.workload.transformer.layout_pins import NO_PINS, LayoutPins, check_pins, undivided_error_text
 from sizer.workload.transformer.number_formats import check_format, number_format_named
 
 MOST_GPUS = 131_072
@@ -121,7 +121,8 @@ def search_layouts(
         return found
     if math.isinf(found.least_bytes):
         raise RequestError(
-            f"no layout divides {model_name(question, catalog)} and a batch of {question.batch} sequences over "
+            undivided_error_text(question.pins, question.gpus, question.batch, "layout")
+            or f"no layout divides {model_name(question, catalog)} and a batch of {question.batch} sequences over "
             f"{question.gpus} GPUs; give a batch that is a multiple of the number of GPUs, or fewer fixed degrees"
         )
     memory_bytes = _memory_of(_case(question, catalog), catalog)

@@ -121,7 +121,7 @@ def _in_column(fault: str, cells: dict[int, dict[str, str]]) -> BookFault:
     column = about[1] if about is not None else ""
     value = cells.get(line, {}).get(column, "")
     shown = value if len(value) <= _LONGEST_CELL else f"{value[:_LONGEST_CELL]}…"
-    if column == "currency" and "does not match" in error:
+    if column == "currency" and "capital letters" in error:
         error = "a currency has three capital letters, for example USD"
     return BookFault(line, column, shown, _sentence(error.removeprefix(f"{column}: ") if column else error))
 

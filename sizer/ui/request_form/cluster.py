@@ -121,7 +121,11 @@ LIMITS: Columns = (
     ),
     (
         FormField(
-            ("limits", "servers"), "GPU servers", "Without a limit, up to 160 are considered.", Count(), _NO_LIMIT
+            ("limits", "servers"),
+            "GPU servers",
+            "Default: as many as the targets take; for a maximum, up to 160.",
+            Count(),
+            _NO_LIMIT,
         ),
         FormField(
             ("limits", "budget"),

@@ -1,5 +1,6 @@
 """What a request fixes of the parallel layout of a language model."""
 
+import math
 from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
@@ -107,6 +108,22 @@ def check_pins(pins: LayoutPins, shape: TransformerShape, sequence: int, name: s
             f"{place}.expert = {expert} does not divide the {shape.experts} experts of {name}; write "
             f"{_divisors(shape.experts, expert)}"
         )
+
+
+def undivided_error_text(pins: LayoutPins, gpus: int, batch: int, place: str) -> str:
+    """Which fixed degrees divide neither so many GPUs nor a batch of so many sequences; "" where they all do."""
+    degrees = {key: value for key in ("tensor", "pipeline", "context", "data") if (value := getattr(pins, key))}
+    product = math.prod(degrees.values())
+    if gpus % product:
+        return (
+            f"{place}.{' x '.join(degrees)} = {product} does not divide {gpus} GPUs; write {_divisors(gpus, product)}"
+        )
+    if batch % (pins.micro_batch or 1):
+        return (
+            f"{place}.micro_batch = {pins.micro_batch} does not divide the batch of {batch} sequences; write "
+            f"{_divisors(batch, pins.micro_batch or 1)}"
+        )
+    return ""
 
 
 def _divisors(number: int, near: int) -> str:

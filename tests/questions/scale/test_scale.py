@@ -124,7 +124,7 @@ def test_rows_stay_in_their_order_unless_a_key_is_chosen(found):
 
 @pytest.mark.parametrize("count", [0, -8, MAX_GPUS + 1, True])
 def test_a_number_of_gpus_out_of_range_is_named(result, count):
-    with pytest.raises(RequestError, match=f"n_gpus = {count}: must be 1 to {MAX_GPUS}"):
+    with pytest.raises(RequestError, match=f"the number of GPUs is {count}; allowed are 1 to {MAX_GPUS}"):
         scale_comparison(EvaluatedDesign(result, catalog()), n_gpus=count)
 
 

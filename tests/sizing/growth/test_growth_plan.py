@@ -10,6 +10,7 @@ import pytest
 
 from sizer import Catalog, SizingRequest, project, size
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.resources import data_dir
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import price_book
 from sizer.physical.allowed_parts import narrowed_to
@@ -187,6 +188,14 @@ def test_with_steady_prices_steps_cost_no_more_and_use_less_energy():
     assert found.recommended.cost.amount <= at_once.cost.amount
     assert found.recommended.energy_kwh < at_once.energy_kwh
     assert found.recommended.server_years < at_once.server_years
+
+
+def test_with_steady_prices_nothing_is_bought_before_it_is_needed():
+    """Parts cost the same in every order, whatever their bands are: only the energy tells the sequences apart."""
+    request = SizingRequest.from_file(data_dir("examples") / "questions/data-doubles-every-year.toml")
+    for found in growth_plan(request, CATALOG).platforms:
+        assert all(way.pieces == found.recommended.pieces for way in found.alternatives)
+        assert found.recommended.sizes == found.needs
 
 
 def test_rising_prices_call_for_all_in_the_first_year():

@@ -121,6 +121,9 @@ def test_experts_are_divided_inside_the_rack():
         ({"gpus": 0}, "gpus is 0; allowed are 1 to"),
         ({"gpus": 8}, "does not fit 8 x H100: the smallest layout takes"),
         ({"batch": 3, "pins": LayoutPins(tensor=1, pipeline=1, context=1)}, "no layout divides"),
+        ({"pins": LayoutPins(tensor=8, pipeline=16)}, "tensor x pipeline = 128 does not divide 64 GPUs; write 64"),
+        ({"pins": LayoutPins(data=5)}, "layout.data = 5 does not divide 64 GPUs; write 4 or 8"),
+        ({"pins": LayoutPins(micro_batch=1000)}, "layout.micro_batch = 1000 does not divide the batch of 128 seq"),
         ({"pins": LayoutPins(tensor=3)}, "layout.tensor = 3 does not divide the 64 attention heads"),
         (
             {"sequence": 8190, "pins": LayoutPins(context=4)},
