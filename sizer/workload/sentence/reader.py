@@ -14,6 +14,7 @@ from sizer.workload.sentence.data import (
     read_host_memory,
     read_samples,
     read_sizes,
+    read_source,
     read_storage_rates,
 )
 from sizer.workload.sentence.dates import need_in
@@ -129,6 +130,7 @@ def _read(notes: Notes) -> None:
     _ambiguous_numbers(notes)
     _confidence(notes)
     read_losses(notes)
+    read_source(notes)
     read_fabrics(notes)
     read_storage_rates(notes)
     read_capacity(notes)

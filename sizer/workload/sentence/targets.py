@@ -32,8 +32,10 @@ _RATE_SHORT = re.compile(quantity(r" ?(?P<noun>fps|ips|img/s)\b(?P<period>)", be
 _RATE_BARE = re.compile(quantity(r"(?P<noun>)(?: ?/ ?| per )(?P<period>s|sec|second)\b"), re.I)
 _UNITS = r"(?P<unit>h|hrs?|hours?|mins?|minutes?|days?|d|weeks?|wks?|fortnights?|months?)"
 TIME = quantity(rf"[ -]?{_UNITS}\b", between=r"(?:[ -]?(?:h|hrs?|hours?|mins?|minutes?|days?|d|weeks?))")
+# "Tokens per day" are a rate, and no time.
+_NO_RATE = "".join(f"(?<!{noun} )" for noun in ("token", "tokens", "images", "samples", "sequences", "sentences"))
 _TIME = re.compile(
-    r"(?:\b(?:in|within|under|less than|no more than|at most|takes?|max(?:imum)?|over|for)"
+    rf"{_NO_RATE}(?:\b(?:in|within|under|less than|no more than|at most|takes?|max(?:imum)?|over|for)"
     rf" (?:about |under |less than |the space of )?)?{TIME}",
     re.I,
 )
@@ -43,9 +45,9 @@ _SOME_TIMES = {
         r" )?(?:next |tomorrow )?morning)\b",
         re.I,
     ),
-    "1 d": re.compile(r"\b(?:(?:every|each|per) day|daily|within the day|same day|once a day)\b", re.I),
+    "1 d": re.compile(rf"\b(?:{_NO_RATE}(?:every|each|per) day|daily|within the day|same day|once a day)\b", re.I),
     "2 d": re.compile(r"\b(?:over (?:the|a) weekend|(?:in|within) a weekend)\b", re.I),
-    "1 weeks": re.compile(r"\b(?:(?:every|each|per) week|weekly|once a week)\b", re.I),
+    "1 weeks": re.compile(rf"\b(?:{_NO_RATE}(?:every|each|per) week|weekly|once a week)\b", re.I),
 }
 # "5 times a day": each time takes at most its share of the day.
 _TIMES = re.compile(
