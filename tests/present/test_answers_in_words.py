@@ -23,7 +23,7 @@ def sized(**request: object) -> SizingResult:
 
 @pytest.fixture(scope="module")
 def two_trainings() -> SizingResult:
-    """8B on 100 G tokens in 10 days takes 115,700 tokens/s, more than one DGX H100; adapters on 100 M in a day 1,157."""
+    """8B on 100 G tokens in 10 days: 115,700 tokens/s, more than one DGX H100; adapters on 100 M in a day: 1,157."""
     return sized(
         workload=[
             {"name": "8B", "dnn": "llama-3-8b", "tokens": 100e9, "target": {"time_to_train_s": "10 d"}},
