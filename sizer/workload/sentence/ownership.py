@@ -31,7 +31,7 @@ _PER_GPU_HOUR = re.compile(
     r"|(?:hours?|hrs?|h) (?:and|per|for (?:a|each)) (?:GPU|card|accelerator))\b",
     re.I,
 )
-_RENT = r"(?:rent(?:ing|al|ed)?|hir(?:e|ing)|leas(?:e|ing)|cloud)"
+_RENT = r"(?:rent(?:ing|al|ed)?|hir(?:e|ing)|lease|leasing|cloud)"
 _BUY = r"(?:buy(?:ing)?|own(?:ing)?|purchas(?:e|ing))"
 _OR = r" (?:or|vs\.?|versus) (?:to )?"
 _RENTS = re.compile(
