@@ -29,7 +29,6 @@ from sizer.workload.sentence.names import DATASET, DNN, measurements, names_of, 
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT, AmbiguousNumberError, value_of
 from sizer.workload.sentence.own_model import find_own_model, leave_own_model
-from sizer.workload.sentence.own_targets import read_own_targets
 from sizer.workload.sentence.ownership import OwnershipPhrase, ownership_phrases, token_cost_phrases
 from sizer.workload.sentence.reading import Answer, Question, Reading
 from sizer.workload.sentence.software import read_batch, read_precision, read_software
@@ -39,6 +38,7 @@ from sizer.workload.sentence.targets import (
     default_length,
     read_epochs,
     read_habits,
+    read_own_targets,
     read_rate,
     read_time,
     read_times,
