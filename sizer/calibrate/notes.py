@@ -89,6 +89,7 @@ class FitNote(StrEnum):
     EPOCHS_OUTSIDE = "epochs-outside"  # recipe, least and most published global batch
     LOADER_NOT_MEASURED = "loader-not-measured"  # framework
     DALI_FROM_THREADS = "dali-from-threads"
+    LARGE_IMAGES = "large-images"  # size of an image, and that of published runs whose GPUs decode
     LOADER_ASSUMED = "loader-assumed"
     HOST_LINE_ASSUMED = "host-line-assumed"  # samples in words
     STACK_NOT_MEASURED = "stack-not-measured"  # software as the row words it

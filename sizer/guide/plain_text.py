@@ -36,6 +36,7 @@ from sizer.questions.verdict.simplest_design import SimplestDesign
 from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
 from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.checks import FactKind
+from sizer.sizing.reasons import ExchangeReason
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
@@ -127,10 +128,15 @@ def _price(design: DesignAnswer) -> str:
     return amount if bill.is_complete else f"at least {amount} ({bill.n_unpriced} items to be quoted)"
 
 
+_IN_STEP = "part of the GPUs' step"
+
+
 def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     unit = sample_unit(answer.dnn)
     workload = answer.workload
-    size = f"{si(answer.dataset_bytes, 'B')} ({significant(answer.dataset_bytes / TIB)} TiB)"
+    size = si(answer.dataset_bytes, "B")
+    if answer.dataset_bytes >= 0.01 * TIB:  # below, no storage is counted in TiB
+        size += f" ({significant(answer.dataset_bytes / TIB)} TiB)"
     warm, cold = (float(rate.value) for rate in (answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s))
     target, probability = target_text(workload, answer.dnn), chance(answer.probability)
     reads = f"{si(cold, 'B/s')} in the first epoch, then {si(warm, 'B/s')}"
@@ -168,8 +174,11 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     lines.append(f"  bottleneck   {STAGES[answer.bottleneck]}; next: {stage_name(answer.next_bottleneck, inside=True)}")
     for stage in answer.stages:
         mark = ">" if stage.is_limiting else " "
-        capacity = _capacity(stage.capacity, unit)
-        lines.append(f"    {mark} {STAGES[stage.key]:<20} {capacity:>22}  utilization {percent(stage.load_fraction)}")
+        label = f"    {mark} {STAGES[stage.key]:<20}"
+        if isinstance(stage.reason, ExchangeReason) and stage.reason.is_in_step:
+            lines.append(f"{label} {_IN_STEP:>22}")
+            continue
+        lines.append(f"{label} {_capacity(stage.capacity, unit):>22}  utilization {percent(stage.load_fraction)}")
     lines += [f"  note: {warning}" for warning in cautions(answer)]
     return lines
 

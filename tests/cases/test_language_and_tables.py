@@ -75,3 +75,17 @@ def test_rows_of_clicks_cost_the_host_microseconds():
     decode = next(stage for stage in work.stages if stage.key == "decode")
     # 1 to 10 us a row on 40 cores: 4 to 40 M rows/s, of which 278,000 are 7 % at most.
     assert 278e3 / float(decode.capacity.value) <= 0.07
+
+
+def test_vectors_of_a_recommender_cross_the_compute_fabric_and_not_the_storage_network():
+    """A DGX H200 exchanges over eight ports of 400 Gbit/s and reads over others, so two servers are more than one.
+
+    MLPerf has 19.6 M samples/s of two H200 servers in steps of 65,536 and 15.8 to 17.7 M of one; larger steps do more.
+    A sample moves up to 26 vectors of 128 numbers of 2 to 4 bytes there and back, 13 to 27 kB: by the 100 GB/s of the
+    storage ports of both servers 8 to 15 M samples/s at most. Reads are 906 B a sample: 20 M/s are 18 GB/s.
+    """
+    design = expect("click-log", gpus=(16, 16), servers=(2, 2), not_limited_by=("network", "storage"))
+    (work,) = design.workloads
+    assert 18e6 <= float(work.throughput.value) <= 40e6
+    network = next(stage for stage in work.stages if stage.key == "network")
+    assert float(network.capacity.value) * 906 >= 100e9  # nothing but reads

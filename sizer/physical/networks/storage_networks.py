@@ -256,7 +256,7 @@ def server_storage_kind(platform: Platform) -> LinkType:
     """Link of the servers' ports on a storage network of its own: the fastest that they and the switch can run."""
     front, switch = front_end_kind(platform), platform.storage_switch
     own = None if switch is None else largest_group(switch, front)
-    if own is None or platform.has_spare_switches:
+    if own is None:
         return front
     runs = {own.kind, *own.also}
     kinds = [

@@ -118,6 +118,10 @@ _TEXTS = {
     FitNote.EPOCHS_OUTSIDE: "epochs of {0} are published for a global batch of {1}: this is an extrapolation",
     FitNote.LOADER_NOT_MEASURED: "the load of the {0} loader on the host processors was not measured",
     FitNote.DALI_FROM_THREADS: "the GPU decodes: the host's work is derived from published thread counts",
+    FitNote.LARGE_IMAGES: (
+        "images of {0} are decoded on the GPU, and published runs decode images of {1}: what the larger ones take of "
+        "the GPU is not in the rate; measure it before ordering"
+    ),
     FitNote.LOADER_ASSUMED: "the stack was measured without a loader: decoding with TensorFlow's loader is assumed",
     FitNote.HOST_LINE_ASSUMED: "no source prints the host's work per sample for {0}: a wide assumption is used",
 }

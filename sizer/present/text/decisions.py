@@ -7,9 +7,9 @@ from sizer.drawings.racks import watts
 from sizer.present import words
 from sizer.present.text import result_text
 from sizer.present.text.checks import missing_text
-from sizer.present.text.design_size import binding_text, highest_rate_text, takes_text
+from sizer.present.text.design_size import binding_text, highest_rate_text, not_predicted_text, takes_text
 from sizer.present.text.layouts import unused_gpus_text
-from sizer.present.text.verdict import BEST_BY_KEY, not_predicted_text
+from sizer.present.text.verdict import BEST_BY_KEY
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.design.decisions import (
     FabricChoice,

@@ -3,6 +3,7 @@
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.present import words
+from sizer.present.words import inside_sentence
 from sizer.sizing.limits import TARGET_LIMITS, AnyLimit, Limit, SizeLimit
 from sizer.sizing.maximum_result import Maximum
 from sizer.sizing.reasons import Binding, BindingKind
@@ -52,6 +53,8 @@ def binding_text(design: DesignAnswer, maximum: Maximum | None = None) -> str:
     if maximum is not None:
         return _maximum_text(design, maximum)
     limit = design.binding.limit
+    if design.binding.kind is BindingKind.GROWTH and design.binding.n_servers == design.n_servers:
+        return "The first year alone takes as many servers."
     told = _smaller_text(design, limit) if limit is not None else ""
     return told or binding_limit_text(design.binding)
 
@@ -189,3 +192,50 @@ def highest_rate_text(result: SizingResult) -> str:
     if budget is not None and [front.limit for front in fronts] == [SizeLimit.BUDGET]:
         limits = words.money(words.whole(budget), result.request.currency)
     return f"the highest rate within {limits}"
+
+
+def not_predicted_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
+    """The target of a workload whose rate on these GPUs is not predicted, as a clause."""
+    target = target_text(answer.workload, answer.dnn)
+    return f"the target is {target}; no rate of the {design.platform.gpu.name} is predicted"
+
+
+def one_server_text(
+    design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: float, *, is_maximum: bool = False
+) -> str:
+    """What one server delivers of a workload, compared with its target and with all servers."""
+    if not answer.rate_is_predicted:
+        return f"{answer.workload.name}: {not_predicted_text(design, answer)}."
+    if answer.language is not None:
+        return _servers_of_language_text(design, answer)
+    rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
+    all_servers = f"{words.spelled(design.n_servers)} deliver {significant(float(answer.throughput.value))}"
+    clause = all_servers if is_maximum else takes_text(answer)
+    first = f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; {clause}."
+    at = f"With {grouped(design.n_servers)} servers"
+    if answer.bottleneck in ("gpu", "exchange"):
+        share = words.percent(answer.scaling_efficiency)
+        return f"{first} Scaling efficiency at {grouped(design.n_gpus)} GPUs: {share}."
+    # What GPUs lose to a slower stage is no loss of scaling.
+    busy = f"{100 * answer.gpu_busy_fraction:.0f}{NARROW_SPACE}%"
+    return f"{first} {at} the bottleneck is {words.stage(answer.bottleneck, inside=True)}; GPU utilization: {busy}."
+
+
+def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
+    """What one server delivers of a language model, and how many the target takes at the expected rate."""
+    unit, server = sample_unit(answer.dnn), design.platform.server.name
+    assert answer.language is not None  # asked of language models only
+    needed = answer.required_samples_per_s
+    if needed is None:
+        target, gpus = target_text(answer.workload, answer.dnn), words.plural(design.platform.gpus_per_server, "GPU")
+        return f"{answer.workload.name}: the target is {target}; one {server} has {gpus}."
+    each = float(answer.throughput.value) / answer.language.gpus_used * design.platform.gpus_per_server
+    least = answer.servers_at_even_odds
+    text = f"The target takes {significant(needed)} {unit}; one {server} delivers {significant(each)} in this design"
+    if least is None or least >= design.n_servers or answer.probability is None:
+        return f"{answer.workload.name}: {inside_sentence(text)}."
+    reach = by_count(least, "one server reaches", f"{grouped(least)} servers reach")
+    text = f"{answer.workload.name}: {inside_sentence(text)}. At the expected rate {reach} the target"
+    if len(design.workloads) > 1:  # others may take the servers
+        return f"{text}."
+    return f"{text}; {grouped(design.n_servers)} reach it with {probability_text(answer.probability)} confidence."

@@ -20,12 +20,12 @@ from sizer.present import words
 from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
 from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence
-from sizer.present.text.design_size import asked_target_text, highest_rate_text, takes_text
+from sizer.present.text.design_size import asked_target_text, highest_rate_text, one_server_text
 from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned
 from sizer.present.text.plan import existing_text
 from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
-from sizer.present.words import inside_sentence, is_even, stage
+from sizer.present.words import is_even
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import (
     DataInMemory,
@@ -216,6 +216,8 @@ def reason_texts(result: SizingResult, *, with_amounts: bool = False) -> list[st
     design = result.verdict.single or result.design
     told = (_reason_text(reason, design, result) for reason in result.verdict.reasons)
     texts = [text for text in told if text]
+    if len(result.design.workloads) > 1 and result.request.team is None:
+        texts.append(_taking_turns_text(result.design))
     if result.spare_cost is not None:
         texts.append(
             spare_sentence(result.spare_cost, result.request.currency, result.design.plan, with_amounts=with_amounts)
@@ -223,6 +225,16 @@ def reason_texts(result: SizingResult, *, with_amounts: bool = False) -> list[st
     if result.design.existing is not None:
         texts.append(existing_text(result.design.existing))
     return texts
+
+
+def _taking_turns_text(design: DesignAnswer) -> str:
+    """That several workloads are not meant to run side by side, and what they take one after another."""
+    text = "Each workload meets its target with all GPUs to itself: rates and times do not hold side by side"
+    times = [answer.time for answer in design.workloads]
+    if all(time is not None for time in times):
+        total_s = sum(float(time.total_s.value) for time in times if time is not None)
+        text = f"{text}. One after another they take {duration(total_s)}"
+    return f"{text}. For jobs that run at the same time, add a [team] table."
 
 
 def _reason_text(reason: VerdictReason, design: DesignAnswer, result: SizingResult) -> str:
@@ -249,7 +261,7 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer, result: SizingResu
             )
         case OneServerFallsShort(workload, samples_per_s):
             is_maximum = result.maximum is not None and result.maximum.workload == workload
-            return _short_text(design, design.workloads[workload], samples_per_s, is_maximum=is_maximum)
+            return one_server_text(design, design.workloads[workload], samples_per_s, is_maximum=is_maximum)
         case MoreEpochs(workload):
             answer = design.workloads[workload]
             assert answer.time is not None  # the reason is one of a training with a known length
@@ -283,49 +295,6 @@ def _in_memory_text(design: DesignAnswer, answer: WorkloadAnswer, memory_bytes: 
     if answer.time is None:
         return text
     return f"{text} The first epoch takes {duration(float(answer.time.first_epoch_s.value))}."
-
-
-def not_predicted_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
-    """The target of a workload whose rate on these GPUs is not predicted, as a clause."""
-    target = target_text(answer.workload, answer.dnn)
-    return f"the target is {target}; no rate of the {design.platform.gpu.name} is predicted"
-
-
-def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: float, *, is_maximum: bool = False) -> str:
-    if not answer.rate_is_predicted:
-        return f"{answer.workload.name}: {not_predicted_text(design, answer)}."
-    if answer.language is not None:
-        return _servers_of_language_text(design, answer)
-    rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
-    all_servers = f"{words.spelled(design.n_servers)} deliver {significant(float(answer.throughput.value))}"
-    clause = all_servers if is_maximum else takes_text(answer)
-    first = f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; {clause}."
-    at = f"With {grouped(design.n_servers)} servers"
-    if answer.bottleneck in ("gpu", "exchange"):
-        share = words.percent(answer.scaling_efficiency)
-        return f"{first} Scaling efficiency at {grouped(design.n_gpus)} GPUs: {share}."
-    # What GPUs lose to a slower stage is no loss of scaling.
-    busy = f"{100 * answer.gpu_busy_fraction:.0f}{NARROW_SPACE}%"
-    return f"{first} {at} the bottleneck is {stage(answer.bottleneck, inside=True)}; GPU utilization: {busy}."
-
-
-def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
-    """What one server delivers of a language model, and how many the target takes at the expected rate."""
-    unit, server = sample_unit(answer.dnn), design.platform.server.name
-    assert answer.language is not None  # asked of language models only
-    needed = answer.required_samples_per_s
-    if needed is None:
-        target, gpus = target_text(answer.workload, answer.dnn), words.plural(design.platform.gpus_per_server, "GPU")
-        return f"{answer.workload.name}: the target is {target}; one {server} has {gpus}."
-    each = float(answer.throughput.value) / answer.language.gpus_used * design.platform.gpus_per_server
-    least = answer.servers_at_even_odds
-    text = f"The target takes {significant(needed)} {unit}; one {server} delivers {significant(each)} in this design"
-    if least is None or least >= design.n_servers or answer.probability is None:
-        return f"{answer.workload.name}: {inside_sentence(text)}."
-    return (
-        f"{answer.workload.name}: {inside_sentence(text)}. At the expected rate {grouped(least)} servers reach the "
-        f"target; {grouped(design.n_servers)} reach it with {probability_text(answer.probability)} confidence."
-    )
 
 
 def selection_text(result: SizingResult, *, with_amounts: bool = False) -> str:
@@ -363,6 +332,11 @@ def runner_up_text(result: SizingResult) -> str:
     if reason.kind is RunnerUpKind.NONE:
         return "No other design meets the request."
     if reason.kind is RunnerUpKind.FIRST_YEAR:
+        if result.runner_up is not None and result.runner_up.name == result.design.name:
+            return (
+                "It has the same servers and storage, without what the described design prepares for later years: "
+                "ports and rack space."
+            )
         return "It is enough for the first year alone; the growth plan buys the described design for all years."
     if reason.kind is RunnerUpKind.CONDITIONAL:
         return "Whether it meets the request depends on a value that no source gives."

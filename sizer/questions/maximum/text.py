@@ -80,7 +80,7 @@ def _following(front: LimitFront, result: SizingResult, found: Maximum, with_amo
     needs = ""
     if amount is not None and (with_amounts or front.limit is not SizeLimit.BUDGET):
         more = amount_text(front.limit, amount - front.bound, result.request.currency)
-        needs = f" for {amount_text(front.limit, amount, result.request.currency)}, {more} more"
+        needs = f" for {amount_text(front.limit, amount, result.request.currency)}, {more} over the limit"
     return (
         f"The limit that binds is the {name}: the next faster design is {point_name(point)}{needs}, with "
         f"{rate_text(point.samples_per_s, unit)} (+{percent_more(point.samples_per_s, found.design.samples_per_s)})."

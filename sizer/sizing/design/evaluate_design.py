@@ -49,6 +49,7 @@ from sizer.sizing.result import DesignAnswer, NearbyMeasurement, Scaling, Stage,
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.checkpoints import job_of
 from sizer.sizing.stages.gpu_memory import memory_answer, memory_of, memory_of_layout
+from sizer.sizing.stages.host_bound import large_images
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
 from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
 from sizer.sizing.stages.storage_rates import rate_is_unknown, writer_bytes_per_s
@@ -239,7 +240,7 @@ def _workload_answer(
         ),
         gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
         extrapolations=reach,
-        unmeasured=without_runs if loader is None else (*without_runs, loader),
+        unmeasured=(*without_runs, *(one for one in (loader, large_images(work, loader)) if one is not None)),
         evidence=_evidence(work, platform, int(n_gpus), catalog, calibration) if is_documented else (),
         warnings=work.warnings,
         stack_choice=work.stack_choice,

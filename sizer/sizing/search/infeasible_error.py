@@ -84,7 +84,8 @@ def infeasible_error(counts: PartCounts, asked: str | None = None, bound: str | 
     platform = evaluated.platforms[int(evaluated.space.platform[row])]
     servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
     storage = (f"{nodes} " if nodes else "") + platform.storage.name
-    limits = " and ".join(limit_error_text(limit, bound_of(limit, counts.request.limits)) for limit in broken)
+    names = [limit_error_text(limit, bound_of(limit, counts.request.limits)) for limit in broken]
+    limits = " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
     limits = f"{limits} within {bound}" if bound else limits
     return InfeasibleError(
         f"no design meets the request ({target} at {probability_text(counts.request.confidence)} confidence). "

@@ -201,14 +201,14 @@ def step_run(
 
 
 def exchanged_bytes(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints) -> Floats:
-    """Bytes that a sample of a training costs a server's NICs in the exchange."""
-    if work.language is not None:
-        # Gradients have a network of their own next to the storage.
+    """Bytes that a sample costs the NICs to the storage in the exchange; 0 where it has NICs of its own."""
+    if work.language is not None or not np.any(cols.exchanges_by_storage_nics):
         return np.zeros(np.broadcast_shapes(cols.compute.shape, n_servers.shape))
     batch = gpu_memory.batches(work, platforms, cols, n_servers)
     # Looked-up vectors cross the network like gradients: forward once, and their gradients back.
     moved = sharding.all_reduced_bytes(work) + cols.gpus_per_server * batch * sharding.looked_up_bytes(work)
-    return pipeline.exchanged_bytes_per_sample(moved, n_servers, cols.gpus_per_server, batch)
+    exchanged = pipeline.exchanged_bytes_per_sample(moved, n_servers, cols.gpus_per_server, batch)
+    return np.asarray(exchanged * cols.exchanges_by_storage_nics)
 
 
 def _language_terms(log_sd: float) -> StepTerms:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from sizer.base.estimate import Z90
+from sizer.base.quantities import si
 from sizer.calibrate.fit.hosts import HostWork
 from sizer.calibrate.modern.accelerators import sourced_accelerators
 from sizer.calibrate.modern.published import published_runs
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -35,6 +37,8 @@ class HostBound:
 
 
 _NONE = HostBound()
+# Images so many times as large as those of published runs are another load of the decoder.
+_LARGE = 4.0
 
 
 def host_bound(work: ResolvedWorkload, host: HostWork) -> HostBound:
@@ -75,3 +79,17 @@ def published_core_s(benchmark: str) -> float:
             cores = _CORES.get(gpu.generation, _LATER_CORES)
             least = min(least, cores * row.servers / row.samples_per_s)
     return least
+
+
+def large_images(work: ResolvedWorkload, loader: CalibrationNote | None) -> CalibrationNote | None:
+    """That the GPUs decode much larger images than in published runs; None otherwise.
+
+    The rate of a GPU was measured with images as published; ``loader`` is what is noted of the loader.
+    """
+    decodes = loader is not None and loader.kind is FitNote.DALI_FROM_THREADS
+    if not decodes or work.mlperf_data is None:
+        return None
+    published = work.mlperf_data.sample_bytes.value
+    if work.sample_bytes < _LARGE * published:
+        return None
+    return note(FitNote.LARGE_IMAGES, si(work.sample_bytes, "B"), si(published, "B"))

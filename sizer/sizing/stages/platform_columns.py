@@ -57,6 +57,7 @@ class Columns:
     hosts: Floats  # of a server: the trays of a system that arrives as a rack, else 1
     fewest_nodes: Floats  # of the smallest system of the storage
     has_usual_level: Floats  # 1: shared storage of newer servers, for which NVIDIA publishes levels
+    exchanges_by_storage_nics: Floats  # 1: gradients take the NICs by which the servers reach the storage
     compute: Ints  # index of the compute group: rows of one group share GPU, links and therefore step terms
 
     def take(self, index: ArrayLike | slice) -> "Columns":
@@ -196,6 +197,7 @@ def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple
         hosts,
         node_limits(storage)[0] if counts_nodes(storage) else 1.0,
         float(has_usual_level(platform, catalog)),
+        float(not has_storage_nics(platform)),
     )
 
 
@@ -221,9 +223,14 @@ def storage_nic_bytes_per_s(platform: Platform) -> float:
     if platform.attachment == "own network":
         kind = server_storage_kind(platform)
         return max(own_network_ports(server, kind, platform.fabric), 1) * kind.bytes_per_s
-    if platform.attachment == "lan" and platform.fabric.is_infiniband:
+    if has_storage_nics(platform):
         return max(lan_ports(server), 1) * bytes_per_s_from_gbit_per_s(MIN_LAN_GBIT_PER_S)
     return fabric_bytes_per_s(server, platform.fabric)
+
+
+def has_storage_nics(platform: Platform) -> bool:
+    """Whether the servers reach their storage by other NICs than those that exchange gradients."""
+    return platform.attachment == "own network" or (platform.attachment == "lan" and platform.fabric.is_infiniband)
 
 
 def host_cores(server: Server, catalog: Catalog) -> float:

@@ -7,6 +7,7 @@ from sizer.base.quantities import BYTES, BYTES_PER_S, QuantityKind, grouped, par
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import ends, quantity, written_number
 from sizer.workload.sentence.targets import SAMPLES, TIME, time_text
+from sizer.workload.sentence.text import READ
 
 _UNIT = (
     r" ?(?P<unit>[KMGTP]i?[bB]|bytes?|gigabytes?|terabytes?|megabytes?|kilobytes?|petabytes?"
@@ -67,6 +68,16 @@ _STORAGE_RATES = (
         re.I,
     ),
 )
+# "Fill 2 PB over a 100 Gbit/s link", "fed over 1 Gbit/s": the source of the data and its network.
+_SOURCE_UNIT = r" ?(?P<unit>[MGT](?:bit/s|bps|b/s|bit)|[MGT](?:i?B/s|Bps))(?![\w/])"
+_LINE = r"(?:links?|lines?|connections?|up-?links?|WAN|internet(?: (?:link|connection|access))?|fib(?:er|re)s?)"
+_SOURCE = re.compile(
+    rf"\b(?:fill\w*|fed|feed\w*|ingest\w*|load(?:ed|ing)|cop(?:y|ied|ying)|upload\w*|transfer\w*|import\w*|mov(?:e|ed|ing)"
+    rf"|arriv\w+|deliver\w*|com(?:e|es|ing))\b(?P<between>[^.;,!?{READ}]{{0,40}}?)"
+    rf"(?P<rate>\b(?:over|via|through|across|at|with|on|from) (?:a |an |our |the |one )?{quantity(_SOURCE_UNIT)}"
+    rf"(?: {_LINE}\b)?)",
+    re.I,
+)
 _CHECKPOINTS = re.compile(
     rf"\bcheckpoint(?:s|ing|ed)?\b(?: (?:is|are|be|taken|written|saved|interval(?: of)?|to be))* "
     rf"(?:(?:every|each|once (?:every|an?)|at least every|per) )?(?:{TIME}|(?P<hour>hour))\b"
@@ -125,6 +136,15 @@ def read_storage_rates(notes: Notes) -> None:
             if written:
                 notes.table("data")[f"minimum_{field}_bytes_per_s"] = written
                 notes.text.record(match, f"storage {what} at least {written}")
+
+
+def read_source(notes: Notes) -> None:
+    """Rate of the customer's source and its network, at which the storage is filled."""
+    if match := notes.text.find(_SOURCE):
+        unit = match["unit"]
+        rate = f"{written_number(ends(match)[1])} {unit[0].upper()}{'B' if 'B' in unit else 'bit'}/s"
+        notes.table("data")["source_bytes_per_s"] = rate
+        notes.text.record_words(match.start("rate"), match.end("rate"), f"the data arrive at {rate}")
 
 
 def read_checkpoints(notes: Notes) -> None:

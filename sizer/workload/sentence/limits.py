@@ -56,8 +56,18 @@ _BOUND = (
     r"(?:\b(?:at most|no more than|not more than|up to|under|below|less than|within|max"
     r"(?:imum)?\.?(?: of)?|limited to|only|budget of) )?"
 )
+# "Rack power 10 kW", "power per rack of 17 kW", "our racks deliver 10 to 17 kW".
+_OF_RACK = (
+    r"(?:\b(?P<of_rack>racks?[ -](?:power|density|feeds?|supply|budget|limit)"
+    r"|(?:power|density|kW|watts) (?:per|of (?:a|each|one|the)|in (?:a|each)|for each) rack"
+    r"|(?:(?:each|every|per|a) rack|(?:(?:our|the|all|all our) )?racks?) "
+    r"(?:gets?|has|have|delivers?|provides?|supplies|supply|takes?|carr(?:y|ies)|supports?|allows?|offers?"
+    r"|(?:is|are) (?:limited|fed|rated)))"
+    r"(?: (?:power|density|supply|budget|limits?|limited|is|are|can|be|only|with|to|of|at|about|around))*:? )?"
+)
 _POWER = re.compile(
-    _BOUND
+    _OF_RACK
+    + _BOUND
     + quantity(
         r" ?(?P<unit>[kM]?W|(?:kilo|mega)?watts?)\b(?P<rack> ?(?:/|(?:per|each|a|in each|for"
         r" each) ?) ?rack| (?:air-cooled |standard )?racks?\b)?(?! ?h\b)(?: of power| power)?" + _TOP,
@@ -77,7 +87,10 @@ _RACKS = re.compile(
 )
 _SERVERS = re.compile(_BOUND + quantity(r" (?:GPU )?(?:servers?|nodes?)\b"), re.I)
 _WATTS = {"w": 1.0, "k": 1e3, "m": 1e6}
-_THING = r"(?:rate|speed|throughput|performance|(?:tok(?:en)?s?|images?|samples?)(?: ?/ ?s(?:ec)?| (?:per|a) second))"
+_THING = (
+    r"(?:rate|speed|throughput|performance|(?:tok(?:en)?s?|images?|samples?)(?: ?/ ?(?:s(?:ec)?|min|h|d(?:ay)?)\b"
+    r"| (?:per|an?|each|every) (?:second|minute|hour|day|week|month)))"
+)
 _MOST = re.compile(
     rf"\b(?:(?:run |train |trained )?as (?:fast|quick|quickly|high|much(?: {_THING})?|many {_THING}) as "
     r"(?:possible|we can|i can|you can|it gets)"
@@ -185,6 +198,7 @@ def _limits(text: UnreadText, with_servers: bool) -> Iterator[ReadLimit]:
         before = text.left[: match.start()]
         is_of_rack = (
             match["rack"]
+            or (match["of_rack"] and not match[0].lower().endswith("total"))
             or _RACKS_OF.search(before)
             or (_RACKS_WITH.search(before) and _EACH.match(text.left, match.end()))
         )

@@ -115,6 +115,8 @@ class Names:
         start = words[place][1]
         if start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
             return 0, None
+        if text.startswith("a ", start):
+            return 0, None  # an article: "a 100 Gbit/s link" names no A100
         run = 1
         while run < self._longest and place + run < len(words):
             gap = text[words[place + run - 1][2] : words[place + run][1]]

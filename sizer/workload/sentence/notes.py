@@ -27,6 +27,8 @@ class Notes:
     # Two trainings of one sentence, each with its network, and where the second begins; else empty.
     trainings: list[dict[str, Any]] = field(default_factory=list)
     second_training_at: int = 0
+    # Targets that belong to one network, or by its place to one of two trainings; else empty.
+    own_targets: dict[str | int, dict[str, Any]] = field(default_factory=dict)
     questions: list[Question] = field(default_factory=list)
     unusable: list[str] = field(default_factory=list)  # phrases that have no place in a request
     currency: str = ""

@@ -24,6 +24,21 @@ _PER_TOKENS = re.compile(
     r"(?:tokens?|tok)\b",
     re.I,
 )
+# An offer of rented GPUs: "rent or buy at 2.50 USD per GPU-hour over 3 years".
+_PER_GPU_HOUR = re.compile(
+    rf"(?:\b(?:at|for|costs?|is|of|with) )?(?:({CURRENCY}) ?({_NUMBER})|({_NUMBER}) ?({CURRENCY}))"
+    r" ?(?:/|per|an?) ?(?:(?:GPU|card|accelerator)s?[ -]?(?:/|per|an?)? ?(?:hours?|hrs?|h)"
+    r"|(?:hours?|hrs?|h) (?:and|per|for (?:a|each)) (?:GPU|card|accelerator))\b",
+    re.I,
+)
+_RENT = r"(?:rent(?:ing|al|ed)?|hir(?:e|ing)|lease|leasing|cloud)"
+_BUY = r"(?:buy(?:ing)?|own(?:ing)?|purchas(?:e|ing))"
+_OR = r" (?:or|vs\.?|versus) (?:to )?"
+_RENTS = re.compile(
+    rf"\b(?:(?:should|shall) (?:we|i) )?(?:{_RENT}{_OR}{_BUY}|{_BUY}{_OR}{_RENT}"
+    rf"|(?:the |a )?{_RENT}(?: GPUs?| offer)?)\b",
+    re.I,
+)
 _CENTS = re.compile(rf"(?:\b(?:at|for|with) )?({_NUMBER}) ?(?:ct|cents?){_PER_KWH}\b", re.I)
 _PUE = re.compile(rf"\b(?:PUE ?(?:of|=|is)? ?({_NUMBER})|({_NUMBER}) PUE)\b", re.I)
 _RANKS = re.compile(
@@ -63,6 +78,16 @@ def ownership_phrases(find: Callable[[re.Pattern[str]], re.Match[str] | None]) -
     find : callable
         First match of a pattern in the unread part of the sentence.
     """
+    rents = False
+    # A price alone says nothing of renting.
+    if find(_RENTS) and (match := find(_PER_GPU_HOUR)):
+        sign, price = (match[1], match[2]) if match[1] else (match[4], match[3])
+        currency, price = currency_of(sign), price.replace(",", ".")
+        meaning = f"rented GPUs at {price} {currency} per GPU-hour"
+        yield OwnershipPhrase(match, meaning, ("rental", "per_gpu_hour"), float(price), currency)
+        rents = True
+        while match := find(_RENTS):
+            yield OwnershipPhrase(match, "compared with rented GPUs", ("rental",), {})
     if match := find(_PRICE):
         sign, price = (match[1], match[2]) if match[1] else (match[4], match[3])
         currency = currency_of(sign)
@@ -79,8 +104,7 @@ def ownership_phrases(find: Callable[[re.Pattern[str]], re.Match[str] | None]) -
     if match := find(_YEARS):
         word = (match[1] or match[2]).lower()
         years = WORDS.index(word) + 1 if word in WORDS else int(word)
-        yield OwnershipPhrase(
-            match, f"cost of ownership over {years} {by_count(years, 'year', 'years')}", ("ownership", "years"), years
-        )
+        what, table = ("rented and bought", "rental") if rents else ("cost of ownership", "ownership")
+        yield OwnershipPhrase(match, f"{what} over {years} {by_count(years, 'year', 'years')}", (table, "years"), years)
     if match := find(_ASKED):
         yield OwnershipPhrase(match, "cost of ownership", ("ownership",), {})

@@ -14,6 +14,7 @@ from sizer.workload.sentence.data import (
     read_host_memory,
     read_samples,
     read_sizes,
+    read_source,
     read_storage_rates,
 )
 from sizer.workload.sentence.dates import need_in
@@ -37,6 +38,7 @@ from sizer.workload.sentence.targets import (
     default_length,
     read_epochs,
     read_habits,
+    read_own_targets,
     read_rate,
     read_time,
     read_times,
@@ -129,6 +131,7 @@ def _read(notes: Notes) -> None:
     _ambiguous_numbers(notes)
     _confidence(notes)
     read_losses(notes)
+    read_source(notes)
     read_fabrics(notes)
     read_storage_rates(notes)
     read_capacity(notes)
@@ -157,6 +160,7 @@ def _read(notes: Notes) -> None:
     _task(notes)
     read_gpu_memory(notes)
     read_host_memory(notes)
+    read_own_targets(notes)
     read_rate(notes)
     read_times(notes)
     read_epochs(notes)
@@ -345,23 +349,26 @@ def _request(notes: Notes) -> dict[str, Any]:
     asked = {question.about for question in notes.questions}
     if not notes.dnns and notes.own_model is None and not {"network", "unavailable"} & asked:
         notes.ask(Question("network", answers=network_answers(notes)))
-    if "target" not in notes.work and not {"limit", "number"} & asked:
+    trainings = [(place, training) for place, training in enumerate(notes.trainings) if training["dnn"] is not None]
+    own = notes.own_targets
+    has_targets = "target" in notes.work or (own and all(key in own for key in (() if trainings else notes.dnns)))
+    if not has_targets and not {"limit", "number"} & asked:
         notes.ask(Question("target", answers=target_answers(notes)))
-    trainings = [training for training in notes.trainings if training["dnn"] is not None]
-    for training in trainings:
-        work = {**training, **notes.work}
+    for place, training in trainings:
+        work = {**training, **notes.work, **_own_target(notes, place)}
         default_length(notes, work)
         works.append(work)
     for dnn in notes.dnns:
-        if any(training["dnn"] == dnn for training in trainings):
+        if any(training["dnn"] == dnn for _, training in trainings):
             continue
         is_language = catalog.dnns[dnn].transformer is not None
         work = {"dnn": dnn, **{key: notes.work[key] for key in notes.work if is_language or key not in _OF_LANGUAGE}}
+        work |= _own_target(notes, dnn)
         _default_dataset(notes, work)
         default_length(notes, work)
         kind = "validation" if "task" in work else "training"
         works.append({"name": f"{short_name(catalog.dnns[dnn])} {kind}", **work})
-    if notes.own_model is not None and all(training["dnn"] != notes.own_model for training in trainings):
+    if notes.own_model is not None and all(training["dnn"] != notes.own_model for _, training in trainings):
         work = {"dnn": notes.own_model, **notes.work}
         if "time_to_train_s" in work.get("target", {}) and "tokens" not in work:
             ask_tokens(notes, notes.own_model["name"])
@@ -376,6 +383,10 @@ def _request(notes: Notes) -> dict[str, Any]:
         except RequestError as error:
             notes.refuse("", "; ".join(line.removeprefix("sentence: ") for line in str(error).splitlines()))
     return request
+
+
+def _own_target(notes: Notes, key: str | int) -> dict[str, Any]:
+    return {"target": notes.own_targets[key]} if key in notes.own_targets else {}
 
 
 def _default_dataset(notes: Notes, work: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 " limits; and the training length."""
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from sizer.base.quantities import SECONDS, grouped, parse
@@ -9,6 +10,7 @@ from sizer.base.units import DAY_S, HOUR_S
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.schema import Recipe
 from sizer.workload.sentence.equipment.named import eras_meant
+from sizer.workload.sentence.names import DNN
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT, ends, quantity, value_of, written_number
 from sizer.workload.sentence.reading import Question
@@ -32,8 +34,10 @@ _RATE_SHORT = re.compile(quantity(r" ?(?P<noun>fps|ips|img/s)\b(?P<period>)", be
 _RATE_BARE = re.compile(quantity(r"(?P<noun>)(?: ?/ ?| per )(?P<period>s|sec|second)\b"), re.I)
 _UNITS = r"(?P<unit>h|hrs?|hours?|mins?|minutes?|days?|d|weeks?|wks?|fortnights?|months?)"
 TIME = quantity(rf"[ -]?{_UNITS}\b", between=r"(?:[ -]?(?:h|hrs?|hours?|mins?|minutes?|days?|d|weeks?))")
+# "Tokens per day" are a rate, and no time.
+_NO_RATE = "".join(f"(?<!{noun} )" for noun in ("token", "tokens", "images", "samples", "sequences", "sentences"))
 _TIME = re.compile(
-    r"(?:\b(?:in|within|under|less than|no more than|at most|takes?|max(?:imum)?|over|for)"
+    rf"{_NO_RATE}(?:\b(?:in|within|under|less than|no more than|at most|takes?|max(?:imum)?|over|for)"
     rf" (?:about |under |less than |the space of )?)?{TIME}",
     re.I,
 )
@@ -43,9 +47,9 @@ _SOME_TIMES = {
         r" )?(?:next |tomorrow )?morning)\b",
         re.I,
     ),
-    "1 d": re.compile(r"\b(?:(?:every|each|per) day|daily|within the day|same day|once a day)\b", re.I),
+    "1 d": re.compile(rf"\b(?:{_NO_RATE}(?:every|each|per) day|daily|within the day|same day|once a day)\b", re.I),
     "2 d": re.compile(r"\b(?:over (?:the|a) weekend|(?:in|within) a weekend)\b", re.I),
-    "1 weeks": re.compile(r"\b(?:(?:every|each|per) week|weekly|once a week)\b", re.I),
+    "1 weeks": re.compile(rf"\b(?:{_NO_RATE}(?:every|each|per) week|weekly|once a week)\b", re.I),
 }
 # "5 times a day": each time takes at most its share of the day.
 _TIMES = re.compile(
@@ -248,3 +252,49 @@ def ask_tokens(notes: Notes, model: str) -> None:
 def _common_first(item: Recipe) -> tuple[bool, str]:
     # The common schedule of fixed length where there is one, else the newest rules of a benchmark.
     return "epochs" in item.id, item.id
+
+
+# --- targets of several networks, each stated with its network: "A at 9,000 images/s and B in 2 hours"
+
+
+def read_own_targets(notes: Notes) -> None:
+    """Note the target of each network where at least two state one; else the sentence has one target for all."""
+    if "target" in notes.work or "task" in notes.work:
+        return
+    if notes.trainings:
+        cut, end = notes.second_training_at, len(notes.text.sentence)
+        parts: list[tuple[Any, int, int]] = [(0, 0, cut), (1, cut, end)]
+    else:
+        parts = _parts_by_network(notes)
+    if len(parts) < 2:
+        return
+    left, phrases, unusable = notes.text.left, list(notes.text.phrases), list(notes.unusable)
+    targets = {key: target for key, start, end in parts if (target := _target_between(notes, key, start, end))}
+    if len(targets) < 2:
+        notes.text.left, notes.text.phrases, notes.unusable = left, phrases, unusable
+        return
+    notes.own_targets = targets
+
+
+def _parts_by_network(notes: Notes) -> list[tuple[Any, int, int]]:
+    """Where each network is told of: from its first name to the first name of the next one."""
+    starts: dict[str, int] = {}
+    for one in sorted(notes.mentions, key=lambda mention: mention.start):
+        if one.kind == DNN and one.ids[0] in notes.dnns:
+            starts.setdefault(one.ids[0], one.start)
+    places = [*starts.values(), len(notes.text.sentence)]
+    return [(dnn, start, end) for dnn, (start, end) in zip(starts, pairwise(places), strict=True)]
+
+
+def _target_between(notes: Notes, key: Any, start: int, end: int) -> dict[str, Any] | None:
+    """The target that some part of the sentence states; the part is read as if it stood alone."""
+    text, work, dnns = notes.text, notes.work, notes.dnns
+    left = text.left
+    text.left = READ * start + left[start:end] + READ * (len(left) - end)
+    notes.work, notes.dnns = {}, [key] if isinstance(key, str) else dnns
+    read_rate(notes)
+    read_time(notes)
+    target: dict[str, Any] | None = notes.work.get("target")
+    text.left = left[:start] + text.left[start:end] + left[end:]
+    notes.work, notes.dnns = work, dnns
+    return target

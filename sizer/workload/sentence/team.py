@@ -58,11 +58,26 @@ _SHARES = re.compile(
 _LOSSES = {
     "server": r"(?:GPU |compute )?(?:servers?|nodes?|machines?|box(?:es)?)",
     "storage-node": r"storage nodes?",
-    "switch": r"switch(?:es)?",
+    "switch": r"(?:(?:leaf|spine|core|edge|ToR|top[ -]of[ -]rack|fabric|network|InfiniBand|Ethernet)[ -])?"
+    r"switch(?:es)?",
     "gateway": r"gateways?",
     "feed": r"(?:power )?feeds?",
     "head-node": r"head[ -]?nodes?",
 }
+# Longest first: a storage node is no node of GPUs.
+_LOST = rf"\b(?:{'|'.join(sorted(_LOSSES.values(), key=len, reverse=True))})(?!\w)"
+_ANY = r"(?:an?|one|any(?: (?:one|single))?|a single|the|each|1)"
+_LOST_ITEMS = rf"(?:{_ANY} )?{_LOST}(?:(?: ?, ?(?:and |or )?| and | or | plus | as well as )(?:of )?{_ANY} {_LOST})*"
+_FAILURES = re.compile(
+    r"\b(?:(?:surviv|toler|withst|sustain|endure|cope|despite|handl|resilien|robust|protect)\w*"
+    r"(?: (?:with|to|of|against))?"
+    rf" (?:(?:(?:the|a) )?(?:loss|failure|outage)s? of {_LOST_ITEMS}"
+    rf"|{_LOST_ITEMS}(?: (?:loss|failure|outage|down|failing|failures))?)"
+    rf"|{_ANY} {_LOST}(?: (?:and|or) {_ANY} {_LOST})* (?:may|can|might|could) (?:fail|be lost|go down|break)"
+    rf"|redundant {_LOST}(?: and {_LOST})*|(?:if|when) {_ANY} {_LOST} (?:fails|dies|goes down|is lost|breaks)"
+    rf"|(?:los(?:e|ing)|(?:loss|failure|outage) of) {_ANY} {_LOST})(?!\w)",
+    re.I,
+)
 _HEADS = r"head[\s-]?nodes?"
 _TWO_HEADS = re.compile(
     r"\b(?:(?:two|2|a second|redundant|HA|highly[ -]available|high[ -]availability) (?:redundant |HA )?"
@@ -92,6 +107,12 @@ _GROWTH_BY = (
         rf"(?: rate)?(?: of| is|:)? (?:about |around )?(?P<percent>{COUNT}) ?(?:%|per ?cent)(?!\w){_NEXT_YEARS}",
         re.I,
     ),
+)
+# "Double the load every year"
+_DOUBLES = re.compile(
+    r"\b(?P<factor>doubl|tripl|quadrupl)(?:es?|ing) (?:the |our |their )?"
+    rf"(?P<what>data(?:set)?|volumes?|team|demand|load|targets?|throughput) {_YEARLY}{_NEXT_YEARS}",
+    re.I,
 )
 # Growth that does not say of what is that of the load.
 _GROWTH_ALONE = re.compile(
@@ -176,27 +197,23 @@ def read_losses(notes: Notes) -> None:
     ):
         found.append("server")
         notes.text.record(match, "targets are met without any one server")
-    for loss, noun in sorted(_LOSSES.items(), key=lambda item: -len(item[1])):
-        pattern = re.compile(
-            r"\b(?:(?:surviv|toler|withst|sustain|endure|cope|despite|handl|resilien|robust|protect)\w*"
-            rf"(?: (?:with|to|of|against))? (?:the"
-            rf" )?(?:(?:loss|failure|outage)s? of )?(?:a|one|any(?: one)?|a single) {noun}(?: (?:loss"
-            r"|failure|outage|down))?"
-            rf"|(?:a|one|any(?: one)?|a single) {noun} (?:may|can|might|could) (?:fail|be lost|go"
-            rf" down|break)|redundant {noun}|(?:if|when) (?:a|one|any) {noun} (?:fails|dies|goes"
-            rf" down)|los(?:e|ing) (?:a|one|any) {noun})(?!\w)",
-            re.I,
-        )
-        if match := notes.text.find(pattern):
-            found.append(loss)
-            notes.text.record(match, f"targets are met without any one {loss.replace('-', ' ')}")
+    while match := notes.text.find(_FAILURES):
+        lost = [_loss_named(noun[0]) for noun in re.finditer(_LOST, match[0], re.I)]
+        found += lost
+        kinds = " and ".join(f"one {loss.replace('-', ' ')}" for loss in dict.fromkeys(lost))
+        notes.text.record(match, f"targets are met without any {kinds}")
     if found:
         notes.request["resilience"] = {"keeps_targets_without": list(dict.fromkeys(found))}
 
 
+def _loss_named(words: str) -> str:
+    """What is lost, by its words."""
+    return next(loss for loss, noun in _LOSSES.items() if re.fullmatch(noun, words, re.I))
+
+
 def read_growth(notes: Notes) -> None:
     """Yearly growth of data, team or targets."""
-    patterns = (_GROWTH, _GROWTH_ALONE, *_GROWTH_BY)
+    patterns = (_GROWTH, _DOUBLES, _GROWTH_ALONE, *_GROWTH_BY)
     for match in [match for pattern in patterns for match in pattern.finditer(notes.text.left)]:
         if READ in notes.text.left[match.start() : match.end()]:
             continue

@@ -1,5 +1,6 @@
 """The most that limits give: hand arithmetic, laws of the front, and what is refused."""
 
+import re
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -12,6 +13,7 @@ from sizer import Catalog, SizingRequest, SizingResult, size
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.loader import shipped_catalog
 from sizer.export.design_json import design_document
+from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.limits import SizeLimit
@@ -241,3 +243,13 @@ def test_a_sentence_with_a_rate_keeps_it_next_to_a_limit():
     question = read_sentence("ResNet-50 as fast as possible", catalog()).question
     assert question is not None
     assert question.about == "limit"
+
+
+def test_the_next_step_says_how_far_it_lies_over_the_limit():
+    """A DGX-1 for 149,000 USD: 500,000 buy three, 447,000; four are 596,000 and cables with them."""
+    result = size(asked(MAXIMUM, budget=500_000), catalog())
+    text = " ".join(maximum_sentences(result, with_amounts=True)).replace("\u202f", "")
+    found = re.search(r" for USD (\d+), USD (\d+) over the limit, with", text)
+    assert found is not None, text
+    assert int(found[1]) - int(found[2]) == 500_000
+    assert 596_000 <= int(found[1]) < 620_000

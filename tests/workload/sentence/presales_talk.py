@@ -19,6 +19,14 @@ from tests.workload.sentence.presales_language import (
 
 BERT = {"w.dnn": "bert-large", "w.dataset": "wikipedia-bert"}
 DDN = {"platforms.storage": ["ai400x2", "ai400x2-turbo", "ai400x3"]}
+
+
+def losses(*what: str) -> dict[str, object]:
+    """What may fail, one at a time."""
+    return {"resilience.keeps_targets_without": list(what)}
+
+
+DGX1 = {"platforms.servers": ["dgx-1"]}
 RACKS_OF_15_KW = {"limits.rack_power_w": 15e3}
 
 TALK = (
@@ -150,5 +158,72 @@ TALK = (
     Expected("GPT-J 6B fine-tuning on 4 L40S", gpus(4) | on("l40s-48gb"), asks="unavailable"),
     Expected(
         "Our budget tops out at EUR 900.000; train BERT-large as fast as we can", BERT, asks="number", unread=("EUR",)
+    ),
+    # Power of a rack, whichever way round it is said
+    Expected("Llama 3 8B on 16 B200, rack power limit 12 kW", L8 | gpus(16) | B200 | {"limits.rack_power_w": 12e3}),
+    Expected("Llama 3 8B on 16 B200, rack density of 15 kW", L8 | gpus(16) | B200 | {"limits.rack_power_w": 15e3}),
+    Expected("Llama 3 8B on 16 B200, power per rack 17 kW", L8 | gpus(16) | B200 | {"limits.rack_power_w": 17e3}),
+    Expected("Llama 3 8B on 16 B200, our racks deliver 10-17 kW", L8 | gpus(16) | B200 | {"limits.rack_power_w": 17e3}),
+    Expected("Llama 3 8B on 16 B200, each rack gets 15 kW", L8 | gpus(16) | B200 | {"limits.rack_power_w": 15e3}),
+    Expected("Llama 3 8B on 16 B200, our racks have 40 kW in total", L8 | gpus(16) | B200 | {"limits.power_w": 40e3}),
+    # The most in a day is a rate, and no time to train
+    Expected("The most tokens per day of Llama 3 8B within 100 kW", L8 | MOST | {"limits.power_w": 100e3}),
+    Expected("As many tokens a day as possible for Llama 3 8B within 1 MW", L8 | MOST | {"limits.power_w": 1e6}),
+    # What is owned is there; it is no limit of what is bought
+    Expected(
+        "4 DGX H100 owned, train Llama 3 70B on 200 billion tokens in 60 days",
+        L70 | tokens(200e9) | time("60 d") | {"existing.servers.dgx-h100": 4},
+    ),
+    Expected(
+        "Our 4 DGX H100 should train Llama 3 70B on 100 billion tokens in 90 days",
+        L70 | tokens(100e9) | time("90 d") | {"existing.servers.dgx-h100": 4},
+    ),
+    Expected("20 V100 nodes (DGX-1) owned, ResNet-50 at 60k images/s", R50 | image_rate(60_000) | DGX1, asks="server"),
+    # Exclusions that follow the name
+    Expected(
+        "Llama 3 8B on 16 H100, InfiniBand is not allowed",
+        L8 | gpus(16) | H100 | {"platforms.fabrics": ["800gbe", "400gbe", "200gbe"]},
+    ),
+    Expected("Llama 3 8B on 16 H100, liquid cooling is not possible", L8 | gpus(16) | H100 | {"site.cooling": "air"}),
+    Expected(
+        "Llama 3 8B on 16 H100, NetApp is excluded",
+        L8 | gpus(16) | H100 | {"platforms.forbidden_storage": ["netapp-a1k", "netapp-a900"]},
+    ),
+    Expected(
+        "Llama 3 8B on 16 H100, NetApp storage preferred",
+        L8 | gpus(16) | H100 | {"platforms.prefer_vendors": ["NetApp"]},
+    ),
+    # Losses: kinds of switches, and several in a list
+    Expected("Llama 3 8B on 16 H100, must survive the loss of a leaf switch", L8 | gpus(16) | H100 | losses("switch")),
+    Expected("Llama 3 8B on 16 H100, must survive a leaf switch failure", L8 | gpus(16) | H100 | losses("switch")),
+    Expected(
+        "Llama 3 8B on 16 H100, must survive the loss of a server and a storage node",
+        L8 | gpus(16) | H100 | losses("server", "storage-node"),
+    ),
+    Expected(
+        "Llama 3 8B on 16 H100, tolerates the failure of one node, one switch or one power feed",
+        L8 | gpus(16) | H100 | losses("server", "switch", "feed"),
+    ),
+    # An offer of rented GPUs
+    Expected(
+        "Llama 3 8B on 16 H100, rent or buy at 2.50 USD per GPU-hour over 3 years",
+        L8 | gpus(16) | H100 | {"rental.per_gpu_hour": 2.5, "rental.years": 3},
+    ),
+    Expected(
+        "Llama 3 8B on 16 H100, the cloud costs $3/GPU/h: buy or rent",
+        L8 | gpus(16) | H100 | {"rental.per_gpu_hour": 3.0},
+    ),
+    # What fills the storage; "a 100" is no A100
+    Expected(
+        "Fill 2 PB over a 100 Gbit/s link, ResNet-50 at 50000 images/s on H100",
+        R50 | image_rate(50_000) | H100 | {"w.dataset_bytes": "2 PB", "data.source_bytes_per_s": "100 Gbit/s"},
+    ),
+    Expected(
+        "ResNet-50 on 300 TB at 3000 images/s, fed over 1 Gbit/s",
+        R50 | image_rate(3000) | {"w.dataset_bytes": "300 TB", "data.source_bytes_per_s": "1 Gbit/s"},
+    ),
+    Expected(
+        "Train Llama 3 70B on 1T tokens in 30 days on H100; double the load every year for 3 years",
+        L70 | tokens(1e12) | time("30 d") | H100 | {"growth.target": 2.0, "growth.years": 3},
     ),
 )

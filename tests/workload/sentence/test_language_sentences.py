@@ -180,3 +180,39 @@ def test_formats_and_software_by_name(sentence, changed):
     assert not reading.unread
     work = reading.request["workload"][0]
     assert {key: work.get(key) for key in changed} == changed
+
+
+@pytest.mark.parametrize(
+    ("sentence", "targets"),
+    [
+        (
+            "Train ResNet-50 at 20000 images/s and BERT-large at 5000 sequences/s on H100",
+            [{"samples_per_s": "20000 images/s"}, {"samples_per_s": "5000 samples/s"}],
+        ),
+        (
+            "Train Llama 3 8B on 100B tokens in 10 days and ResNet-50 on ImageNet in 2 hours",
+            [{"time_to_train_s": "10 d"}, {"time_to_train_s": "2 h"}],
+        ),
+        # One target of all, whether it stands with the last network or with the first.
+        ("Train ResNet-50 and BERT-large in 4 hours on H100", [{"time_to_train_s": "4 h"}, {"time_to_train_s": "4 h"}]),
+        ("ResNet-50 in 4 hours, BERT-large too, on H100", [{"time_to_train_s": "4 h"}, {"time_to_train_s": "4 h"}]),
+    ],
+)
+def test_each_network_has_the_target_that_is_stated_with_it(sentence: str, targets: list[dict[str, str]]) -> None:
+    reading = read_sentence(sentence, examples.catalog())
+    assert [work["target"] for work in reading.request["workload"]] == targets
+    assert reading.question is None
+    assert not reading.unread or reading.unread == ("too",)
+
+
+def test_adapters_next_to_a_pre_training_keep_their_tokens_and_time() -> None:
+    """100 M tokens are a thousandth of 100 G, and no length of a sequence."""
+    reading = read_sentence(
+        "Train Llama 3 8B on 100B tokens in 10 days and fine-tune Llama 3 70B with LoRA on 100M tokens in 1 day",
+        examples.catalog(),
+    )
+    first, second = reading.request["workload"]
+    assert (first["tokens"], first["target"]) == (100e9, {"time_to_train_s": "10 d"})
+    assert (second["tokens"], second["target"], second["method"]) == (100e6, {"time_to_train_s": "1 d"}, "lora")
+    assert reading.question is None
+    assert reading.unread == ()

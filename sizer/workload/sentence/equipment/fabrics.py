@@ -7,7 +7,7 @@ from sizer.catalog.fabrics import fabric_links, fabric_ports
 from sizer.catalog.generations import era_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
-from sizer.workload.sentence.equipment.named import NEGATION, eras_meant
+from sizer.workload.sentence.equipment.named import NEGATION, NEGATION_AFTER, eras_meant
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import ends, quantity
 
@@ -71,6 +71,10 @@ def read_fabrics(notes: Notes) -> None:
             speed = float(match["ib_speed"])
             kinds = [kind for kind in kinds if notes.catalog.links[kind].gbit_per_s.value == speed] or kinds
         is_excluded = re.search(rf"{NEGATION}$", notes.before(match.start()), re.I) is not None
+        negated_after = re.compile(NEGATION_AFTER, re.I).match(notes.text.left, match.end())
+        if negated_after is not None:
+            is_excluded = True
+            notes.text.mark(negated_after.start(), negated_after.end())
         if is_excluded:
             kinds = [link.id for link in links if link.id not in kinds]
             _take_negation(notes, match.start())

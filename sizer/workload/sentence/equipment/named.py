@@ -29,6 +29,10 @@ NEGATION = (
     r" but|other than|rather than|instead of|never|nor)\b"
     r"(?: (?:the|any|a|on|with|from|by|use|using))*(?: new)? ?)"
 )
+NEGATION_AFTER = (
+    r"(?: (?:is|are|must be|has to be))? (?:(?:not|never) (?:be )?(?:allowed|permitted|wanted|possible|available"
+    r"|acceptable|an option|used|supported)|excluded|forbidden|ruled out|prohibited|out of the question|impossible)\b"
+)
 _JOIN = r"(?: ?, ?(?:and |or )?| and | or | ?& ?| ?\+ ?| ?/ ?)"
 # Kinds of shared storage by how their clients reach it.
 _STORAGE_KINDS = (
@@ -47,17 +51,20 @@ _STORAGE_KINDS = (
 _NOW = r"(?:today|currently|at (?:the moment|present)|right now|so far)"
 _EXISTING = re.compile(
     r"(?:\b(?:already|existing|(?<!to )has|(?<!to )have|(?<!to )own|owns|there (?:is|are)|extend\w*|expand\w*|reus\w+"
-    r"|installed|bought|purchased|(?:still|currently) (?:us(?:e|es|ing)|runs?|running|trains?|training|operat\w+))\b"
+    r"|owned|installed|bought|purchased"
+    r"|(?:still|currently) (?:us(?:e|es|ing)|runs?|running|trains?|training|operat\w+))\b"
     r"(?! (?:to|room|space|a budget|budget|data)))",
     re.I,
 )
+_OURS = re.compile(r"\b(?:our|their) $", re.I)  # of counted equipment: "our 4 DGX H100"
 _EXISTING_AFTER = re.compile(
-    rf" (?:is |are )?(?:already )?(?:in place|installed|on site|on the floor|{_NOW}|in (?:production|operation|use))\b",
+    rf"(?: ?\([^()]*\))? (?:is |are )?(?:already )?(?:in place|owned|(?:on|at) hand|installed"
+    rf"|on site|on the floor|{_NOW}|in (?:production|operation|use))\b",
     re.I,
 )
 EXISTING_WORDS = re.compile(
-    rf"\b(?:existing|already|in place|installed|on site|on the floor|extend\w*|expand\w*|bought|purchased|{_NOW}"
-    r"|in (?:production|operation|use))\b",
+    r"\b(?:existing|already|in place|owned|(?:on|at) hand|installed|on site|on the floor|extend\w*|expand\w*|bought"
+    rf"|purchased|{_NOW}|in (?:production|operation|use))\b",
     re.I,
 )
 _NOUN_AFTER = (
@@ -116,7 +123,8 @@ def read_storage_kind(notes: Notes) -> None:
 
 def is_existing(notes: Notes, start: int, end: int) -> bool:
     """Whether the words around equipment say that the customer has it."""
-    is_told_before = _EXISTING.search(notes.before(start)) is not None
+    before = notes.before(start)
+    is_told_before = _EXISTING.search(before) is not None or _OURS.search(before) is not None
     return is_told_before or _EXISTING_AFTER.match(notes.after(end)) is not None
 
 
@@ -167,7 +175,8 @@ _GROUP = re.compile(
     r"(?P<only>[ -]only\b| exclusively\b)?(?P<shop>[ -](?:shop|house|customer|account|preferred)\b)?"
     rf"(?P<switches>{_NETWORKING})?(?P<gpus> (?:GPUs?|cards)\b)?"
     r"(?P<servers> (?:GPU )?(?:servers?|boxes|compute|nodes|hardware for compute)\b)?"
-    r"(?P<storage> (?:storage|arrays?|filers?|NAS)\b)?",
+    r"(?P<storage> (?:storage|arrays?|filers?|NAS)\b)?(?P<preferred_after> (?:is |are )?preferred\b)?"
+    rf"(?P<negated_after>{NEGATION_AFTER})?",
     re.I,
 )
 
@@ -187,17 +196,25 @@ def read_named(notes: Notes) -> None:
             _vendors(notes, match, vendors)
 
 
+def _is_negated(match: re.Match[str]) -> bool:
+    return bool(match["negated"] or match["negated_after"])
+
+
+def _is_preferred(match: re.Match[str]) -> bool:
+    return bool(match["prefer"] or match["shop"] or match["preferred_after"])
+
+
 def _items(notes: Notes, match: re.Match[str], servers: list[str], storage: list[str]) -> None:
     meanings = []
     for kind, part, keys in ((SERVER, "servers", servers), (STORAGE, "storage", storage)):
         if not keys:
             continue
         orderable = _orderable(notes, kind, keys)
-        if not orderable and not match["negated"]:
+        if not orderable and not _is_negated(match):
             ask_unavailable(notes, "server" if kind == SERVER else "storage", match.start("names"), match.end("names"))
             notes.text.mark(match.start(), match.end())
             return
-        _allow(notes, f"forbidden_{part}" if match["negated"] else part, orderable)
+        _allow(notes, f"forbidden_{part}" if _is_negated(match) else part, orderable)
         meanings.append(f"{'excluded' if match['negated'] else 'allowed'} {part}: {_names(notes, orderable)}")
     notes.text.record(match, "; ".join(meanings))
 
@@ -214,11 +231,11 @@ def _vendors(notes: Notes, match: re.Match[str], vendors: list[str]) -> None:
         "servers": bool(match["servers"]) or before.endswith(("servers", "compute")),
         "storage": bool(match["storage"]) or before.startswith(("storage", "arrays", "filers")),
     }
-    if match["negated"]:
+    if _is_negated(match):
         _allow(notes, "forbidden_servers", servers)
         _allow(notes, "forbidden_storage", storage)
         notes.text.record(match, f"excluded vendors: {', '.join(vendors)}")
-    elif match["prefer"] or match["shop"] or not (any(called.values()) or is_strict):
+    elif _is_preferred(match) or not (any(called.values()) or is_strict):
         platforms = notes.table("platforms")
         platforms["prefer_vendors"] = list(dict.fromkeys([*platforms.get("prefer_vendors", []), *vendors]))
         notes.text.record(match, f"preferred vendors: {', '.join(vendors)}")
@@ -244,12 +261,12 @@ def _makes_gpus_only(notes: Notes, vendor: str) -> bool:
 
 def _gpus_of_vendors(notes: Notes, match: re.Match[str], vendors: list[str]) -> None:
     """Only, or none of, the GPUs of some vendors; a preference among GPUs has no place in a request."""
-    if match["prefer"] or match["shop"]:
+    if _is_preferred(match):
         notes.leave(match)
         return
     catalog, eras = notes.catalog, eras_meant(notes)
     usable = usable_gpus(catalog)
-    is_negated = match["negated"] is not None
+    is_negated = _is_negated(match)
     meant = [
         gpu for gpu in usable if any(is_of_vendor(catalog.gpus[gpu].vendor, one) for one in vendors) is not is_negated
     ]

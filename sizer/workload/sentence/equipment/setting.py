@@ -2,6 +2,7 @@
 
 import re
 
+from sizer.workload.sentence.equipment.named import NEGATION_AFTER
 from sizer.workload.sentence.names import GPU, SERVER, VENDOR
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT
@@ -43,7 +44,9 @@ _REASON = re.compile(rf"{_ENDS}(?:{_WHEN})?", re.I)
 
 _COOLING = {
     "air": re.compile(
-        r"\b(?:air[ -]?cool(?:ed|ing)(?: only)?|(?:no|without|not) (?:liquid|water)(?:[ -]cool(?:ed|ing))?)\b", re.I
+        r"\b(?:air[ -]?cool(?:ed|ing)(?: only)?|(?:no|without|not) (?:liquid|water)(?:[ -]cool(?:ed|ing))?)\b"
+        rf"|\b(?:liquid|water)[ -]cooling{NEGATION_AFTER}",
+        re.I,
     ),
     "liquid": re.compile(r"\b(?:with |direct )*(?:liquid|water)[ -]cool(?:ed|ing)\b|\bDLC\b", re.I),
 }

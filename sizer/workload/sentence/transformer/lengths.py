@@ -123,10 +123,16 @@ def settle_samples(work: dict[str, Any], samples: Samples, sequence: int) -> Non
 
 def without_lengths(notes: Notes, phrases: Sequence[LanguagePhrase]) -> list[LanguagePhrase]:
     """Phrases without numbers of tokens that are far too small for a second training length; what they are is asked."""
-    all_tokens = [one.value for one in phrases if one.key == "tokens" and isinstance(one.value, float)]
-    most = max(all_tokens, default=0.0)
+
+    def is_of_second(one: LanguagePhrase) -> bool:
+        return bool(notes.trainings) and one.match.start() >= notes.second_training_at
+
+    tokens = [one for one in phrases if one.key == "tokens" and isinstance(one.value, float)]
     kept: list[LanguagePhrase] = []
     for one in phrases:
+        # Adapters take a thousandth of the tokens of a pre-training: lengths of two trainings are not compared.
+        of_same = (other.value for other in tokens if is_of_second(other) is is_of_second(one))
+        most = max((value for value in of_same if isinstance(value, float)), default=0.0)
         if one.key != "tokens" or not isinstance(one.value, float) or one.value * _LEAST_SEQUENCES > most:
             kept.append(one)
             continue
