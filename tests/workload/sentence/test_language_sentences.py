@@ -180,3 +180,19 @@ def test_formats_and_software_by_name(sentence, changed):
     assert not reading.unread
     work = reading.request["workload"][0]
     assert {key: work.get(key) for key in changed} == changed
+
+
+def answers_of(sentence):
+    question = read_sentence(sentence, examples.catalog()).question
+    assert question.about == "target"
+    readings = [read_sentence(answer.sentence, examples.catalog()) for answer in question.answers]
+    assert all(reading.is_complete for reading in readings)
+    return [answer.label for answer in question.answers]
+
+
+def test_targets_of_a_language_model_are_whole_servers_and_times_with_tokens():
+    """A rack of GB200 NVL72 has 72 GPUs; 4 racks have 288. A day or a night trains no 405B model."""
+    labels = answers_of("405B on GB200 NVL72")
+    assert labels == ["72 GPUs", "288 GPUs", "1 trillion tokens in 30 days", "100,000 tokens/s"]
+    assert answers_of("Llama 3 8B, 2T tokens")[2:4] == ["in a week", "in 30 days"]
+    assert answers_of("fine-tune Llama 70B with LoRA")[2] == "100 million tokens in a day"
