@@ -83,6 +83,22 @@ def test_labels_and_choices_of_the_data_form_are_read_to_their_end(chromium, add
     page.context.close()
 
 
+_CUT_FIGURES = """() => [...document.querySelectorAll('[data-testid="stMetricValue"], [data-testid="stMetricValue"] *')]
+    .filter(part => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX !== 'visible')
+    .map(part => part.innerText)"""
+
+
+def test_figures_are_read_to_their_end_on_a_phone(chromium, address):
+    page = window(chromium, 390, 800)
+    page.goto(address)
+    settled(page)
+    to_page(page, "What-if")
+    page.get_by_test_id("stMetricValue").first.wait_for(timeout=60_000)
+    assert page.evaluate(_CUT_FIGURES) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.context.close()
+
+
 def test_the_files_come_down(page):
     to_page(page, "Document")
     for label, start, ending in (
