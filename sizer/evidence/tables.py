@@ -51,8 +51,8 @@ def generations_table(groups: Sequence[GroupAccuracy]) -> Table | None:
         "Language models by generation of GPU and software stack",
         groups,
         [
-            Field("Generation", lambda one: capital(one.generation) or "other", width=14),
-            Field("Software stack", lambda one: one.stack, width=20),
+            Field("Generation", lambda one: capital(one.generation_name), width=14),
+            Field("Software stack", lambda one: one.stack_name, width=20),
             Field("Runs", lambda one: grouped(one.runs), "right", 8),
             Field("Models", lambda one: grouped(one.models), "right", 9),
             Field("Most GPUs", lambda one: grouped(one.most_gpus), "right", 11),

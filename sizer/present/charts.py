@@ -240,7 +240,9 @@ def scaling_finding(answer: WorkloadAnswer, n_gpus: int) -> str:
         return f"{grouped(n_gpus)} GPUs deliver {rate}"
     text = f"Scaling efficiency at {grouped(n_gpus)} GPUs: {percent(answer.scaling_efficiency)}"
     gpus, rates = np.atleast_1d(answer.scaling.n_gpus), np.atleast_1d(answer.scaling.throughput.value)
-    if gpus.max() < 2 * n_gpus or answer.language is not None:
+    if answer.language is not None:
+        return f"{text}, compared with the fewest servers that hold the model"
+    if gpus.max() < 2 * n_gpus:
         return text
     ratio = float(np.interp(2 * n_gpus, gpus, rates)) / float(answer.throughput.value)
     # A rate that falls with more GPUs is the finding, not what they reach so far.

@@ -118,7 +118,7 @@ def _scaling(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     if answer.language is not None:
         each = float(answer.throughput.value) / answer.language.gpus_used
         rate = f"{significant(each)} {words.sample_unit(answer.dnn)}" if answer.rate_is_predicted else NOT_PREDICTED
-        compared = ("Compared with the fewest servers", share)
+        compared = ("Scaling efficiency compared with the fewest servers", share)
         is_more = answer.language.gpus_used > np.min(answer.scaling.n_gpus)
         return [("Rate of one GPU", rate), *([compared] if is_more else [])]
     return [("Scaling efficiency compared with one GPU", share), *_scaling_from_one_server(answer)]

@@ -243,7 +243,7 @@ def _store(path: RequestPath, field: FormField, after: After | None = None) -> N
             number = parse(field.widget.kind, value)
             value = int(number) if field.widget.kind.is_whole else number
             st.session_state[key(path)] = written(field.widget.kind, value)
-    state.put(path, None if value is False else value)
+    state.put(path, None if value is False and isinstance(field.widget, Checkbox) else value)
     if after is not None:
         after()
 

@@ -6,6 +6,7 @@ from sizer.base.quantities import (
     AMOUNT,
     BYTES,
     SAMPLES_PER_S,
+    TOKENS,
     TOKENS_PER_S,
     QuantityKind,
     decimal_reading,
@@ -14,6 +15,7 @@ from sizer.base.quantities import (
     parse,
     si,
     significant,
+    tokens_text,
 )
 from sizer.base.units import TIB
 
@@ -68,6 +70,8 @@ def understood(kind: QuantityKind, value: float, typed: object) -> str:
         return f"{grouped(value) if value >= 1000 else significant(value, 4)} {unit}"
     if kind is AMOUNT:
         return grouped(value)
+    if kind is TOKENS:
+        return tokens_text(value)
     if kind is BYTES:
         return f"{si(value, 'B', 4)} = {significant(value / TIB)} TiB" if value >= TIB else f"{grouped(value)} B"
     if kind.unit == "s":

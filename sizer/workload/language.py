@@ -36,7 +36,7 @@ _ADAPTER_SEQUENCES = 8
 # section 3.1).
 _FINE_TUNING_SEQUENCES = 64
 # Tokens of a set of which only its size on storage matters.
-_TOKENS: dict[str, float] = {"full": 1e12, "continued": 1e11, "fine-tuning": 1e9, "lora": 1e8}
+USUAL_TOKENS: dict[str, float] = {"full": 1e12, "continued": 1e11, "fine-tuning": 1e9, "lora": 1e8}
 # Token numbers of vocabularies above 65,536 take four bytes.
 TOKEN_BYTES = 4.0
 # A stated set that differs more from its tokens contradicts them: other token numbers have two bytes or eight.
@@ -169,7 +169,7 @@ def in_tokens(
         defaults.append((DefaultKind.STEP_TOKENS, batch * sequence))
     tokens = work.tokens
     if tokens is None:
-        tokens = _TOKENS[method]
+        tokens = USUAL_TOKENS[method]
         defaults.append((DefaultKind.TOKENS, tokens))
     pins = work.layout or NO_PINS
     check_pins(pins, dnn.transformer, sequence, dnn.name, f"{place}.layout")

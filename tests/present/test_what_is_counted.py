@@ -2,7 +2,9 @@
 
 import pytest
 
+from sizer.present.charts import scaling_finding
 from sizer.present.facility_tables import racks_table
+from sizer.present.performance_tables import _scaling
 from sizer.present.text.assumptions import missing_of
 from sizer.present.text.storage_need import storage_texts
 from sizer.present.words import NO_BREAK
@@ -67,3 +69,11 @@ def test_fibres_of_a_bill_do_not_repeat_the_transceivers():
     design = sized("llama-70b-dgx-h100").design
     fibres = [part for part in design.plan.components if design.plan.catalog.category_of(part.item) == "cables"]
     assert all(note.kind.value != "transceivers-and-fibre" for part in fibres for note in part.notes)
+
+
+def test_the_scaling_of_a_language_model_says_what_it_is_compared_with():
+    """More GPUs allow a faster layout, so that the share may be above 100 %."""
+    design = sized("llama-70b-dgx-h100").design
+    (answer,) = design.workloads
+    assert scaling_finding(answer, design.n_gpus).endswith(", compared with the fewest servers that hold the model")
+    assert "Scaling efficiency compared with the fewest servers" in dict(_scaling(answer))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.ui.pages import assert_healthy, opened, to_page, unfold, widget
+from sizer.base.quantities import TOKENS, parse
+from tests.ui.pages import assert_healthy, html_of, opened, said, to_page, unfold, widget
 from tests.ui.test_need import LABEL
 
 pytestmark = pytest.mark.app
@@ -72,3 +73,86 @@ def test_degrees_of_the_layout_are_fixed(app):
     widget(shown.text_input, "Tensor parallelism").set_value("3").run()
     (message,) = [one.value for one in shown.error]
     assert "does not divide the 40 attention heads" in message
+
+
+def started(work: dict, **tables: object):
+    """The page Requirements with one workload."""
+    app = opened()
+    app.session_state.draft = {"workload": [{"name": "Training", **work}], **tables}
+    app.session_state.generation += 1
+    app.session_state.folds = {"expert": True}
+    return app.run()
+
+
+LORA = {"dnn": "llama-3-8b", "method": "lora", "target": {"gpus_busy": 8}}
+H100 = {"servers": ["dgx-h100"], "storage_tier": "local"}
+
+
+def labels(app) -> set[str]:
+    return {one.label for kind in (app.text_input, app.selectbox, app.button_group) for one in kind}
+
+
+def test_the_form_has_what_language_models_have_and_nothing_that_does_nothing():
+    app = started(LORA, platforms=H100)
+    assert {"Tokens of a document", "Documents in a sequence", "Data set size"} <= labels(app)
+    assert not {"Task", "Sample size", "Sample format", "Batch per GPU"} & labels(app)
+    (head,) = [one.label for one in app.expander if one.label.startswith("**Expert settings")]
+    assert head == "**Expert settings:** default software stack, BF16, random order in every epoch, page cache"
+
+
+def test_documents_are_padded_by_the_form():
+    app = started({**LORA, "document_tokens": 2048}, platforms=H100)
+    widget(app.selectbox, "Documents in a sequence").set_value(False).run()
+    assert_healthy(app)
+    assert app.session_state.draft["workload"][0]["packing"] is False
+
+
+def test_another_language_model_keeps_the_tokens():
+    app = started({**LORA, "tokens": "3 B", "target": {"time_to_train_s": "9 d"}}, platforms=H100)
+    assert "read as 3.00 billion tokens" in said(app)
+    widget(app.selectbox, "Neural network").set_value("llama-2-7b").run()
+    assert_healthy(app)
+    work = app.session_state.draft["workload"][0]
+    assert (work["dnn"], work["tokens"], work["method"]) == ("llama-2-7b", "3 B", "lora")
+
+
+def test_the_size_of_a_token_set_does_not_become_that_of_images():
+    work = {**LORA, "tokens": "3 B", "dataset_bytes": "12 GB"}
+    app = started(work, platforms={**H100, "storage_tier": "local"})
+    widget(app.selectbox, "Neural network").set_value("resnet50").run()
+    assert {"tokens", "method", "dataset_bytes"}.isdisjoint(app.session_state.draft["workload"][0])
+
+
+def test_a_time_to_train_starts_with_what_the_design_reaches():
+    """Adapters are usually trained on 100 million tokens; at some ten thousand tokens/s that is less than a day."""
+    app = started(LORA, platforms=H100)
+    widget(app.selectbox, "Target").set_value("time_to_train_s").run()
+    assert_healthy(app)
+    work = app.session_state.draft["workload"][0]
+    assert parse(TOKENS, work["tokens"]) == 1e8
+    assert work["target"] == {"time_to_train_s": "1 d"}
+
+
+def test_heads_of_folds_name_what_is_set():
+    """What a sentence confined to H100 and 5 servers may not read as open to all equipment."""
+    app = started(LORA, platforms={"gpus": ["h100-sxm-80gb"], "storage_tier": "local"}, limits={"servers": 5})
+    heads = [one.label.replace("\\", "") for one in app.expander]
+    assert "**Allowed equipment:** H100 SXM5 80 GB, storage tier" in heads
+    assert "**Limits:** GPU servers 5" in heads
+    assert "**Data on the storage:** data sets and checkpoints" in heads
+
+
+def test_the_data_page_names_the_checkpoints_that_it_counts():
+    app = started(LORA, platforms=H100)
+    app.session_state.question = "Data and ingest"
+    shown = to_page(app, "what-if")
+    (text,) = [one.value for one in shown.info]
+    assert text.endswith("the storage has to hold the data sets and the usual checkpoints.")
+
+
+def test_arrangements_of_a_language_model_are_not_called_inference():
+    app = started(LORA, platforms=H100)
+    app.session_state.question = "Scale up or out"
+    shown = " ".join(html_of(to_page(app, "what-if")))
+    assert "Batch inference" not in shown
+    assert "the layout decides the time of a step" in shown

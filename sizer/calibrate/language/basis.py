@@ -8,6 +8,8 @@ import numpy as np
 from sizer.base.estimate import Z90
 from sizer.calibrate.language.calibration import LanguageCalibration, scatter
 from sizer.calibrate.language.cases import LanguageCase
+from sizer.calibrate.language.rows import LanguageRow
+from sizer.calibrate.language.stacks import stack_named
 from sizer.catalog.model import Catalog
 
 
@@ -27,7 +29,9 @@ class GroupAccuracy:
     """Fitted runs of one generation of GPUs with one stack, and their errors |ln(predicted / published)|."""
 
     generation: str  # id in the catalogue; empty where the GPU has none
-    stack: str
+    generation_name: str
+    stack: str  # as in the fit
+    stack_name: str
     runs: int
     models: int
     most_gpus: int
@@ -78,7 +82,9 @@ def accuracy_by_generation(calibration: LanguageCalibration, catalog: Catalog) -
         found = errors[members]
         return GroupAccuracy(
             generation=key[0],
+            generation_name=catalog.generations[key[0]].name if key[0] else "other",
             stack=key[1],
+            stack_name=_stack_name(key[1], cases[members[0]].gpu_id, catalog),
             runs=len(members),
             models=len({cases[i].row.model for i in members}),
             most_gpus=int(max(cases[i].row.gpus for i in members)),
@@ -90,3 +96,13 @@ def accuracy_by_generation(calibration: LanguageCalibration, catalog: Catalog) -
 
     named = sorted(groups.items(), key=lambda item: (order.get(item[0][0], -1), -len(item[1])))
     return tuple(group(key, members) for key, members in named)
+
+
+def _stack_name(stack: str, gpu: str, catalog: Catalog) -> str:
+    """Name in the catalogue of a stack of the fit; its name in the fit where the catalogue has none."""
+    names = (
+        item.name
+        for item in catalog.stacks.values()
+        if item.trains_language and stack_named(LanguageRow("", "", "", gpu, "", 1.0, software=item.framework)) == stack
+    )
+    return next(names, stack)

@@ -61,7 +61,7 @@ def step_size_text(found: LanguageAnswer) -> str:
 
 def layout_text(found: LanguageAnswer) -> str:
     """The layout: 'TP 4, PP 4 (5 chunks), CP 2, DP 12, optimizer state divided on 384 GPUs'."""
-    return f"{_degrees(found.layout)} on {grouped(found.gpus_used)} GPUs"
+    return f"{degrees_text(found.layout)} on {grouped(found.gpus_used)} GPUs"
 
 
 def layout_sentence(found: LanguageAnswer) -> str:
@@ -71,7 +71,7 @@ def layout_sentence(found: LanguageAnswer) -> str:
         return text
     slower = 1 - float(found.runner_up.tokens_per_s.value) / float(found.layout.tokens_per_s.value)
     less = "equally fast" if slower < _EQUAL else f"{_whole_percent(slower)} slower"
-    return f"{text}; next: {_degrees(found.runner_up)}, {less}"
+    return f"{text}; next: {degrees_text(found.runner_up)}, {less}"
 
 
 def unused_gpus_text(answer: WorkloadAnswer, design: DesignAnswer) -> str:
@@ -131,7 +131,8 @@ def _whole_percent(share: float) -> str:
     return f"{100 * share:.0f}{NARROW_SPACE}%"
 
 
-def _degrees(one: LayoutAnswer) -> str:
+def degrees_text(one: LayoutAnswer) -> str:
+    """Degrees of a layout and what its replicas divide: 'TP 2, PP 1, CP 1, DP 24, optimizer state divided'."""
     chunks = f" ({one.virtual} chunks)" if one.virtual > 1 else ""
     parts = [f"TP {one.tensor}", f"PP {one.pipeline}{chunks}", f"CP {one.context}"]
     if one.expert > 1:

@@ -12,6 +12,7 @@ from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import estimate, listed, percent, sample_unit
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
 from sizer.questions.scale.arrangement_run import StepBreakdown
+from sizer.questions.scale.comparison_text import is_alike
 
 # Pixels of a full-width chart that the names left of its bars leave for the plot.
 _PLOT = 450.0
@@ -81,11 +82,13 @@ def rates_chart(
 
 
 def rates_finding(ways: Sequence[ArrangedDesign], number: int = 0, first: ArrangedDesign | None = None) -> str:
-    """Title of the chart of rates: a difference only where the interval of the ratio leaves one."""
+    """Title of the chart of rates: a difference only where it is one, and the interval of the ratio leaves it."""
     first = first or ways[0]
     faster, slower = [], []
     for way in ways:
         ratio = ArrangementPair(first, way).rate_ratios[number]
+        if is_alike(ratio):
+            continue
         if float(ratio.low) > 1:
             faster.append(way.arrangement.name)
         elif float(ratio.high) < 1:

@@ -41,13 +41,18 @@ def difference(pair: ArrangementPair) -> str:
 def rate_comparison_text(ratio: Estimate, name: str, first: str) -> str:
     """How two rates compare: a difference is certain only where the interval of their ratio excludes 1."""
     value, low, high = (100 * (float(part) - 1) for part in ratio)
-    if abs(value) < _ALIKE:
+    if is_alike(ratio):
         text = f"{name} is as fast as {first}"
     else:
         difference_text = f"{significant(abs(value), 2)}{NARROW_SPACE}% {'faster' if value > 0 else 'slower'}"
         certainty = "possibly " if low <= 0 <= high else ""
         text = f"{name} is {certainty}{difference_text} than {first}"
     return text if high - low < _EXACT else f"{text} ({signed(low)} to {signed(high)}{NARROW_SPACE}%)"
+
+
+def is_alike(ratio: Estimate) -> bool:
+    """Whether two rates with this ratio are as good as equal."""
+    return abs(100 * (float(ratio.value) - 1)) < _ALIKE
 
 
 def signed(percent: float) -> str:
@@ -80,10 +85,12 @@ def storage_text(same: EqualGpuComparison, design_nodes: int) -> str:
     elif not same.storage_nodes:
         text = f"All arrangements read from {storage.name}"
     elif not same.storage_is_sized or same.storage_nodes == design_nodes:
-        text = f"All arrangements have the {same.storage_nodes} {storage.name} nodes of the design"
+        nodes = f"{same.storage_nodes} {storage.name} {by_count(same.storage_nodes, 'node', 'nodes')}"
+        text = f"All arrangements have the {nodes} of the design"
     else:
         text = (
-            f"To compare the servers alone, all arrangements have {same.storage_nodes} {storage.name} nodes, enough "
+            f"To compare the servers alone, all arrangements have {same.storage_nodes} {storage.name} "
+            f"{by_count(same.storage_nodes, 'node', 'nodes')}, enough "
             f"for the full servers that read the most, not the {design_nodes} of the design"
         )
     bound = [

@@ -9,11 +9,12 @@ from sizer.drawings.racks import at_least
 from sizer.present import words
 from sizer.present.tables import Cell, Field, RowKind, Table, record_table
 from sizer.present.text import result_text
+from sizer.present.text.layouts import degrees_text
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair, ScalingStep
 from sizer.questions.scale.arrangement_run import StepBreakdown
 from sizer.questions.scale.arrangements import ExcludedServer
 from sizer.questions.scale.comparison_text import exclusion_text, signed
-from sizer.sizing.result import STAGES
+from sizer.sizing.result import STAGES, WorkloadAnswer
 
 # Items without a price named below a table; the others are counted.
 _NAMED = 8
@@ -56,23 +57,33 @@ def rates_table(
         key = way.runs[number].answer.bottleneck
         return Cell(STAGES[key], stage=key)
 
+    is_language = base.runs[number].answer.language is not None
+    widths = (20, 18, 12) if is_language else (24 if is_timed else 29, 22, 16)
+    # Of a language model each arrangement has the layout that suits it; a single GPU does not hold the model.
+    compared: Field[ArrangedDesign] = (
+        Field("Scaling efficiency", lambda way: words.percent(way.runs[number].answer.scaling_efficiency), "right", 10)
+        if not is_language
+        else Field("Layout", lambda way: _layout(way.runs[number].answer), width=24)
+    )
     fields: list[Field[ArrangedDesign]] = [
-        Field(_ARRANGEMENT, arrangement_name, width=24 if is_timed else 29),
+        Field(_ARRANGEMENT, arrangement_name, width=widths[0]),
         Field(
             f"Rate, {unit}",
             lambda way: words.estimate(way.runs[number].answer.throughput, unit, bare=True),
             "right",
             16,
         ),
-        Field("Compared with the first", lambda way: _ratio_text(base, way, number), "right", 22),
-        Field("Scaling efficiency", lambda way: words.percent(way.runs[number].answer.scaling_efficiency), "right", 10),
-        Field("Bottleneck", bottleneck, width=16),
+        Field("Compared with the first", lambda way: _ratio_text(base, way, number), "right", widths[1]),
+        compared,
+        Field("Bottleneck", bottleneck, width=widths[2]),
         *([Field("Time to train", time_text, "right", 12)] if is_timed else []),
     ]
     note = (
         "Compared with the first: ratio of the medians with its 90 % interval; both rates share the uncertain "
-        "parameters. Scaling efficiency: rate compared with that of as many GPUs that work alone."
+        "parameters."
     )
+    if not is_language:
+        note = f"{note} Scaling efficiency: rate compared with that of as many GPUs that work alone."
     caption = f"{grouped(base.n_gpus)} GPUs in several arrangements"
     return _table(f"up-or-out-rates{suffix}", caption, ways, fields, base, note)
 
@@ -245,6 +256,10 @@ def _table(
     if not all(way.arrangement.is_allowed for way in ways):
         note = f"{note} * Not allowed by the request; compared for information.".strip()
     return record_table(id_, caption, ways, fields, kind=kind, note=note)
+
+
+def _layout(answer: WorkloadAnswer) -> str:
+    return "" if answer.language is None else degrees_text(answer.language.layout)
 
 
 def _ratio_text(base: ArrangedDesign, way: ArrangedDesign, number: int) -> str:

@@ -1,6 +1,6 @@
 """Claims and the simplest design in sentences."""
 
-from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, si, significant
 from sizer.base.units import GIB
 from sizer.present.words import listed, name, plural, sample_unit, stage
 from sizer.questions.verdict.claim import (
@@ -293,7 +293,8 @@ def _link_arithmetic(facts: LinkFacts) -> str:
 
 def _shared_storage_texts(facts: SharedStorageFacts, holds: bool) -> tuple[str, str]:
     share = _percent(facts.utilization_fraction)
-    smallest = f"The smallest {facts.storage} ({facts.n_nodes} nodes)"
+    nodes = plural(facts.n_nodes, "node")
+    smallest = f"The smallest {facts.storage} ({nodes})"
     finding = f"{smallest} would {'' if holds else 'not '}be mostly idle: reads use {share} of its rate."
     if facts.utilization_fraction > 1:
         finding = (
@@ -301,9 +302,9 @@ def _shared_storage_texts(facts: SharedStorageFacts, holds: bool) -> tuple[str, 
         )
     return (
         finding,
-        f"After the first epoch the design reads {si(facts.read_bytes_per_s, 'B/s')}; {facts.n_nodes} nodes were shown "
-        f"to deliver {si(facts.delivered_bytes_per_s, 'B/s')}. Below {_percent(LOW_UTILIZATION)} of that, the storage "
-        "is bought for its capacity, not for its speed.",
+        f"After the first epoch the design reads {si(facts.read_bytes_per_s, 'B/s')}; {nodes} "
+        f"{by_count(facts.n_nodes, 'was', 'were')} shown to deliver {si(facts.delivered_bytes_per_s, 'B/s')}. Below "
+        f"{_percent(LOW_UTILIZATION)} of that, the storage is bought for its capacity, not for its speed.",
     )
 
 

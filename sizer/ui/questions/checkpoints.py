@@ -42,8 +42,8 @@ def show(view: View, number: int) -> None:
     if write_rate_is_unknown(design.platform.storage):
         assumed = "; no source gives the write rate, a quarter of the read rate is assumed"
     look.note(
-        f"The storage of the design writes at least {grouped(question.write_bytes_per_s / 1e9)} GB/s and reads at "
-        f"least {grouped(question.read_bytes_per_s / 1e9)} GB/s{assumed}. These inputs do not change the design."
+        f"The storage of the design writes at least {si(question.write_bytes_per_s, 'B/s')} and reads at "
+        f"least {si(question.read_bytes_per_s, 'B/s')}{assumed}. These inputs do not change the design."
     )
     asked = _asked(question, f"{st.session_state.generation}/{number}")
     try:

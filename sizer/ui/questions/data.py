@@ -35,7 +35,11 @@ def show(view: View) -> None:
     plan = _plan(view.key, view.result, view.catalog)
     st.header("Data and ingest", anchor=False)
     if view.result.request.data == DataRequest():
-        st.info("The request has no snapshots, reserve or checkpoints: the storage only has to hold the data sets.")
+        if plan.required.checkpoints_bytes:
+            lacks, holds = "checkpoint interval", "has to hold the data sets and the usual checkpoints"
+        else:
+            lacks, holds = "checkpoints", "only has to hold the data sets"
+        st.info(f"The request has no snapshots, reserve or {lacks}: the storage {holds}.")
         st.button(
             "Enter snapshots, reserve and checkpoints",
             on_click=data_form.begin,

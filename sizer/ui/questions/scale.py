@@ -133,7 +133,10 @@ def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[
     look.chart(rates)
     look.table(rates_table(ways, number, first=first), sources)
     table = steps_table(ways, number, first=first)
-    if table is None:
+    answer = first.runs[number].answer
+    if table is None and answer.language is not None:
+        look.note("Of language models, the layout decides the time of a step; the page Performance has its parts.")
+    elif table is None:
         look.note("Batch inference exchanges no gradients, so there is no step breakdown.")
     else:
         st.subheader("Time per training step", anchor=False)

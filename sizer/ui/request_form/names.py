@@ -21,8 +21,6 @@ _OTHERS = {
     "workload.dataset": "Data set",
     "workload.dataset.n_validation_samples": "Validation samples",
     "workload.target": "Target",
-    "workload.document_tokens": "Tokens of a document",
-    "workload.packing": "Packing of documents",
     "workload.recipe": "Recipe",
     "platforms.forbidden_servers": "Excluded servers",
     "platforms.forbidden_storage": "Excluded storage",

@@ -62,7 +62,7 @@ DATASET_BYTES = FormField(
     ("workload", "dataset_bytes"),
     "Data set size",
     "Size of the whole data set on storage, with its unit: 22.2 TB, 20 TiB, 500 GB. "
-    "Default: samples × sample size of the selected data set.",
+    "Default: samples × sample size of the selected data set; of a language model 4 bytes a token.",
     Quantity(BYTES),
     "samples × sample size",
 )
@@ -138,7 +138,8 @@ SEQUENCE_TOKENS = FormField(
 BATCH_SEQUENCES = FormField(
     ("workload", "batch_sequences"),
     "Sequences of a step",
-    "Global batch over all GPUs. Default: about 4 million tokens, or 8 sequences where adapters are trained.",
+    "Global batch over all GPUs. Default: 4 to 16 million tokens by the number of GPUs; 64 sequences where all "
+    "parameters are fine-tuned, 8 where adapters are trained.",
     Count(1_000_000),
     "usual",
     name="Global batch",
@@ -159,6 +160,21 @@ METHOD = FormField(
     ),
 )
 LANGUAGE = (TOKENS, SEQUENCE_TOKENS, BATCH_SEQUENCES, METHOD)
+DOCUMENT_TOKENS = FormField(
+    ("workload", "document_tokens"),
+    "Tokens of a document",
+    "Mean length of the documents, at whose ends attention ends. Default: a document fills a sequence.",
+    Count(1_048_576),
+    "a whole sequence",
+)
+PACKING = FormField(
+    ("workload", "packing"),
+    "Documents in a sequence",
+    "Several documents fill a sequence, or each is padded to its length; padding needs the tokens of a document. "
+    "Default: packed.",
+    Dropdown({True: "Packed", False: "One each, padded"}, True),
+    name="Packing of documents",
+)
 
 STACK = FormField(
     ("workload", "stack"),
@@ -230,6 +246,7 @@ RANK_BY = FormField(
 )
 
 EXPERT = (STACK, PRECISION, BATCH, SAMPLE_BYTES, SAMPLE_FORMAT, ACCESS, CACHE, RANK_BY)
+LANGUAGE_EXPERT = (STACK, NUMBER_FORMAT, DOCUMENT_TOKENS, PACKING, DATASET_BYTES, ACCESS, CACHE, RANK_BY)
 
 # A neural network and a data set that the catalogue does not hold.
 CUSTOM_DNN = (
@@ -294,6 +311,8 @@ WORKLOAD_FIELDS = (
     *TARGET_FIELDS.values(),
     EPOCHS,
     *LANGUAGE,
+    DOCUMENT_TOKENS,
+    PACKING,
     *EXPERT,
     *LANGUAGE_MODEL_FIELDS,
     *CUSTOM_DNN,

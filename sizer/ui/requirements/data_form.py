@@ -2,14 +2,23 @@
 
 import streamlit as st
 
+from sizer.present.words import inside_sentence, listed
 from sizer.ui import fields, state
 from sizer.ui.changes import in_words
 from sizer.ui.request_form.data import DATA, INGEST_PATHS
 from sizer.ui.request_form.field import RequestPath
+from sizer.ui.request_form.names import label_at
+from sizer.ui.requirements.language import trains_language
+from sizer.ui.session_catalog import catalog
 
 HERE: RequestPath = ("data",)
 # Fields that mean nothing without a checkpoint interval.
 _OF_CHECKPOINTS = ("checkpoints_kept", "checkpoint_bytes_per_parameter")
+# Fields that the head of the fold sums up in words of their own; others by their labels.
+_SUMMED = (
+    *("ingest", "snapshot_share", "reserve_share", "minimum_capacity_bytes", "minimum_read_bytes_per_s"),
+    *("minimum_write_bytes_per_s", "checkpoint_every_s", "transform_core_s", "raw_sample_bytes", "copy_to_local"),
+)
 # First values of a request without any; a notice names them as assumptions.
 START = {
     "snapshot_share": 0.2,
@@ -40,11 +49,15 @@ def begin() -> None:
 
 
 def _complete() -> None:
-    """Without a checkpoint interval, remove what only checkpoints need."""
-    if not state.get((*HERE, "checkpoint_every_s")):
-        for field in _OF_CHECKPOINTS:
-            state.put((*HERE, field), None)
-        state.refresh()
+    """Without a checkpoint interval, remove what only checkpoints need, with a notice."""
+    if state.get((*HERE, "checkpoint_every_s")):
+        return
+    removed = [label_at(path) for field in _OF_CHECKPOINTS if state.get(path := (*HERE, field)) is not None]
+    for field in _OF_CHECKPOINTS:
+        state.put((*HERE, field), None)
+    if removed:
+        st.session_state.notice = f"{listed(removed)}: removed, because the checkpoint interval is empty. Enter it too."
+    state.refresh()
 
 
 def _summary() -> str:
@@ -70,4 +83,10 @@ def _summary() -> str:
         parts.append("transformed before training")
     if state.get((*HERE, "copy_to_local")):
         parts.append("copied to local drives")
-    return ", ".join(parts) or "data sets only"
+    given = state.get(HERE)
+    parts += [inside_sentence(label_at((*HERE, field))) for field in given or () if field not in _SUMMED]
+    if parts:
+        return ", ".join(parts)
+    works = range(len(state.get(("workload",)) or ()))
+    has_checkpoints = any(trains_language(catalog(), ("workload", number)) for number in works)
+    return "data sets and checkpoints" if has_checkpoints else "data sets only"

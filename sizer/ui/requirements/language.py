@@ -1,18 +1,24 @@
 """Language models on the page Requirements: what only they have, and what changes with the kind of network."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
+from sizer.base.quantities import TOKENS, parse
+from sizer.base.units import DAY_S
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
 from sizer.present.words import plural
+from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.language_rates import measured_language_stacks
 from sizer.ui import fields, state
 from sizer.ui.request_form import language_model as form
 from sizer.ui.request_form.field import RequestPath
+from sizer.ui.typed import written
+from sizer.workload.language import USUAL_TOKENS
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.table import DEFAULT_DATASET
 from sizer.workload.transformer.custom_transformer import is_shape
@@ -22,11 +28,14 @@ from sizer.workload.transformer.usual_shape import usual_shape
 OWN_NAME = "Own model"
 _OWN_PARAMETERS = 13e9
 _BY_HINT = "By its number of parameters alone a usual dense decoder is meant; a shape may also have experts."
-DEFAULT_TOKENS = "1 trillion tokens"
-# What only language models have, and what they do not have.
-_OF_LANGUAGE = ("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "packing", "layout")
+# What a language model may have, and what it does not share with other networks: the size of a data set goes with it.
+_OF_LANGUAGE = (
+    *("tokens", "sequence_tokens", "batch_sequences", "method"),
+    *("document_tokens", "packing", "layout", "dataset_bytes"),
+)
 _OF_OTHERS = ("dataset", "dataset_bytes", "sample_bytes", "sample_format", "batch_per_gpu", "epochs", "recipe")
 _RATE_TOKENS_PER_S = 1e5
+_USUAL_TIME = "30 d"
 
 
 def trains_language(parts: Catalog, path: RequestPath) -> bool:
@@ -44,9 +53,11 @@ def measured_stacks(parts: Catalog, dnn: str) -> frozenset[str]:
     return frozenset(stored_calibration().stacks_of(dnn))
 
 
-def switch_kind(parts: Catalog, path: RequestPath) -> None:
+def switch_kind(parts: Catalog, path: RequestPath, *, was_language: bool) -> None:
     """After the network changed: entries that only the other kind of network has go, and the target gets its unit."""
     is_language = trains_language(parts, path)
+    if is_language is was_language:
+        return
     wrong = _OF_OTHERS if is_language else _OF_LANGUAGE
     removed = [name for name in wrong if state.get((*path, name)) is not None]
     for name in removed:
@@ -59,11 +70,35 @@ def switch_kind(parts: Catalog, path: RequestPath) -> None:
     elif not is_language and state.get((*target, "tokens_per_s")) is not None:
         state.put(target, {"samples_per_s": "1000 images/s"})
     if is_language and state.get((*target, "time_to_train_s")) is not None:
-        state.put((*path, "tokens"), DEFAULT_TOKENS)
+        _state_tokens(path)
     if is_language and state.get((*path, "task")) == "validation-inference":
         state.put((*path, "task"), None)
     if removed:
         state.refresh()
+
+
+def start_length(path: RequestPath, answers: Sequence[WorkloadAnswer]) -> str:
+    """A time to train that the present design reaches with the tokens of a workload, which are stated if they are not.
+
+    By the lower end of its rate; a month where the design trains no language model.
+    """
+    _state_tokens(path)
+    number = path[-1]
+    answer = answers[number] if isinstance(number, int) and number < len(answers) else None
+    try:
+        tokens = parse(TOKENS, state.get((*path, "tokens")))
+    except ValueError:
+        return _USUAL_TIME
+    if answer is None or answer.language is None:
+        return _USUAL_TIME
+    return f"{math.ceil(tokens / float(answer.throughput.low) / DAY_S)} d"
+
+
+def _state_tokens(path: RequestPath) -> None:
+    """State the usual tokens of what is trained where a workload states none."""
+    if state.get((*path, "tokens")) is None:
+        usual = USUAL_TOKENS.get(str(state.get((*path, "method"))), USUAL_TOKENS["full"])
+        state.put((*path, "tokens"), written(TOKENS, usual))
 
 
 def own_model_fields(number: int, path: RequestPath) -> None:
@@ -102,8 +137,9 @@ def layout_fields(number: int, path: RequestPath) -> None:
 
 def start_own_model(path: RequestPath, parts: Catalog) -> None:
     """Fill in a language model of one's own."""
+    was_language = trains_language(parts, path)
     state.put((*path, "dnn"), {"name": OWN_NAME, "parameters": _OWN_PARAMETERS})
-    switch_kind(parts, path)
+    switch_kind(parts, path, was_language=was_language)
     state.refresh()
 
 

@@ -1,11 +1,12 @@
 """Page Requirements: workloads, allowed equipment and limits."""
 
 import re
+from collections.abc import Mapping
 
 import streamlit as st
 
 from sizer.base.formats.toml_text import to_toml
-from sizer.present.words import slug
+from sizer.present.words import inside_sentence, slug
 from sizer.ui import fields, state
 from sizer.ui.changes import in_words
 from sizer.ui.error_messages import name_of
@@ -25,6 +26,8 @@ from sizer.ui.requirements import (
 from sizer.ui.state import View
 
 _MEGABYTES = 1  # upload limit of the browser's file field
+# What may be used, by name in the head of its fold.
+_NAMED = ("servers", "gpus", "generations", "storage", "fabrics")
 
 
 def show(view: View) -> None:
@@ -110,10 +113,11 @@ def _uploaded(name: str) -> None:
 
 
 def _platforms() -> None:
-    chosen = [
-        name_of(item) for part in ("servers", "storage", "fabrics") for item in state.get(("platforms", part)) or ()
-    ]
-    summary = ", ".join(re.sub(r" \(.*\)", "", name) for name in chosen) or "all orderable equipment"
+    given = state.get(("platforms",))
+    given = given if isinstance(given, Mapping) else {}
+    named = [re.sub(r" \(.*\)", "", name_of(item)) for part in _NAMED for item in given.get(part) or ()]
+    others = [inside_sentence(label_at(("platforms", part))) for part in given if part not in _NAMED]
+    summary = ", ".join([*named, *others]) or "all orderable equipment"
     folded = fields.fold("Allowed equipment", summary, "may-be-used")
     if folded.open:
         with folded:
@@ -122,7 +126,7 @@ def _platforms() -> None:
 
 def _limits() -> None:
     limits = [
-        f"{label_at(path).lower()} {in_words(part, value)}"
+        f"{inside_sentence(label_at(path))} {in_words(part, value)}"
         for part in ("budget", "racks", "rack_power_w", "power_w", "rack_units", "servers")
         if (value := state.get(path := ("limits", part)))
     ]

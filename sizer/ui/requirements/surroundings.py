@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from sizer.catalog.model import Catalog
-from sizer.present.words import plural
+from sizer.present.words import inside_sentence, plural
 from sizer.ui import fields, state
 from sizer.ui.request_form.cluster import EXISTING_RACK, FABRIC_AND_ROOM, STATED_STORAGE
 from sizer.ui.request_form.field import Columns, Count, FormField, RequestPath
@@ -160,7 +160,7 @@ def _add_stated(storage: str) -> None:
 def fabric_and_room() -> None:
     """How the compute fabric is built, and the room."""
     given = [(table, key) for table in ("fabric", "site") for key in _mapping((table,))]
-    summary = ", ".join(label_at(path).lower() for path in given) or "defaults"
+    summary = ", ".join(inside_sentence(label_at(path)) for path in given) or "defaults"
     folded = fields.fold("Fabric and room", summary, "fabric-and-room")
     if not folded.open:
         return

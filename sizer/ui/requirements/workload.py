@@ -15,13 +15,13 @@ from sizer.ui import fields, look, state
 from sizer.ui.request_form import workload as form
 from sizer.ui.request_form.field import FormField, RequestPath
 from sizer.ui.request_form.options import capitalized_name, names_by_id
+from sizer.ui.requirements import stacks
 from sizer.ui.requirements.language import (
-    DEFAULT_TOKENS,
     chosen_dnn,
     dataset_of_runs,
     layout_fields,
-    measured_stacks,
     own_model_fields,
+    start_length,
     start_own_model,
     switch_kind,
     trains_language,
@@ -31,7 +31,7 @@ from sizer.ui.typed import plain, written
 from sizer.workload.request import SIZE_LIMITS
 from sizer.workload.table import DEFAULT_DATASET
 from sizer.workload.transformer.custom_transformer import is_shape
-from sizer.workload.transformer.number_formats import NUMBER_FORMATS, stack_precision
+from sizer.workload.transformer.number_formats import NUMBER_FORMATS
 
 CUSTOM, CUSTOM_MODEL = "own numbers", "own language model"
 MAX_WORKLOADS = 20  # of a request
@@ -100,7 +100,9 @@ def draw(view: View, number: int) -> None:
     left, middle, right = st.columns(3, gap="large")
     with left:
         fields.draw(form.NAME, number)
-        fields.draw(form.TASK, number, after=lambda: _after_task(view, path))
+        # Of language models only the training is sized; another task of a file can be corrected.
+        if not trains_language(parts, path) or state.get((*path, "task")) == "validation-inference":
+            fields.draw(form.TASK, number, after=lambda: _after_task(view, path))
         _dnn_fields(parts, number, path)
     with middle:
         if trains_language(parts, path):
@@ -118,15 +120,17 @@ def draw(view: View, number: int) -> None:
 
 
 _PRECISIONS = {"fp32": "single precision"} | {name: name.upper() for name in NUMBER_FORMATS}
+_MIXED = {False: "mixed precision", True: "BF16"}  # by whether a language model is trained
 
 
 def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
     """Fields whose default fits most requests."""
     stack, batch = state.get((*path, "stack")), state.get((*path, "batch_per_gpu"))
+    is_language = trains_language(parts, path)
     summary = [
         parts.stacks[stack].name if stack in parts.stacks else "default software stack",
-        _PRECISIONS.get(str(state.get((*path, "precision"))), "mixed precision"),
-        f"batch {batch}" if batch else "default batch",
+        _PRECISIONS.get(str(state.get((*path, "precision"))), _MIXED[is_language]),
+        *([] if is_language else [f"batch {batch}" if batch else "default batch"]),
         capitalized_name(state.get((*path, "access")) or "random").lower(),
         capitalized_name(state.get((*path, "cache")) or "page-cache").lower(),
     ]
@@ -136,22 +140,27 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
     with folded:
         left, middle, right = st.columns(3, gap="large")
         with left:
-            fields.draw(form.STACK, number, options=_stack_options(parts, path))
-            is_language = trains_language(parts, path)
+            fields.draw(form.STACK, number, options=stacks.options(parts, path))
             precision = form.NUMBER_FORMAT if is_language else form.PRECISION
             fields.draw(precision, number, after=lambda: _remove_unsuitable(parts, path))
             if not is_language:
                 fields.draw(form.BATCH, number)
         with middle:
-            dataset = _dataset(parts, path)
-            size = f"{si(dataset.sample_bytes.value, 'B')}, from the data set" if dataset is not None else ""
-            fields.draw(form.SAMPLE_BYTES, number, empty=size)
-            fields.draw(form.SAMPLE_FORMAT, number)
+            if is_language:
+                fields.draw(form.DOCUMENT_TOKENS, number)
+                fields.draw(form.PACKING, number)
+                fields.draw(form.DATASET_BYTES, number, empty="4 bytes a token")
+            else:
+                dataset = _dataset(parts, path)
+                size = f"{si(dataset.sample_bytes.value, 'B')}, from the data set" if dataset is not None else ""
+                fields.draw(form.SAMPLE_BYTES, number, empty=size)
+                fields.draw(form.SAMPLE_FORMAT, number)
             fields.draw(form.ACCESS, number)
             fields.draw(form.CACHE, number)
         with right:
             fields.draw(form.RANK_BY)
-        fields.reset_button("expert", *(fields.path_of(field, number) for field in form.EXPERT))
+        shown = form.LANGUAGE_EXPERT if is_language else form.EXPERT
+        fields.reset_button("expert", *(fields.path_of(field, number) for field in shown))
 
 
 # --- neural network and data set
@@ -166,7 +175,7 @@ def _dnn_fields(parts: Catalog, number: int, path: RequestPath) -> None:
     here = (*path, "dnn")
 
     def changed(chosen: str) -> None:
-        before = chosen_dnn(parts, path)
+        before, was_language = chosen_dnn(parts, path), trains_language(parts, path)
         # A batch that fits the memory with one network may not fit with the next.
         batch = state.get((*path, "batch_per_gpu"))
         if batch is not None:
@@ -178,7 +187,7 @@ def _dnn_fields(parts: Catalog, number: int, path: RequestPath) -> None:
             return
         if chosen != CUSTOM:
             state.put(here, chosen)
-            switch_kind(parts, path)
+            switch_kind(parts, path, was_language=was_language)
             _remove_unsuitable(parts, path)
             return
         like = before or next(iter(parts.dnns.values()))
@@ -190,7 +199,7 @@ def _dnn_fields(parts: Catalog, number: int, path: RequestPath) -> None:
             "like": like.id,
         }
         state.put(here, custom)
-        switch_kind(parts, path)
+        switch_kind(parts, path, was_language=was_language)
         state.refresh()
 
     hint = "A network with published operations and parameters, or your own with its numbers or its shape."
@@ -250,34 +259,11 @@ def _custom_fields(described: tuple[FormField, ...], number: int) -> None:
             fields.draw(field, number)
 
 
-def _stack_options(parts: Catalog, path: RequestPath) -> dict[str, str]:
-    dnn = state.get((*path, "dnn"))
-    known = measured_stacks(parts, dnn) if isinstance(dnn, str) else frozenset()
-    suitable = {stack: item for stack, item in parts.stacks.items() if _stack_fits(parts, stack, path)}
-    measured = names_by_id({stack: item for stack, item in suitable.items() if stack in known})
-    others = names_by_id({stack: item for stack, item in suitable.items() if stack not in known})
-    return {
-        "": "Default: the newest well-measured stack",
-        **measured,
-        **{stack: f"{label} (not measured with this network)" for stack, label in others.items()},
-    }
-
-
-def _stack_fits(parts: Catalog, stack: str, path: RequestPath) -> bool:
-    item = parts.stacks[stack]
-    task = "inference" if state.get((*path, "task")) == "validation-inference" else "training"
-    if item.trains_language is not trains_language(parts, path):
-        return False
-    return (
-        item.task in (task, "both") and stack_precision(state.get((*path, "precision")) or "mixed") in item.precisions
-    )
-
-
 def _remove_unsuitable(parts: Catalog, path: RequestPath) -> None:
     """After task, network or precision changed: remove a stack or recipe that does not fit, with a notice."""
     notices = []
     stack = state.get((*path, "stack"))
-    if stack in parts.stacks and not _stack_fits(parts, stack, path):
+    if stack in parts.stacks and not stacks.fits(parts, stack, path):
         state.put((*path, "stack"), None)
         notices.append(
             f"{parts.stacks[stack].name} has no measurements for this choice; the default software stack applies."
@@ -359,8 +345,7 @@ def _start_target(view: View, path: RequestPath, kind: str) -> None:
     else:
         value = "24 h"
         if trains_language(view.catalog, path):
-            if state.get((*path, "tokens")) is None:
-                state.put((*path, "tokens"), DEFAULT_TOKENS)
+            value = start_length(path, answers)
         elif state.get((*path, "epochs")) is None and state.get((*path, "recipe")) is None:
             state.put((*path, "epochs"), _DEFAULT_EPOCHS)
     state.put((*path, "target"), {kind: value})

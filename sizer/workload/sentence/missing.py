@@ -49,12 +49,34 @@ def target_answers(notes: Notes) -> tuple[Answer, ...]:
     texts = [
         *([f"{own} GPUs"] if own else []),
         *([f"{people} GPUs"] if people and people != own else []),
-        *([] if people in (8, 32) else [f"{count} GPUs" for count in (8, 32) if count != own]),
-        *(["in a day", "overnight"] if is_training else []),
+        *([] if people in (8, 32) else [f"{count} GPUs" for count in _sizes(notes) if count != own]),
+        *(_times(notes, sample) if is_training else []),
         *(_RATES.get(sample, ["1,000 samples/s"])),
         *(["as fast as possible"] if set(SIZE_LIMITS) & notes.request.get("limits", {}).keys() and not people else []),
     ]
     return tuple(notes.answer(text) for text in texts)
 
 
+def _sizes(notes: Notes) -> tuple[int, int]:
+    """A small and a larger number of GPUs, in whole servers where the sentence names servers."""
+    named = [notes.catalog.servers[key].n_gpus for key in notes.request.get("platforms", {}).get("servers", ())]
+    least = min((round(n_gpus.value) for n_gpus in named if n_gpus is not None), default=8)
+    return (least, 4 * least) if least > 8 else (8, 32)
+
+
+def _times(notes: Notes, sample: str) -> list[str]:
+    """Times to train; of a language model with the tokens that they need, where the sentence has none."""
+    if sample != "token":
+        return ["in a day", "overnight"]
+    if "tokens" in notes.work:
+        return ["in a week", "in 30 days"]
+    return [_TRAININGS.get(str(notes.work.get("method")), "1 trillion tokens in 30 days")]
+
+
+# Usual tokens of what is trained, in a usual time; else of pre-training.
+_TRAININGS = {
+    "continued": "100 billion tokens in 30 days",
+    "fine-tuning": "1 billion tokens in a day",
+    "lora": "100 million tokens in a day",
+}
 _RATES = {"image": ["10,000 images/s"], "token": ["100,000 tokens/s"]}

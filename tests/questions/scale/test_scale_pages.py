@@ -2,9 +2,11 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
+from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE
 from sizer.guide.chapters import performance
 from sizer.guide.context import GuideContext
@@ -12,9 +14,10 @@ from sizer.guide.edition import GUIDE, Edition
 from sizer.guide.engineer import performance as engineer_performance
 from sizer.guide.pdf.render import guide_html
 from sizer.present.words import NO_BREAK
-from sizer.questions.scale.analysis import ScaleComparison, scale_comparison
+from sizer.questions.scale.analysis import ArrangementPair, ScaleComparison, scale_comparison
 from sizer.questions.scale.arrangement_run import StepBreakdown
 from sizer.questions.scale.charts import rates_chart, rates_finding, steps_chart, steps_finding
+from sizer.questions.scale.comparison_text import rate_comparison_text, storage_text
 from sizer.questions.scale.export import scale_document
 from sizer.questions.scale.tables import (
     excluded_table,
@@ -259,3 +262,38 @@ def test_plain_data_holds_every_number(found):
     assert "c4140" in c4140["unpriced"]
     assert re.search("over EDR InfiniBand", c4140["difference"])
     assert document["kept"][0]["to_gpus"] == 32
+
+
+def test_rates_that_are_as_good_as_equal_are_not_called_faster_or_slower(same, monkeypatch):
+    """A rate 0.1 % lower in every draw is as fast, as the summary of the differences says; 2 % lower is slower."""
+    first, second = same.designs[:2]
+    name = second.arrangement.name
+
+    def finding(low, value, high):
+        ratio = Estimate(value, low, high)
+        monkeypatch.setattr(ArrangementPair, "rate_ratios", property(lambda _: (ratio,)))
+        return rates_finding([second], first=first), rate_comparison_text(ratio, name, "the first")
+
+    title, summary = finding(0.9985, 0.999, 0.9995)
+    assert "no arrangement is certainly faster or slower" in title
+    assert "is as fast as" in summary
+    title, summary = finding(0.97, 0.98, 0.99)
+    assert f"only {name} is certainly slower" in title
+    assert "2.0" in summary
+
+
+def test_arrangements_of_a_language_model_have_layouts_in_place_of_a_scaling_efficiency():
+    """A single GPU does not hold the model, so that no rate of one is there to compare with."""
+    evaluated = EvaluatedDesign(sized("llama-70b-adapters-b200"), catalog())
+    ways = scale_comparison(evaluated).comparisons[0].designs
+    table = rates_table(ways)
+    titles = [column.title for column in table.columns]
+    assert "Scaling efficiency" not in titles
+    assert "Scaling efficiency" not in table.note
+    at = titles.index("Layout")
+    assert all(re.match(r"TP \d+, PP \d+.*, DP \d+", row[at]) for row in texts(table))
+
+
+def test_one_storage_node_is_singular(same):
+    one = replace(same, storage_nodes=1, storage_is_sized=False)
+    assert re.search(r"All arrangements have the 1 .+ node of the design", storage_text(one, 1))

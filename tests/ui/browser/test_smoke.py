@@ -83,6 +83,29 @@ def test_labels_and_choices_of_the_data_form_are_read_to_their_end(chromium, add
     page.context.close()
 
 
+_LENGTHENED = """text => {
+    let part = document.querySelector('[data-testid="stMetricValue"]');
+    while (part.firstElementChild) part = part.firstElementChild;
+    part.textContent = text;
+}"""
+_CUT_FIGURES = """() => [...document.querySelectorAll('[data-testid="stMetricValue"], [data-testid="stMetricValue"] *')]
+    .filter(part => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX !== 'visible')
+    .map(part => part.innerText)"""
+
+
+def test_figures_are_read_to_their_end_on_a_phone(chromium, address):
+    page = window(chromium, 390, 800)
+    page.goto(address)
+    settled(page)
+    to_page(page, "What-if")
+    page.get_by_test_id("stMetricValue").first.wait_for(timeout=60_000)
+    # As long as that of a language model: its rate with the interval.
+    page.evaluate(_LENGTHENED, "474\u202f000 tokens/s (373\u202f000 to 601\u202f000)")
+    assert page.evaluate(_CUT_FIGURES) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.context.close()
+
+
 def test_the_files_come_down(page):
     to_page(page, "Document")
     for label, start, ending in (

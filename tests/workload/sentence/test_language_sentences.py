@@ -216,3 +216,19 @@ def test_adapters_next_to_a_pre_training_keep_their_tokens_and_time() -> None:
     assert (second["tokens"], second["target"], second["method"]) == (100e6, {"time_to_train_s": "1 d"}, "lora")
     assert reading.question is None
     assert reading.unread == ()
+
+
+def answers_of(sentence):
+    question = read_sentence(sentence, examples.catalog()).question
+    assert question.about == "target"
+    readings = [read_sentence(answer.sentence, examples.catalog()) for answer in question.answers]
+    assert all(reading.is_complete for reading in readings)
+    return [answer.label for answer in question.answers]
+
+
+def test_targets_of_a_language_model_are_whole_servers_and_times_with_tokens():
+    """A rack of GB200 NVL72 has 72 GPUs; 4 racks have 288. A day or a night trains no 405B model."""
+    labels = answers_of("405B on GB200 NVL72")
+    assert labels == ["72 GPUs", "288 GPUs", "1 trillion tokens in 30 days", "100,000 tokens/s"]
+    assert answers_of("Llama 3 8B, 2T tokens")[2:4] == ["in a week", "in 30 days"]
+    assert answers_of("fine-tune Llama 70B with LoRA")[2] == "100 million tokens in a day"
