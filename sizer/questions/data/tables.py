@@ -12,6 +12,7 @@ from sizer.questions.data.analysis import NEGLIGIBLE_LOSS, Checkpoint, DataPlan,
 from sizer.questions.data.ingest import IngestEntry, IngestLink, IngestLinkRole, IngestPlan, IngestRoute
 from sizer.questions.data.local_copy import LocalCopy
 from sizer.workload.checkpoints import CHECKPOINT_BYTES_PER_PARAMETER
+from sizer.workload.language import ASSUMED_LENGTH
 
 ENTRY_NAMES = {
     IngestEntry.SERVER_PORTS: "Through ports of the servers",
@@ -50,7 +51,7 @@ def _capacity_rows(plan: DataPlan) -> Iterator[tuple[str, str | Cell, str] | Row
     required = plan.required
     for data_set in required.sets:
         size = si(data_set.sample_bytes, "B")
-        is_named = data_set.name == tokens_text(data_set.n_samples)
+        is_named = data_set.name.removesuffix(ASSUMED_LENGTH) == tokens_text(data_set.n_samples)
         samples = f"{size} a token" if is_named else f"{significant(data_set.n_samples)} samples of {size}"
         yield data_set.name, si(data_set.size_bytes, "B"), samples
     if required.raw_bytes:
