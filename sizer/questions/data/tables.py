@@ -92,7 +92,7 @@ def routes_table(ingest: IngestPlan) -> Table | None:
         return None
     first = ingest.routes[0]
     if first.write is None:
-        note = "No source gives a write rate of this storage: the times are lower bounds from the links."
+        note = "No test of the write rate of this storage is published: the times are lower bounds."
     else:
         note = (
             f"The only published write rate is {si(first.write.bytes_per_s, 'B/s')}, from a test whose nodes or files "
@@ -106,7 +106,7 @@ def routes_table(ingest: IngestPlan) -> Table | None:
             Field("Route", lambda route: _route_name(route, ingest), "left", 24),
             Field("Links and their rates", _links_cell, "left", 44),
             Field("At least", lambda route: _time_cell(route.least_s), "right", 14),
-            Field("At the published write rate", _published_cell, "right", 18),
+            Field("At the tested write rate", _published_cell, "right", 18),
         ],
         kind=lambda route: "strong" if route is ingest.chosen else "",
         note=note,
