@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from sizer.questions.failures.analysis import FailureCase
-from sizer.questions.failures.scenarios import JobsContinue, JobsRestart
 from sizer.questions.failures.charts import failure_chart
+from sizer.questions.failures.scenarios import JobsContinue, JobsRestart
 from sizer.questions.failures.tables import (
     failures_table,
     maintenance_table,
