@@ -6,7 +6,7 @@ from sizer.base.quantities import grouped, si
 from sizer.catalog.items import Item
 from sizer.catalog.labels import memory_size
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Server
+from sizer.catalog.schema import Port, Server
 from sizer.physical.networks.ports import nodes_of
 
 _DRIVES = ("local drives", "local drive")
@@ -56,10 +56,17 @@ def _ports(server: Server, catalog: Catalog) -> Iterator[str]:
     counts: dict[tuple[str, bool], int] = {}
     for port in server.ports:
         if port.use not in _SERVICE and (port.nic is None or not catalog.nics[port.nic].orderable):
-            key = port.kind.name, port.basis == "assumed"
+            key = _kinds(port), port.basis == "assumed"
             counts[key] = counts.get(key, 0) + port.count
     for (kind, is_assumed), count in counts.items():
         yield f"{grouped(count)} × {kind}{_mark(is_assumed)}"
+
+
+def _kinds(port: Port) -> str:
+    """What a port runs at its rate: an adapter for InfiniBand and Ethernet is ordered by both."""
+    rate = port.kind.gbit_per_s.value
+    others = (kind for kind in (*port.also, *port.on_request) if kind.gbit_per_s.value == rate)
+    return " or ".join(dict.fromkeys(kind.name for kind in (port.kind, *others)))
 
 
 def _drives(server: Server, catalog: Catalog) -> Iterator[str]:

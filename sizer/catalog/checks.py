@@ -306,6 +306,9 @@ def _scope_faults(catalog: Catalog, item: Software | Support) -> Iterator[str]:
         if name != "head node" and name not in catalog.software:
             hint = nearest(name, list(catalog.software))
             yield f"requires: {name!r} must be 'head node' or an item of software{hint}"
+    for name in item.not_with if isinstance(item, Software) else ():
+        if name not in catalog.software:
+            yield f"not_with: {name!r} must be an item of software{nearest(name, list(catalog.software))}"
 
 
 def _price_faults(catalog: Catalog) -> Iterator[str]:

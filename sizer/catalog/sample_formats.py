@@ -38,7 +38,7 @@ FORMAT_NAMES: dict[SampleFormat, str] = {
 HOST_STEPS: dict[SampleFormat, str] = {
     SampleFormat.JPEG: "read, decode and crop",
     SampleFormat.SLIDES: "read and decode one tile",
-    SampleFormat.TENSORS: "read and crop, nothing to decode",
+    SampleFormat.TENSORS: "read, nothing to decode",
     SampleFormat.VOLUMES: "read, crop and augment, nothing to decode",
     SampleFormat.TOKENS: "read and batch, nothing to decode",
     SampleFormat.TEXT: "read and split into tokens",

@@ -242,12 +242,14 @@ class Software(Item):
     ``applies_to`` entries: an id in servers/ or storage/, a vendor of servers, storage or GPUs, ``"cluster"`` (any
     design with more than one GPU server) or ``"any"`` (every design). ``summary``: what it does, in a few words.
     ``requires``: what a design must also have, ``"head node"`` or an id in software/; else it does not apply.
+    ``not_with``: ids in software/ that do its work on the nodes that they cover.
     ``needed_from_heads``: an optional line counts in the total from so many head nodes on, two of which run it.
     """
 
     metric: Sourced[Literal["node", "gpu", "raw-terabyte", "cluster", "free", "included"]]
     applies_to: tuple[ShortText, ...] = ()
     requires: tuple[ShortText, ...] = ()
+    not_with: tuple[ShortText, ...] = ()
     optional: bool = False
     needed_from_heads: Annotated[int, Field(ge=1, le=16)] | None = None
     images_only: bool = False  # for networks that read images

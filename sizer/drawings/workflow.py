@@ -64,7 +64,7 @@ def workflow(design: DesignAnswer) -> Drawing:
         train, validate = boxes[2], boxes[3]
         links.append(_back(validate, train))
         middle = (train.centre_x + validate.centre_x) / 2
-        text = "again, until the accuracy is reached"
+        text = f"again, until {steps.end()}"
         labels = (Label(middle, train.bottom + _BELOW + 12, text, _TEXT, "muted", anchor="middle"),)
         bottom = train.bottom + _BELOW + 20
     return Drawing(COLUMN_PX, bottom, _title(design, steps), tuple(boxes), tuple(links), (), labels)
@@ -95,11 +95,17 @@ def _back(validate: Box, train: Box) -> Link:
 
 
 def _title(design: DesignAnswer, steps: "_Steps") -> str:
-    gpus = by_count(design.n_gpus, "the one GPU", f"the same {grouped(design.n_gpus)} GPUs")
+    n_gpus = gpus_at_work(design)
+    gpus = by_count(n_gpus, "the one GPU", f"the same {grouped(n_gpus)} GPUs")
     if steps.trains:
         return f"Training and validation run on {gpus}; production inference is out of scope"
-    count = by_count(design.n_gpus, "one GPU validates", f"{grouped(design.n_gpus)} GPUs validate")
+    count = by_count(n_gpus, "one GPU validates", f"{grouped(n_gpus)} GPUs validate")
     return f"{count[0].upper() + count[1:]} trained models here; training is not asked of this design"
+
+
+def gpus_at_work(design: DesignAnswer) -> int:
+    """GPUs that the workload with the most of them runs on; others are spare."""
+    return max(design.gpus_at_work(answer) for answer in design.workloads)
 
 
 class _Steps:
@@ -158,9 +164,16 @@ class _Steps:
         yield "forward pass only" if not self.trains else "the same GPUs, forward pass only"
         yield "held-back samples from the storage"
 
+    def end(self) -> str:
+        """What ends the training: a number of tokens, an accuracy, or either of several workloads."""
+        trained = [answer for answer in self.design.workloads if answer.workload.task == "training"]
+        tokens = [answer.language is not None for answer in trained]
+        if all(tokens):
+            return "all tokens are read"
+        return "tokens are read or the accuracy is reached" if any(tokens) else "the accuracy is reached"
+
     def _gpus(self) -> str:
-        design = self.design
-        return f"{grouped(design.n_gpus)}{NO_BREAK}× {design.platform.gpu.name}"
+        return f"{grouped(gpus_at_work(self.design))}{NO_BREAK}× {self.design.platform.gpu.name}"
 
     def _servers(self) -> str:
         server = self.design.platform.server

@@ -33,6 +33,7 @@ class SoftwareLine:
     notes: tuple[PlanNote, ...]
     status: Literal["computed", "optional"]
     requires: tuple[str, ...]  # "head node" or ids of other lines
+    not_with: tuple[str, ...]  # ids of lines that do its work on the nodes that they cover
     needed_from_heads: int | None  # from so many head nodes on it is not optional
 
 
@@ -52,7 +53,10 @@ def lines_of(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
                 notes = () if metric in ("free", "included") else (PlanNote(PlanNoteKind.PER_UNIT, (metric,)),)
                 status: Literal["computed", "optional"] = "optional" if item.optional else "computed"
                 pair = item.needed_from_heads if isinstance(item, Software) else None
-                found.append(SoftwareLine(category, item.id, metric, covers, notes, status, item.requires, pair))
+                others = item.not_with if isinstance(item, Software) else ()
+                found.append(
+                    SoftwareLine(category, item.id, metric, covers, notes, status, item.requires, others, pair)
+                )
     return tuple(found)
 
 
@@ -107,15 +111,19 @@ def software_lines(
     """
     covered = _covered(platform, rows)
     there = _there(platform, devices)
-    amounts: dict[tuple[str, tuple[str, ...]], Ints] = {}  # many lines count alike
+    amounts: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Ints] = {}  # many lines count alike
     found = []
     for line in lines_of(catalog, platform):
-        quantity = amounts.get((line.metric, line.covers))
+        done = tuple(
+            name for other in lines_of(catalog, platform) if other.item in line.not_with for name in other.covers
+        )
+        quantity = amounts.get((line.metric, line.covers, done))
         if quantity is None:
             is_each = line.metric in ("node", "raw-terabyte")
             first, *others = (covered[name] - (there.get(name, 0) if is_each else 0) for name in line.covers)
-            quantity = _metric_quantity(platform, rows, line.metric, sum(others, first))
-            amounts[line.metric, line.covers] = quantity
+            nodes = sum(others, first) - sum((covered[name] for name in done), np.zeros_like(rows.heads))
+            quantity = _metric_quantity(platform, rows, line.metric, nodes)
+            amounts[line.metric, line.covers, done] = quantity
         found.append(Component(Role(line.category), line.category, line.item, quantity, line.notes, line.status))
     lines = lines_of(catalog, platform)
     parts = _with_requirements(found, lines, rows)

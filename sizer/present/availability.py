@@ -16,6 +16,7 @@ from sizer.present.tables import Cell, Row, Table, basis_note, fact_table, row
 from sizer.sizing.assumptions import InterruptionRate, RestartTimes
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.design.spares import COVERED_SHARE, SpareServers, spare_servers, wait_for_repairs
+from sizer.sizing.design.storage_streams import writes_one_checkpoint
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.checkpoints import CheckpointedJob
 
@@ -83,7 +84,7 @@ def checkpoint_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
         return ""
     kept, plan = checkpoint_storage(design, job), job.plan
     average = kept.written_bytes / (plan.interval_s + plan.blocked_s)
-    if is_short(answer):
+    if writes_one_checkpoint(answer):
         parts = [f"A checkpoint of {si(kept.written_bytes, 'B')} is written at the end of the run."]
     else:
         first = (
@@ -181,7 +182,11 @@ def goodput_sentence(answer: WorkloadAnswer) -> str:
     job = answer.job
     if job is None:
         return ""
-    kept = "one checkpoint, at the end" if is_short(answer) else f"a checkpoint every {duration(job.plan.interval_s)}"
+    kept = (
+        "one checkpoint, at the end"
+        if writes_one_checkpoint(answer)
+        else f"a checkpoint every {duration(job.plan.interval_s)}"
+    )
     every = f"an interruption every {duration(job.plan.between_s[0])}"
     expected = _expected_in_the_run(answer)
     return f"{goodput_text(job.plan.goodput)}: {every if not expected else f'{every}, {expected}'}; {kept}"
@@ -283,12 +288,6 @@ def _between(job: CheckpointedJob) -> Cell:
     return Cell(f"{text} ({duration(low)} to {duration(high)}), from published jobs", cites=(published,))
 
 
-def is_short(answer: WorkloadAnswer) -> bool:
-    """Whether a run ends before its first checkpoint is due."""
-    assert answer.job is not None
-    return answer.time is not None and float(answer.time.total_s.value) < answer.job.plan.interval_s
-
-
 def _expected_in_the_run(answer: WorkloadAnswer) -> str:
     """Interruptions to expect within a run; "" where the length of the run is not asked for."""
     if answer.job is None or answer.time is None:
@@ -302,7 +301,7 @@ def _expected_in_the_run(answer: WorkloadAnswer) -> str:
 
 def _interval(answer: WorkloadAnswer, job: CheckpointedJob) -> str:
     every = duration(job.plan.interval_s)
-    if is_short(answer):
+    if writes_one_checkpoint(answer):
         return f"one, at the end: the run is shorter than {every}"
     return f"{every}, {'the one that loses least' if job.checkpoints.every_s is None else 'as requested'}"
 

@@ -39,6 +39,8 @@ _FINE_TUNING_SEQUENCES = 64
 USUAL_TOKENS: dict[str, float] = {"full": 1e12, "continued": 1e11, "fine-tuning": 1e9, "lora": 1e8}
 # Token numbers of vocabularies above 65,536 take four bytes.
 TOKEN_BYTES = 4.0
+# Marks the name of a data set whose length the request does not state.
+ASSUMED_LENGTH = " (assumed)"
 # A stated set that differs more from its tokens contradicts them: other token numbers have two bytes or eight.
 _MOST_SIZE_RATIO = 2.0
 # A checkpoint holds weights of two bytes, master weights and two moments of Adam in single precision: BLOOM 176B wrote
@@ -198,7 +200,7 @@ def in_tokens(
     changed: dict[str, Any] = {
         "precision": stack_precision(work.precision),
         "dataset": CustomDataset(
-            name=tokens_text(tokens) + ("" if work.tokens is not None else " (assumed)"),
+            name=tokens_text(tokens) + ("" if work.tokens is not None else ASSUMED_LENGTH),
             n_samples=tokens,
             sample_bytes=TOKEN_BYTES,
         ),

@@ -21,6 +21,12 @@ def test_what_the_catalogue_states_and_what_it_assumes():
     assert not has_unknown_drives(CATALOG.servers["c4140"], CATALOG)
 
 
+def test_an_adapter_for_both_protocols_names_both():
+    """Its ConnectX-7 run NDR or 400 GbE: an order for an Ethernet fabric that names NDR alone is wrong."""
+    assert "8 × NDR InfiniBand or 400 GbE (assumed)" in contents("sys-a21ge-nbrt")
+    assert "4 × 200 GbE or HDR InfiniBand" in contents("management-server")
+
+
 def test_a_rack_of_trays_lists_the_drives_of_all():
     # Eight drives of 3.5 TB in each of 18 trays: 18 x 28 TB = 504 TB beside the memory of the whole rack.
     assert "18 × 28.0 TB local NVMe" in contents("gb200-nvl72").replace("\u202f", " ")

@@ -4,16 +4,19 @@ import pytest
 
 from sizer.base.quantities import NARROW_SPACE, duration
 from sizer.drawings.datapath import datapath
+from sizer.drawings.workflow import workflow
 from sizer.guide.acceptance import table as acceptance
 from sizer.guide.acceptance.tests import acceptance_tests
 from sizer.guide.chapters import decisions, overview, requirements, storage, summary
 from sizer.guide.chapters.risks import next_steps
-from sizer.guide.chapters.software import stacks_table
+from sizer.guide.chapters.software import releases_text, stacks_table
 from sizer.guide.context import GuideContext
 from sizer.guide.edition import Edition
 from sizer.guide.plain_text import answer_text
 from sizer.present.citations import Citations
 from sizer.present.reference_table import reference_table
+from sizer.present.storage_streams import streams_table
+from sizer.questions.failures.case_text import effect_text
 from sizer.questions.scale.comparison_text import arrangements_text
 from tests.factories.examples import catalog, sized
 
@@ -56,7 +59,8 @@ def test_a_release_stands_without_the_place_in_its_source(diffusion):
 
 def test_each_server_counts_its_own_drives(diffusion):
     rows = {row.cells[0].text: row.cells[1].text for row in summary.numbers_table(diffusion).rows}
-    assert rows["Storage"] == "2"
+    # Eight drives of 7.68 TB in each server are 61.44 TB.
+    assert rows["Storage"].replace(NARROW_SPACE, " ") == "61.4 TB usable in each server"
 
 
 def test_the_chapter_on_data_has_the_capacity_that_requirements_refer_to(diffusion):
@@ -85,6 +89,64 @@ def test_sources_of_a_guide_name_no_commits_or_patterns_of_files():
     assert guide.cells[1].text.endswith("GitHub mlcommons/training_results_v5.0.")
     (engineer,) = Citations(catalog().sources, keys).table().rows
     assert "commit 0fdc28f01325" in engineer.cells[1].text
+
+
+def test_releases_are_those_of_runs_on_the_gpus_and_not_of_the_rates(adapters):
+    """No published run combines model, GPU, number format and stack, so the rates rest on none of these runs."""
+    text = releases_text(adapters.design, catalog())
+    assert text.startswith("Of the published MLPerf runs on Blackwell GPUs, the fastest used ")
+
+
+def test_a_run_that_writes_one_checkpoint_writes_it_once_in_its_time(adapters):
+    """83.3 minutes are 4,998 s. One checkpoint of 9.66 GB: 1.93 MB/s on average, 300 s of them 6 % of the time."""
+    rows = {row.cells[0].text: row.cells for row in streams_table(adapters.design, adapters.result.request).rows}
+    cells = [cell.text.replace(NARROW_SPACE, " ") for cell in rows["Checkpoints, written"]]
+    assert cells[2:] == ["6 %", "1.93 MB/s"]
+
+
+def test_a_server_with_its_own_operating_system_needs_no_other(adapters):
+    items = [line.item for line in adapters.design.bill.lines]
+    assert "dgx-os" in items
+    assert "ubuntu-server" not in items
+
+
+def test_tokens_end_a_training_and_an_accuracy_another(adapters, diffusion):
+    assert "again, until all tokens are read" in [label.text for label in workflow(adapters.design).labels]
+    assert "again, until the accuracy is reached" in [label.text for label in workflow(diffusion.design).labels]
+
+
+def test_jobs_restart_from_checkpoints_where_they_are_known_to_write_them(diffusion):
+    (server,) = (case for case in diffusion.failures if case.key == "server")
+    assert effect_text(server) == (
+        "Jobs restart on 1\xa0server, from their last checkpoint if they write any; the work since then is lost."
+    )
+
+
+def test_an_accepted_rate_holds_with_interruptions():
+    """1e12 tokens in 30 d are 385,802/s over all; with a goodput of 99.1 % a run has to reach 389,000/s."""
+    (test,) = (one for one in acceptance_tests(_context("llama-70b-dgx-h100").evaluated) if one.key == "cluster-warm")
+    assert test.passes.replace(NARROW_SPACE, " ") == "at least 389 000 tokens/s"
+
+
+def test_a_length_that_is_assumed_is_counted_in_tokens():
+    context = _context("superpod-h100-su")
+    rows = {row.cells[0].text: row.cells[2].text for row in storage.content(context)["data"]["requirement"].rows}
+    assert rows["1.00 trillion tokens (assumed)"].replace(NARROW_SPACE, " ") == "4.00 B a token"
+    # The layout has work for 240 of the 248 GPUs.
+    assert "the same 240 GPUs" in workflow(context.design).title.replace(NARROW_SPACE, " ")
+
+
+def test_other_devices_are_counted_by_what_they_are():
+    tests = {one.key: one for one in acceptance_tests(_context("superpod-h100-su").evaluated)}
+    counted = tests["inventory"].expect.replace("\xa0", " ")
+    assert "2 fabric managers, 2 storage fabric managers, 22 switches" in counted
+
+
+def test_ports_are_compared_with_the_programs_of_their_links():
+    ethernet = {one.key: one for one in acceptance_tests(_context("llama-8b-continued-mi300x").evaluated)}
+    assert "(ethtool, LLDP)" in ethernet["links"].run
+    mixed = {one.key: one for one in acceptance_tests(_context("superpod-h100-su").evaluated)}
+    assert "(ibstat, iblinkinfo, ethtool, LLDP)" in mixed["links"].run
 
 
 def test_expected_costs_name_what_they_rest_on(adapters):

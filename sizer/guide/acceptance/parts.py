@@ -1,7 +1,8 @@
 """Acceptance tests of components, links and storage, before training."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from sizer.guide.acceptance.limits import AcceptanceTest, at_least, interval
 from sizer.physical.capacity import capacity_ladder, counts_nodes
 from sizer.physical.platform import Platform
 from sizer.physical.roles import NetworkRole, Role
+from sizer.present import words
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer
@@ -59,12 +61,13 @@ def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     servers, heads = roles.count(Role.GPU_SERVER), roles.count(Role.HEAD_NODE)
     switches = sum(role.forwards for role in roles)
     storage = sum(role in _STORAGE for role in roles)
-    others = len(roles) - servers - heads - switches - storage
+    named = (Role.GPU_SERVER, Role.HEAD_NODE, *_STORAGE)
+    others = Counter(role for role in roles if role not in named and not role.forwards)
     parts = [
         by_count(servers, "1 GPU server", f"{grouped(servers)} GPU servers"),
         by_count(heads, f"{grouped(heads)} head node", f"{grouped(heads)} head nodes") if heads else "",
         by_count(storage, f"{grouped(storage)} storage unit", f"{grouped(storage)} storage units") if storage else "",
-        by_count(others, "1 other device", f"{grouped(others)} other devices") if others else "",
+        *(words.plural(count, role) for role, count in others.items()),
         _switches(switches, design.platform.gateway is not None),
     ]
     yield AcceptanceTest(
@@ -109,6 +112,13 @@ def _tools(gpu: Gpu) -> _Tools:
     return _TOOLS.get(gpu.vendor, _TOOLS["NVIDIA"])
 
 
+def _link_tools(kinds: Iterable[LinkType]) -> str:
+    """Programs that show the state of the links that a design has."""
+    is_infiniband = {kind.is_infiniband for kind in kinds}
+    tools = ("ibstat, iblinkinfo",) if True in is_infiniband else ()
+    return ", ".join((*tools, "ethtool, LLDP") if False in is_infiniband else tools)
+
+
 def _place(design: DesignAnswer) -> str:
     """The GPU servers as the place of a test."""
     return "every server" if design.n_servers > 1 else "the server"
@@ -128,7 +138,7 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
         yield AcceptanceTest(
             "links",
             "network",
-            "Compare state, speed and neighbour of every port (ibstat, iblinkinfo, ethtool, LLDP) with the cable list.",
+            f"Compare state, speed and neighbour of every port ({_link_tools(counts)}) with the cable list.",
             ", ".join(f"{grouped(count)} × {kind.name}" for kind, count in counts.items()),
             "every link up at its rated speed, every neighbour as listed",
             "cable list of the plan",

@@ -86,7 +86,7 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
     for key, when, rate in phases:
         text = f"{run}; {when}."
         least, why = float(rate.low), basis
-        required = None if key == "cluster-cold" else answer.required_samples_per_s
+        required = None if key == "cluster-cold" else _required_while_running(answer)
         if required is not None and least < required <= float(rate.value):
             if _is_likely(answer):  # the test may not pass below the target
                 least, why = required, "required rate, which this design reaches with the confidence of the sizing"
@@ -107,6 +107,13 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
             _sources(answer),
         )
     yield from _time(answer, run)
+
+
+def _required_while_running(answer: WorkloadAnswer) -> float | None:
+    """Rate that a run without interruptions must reach, so that the target holds with them."""
+    if answer.required_samples_per_s is None or not answer.throughput.value:
+        return answer.required_samples_per_s
+    return answer.required_samples_per_s * float(answer.running_throughput.value) / float(answer.throughput.value)
 
 
 def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:

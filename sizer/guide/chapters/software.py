@@ -91,7 +91,7 @@ def releases_text(design: DesignAnswer, catalog: Catalog) -> str:
         return ""
     name = catalog.generations[str(design.platform.gpu.generation)].name
     used = words.listed(f"{one.component} {one.version.value}" for one in releases)
-    runs = f"Of the MLPerf runs that these rates rest on, the fastest on {name} GPUs used {used}"
+    runs = f"Of the published MLPerf runs on {name} GPUs, the fastest used {used}"
     return f"{runs}; install these releases or newer ones."
 
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 from sizer.guide.context import GuideContext
-from sizer.present.availability import checkpoint_table, checkpoint_text, cycle_chart, is_short
+from sizer.present.availability import checkpoint_table, checkpoint_text, cycle_chart
 from sizer.present.figures import charted
 from sizer.present.storage_streams import level_table, staging_text, streams_table, tiers_table, together_text
 from sizer.questions.storage_benchmark.analysis import benchmark_answer, question_of
 from sizer.questions.storage_benchmark.tables import accelerators_table
-from sizer.sizing.design.storage_streams import demand_over_time
+from sizer.sizing.design.storage_streams import demand_over_time, writes_one_checkpoint
 from sizer.workload.checkpoints import other_streams
 
 
@@ -51,7 +51,7 @@ def _cycle(context: GuideContext, number: int) -> Any:
     return charted(
         f"cycle-chart-{number}",
         None
-        if job is None or is_short(answer)
+        if job is None or writes_one_checkpoint(answer)
         else cycle_chart(job.plan, context.palette, waits=job.checkpoints.waits),
         "One interval with its checkpoint, and an average interruption after it. Goodput and figure count the time "
         "that writing and loading are allowed, not the shorter one that the storage takes.",

@@ -193,7 +193,10 @@ def _storage(design: DesignAnswer) -> str:
     if design.platform.attachment == "lan":
         return "existing"
     # Every server has drives of its own.
-    return grouped(design.n_servers) if design.platform.storage.kind == "local" else "1"
+    usable, is_local = float(design.quantities.usable_bytes[0]), design.platform.storage.kind == "local"
+    if usable <= 0:
+        return grouped(design.n_servers) if is_local else "1"
+    return f"{si(usable, 'B')} usable{' in each server' if is_local and design.n_servers > 1 else ''}"
 
 
 def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list[Row]:

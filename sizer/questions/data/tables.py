@@ -12,6 +12,7 @@ from sizer.questions.data.analysis import NEGLIGIBLE_LOSS, Checkpoint, DataPlan,
 from sizer.questions.data.ingest import IngestEntry, IngestLink, IngestLinkRole, IngestPlan, IngestRoute
 from sizer.questions.data.local_copy import LocalCopy
 from sizer.workload.checkpoints import CHECKPOINT_BYTES_PER_PARAMETER
+from sizer.workload.language import ASSUMED_LENGTH
 
 ENTRY_NAMES = {
     IngestEntry.SERVER_PORTS: "Through ports of the servers",
@@ -50,7 +51,7 @@ def _capacity_rows(plan: DataPlan) -> Iterator[tuple[str, str | Cell, str] | Row
     required = plan.required
     for data_set in required.sets:
         size = si(data_set.sample_bytes, "B")
-        is_named = data_set.name == tokens_text(data_set.n_samples)
+        is_named = data_set.name.removesuffix(ASSUMED_LENGTH) == tokens_text(data_set.n_samples)
         samples = f"{size} a token" if is_named else f"{significant(data_set.n_samples)} samples of {size}"
         yield data_set.name, si(data_set.size_bytes, "B"), samples
     if required.raw_bytes:
@@ -91,7 +92,7 @@ def routes_table(ingest: IngestPlan) -> Table | None:
         return None
     first = ingest.routes[0]
     if first.write is None:
-        note = "No source gives a write rate of this storage: the times are lower bounds from the links."
+        note = "No test of the write rate of this storage is published: the times are lower bounds."
     else:
         note = (
             f"The only published write rate is {si(first.write.bytes_per_s, 'B/s')}, from a test whose nodes or files "
@@ -105,7 +106,7 @@ def routes_table(ingest: IngestPlan) -> Table | None:
             Field("Route", lambda route: _route_name(route, ingest), "left", 24),
             Field("Links and their rates", _links_cell, "left", 44),
             Field("At least", lambda route: _time_cell(route.least_s), "right", 14),
-            Field("At the published write rate", _published_cell, "right", 18),
+            Field("At the tested write rate", _published_cell, "right", 18),
         ],
         kind=lambda route: "strong" if route is ingest.chosen else "",
         note=note,

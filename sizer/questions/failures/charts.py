@@ -9,7 +9,7 @@ from sizer.base.quantities import by_count, si
 from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
 from sizer.present.charting import Chart, Rows, axis, broken, chart_of, finish, label_room, names_axis
 from sizer.present.theme import LIGHT, Palette
-from sizer.present.words import percent
+from sizer.present.words import NOT_KNOWN, percent
 from sizer.questions.failures.analysis import FailureCase
 from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
 
@@ -58,7 +58,9 @@ def failure_chart(
         share, rate = case.share[workload_index], case.throughput[workload_index]
         stopped = share < _NOTHING
         text = "stops" if stopped else f"{si(rate, unit)} · {percent(min(share, 1.0))}"
-        if case.meets_target and not stopped and not case.meets_target[workload_index]:
+        if not case.rate_is_known:
+            share, text = 0.0, NOT_KNOWN
+        elif case.meets_target and not stopped and not case.meets_target[workload_index]:
             text = f"{text}, target missed"
         rows.append(
             {
@@ -100,11 +102,11 @@ def failure_chart(
 
 def failure_finding(cases: Sequence[FailureCase], workload_index: int) -> str:
     """Title of the chart of failures."""
-    shares = [case.share[workload_index] for case in cases]
+    shares = [case.share[workload_index] for case in cases if case.rate_is_known]
     stopping = [share for share in shares if share < _NOTHING]
     others = [share for share in shares if share >= _NOTHING]
     if not stopping:
-        least = min(shares)
+        least = min(shares, default=1.0)
         if least >= 1 - _SAME:
             return "No single failure reduces throughput"
         return f"The worst single failure reduces throughput to {percent(least)}"

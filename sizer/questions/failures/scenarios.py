@@ -39,11 +39,12 @@ FailureKey = Literal[
 
 @dataclass(frozen=True)
 class JobsRestart:
-    """Jobs restart on other hardware; training from its last checkpoint."""
+    """Jobs restart on other hardware; training from its last checkpoint, if it writes any."""
 
     on: Literal["another GPU", "GPUs", "servers"]
     count: int  # of these
     has_training: bool
+    has_checkpoints: bool = False  # whether the storage is sized for checkpoints of the training
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,8 @@ class FailureScenarios:
         self.n_gpus = min(result.request.platforms.gpus_per_server or per_server, per_server)
         self.is_cached = all(answer.cache_hit_fraction >= 1 for answer in self.design.workloads)
         self.has_training = any(answer.workload.task == "training" for answer in self.design.workloads)
+        jobs = [answer.job for answer in self.design.workloads]
+        self.has_checkpoints = any(job is not None and job.checkpoints.is_asked for job in jobs)
 
     def loss_of(self, key: FailureKey) -> Loss | None:
         """Kind of loss that a request names for a failure; a head node that serves the files is a storage node."""
@@ -211,18 +214,21 @@ class FailureScenarios:
         return CapacityReduced(self.whole, remaining, self.is_cached)
 
     def _restart_on_servers(self, remaining: Remaining) -> JobsRestart:
-        return JobsRestart("servers", remaining.n_servers, self.has_training)
+        return self._restart("servers", remaining.n_servers)
+
+    def _restart(self, on: Literal["another GPU", "GPUs", "servers"], count: int) -> JobsRestart:
+        return JobsRestart(on, count, self.has_training, self.has_checkpoints)
 
     def _gpu(self) -> FailureScenario:
         if self.n_gpus < self.design.platform.gpus_per_server:
-            return self._unharmed("gpu", JobsRestart("another GPU", 1, self.has_training))
+            return self._unharmed("gpu", self._restart("another GPU", 1))
         if self.design.n_servers > 1:
             return self._server_less("gpu")
         if self.n_gpus > 1:
             # A tray of a system that arrives as a rack is taken out whole.
             hosts = nodes_of(self.design.platform.server)
             rest = self.n_gpus - (self.n_gpus // hosts if hosts > 1 else 1)
-            effect = JobsRestart("GPUs", rest, self.has_training)
+            effect = self._restart("GPUs", rest)
             return FailureScenario("gpu", False, (HardwareAfterLoss(self.whole, rest),), lambda _: effect)
         return self._stopped("gpu", WorkStops())
 

@@ -107,13 +107,10 @@ def single_failures_table(cases: Sequence[FailureCase], losses: Sequence[Loss]) 
         text = targets_text(case)
         return Cell(f"{text} (requested)" if is_asked else text, is_open=case.keeps_targets is None)
 
-    def rate(case: FailureCase) -> str:
-        return _shares(case) if case.rate_is_known else words.NOT_KNOWN
-
     fields: list[Field[FailureCase]] = [
         Field("What fails", failure_title, width=20),
         Field("Effect", lambda case: effect_text(case).removesuffix(f" {ENGINEERING_JUDGEMENT}"), width=52),
-        Field("Rate", rate, "right", 13),
+        Field("Rate", _shares, "right", 13),
         Field("Targets", result, width=15),
     ]
     note = "Targets: whether a run still meets them if the part stays out for the whole run, with the probability."
@@ -166,6 +163,8 @@ def targets_text(case: FailureCase) -> str:
 
 
 def _shares(case: FailureCase) -> str:
+    if not case.rate_is_known:
+        return words.NOT_KNOWN
     return words.listed(dict.fromkeys(words.percent(share) if share > 0 else "none" for share in case.share))
 
 

@@ -293,8 +293,7 @@ def _link_arithmetic(facts: LinkFacts) -> str:
 
 def _shared_storage_texts(facts: SharedStorageFacts, holds: bool) -> tuple[str, str]:
     share = _percent(facts.utilization_fraction)
-    nodes = plural(facts.n_nodes, "node")
-    smallest = f"The smallest {facts.storage} ({nodes})"
+    smallest = f"The smallest {facts.storage} ({plural(facts.n_nodes, 'node')})"
     finding = f"{smallest} would {'' if holds else 'not '}be mostly idle: reads use {share} of its rate."
     if facts.utilization_fraction > 1:
         finding = (
@@ -302,8 +301,8 @@ def _shared_storage_texts(facts: SharedStorageFacts, holds: bool) -> tuple[str, 
         )
     return (
         finding,
-        f"After the first epoch the design reads {si(facts.read_bytes_per_s, 'B/s')}; {nodes} "
-        f"{by_count(facts.n_nodes, 'was', 'were')} shown to deliver {si(facts.delivered_bytes_per_s, 'B/s')}. Below "
+        f"After the first epoch the design reads {si(facts.read_bytes_per_s, 'B/s')}; the smallest "
+        f"system delivers at least {si(facts.delivered_bytes_per_s, 'B/s')}. Below "
         f"{_percent(LOW_UTILIZATION)} of that, the storage is bought for its capacity, not for its speed.",
     )
 

@@ -6,6 +6,7 @@ from enum import Enum
 
 import numpy as np
 
+from sizer.perf.availability.goodput import CheckpointPlan
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.checkpoints import TRANSFER_S, CheckpointRates
 from sizer.workload.checkpoints import OtherStreams, other_streams
@@ -75,6 +76,20 @@ def _average(streams: list[StorageStream], *, is_write: bool) -> float:
     return sum(stream.average_bytes_per_s for stream in streams if stream.is_write is is_write)
 
 
+def writes_one_checkpoint(answer: WorkloadAnswer) -> bool:
+    """Whether a run ends before its first checkpoint is due, so that it writes one at its end."""
+    if answer.job is None or answer.time is None:
+        return False
+    return float(answer.time.total_s.value) < answer.job.plan.interval_s
+
+
+def _checkpoint_share(answer: WorkloadAnswer, plan: CheckpointPlan) -> float:
+    """Share of the time in which checkpoints are written: of a short run one in all of it."""
+    if answer.time is not None and writes_one_checkpoint(answer):
+        return min(1.0, plan.write_s / float(answer.time.total_s.value))
+    return plan.write_share
+
+
 def _reads(answer: WorkloadAnswer) -> float:
     return max(float(answer.storage_bytes_per_s.value), float(answer.cold_storage_bytes_per_s.value))
 
@@ -86,7 +101,8 @@ def _of_workload(answer: WorkloadAnswer) -> Iterator[StorageStream]:
     if job is None or not job.checkpoints.is_asked:
         return
     plan, kept = job.plan, job.checkpoints
-    yield StorageStream(StreamKind.CHECKPOINTS, name, True, kept.written_bytes / plan.write_s, plan.write_share)
+    share = _checkpoint_share(answer, plan)
+    yield StorageStream(StreamKind.CHECKPOINTS, name, True, kept.written_bytes / plan.write_s, share)
     loaded = kept.restart_bytes + kept.replica_bytes * (job.replicas - 1)
     yield StorageStream(StreamKind.RESTART, name, False, loaded / TRANSFER_S, min(1.0, TRANSFER_S / plan.between_s[0]))
 

@@ -5,8 +5,15 @@ from dataclasses import replace
 import pytest
 
 from sizer.questions.failures.analysis import FailureCase
+from sizer.questions.failures.charts import failure_chart
 from sizer.questions.failures.scenarios import JobsContinue, JobsRestart
-from sizer.questions.failures.tables import failures_table, maintenance_table, targets_text, tolerated_losses_table
+from sizer.questions.failures.tables import (
+    failures_table,
+    maintenance_table,
+    single_failures_table,
+    targets_text,
+    tolerated_losses_table,
+)
 
 CASE = FailureCase(
     key="server",
@@ -72,3 +79,13 @@ def test_a_team_has_a_column_and_a_note():
     assert "93 %" in cells(team, 4)
     assert "within its wait limit" in team.note
     assert failures_table([], []) is None
+
+
+def test_a_rate_that_is_not_known_is_no_number_in_any_table_or_chart():
+    unknown = replace(CASE, key="power-feed", keeps_targets=None, rate_is_known=False)
+    assert cells(failures_table([unknown], []), 2) == ["not known"]
+    assert cells(single_failures_table([unknown], ()), 2) == ["not known"]
+    chart = failure_chart([CASE, unknown], 0, "images/s")
+    assert chart is not None
+    texts = [row["text"] for row in next(iter(chart.to_dict()["datasets"].values()))]
+    assert texts == ["900\u202fimages/s · 90\u202f%", "not known"]

@@ -282,4 +282,4 @@ def test_results_of_other_catalogues_are_told_roughly(name):
 def test_a_failed_gpu_of_a_rack_takes_its_tray_out():
     # 18 trays of four GPUs: 68 of 72 go on.
     case = cases(examples.sized("gb200-nvl72"))["gpu"]
-    assert case.effect == JobsRestart("GPUs", 68, has_training=True)
+    assert case.effect == JobsRestart("GPUs", 68, has_training=True, has_checkpoints=True)
