@@ -1,6 +1,6 @@
 """Claims and the simplest design in sentences."""
 
-from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, si, significant
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
 from sizer.base.units import GIB
 from sizer.present.words import listed, name, plural, sample_unit, stage
 from sizer.questions.verdict.claim import (
