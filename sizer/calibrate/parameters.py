@@ -82,10 +82,17 @@ PRIORS: dict[str, Prior] = {
     "fill-framework": Prior(0.0, 0.4, "choice of algorithms"),
     "fill-task": Prior(0.0, 0.3, "the backward pass has more to do"),
     # Rate of one GPU, one direction: what NCCL counts on (nccl-source: 20 GB/s per NVLink of V100, 18 of P100, at most
-    # 100 GB/s in one server; 12 GB/s per PCIe x16, 6 to 9 through a CPU) less what two GPUs measured (7 GB/s, PCIe).
+    # 100 GB/s in one server; of later GPUs as noted; 12 GB/s per PCIe x16, 6 to 9 through a CPU) less what two GPUs
+    # measured (7 GB/s, PCIe).
     "intra:nvlink1": Prior(math.log(40e9), 0.4, "four links of P100, some rings share them"),
     "intra:nvlink2": Prior(math.log(80e9), 0.4, "two to six links of V100"),
     "intra:nvswitch": Prior(math.log(100e9), 0.4, "six links of V100 through a switch"),
+    "intra:nvlink3": Prior(math.log(240e9), 0.4, "twelve links of A100, 20 GB/s each"),
+    "intra:nvlink4": Prior(math.log(370e9), 0.4, "18 links of H100, 20.6 GB/s each"),
+    "intra:nvlink4-direct": Prior(math.log(370e9), 0.4, "the same without a switch, between four GPUs"),
+    "intra:nvlink5": Prior(math.log(720e9), 0.4, "18 links of B200, 40.1 GB/s each"),
+    "intra:nvl72": Prior(math.log(720e9), 0.4, "the same in a rack"),
+    "intra:xgmi3": Prior(math.log(370e9), 0.4, "assumed: the share of their line rate that NVLinks reach, of 448 GB/s"),
     "intra:pcie3": Prior(math.log(7e9), 0.4, "x16 links through switches or CPUs"),
     "intra": Prior(math.log(20e9), 1.0, "a link that is not known"),
     "inter:rdma": Prior(math.log(0.8), 0.3, "nccl-tests over EDR and RoCE reach 0.5 to 0.98 of the line"),

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from sizer.calibrate.calibration import load_calibration
 from sizer.calibrate.fit.comparison import compare_fits
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.calibrate.observations import COLUMNS, load_observations, read_rows
+from sizer.calibrate.parameters import prior_of
 from sizer.calibrate.predict import predict, predict_all
 from sizer.catalog.loader import shipped_catalog
 from sizer.evidence.validation_text import comparison_text
@@ -146,3 +148,18 @@ def test_comparison_of_two_fits(catalog, calibration):
     both = zip(rows, predict_all(rows, catalog, calibration), strict=True)
     touched = {one.id for one, _ in both if "MXNet NGC 19.07" in one.software}
     assert {name for name, _, _ in moved.predictions} <= touched
+
+
+def test_links_of_todays_gpus_have_rates_of_their_own() -> None:
+    """NCCL counts on 12 x 20 GB/s of an A100, 18 x 20.6 of an H100 and 18 x 40.1 of a B200, below the line rates."""
+    links = {"nvlink3": 12 * 20e9, "nvlink4": 18 * 20.6e9, "nvlink5": 18 * 40.1e9, "nvl72": 18 * 40.1e9}
+    for link, rate in links.items():
+        assert math.exp(prior_of(f"intra:{link}").mean) == pytest.approx(rate, rel=0.01)
+    catalog = shipped_catalog()
+    for server in catalog.servers.values():
+        of_gpus = [catalog.gpus[name].nvlink_bytes_per_s for name in server.gpus]
+        lines = [line.value for line in of_gpus if line is not None]
+        link = server.intra_link
+        if lines and link is not None and catalog.gpu_links[link.value.id].family != "PCIe":
+            rate = math.exp(prior_of(f"intra:{link.value.id}").mean)
+            assert 0.3 < rate / min(lines) < 1.0, server.id
