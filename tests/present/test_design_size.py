@@ -104,7 +104,7 @@ def test_one_server_needs_storage_for_what_the_target_reads() -> None:
         "dataset": {"name": "Own data", "n_samples": 2e8, "sample_bytes": "300 kB", "format": "raw files"},
         "target": {"samples_per_s": 4630},
     }
-    request = {"workload": [work], "platforms": {"servers": ["xe7745"], "gpus": ["l40s-48gb"]}}
+    request = {"workload": [work], "platforms": {"servers": ["lenovo-sr675v3"], "gpus": ["l40s-48gb"]}}
     text = verdict_text(size(SizingRequest.from_dict(request), examples.catalog()))
     assert "needs storage that sustains 1.39" in text
 

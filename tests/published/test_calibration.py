@@ -209,10 +209,8 @@ def test_accuracy_in_sample(report):
 
 # What falls short of what is asked, and by how much at most.
 FALLS_SHORT = {
-    # Adapters on GB200 racks, which no round before v5.0 ran, come out up to a third too slow: 10.7 % instead of 10 %.
-    AccuracyMeasure.LANGUAGE_ROUND_TIMES: 0.108,
-    # The stacks that only one source ran are the slower ones: 8.1 % too fast instead of 3 %.
-    AccuracyMeasure.LANGUAGE_STRANGE_BIAS: 0.082,
+    # The stacks that only one source ran are the slower ones: 10.7 % too fast instead of 3 %.
+    AccuracyMeasure.LANGUAGE_STRANGE_BIAS: 0.107,
 }
 
 

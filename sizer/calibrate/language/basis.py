@@ -84,7 +84,7 @@ def accuracy_by_generation(calibration: LanguageCalibration, catalog: Catalog) -
             generation=key[0],
             generation_name=catalog.generations[key[0]].name if key[0] else "other",
             stack=key[1],
-            stack_name=_stack_name(key[1], cases[members[0]].gpu_id, catalog),
+            stack_name=_stack_name(cases[members[0]], catalog),
             runs=len(members),
             models=len({cases[i].row.model for i in members}),
             most_gpus=int(max(cases[i].row.gpus for i in members)),
@@ -98,11 +98,12 @@ def accuracy_by_generation(calibration: LanguageCalibration, catalog: Catalog) -
     return tuple(group(key, members) for key, members in named)
 
 
-def _stack_name(stack: str, gpu: str, catalog: Catalog) -> str:
-    """Name in the catalogue of a stack of the fit; its name in the fit where the catalogue has none."""
+def _stack_name(case: LanguageCase, catalog: Catalog) -> str:
+    """Name in the catalogue of the stack of a run; as its source writes it where the catalogue has none."""
+    stack, gpu = case.levels.stack, case.gpu_id
     names = (
         item.name
         for item in catalog.stacks.values()
         if item.trains_language and stack_named(LanguageRow("", "", "", gpu, "", 1.0, software=item.framework)) == stack
     )
-    return next(names, stack)
+    return next(names, case.row.software)

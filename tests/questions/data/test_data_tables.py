@@ -125,7 +125,7 @@ def test_the_time_to_ingest_comes_with_its_bound(found, words):
 def test_an_unknown_write_rate_is_said_to_be_unknown():
     table = routes_table(ingest(LINK))
     assert table.rows[0].cells[3].is_unknown
-    assert "No source gives a write rate" in table.note
+    assert "No test of the write rate of this storage is published" in table.note
     unknown = Checkpoint("T", 1e9, True, 3600.0, 1, None, True, None, None, 27e6)
     cells = checkpoints_table([unknown]).rows[0].cells
     assert cells[3].is_unknown
