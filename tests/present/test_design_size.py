@@ -97,11 +97,11 @@ def test_a_target_tells_its_epochs_where_they_are_not_one() -> None:
 
 
 def test_one_server_needs_storage_for_what_the_target_reads() -> None:
-    """4,630 images/s of 300 kB are 1.39 GB/s, whatever more its GPUs could read; 200 million of them are no cache."""
+    """4,630 images/s of 300 kB are 1.39 GB/s, whatever more its GPUs could read; a memory holds next to none of a billion."""
     work = {
         "dnn": "resnet50",
         "task": "validation-inference",
-        "dataset": {"name": "Own data", "n_samples": 2e8, "sample_bytes": "300 kB", "format": "raw files"},
+        "dataset": {"name": "Own data", "n_samples": 1e9, "sample_bytes": "300 kB", "format": "raw files"},
         "target": {"samples_per_s": 4630},
     }
     request = {"workload": [work], "platforms": {"servers": ["lenovo-sr675v3"], "gpus": ["l40s-48gb"]}}
