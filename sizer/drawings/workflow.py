@@ -96,11 +96,12 @@ def _back(validate: Box, train: Box) -> Link:
 
 def _title(design: DesignAnswer, steps: "_Steps") -> str:
     n_gpus = gpus_at_work(design)
-    gpus = by_count(n_gpus, "the one GPU", f"the same {grouped(n_gpus)} GPUs")
+    count = grouped(n_gpus) if n_gpus == design.n_gpus else f"{grouped(n_gpus)} of {grouped(design.n_gpus)}"
+    gpus = by_count(design.n_gpus, "the one GPU", f"the same {count} GPUs")
     if steps.trains:
         return f"Training and validation run on {gpus}; production inference is out of scope"
-    count = by_count(n_gpus, "one GPU validates", f"{grouped(n_gpus)} GPUs validate")
-    return f"{count[0].upper() + count[1:]} trained models here; training is not asked of this design"
+    validates = by_count(n_gpus, "one GPU validates", f"{grouped(n_gpus)} GPUs validate")
+    return f"{validates[0].upper() + validates[1:]} trained models here; training is not asked of this design"
 
 
 def gpus_at_work(design: DesignAnswer) -> int:

@@ -133,7 +133,7 @@ def test_a_length_that_is_assumed_is_counted_in_tokens():
     rows = {row.cells[0].text: row.cells[2].text for row in storage.content(context)["data"]["requirement"].rows}
     assert rows["1.00 trillion tokens (assumed)"].replace(NARROW_SPACE, " ") == "4.00 B a token"
     # The layout has work for 240 of the 248 GPUs.
-    assert "the same 240 GPUs" in workflow(context.design).title.replace(NARROW_SPACE, " ")
+    assert "the same 240 of 248 GPUs" in workflow(context.design).title.replace(NARROW_SPACE, " ")
 
 
 def test_other_devices_are_counted_by_what_they_are():

@@ -112,7 +112,7 @@ SENTENCES = (
         "power is a lower bound", r"\nPower, maximum (?P<value>at least )?{N} k?W (?:at least )?{N} k?W typical", bound
     ),
     Sentence("typical power", r"\nPower, maximum (?:at least )?{N} k?W (?:at least )?{q} typical", quantity),
-    Sentence("GPUs", r"run on the same {n} GPUs", number, GUIDE),
+    Sentence("GPUs", r"run on the same (?:{N} of )?{n} GPUs", number, GUIDE),
     # --- rates
     Sentence("rate", r"\n{q} throughput(?:, {w})?\n", quantity, of="workload or first"),
     Sentence("time to train", r"\n{time} time to train(?:, {w})?\n", quantity, of="workload or first"),
