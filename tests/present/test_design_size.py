@@ -97,7 +97,7 @@ def test_a_target_tells_its_epochs_where_they_are_not_one() -> None:
 
 
 def test_one_server_needs_storage_for_what_the_target_reads() -> None:
-    """4,630 images/s of 300 kB are 1.39 GB/s, whatever more its GPUs could read; a memory holds next to none of a billion."""
+    """4,630 images/s of 300 kB are 1.39 GB/s, whatever more its GPUs could read; memory holds little of a billion."""
     work = {
         "dnn": "resnet50",
         "task": "validation-inference",
