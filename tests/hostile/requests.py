@@ -76,7 +76,7 @@ ENTRIES = (
     sized("formula in the title", PLAIN.replace('"Plain"', "\"=cmd|'/c calc'!A0\""), status=0),
     sized("markup in the title", PLAIN.replace('"Plain"', '"[bold][/]{{ 7*7 }} %s ${x}"'), status=0),
     Entry("no such file", command, ("size", "missing.toml"), says=("missing.toml", "cannot be read")),
-    Entry("a folder", command, ("size", "."), says=("cannot be read",)),
+    Entry("a folder", command, ("size", "."), says=("is a folder; give a file",)),
     Entry("an unknown ending", command, ("size", "a.yaml"), {"a.yaml": PLAIN}, says=("a.yaml", ".toml")),
     Entry("a name of 5,000 letters", command, ("size", "x" * 5_000), says=("cannot be read",)),
 )
