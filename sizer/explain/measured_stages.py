@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
-from sizer.calibrate.modern.without_runs import stand_of
+from sizer.calibrate.modern.without_runs import related_network
 from sizer.explain.inputs import StageInput, number
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages import measured_rates
@@ -57,9 +57,9 @@ def measured_parts(model: WorkloadOnDesign) -> Iterator[StepPart]:
 
 def gpu_inputs(model: WorkloadOnDesign) -> tuple[StageInput, ...]:
     """Inputs of :data:`FORMULA` on a design."""
-    cols, stand = model.run.cols, stand_of(model.work.mlperf)
-    note = _NOTE if stand is None else _WITHOUT_RUNS.format(stand.name)
-    batch = "request, or published" if stand is None else "request, or what fits"
+    cols, related = model.run.cols, related_network(model.work.mlperf)
+    note = _NOTE if related is None else _WITHOUT_RUNS.format(related.name)
+    batch = "request, or published" if related is None else "request, or what fits"
     return (
         StageInput("m, servers", grouped(model.n_servers), note="search"),
         StageInput("g, GPUs of a server that the job uses", number(float(cols.gpus_per_server[0]))),

@@ -33,7 +33,7 @@ class SoftwareLine:
     notes: tuple[PlanNote, ...]
     status: Literal["computed", "optional"]
     requires: tuple[str, ...]  # "head node" or ids of other lines
-    not_with: tuple[str, ...]  # ids of lines that do its work on the nodes that they cover
+    elsewhere: tuple[str, ...]  # nodes that it covers on which other lines do its work, by the same names
     needed_from_heads: int | None  # from so many head nodes on it is not optional
 
 
@@ -44,7 +44,7 @@ def lines_of(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
         ("software", catalog.software),
         ("support", catalog.support),
     )
-    found = []
+    found: list[SoftwareLine] = []
     for category, items in folders:
         for item in items.values():
             covers, metric = _covers(platform, item.applies_to), item.metric.value
@@ -53,11 +53,14 @@ def lines_of(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
                 notes = () if metric in ("free", "included") else (PlanNote(PlanNoteKind.PER_UNIT, (metric,)),)
                 status: Literal["computed", "optional"] = "optional" if item.optional else "computed"
                 pair = item.needed_from_heads if isinstance(item, Software) else None
-                others = item.not_with if isinstance(item, Software) else ()
-                found.append(
-                    SoftwareLine(category, item.id, metric, covers, notes, status, item.requires, others, pair)
-                )
-    return tuple(found)
+                found.append(SoftwareLine(category, item.id, metric, covers, notes, status, item.requires, (), pair))
+    covered = {line.item: line.covers for line in found}
+
+    def elsewhere(line: SoftwareLine) -> tuple[str, ...]:
+        others = catalog.software[line.item].not_with if line.category == "software" else ()
+        return tuple(name for other in others for name in covered.get(other, ()))
+
+    return tuple(replace(line, elsewhere=elsewhere(line)) for line in found)
 
 
 def _covers(platform: Platform, applies_to: Sequence[str]) -> tuple[str, ...]:
@@ -112,20 +115,18 @@ def software_lines(
     covered = _covered(platform, rows)
     there = _there(platform, devices)
     amounts: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Ints] = {}  # many lines count alike
-    found = []
-    for line in lines_of(catalog, platform):
-        done = tuple(
-            name for other in lines_of(catalog, platform) if other.item in line.not_with for name in other.covers
-        )
-        quantity = amounts.get((line.metric, line.covers, done))
+    lines, found = lines_of(catalog, platform), []
+    for line in lines:
+        key = line.metric, line.covers, line.elsewhere
+        quantity = amounts.get(key)
         if quantity is None:
             is_each = line.metric in ("node", "raw-terabyte")
             first, *others = (covered[name] - (there.get(name, 0) if is_each else 0) for name in line.covers)
-            nodes = sum(others, first) - sum((covered[name] for name in done), np.zeros_like(rows.heads))
-            quantity = _metric_quantity(platform, rows, line.metric, nodes)
-            amounts[line.metric, line.covers, done] = quantity
+            nodes = sum(others, first)
+            for name in line.elsewhere:
+                nodes = nodes - covered[name]
+            quantity = amounts[key] = _metric_quantity(platform, rows, line.metric, nodes)
         found.append(Component(Role(line.category), line.category, line.item, quantity, line.notes, line.status))
-    lines = lines_of(catalog, platform)
     parts = _with_requirements(found, lines, rows)
     return [part for each, line in zip(parts, lines, strict=True) for part in _by_need(each, line, rows)]
 

@@ -83,7 +83,8 @@ def layout_of(
         if pipeline > 1 and row.source != "bigscience-bloom":
             guessed.append("interleaving")
             chunks = max(1.0, min(4.0, shape["layers"] // pipeline))
-    is_early = stack_named(row) in EARLY_ATTENTION
+    stack = stack_named(row)
+    is_early = stack in EARLY_ATTENTION
     return {
         "gpus": gpus,
         "batch": batch,
@@ -99,8 +100,8 @@ def layout_of(
         "recompute": RECOMPUTE.get(row.recompute, 0.0),
         "is_lora": float(is_lora),
         "element_bytes": _ELEMENT_BYTES.get(number_format(row.precision), 2.0),
-        "is_tuned": float(stack_named(row).startswith(TUNED)),
-        "is_unfused": float(is_unfused(stack_named(row), row.date, gpu)),
+        "is_tuned": float(stack.startswith(TUNED)),
+        "is_unfused": float(is_unfused(stack, row.date, gpu)),
         "is_early": float(is_early),
         "is_ported": float(is_early and is_from_hopper_on(gpu)),
     }

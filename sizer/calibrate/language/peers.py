@@ -59,7 +59,6 @@ class PeerRuns:
     source: str
     rows: int
     mean: float  # of |predicted / published - 1|
-    median: float  # of |ln(predicted / published)|
     coverage: float  # share inside the 90 % interval
     theirs: dict[str, float]  # mean error of others on the same runs, by their name
 
@@ -80,9 +79,9 @@ def runs_of_peers(calibration: LanguageCalibration, catalog: Catalog) -> tuple[P
             step = calibration.step_seconds(mine)
             errors = np.log(step.value) - np.array([case.log_step_s for case in mine], dtype=float)
             log_sd = step.log_sd
-        mean, median = float(np.mean(np.abs(np.expm1(errors)))), float(np.median(np.abs(errors)))
+        mean = float(np.mean(np.abs(np.expm1(errors))))
         inside = float(np.mean(np.abs(errors) <= Z90 * log_sd))
-        found.append(PeerRuns(source, len(mine), mean, median, inside, theirs))
+        found.append(PeerRuns(source, len(mine), mean, inside, theirs))
     return tuple(found)
 
 

@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csr_array, diags_array
 from sizer.base.arrays import Floats
 from sizer.calibrate.modern.accelerators import accelerator_of
 from sizer.calibrate.modern.rows import ModernRow
-from sizer.calibrate.modern.without_runs import levels_of, stand_of
+from sizer.calibrate.modern.without_runs import levels_of, related_network
 
 Effect = tuple[str, float]  # name and factor
 ROUNDS = (1.0, 1.1, 2.0, 2.1, 3.0, 3.1, 4.0, 4.1, 5.0, 5.1, 6.0)
@@ -79,8 +79,8 @@ def rate_terms(row: ModernRow) -> Terms:
     """Terms of the time of one step. The row states accelerators and global batch."""
     assert row.accelerators is not None
     assert row.global_batch is not None
-    own, name, n, stand = row.benchmark, row.accelerator, row.accelerators, stand_of(row.benchmark)
-    net, log_flop = (own, 0.0) if stand is None else (stand.benchmark, stand.log_flop)
+    own, name, n, related = row.benchmark, row.accelerator, row.accelerators, related_network(row.benchmark)
+    net, log_flop = (own, 0.0) if related is None else (related.benchmark, related.log_flop)
     gpu = accelerator_of(name)
     generation, batch = gpu.generation, row.global_batch / n
     level = f"generation {generation}" if gpu.is_sourced else f"level {name}"
@@ -123,7 +123,7 @@ def rate_terms(row: ModernRow) -> Terms:
     ]
     if row.precision:
         found.whole.append((f"precision {row.precision} {net} {generation}", 1.0))
-    if stand is not None:
+    if related is not None:
         found.whole.append((f"network {own}", 1.0))
     return found
 
@@ -138,17 +138,17 @@ def exposed_terms(kind: str, benchmark: str) -> tuple[float, list[Effect]]:
     benchmark : str
         The network.
     """
-    stand = stand_of(benchmark)
-    if stand is None:
+    related = related_network(benchmark)
+    if related is None:
         return 0.0, [(f"{kind} {benchmark}", 1.0)]
-    return stand.log_exposed_bytes, [(f"exposed {benchmark}", 1.0)]
+    return related.log_exposed_bytes, [(f"exposed {benchmark}", 1.0)]
 
 
 def time_terms(row: ModernRow, log_samples_per_s: float) -> Terms:
     """Terms of the time to train at a rate: samples (start and growth with the batch), evaluation, fixed time."""
     assert row.global_batch is not None
     assert row.accelerators is not None
-    net, name, stand = row.benchmark, row.accelerator, stand_of(row.benchmark)
+    net, name, related = row.benchmark, row.accelerator, related_network(row.benchmark)
     recipe = [
         *((f"recipe {net} {r}", 1.0) for r in ROUNDS if r <= row.round_order),
         (f"batch {net} {row.global_batch:g}", 1.0),
@@ -160,10 +160,10 @@ def time_terms(row: ModernRow, log_samples_per_s: float) -> Terms:
         math.log(row.global_batch) - log_samples_per_s,
         -log_samples_per_s,
     )
-    if stand is not None:
+    if related is not None:
         # What no run tells, the recipe does.
-        log_few, log_many = log_few + stand.length.log_samples, log_many + stand.length.log_steps
-        log_share = float(np.logaddexp(log_few, log_many)) + stand.length.log_evaluation
+        log_few, log_many = log_few + related.length.log_samples, log_many + related.length.log_steps
+        log_share = float(np.logaddexp(log_few, log_many)) + related.length.log_evaluation
     return Terms(
         [
             (log_few, [few, *recipe]),

@@ -11,7 +11,7 @@ from sizer.calibrate.modern.rows import ModernRow
 from sizer.calibrate.modern.rules import exclusion, missing_fact
 from sizer.calibrate.modern.stored import ModernCalibration
 from sizer.calibrate.modern.terms import rate_terms, time_terms
-from sizer.calibrate.modern.without_runs import levels_of, stand_of
+from sizer.calibrate.modern.without_runs import levels_of, related_network
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import ValidatedRow
 
@@ -73,8 +73,8 @@ def _not_known(row: ModernRow, calibration: ModernCalibration) -> CalibrationNot
 
 def _notes(row: ModernRow) -> tuple[CalibrationNote, ...]:
     """Where a prediction lies beyond the runs of its network: there are none."""
-    stand = stand_of(row.benchmark)
-    return () if stand is None else (note(FitNote.DNN_FROM_LIKE, stand.own_name, stand.name),)
+    related = related_network(row.benchmark)
+    return () if related is None else (note(FitNote.DNN_FROM_LIKE, related.own_name, related.name),)
 
 
 def _status(row: ModernRow, reason: CalibrationNote | None, calibration: ModernCalibration) -> RowStatus:

@@ -36,8 +36,8 @@ class Length:
 
 
 @dataclass(frozen=True)
-class Stand:
-    """Network in the fits that stands for another one, and what differs between them."""
+class RelatedNetwork:
+    """Fitted network whose effects another one of its family takes, and what differs between them."""
 
     benchmark: str  # whose effects count
     name: str  # as the catalogue has it
@@ -47,19 +47,19 @@ class Stand:
     length: Length
 
 
-def stand_of(benchmark: str) -> Stand | None:
-    """What stands for a network of MLPerf without runs; None for one that has them, or is not in the catalogue."""
-    return None if published_runs(benchmark) else _stands().get(benchmark)
+def related_network(benchmark: str) -> RelatedNetwork | None:
+    """The fitted relative of a network of MLPerf without runs; None for one with runs, or not in the catalogue."""
+    return None if published_runs(benchmark) else _related_networks().get(benchmark)
 
 
 def levels_of(benchmark: str) -> str:
-    """Network whose effects count for a network: its own, or those of the one that stands for it."""
-    found = stand_of(benchmark)
+    """Network whose effects are taken: the network itself, or its fitted relative."""
+    found = related_network(benchmark)
     return benchmark if found is None else found.benchmark
 
 
 @cache
-def _stands() -> dict[str, Stand]:
+def _related_networks() -> dict[str, RelatedNetwork]:
     """Networks of the catalogue without runs, with a recipe and a relative with runs, by their name in MLPerf rows."""
     networks = [one for one in _items("dnns").values() if one.get("mlperf")]
     recipes = {one["dnn"]: one for one in _items("recipes").values() if one.get("points")}  # the newest of each
@@ -70,7 +70,7 @@ def _stands() -> dict[str, Stand]:
             continue
         other = max(others, key=lambda network: len(published_runs(network["mlperf"])))
         exposed = EXPOSED_SHARE * float(gradient_bytes(one["parameters"]["value"], "mixed"))
-        found[one["mlperf"]] = Stand(
+        found[one["mlperf"]] = RelatedNetwork(
             other["mlperf"],
             other["name"],
             one["name"],

@@ -162,6 +162,7 @@ def _licences(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
         if line.status == "computed"
         and line.category == "software"
         and not line.requires
+        and not line.elsewhere
         and line.metric in ("node", "raw-terabyte")
     )
 

@@ -277,7 +277,7 @@ def read_own_targets(notes: Notes) -> None:
 
 
 def _parts_by_network(notes: Notes) -> list[tuple[Any, int, int]]:
-    """Where each network is told of: from its first name to the first name of the next one."""
+    """The part of the sentence about each network: from its first name to the first name of the next one."""
     starts: dict[str, int] = {}
     for one in sorted(notes.mentions, key=lambda mention: mention.start):
         if one.kind == DNN and one.ids[0] in notes.dnns:

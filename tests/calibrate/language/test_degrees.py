@@ -54,3 +54,15 @@ def test_what_fits_nowhere_has_the_smallest_state():
     # 405 G parameters on one server: everything is divided as far as eight GPUs go.
     tensor, pipeline, _ = degrees("llama-3.1-405b", 8)
     assert tensor * pipeline == 8
+
+
+def test_with_stated_replicas_stages_are_what_is_left():
+    """GPT of 530 G in 105 layers on 2,520 GPUs with 9 replicas: 280 GPUs each, TP 8 and 35 stages of 3 layers."""
+    shape = shape_values(examples.catalog().dnns["gpt-3-175b"].transformer) | {
+        "layers": 105.0,
+        "hidden": 20480.0,
+        "ffn": 81920.0,
+        "heads": 128.0,
+    }
+    row = LanguageRow("a", "s", "GPT-529.6B", "A100", "FP16", 2520.0, dp=9.0)
+    assert usual_degrees(row, shape, GPU, 8.0) == (8.0, 35.0, 1.0)

@@ -131,3 +131,60 @@ def test_a_row_of_the_fit_says_so_and_a_changed_one_does_not():
         for change in ({}, {"grad_accum": 4.0, "tflops_gpu": 500.0}, {"global_batch": row.global_batch * 2})
     ]
     assert uses == [RowUse.CALIBRATED, RowUse.CALIBRATED, RowUse.PREDICTED]
+
+
+@pytest.mark.parametrize(
+    ("gpu", "date", "software", "is_unfused"),
+    [
+        ("A100-80GB", "2021-04", "Megatron-LM", True),
+        ("A100-80GB", "", "Megatron-LM", True),
+        ("A100-80GB", "2023-05", "Megatron-LM", False),
+        ("B200", "", "Megatron-LM", False),
+        ("A100-80GB", "2021-04", "NeMo", False),
+    ],
+)
+def test_attention_is_fused_from_2023_on_and_on_younger_gpus(gpu, date, software, is_unfused):
+    """FlashAttention appeared in May 2022, Hopper in the autumn after it."""
+    case = case_of(first(model="GPT3-175B"), gpu=gpu, date=date, software=software, precision="BF16")
+    assert bool(case.layout["is_unfused"]) is is_unfused
+
+
+def test_only_the_kernels_of_2023_are_early_and_from_hopper_on_ported():
+    def flags(gpu, software):
+        layout = case_of(first(model="MPT-7b"), gpu=gpu, software=software, precision="BF16").layout
+        return bool(layout["is_early"]), bool(layout["is_ported"])
+
+    assert flags("A100-80GB", "llm-foundry") == (True, False)
+    assert flags("H100", "llm-foundry") == (True, True)
+    assert flags("H100", "torchtitan") == (False, False)
+
+
+def test_a_shortened_mixture_has_as_many_dense_layers_as_it_states():
+    """DeepSeek-V3 has 3 dense layers of 61; of 4 layers 3 would be dense, where the run had one."""
+    row = dataclasses.replace(first(model="DeepSeek-V3"), layers=4.0)
+    assert case_of(row).shape["dense_layers"] == 3
+    assert case_of(row, dense_layers=1.0).shape["dense_layers"] == 1
+
+
+def test_flop_are_predicted_as_the_source_counts_them():
+    """Narayanan et al. 2021, equation 3: 96 B s l h^2 (1 + s / 6h + V / 16lh) with full recomputation, GPT-3 175B.
+
+    Causal attention counts half, and model FLOP nothing that is recomputed: 72 h^2 + 6 s h for each layer.
+    """
+    row = dataclasses.replace(
+        first(model="GPT3-175B"), seq=2048.0, vocab=51200.0, recompute="full", tokens_s_gpu=None, tokens_s_gpu_adj=None,
+        step_time_s=None, ttt_min=None, mem_gib=None, tflops_gpu=140.0, role="calibration",
+    )  # fmt: skip
+    layers, h, s, v = 96, 12288, 2048, 51200
+    hardware = 96 * layers * h**2 * (1 + s / (6 * h) + v / (16 * layers * h))
+    model = layers * (72 * h**2 + 6 * s * h) + 6 * v * h
+    rate = language_calibration().tokens_per_s_per_gpu([case_of(row)]).value[0]
+    for convention, flop in (
+        ("hardware incl. recompute, full attention", hardware),
+        ("model, causal attention halved", model),
+    ):
+        [found] = validated(row, flop_convention=convention)
+        assert (found.quantity, found.status.use) == (FLOP, RowUse.PREDICTED)
+        assert found.predicted == pytest.approx(rate * flop, rel=1e-9)
+    [found] = validated(row, flop_convention="")
+    assert found.predicted is None

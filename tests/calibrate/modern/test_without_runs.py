@@ -11,7 +11,7 @@ from sizer.calibrate.modern.rows import load_modern
 from sizer.calibrate.modern.stored import stored_modern_calibration
 from sizer.calibrate.modern.terms import PRIORS
 from sizer.calibrate.modern.validate import validated_rows
-from sizer.calibrate.modern.without_runs import EXPOSED_SHARE, stand_of
+from sizer.calibrate.modern.without_runs import EXPOSED_SHARE, related_network
 from sizer.calibrate.notes import FitNote, RowUse
 from sizer.catalog.loader import shipped_catalog
 
@@ -43,10 +43,10 @@ def test_published_runs_of_flux_are_predicted(tmp_path):
 
 def test_a_sample_costs_its_arithmetic_in_samples_of_the_relative():
     """6.81 TFLOP are 8.47 samples of Stable Diffusion, 0.804 TFLOP each; launches are those of one step."""
-    stand = stand_of("flux")
-    assert stand is not None
-    assert stand.benchmark == "stable_diffusion"
-    assert math.exp(stand.log_flop) == pytest.approx(6.81 / 0.804, rel=1e-6)
+    related = related_network("flux")
+    assert related is not None
+    assert related.benchmark == "stable_diffusion"
+    assert math.exp(related.log_flop) == pytest.approx(6.81 / 0.804, rel=1e-6)
     flux, known = (
         system_rates(MeasuredSystem(name, "h100-sxm5-80gb", 8, "nvlink", 400e9, "")).parts()
         for name in ("flux", "stable_diffusion")
@@ -65,21 +65,21 @@ def test_work_done_again_counts():
 
 def test_samples_to_the_target_are_those_of_the_reference_runs():
     """RCPs of v5.1: 8.77, 10.73 and 15.62 million at 1,024, 2,048 and 4,096; a line through them, within 3 %."""
-    stand = stand_of("flux")
-    assert stand is not None
+    related = related_network("flux")
+    assert related is not None
     for batch, millions in ((1024, 8.769), (2048, 10.735), (4096, 15.624)):
-        found = math.exp(stand.length.log_samples) + batch * math.exp(stand.length.log_steps)
+        found = math.exp(related.length.log_samples) + batch * math.exp(related.length.log_steps)
         assert found == pytest.approx(millions * 1e6, rel=0.03)
     # 29,696 samples forward, a third of a step, every 262,144.
-    assert math.exp(stand.length.log_evaluation) == pytest.approx(29_696 / 3 / 262_144, rel=0.01)
+    assert math.exp(related.length.log_evaluation) == pytest.approx(29_696 / 3 / 262_144, rel=0.01)
 
 
 def test_every_network_of_mlperf_has_runs_or_a_relative():
     for dnn in shipped_catalog().dnns.values():
         if dnn.mlperf:
-            assert published_runs(dnn.mlperf) or stand_of(dnn.mlperf), dnn.id
-            assert not (published_runs(dnn.mlperf) and stand_of(dnn.mlperf)), dnn.id
-    assert stand_of("nonsense") is None
+            assert published_runs(dnn.mlperf) or related_network(dnn.mlperf), dnn.id
+            assert not (published_runs(dnn.mlperf) and related_network(dnn.mlperf)), dnn.id
+    assert related_network("nonsense") is None
 
 
 def test_spreads_of_networks_without_runs_are_those_of_the_fitted_ones():

@@ -232,3 +232,9 @@ def test_targets_of_a_language_model_are_whole_servers_and_times_with_tokens():
     assert labels == ["72 GPUs", "288 GPUs", "1 trillion tokens in 30 days", "100,000 tokens/s"]
     assert answers_of("Llama 3 8B, 2T tokens")[2:4] == ["in a week", "in 30 days"]
     assert answers_of("fine-tune Llama 70B with LoRA")[2] == "100 million tokens in a day"
+
+
+def test_storage_that_is_not_allowed_is_told_as_excluded() -> None:
+    reading = read_sentence("ResNet-50 on 2 DGX-1, Isilon F800 is not allowed", examples.catalog())
+    assert reading.request["platforms"]["forbidden_storage"] == ["isilon-f800"]
+    assert any("excluded storage" in phrase.meaning for phrase in reading.phrases)

@@ -11,7 +11,7 @@ from sizer.calibrate.modern.published import n_runs, published_runs
 from sizer.calibrate.modern.rows import ModernRow
 from sizer.calibrate.modern.stored import stored_modern_calibration
 from sizer.calibrate.modern.validate import predict
-from sizer.calibrate.modern.without_runs import stand_of
+from sizer.calibrate.modern.without_runs import related_network
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
@@ -70,9 +70,9 @@ def notes_on_newer_gpu(
     network, gpu = work.dnn.name, platform.gpu.name
     if not is_measured(work, platform.gpu.id):
         return (note(FitNote.GPU_MOVED_FROM_V100, network, gpu, catalog.dnns[anchor_of(work, catalog)].name),)
-    stand = stand_of(work.mlperf)
-    if stand is not None:
-        return (note(FitNote.DNN_FROM_LIKE, network, stand.name),)
+    related = related_network(work.mlperf)
+    if related is not None:
+        return (note(FitNote.DNN_FROM_LIKE, network, related.name),)
     if n_runs(here.generation) < FEW_RUNS:
         return (note(FitNote.MLPERF_GENERATION, gpu),)
     known = sourced_accelerators()

@@ -215,7 +215,7 @@ def _items(notes: Notes, match: re.Match[str], servers: list[str], storage: list
             notes.text.mark(match.start(), match.end())
             return
         _allow(notes, f"forbidden_{part}" if _is_negated(match) else part, orderable)
-        meanings.append(f"{'excluded' if match['negated'] else 'allowed'} {part}: {_names(notes, orderable)}")
+        meanings.append(f"{'excluded' if _is_negated(match) else 'allowed'} {part}: {_names(notes, orderable)}")
     notes.text.record(match, "; ".join(meanings))
 
 
