@@ -13,7 +13,7 @@ EXAMPLES := $(sort $(wildcard examples/*.toml))
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help setup demo app test laws random-designs lint bench wheel-check test-app browser test-office test-postgres test-proxy guides hostile fuzz calibrate lock clean
+.PHONY: help setup demo app test differential laws random-designs lint bench wheel-check test-app browser test-office test-postgres test-proxy guides hostile fuzz calibrate lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -41,6 +41,9 @@ laws: $(STAMP) ## search whole spaces for counterexamples to the laws of sizing 
 random-designs: $(STAMP) ## a thousand random requests held against the laws of sizing (DESIGNS=n: so many)
 	@RANDOM_DESIGNS=$(or $(DESIGNS),1000) $(BIN)/pytest tests/property/test_random_designs.py \
 		-m laws
+
+differential: $(STAMP) ## every place that prints a number of a design against every other, on random requests (DIFFERENTIAL=n: so many)
+	@DIFFERENTIAL=$(or $(DIFFERENTIAL),200) $(BIN)/pytest tests/differential -m differential -n 2
 
 hostile: $(STAMP) ## hostile inputs of every surface, each in a process of its own with limits
 	@$(BIN)/pytest tests/hostile -m hostile -n 2 --dist worksteal

@@ -204,7 +204,7 @@ def _host_link(model: WorkloadOnDesign) -> StageInputs:
 
 def _terms(model: WorkloadOnDesign) -> StepTerms:
     """Fitted terms of the workload on the platform, as the search takes them."""
-    return gpu_side.group_terms(model.work, [model.platform], model.run.servers, model.calibration, model.catalog)[0]
+    return gpu_side.terms_of(model.work, model.platform, model.n_servers, model.calibration, model.catalog)
 
 
 _FITTED = "fitted to published rates"

@@ -3,6 +3,7 @@
 Steady-state throughput is the capacity of the slowest stage. Everything is an array with one entry a design row.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
 from sizer.perf.preprocess import decode_samples_per_s
-from sizer.perf.stage_capacity import Capacity, throughput
+from sizer.perf.stage_capacity import Capacity, median_throughput, throughput
 
 # An epoch shorter than this many samples a second of rounding makes no sense; keeps divisions finite.
 _NO_READS_BYTES = 1e-9
@@ -68,13 +69,21 @@ class Stages:
 
 def throughputs(*evaluated: Stages) -> Estimate:
     """Rates of several evaluations one after the other, sought all at once: the capacity of the slowest stage."""
-    each = [np.broadcast_shapes(*(stage.median.shape for stage in one.limiting())) for one in evaluated]
-    return throughput(
-        [
-            Capacity.concatenated([stage.broadcast_to(shape) for stage, shape in zip(stages, each, strict=True)])
-            for stages in zip(*(one.limiting() for one in evaluated), strict=True)
-        ]
-    )
+    return throughput(_in_a_row(evaluated))
+
+
+def _in_a_row(evaluated: Sequence[Stages]) -> list[Capacity]:
+    """Every limiting stage, with the rows of all evaluations one after the other."""
+    shapes = [np.broadcast_shapes(*(stage.median.shape for stage in each.limiting())) for each in evaluated]
+    return [
+        Capacity.concatenated([stage.broadcast_to(shape) for stage, shape in zip(stages, shapes, strict=True)])
+        for stages in zip(*(each.limiting() for each in evaluated), strict=True)
+    ]
+
+
+def median_throughputs(*evaluated: Stages) -> Floats:
+    """The medians of :func:`throughputs` alone."""
+    return median_throughput(_in_a_row(evaluated))
 
 
 def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Capacity:

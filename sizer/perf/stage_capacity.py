@@ -98,8 +98,8 @@ class Capacity:
         """Capacities of the rows of flat arrays at some places, in the shape of these."""
         return Capacity(*(np.ravel(getattr(self, one))[place] for one in _FIELDS))
 
-    def take(self, rows: Ints | Bools | slice) -> "Capacity":
-        """Capacity of some rows of the first axis, or of those of a mask."""
+    def take(self, rows: Ints | Bools | slice | tuple[Ints, Ints]) -> "Capacity":
+        """Capacity of some rows of the first axis, of some entries of the first two, or of those of a mask."""
         return Capacity(*(getattr(self, one)[rows] for one in _FIELDS))
 
     def scaled(self, factor: ArrayLike) -> "Capacity":
@@ -187,6 +187,18 @@ def throughput(stages: Sequence[Capacity]) -> Estimate:
     probability = np.array([0.5, 0.05, 0.95]).reshape((3,) + (1,) * len(shape))
     value, low, high = _quantile_of_smallest(stages, probability)
     return Estimate(value, low, high)
+
+
+def median_throughput(stages: Sequence[Capacity]) -> Floats:
+    """Median of :func:`throughput` alone, for many rows: where one stage surely is the slowest, its own."""
+    shape = np.broadcast_shapes(*(np.shape(stage.median) for stage in stages))
+    alike = [stage.broadcast_to(shape) for stage in stages]
+    slowest = np.min([stage.median for stage in alike], axis=0)
+    sure = np.sum([stage.probability_at_least(slowest) < 1 for stage in alike], axis=0) <= 1
+    found = np.array(slowest, dtype=float)
+    if not sure.all():
+        found[~sure] = _quantile_of_smallest([stage.take(~sure) for stage in alike], np.array([0.5]))
+    return found
 
 
 def _quantile_of_smallest(stages: Sequence[Capacity], probability: Floats) -> Floats:

@@ -246,7 +246,7 @@ class _MaximumSearch:
 
     def _reached_by_any(self, counts: PartCounts, rows: Ints) -> float:
         """What the fastest of some rows reaches. [samples/s]"""
-        return self.reached(counts, int(rows[np.argmax(counts.evaluated.throughput[rows])]))
+        return self.reached(counts, int(rows[np.argmax(counts.evaluated.rates_at(rows)[0])]))
 
     def front(self, limit: SizeLimit, rate: float, highest: float) -> LimitFront:
         """What more or less of a limit brings around the chosen rate, the other limits kept."""

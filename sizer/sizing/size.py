@@ -103,10 +103,7 @@ def _first_year(counts: PartCounts, ranking: Ranking, order: Sequence[int], cali
     runner_up, reason = _runner_up(counts, order)
     selection = _selection(counts, order, ranking)
     selection = with_bills(selection, designs)
-    front = tuple(
-        _as_described(point, designs[0]) if point.is_documented else point for point in _pareto(counts, chosen)
-    )
-    return _Choice(designs, selection, quotes, runner_up, reason, front)
+    return _Choice(designs, selection, quotes, runner_up, reason, _pareto(counts, chosen))
 
 
 def _first_of_plan(first_year: _Choice, planned: FirstPurchases) -> _Choice:
@@ -190,7 +187,7 @@ def _years_owned(counts: PartCounts) -> int | None:
 
 def _point(row: int, chosen: int, counts: PartCounts) -> ParetoPoint:
     evaluated = counts.evaluated
-    index = int(evaluated.space.platform[row])
+    index, at = int(evaluated.space.platform[row]), np.array([row])
     platform = evaluated.platforms[index]
     servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
     storage = f"{nodes} × {platform.storage.name}" if nodes else platform.storage.name
@@ -203,8 +200,8 @@ def _point(row: int, chosen: int, counts: PartCounts) -> ParetoPoint:
         n_servers=servers,
         n_gpus=int(servers * evaluated.gpus_per_server[index]),
         storage_nodes=nodes,
-        throughput_samples_per_s=float(evaluated.throughput[row]),
-        time_s=float(evaluated.time_s[row]),
+        throughput_samples_per_s=float(evaluated.rates_at(at)[0][0]),
+        time_s=float(evaluated.time_at(at)[0]),
         power_w=float(counts.power_w[row]),
         rack_units=float(counts.rack_units[row]),
         cost=None if counts.of(index).unpriced else float(counts.cost[row]),
@@ -214,8 +211,10 @@ def _point(row: int, chosen: int, counts: PartCounts) -> ParetoPoint:
 
 def _point_of(design: DesignAnswer, like: ParetoPoint) -> ParetoPoint:
     """A design that is written out as a point of the front; ``like`` is another of the same request."""
-    counts = design.quantities
-    described = _as_described(like, design)
+    counts, answer = design.quantities, design.workloads[0]
+    rate = float(answer.throughput.value)
+    # The time of a workload without a known length is that of a million samples, which the rate scales.
+    scaled_s = like.time_s * like.throughput_samples_per_s / rate
     return ParetoPoint(
         name=design.name,
         server=design.platform.server.id,
@@ -223,23 +222,13 @@ def _point_of(design: DesignAnswer, like: ParetoPoint) -> ParetoPoint:
         n_servers=design.n_servers,
         n_gpus=design.n_gpus,
         storage_nodes=design.storage_nodes,
-        throughput_samples_per_s=described.throughput_samples_per_s,
-        time_s=described.time_s,
+        throughput_samples_per_s=rate,
+        time_s=float(answer.time.total_s.value) if answer.time is not None else scaled_s,
         power_w=float(counts.power_max_w[0]),
         rack_units=float(counts.rack_units[0]),
         cost=float(design.bill.total) if design.bill.is_complete else None,
         is_documented=True,
     )
-
-
-def _as_described(point: ParetoPoint, design: DesignAnswer) -> ParetoPoint:
-    """A point with rate and time of its design, whose medians count that any stage may be the slowest."""
-    answer = design.workloads[0]
-    rate = float(answer.throughput.value)
-    # The time of a workload without a known length is that of a million samples, which the rate scales.
-    scaled_s = point.time_s * point.throughput_samples_per_s / rate
-    time_s = float(answer.time.total_s.value) if answer.time is not None else scaled_s
-    return replace(point, throughput_samples_per_s=rate, time_s=time_s)
 
 
 def _pareto(counts: PartCounts, chosen: int) -> tuple[ParetoPoint, ...]:

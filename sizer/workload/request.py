@@ -165,6 +165,12 @@ class Limits(RequestTable):
     rack_units: Count | None = None
     servers: Count | None = None
 
+    @property
+    def bound_size(self) -> bool:
+        """Whether any of them bounds how large a design may be."""
+        bounds = (self.budget, self.racks, self.power_w, self.rack_units, self.servers)
+        return any(bound is not None for bound in bounds)
+
 
 class ExistingRack(RequestTable):
     """Free space in an existing rack, of the model in ``site.rack``."""
@@ -245,6 +251,11 @@ class SizingRequest(RequestTable):
 
     @model_validator(mode="after")
     def _ownership_is_consistent(self) -> Self:
+        if self.rank_by == "time" and not self.limits.bound_size:
+            raise ValueError(
+                "rank_by = 'time' needs a limit, because more servers take less time; state limits.servers, "
+                "limits.budget, limits.power_w, limits.racks or limits.rack_units"
+            )
         if self.rank_by == "ownership" and self.ownership is None:
             raise ValueError("rank_by = 'ownership' needs an [ownership] table; add one, for example years = 5")
         prices = {

@@ -14,7 +14,7 @@ from sizer.present import words
 from sizer.present.tables import Row, Table, fact_table, row
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import WorkloadAnswer
-from sizer.sizing.stages.gpu_side import group_terms
+from sizer.sizing.stages.gpu_side import terms_of
 from sizer.sizing.stages.measured_rates import is_measured
 
 
@@ -51,7 +51,7 @@ def _rows(evaluated: EvaluatedDesign, number: int) -> Iterator[Row]:
         yield from _around(answer, calibration)
         return
     is_inference = answer.workload.task != "training"
-    (terms,) = group_terms(model.work, [design.platform], model.run.servers, calibration, evaluated.catalog)
+    terms = terms_of(model.work, design.platform, design.n_servers, calibration, evaluated.catalog)
     sd = np.sqrt(np.diag(terms.covariance))
 
     def line(

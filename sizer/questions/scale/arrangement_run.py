@@ -11,7 +11,7 @@ from sizer.perf.preprocess import decode_samples_per_s
 from sizer.perf.training_step import TrainingRun
 from sizer.questions.scale.arrangements import Arrangement
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.search.posterior import core_seconds, host_link, log_scatter, measured_scatter
+from sizer.sizing.search.posterior import core_seconds, host_link, log_scatter
 from sizer.sizing.stages import gpu_side
 from sizer.sizing.stages.platform_columns import compute_groups
 from sizer.sizing.stages.workload_run import run_on
@@ -100,10 +100,10 @@ def drawn_estimates(
         draws.calibration,
     )
     (group,), _ = compute_groups(platforms)
-    (terms,) = gpu_side.group_terms(work, platforms, run.servers, draws.calibration, catalog)
+    terms = gpu_side.terms_of(work, one.platform, one.n_servers, draws.calibration, catalog)
     steps = gpu_side.step_run(work, platforms, run.cols, run.servers, catalog)
     gpu = gpu_side.gpu_samples_per_s(steps, draws.step_values(terms))
-    gpu = gpu * np.exp(log_scatter(work, terms, group, draws) + measured_scatter(work, steps, group, draws))
+    gpu = gpu * np.exp(log_scatter(work, terms, steps, group, draws))
     link = host_link(work, run.cols, run.servers, draws)
     decode = decode_samples_per_s(run.servers * run.cols.cores, core_seconds(work, draws))
     # Storage and network are the same system in all arrangements: their uncertainty does not affect the comparison.

@@ -13,6 +13,7 @@ from sizer.catalog.model import Catalog, Items
 from sizer.catalog.schema import Gpu
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity, throughput
+from sizer.perf.training_time import training_time_s
 from sizer.physical import capacity
 from sizer.physical.quantities import quantities
 from sizer.physical.roles import NetworkRole
@@ -218,8 +219,7 @@ def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute
     n = points.servers.size
     medians, spreads, skews, alone, exchange, moved, within, batches, replicas = np.empty((9, n))
     comp = None
-    # A single server is evaluated by itself, as in the sizing: then no link between servers is uncertain.
-    for (batch, speed, _), rows in _groups(points.batch, points.speed, points.servers > 1):
+    for (batch, speed), rows in _groups(points.batch, points.speed):
         work = replace(model.work, batch_per_gpu=int(batch))
         catalog = with_gpu_speed(model.catalog, model.platform.gpu, speed)
         servers = points.servers[rows]
@@ -389,8 +389,6 @@ def _time_s(model: WorkloadOnDesign, points: _Points, cols: Columns, rate: Float
         work = _work_at(model, points, int(rows[0]))
         length = evaluate.epochs(work, cols.take(rows), points.servers[rows], model.calibration)
         assert length is not None  # the request states epochs or a recipe
-        count = np.asarray(length.value)
-        later = np.maximum(count - 1, 0.0) + count * evaluate.evaluation_share(work)
-        first = np.minimum(count, 1.0)
-        total[rows] = model.calibration.start_up_s + work.n_samples * (first / cold_rate[rows] + later / rate[rows])
+        share, start_up_s = evaluate.evaluation_share(work), model.calibration.start_up_s
+        total[rows] = training_time_s(length.value, work.n_samples, rate[rows], cold_rate[rows], share, start_up_s)
     return total

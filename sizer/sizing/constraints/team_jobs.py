@@ -11,6 +11,7 @@ from sizer.catalog.model import Catalog
 from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.perf.server_pool import servers_of
 from sizer.perf.stage_capacity import throughput
+from sizer.perf.training_time import training_time_s
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.platform_columns import Columns
@@ -104,8 +105,9 @@ def _facts(
     length = evaluate.epochs(work, own, on, calibration, comp.batch_per_gpu)
     duration_s, cold_s = stated, epoch_s
     if job.duration_s is None and length is not None:
-        trained_s = length.value * (1 + evaluate.evaluation_share(work)) * epoch_s
-        duration_s, cold_s = calibration.start_up_s + trained_s, np.minimum(length.value, 1.0) * epoch_s
+        share, cold_s = evaluate.evaluation_share(work), np.minimum(length.value, 1.0) * epoch_s
+        # Storage holds no epoch up.
+        duration_s = training_time_s(length.value, work.n_samples, rate, rate, share, calibration.start_up_s)
     # A job of unknown length that always runs is taken to read as in its first epoch.
     known = np.isfinite(duration_s)
     cold_share = np.where(known, np.minimum(cold_s / np.where(known, duration_s, 1.0), 1.0), 1.0)

@@ -14,6 +14,7 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
 from sizer.perf.pipeline import decode_stage, read_demand_bytes_per_s
+from sizer.perf.training_time import training_time_s
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
@@ -150,8 +151,7 @@ def _gpu_rate(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Flo
 
 def _rates(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> GpuRates:
     cols = _columns(model, platform, servers)
-    terms = gpu_side.group_terms(model.work, [platform], servers, model.calibration, model.catalog)
-    return gpu_side.step_rates(model.work, [platform], cols, servers, terms, model.catalog)
+    return gpu_side.step_rates(model.work, [platform], cols, servers, model.calibration, model.catalog)
 
 
 def _columns(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Columns:
@@ -185,7 +185,8 @@ def times_the_gpus(model: WorkloadOnDesign, few: int, many: int) -> Doubling | N
     rate = np.minimum(_gpu_rate(model, model.platform, servers), decode.median)
     batch = (servers * cols.gpus_per_server * work.batch_per_gpu).astype(int)
     epochs = model.calibration.epochs(work.recipe, batch).value
-    time_s = model.calibration.start_up_s + epochs * work.n_samples * (1 + evaluate.evaluation_share(work)) / rate
+    share, start_up_s = evaluate.evaluation_share(work), model.calibration.start_up_s
+    time_s = training_time_s(epochs, work.n_samples, rate, rate, share, start_up_s)
     return Doubling(
         rate_ratio=float(rate[1] / rate[0]),
         speed_ratio=float(time_s[0] / time_s[1]),

@@ -10,6 +10,7 @@ from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.perf.pipeline import Stages, throughputs
 from sizer.perf.stage_capacity import Capacity
+from sizer.perf.training_time import training_time_s
 from sizer.physical.platform import Platform
 from sizer.sizing.design.design_checks import missing_for_rate
 from sizer.sizing.result import SizingResult, WorkloadAnswer
@@ -104,10 +105,8 @@ class WorkloadOnDesign:
             length = evaluate.epochs(self.work, self.run.cols, self.run.servers, self.calibration)
             assert length is not None  # a request with a time to train states them
             n_epochs = float(length.value[0])
-        # The sum of the parts of ``TrainingTime``: start-up, first (cold) epoch, the others, evaluations.
-        later = max(n_epochs - 1, 0.0) + n_epochs * evaluate.evaluation_share(self.work)
-        samples = self.work.n_samples
-        return self.calibration.start_up_s + min(n_epochs, 1.0) * samples / cold_rate + later * samples / rate
+        share, start_up_s = evaluate.evaluation_share(self.work), self.calibration.start_up_s
+        return float(training_time_s(n_epochs, self.work.n_samples, rate, cold_rate, share, start_up_s))
 
 
 @dataclass(frozen=True)

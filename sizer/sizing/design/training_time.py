@@ -6,6 +6,7 @@ import numpy as np
 
 from sizer.base.estimate import Estimate
 from sizer.calibrate.calibration import Calibration
+from sizer.perf.training_time import training_time_s
 from sizer.sizing.result import TrainingTime
 from sizer.sizing.stages import evaluate
 from sizer.workload.resolve import ResolvedWorkload
@@ -29,9 +30,11 @@ def training_time(
     first = _seconds(work.n_samples, cold)
     share = evaluate.evaluation_share(work)
     count = float(length.value)
-    warm = max(count - 1, 0.0) + count * share  # epochs and evaluations at the steady rate
     evaluations_s = count * share * float(epoch.value)
-    run_s = [min(count, 1.0) * one + warm * other for one, other in zip(first, epoch, strict=True)]
+    run_s = [
+        float(training_time_s(count, work.n_samples, steady, in_first, share))
+        for steady, in_first in ((rate.value, cold.value), (rate.high, cold.high), (rate.low, cold.low))
+    ]
     spread = float(np.hypot(length.log_sd, rate.log_sd))
     return TrainingTime(
         epochs=length,

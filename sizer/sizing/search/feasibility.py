@@ -17,6 +17,8 @@ from sizer.base.identity_cache import cached_by_list
 from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
+from sizer.perf import pipeline
+from sizer.perf.training_time import training_time_s
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.redundancy import after_losses
 from sizer.sizing.constraints.stored_data import asks_for_local_drives, lacks_shared_storage
@@ -58,8 +60,7 @@ class EvaluatedSpace:
     class_least_nodes: Ints  # (classes,) that the data call for at any size
     class_probability: Floats  # that all targets are met
     class_passes: dict[AnyLimit, Bools]  # limit of the stages -> designs that keep it
-    class_throughput: Floats  # of the first workload, median of the slowest stage [samples/s]
-    class_time_s: Floats  # to train the first workload, or a million samples where the length is not known
+    class_slowest: Floats  # of the first workload, smallest median of a stage: its rate is at most that [samples/s]
     class_is_cached: Bools  # the data sets of all workloads are read once and then stay in the servers' memory
     class_unknowns: Ints  # rates and capacities that no source gives and on which meeting the targets depends
     twins: frozenset[int]  # platforms that an earlier one stands for
@@ -69,6 +70,7 @@ class EvaluatedSpace:
     kind_first: Ints  # first platform of each kind
     team: TeamLimits | None  # of each kind
     memory: tuple[MemoryOfWorkload, ...]  # what each workload takes of a GPU
+    first: "_FirstWorkload"
 
     def over_rows(self, of_classes: NDArray[_Scalar]) -> NDArray[_Scalar]:
         """An array of the classes, gathered to one entry a row."""
@@ -89,15 +91,23 @@ class EvaluatedSpace:
         """(rows,) rates and capacities that no source gives and a design depends on; parts may add unknown watts."""
         return self.over_rows(self.class_unknowns)
 
-    @cached_property
-    def throughput(self) -> Floats:
-        """(rows,) median rate of the first workload. [samples/s]"""
-        return self.over_rows(self.class_throughput)
+    def rates_at(self, rows: Ints) -> tuple[Floats, Floats]:
+        """Median rate of the first workload after the first epoch and in it, of some rows. [samples/s]"""
+        platform, size = np.divmod(rows, len(self.space.sizes))
+        return self.first.rates(self.class_of[platform], size, self.class_nodes)
+
+    def time_at(self, rows: Ints) -> Floats:
+        """Time to train the first workload, or of a million samples where the length is not known, of some rows. [s]"""
+        platform, size = np.divmod(rows, len(self.space.sizes))
+        return self.first.time_s(self.class_of[platform], size, self.class_nodes)
 
     @cached_property
     def time_s(self) -> Floats:
-        """(rows,) time to train the first workload, or of a million samples where the length is not known. [s]"""
-        return self.over_rows(self.class_time_s)
+        """(rows,) :meth:`time_at` of the designs that keep the limits of the stages; infinite of others. [s]"""
+        classes, sizes = np.nonzero(np.logical_and.reduce(list(self.class_passes.values())))
+        found = np.full(self.class_nodes.shape, np.inf)
+        found[classes, sizes] = self.first.time_s(classes, sizes, self.class_nodes)
+        return self.over_rows(found)
 
     @property
     def buildable(self) -> tuple[Bools, ...]:
@@ -176,7 +186,6 @@ def evaluate_space(
     for loss in after:
         name = LOSS_LIMITS[loss.after.loss]
         passes[name] = passes.get(name, np.ones(shape, dtype=bool)) & loss.keeps(found.nodes)
-    length = None if servers.epochs is None else servers.epochs[alike.kind_of]
     is_cached = np.logical_and.reduce([compute_side.is_cached(comp) for comp in servers.computes])[alike.kind_of]
     # Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
     is_read = ~is_cached | np.logical_or.reduce([need.cold_samples_per_s > 0 for need in servers.needs])[alike.kind_of]
@@ -194,8 +203,7 @@ def evaluate_space(
         class_least_nodes=np.where(units.is_per_node, units.least, 0),
         class_probability=found.chance,
         class_passes=passes,
-        class_throughput=found.rate,
-        class_time_s=_time_s(works[0], length, found.rate, calibration),
+        class_slowest=found.slowest,
         class_is_cached=is_cached,
         class_unknowns=(is_read & ~units.rate_is_known[:, None]).astype(np.int64)
         + (is_written & ~units.write_is_known[:, None])
@@ -208,6 +216,7 @@ def evaluate_space(
         kind_first=alike.kinds,
         team=servers.team,
         memory=tuple(gpu_memory.memory_of(work, calibration) for work in works),
+        first=_FirstWorkload(works[0], servers.computes[0], servers.epochs, alike, space, calibration.start_up_s),
     )
 
 
@@ -267,6 +276,38 @@ class _Servers:
 
 
 @dataclass(frozen=True)
+class _FirstWorkload:
+    """Rates and times of the first workload, worked out for the designs that somebody asks about."""
+
+    work: ResolvedWorkload
+    comp: Compute  # (kinds, sizes)
+    epochs: Floats | None  # (kinds, sizes)
+    alike: Alike
+    space: Space
+    start_up_s: float
+
+    def rates(self, classes: Ints, sizes: Ints, class_nodes: Ints) -> tuple[Floats, Floats]:
+        """Median rates after the first epoch and in it of some designs, by class and by place among the sizes."""
+        comp = self.comp.take((self.alike.kind_of[classes], sizes))
+        cols = self.alike.class_cols
+        at = (classes, sizes if cols.cores.shape[1] > 1 else np.zeros_like(sizes))
+        cols = Columns(**{name: column[at] for name, column in vars(cols).items()})
+        servers, nodes = self.space.sizes[sizes], class_nodes[classes, sizes]
+        side = evaluate.storage_side(cols, servers, nodes, np.full(nodes.shape, np.inf))
+        stages = [evaluate.stages(self.work, comp, side, is_warm=is_warm) for is_warm in (True, False)]
+        warm, cold = np.split(pipeline.median_throughputs(*stages), 2)
+        return warm, cold
+
+    def time_s(self, classes: Ints, sizes: Ints, class_nodes: Ints) -> Floats:
+        """Time to train, or of a million samples where the length is not known. [s]"""
+        rate, cold = self.rates(classes, sizes, class_nodes)
+        if self.epochs is None:
+            return np.asarray(1e6 / rate)
+        length, share = self.epochs[self.alike.kind_of[classes], sizes], evaluate.evaluation_share(self.work)
+        return training_time_s(length, self.work.n_samples, rate, cold, share, self.start_up_s)
+
+
+@dataclass(frozen=True)
 class _Classes:
     """What the blocks find. Arrays (classes, sizes)."""
 
@@ -274,7 +315,7 @@ class _Classes:
     enough: Bools  # storage nodes give the rate
     mounts: Bools
     chance: Floats
-    rate: Floats
+    slowest: Floats
 
     @classmethod
     def empty(cls, shape: tuple[int, int]) -> "_Classes":
@@ -318,7 +359,7 @@ def _evaluate_block(
         warm, cold = (evaluate.stages(work, comp, side, is_warm=is_warm) for is_warm in (True, False))
         found.chance[block] *= evaluate.probability(warm, cold, need)
         if place == 0:
-            found.rate[block] = np.min([stage.median for stage in warm.limiting()], axis=0)
+            found.slowest[block] = np.min([stage.median for stage in warm.limiting()], axis=0)
 
 
 def _twins(platforms: Sequence[Platform], alike: Alike, nodes: Ints, servers: _Servers) -> frozenset[int]:
@@ -347,9 +388,3 @@ def _main_parts(platforms: Sequence[Platform]) -> list[int]:
     facts = attrgetter("server.id", "gpus_per_server", "storage.id", "tier_key", "fabric")
     parts = ((facts(one), one.host_memory and one.host_memory.id) for one in platforms)
     return [numbers.setdefault(one, len(numbers)) for one in parts]
-
-
-def _time_s(work: ResolvedWorkload, length: Floats | None, rate: Floats, calibration: Calibration) -> Floats:
-    if length is None:
-        return np.asarray(1e6 / rate)
-    return np.asarray(calibration.start_up_s + length * work.n_samples * (1 + evaluate.evaluation_share(work)) / rate)

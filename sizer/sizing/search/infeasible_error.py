@@ -110,8 +110,9 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
             f"at the median and meets the target with {probability_text(float(evaluated.probability[row]))} confidence"
         )
         if work.request.target.time_to_train_s is not None:
-            return f"takes {duration(float(evaluated.time_s[row]))} {chance}"
-        return f"reaches {significant(float(evaluated.throughput[row]))} {sample_unit(work.dnn)} {chance}"
+            return f"takes {duration(float(evaluated.time_at(np.array([row]))[0]))} {chance}"
+        rate, _ = evaluated.rates_at(np.array([row]))
+        return f"reaches {significant(float(rate[0]))} {sample_unit(work.dnn)} {chance}"
     if Limit.TEAM_WAITS in broken:
         return _wait_error_text(counts, row)
     if Limit.BUDGET in broken:

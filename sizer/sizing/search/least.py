@@ -83,7 +83,8 @@ def promising(counts: PartCounts, could: Bools) -> list[int]:
         bound = getattr(limits, limit.value)
         if bound is not None:
             used = np.maximum(used, _bound(counts, limit) / bound)
-    hope = np.where(could, evaluated.throughput.reshape(could.shape) / used, -np.inf).max(axis=1)
+    slowest = evaluated.class_slowest[evaluated.class_of]
+    hope = np.where(could, slowest / used, -np.inf).max(axis=1)
     return [int(index) for index in np.argsort(-hope, kind="stable") if np.isfinite(hope[index])]
 
 

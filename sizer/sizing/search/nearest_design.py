@@ -26,7 +26,7 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     meets = evaluated.class_probability >= least_chance(counts.request.confidence)
     meets &= evaluated.class_passes[Limit.GPU_COUNT]  # so many GPUs may be asked for, whatever their rate
     # The weights only order: chance before rate, and below every design that meets the target.
-    fastest = evaluated.class_probability - 1.0 + 1e-6 * evaluated.class_throughput / evaluated.class_throughput.max()
+    fastest = evaluated.class_probability - 1.0 + 1e-6 * evaluated.class_slowest / evaluated.class_slowest.max()
     in_time = evaluated.class_passes.get(Limit.TEAM_WAITS, np.ones(meets.shape, dtype=bool))
     # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
     servers = 1e-6 * evaluated.space.sizes - 2.0

@@ -13,6 +13,8 @@ from sizer.perf.inference_step import InferenceRun
 from sizer.perf.preprocess import decode_samples_per_s
 from sizer.perf.step_terms import StepTerms
 from sizer.perf.training_step import TrainingRun
+from sizer.perf.training_time import training_time_s
+from sizer.physical.platform import Platform
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.stages import compute_side, evaluate, gpu_memory, gpu_side
 from sizer.sizing.stages.host_bound import host_bound
@@ -122,8 +124,7 @@ def posterior_of(evaluated: EvaluatedSpace, row: int, draws: Draws, catalog: Cat
     """:func:`posterior` of one design: one axis, of length 1, in place of classes and sizes."""
     index, size = divmod(row, len(evaluated.space.sizes))
     one = int(evaluated.class_of[index])
-    terms = _terms(evaluated, draws, catalog)
-    found = reached(_block(evaluated, draws, catalog, terms, np.array([one]), slice(size, size + 1)))
+    found = reached(_block(evaluated, draws, catalog, np.array([one]), slice(size, size + 1)))
     return found.take(np.array([0]), np.array([0]))
 
 
@@ -172,36 +173,29 @@ def _has_length(work: ResolvedWorkload) -> bool:
     return not work.is_inference and (work.request.epochs is not None or work.recipe is not None)
 
 
-def _terms(evaluated: EvaluatedSpace, draws: Draws, catalog: Catalog) -> list[list[StepTerms]]:
-    """Terms of every workload in every compute group."""
-    sizes, calibration = evaluated.space.sizes, draws.calibration
-    return [gpu_side.group_terms(work, evaluated.platforms, sizes, calibration, catalog) for work in evaluated.works]
-
-
 def _blocks(
     evaluated: EvaluatedSpace, draws: Draws, catalog: Catalog, block_elements: int
 ) -> Iterator[tuple[Ints, slice, Block]]:
     n_sizes = len(evaluated.space.sizes)
     step = max(block_elements // draws.n, 1)
-    terms = _terms(evaluated, draws, catalog)
+    # One server has terms of its own: no link between servers is uncertain.
+    alone = int(np.searchsorted(evaluated.space.sizes, 1, side="right"))
+    starts = [*range(0, alone, step), *range(alone, n_sizes, step)]
     for kind in range(len(evaluated.kind_first)):
         classes = np.flatnonzero(evaluated.kind_of_class == kind)
-        for start in range(0, n_sizes, step):
-            sizes = slice(start, min(start + step, n_sizes))
-            yield classes, sizes, _block(evaluated, draws, catalog, terms, classes, sizes)
+        for start, stop in zip(starts, (*starts[1:], n_sizes), strict=True):
+            sizes = slice(start, stop)
+            yield classes, sizes, _block(evaluated, draws, catalog, classes, sizes)
 
 
-def _block(
-    evaluated: EvaluatedSpace, draws: Draws, catalog: Catalog, terms: list[list[StepTerms]], classes: Ints, sizes: slice
-) -> Block:
+def _block(evaluated: EvaluatedSpace, draws: Draws, catalog: Catalog, classes: Ints, sizes: slice) -> Block:
     """Block of some classes of one kind."""
     first = int(evaluated.kind_first[evaluated.kind_of_class[classes[0]]])
     servers = evaluated.space.sizes[sizes][:, None]
     cols = _columns(evaluated, first, sizes)
-    group = int(cols.compute.flat[0])
     ran = tuple(
-        _ran(evaluated, number, of_groups[group], group, cols, servers, draws, catalog)
-        for number, of_groups in enumerate(terms)
+        _ran(evaluated, number, evaluated.platforms[first], cols, servers, draws, catalog)
+        for number in range(len(evaluated.works))
     )
     paths = tuple(_path(evaluated, int(index), sizes, servers, draws) for index in classes)
     return Block(servers * cols.gpus_per_server, servers * cols.cores, ran, paths)
@@ -216,21 +210,21 @@ def _columns(evaluated: EvaluatedSpace, platform: int, sizes: slice) -> Columns:
 def _ran(
     evaluated: EvaluatedSpace,
     number: int,
-    terms: StepTerms,
-    group: int,
+    platform: Platform,
     cols: Columns,
     servers: Ints,
     draws: Draws,
     catalog: Catalog,
 ) -> _Ran:
     work = evaluated.works[number]
-    of = compute_groups(evaluated.platforms)[0][group]
+    of = compute_groups(evaluated.platforms)[0][int(cols.compute.flat[0])]
     run = gpu_side.step_run(work, evaluated.platforms, cols, servers, catalog)
+    terms = gpu_side.terms_of(work, platform, int(servers[0, 0]), draws.calibration, catalog)
     return _Ran(
         target=work.request.target,
         run=run,
         values=draws.step_values(terms),
-        log_scatter=log_scatter(work, terms, of, draws) + measured_scatter(work, run, of, draws),
+        log_scatter=log_scatter(work, terms, run, of, draws),
         core_s=core_seconds(work, draws),
         host_link=host_link(work, cols, servers, draws),
         sample_bytes=work.sample_bytes,
@@ -245,22 +239,26 @@ def _ran(
     )
 
 
-def log_scatter(work: ResolvedWorkload, terms: StepTerms, of: ComputeGroup, draws: Draws) -> Floats:
-    """(draws,) how far the logarithm of the GPUs' rate lies from what the parameters say: by source and by run."""
+def log_scatter(
+    work: ResolvedWorkload,
+    terms: StepTerms,
+    run: TrainingRun | InferenceRun | LanguageRun,
+    of: ComputeGroup,
+    draws: Draws,
+) -> Floats:
+    """(draws,) or (sizes, draws) how far the logarithm of the GPUs' rate lies from what the parameters say.
+
+    By source and by run, and by what is known of the rates of a run itself.
+    """
     wanted = work.request
     source = f"{wanted.task} {work.stack.id} {work.like or work.dnn.id} {wanted.precision} {of.gpu}"
-    between = np.asarray(terms.between_log_sd) * draws.normal(f"source {source}")
-    within = np.asarray(terms.scatter_log_sd) * draws.normal(f"run {source} {of.server} {of.intra_link} {of.fabric.id}")
-    return np.asarray(within + between)
-
-
-def measured_scatter(
-    work: ResolvedWorkload, run: TrainingRun | InferenceRun | LanguageRun, of: ComputeGroup, draws: Draws
-) -> Floats:
-    """How far the rates that were measured of a network lie from their medians: (sizes, draws), or 0 of others."""
-    if not isinstance(run, TrainingRun) or not run.log_sd.any():
-        return np.zeros(1)
-    return np.asarray(run.log_sd * draws.normal(f"measured {work.mlperf} {of.gpu} {of.server}"))
+    of_run = draws.normal(f"run {source} {of.server} {of.intra_link} {of.fabric.id}")
+    if isinstance(run, LanguageRun):
+        return np.asarray(run.log_sd * of_run)
+    scatter = np.asarray(terms.between_log_sd) * draws.normal(f"source {source}") + terms.scatter_log_sd * of_run
+    if isinstance(run, TrainingRun) and run.log_sd.any():
+        scatter = scatter + run.log_sd * draws.normal(f"measured {work.mlperf} {of.gpu} {of.server}")
+    return np.asarray(scatter)
 
 
 def core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
@@ -368,9 +366,7 @@ def _cold(ran: _Ran, path: _Path, bytes_per_s: Floats, servers: Floats) -> Float
 def _time_s(ran: _Ran, rate: Floats, cold: Floats) -> Floats:
     """Start-up, first epoch, later epochs and evaluations. [s]"""
     assert ran.epochs is not None
-    first = np.minimum(ran.epochs, 1.0)
-    later = np.maximum(ran.epochs - 1, 0.0) + ran.epochs * ran.evaluations
-    return np.asarray(ran.start_up_s + ran.n_samples * (first / cold + later / rate))
+    return training_time_s(ran.epochs, ran.n_samples, rate, cold, ran.evaluations, ran.start_up_s)
 
 
 def _met(target: Target, block: Block, rate: Floats, time_s: Floats | None, gpu: Floats, others: Floats) -> Bools:

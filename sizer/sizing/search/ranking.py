@@ -52,13 +52,15 @@ def _purchase_keys(counts: PartCounts, rows: Ints) -> list[Floats]:
 
 
 def order_of(counts: PartCounts, rows: Ints) -> list[Floats]:
-    """Keys of designs in their order: fewest unknowns, likely within the budget, cost, then :func:`keys`.
+    """Keys of designs in their order: fewest unknowns, likely within the budget, what the request ranks by, cost.
 
-    Cost is that of ownership where the request ranks by it.
+    Then :func:`keys`. Cost is that of ownership where the request ranks by it.
     """
+    asked = [] if ranks_by_cost(counts.request.rank_by) else [rank_key(counts, rows)]
     return [
         uncertainty(counts, rows),
         beyond_budget(counts, counts.likely_cost[rows]).astype(float),
+        *asked,
         counts.ranking_cost[rows],
         *keys(counts, rows),
     ]
@@ -103,8 +105,8 @@ class UnsettledError(Exception):
 class Ranking:
     """Best designs of the platforms (kinds of server and storage), over their fabrics, GPUs and drive sizes.
 
-    Within a platform the cheapest design is the best; platforms follow each other by the key of the request, by cost
-    where it names none. Cost is the amount that a design costs at most with the confidence of the request: an unknown
+    Designs of a platform and platforms follow each other by the key of the request, by cost where it names none. Cost
+    is the amount that a design costs at most with the confidence of the request: an unknown
     price is never good news. A design that dominates another (its highest cost is below the other's lowest) stands
     before it by this key, too. Designs that depend on an unknown fact come last, and before them those that are not
     within the budget with that confidence. Of designs that are at most the percentage of the request behind the first
@@ -120,8 +122,8 @@ class Ranking:
 
     def __init__(self, counts: PartCounts, *, goes_on: bool = False) -> None:
         self._counts, self._goes_on = counts, goes_on
-        self._found: list[int] = []  # the first by cost
-        self._further = self._cheapest()  # those after them
+        self._found: list[int] = []  # the first
+        self._further = self._in_order()  # those after them
         self._by_cost = ranks_by_cost(counts.request.rank_by)
         asked = counts.request.platforms
         self._parts = preferred_parts(counts.evaluated.platforms, asked) if asked.prefer_vendors else None
@@ -193,18 +195,6 @@ class Ranking:
         UnsettledError
             As :meth:`one_by_one`.
         """
-        if self._by_cost:
-            yield from self._settled()
-            return
-        if self._goes_on:
-            raise UnsettledError
-        rows = np.array(list(self._settled()), dtype=np.int64)
-        order = order_of(self._counts, rows)
-        order.insert(2, rank_key(self._counts, rows))
-        yield from rows[np.lexsort(order[::-1])].tolist()
-
-    def _settled(self) -> Iterator[int]:
-        """Rows by cost, up to the first that a larger design than those of the space could come before."""
         for place in count():
             if place == len(self._found):
                 row = next(self._further, None)
@@ -229,10 +219,10 @@ class Ranking:
     def _key(self, row: int) -> Key:
         return tuple(float(part[0]) for part in order_of(self._counts, np.array([row])))
 
-    def _cheapest(self) -> Iterator[int]:
+    def _in_order(self) -> Iterator[int]:
         """Best rows of the platforms in the order of :func:`order_of`, each found when it is asked for.
 
-        No design can do better than the cost of its main items: until it is counted it stands in the order with that
+        No design can do better than its servers and storage alone: until it is counted it stands in the order with that
         bound. The designs of a platform are counted in the order of their bounds, a few at a time. What comes out exact
         before all bounds is the next.
 
@@ -241,6 +231,8 @@ class Ranking:
         UnsettledError
             At the first that a larger design than those of the space could come before.
         """
+        if self._goes_on and not self._by_cost:
+            raise UnsettledError
         bounds, designs_of = self._bounds()
         waiting: dict[int, _Waiting] = {}  # of the platforms that are looked at
         heap: list[tuple[Key, int, int]] = [(bound, -1, index) for index, bound in bounds]
@@ -275,29 +267,38 @@ class Ranking:
         could = counts.candidates[places]
         # Watts that nobody knows are found when a design is counted; they only put it further behind.
         unknown = counts.unknowns.reshape(evaluated.space.n_platforms, -1)[places]
-        cost = counts.main_cost.cost[places]
-        over = self._is_beyond_budget(cost)
+        over, least_key = self._is_beyond_budget(counts.main_cost.cost[places]), self._least_key()[places]
         # Designs with fewer unknowns come first, whatever they cost.
         fewest = np.where(could, unknown, np.iinfo(np.int64).max).min(axis=1)
         is_first = could & (unknown == fewest[:, None])
         is_over = np.all(over | ~is_first, axis=1)
-        least = np.where(is_first & (over == is_over[:, None]), cost, np.inf).min(axis=1)
+        least = np.where(is_first & (over == is_over[:, None]), least_key, np.inf).min(axis=1)
         keys = zip(fewest.astype(float).tolist(), is_over.astype(float).tolist(), least.tolist(), strict=True)
 
         def designs_of(index: int) -> _Waiting:
             place = int(np.searchsorted(places, index))
-            return _Waiting(could[place], unknown[place], over[place], cost[place])
+            return _Waiting(could[place], unknown[place], over[place], least_key[place])
 
         return list(zip(places.tolist(), keys, strict=True)), designs_of
+
+    def _least_key(self) -> Floats:
+        """(platforms, sizes) what :func:`rank_key` of a design is at the least."""
+        counts, evaluated = self._counts, self._counts.evaluated
+        shape = (evaluated.space.n_platforms, len(evaluated.space.sizes))
+        if self._by_cost:
+            return counts.main_cost.cost
+        if counts.request.rank_by in ("time", "gpus"):  # known of every design
+            return np.reshape(rank_key(counts, np.arange(evaluated.space.n_rows)), shape)
+        return counts.at_least["units" if counts.request.rank_by == "rack-units" else "watts"]
 
 
 class _Waiting:
     """Designs of a platform that are not counted yet, in the order of what they cannot do better than."""
 
-    def __init__(self, could: Bools, unknown: Ints, over: Bools, cost: Floats) -> None:
-        self._parts = unknown, over, cost
+    def __init__(self, could: Bools, unknown: Ints, over: Bools, least_key: Floats) -> None:
+        self._parts = unknown, over, least_key
         sizes = np.flatnonzero(could)
-        self._sizes = sizes[np.lexsort((cost[sizes], over[sizes], unknown[sizes]))]
+        self._sizes = sizes[np.lexsort((least_key[sizes], over[sizes], unknown[sizes]))]
         self._start, self._many = 0, _FIRST_COUNTED
 
     @property

@@ -36,12 +36,10 @@ def reached_rate(counts: PartCounts, row: int, place: int, calibration: Calibrat
     assert asked is not None  # every search of this module has one
     if request.resilience.keeps_targets_without:
         return asked
-    platform, servers = evaluated.platforms[int(evaluated.space.platform[row])], evaluated.space.n_servers[row]
-    nodes = int(evaluated.storage_nodes[row])
-    # One server in a space of several has the spread that the links between servers bring to the whole space.
-    counted = [int(servers)] if evaluated.space.sizes[-1] == 1 else [int(servers), 2]
+    platform, nodes = evaluated.platforms[int(evaluated.space.platform[row])], int(evaluated.storage_nodes[row])
+    servers = [int(evaluated.space.n_servers[row])]
     runs = [
-        run_on(request, work, platform, counted, nodes, np.inf, counts.catalog, calibration) for work in evaluated.works
+        run_on(request, work, platform, servers, nodes, np.inf, counts.catalog, calibration) for work in evaluated.works
     ]
     run = runs.pop(place)
     others = float(np.prod([evaluate.probability(one.warm, one.cold, one.need)[0] for one in runs]))

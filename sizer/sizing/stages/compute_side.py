@@ -33,8 +33,8 @@ class Compute(GpuSide):
     hit_fraction: Floats  # of a server's cache, from the second epoch on
     miss_log_sd: Floats  # spread of the logarithm of what the cache does not serve
 
-    def take(self, rows: Ints | slice) -> "Compute":
-        """Compute side of some rows of the first axis."""
+    def take(self, rows: Ints | slice | tuple[Ints, Ints]) -> "Compute":
+        """Compute side of some rows of the first axis, or of some entries of the first two."""
         return replace(
             self,
             gpu=self.gpu.take(rows),

@@ -19,6 +19,7 @@ from sizer.calibrate.modern.design_rates import convergence_of
 from sizer.perf import pipeline, storage
 from sizer.perf.availability.goodput import level_rates, servers_of_eight
 from sizer.perf.stage_capacity import Capacity
+from sizer.perf.training_time import epochs_read
 from sizer.sizing.reasons import RateNeed
 from sizer.sizing.stages.checkpoints import CheckpointRates, checkpoint_rates
 from sizer.sizing.stages.compute_side import Compute
@@ -218,8 +219,8 @@ def _need_of_target(
 
 def _samples_of(work: ResolvedWorkload, length: Estimate) -> tuple[Floats, Floats]:
     """Samples of the first epoch and of all later ones; evaluations count by the time that they take."""
-    later = np.maximum(length.value - 1, 0.0) + length.value * evaluation_share(work)
-    return np.minimum(length.value, 1.0) * work.n_samples, later * work.n_samples
+    first, later = epochs_read(length.value, evaluation_share(work))
+    return first * work.n_samples, later * work.n_samples
 
 
 def required_samples_per_s(work: ResolvedWorkload, length: Estimate | None, calibration: Calibration) -> Floats | None:

@@ -66,8 +66,10 @@ def gpu_side(
     def work_out() -> GpuSide:
         shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
         terms = group_terms(work, platforms, n_servers, calibration, catalog)
-        rates = step_rates(work, platforms, cols, n_servers, terms, catalog)
-        within = np.array([float(one.scatter_log_sd) for one in terms])[cols.compute]
+        rates = _rates(work, platforms, cols, n_servers, terms, catalog)
+        within = rates.gpu.log_sd  # of a language model, whose terms have none
+        if work.language is None:
+            within = np.array([float(each.scatter_log_sd) for each in terms])[terms_index(cols, n_servers)]
         moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, platforms, cols, n_servers)
         return GpuSide(
             gpu=rates.gpu,
@@ -116,11 +118,27 @@ def step_rates(
     platforms: Sequence[Platform],
     cols: Columns,
     n_servers: Ints,
+    calibration: Calibration,
+    catalog: Catalog,
+) -> GpuRates:
+    """What the GPUs do; arguments as of :func:`gpu_side`."""
+    return _rates(
+        work, platforms, cols, n_servers, group_terms(work, platforms, n_servers, calibration, catalog), catalog
+    )
+
+
+def _rates(
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
     terms: list[StepTerms],
     catalog: Catalog,
 ) -> GpuRates:
-    """What the GPUs do; ``terms`` are :func:`group_terms`, the other arguments those of :func:`gpu_side`."""
-    return gpu_rates(lambda some, n: step_run(work, platforms, some, n, catalog), terms, cols, n_servers)
+    batch = gpu_memory.batches(work, platforms, cols, n_servers)
+    return gpu_rates(
+        lambda some, n, each: step_run(work, platforms, some, n, catalog, each), terms, cols, n_servers, batch
+    )
 
 
 def host_link(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Capacity:
@@ -140,39 +158,63 @@ def gpu_samples_per_s(run: TrainingRun | InferenceRun | LanguageRun, values: Flo
 def group_terms(
     work: ResolvedWorkload, platforms: Sequence[Platform], n_servers: Ints, calibration: Calibration, catalog: Catalog
 ) -> list[StepTerms]:
-    """Terms of every compute group of some platforms, in the order of ``compute_groups``."""
+    """Terms of every compute group of some platforms on one server and on several, by :func:`terms_index`.
+
+    Between several servers a link is uncertain that one server does not use.
+    """
+    groups = compute_groups(platforms)[0]
     if work.language is not None:
-        return [
-            _language_terms(language_rates.log_scatter(work, platforms, group, n_servers, catalog))
-            for group in range(len(compute_groups(platforms)[0]))
-        ]
-    task = "inference" if work.is_inference else "training"
-    precision, many_servers = work.request.precision, bool((n_servers > 1).any())
-    rest = (calibration, work.stack, precision, task, catalog)
-    found = []
-    for group in compute_groups(platforms)[0]:
-        if measured_rates.is_measured(work, group.gpu):
-            found.append(measured_rates.measured_terms(work, group, catalog))
-            continue
-        terms = (
-            _terms(work.request.dnn, *rest, group, many_servers)
-            if isinstance(work.request.dnn, CustomDnn)
-            else _known_terms(work.dnn, *rest, group, many_servers)
-        )
-        found.append(measured_rates.extended(terms, work, group, calibration, catalog))
-    return found
+        return [_LANGUAGE_TERMS] * (2 * len(groups))
+    # Where all rows are of one kind, nobody asks for the terms of the other.
+    is_many = n_servers > 1
+    kinds = (False, True) if is_many.any() and not is_many.all() else (bool(is_many.any()),) * 2
+    return [_group_terms(work, group, has_many, calibration, catalog) for group in groups for has_many in kinds]
+
+
+def terms_index(cols: Columns, n_servers: Ints) -> Ints:
+    """Place among :func:`group_terms` of every row."""
+    return np.asarray(2 * cols.compute + (n_servers > 1))
+
+
+def terms_of(
+    work: ResolvedWorkload, platform: Platform, n_servers: int, calibration: Calibration, catalog: Catalog
+) -> StepTerms:
+    """Terms of one platform at one number of servers."""
+    return group_terms(work, [platform], np.array([n_servers]), calibration, catalog)[0]
+
+
+def _group_terms(
+    work: ResolvedWorkload, group: ComputeGroup, has_many_servers: bool, calibration: Calibration, catalog: Catalog
+) -> StepTerms:
+    if measured_rates.is_measured(work, group.gpu):
+        return measured_rates.measured_terms(work, group, catalog)
+    rest = (calibration, work.stack, work.request.precision, "inference" if work.is_inference else "training", catalog)
+    terms = (
+        _terms(work.request.dnn, *rest, group, has_many_servers)
+        if isinstance(work.request.dnn, CustomDnn)
+        else _known_terms(work.dnn, *rest, group, has_many_servers)
+    )
+    return measured_rates.extended(terms, work, group, calibration, catalog)
 
 
 def step_run(
-    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    catalog: Catalog,
+    batch_per_gpu: Floats | None = None,
 ) -> TrainingRun | InferenceRun | LanguageRun:
-    """Counts and sizes of the steps of every row; arguments as of :func:`compute`."""
+    """Counts and sizes of the steps of every row; arguments as of :func:`compute`, batches by default the workload's.
+
+    The batch of a language model is that of its layout.
+    """
     if work.language is not None:
         return language_rates.language_run(work, platforms, cols, n_servers, catalog)
     groups, _ = compute_groups(platforms)
     precision = work.request.precision
     peak = np.array([peak_flop_per_s(catalog.gpus[group.gpu], precision) for group in groups])[cols.compute]
-    batch = gpu_memory.batches(work, platforms, cols, n_servers)
+    batch = gpu_memory.batches(work, platforms, cols, n_servers) if batch_per_gpu is None else batch_per_gpu
     if work.is_inference:
         return InferenceRun.of(
             batch_per_gpu=batch,
@@ -211,12 +253,6 @@ def exchanged_bytes(work: ResolvedWorkload, platforms: Sequence[Platform], cols:
     return np.asarray(exchanged * cols.exchanges_by_storage_nics)
 
 
-def _language_terms(log_sd: float) -> StepTerms:
-    """Terms of a rate that comes from a layout: its spread alone."""
-    k = len(TERM_NAMES)
-    return StepTerms(np.zeros(k), np.zeros((k, k)), np.array(log_sd))
-
-
 def _terms(
     dnn: Dnn | CustomDnn,
     calibration: Calibration,
@@ -240,5 +276,7 @@ def _terms(
     )
 
 
+# The rate of a language model comes from its layout, with its spread.
+_LANGUAGE_TERMS = StepTerms(np.zeros(len(TERM_NAMES)), np.zeros((len(TERM_NAMES),) * 2), np.zeros(()))
 # Most requests of a batch ask for few neural networks of the catalogue; those of a request are never asked for again.
 _known_terms = cached_by_identity(_terms)

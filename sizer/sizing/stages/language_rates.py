@@ -171,17 +171,6 @@ def _degrees(layout: LayoutAnswer) -> tuple[int, ...]:
     return layout.tensor, layout.pipeline, layout.context, layout.expert
 
 
-def log_scatter(
-    work: ResolvedWorkload, platforms: Sequence[Platform], group: int, n_servers: Ints, catalog: Catalog
-) -> float:
-    """Spread of the logarithm of the rate on one group of platforms, on the most of some numbers of servers."""
-    assert work.language is not None
-    of = compute_groups(platforms)[0][group]
-    platform = next(one for one in platforms if one.server.id == of.server and one.gpu.id == of.gpu)
-    one = _cluster(catalog, of.server, of.gpu, platform.gpus_per_server, of.fabric)
-    return float(_table(work.language, one, int(n_servers.max()), work.request.target.gpus_busy, catalog).log_sd[-1])
-
-
 def _cluster(catalog: Catalog, server: str, gpu: str, used: int, fabric: LinkType) -> _Cluster:
     rate = fabric_bytes_per_s(catalog.servers[server], fabric) / used / bytes_per_s_from_gbit_per_s(1.0)
     return _Cluster(gpu, catalog.gpus[gpu].vendor, used, rate)

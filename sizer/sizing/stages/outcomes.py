@@ -13,12 +13,12 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.estimate import Estimate
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity
+from sizer.perf.training_time import epochs_read
 from sizer.sizing.stages.compute_side import Compute
 
-# Equally likely outcomes of the GPUs' rate, of the length of a training, and of that where a cache adds others.
+# Equally likely outcomes of the GPUs' rate, and of the length of a training.
 _GPU_OUTCOMES = 12
 _LENGTHS = 8
-_LENGTHS_WITH_CACHE = 4
 # How far the servers' rate lies above the least that is in time, in the logarithm; from the last on, the cold epoch
 # alone sets the time.
 _MARGINS = (*np.log([1.0, 1.06, 1.25, 1.8, 4.0]).tolist(), np.inf)
@@ -203,11 +203,11 @@ def of_time(
     h, w = c/(1 - h) as far as storage sets them.
     """
     shape = comp.gpu.median.shape
-    is_cached = bool((comp.hit_fraction > 0).any())
-    margins, n_lengths = (_MARGINS, _LENGTHS_WITH_CACHE) if is_cached else (_NO_MARGINS, _LENGTHS)
+    # Of rows that no cache serves, all margins ask the same: their chances add up to that of the least rate.
+    margins = _MARGINS if (comp.hit_fraction > 0).any() else _NO_MARGINS
     # Lengths stand along a first axis, margins along a second one.
-    epochs, left_s, width = (part[:, None] for part in _lengths(length, time_s, start_up, shape, n_lengths))
-    samples = _samples(epochs, evaluations) * n_samples
+    epochs, left_s, width = (part[:, None] for part in _lengths(length, time_s, start_up, shape))
+    samples = np.add(*epochs_read(epochs, evaluations)) * n_samples
     need = np.where(left_s > 0, samples / np.where(left_s > 0, left_s, 1.0), np.inf)
     margin, above = (np.reshape(part, (-1, *(1,) * len(shape))) for part in (margins[:-1], margins[1:]))
     reached = _servers(comp, need * np.exp(margin))
@@ -215,8 +215,8 @@ def of_time(
     rate = need * np.exp(np.where(np.isfinite(above), 0.5 * (margin + above), margin))
     parts = np.broadcast_arrays((reached - beyond) / len(epochs), need, rate, width)
     chance, need, rate, width = (part.reshape(-1, *shape) for part in parts)
-    first = np.minimum(length.value, 1.0) / _samples(length.value, evaluations)
-    return Outcomes.of_arrays(chance, need, rate, width, first, comp)
+    first, later = epochs_read(length.value, evaluations)
+    return Outcomes.of_arrays(chance, need, rate, width, first / (first + later), comp)
 
 
 def _log_rate(rate: Floats) -> Floats:
@@ -225,16 +225,11 @@ def _log_rate(rate: Floats) -> Floats:
         return np.asarray(np.minimum(np.nan_to_num(np.log(rate), nan=_NEVER), _NEVER))
 
 
-def _samples(epochs: Floats, evaluations: float) -> Floats:
-    """Samples of a training with its evaluations, in epochs."""
-    return np.asarray(np.maximum(epochs, 1.0) - 1 + np.minimum(epochs, 1.0) + epochs * evaluations)
-
-
 def _lengths(
-    length: Estimate, time_s: float, start_up: Estimate, shape: tuple[int, ...], n: int
+    length: Estimate, time_s: float, start_up: Estimate, shape: tuple[int, ...]
 ) -> tuple[Floats, Floats, Floats]:
     """Equally likely epochs, with the seconds that the start-up leaves for them, and the width of each."""
-    epochs, widths = _equally_likely(Capacity.of_estimate(length.broadcast_to(shape)), n)
+    epochs, widths = _equally_likely(Capacity.of_estimate(length.broadcast_to(shape)), _LENGTHS)
     if not widths.any():
         epochs, widths = epochs[:1], widths[:1]
     if float(start_up.high) < _SHORT_START_UP * time_s:

@@ -1,0 +1,70 @@
+"""Time of a training: start-up, a first epoch that no cache serves, the later epochs, and the evaluations."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sizer.base.arrays import Floats
+
+
+def epochs_read(epochs: ArrayLike, evaluation_share: ArrayLike = 0.0) -> tuple[Floats, Floats]:
+    """Epochs at the rate of the first, cold one, and epochs at the steady rate.
+
+    Parameters
+    ----------
+    epochs : array_like, shape (...)
+        Length of the training; below 1 where it ends within the first epoch. [-]
+    evaluation_share : array_like, shape (...), default 0
+        Time of the evaluations over that of the epochs; evaluations run at the steady rate. [-]
+
+    Returns
+    -------
+    tuple of ndarray, each of shape (...)
+        min(E, 1), and max(E - 1, 0) + E times the share. [-]
+
+    Examples
+    --------
+    >>> [part.tolist() for part in epochs_read([0.5, 1.0, 90.0], 0.01)]
+    [[0.5, 1.0, 1.0], [0.005, 0.01, 89.9]]
+    """
+    length = np.asarray(epochs, float)
+    return np.minimum(length, 1.0), np.maximum(length - 1, 0.0) + length * np.asarray(evaluation_share, float)
+
+
+def training_time_s(
+    epochs: ArrayLike,
+    epoch_samples: ArrayLike,
+    samples_per_s: ArrayLike,
+    cold_samples_per_s: ArrayLike,
+    evaluation_share: ArrayLike = 0.0,
+    start_up_s: ArrayLike = 0.0,
+) -> Floats:
+    """Time of a training.
+
+    Parameters
+    ----------
+    epochs : array_like, shape (...)
+        Length of the training. [-]
+    epoch_samples : array_like, shape (...)
+        Samples of one epoch. [samples]
+    samples_per_s, cold_samples_per_s : array_like, shape (...)
+        Rates after the first epoch, and in it. [samples/s]
+    evaluation_share : array_like, shape (...), default 0
+        Time of the evaluations over that of the epochs. [-]
+    start_up_s : array_like, shape (...), default 0
+        Start of the run. [s]
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Broadcast of the inputs. [s]
+
+    Examples
+    --------
+    Two epochs of 1,000 samples, at 10 a second while nothing is cached and at 100 later, after a start of 5 s.
+
+    >>> float(training_time_s(2, 1000, 100, 10, start_up_s=5))
+    115.0
+    """
+    first, later = epochs_read(epochs, evaluation_share)
+    rate, cold = np.asarray(samples_per_s, float), np.asarray(cold_samples_per_s, float)
+    return np.asarray(start_up_s + np.asarray(epoch_samples, float) * (first / cold + later / rate))

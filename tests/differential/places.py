@@ -1,0 +1,268 @@
+"""The numbers of one design as every place that prints them gives them.
+
+No place is taken as right: all are compared with each other.
+"""
+
+import io
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import openpyxl
+
+from sizer import Catalog, InfeasibleError, SizingRequest, project, size
+from sizer.base.errors import RequestError
+from sizer.batch.answer import cells_of_answer
+from sizer.batch.columns import PREFIX
+from sizer.calibrate.calibration import Calibration
+from sizer.export.design_json import design_document
+from sizer.export.workbook.book import workbook
+from sizer.guide.front_matter import key_figures
+from sizer.physical.capacity import counts_nodes
+from sizer.questions.what_if.input_grid import fixed_design_rates
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.design.smaller_sizes import MOST_CERTAIN
+from sizer.sizing.maximum import with_fixed_target
+from sizer.sizing.reasons import SelectionKind
+from sizer.sizing.recommend import search
+from sizer.sizing.result import DesignAnswer, SizingResult
+from sizer.sizing.search.part_counts import PartCounts
+
+# Laws are solved by bisection to a billionth; sums of many parts and what is interpolated lose a few digits more.
+TOLERANCE = 1e-6
+Numbers = dict[str, Any]
+
+
+def of_design(design: DesignAnswer) -> Numbers:
+    """A design that is written out."""
+    counts = design.quantities
+    numbers: Numbers = {
+        "servers": design.n_servers,
+        "nodes": design.storage_nodes,
+        "gpus": design.n_gpus,
+        "watts": float(counts.power_max_w[0]),
+        "units": float(counts.rack_units[0]),
+        "probability": design.probability,
+        "cost": float(design.bill.total) if design.bill.is_complete else None,
+    }
+    for place, answer in enumerate(design.workloads):
+        for end in ("value", "low", "high"):
+            numbers[f"rate.{end} {place}"] = float(getattr(answer.throughput, end))
+            numbers[f"time.{end} {place}"] = None if answer.time is None else float(getattr(answer.time.total_s, end))
+        numbers[f"bottleneck {place}"] = answer.bottleneck
+        numbers[f"probability {place}"] = answer.probability
+    return numbers
+
+
+def of_row(counts: PartCounts, row: int, design: DesignAnswer) -> Numbers:
+    """What the search decides by; of a probability that a fact leaves open, the search's is of the fact's upper end."""
+    evaluated = counts.evaluated
+    index, _ = divmod(row, len(evaluated.space.sizes))
+    counts.of(index)
+    rate, _ = evaluated.rates_at(np.array([row]))
+    has_time = design.workloads[0].time is not None
+    numbers: Numbers = {
+        "servers": int(evaluated.space.n_servers[row]),
+        "nodes": int(evaluated.storage_nodes[row]),
+        "watts": float(counts.power_w[row]),
+        "units": float(counts.rack_units[row]),
+        "rate.value 0": float(rate[0]),
+    }
+    if has_time:
+        numbers["time.value 0"] = float(evaluated.time_at(np.array([row]))[0])
+    if design.probability is not None:
+        numbers["probability"] = min(float(evaluated.probability[row]), MOST_CERTAIN)
+    return numbers
+
+
+def row_of(counts: PartCounts, design: DesignAnswer) -> int | None:
+    """The row of a design in a space; None where the space has it with other storage nodes, or not at all."""
+    evaluated = counts.evaluated
+    index = next((i for i, platform in enumerate(evaluated.platforms) if platform == design.platform), None)
+    sizes = np.flatnonzero(evaluated.space.sizes == design.n_servers)
+    if index is None or not sizes.size:
+        return None
+    row = int(evaluated.space.of_platform(index).start + sizes[0])
+    return row if int(evaluated.storage_nodes[row]) == design.storage_nodes else None
+
+
+def of_projection(
+    request: SizingRequest, design: DesignAnswer, catalog: Catalog, fitted: Calibration
+) -> Numbers | None:
+    """The same design given in place of searched; None where the parts alone do not name it."""
+    platform = design.platform
+    try:
+        given = project(
+            request,
+            catalog,
+            server=platform.server.id,
+            servers=design.n_servers,
+            storage=platform.storage.id,
+            storage_nodes=design.storage_nodes if counts_nodes(platform.storage) else 0,
+            gpu=platform.gpu.id,
+            fabric=platform.fabric.id,
+            gpus_per_server=request.platforms.gpus_per_server,
+            calibration=fitted,
+        )
+    except (RequestError, InfeasibleError):
+        return None
+    return of_design(given) if given.platform == platform else None
+
+
+def of_batch(request: SizingRequest, catalog: Catalog, fitted: Calibration) -> Numbers:
+    """The row of a batch."""
+    answer = cells_of_answer(request, catalog, fitted)
+    cells = {key.removeprefix(PREFIX): value for key, value in answer.items()}
+    numbers: Numbers = {
+        "servers": cells["design.servers"],
+        "nodes": cells["design.storage_nodes"],
+        "gpus": cells["design.gpus"],
+        "watts": cells["design.power_max_w"],
+        "units": cells["design.rack_units"],
+        "probability": cells["probability"],
+        "cost": float(cells["cost.total"]) if cells["cost.is_complete"] else None,
+    }
+    for place in range(len(request.workload)):
+        for end in ("value", "low", "high"):
+            numbers[f"rate.{end} {place}"] = cells[f"workload.{place}.throughput_samples_per_s.{end}"]
+            numbers[f"time.{end} {place}"] = cells[f"workload.{place}.time_to_train_s.{end}"]
+        numbers[f"bottleneck {place}"] = cells[f"workload.{place}.bottleneck"]
+        numbers[f"probability {place}"] = cells[f"workload.{place}.probability"]
+    return numbers
+
+
+def of_document(result: SizingResult) -> Numbers:
+    """design.json."""
+    design = design_document(result)["design"]
+    numbers: Numbers = {
+        "servers": design["n_servers"],
+        "nodes": design["storage_nodes"],
+        "gpus": design["n_gpus"],
+        "watts": design["power_max_w"],
+        "units": design["rack_units"],
+        "probability": design["probability"],
+    }
+    for place, answer in enumerate(design["workloads"]):
+        for end in ("value", "low", "high"):
+            numbers[f"rate.{end} {place}"] = answer["samples_per_s"][end]
+            numbers[f"time.{end} {place}"] = None if answer["time"] is None else answer["time"]["total_s"][end]
+        numbers[f"bottleneck {place}"] = answer["bottleneck"]
+        numbers[f"probability {place}"] = answer["probability"]
+    return numbers
+
+
+def of_what_if(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Numbers:
+    """What-if at the values of the design itself."""
+    numbers: Numbers = {}
+    for place, model in enumerate(EvaluatedDesign(result, catalog, fitted).workloads):
+        assert model is not None  # the catalogue is that of the result
+        found = fixed_design_rates(model, {})
+        for end in ("value", "low", "high"):
+            numbers[f"rate.{end} {place}"] = float(getattr(found.rate, end)[0])
+        numbers[f"bottleneck {place}"] = found.limiting[0]
+        if found.time_s is not None and result.design.workloads[place].time is not None:
+            numbers[f"time.value {place}"] = float(found.time_s[0])
+        if result.design.workloads[place].probability is not None:
+            numbers[f"probability {place}"] = min(float(found.probability[0]), MOST_CERTAIN)
+    return numbers
+
+
+def of_front(result: SizingResult) -> Numbers:
+    """The point of the front that is the design."""
+    point = next(point for point in result.pareto if point.is_documented)
+    numbers: Numbers = {
+        "servers": point.n_servers,
+        "nodes": point.storage_nodes,
+        "gpus": point.n_gpus,
+        "watts": point.power_w,
+        "units": point.rack_units,
+        "rate.value 0": point.throughput_samples_per_s,
+    }
+    if result.design.workloads[0].time is not None:
+        numbers["time.value 0"] = point.time_s
+    return numbers
+
+
+def of_workbook(result: SizingResult, catalog: Catalog) -> Numbers:
+    """The summary sheet, whose figures have three digits."""
+    sheet = openpyxl.load_workbook(io.BytesIO(workbook(result, catalog)))["Summary"]
+    cells = {str(row[0].value): row[1].value for row in sheet.iter_rows(min_row=1, max_col=3) if row[0].value}
+    return {"servers": cells["GPU servers"], "gpus": cells["GPUs"], "units": cells["Rack units"]}
+
+
+def of_key_figures(result: SizingResult) -> Numbers:
+    """The guide's cover: whole numbers as they are printed."""
+    figures = key_figures(result)
+    return {"gpus": int("".join(filter(str.isdigit, figures[1][1])))}
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
+    """What two places that tell the same do not agree on."""
+    for key in one.keys() & other.keys():
+        a, b = one[key], other[key]
+        if a is None or b is None or isinstance(a, str):
+            same = a == b
+        else:
+            same = math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=1e-9)
+        if not same:
+            yield f"{key}: {a!r} and {b!r}"
+
+
+def disagreements(request: SizingRequest, catalog: Catalog, fitted: Calibration, *, documents: bool) -> list[str]:
+    """All that the places say differently of the designs of a request."""
+    result = size(request, catalog, fitted)
+    fixed = with_fixed_target(request, catalog, fitted)
+    counts = search(fixed, catalog, fitted)
+    first, found = of_design(result.design), []
+
+    def compare(name: str, numbers: Numbers | None, with_: Numbers = first) -> None:
+        if numbers is not None:
+            found.extend(f"{name}: {text}" for text in differences(with_, numbers))
+
+    for place, design in enumerate(result.platforms):
+        name, numbers = f"platform {place} {design.name}", of_design(design)
+        row = row_of(counts, design)
+        if result.selection.kind is SelectionKind.GROWTH:
+            break  # network and racks of such a design are those of the last year: no search of one year has it
+        if row is not None:
+            compare(f"{name}, row", of_row(counts, row, design), numbers)
+            alone = search(fixed, catalog, fitted, only=design.platform.key, most=design.n_servers)
+            row = row_of(alone, design)
+            compare(f"{name}, row of its own space", None if row is None else of_row(alone, row, design), numbers)
+        if place < 2:
+            compare(f"{name}, project", of_projection(fixed, design, catalog, fitted), numbers)
+    compare("batch", of_batch(request, catalog, fitted))
+    compare("design.json", of_document(result))
+    compare("what-if", of_what_if(result, catalog, fitted))
+    compare("front", of_front(result))
+    if documents:
+        compare("workbook", of_workbook(result, catalog))
+        compare("key figures", of_key_figures(result))
+    return [*found, *_better_than_chosen(result)]
+
+
+def _better_than_chosen(result: SizingResult) -> Iterator[str]:
+    """Listed designs that are better by what the request ranks by, as free of unknowns and within the limits."""
+    key, design, growth = result.request.rank_by, result.design, result.request.growth
+    if key in (None, "cost", "ownership") or growth is not None:
+        return
+
+    def of(listed: DesignAnswer) -> float | None:
+        first = listed.workloads[0]
+        time_s = 1e6 / float(first.throughput.value) if first.time is None else float(first.time.total_s.value)
+        counts = listed.quantities
+        if listed.conditional_on and not design.conditional_on:
+            return None
+        return {"time": time_s, "gpus": listed.n_gpus}.get(
+            str(key), float((counts.rack_units if key == "rack-units" else counts.power_max_w)[0])
+        )
+
+    chosen = of(design)
+    assert chosen is not None
+    values = [(of(listed), listed.name) for listed in result.platforms]
+    names = {"time": "time_s", "gpus": "n_gpus", "rack-units": "rack_units", "watts": "power_w"}
+    values += [(float(getattr(point, names[str(key)])), point.name) for point in result.pareto]
+    for value, name in values:
+        if value is not None and value < chosen * (1 - TOLERANCE):
+            yield f"ranked by {key}: {name} has {value:.6g}, the chosen design {chosen:.6g}"
