@@ -9,7 +9,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.result import DesignAnswer, StackAlternative, StackDefault
-from sizer.sizing.servers_needed import Sizes
+from sizer.sizing.servers_needed import fewest_servers
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -80,4 +80,4 @@ def stack_default(model: WorkloadOnDesign) -> StackDefault | None:
 def _servers(model: WorkloadOnDesign) -> int | None:
     most = max(_SEARCH_FACTOR * model.n_servers, _SEARCH_LEAST)
     most = min(most, model.request.limits.servers or most)
-    return Sizes.of(model.request, model.works, model.platform, most, model.catalog, model.calibration).fewest()
+    return fewest_servers(model.request, model.works, model.platform, most, model.catalog, model.calibration)

@@ -28,6 +28,7 @@ from sizer.sizing.reasons import SelectionKind
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.search.ranking import beyond_budget, uncertainty
 
 # Laws are solved by bisection to a billionth; sums of many parts and what is interpolated lose a few digits more.
 TOLERANCE = 1e-6
@@ -239,30 +240,31 @@ def disagreements(request: SizingRequest, catalog: Catalog, fitted: Calibration,
     if documents:
         compare("workbook", of_workbook(result, catalog))
         compare("key figures", of_key_figures(result))
-    return [*found, *_better_than_chosen(result)]
+    return [*found, *_better_than_chosen(result, counts)]
 
 
-def _better_than_chosen(result: SizingResult) -> Iterator[str]:
-    """Listed designs that are better by what the request ranks by, as free of unknowns and within the limits."""
-    key, design, growth = result.request.rank_by, result.design, result.request.growth
-    if key in (None, "cost", "ownership") or growth is not None:
+def _better_than_chosen(result: SizingResult, counts: PartCounts) -> Iterator[str]:
+    """Listed designs that are better by what the request ranks by, as free of unknowns and as likely in the budget."""
+    key, design = result.request.rank_by, result.design
+    if key in (None, "cost", "ownership") or result.selection.kind is SelectionKind.GROWTH:
         return
 
-    def of(listed: DesignAnswer) -> float | None:
-        first = listed.workloads[0]
+    def of(listed: DesignAnswer) -> float:
+        first, parts = listed.workloads[0], listed.quantities
         time_s = 1e6 / float(first.throughput.value) if first.time is None else float(first.time.total_s.value)
-        counts = listed.quantities
-        if listed.conditional_on and not design.conditional_on:
-            return None
-        return {"time": time_s, "gpus": listed.n_gpus}.get(
-            str(key), float((counts.rack_units if key == "rack-units" else counts.power_max_w)[0])
-        )
+        values = {"time": time_s, "gpus": listed.n_gpus, "rack-units": float(parts.rack_units[0])}
+        return values.get(str(key), float(parts.power_max_w[0]))
 
-    chosen = of(design)
-    assert chosen is not None
-    values = [(of(listed), listed.name) for listed in result.platforms]
+    def doubts(listed: DesignAnswer) -> tuple[float, bool]:
+        row = row_of(counts, listed)
+        assert row is not None  # the answer is of this search
+        rows = np.array([row])
+        return float(uncertainty(counts, rows)[0]), bool(beyond_budget(counts, counts.likely_cost[rows])[0])
+
+    chosen, own = of(design), doubts(design)
+    values = [(of(listed), listed.name) for listed in result.platforms if doubts(listed) <= own]
     names = {"time": "time_s", "gpus": "n_gpus", "rack-units": "rack_units", "watts": "power_w"}
     values += [(float(getattr(point, names[str(key)])), point.name) for point in result.pareto]
     for value, name in values:
-        if value is not None and value < chosen * (1 - TOLERANCE):
+        if value < chosen * (1 - TOLERANCE):
             yield f"ranked by {key}: {name} has {value:.6g}, the chosen design {chosen:.6g}"

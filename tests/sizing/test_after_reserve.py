@@ -13,7 +13,7 @@ from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.limits import Limit
 from sizer.sizing.redundancy_cost import spare_cost
-from sizer.sizing.servers_needed import Sizes
+from sizer.sizing.servers_needed import fewest_servers
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
@@ -229,8 +229,7 @@ def test_a_team_starts_its_jobs_in_time_on_what_is_left():
 def test_the_light_search_counts_the_same_servers(request_):
     design = size(request_, CATALOG).design
     works = resolve(request_, CATALOG, stored_calibration().measured)
-    sizes = Sizes.of(request_, works, design.platform, 64, CATALOG, stored_calibration())
-    assert sizes.fewest() == design.n_servers
+    assert fewest_servers(request_, works, design.platform, 64, CATALOG, stored_calibration()) == design.n_servers
 
 
 # --- what it costs ----------------------------------------------------------------------------------------------------

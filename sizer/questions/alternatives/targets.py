@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.sizing.recommend import most_servers
-from sizer.sizing.servers_needed import Sizes
+from sizer.sizing.servers_needed import fewest_servers
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
 
@@ -24,13 +24,13 @@ def at_lower_confidence(
     n_servers: int, request: SizingRequest, platform: Platform, catalog: Catalog, fitted: Calibration
 ) -> SizingRequest | None:
     """The request at the highest confidence, in whole percent, that so many servers reach."""
-    sizes = _sizes(n_servers, request, platform, catalog, fitted)
+    servers = _Servers(platform, most_servers(request, n_servers), catalog, fitted)
 
     def at(percent: int) -> SizingRequest:
         return request.model_copy(update={"confidence": percent / 100})
 
     def suffices(percent: int) -> bool:
-        needed = _asking(sizes, at(percent), catalog, fitted)
+        needed = servers.asked_by(at(percent))
         return needed is not None and needed <= n_servers
 
     low, high = _LEAST_CONFIDENCE_PERCENT, math.ceil(100 * request.confidence - 1e-9)
@@ -47,10 +47,10 @@ def with_looser_targets(
 ) -> SizingRequest | None:
     """The request with the tightest targets that so many servers meet."""
     gpus = _gpus_used(request, platform) * n_servers
-    sizes = _sizes(n_servers, request, platform, catalog, fitted)
+    servers = _Servers(platform, most_servers(request, n_servers), catalog, fitted)
 
     def suffices(factor: float) -> bool:
-        needed = _asking(sizes, _scaled(request, factor, at_most=gpus), catalog, fitted)
+        needed = servers.asked_by(_scaled(request, factor, at_most=gpus))
         return needed is not None and needed <= n_servers
 
     factor = _edge(suffices, 1 / _MOST_FACTOR, 1.0)
@@ -61,8 +61,8 @@ def leading_to(
     n_servers: int, request: SizingRequest, platform: Platform, catalog: Catalog, fitted: Calibration
 ) -> SizingRequest | None:
     """The request itself, or with the loosest tighter targets that ask for so many servers; None where none does."""
-    sizes = _sizes(n_servers, request, platform, catalog, fitted)
-    needed = _asking(sizes, request, catalog, fitted)
+    servers = _Servers(platform, most_servers(request, n_servers), catalog, fitted)
+    needed = servers.asked_by(request)
     if needed is None or needed >= n_servers:
         return request if needed == n_servers else None
     busy = _keeping_busy(request, _gpus_used(request, platform) * n_servers)
@@ -70,24 +70,29 @@ def leading_to(
         return busy
 
     def stays_below(factor: float) -> bool:
-        count = _asking(sizes, _scaled(request, factor), catalog, fitted)
+        count = servers.asked_by(_scaled(request, factor))
         return count is not None and count < n_servers
 
     factor = _edge(stays_below, 1.0, _MOST_FACTOR, outer=True)
     if factor is None:
         return None
     tighter = _scaled(request, factor)
-    return tighter if _asking(sizes, tighter, catalog, fitted) is not None else None
+    return tighter if servers.asked_by(tighter) is not None else None
 
 
-def _sizes(n_servers: int, request: SizingRequest, platform: Platform, catalog: Catalog, fitted: Calibration) -> Sizes:
-    works = resolved(request, catalog, fitted)
-    return Sizes.of(request, works, platform, most_servers(request, n_servers), catalog, fitted)
+@dataclass(frozen=True)
+class _Servers:
+    """Servers of a platform that requests need which differ in targets or confidence only."""
 
+    platform: Platform
+    most: int
+    catalog: Catalog
+    calibration: Calibration
 
-def _asking(sizes: Sizes, request: SizingRequest, catalog: Catalog, fitted: Calibration) -> int | None:
-    """Fewest servers for a request that differs from that of ``sizes`` in targets or confidence only."""
-    return replace(sizes, request=request, works=resolved(request, catalog, fitted)).fewest()
+    def asked_by(self, request: SizingRequest) -> int | None:
+        """Fewest servers of a request."""
+        works = resolved(request, self.catalog, self.calibration)
+        return fewest_servers(request, works, self.platform, self.most, self.catalog, self.calibration)
 
 
 def _edge(holds: Callable[[float], bool], low: float, high: float, *, outer: bool = False) -> float | None:

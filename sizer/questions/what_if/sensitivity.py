@@ -12,7 +12,7 @@ from sizer.perf.pipeline import Stages
 from sizer.physical.capacity import usable_bytes
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, pinned, rates_of
 from sizer.sizing.recommend import most_servers
-from sizer.sizing.servers_needed import Pin, Sizes
+from sizer.sizing.servers_needed import Pin, fewest_servers
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import memory_of
 from sizer.workload.request import Workload
@@ -112,7 +112,6 @@ def _of_workload(model: WorkloadOnDesign) -> Sensitivity:
     target = model.work.request.target
     trials = [*_stages(model), *_epochs(model), *_requests(model)]
     as_it_is, *metrics = _metrics([_End.of("", model), *(end for trial in trials for end in (trial.low, trial.high))])
-    known: dict[int, Sizes] = {}
     found = []
     for trial, low, high in zip(trials, metrics[::2], metrics[1::2], strict=True):
         if trial.low.pin is not None:
@@ -121,7 +120,7 @@ def _of_workload(model: WorkloadOnDesign) -> Sensitivity:
             low, high = worse(low, as_it_is), better(high, as_it_is)
         reach = max(abs(metric / as_it_is - 1) for metric in (low, high))
         if reach >= LEAST_REACH:
-            found.append((reach, _influence(trial, low, high, known)))
+            found.append((reach, _influence(trial, low, high)))
     return Sensitivity(
         workload=model.work.request.name,
         metric="s" if model.is_timed else "samples/s",
@@ -139,9 +138,9 @@ def _metrics(ends: Sequence[_End]) -> list[float]:
     ]
 
 
-def _influence(trial: _Trial, low: float, high: float, known: dict[int, Sizes]) -> Influence:
+def _influence(trial: _Trial, low: float, high: float) -> Influence:
     ends = (trial.low, trial.high)
-    servers = [_servers(end, known) if trial.is_searched else None for end in ends]
+    servers = [_servers(end) if trial.is_searched else None for end in ends]
     is_low_slower = (low < high) != trial.low.model.is_timed
     return Influence(
         key=trial.key,
@@ -164,16 +163,15 @@ def _limiting(end: _End) -> str:
     return min(capacity, key=lambda key: float(capacity[key].median.flat[0]))
 
 
-def _servers(end: _End, known: dict[int, Sizes]) -> int | None:
-    """Servers that the request needs at an end; ``known`` holds the sizes of the requests that were run already."""
+def _servers(end: _End) -> int | None:
+    """Servers that the request needs at an end."""
     model = end.model
-    if id(model) not in known:
-        most = min(
-            most_servers(model.request, _SEARCH_FACTOR * model.n_servers),
-            max(_SEARCH_FACTOR * model.n_servers, _SEARCH_LEAST),
-        )
-        known[id(model)] = Sizes.of(model.request, model.works, model.platform, most, model.catalog, model.calibration)
-    return known[id(model)].fewest(end.pin)
+    most = min(
+        most_servers(model.request, _SEARCH_FACTOR * model.n_servers),
+        max(_SEARCH_FACTOR * model.n_servers, _SEARCH_LEAST),
+    )
+    works, parts = model.works, (model.platform, most, model.catalog, model.calibration)
+    return fewest_servers(model.request, works, *parts, pin=end.pin)
 
 
 def _stages(model: WorkloadOnDesign) -> Iterator[_Trial]:

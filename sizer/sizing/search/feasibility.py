@@ -20,7 +20,7 @@ from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
 from sizer.perf.training_time import training_time_s
 from sizer.physical.platform import Platform
-from sizer.sizing.constraints.redundancy import after_losses
+from sizer.sizing.constraints.redundancy import NOTHING_KNOWN, Known, after_losses
 from sizer.sizing.constraints.stored_data import asks_for_local_drives, lacks_shared_storage
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.limits import COMPUTE_LIMITS, LOSS_LIMITS, STAGE_LIMITS, AnyLimit, Limit
@@ -145,8 +145,9 @@ def evaluate_space(
     space: Space,
     catalog: Catalog,
     calibration: Calibration,
+    known: Known = NOTHING_KNOWN,
 ) -> EvaluatedSpace:
-    """Evaluate the stages of all rows in one vectorised pass.
+    """Evaluate the stages of all rows in one vectorised pass; ``known`` is what is known better than it is fitted.
 
     Notes
     -----
@@ -155,18 +156,18 @@ def evaluate_space(
     platforms with equal rates.
     """
     alike = Alike.of(request, works, platforms, space, catalog)
-    servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration)
+    servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration, known)
     shape = (len(alike.first), len(space.sizes))
     losses = after_losses(
         request, works, platforms, space.sizes, alike.cols, alike.fewest_nodes, servers.team, catalog, calibration
     )
-    after = [loss.asked(request, works, calibration) for loss in losses]
+    after = [loss.asked(request, works, calibration, known) for loss in losses]
     spare = np.max([loss.nodes() for loss in after], axis=0) if after else None
     found = _Classes.empty(shape)
     step = max(_BLOCK_ROWS // len(space.sizes), 1)
     for start in range(0, len(alike.first), step):
         pause_point()
-        _evaluate_block(slice(start, start + step), found, request, works, space, alike, servers, spare)
+        _evaluate_block(slice(start, start + step), found, request, works, space, alike, servers, spare, known)
     passes: dict[AnyLimit, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
     is_local, hosts = alike.class_cols.is_local, alike.class_cols.hosts
     apart = lacks_shared_storage(works, asks_for_local_drives(request, catalog), is_local, space.sizes[None, :] * hosts)
@@ -241,6 +242,7 @@ class _Servers:
         alike: Alike,
         catalog: Catalog,
         calibration: Calibration,
+        known: Known,
     ) -> "_Servers":
         servers, cols = space.sizes[None, :], alike.kind_cols
         confidence = evaluate.share_of(request)
@@ -248,8 +250,8 @@ class _Servers:
         computes, needs, chances = [], [], []
         count, gpu, decode, link, network = np.ones((5, len(alike.kinds), len(space.sizes)), dtype=bool)
         memory = gpu_memory.all_fit(works, platforms, cols, servers, calibration, catalog)
-        for work in works:
-            comp = compute_side.compute(work, platforms, cols, servers, calibration, catalog)
+        for index, work in enumerate(works):
+            comp = known.compute(index, compute_side.compute(work, platforms, cols, servers, calibration, catalog))
             need = evaluate.need(work, comp, cols, servers, confidence, calibration)
             by_gpus, by_decode, by_link = evaluate.stage_probabilities(comp, need)
             if work.request.target.gpus_busy is not None:
@@ -333,6 +335,7 @@ def _evaluate_block(
     alike: Alike,
     servers: _Servers,
     spare: Floats | None,
+    known: Known,
 ) -> None:
     """Storage, mounts and network of some classes, and what their designs reach; written to ``found``."""
     kind, sizes, confidence = alike.kinds_of(block), space.sizes[None, :], evaluate.share_of(request)
@@ -342,7 +345,8 @@ def _evaluate_block(
     chances = [chance[kind] for chance in servers.chances]
     each = list(zip(works, computes, needs, chances, strict=True))
     wanted = [
-        evaluate.nodes_given_compute(chance, work, comp, cols, need, confidence) for work, comp, need, chance in each
+        evaluate.nodes_given_compute(chance, work, comp, known.node(index, cols), need, confidence)
+        for index, (work, comp, need, chance) in enumerate(each)
     ]
     if servers.team is not None:
         wanted.append(evaluate.nodes_for(servers.team.bytes_per_s[kind], cols, confidence))
@@ -356,7 +360,9 @@ def _evaluate_block(
     found.nodes[block] = nodes
     found.mounts[block] = side.mounts.probability_at_least(np.max(reads, axis=0)) >= evaluate.least_chance(confidence)
     for place, (work, comp, need, _) in enumerate(each):
-        warm, cold = (evaluate.stages(work, comp, side, is_warm=is_warm) for is_warm in (True, False))
+        warm, cold = (
+            known.path(place, evaluate.stages(work, comp, side, is_warm=is_warm)) for is_warm in (True, False)
+        )
         found.chance[block] *= evaluate.probability(warm, cold, need)
         if place == 0:
             found.slowest[block] = np.min([stage.median for stage in warm.limiting()], axis=0)

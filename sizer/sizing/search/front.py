@@ -6,7 +6,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import uncertainty
+from sizer.sizing.search.ranking import beyond_budget, uncertainty
 
 
 def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
@@ -16,7 +16,8 @@ def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
     ----------
     counts : PartCounts
     chosen : int
-        Row of the described design. Designs that depend on more unknowns are left out: nobody knows what they reach.
+        Row of the described design. Designs that depend on more unknowns are left out, as nobody knows what they reach,
+        and those that are likely to cost more than the budget where it is not.
     most : int
         Points that are looked for.
 
@@ -28,6 +29,7 @@ def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
     """
     evaluated, n_sizes = counts.evaluated, len(counts.evaluated.space.sizes)
     known = float(uncertainty(counts, np.array([chosen]))[0])
+    is_over = bool(beyond_budget(counts, counts.likely_cost[[chosen]])[0])
     bounds = np.stack(
         [
             counts.main_cost.cost.reshape(-1),
@@ -68,7 +70,7 @@ def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
         if heap and again > heap[0][0]:
             heappush(heap, (again, index))
             continue
-        for values in _exact(counts, rows, known, front).tolist():
+        for values in _exact(counts, rows, known, is_over, front).tolist():
             heappush(counted, tuple(values))
     return points
 
@@ -84,10 +86,10 @@ def _is_beaten(values: Floats, front: Floats) -> Bools:
     return np.asarray(np.any(np.all(front <= values[:, None], axis=2), axis=1))
 
 
-def _exact(counts: PartCounts, rows: Ints, known: float, front: Floats) -> Floats:
+def _exact(counts: PartCounts, rows: Ints, known: float, is_over: bool, front: Floats) -> Floats:
     """What some rows of one platform cost and take, and the rows; without those that break a limit or are beaten."""
     rows = np.intersect1d(counts.feasible_of(int(rows[0]) // len(counts.evaluated.space.sizes)), rows)
-    rows = rows[uncertainty(counts, rows) <= known]
+    rows = rows[(uncertainty(counts, rows) <= known) & (beyond_budget(counts, counts.likely_cost[rows]) <= is_over)]
     columns = (counts.ranking_cost, counts.evaluated.time_s, counts.power_w, counts.rack_units)
     values = np.stack([*(column[rows] for column in columns), rows.astype(float)], axis=1)
     return np.asarray(values[~_is_beaten(values[:, :4], front)])

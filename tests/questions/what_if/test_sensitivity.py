@@ -11,7 +11,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.questions.what_if.sensitivity import LEAST_REACH, sensitivities
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.servers_needed import Sizes
+from sizer.sizing.servers_needed import fewest_servers
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
@@ -58,8 +58,8 @@ def test_the_light_search_finds_the_servers_of_the_full_one(name):
     """The full search ranks by servers first where prices are missing, and no limit of a room binds in the examples."""
     result = example(name)
     model = EvaluatedDesign(result, CATALOG).workloads[0]
-    sizes = Sizes.of(model.request, model.works, model.platform, 24, CATALOG, stored_calibration())
-    assert sizes.fewest() == result.design.n_servers
+    found = fewest_servers(model.request, model.works, model.platform, 24, CATALOG, stored_calibration())
+    assert found == result.design.n_servers
 
 
 def test_gpus_that_limit_carry_their_interval_to_the_result():
