@@ -67,6 +67,29 @@ class Stages:
         return tuple(capacity for key, capacity in self.by_key().items() if key != "exchange")
 
 
+def bottlenecks(stages: Stages, gpu_alone_samples_per_s: Floats) -> tuple[list[str], list[str]]:
+    """Key of the stage that limits each row, and of the one that would limit next were it lifted.
+
+    Parameters
+    ----------
+    stages : Stages
+        Capacities of the rows.
+    gpu_alone_samples_per_s : ndarray, shape (rows,)
+        Rate of the GPUs without the exchange: where they spend longer on that, it is the exchange that limits them.
+    """
+    keys = np.array([key for key in stages.by_key() if key != "exchange"])
+    shape = gpu_alone_samples_per_s.shape
+    medians = np.stack([np.broadcast_to(stage.median, shape) for stage in stages.limiting()])
+    exchange = np.broadcast_to(stages.exchange.median, shape)
+    order = np.argsort(medians, axis=0, kind="stable")[:2]
+    is_exchange = (keys[order] == "gpu") & (exchange < gpu_alone_samples_per_s)
+    first, following = np.where(is_exchange, "exchange", keys[order])
+    # Faster GPUs would still exchange their gradients.
+    second = np.take_along_axis(medians, order[1:], axis=0)[0]
+    following = np.where((first == "gpu") & (exchange < second), "exchange", following)
+    return first.tolist(), following.tolist()
+
+
 def throughputs(*evaluated: Stages) -> Estimate:
     """Rates of several evaluations one after the other, sought all at once: the capacity of the slowest stage."""
     return throughput(_in_a_row(evaluated))

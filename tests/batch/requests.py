@@ -73,7 +73,7 @@ requests = st.fixed_dictionaries(
     optional={
         "title": st.text(st.characters(exclude_categories=["C", "Zl", "Zp"]), min_size=1, max_size=8),
         "confidence": st.sampled_from([0.5, 0.8, 0.95]),
-        "rank_by": st.sampled_from(["gpus", "watts", "time"]),
+        "rank_by": st.sampled_from(["gpus", "watts", "rack-units"]),
         "limits": _given(power_w=st.sampled_from(["20 kW", 80_000.0]), racks=st.integers(1, 9)),
         "date": st.dates(),
     },

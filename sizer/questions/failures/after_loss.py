@@ -40,7 +40,7 @@ class _Running:
 
     def stages(self, model: WorkloadOnDesign, *, is_warm: bool = True) -> Stages:
         """Stages in a warm epoch, or in the first one."""
-        stages = evaluate.stages(model.work, self.comp, self.side, is_warm=is_warm)
+        stages = evaluate.stages(model.work.sample_bytes, self.comp, self.side, is_warm=is_warm)
         if self.reads:
             return stages
         # A running job reads from memory alone once its first epoch is over.

@@ -115,8 +115,7 @@ def fixed_design_rates(model: WorkloadOnDesign, values: Mapping[str, ArrayLike])
     side = evaluate.storage_side(
         cols, points.servers, points.nodes, np.full(points.servers.shape, model.gateway_bytes_per_s)
     )
-    warm = _stages(points, comp, side, comp.hit_fraction)
-    cold = _stages(points, comp, side, np.zeros_like(comp.hit_fraction))
+    warm, cold = (evaluate.stages(points.sample_bytes, comp, side, is_warm=is_warm) for is_warm in (True, False))
     need, nodes = _needs(model, points, comp, cols)
     chance = np.where(np.isfinite(need.samples_per_s), evaluate.probability(warm, cold, need), 0.0)
     holds = _holds_data(model, points)
@@ -127,7 +126,7 @@ def fixed_design_rates(model: WorkloadOnDesign, values: Mapping[str, ArrayLike])
         cold_rate=cold_rate,
         time_s=_time_s(model, points, cols, rate.value, cold_rate.value),
         stages={key: np.asarray(stage.median) for key, stage in warm.by_key().items()},
-        limiting=_limiting(warm, comp),
+        limiting=tuple(pipeline.bottlenecks(warm, comp.gpu_alone)[0]),
         probability=chance,
         holds_data=holds,
         meets_target=np.asarray(
@@ -263,25 +262,6 @@ def _hits(model: WorkloadOnDesign, points: _Points, cols: Columns) -> tuple[Floa
         work = replace(model.work, dataset_bytes=size)
         hits[at], misses[at] = compute_side.cache_hits(work, cols.take(at), points.servers[at], model.calibration)
     return hits, misses
-
-
-def _stages(points: _Points, comp: Compute, side: pipeline.StorageSide, hits: Floats) -> pipeline.Stages:
-    return pipeline.Stages(
-        storage=pipeline.storage_stage(side, points.sample_bytes, hits),
-        network=pipeline.network_stage(side, points.sample_bytes, hits, comp.exchanged_bytes),
-        decode=comp.decode,
-        host_link=comp.host_link,
-        gpu=comp.gpu,
-        exchange=Capacity.exact(comp.exchange),
-    )
-
-
-def _limiting(warm: pipeline.Stages, comp: Compute) -> tuple[str, ...]:
-    """Stage with the smallest median; GPUs that spend longer on the exchange than on arithmetic are bound by it."""
-    names = [key for key in warm.by_key() if key != "exchange"]
-    order = np.argmin([stage.median for stage in warm.limiting()], axis=0)
-    found = np.array(names)[order]
-    return tuple(np.where((found == "gpu") & (comp.exchange < comp.gpu_alone), "exchange", found).tolist())
 
 
 def _asked(model: WorkloadOnDesign, target: float) -> Target:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sizer.base.quantities import by_count, grouped, si, significant
 from sizer.catalog.labels import sample_unit
-from sizer.perf.pipeline import Stages
+from sizer.perf.pipeline import Stages, bottlenecks
 from sizer.physical.capacity import usable_bytes
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, pinned, rates_of
 from sizer.sizing.recommend import most_servers
@@ -145,7 +145,7 @@ def _influence(trial: _Trial, low: float, high: float) -> Influence:
     return Influence(
         key=trial.key,
         label=trial.label,
-        stage=_limiting(ends[0] if is_low_slower else ends[1]) if trial.stage is None else trial.stage,
+        stage=_limiting(ends[0 if is_low_slower else 1]) if trial.stage is None else trial.stage,
         low_text=trial.low.text,
         high_text=trial.high.text,
         low=low,
@@ -157,10 +157,8 @@ def _influence(trial: _Trial, low: float, high: float) -> Influence:
 
 
 def _limiting(end: _End) -> str:
-    """Bottleneck at an end."""
-    capacity = end.warm.by_key()
-    del capacity["exchange"]  # what is not hidden of it counts with the GPUs
-    return min(capacity, key=lambda key: float(capacity[key].median.flat[0]))
+    (found,), _ = bottlenecks(end.warm, end.model.run.comp.gpu_alone)
+    return found
 
 
 def _servers(end: _End) -> int | None:

@@ -140,7 +140,8 @@ class LossTargets:
             enough &= side.mounts.probability_at_least(reads) >= least
             enough &= side.read.probability_at_least(reads) >= least
             warm, cold = (
-                self.known.path(index, evaluate.stages(work, comp, side, is_warm=is_warm)) for is_warm in (True, False)
+                self.known.path(index, evaluate.stages(work.sample_bytes, comp, side, is_warm=is_warm))
+                for is_warm in (True, False)
             )
             chance = chance * evaluate.probability(warm, cold, need)
         return np.asarray(enough & (chance >= self.least))

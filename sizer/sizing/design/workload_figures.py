@@ -9,7 +9,7 @@ from sizer.base.estimate import Estimate
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Stack
-from sizer.perf.pipeline import read_demand_bytes_per_s
+from sizer.perf.pipeline import bottlenecks, read_demand_bytes_per_s
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import CheckResult, MissingFact
 from sizer.sizing.design.smaller_sizes import MOST_CERTAIN
@@ -73,7 +73,7 @@ def workload_figures(
     n_gpus = int(run.servers[0]) * float(run.cols.gpus_per_server[0])
     work = work.on(platform.gpu.id).on(platform.gpu.id, n_gpus)
     hits = float(run.comp.hit_fraction[0])
-    bottleneck, following = _bottlenecks(run)
+    (bottleneck,), (following,) = bottlenecks(run.warm, run.comp.gpu_alone)
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
     time = None if length is None or work.is_inference else training_time(work, length[0], rate, cold_rate, calibration)
     if evaluate.reads_once(work, length):
@@ -131,16 +131,3 @@ def _cpu(rate: Estimate, core_s_per_sample_per_core: float, decode_log_sd: float
     spread = float(np.hypot(rate.log_sd, decode_log_sd))
     load = Estimate.log_normal(rate.value * core_s_per_sample_per_core, spread)
     return Estimate(np.minimum(load.value, 1.0), np.minimum(load.low, 1.0), np.minimum(load.high, 1.0))
-
-
-def _bottlenecks(run: WorkloadRun) -> tuple[str, str]:
-    """The stage that limits, and the one that would limit next were it lifted."""
-    capacity = {key: float(one.median.flat[0]) for key, one in run.warm.by_key().items()}
-    exchange = capacity.pop("exchange")  # never the smallest alone: what is not hidden counts with the GPUs
-    order = sorted(capacity, key=capacity.__getitem__)
-    # GPUs that spend longer on the exchange than on arithmetic are held by the exchange.
-    is_exchange = float(run.comp.exchange[0]) < float(run.comp.gpu_alone[0])
-    names = ["exchange" if key == "gpu" and is_exchange else key for key in order]
-    # Faster GPUs would still exchange their gradients.
-    following = "exchange" if names[0] == "gpu" and exchange < capacity[names[1]] else names[1]
-    return names[0], following

@@ -296,7 +296,7 @@ class _FirstWorkload:
         cols = Columns(**{name: column[at] for name, column in vars(cols).items()})
         servers, nodes = self.space.sizes[sizes], class_nodes[classes, sizes]
         side = evaluate.storage_side(cols, servers, nodes, np.full(nodes.shape, np.inf))
-        stages = [evaluate.stages(self.work, comp, side, is_warm=is_warm) for is_warm in (True, False)]
+        stages = [evaluate.stages(self.work.sample_bytes, comp, side, is_warm=is_warm) for is_warm in (True, False)]
         warm, cold = np.split(pipeline.median_throughputs(*stages), 2)
         return warm, cold
 
@@ -361,7 +361,8 @@ def _evaluate_block(
     found.mounts[block] = side.mounts.probability_at_least(np.max(reads, axis=0)) >= evaluate.least_chance(confidence)
     for place, (work, comp, need, _) in enumerate(each):
         warm, cold = (
-            known.path(place, evaluate.stages(work, comp, side, is_warm=is_warm)) for is_warm in (True, False)
+            known.path(place, evaluate.stages(work.sample_bytes, comp, side, is_warm=is_warm))
+            for is_warm in (True, False)
         )
         found.chance[block] *= evaluate.probability(warm, cold, need)
         if place == 0:

@@ -81,12 +81,14 @@ def storage_side(cols: Columns, n_servers: Ints, n_nodes: Ints, gateway_bytes_pe
     )
 
 
-def stages(work: ResolvedWorkload, comp: Compute, side: pipeline.StorageSide, is_warm: bool = True) -> pipeline.Stages:
-    """Capacities of all stages, in a warm epoch or in the first one."""
+def stages(
+    sample_bytes: Floats | float, comp: Compute, side: pipeline.StorageSide, *, is_warm: bool
+) -> pipeline.Stages:
+    """Capacities of all stages with samples of so many bytes, in a warm epoch or in the first one."""
     hits = comp.hit_fraction if is_warm else np.zeros_like(comp.hit_fraction)
     return pipeline.Stages(
-        storage=pipeline.storage_stage(side, work.sample_bytes, hits),
-        network=pipeline.network_stage(side, work.sample_bytes, hits, comp.exchanged_bytes),
+        storage=pipeline.storage_stage(side, sample_bytes, hits),
+        network=pipeline.network_stage(side, sample_bytes, hits, comp.exchanged_bytes),
         decode=comp.decode,
         host_link=comp.host_link,
         gpu=comp.gpu,

@@ -58,8 +58,8 @@ def run_on(
         comp=comp,
         need=need,
         side=side,
-        warm=evaluate.stages(work, comp, side),
-        cold=evaluate.stages(work, comp, side, is_warm=False),
+        warm=evaluate.stages(work.sample_bytes, comp, side, is_warm=True),
+        cold=evaluate.stages(work.sample_bytes, comp, side, is_warm=False),
         cols=cols,
         servers=count,
     )
