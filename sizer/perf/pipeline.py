@@ -75,7 +75,7 @@ def bottlenecks(stages: Stages, gpu_alone_samples_per_s: Floats) -> tuple[list[s
     stages : Stages
         Capacities of the rows.
     gpu_alone_samples_per_s : ndarray, shape (rows,)
-        Rate of the GPUs without the exchange: where they spend longer on that, it is the exchange that limits them.
+        Rate of the GPUs without the exchange: where they spend longer on that, the exchange limits them. [samples/s]
     """
     keys = np.array([key for key in stages.by_key() if key != "exchange"])
     shape = gpu_alone_samples_per_s.shape
