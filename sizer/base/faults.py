@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
