@@ -237,7 +237,8 @@ def _cells_in(column: pa.Array) -> list[Any]:
     has_texts = pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)
     if not (has_texts and (pc.max(pc.binary_length(texts)).as_py() or 0) > MAX_CELL_BYTES):
         with contextlib.suppress(OverflowError, ValueError):
-            return column.to_pylist()
+            cells: list[Any] = column.to_pylist()
+            return cells
     return [_cell_of(scalar) for scalar in column]
 
 

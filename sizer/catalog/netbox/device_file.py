@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from sizer.base.errors import RequestError
-from sizer.base.faults import MAX_FAULTS, in_words, nearest, shown
+from sizer.base.errors import MAX_FAULTS, RequestError
+from sizer.base.faults import in_words, nearest, shown
 from sizer.base.formats.yaml_text import YamlText, read_yaml
 from sizer.catalog.links import LinkType
 
