@@ -249,7 +249,7 @@ def test_every_number_has_a_plausible_lower_bound():
         ({"rental": {"per_gpu_hour": "2", "speed_ratio": 5e-324}}, ["rental.speed_ratio", "between 0.01 and 100"]),
         ({"ownership": {"utilization_fraction": 5e-324}}, ["ownership.utilization_fraction", "between 0.001 and 1"]),
         ({"limits": {"budget": 5e-324}}, ["limits.budget", "at least 1"]),
-        ({"data": {"transform_core_s": 5e-324}}, ["data.transform_core_s", "between 1e-6 and 1e6"]),
+        ({"data": {"transform_core_s": 5e-324}}, ["data.transform_core_s", "between 1e-9 and 1e6"]),
     ],
 )
 def test_denormal_numbers_are_refused_with_their_range(tables, named):
