@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from sizer.base.errors import ReportError, RequestError
-from sizer.base.faults import nearest
+from sizer.base.faults import nearest, shown
 from sizer.base.formats.json_document import json_text
 from sizer.base.locale import DEFAULT_LOCALE, use_locale
 from sizer.base.worker_process import MOST_WORKERS, WorkerLostError, apart, start_workers, stop_workers
@@ -82,7 +82,7 @@ def known_kinds(names: Sequence[str], place: str = "documents", customer_copy: b
     for name in names:
         if name not in FORMATS:
             raise RequestError(
-                f"{place}: unknown document {name!r}{nearest(name, FORMATS)}; known: {', '.join(FORMATS)}"
+                f"{place}: unknown document {shown(name)}{nearest(name, FORMATS)}; known: {', '.join(FORMATS)}"
             )
         _require_for_reader(name, customer_copy)
     return tuple(dict.fromkeys(names))

@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -185,8 +186,8 @@ def _unit(path: tuple[int | str, ...]) -> str:
     return f"; {_UNITS[max(endings, key=len)]}" if endings else ""
 
 
-def limits_text(low: float | None, high: float | None, value: object = None, *, above_low: bool = False) -> str:
-    """What is allowed: "must be between 1 and 365", "must be greater than 0", "must be at most 1e6".
+def limits_text(low: float | None, high: float | None, value: object = None) -> str:
+    """What is allowed: "must be between 1 and 365", "must be at least 1e9", "must be at most 1e6".
 
     Parameters
     ----------
@@ -194,35 +195,32 @@ def limits_text(low: float | None, high: float | None, value: object = None, *, 
         Bounds; None: there is none. [any]
     value : object
         What was given. Where the bounds are orders of magnitude apart, only the one that it breaks is named.
-    above_low : bool
-        Whether the lower bound itself is refused.
 
     Examples
     --------
     >>> limits_text(1, 365), limits_text(1e-6, 1e12, 0), limits_text(1e9, 1e14, 16), limits_text(0, None)
-    ('must be between 1 and 365', 'must be greater than 0', 'must be at least 1e9', 'must be at least 0')
+    ('must be between 1 and 365', 'must be at least 1e-6', 'must be at least 1e9', 'must be at least 0')
     """
     if value != value:
         return "must be a number"
-    # A bound just above 0 keeps out zero and slips of the pen.
-    least = "must be greater than 0" if low is not None and 0 < low < 0.01 else ""
-    least = least or ("" if low is None else f"must be {'greater than' if above_low else 'at least'} {_number(low)}")
+    least = "" if low is None else f"must be at least {_number(low)}"
     most = "" if high is None else f"must be at most {_number(high)}"
     if low is None or high is None:
         return least or most or "must be a finite number"
-    if not above_low and not 0 < low < 0.01 and high <= 1e6:
+    if high <= 1e6:
         return f"must be between {_number(low)} and {_number(high)}"
     return most if isinstance(value, int | float) and value > high else least
 
 
 def _number(limit: float) -> str:
-    return f"{limit:.15g}" if abs(limit) <= _READABLE else f"{limit:g}".replace("e+0", "e").replace("e+", "e")
+    text = f"{limit:.15g}" if abs(limit) <= _READABLE else f"{limit:g}"
+    return re.sub(r"e\+?(-?)0*", r"e\1", text)
 
 
 def _limits(model: type[BaseModel], path: tuple[int | str, ...], value: object, branches: tuple[int | str, ...]) -> str:
     """Allowed range of a field; from the error alone only one end would be known."""
-    low, high, above_low = bounds_of(_fields(model, path[:-1], branches).get(str(path[-1])))
-    return limits_text(low, high, value, above_low=above_low)
+    low, high = bounds_of(_fields(model, path[:-1], branches).get(str(path[-1])))
+    return limits_text(low, high, value)
 
 
 def field_at(model: type[BaseModel], path: tuple[int | str, ...]) -> Any:
@@ -230,17 +228,13 @@ def field_at(model: type[BaseModel], path: tuple[int | str, ...]) -> Any:
     return _fields(model, path[:-1]).get(str(path[-1]))
 
 
-def bounds_of(field: Any) -> tuple[float | None, float | None, bool]:
-    """Lowest and highest value of a field of a table, None where it has none, and whether the lowest is refused."""
-    low, high, above_low = None, None, False
+def bounds_of(field: Any) -> tuple[float | None, float | None]:
+    """Lowest and highest value that a field of a table takes; None where it has no such bound."""
+    low, high = None, None
     for rule in _rules(field):
-        for name in ("ge", "gt"):
-            if (limit := getattr(rule, name, None)) is not None:
-                low, above_low = limit, name == "gt"
-        for name in ("le", "lt"):
-            if (limit := getattr(rule, name, None)) is not None:
-                high = limit
-    return low, high, above_low
+        low = getattr(rule, "ge", low)
+        high = getattr(rule, "le", high)
+    return low, high
 
 
 def _rules(field: Any) -> list[Any]:

@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sizer.base.errors import OutputError
+from sizer.base.folders import make_folders
+from sizer.base.run_lock import taken
 from sizer.batch.columns import schema, widened
 
 # Rows in memory while chunks are merged, and in a row group of the file.
@@ -46,10 +48,26 @@ class ChunkStore:
         with _writing(self.folder):
             if target.is_dir():
                 raise IsADirectoryError(None, "a folder has this name")
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folders(self.folder)
             # Refused before the work, not after it.
             with tempfile.NamedTemporaryFile(prefix=".", suffix=".new", dir=self.folder):
                 pass
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other runs off the chunks.
+
+        Raises
+        ------
+        OutputError
+            If another run makes the same table.
+        """
+        with contextlib.ExitStack() as stack:
+            with _writing(self.folder):
+                is_free = stack.enter_context(taken(self.folder))
+            if not is_free:
+                raise OutputError(f"{self.target}: another run is making this table; wait for it, or give another name")
+            yield
 
     def _path(self, digest: str) -> Path:
         return self.folder / f"{digest}.arrow"
@@ -112,7 +130,6 @@ class ChunkStore:
             except (OSError, pa.ArrowException, _DamagedError) as error:
                 raise OutputError(
                     f"{self._path(digest)}: a finished chunk is missing or damaged ({error}); "
-                    "another run may be writing the same table. "
                     "Repeat the call: it sizes only that chunk again"
                 ) from None
             if sum(part.num_rows for part in buffered) >= _ROWS_AT_ONCE:

@@ -103,7 +103,9 @@ def unknown_column(name: str, place: str) -> RequestError:
     hint = nearest(re.sub(r"(?<=\.)[0-9]+(?=\.|$)", "0", name), _templates())
     for position in positions:
         # The key that is meant, at the position that was written.
-        hint = hint.replace(".0.", f".{int(position)}.", 1)
+        hint = hint.replace(".0.", f".{position}.", 1)
+    if any(not _INDEX.fullmatch(position) for position in positions):
+        hint = "; positions count from 0 to 999, without zeros in front"
     return RequestError(
         f"{place}: unknown column {shown(name)}{hint}; columns are the dotted keys of a request, "
         "such as workload.0.dnn or limits.power_w"

@@ -1,5 +1,6 @@
 """Requests of a batch, one after the other, from Python objects, files and tables. None is read whole."""
 
+import contextlib
 import datetime
 import hashlib
 import json
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sizer.base.errors import RequestError
@@ -23,6 +25,10 @@ from sizer.workload.request import SizingRequest
 TABLE_ENDINGS = (".csv", ".parquet")
 # A row of requests is far shorter; a longer line is something else.
 MAX_LINE_BYTES = 1_000_000
+# A list in a cell has 20,000 characters at most, of up to four bytes.
+MAX_CELL_BYTES = 80_000
+# Of one column in a row group, which is read whole.
+MAX_COLUMN_BYTES = 64_000_000
 _ROWS_AT_ONCE = 1024
 
 
@@ -103,7 +109,7 @@ def _rows_in(one: str | Path) -> int | None:
             _csv_columns(csv_records(lines), lines, str(path))
         return None
     with _parquet(path) as file:
-        _columns(file.schema_arrow.names, str(path))
+        _require_small(file, _columns(file.schema_arrow.names, str(path)), str(path))
         rows: int = file.metadata.num_rows
     return rows
 
@@ -177,6 +183,8 @@ def _valid_cells(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cell(name: str, cell: Any) -> Any:
+    if isinstance(cell, RequestError):
+        raise RequestError(f"{name}: {cell}")
     if isinstance(cell, Decimal):
         return float(cell)
     try:
@@ -218,9 +226,31 @@ def _batch_rows(batches: Iterable[pa.RecordBatch], columns: Mapping[int, str], p
     number = 0
     names = list(columns.values())
     for batch in batches:
-        for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+        for cells in zip(*(_cells_in(column) for column in batch.columns), strict=True):
             number += 1
             yield _from_cells(dict(zip(names, cells, strict=True)), f"{place} row {number}")
+
+
+def _cells_in(column: pa.Array) -> list[Any]:
+    """Cells of a column; the error in the place of one that is too long or has no Python value."""
+    texts = column.dictionary if isinstance(column, pa.DictionaryArray) else column
+    has_texts = pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)
+    if not (has_texts and (pc.max(pc.binary_length(texts)).as_py() or 0) > MAX_CELL_BYTES):
+        with contextlib.suppress(OverflowError, ValueError):
+            cells: list[Any] = column.to_pylist()
+            return cells
+    return [_cell_of(scalar) for scalar in column]
+
+
+def _cell_of(scalar: pa.Scalar) -> Any:
+    text = scalar.value if isinstance(scalar, pa.DictionaryScalar) else scalar
+    is_text = isinstance(text, pa.StringScalar | pa.LargeStringScalar) and text.is_valid
+    if is_text and text.as_buffer().size > MAX_CELL_BYTES:
+        return RequestError(f"is longer than {MAX_CELL_BYTES} B, the longest cell allowed")
+    try:
+        return scalar.as_py()
+    except (OverflowError, ValueError):
+        return RequestError(f"holds a value of type {scalar.type} that is no day of the years 1 to 9999")
 
 
 def _is_frame(requests: object) -> bool:
@@ -248,15 +278,32 @@ def _of_frame(cell: Any) -> Any:
 def _parquet(path: Path) -> pq.ParquetFile:
     try:
         require_file(path)
-        return pq.ParquetFile(path)
+        texts = [one.name for one in pq.read_schema(path) if pa.types.is_string(one.type)]
+        # A text that many rows share stays one in memory.
+        return pq.ParquetFile(path, read_dictionary=texts)
     except (OSError, pa.ArrowException) as error:
         raise RequestError(f"{path}: cannot be read as Parquet: {_first_line(error)}") from None
+
+
+def _require_small(file: pq.ParquetFile, columns: Mapping[int, str], place: str) -> None:
+    """Refuse a column that unpacks to far more than requests take, before it is read."""
+    names = set(columns.values())
+    for group in range(file.metadata.num_row_groups):
+        of_group = file.metadata.row_group(group)
+        for chunk in (of_group.column(number) for number in range(of_group.num_columns)):
+            size = chunk.total_uncompressed_size
+            if chunk.path_in_schema.removesuffix(".list.element") in names and size > MAX_COLUMN_BYTES:
+                raise RequestError(
+                    f"{place}: column {chunk.path_in_schema} has {size} B in one row group; at most "
+                    f"{MAX_COLUMN_BYTES} B are allowed; shorten its cells or write smaller row groups"
+                )
 
 
 def _parquet_rows(path: Path) -> Iterator[BatchRequest]:
     with _parquet(path) as file:
         names = file.schema_arrow.names
         columns = _columns(names, str(path))
+        _require_small(file, columns, str(path))
         batches = file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=[names[position] for position in columns])
         try:
             yield from _batch_rows(batches, columns, str(path))

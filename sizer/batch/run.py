@@ -1,5 +1,6 @@
 """Sizes many requests: one row each, in their order, on threads, processes or an executor."""
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -110,29 +111,30 @@ def size_batch(
     }
     sequence, total = batch_requests(requests)
     store = None if out is None else ChunkStore(_parquet_target(Path(out)))
-    key = sha256(repr(sorted(metadata.items())).encode()).hexdigest()
-    content = pickled_models(catalog, calibration)
-    # Threads of this process, ours or the caller's, use both without a copy.
-    load_models(key, catalog, calibration)
-    results = _Results(store, metadata, _ProgressReport(progress, total, clock))
-    pool: WorkerPool
-    if workers is not None:
-        pool = ProcessWorkers(workers, key, content)
-    elif executor is not None:
-        pool = GivenExecutor(executor, in_flight or DEFAULT_IN_FLIGHT)
-    else:
-        pool = GivenExecutor.threads()
-    try:
-        for chunk, rows in rows_of_chunks(
-            results.unfinished(_chunks(sequence, key if store else None)), pool, key, content
-        ):
-            results.add(chunk, table(rows, metadata))
-    except BatchError as error:
-        resume = "" if store is None else f"; finished requests are in {store.folder}: repeat the call to continue"
-        raise BatchError(f"{error}{resume}") from error
-    finally:
-        pool.close()
-    return results.finish()
+    with contextlib.nullcontext() if store is None else store.alone():
+        key = sha256(repr(sorted(metadata.items())).encode()).hexdigest()
+        content = pickled_models(catalog, calibration)
+        # Threads of this process, ours or the caller's, use both without a copy.
+        load_models(key, catalog, calibration)
+        results = _Results(store, metadata, _ProgressReport(progress, total, clock))
+        pool: WorkerPool
+        if workers is not None:
+            pool = ProcessWorkers(workers, key, content)
+        elif executor is not None:
+            pool = GivenExecutor(executor, in_flight or DEFAULT_IN_FLIGHT)
+        else:
+            pool = GivenExecutor.threads()
+        try:
+            for chunk, rows in rows_of_chunks(
+                results.unfinished(_chunks(sequence, key if store else None)), pool, key, content
+            ):
+                results.add(chunk, table(rows, metadata))
+        except BatchError as error:
+            resume = "" if store is None else f"; finished requests are in {store.folder}: repeat the call to continue"
+            raise BatchError(f"{error}{resume}") from error
+        finally:
+            pool.close()
+        return results.finish()
 
 
 def calibration_digest(calibration: Calibration) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sizer.base.errors import CalibrationError
+from sizer.base.folders import make_folders
 from sizer.base.formats.csv_records import CsvRecord, csv_records
 from sizer.base.formats.csv_rows import is_stated, number_of
 from sizer.base.resources import data_dir, require_file
@@ -271,7 +272,7 @@ def write_stored(content: dict[str, Any], path: Path | str | None = None) -> Pat
         f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in content.items()
     )
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(file.parent)
         file.write_text("{\n" + body + "\n}\n", encoding="utf-8")
     except OSError as error:
         raise CalibrationError(f"{file}: cannot be written: {error.strerror}") from None

@@ -12,7 +12,7 @@ from sizer.catalog.items import Item
 from sizer.catalog.links import PowerInletId, Volts
 
 Phases = Annotated[int, Field(ge=1, le=3)]
-CoolingWatts = Annotated[float, Field(gt=0, le=1e7)]
+CoolingWatts = Annotated[float, Field(ge=1, le=1e7)]
 
 
 class Rack(Item):

@@ -13,7 +13,7 @@ from sizer.catalog.items import Item
 
 # Form of a GPU board: "sxm2", "oam", "pcie".
 FormFactor = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
-GbitPerS = Annotated[float, Field(gt=0, le=100_000)]
+GbitPerS = Annotated[float, Field(ge=0.001, le=100_000)]
 GpuCount = Annotated[int, Field(ge=1, le=10_000)]
 Volts = Annotated[float, Field(ge=12, le=1_000)]
 

@@ -229,7 +229,7 @@ class Cable(Item):
     ports_each: Annotated[int, Field(ge=1, le=8)] = 1
     # Of a module and of a fibre: they work with those of the same mode, over the reach of the module.
     fibre_mode: FibreMode | None = None
-    reach_m: Sourced[Annotated[float, Field(gt=0, le=100_000)]] | None = None
+    reach_m: Sourced[Annotated[float, Field(ge=0.1, le=100_000)]] | None = None
 
 
 # Layers of software from the users down; software of the storage is drawn with the hardware.
@@ -321,7 +321,7 @@ class Recipe(Item):
     mlperf: ShortText = ""
     starts_from_checkpoint: bool = False  # of the benchmark, whose runs do not train from scratch
     epoch_samples: Sourced[Samples] | None = None  # of these runs
-    evaluate_every_epochs: Sourced[Annotated[float, Field(gt=0, le=1000)]]
+    evaluate_every_epochs: Sourced[Annotated[float, Field(ge=1e-6, le=1000)]]
     points: tuple[EpochPoint, ...] = ()
 
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-import sys
 import time
 import unicodedata
 from collections import Counter
@@ -19,7 +18,7 @@ from rich.console import Console
 
 from sizer.base.errors import BatchError, RequestError
 from sizer.cli.documents import DocumentOptions, document_options, write_one
-from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_document, print_error
+from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_document, print_error, print_message
 
 if TYPE_CHECKING:
     from sizer.batch.run import Progress
@@ -72,9 +71,9 @@ def batch_command(
     target = out / "results.parquet" if is_folder else out
     with _progress() as tell:
         _size(requests, catalog, target, workers, scheduler, tell)
-    print(f"results: {target}", file=sys.stderr)
+    print_message(f"results: {target}")
     if csv:
-        print(f"results: {_write_csv(target)}", file=sys.stderr)
+        print_message(f"results: {_write_csv(target)}")
     statuses = _column(target, "answer.status")
     if documents is not None:
         _write_documents(requests, statuses, catalog, out, documents, workers)
@@ -178,7 +177,7 @@ def _write_documents(
     # Fresh processes, not forks: the PDF engine's C libraries have threads of their own.
     with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
         for line in pool.map(_write_request, *zip(*jobs, strict=True), repeat(catalog), repeat(documents)):
-            print(line, file=sys.stderr)
+            print_message(line)
 
 
 def _write_request(request: "SizingRequest", folder: Path, catalog: "Catalog", documents: DocumentOptions) -> str:
@@ -223,7 +222,7 @@ def _lines() -> "Progress":
         if time.monotonic() - told_s >= _LINE_EVERY_S:
             told_s = time.monotonic()
             of_all = "" if total is None else f" of {total}"
-            print(f"sized {done}{of_all}, {_pace(per_s, left_s)}", file=sys.stderr, flush=True)
+            print_message(f"sized {done}{of_all}, {_pace(per_s, left_s)}")
 
     return tell
 

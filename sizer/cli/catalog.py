@@ -1,6 +1,5 @@
 """``sizer catalog``: shows the catalogue, checks it, and converts NetBox device types to its files."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sizer.cli.options import AsJson, CatalogDir, print_document
+from sizer.cli.options import AsJson, CatalogDir, print_document, print_message
 
 
 def catalog_check(as_json: AsJson = False, catalog_dir: CatalogDir = None) -> None:
@@ -93,6 +92,6 @@ def catalog_import_netbox(
     text = text_of_file(file, MAX_CHARACTERS, "a device type")
     imported = import_device_type(text, str(file), folder, source, load_catalog(overlay=catalog_dir))
     print(imported.toml, end="")
-    print(f"save as {folder}/{imported.item_id}.toml", file=sys.stderr)
+    print_message(f"save as {folder}/{imported.item_id}.toml")
     for question in imported.questions:
-        print(f"missing: {question}", file=sys.stderr)
+        print_message(f"missing: {question}")

@@ -1,12 +1,11 @@
 """``sizer validate`` and ``sizer calibrate``: predictions compared with published measurements, and the fit to them."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sizer.cli.options import AsJson, CatalogDir, print_json
+from sizer.cli.options import AsJson, CatalogDir, print_json, print_message
 
 
 def validate_command(
@@ -48,13 +47,13 @@ def validate_command(
         from sizer.calibrate.free_wording.suggest import files_with_ids
 
         write_whole(ids_dir, files_with_ids(files or [], catalog))
-        print(f"observations with ids: {ids_dir}", file=sys.stderr)
+        print_message(f"observations with ids: {ids_dir}")
     if report_file is not None:
         from sizer.evidence.page import drawn_apart
 
         page = drawn_apart(report, catalog.sources).encode()
         write_whole(report_file.parent, {report_file.name: page})
-        print(f"evidence: {report_file}", file=sys.stderr)
+        print_message(f"evidence: {report_file}")
 
 
 def calibrate_command(as_json: AsJson = False) -> None:
@@ -79,7 +78,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     try:
         before = load_calibration()
     except CalibrationError as error:
-        print(f"sizer: nothing to compare with: {error}", file=sys.stderr)
+        print_message(f"sizer: nothing to compare with: {error}")
         before = None
     moved = None if before is None else compare_fits(before, calibration, rows, catalog)
     path = save_calibration(calibration)
@@ -98,4 +97,4 @@ def calibrate_command(as_json: AsJson = False) -> None:
         print(calibration_text(calibration))
         if moved is not None:
             print(comparison_text(moved))
-    print(f"stored: {path}", file=sys.stderr)
+    print_message(f"stored: {path}")

@@ -18,11 +18,16 @@ CustomerCopy = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
-def print_error(text: str) -> None:
-    """Print an error on stderr; what a terminal would obey is shown as an escape sequence."""
+def print_message(text: str) -> None:
+    """Print a message on stderr; what a terminal would obey is shown as an escape sequence."""
     from sizer.base.texts import escaped
 
-    print(f"sizer: {escaped(text)}", file=sys.stderr, flush=True)
+    print(escaped(text), file=sys.stderr, flush=True)
+
+
+def print_error(text: str) -> None:
+    """Print an error on stderr."""
+    print_message(f"sizer: {text}")
 
 
 def print_json(document: object) -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from sizer.base.errors import RequestError, SizerError
 from sizer.cli.documents import DocumentWriter, document_options
-from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_error, print_json
+from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_error, print_json, print_message
 
 if TYPE_CHECKING:
     from sizer.documents import FileProgress
@@ -89,7 +89,7 @@ def size_command(
     for text in texts:
         print(text, end="\n\n" if len(parsed) > 1 else "\n", flush=True)
     for line in lines:
-        print(line, file=sys.stderr)
+        print_message(line)
     for path, failure in failures:
         print_error(f"{path}: {failure}")
     if failures:
@@ -111,7 +111,7 @@ def _progress() -> "Iterator[FileProgress]":
             status.start()
         elif file not in told:
             told.add(file)
-            print(f"writing {file}", file=sys.stderr, flush=True)
+            print_message(f"writing {file}")
 
     try:
         with DelayedProgress(show) as tell:

@@ -2,7 +2,6 @@
 
 import io
 import re
-import sys
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -12,10 +11,10 @@ import typer
 
 from sizer.base.errors import BatchError, OutputError, RequestError
 from sizer.base.units import HOUR_S
-from sizer.cli.options import AsJson, CatalogDir, print_document
+from sizer.cli.options import AsJson, CatalogDir, print_document, print_message
 
 _ENDINGS = (".parquet", ".csv")
-_NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER}) step ({_NUMBER})((?: ?[A-Za-z][^,]*)?)")
 _WITH_UNIT = re.compile(rf"{_NUMBER}( ?[A-Za-z].*)")
 # Values of one range; the product of the axes is checked by itself.
@@ -78,7 +77,7 @@ def sweep_command(
     table = sweep(asked, axes, load_catalog(overlay=catalog_dir), draws=draws, seed=seed, workers=workers)
     if out is not None:
         _write(table, out)
-        print(f"results: {out}", file=sys.stderr)
+        print_message(f"results: {out}")
     if as_json:
         print_document("sweep", points=table.to_pylist())
     elif out is None:
@@ -125,8 +124,10 @@ def _range(text: str, low: str, high: str, step: str, unit: str) -> list[Any]:
     first, last, by = Decimal(low), Decimal(high), Decimal(step)
     if not by or (last - first) / by < 0:
         raise RequestError(f"--axis {shown(text)}: a step of {step} does not lead from {low} to {high}")
-    if (count := int((last - first) // by) + 1) > _MOST_VALUES:
-        raise RequestError(f"--axis {shown(text)} has {count} values; at most {_MOST_VALUES} are allowed")
+    # A quotient of more than 28 digits is no whole number for Decimal.
+    if (last - first) / by >= _MOST_VALUES:
+        raise RequestError(f"--axis {shown(text)} has more than {_MOST_VALUES} values; at most so many are allowed")
+    count = int((last - first) // by) + 1
     return [f"{first + by * place:f}{unit}" for place in range(count)]
 
 
@@ -150,6 +151,8 @@ def _print(table: Any, names: tuple[str, ...]) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from sizer.base.texts import escaped
+
     heads = {name: name for name in names} | {
         head: name
         for head, name in _SHOWN.items()
@@ -158,11 +161,11 @@ def _print(table: Any, names: tuple[str, ...]) -> None:
     shown_table = Table()
     for head, name in heads.items():
         is_text = str(table.schema.field(name).type) in ("string", "list<item: string>", "null")
-        shown_table.add_column(head, justify="left" if is_text else "right", overflow="fold")
+        shown_table.add_column(escaped(head), justify="left" if is_text else "right", overflow="fold")
     columns = [table.column(name).to_pylist() for name in heads.values()]
     for row in zip(*columns, strict=True):
         # Text, so that brackets in names are no markup.
-        shown_table.add_row(*(Text(_in_words(head, cell)) for head, cell in zip(heads, row, strict=True)))
+        shown_table.add_row(*(Text(escaped(_in_words(head, cell))) for head, cell in zip(heads, row, strict=True)))
     console = Console()
     if not console.is_terminal:
         console.width = 250
@@ -185,5 +188,5 @@ def _end(table: Any) -> None:
         return
     errors = [error for error in table.column("answer.error").to_pylist() if error is not None]
     for error in list(dict.fromkeys(errors))[:_MOST_NAMED]:
-        print(f"sizer: {error}", file=sys.stderr)
+        print_message(f"sizer: {error}")
     raise BatchError(f"not sized: {table.num_rows - counts['sized']} of {table.num_rows} points")

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sizer.base.errors import OutputError
-from sizer.export.run_lock import left_behind, running
+from sizer.base.folders import make_folders
+from sizer.base.run_lock import left_behind, running
 
 # Folders of a run inside the folder that it writes into: not finished, and ready to be moved.
 _PREFIX, _UNFINISHED, _READY = ".sizer-", ".unfinished", ".ready"
@@ -57,7 +58,7 @@ def write_whole(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
     try:
         if folder.is_file():
             raise FileExistsError(None, "is a file; name a folder")
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
         _recover(folder)
         for place in targets:
             if place.is_dir():

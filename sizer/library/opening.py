@@ -11,6 +11,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
+from sizer.base.folders import make_folders
 from sizer.library.faults import FAULTS, LibraryError, database_error
 from sizer.library.tables import DATABASE_VERSION, metadata, schema
 
@@ -98,7 +99,7 @@ def _make_folder(url: URL, place: str) -> None:
     if str(url.database).startswith("file:"):
         return
     try:
-        Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+        make_folders(Path(str(url.database)).parent)
     except OSError as error:
         raise LibraryError(f"{place} cannot be created: {error.strerror or 'its folder is missing'}") from None
 

@@ -60,7 +60,7 @@ class DataRequest(RequestTable):
     capacity_tier: ItemId | None = None  # absent: any, or none
     staging_s: Seconds | None = None  # absent: a week
     # Transformation of the whole set ahead of training: core-seconds of one sample, and the size it comes in.
-    transform_core_s: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
+    transform_core_s: Annotated[float, Field(ge=1e-9, le=1e6, allow_inf_nan=False)] | None = None
     raw_sample_bytes: Annotated[Bytes, SAMPLE_BYTES] | None = None
     # Copy the set to the servers' own drives before a training instead of reading shared storage in every epoch.
     copy_to_local: Annotated[bool, Field(strict=True)] = False

@@ -25,7 +25,7 @@ class Ownership(RequestTable):
     space_per_rack_unit_month: UnitRate | None = None
     space_per_rack_month: UnitRate | None = None
     # Share of all hours in which training runs; absent: runs follow each other without a pause.
-    utilization_fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
+    utilization_fraction: Annotated[float, Field(ge=0.001, le=1, allow_inf_nan=False)] | None = None
 
     # Of a language model: the most that training on a million tokens may cost. Absent: the cost is shown only.
     cost_per_million_tokens: UnitRate | None = None

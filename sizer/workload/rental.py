@@ -22,11 +22,11 @@ class Rental(RequestTable):
     offer: Name = "rented GPUs"
     per_gpu_hour: Annotated[UnitRate, AfterValidator(_costs_something)]
     # Rate of a rented GPU divided by that of a GPU of the design; 1: equal.
-    speed_ratio: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = 1.0
+    speed_ratio: Annotated[float, Field(ge=0.01, le=100, allow_inf_nan=False)] = 1.0
     storage_per_tb_month: UnitRate | None = None  # of 1e12 bytes; None: not in the offer
     years: Annotated[int, Field(ge=1, le=10, strict=True)] = 3
     # What running one's own cluster costs.
     electricity_per_kwh: UnitRate | None = None
     yearly_cost_percent: Percent = Decimal(0)  # of the purchase, for staff, space and maintenance
     # GPU utilization as a share of all hours; None: only the break-even is shown.
-    utilization_fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
+    utilization_fraction: Annotated[float, Field(ge=0.001, le=1, allow_inf_nan=False)] | None = None

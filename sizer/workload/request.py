@@ -113,7 +113,7 @@ class Workload(RequestTable):
     # What is fixed of the parallel layout.
     layout: LayoutPins | None = None
     # Training length: a fixed number of epochs, or a recipe that derives them from the global batch.
-    epochs: Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)] | None = None
+    epochs: Annotated[float, Field(ge=0.001, le=100_000, allow_inf_nan=False)] | None = None
     recipe: ItemId | None = None
 
     @model_validator(mode="after")
@@ -158,7 +158,7 @@ class Platforms(RequestTable):
 class Limits(RequestTable):
     """Limits of the design."""
 
-    budget: Annotated[float, Field(gt=0, le=1e12, allow_inf_nan=False)] | None = None
+    budget: Annotated[float, Field(ge=1, le=1e12, allow_inf_nan=False)] | None = None
     racks: Count | None = None
     rack_power_w: Watts | None = None
     power_w: Watts | None = None

@@ -17,7 +17,7 @@ Priority = Literal["high", "normal", "low"]
 PRIORITY_RANKS: dict[Priority, int] = {"high": 0, "normal": 1, "low": 2}
 # More than any cluster of the catalogue has GPUs for.
 MOST_ALWAYS_RUNNING = 100_000
-JobsADay = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
+JobsADay = Annotated[float, Field(ge=0.001, le=100_000, allow_inf_nan=False)]
 Probability = Annotated[float, Field(ge=0.5, le=0.999, allow_inf_nan=False)]
 
 
@@ -92,7 +92,7 @@ class Team(RequestTable):
 
     data_scientists: Count | None = None
     # Jobs are submitted in these hours and run at night, too.
-    hours_a_day: Annotated[float, Field(gt=0, le=24, allow_inf_nan=False)] = 10.0
+    hours_a_day: Annotated[float, Field(ge=0.1, le=24, allow_inf_nan=False)] = 10.0
     days_a_week: Annotated[int, Field(ge=1, le=7, strict=True)] = 5
     # Share of the jobs that start within wait_s of their submission.
     wait_s: Seconds

@@ -164,7 +164,8 @@ def test_axes_as_typed(text, values):
         ("confidence=0.5..0.9 step 0", "does not lead from 0.5 to 0.9"),
         ("confidence=0.5..0.9 step -0.1", "does not lead from 0.5 to 0.9"),
         ("confidence=0.5.. step 1", "write a range as LOW..HIGH step STEP"),
-        ("confidence=0..1 step 1e-9", "1000000001 values"),
+        ("confidence=0..1 step 1e-9", "more than 100000 values"),
+        ("confidence=0..1 step 1e-300", "more than 100000 values"),
     ],
 )
 def test_axes_that_cannot_be_read_are_named(text, message):
@@ -183,6 +184,13 @@ def test_the_command_prints_a_table(tmp_path):
     assert done.exit_code == 0
     assert "20,000" in done.stdout
     assert "drawn probability" in done.stdout
+
+
+def test_no_value_or_path_drives_the_terminal(tmp_path):
+    options = ("--axis", "title=a,\x1b]0;b\x07", "--out", str(tmp_path / "o\x1b[2J.csv"))
+    for done in (command(tmp_path, *options[:2]), command(tmp_path, *options)):
+        assert "\x1b" not in done.stdout + done.stderr
+        assert "\\x1b" in done.stdout + done.stderr
 
 
 def test_the_command_writes_files_that_no_spreadsheet_calculates(tmp_path):

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sizer.base.errors import CatalogError, RequestError
+from sizer.base.errors import MAX_FAULTS, CatalogError, RequestError
 from sizer.catalog.checks import check_catalog
 from sizer.catalog.loader import load_catalog, shipped_catalog
 from sizer.catalog.model import Catalog
+from sizer.catalog.netbox.device_file import link_of
 from sizer.catalog.netbox.importer import Imported, import_device_type
 from sizer.catalog.schema import Device
 from tests.catalog.netbox_samples import interfaces, ports, table
@@ -183,6 +184,17 @@ def test_an_unknown_key_is_named_with_its_place():
         "f.yaml:7:10: key 'weights' is not imported; it is unknown; did you mean 'weight'?",
         "f.yaml:11:19: key 'maximum_drow' is not imported; it is unknown; did you mean 'maximum_draw'?",
     ]
+
+
+def test_thousands_of_unknown_keys_are_some_remarks_and_a_count():
+    text = device("A", "B", MGMT, **{f"x{number}": "3" for number in range(1000)})
+    remarks = [question for question in import_device_type(text, "f.yaml").questions if "not imported" in question]
+    assert len(remarks) == MAX_FAULTS + 1
+    assert str(1000 - MAX_FAULTS) in remarks[-1]
+
+
+def test_a_rate_of_thousands_of_digits_is_no_link():
+    assert link_of(f"{'9' * 5000}gbase-x", shipped_catalog().links) is None
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from sizer.export import run_lock
+from sizer.base import run_lock
 from sizer.export.files import _staging, write_whole
 
 

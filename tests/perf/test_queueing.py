@@ -1,6 +1,7 @@
 """Erlang's formulas against printed tables, textbook examples, hand calculation and the sums of their definition."""
 
-from math import exp, factorial
+import time
+from math import exp, factorial, sqrt
 
 import numpy as np
 import pytest
@@ -90,6 +91,24 @@ def test_nobody_comes():
     assert float(erlang_c(1, 0.0)) == 0.0
 
 
+@pytest.mark.parametrize(("places", "load"), [(3, 50.0), (1, 1e6), (400, 9_000.0), (9_000, 8_000.0), (5_000, 20_000.0)])
+def test_blocking_agrees_with_the_recursion_also_where_the_closed_form_is_too_small(places, load):
+    """Jagerman 1974: 1/B(c, a) = 1 + c/a * 1/B(c - 1, a), of positive terms only."""
+    inverse = 1.0
+    for count in range(1, places + 1):
+        inverse = 1 + count / load * inverse
+    assert float(erlang_b(places, load)) == pytest.approx(1 / inverse, rel=1e-10)  # logarithms of 1e4 to 1e5 cancel
+
+
+@pytest.mark.parametrize("load", [1e6, 1e9, 1e12])
+def test_places_for_any_load_are_found_at_once(load):
+    """Square-root staffing (Halfin and Whitt 1981): a large load needs few standard deviations above itself."""
+    before = time.process_time()
+    found = places_needed(load, 3600.0, 0.0, 0.9)
+    assert time.process_time() - before < 2  # a recursion over the load took minutes, or had no end
+    assert 1.0 < (found - load) / sqrt(load) < 1.7  # Halfin-Whitt: 10 % wait at 1.42
+
+
 @given(load=st.floats(0, 60), wait=st.floats(0, 4), probability=st.floats(0.5, 0.999))
 def test_fewest_places_are_the_first_that_are_enough(load, wait, probability):
     found = places_needed(load, 1.0, wait, probability)
@@ -119,6 +138,7 @@ def test_places_of_a_cluster_by_hand():
         (lambda: waits_longer_probability(1, 1.0, 0.0, 1.0), "stay_s"),
         (lambda: waits_longer_probability(1, 1.0, 1.0, -1.0), "wait_s"),
         (lambda: places_needed(1.0, 1.0, 1.0, 1.0), "probability"),
+        (lambda: places_needed(float("inf"), 1.0, 1.0, 0.9), "load"),
         (lambda: cluster_places(1, 0, 1), "gpus_per_server"),
         (lambda: mean_wait_s(1, float("nan"), 1.0), "load"),
     ],

@@ -9,7 +9,7 @@ from sizer.physical.networks.fat_tree import fat_tree, gateway_uplinks, gateways
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.racks.limits import RackClass, device_needs, rack_limits
-from sizer.physical.racks.placement import fit_per_rack, place
+from sizer.physical.racks.placement import count_racks, fit_per_rack, place
 from sizer.physical.racks.power import heat_btu_per_h
 from sizer.workload.request import SizingRequest
 
@@ -228,6 +228,17 @@ def test_power_of_a_dgx_pod_rack(catalog):
     strong = rack_limits(catalog.racks["ar3300"], pdu, 35e3, [dgx1])
     assert strong.pdus(31.5e3) == 2
     assert rack_limits(catalog.racks["ar3300"], catalog.pdus["ap8886"], 35e3, [dgx1]).pdus(35e3) > 2
+
+
+@pytest.mark.parametrize("room", [{"load_kg": -30.0}, {"rack_power_w": 1e9}])
+def test_a_rack_that_holds_nothing_is_told_so(catalog, room):
+    """A floor that does not carry the rack itself, or PDUs that take more units than it has, leave 0, never less."""
+    pdu = catalog.pdus["ap8886-32a"]
+    pdu = pdu.model_copy(update={"height_u": catalog.servers["dgx-1"].height_u})  # one that lies in the rack
+    one = RackClass("GPU server", "dgx-1", np.array([9]), device_needs(catalog.servers["dgx-1"], pdu, "2N"))
+    limits = rack_limits(catalog.racks["ar3300"], pdu, classes=[one], **room)
+    assert limits.holds.min() == 0
+    assert not count_racks([one], limits, 1).holds_all[0]
 
 
 def test_heat(catalog):

@@ -34,9 +34,9 @@ def test_help_gives_range_and_default_once(field):
 def test_a_form_takes_no_number_that_the_request_refuses(field):
     described = field_at(SizingRequest, field.keys)
     assert described is not None
-    low, high, above_low = bounds_of(described)
+    low, high = bounds_of(described)
     kind = field.widget.kind
-    assert low is None or kind.low > low or (kind.low == low and not above_low)
+    assert low is None or kind.low >= low
     assert high is None or kind.high <= high
 
 

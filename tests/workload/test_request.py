@@ -225,3 +225,34 @@ def test_a_network_reads_the_set_of_its_published_runs_where_none_is_named(dnn, 
     asked = {"workload": [{"dnn": dnn, "target": {"samples_per_s": 10}}]}
     (work,) = resolve(SizingRequest.from_dict(asked), CATALOG, {})
     assert work.dataset.id == dataset
+
+
+def _lower_bounds(schema):
+    """Keys of the schema that bound a number from below, wherever they stand."""
+    if isinstance(schema, dict):
+        yield from (key for key in schema if key in ("minimum", "exclusiveMinimum"))
+        yield from (key for value in schema.values() for key in _lower_bounds(value))
+    elif isinstance(schema, list):
+        yield from (key for value in schema for key in _lower_bounds(value))
+
+
+def test_every_number_has_a_plausible_lower_bound():
+    """Greater than 0 lets 5e-324 in, whose quotients are infinite: every bound is a value that is itself allowed."""
+    assert set(_lower_bounds(SizingRequest.model_json_schema())) == {"minimum"}
+
+
+@pytest.mark.parametrize(
+    ("tables", "named"),
+    [
+        ({"team": {"hours_a_day": 1e-9}}, ["team.hours_a_day", "between 0.1 and 24"]),
+        ({"workload": [{**WORK, "epochs": 1e-300}]}, ["epochs", "between 0.001 and 100000"]),
+        ({"rental": {"per_gpu_hour": "2", "speed_ratio": 5e-324}}, ["rental.speed_ratio", "between 0.01 and 100"]),
+        ({"ownership": {"utilization_fraction": 5e-324}}, ["ownership.utilization_fraction", "between 0.001 and 1"]),
+        ({"limits": {"budget": 5e-324}}, ["limits.budget", "at least 1"]),
+        ({"data": {"transform_core_s": 5e-324}}, ["data.transform_core_s", "between 1e-9 and 1e6"]),
+    ],
+)
+def test_denormal_numbers_are_refused_with_their_range(tables, named):
+    with pytest.raises(RequestError) as error:
+        SizingRequest.from_dict({"workload": [WORK], **tables})
+    assert all(word in str(error.value) for word in named), str(error.value)

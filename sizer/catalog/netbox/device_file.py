@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from sizer.base.errors import RequestError
+from sizer.base.errors import MAX_FAULTS, RequestError
 from sizer.base.faults import in_words, nearest, shown
 from sizer.base.formats.yaml_text import YamlText, read_yaml
 from sizer.catalog.links import LinkType
@@ -30,7 +30,7 @@ Airflow = Literal[
 
 # Interfaces that are no port of the device.
 _VIRTUAL = ("virtual", "bridge", "lag")
-_ETHERNET = re.compile(r"(?:(1000)|(\d+)g)base-.+")
+_ETHERNET = re.compile(r"(?:(1000)|(\d{1,5})g)base-.+")
 
 
 def link_of(interface_type: str, links: Mapping[str, LinkType]) -> LinkType | None:
@@ -158,4 +158,5 @@ def _unknown_keys(read: YamlText) -> list[str]:
                 place = read.place((*path, key))
                 remark = f"{place}: key {shown(key)} is not imported; it is unknown{nearest(key, known)}"
                 remarks.setdefault((model, key), remark)
-    return list(remarks.values())
+    more = len(remarks) - MAX_FAULTS
+    return [*list(remarks.values())[:MAX_FAULTS], *([f"{more} more keys are not imported"] if more > 0 else [])]

@@ -232,7 +232,9 @@ def spares_that_suffice(servers: int, repair_s: float, share: float = 0.99, rate
     Servers in repair at one time are Poisson distributed with mean ``servers x rate x repair time``.
     """
     mean = servers * rate / (1000 * DAY_S) * repair_s
-    term, below, spares = math.exp(-mean), 0.0, 0
+    # Fewer than 25 standard deviations below the mean never are; exp(-mean) itself would round to 0 from 745 on.
+    spares = max(0, int(mean - 25 * math.sqrt(mean)))
+    term, below = math.exp(spares * math.log(mean) - mean - math.lgamma(spares + 1)) if mean > 0 else 1.0, 0.0
     while below + term < share:
         below += term
         spares += 1

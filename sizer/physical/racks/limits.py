@@ -122,7 +122,8 @@ def rack_limits(
     load = rack.load_kg.value if load_kg is None else load_kg
     holds = [rack.height_u.value - lost_u, load, power, *(on_a_side * count for count in outlets)]
     left = tuple(_left(room, rack, pdu) for room in existing)
-    return RackLimits(np.array(holds, float), capacity, outlets, inlet_w, left, feeds)
+    # The floor may not carry the rack itself, or the PDUs for the room's limit be more than it has height for.
+    return RackLimits(np.maximum(np.array(holds, float), 0.0), capacity, outlets, inlet_w, left, feeds)
 
 
 def _largest_share_w(needs: Floats, feeds: FeedRedundancy) -> float:

@@ -110,7 +110,8 @@ def weasyprint_state() -> str | None:
 
 
 def _first_line(error: OSError) -> str:
-    return str(error).partition("\n")[0].removesuffix(".")
+    """What failed: "cannot load library 'libpango-1.0-0'"; the linker's own reason follows its colon."""
+    return str(error).partition("\n")[0].partition(": ")[0].removesuffix(".")
 
 
 def _pango_advice() -> str:

@@ -21,7 +21,7 @@ from sizer.ui.request_form.field import (
 from sizer.workload.request import SizingRequest
 
 # A bound just above 0 keeps out zero alone.
-_NEARLY_ZERO = 0.01
+_NEARLY_ZERO = 0.001
 # Numbers from here on have their thousands apart.
 _GROUPED = 1000
 # Numbers and terms of the quote are typed into short texts; their explanation gives the range.
@@ -46,11 +46,11 @@ def range_text(field: FormField) -> str:
         return f"From {percent(min(widget.levels))} to {percent(max(widget.levels))}."
     if not isinstance(widget, TYPED):
         return ""
-    low, high, above_low = bounds_of(field_at(SizingRequest, field.keys))
+    low, high = bounds_of(field_at(SizingRequest, field.keys))
     # A form may offer less than a file may say.
     low = widget.kind.low if low is None else max(low, widget.kind.low)
     high = widget.kind.high if high is None else min(high, widget.kind.high)
-    if (above_low and low == 0) or 0 < low < _NEARLY_ZERO:
+    if 0 < low < _NEARLY_ZERO:
         return f"Greater than 0, at most {_number(widget.kind, high)}."
     return f"From {_number(widget.kind, low)} to {_number(widget.kind, high)}."
 

@@ -2,6 +2,7 @@
 
 A page on the internet can make its own name lead to this machine and then read the app as its own ("DNS rebinding").
 Its requests carry that name, so the server answers to IP addresses, to localhost and to the listed names only.
+A page of another server may open a socket to this one; its browser names it as the origin, which is then not this host.
 """
 
 import ipaddress
@@ -20,6 +21,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 COOKIE = "sizer-browser"
 _COOKIE_SECONDS = 30 * 24 * 3600
 _POLICY_VIOLATION = 1008
+_PORTS = {"http": ":80", "https": ":443"}
 # Streamlit writes style and start scripts into its page, draws charts by functions that it compiles from text, and
 # runs them in workers of its own; everything comes from this server.
 _CONTENT_POLICY = "; ".join(
@@ -69,6 +71,23 @@ def is_allowed(host: str, names: Sequence[str]) -> bool:
     return name == "localhost" or name in names or _is_address(name)
 
 
+def is_own_origin(origins: Sequence[str], host: str, names: Sequence[str]) -> bool:
+    """Whether the page that opens a socket is one of this server: its origin is the host asked, or a listed name.
+
+    Programs that are no browser send no origin. A listed name is one without a port: that of a proxy.
+
+    Examples
+    --------
+    >>> [is_own_origin([o], "localhost:8501", ["a.test"]) for o in ("http://localhost:8501", "http://localhost:3000")]
+    [True, False]
+    """
+    if len(origins) != 1:
+        return not origins
+    scheme, _, asked = origins[0].strip().lower().partition("://")
+    port = _PORTS.get(scheme)
+    return port is not None and asked.removesuffix(port) in (host.strip().lower().removesuffix(port), *names)
+
+
 def _is_address(name: str) -> bool:
     try:
         ipaddress.ip_address(name)
@@ -99,7 +118,10 @@ class Gate:
         if len(hosts) != 1 or not is_allowed(hosts[0], self._names):
             await _refuse(scope, send)
         elif scope["type"] == "websocket":
-            await self._app(scope, receive, send)
+            if is_own_origin(_values(scope, b"origin"), hosts[0], self._names):
+                await self._app(scope, receive, send)
+            else:
+                await _refuse(scope, send)
         else:
             await self._app(scope, receive, _with_headers(send, _new_cookie(scope)))
 

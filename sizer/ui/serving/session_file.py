@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sizer import __version__
+from sizer.base.folders import make_folders
 
 _BUSY_S = 2
 _TABLE = (
@@ -83,7 +84,7 @@ class SessionFile:
         return None
 
     def _connected(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(self._path.parent)
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = sqlite3.connect(self._path, timeout=_BUSY_S)
         # The last states may be lost with the power, never the file.

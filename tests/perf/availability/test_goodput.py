@@ -150,6 +150,8 @@ def test_spares():
     # (table of the Poisson distribution), and one is free
     assert spares_that_suffice(2048, 86400) == 16
     assert spares_that_suffice(1, 0) == 0
+    # From a mean of 745 on exp(-mean) is 0 in a float. 1,000: 1,000 + 2.326 sqrt(1,000) + (2.326^2 - 1) / 6 = 1,074.3.
+    assert spares_that_suffice(1000, 86_400e3, rate=1.0) == pytest.approx(1074, abs=1)
 
 
 def test_a_job_without_spares_waits_for_the_repair():

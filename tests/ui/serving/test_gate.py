@@ -1,8 +1,10 @@
 """Hosts that the server answers to, without a server."""
 
+import asyncio
+
 import pytest
 
-from sizer.ui.serving.gate import is_allowed
+from sizer.ui.serving.gate import Gate, is_allowed
 
 
 @pytest.mark.parametrize(
@@ -40,3 +42,34 @@ def test_addresses_localhost_and_listed_names_are_answered(host):
 )
 def test_other_names_are_refused(host):
     assert not is_allowed(host, ["sizer.example.com"])
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "status"),
+    [
+        ("http://localhost:8501", "localhost:8501", None),
+        ("https://sizer.example.com", "sizer.example.com:443", None),
+        ("https://sizer.example.com", "127.0.0.1:8501", None),  # a proxy that hides the name
+        (None, "localhost:8501", None),  # no browser
+        ("http://localhost:3000", "localhost:8501", 1008),
+        ("http://127.0.0.1:8501", "localhost:8501", 1008),
+        ("http://0.0.0.0:1", "localhost:8501", 1008),
+        ("http://x.test", "localhost:8501", 1008),
+        ("https://localhost:8501.x.test", "localhost:8501", 1008),
+        ("https://sizer.example.com:9999", "sizer.example.com", 1008),
+        ("null", "localhost:8501", 1008),
+    ],
+)
+def test_a_socket_is_opened_by_a_page_of_this_server_only(origin, host, status):
+    """Streamlit lets every port of localhost in; RFC 6454: another port is another origin."""
+    sent = []
+
+    async def app(_scope, _receive, send):
+        await send({"type": "websocket.accept"})
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"host", host.encode()), *([(b"origin", origin.encode())] if origin else [])]
+    asyncio.run(Gate(app, ["sizer.example.com"])({"type": "websocket", "headers": headers}, None, send))
+    assert sent[0].get("code") == status

@@ -32,6 +32,27 @@ def running(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def taken(folder: Path) -> Iterator[bool]:
+    """Mark the folder as used by this run; False where another run uses it.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it has just been removed.
+    """
+    if not _HAS_LOCKS:
+        yield True
+        return
+    with _opened(folder) as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+@contextlib.contextmanager
 def left_behind(folder: Path) -> Iterator[bool]:
     """Whether the run that made the folder is over; meanwhile no other run takes it.
 
@@ -43,13 +64,8 @@ def left_behind(folder: Path) -> Iterator[bool]:
     if not _HAS_LOCKS:
         yield time.time() - folder.stat().st_mtime > _LEFT_BEHIND_S
         return
-    with _opened(folder) as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+    with taken(folder) as is_free:
+        yield is_free
 
 
 @contextlib.contextmanager
