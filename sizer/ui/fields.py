@@ -33,6 +33,7 @@ from sizer.ui.request_form.field import (
 )
 from sizer.ui.request_form.help_text import help_text
 from sizer.ui.typed import plain, understood, written
+from sizer.workload.table import FIRST_DAY, LAST_DAY
 
 P = ParamSpec("P")
 # After a field changed: updates the fields that depend on it.
@@ -189,7 +190,9 @@ def draw_widget(
             )
         case Day():
             _fill(name, value)
-            st.date_input(label, value=None, format="YYYY-MM-DD", **common)
+            st.date_input(
+                label, value=None, min_value=FIRST_DAY, max_value=LAST_DAY, format="YYYY-MM-DD", **common
+            )
 
 
 def selector(label: str, options: Mapping[str, str], selected: str, name: str, changed: OnSelect, hint: str) -> None:
