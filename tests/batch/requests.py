@@ -75,6 +75,6 @@ requests = st.fixed_dictionaries(
         "confidence": st.sampled_from([0.5, 0.8, 0.95]),
         "rank_by": st.sampled_from(["gpus", "watts", "time"]),
         "limits": _given(power_w=st.sampled_from(["20 kW", 80_000.0]), racks=st.integers(1, 9)),
-        "date": st.dates(),
+        "date": st.dates(FIRST_DAY, LAST_DAY),
     },
 )
