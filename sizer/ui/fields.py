@@ -190,9 +190,7 @@ def draw_widget(
             )
         case Day():
             _fill(name, value)
-            st.date_input(
-                label, value=None, min_value=FIRST_DAY, max_value=LAST_DAY, format="YYYY-MM-DD", **common
-            )
+            st.date_input(label, value=None, min_value=FIRST_DAY, max_value=LAST_DAY, format="YYYY-MM-DD", **common)
 
 
 def selector(label: str, options: Mapping[str, str], selected: str, name: str, changed: OnSelect, hint: str) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from sizer.workload.table import FIRST_DAY, LAST_DAY
+
 # Few platforms: the search is quick and everything it does is done.
 PLATFORMS = {"servers": ["dgx-1"], "storage": ["isilon-f800"], "fabrics": ["100gbe"]}
 

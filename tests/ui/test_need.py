@@ -136,7 +136,7 @@ def test_a_reload_keeps_the_need(monkeypatch):
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_every_template_has_a_design(name):
     app = opened()
-    widget(app.button, button).click().run()
+    widget(app.button, name).click().run()
     assert_healthy(app)
     assert not app.error
     assert "previous result" not in said(app)

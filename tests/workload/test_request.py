@@ -231,8 +231,11 @@ def test_a_network_reads_the_set_of_its_published_runs_where_none_is_named(dnn, 
 @pytest.mark.parametrize("key", ["date", "needed_by"])
 @pytest.mark.parametrize(
     "day",
-    ["2026-11-21T00:00:00", "1732233600", 1732233600, "20261121", "2026-W47-6", " 2026-11-21", "21.11.2026", True]
-    + [datetime.datetime(2026, 11, 21), "2026-02-30", "9999-12-02", "1999-12-31", datetime.date(1, 1, 1)],
+    [
+        *("2026-11-21T00:00:00", "1732233600", 1732233600, "20261121", "2026-W47-6", " 2026-11-21", "21.11.2026", True),
+        datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC),
+        *("2026-02-30", "9999-12-02", "1999-12-31", datetime.date(1, 1, 1)),
+    ],
     ids=str,
 )
 def test_a_day_is_written_one_way_and_is_plausible(key: str, day: Any) -> None:
