@@ -71,7 +71,7 @@ def _empty(view: View) -> None:
         key="team-question/enter",
         icon=":material/group_add:",
         disabled=not view.is_current,
-        help="Sizes the request again, with ten data scientists, their trainings and notebooks, all editable on the page "
+        help="Sizes the request again, with ten data scientists, their trainings and notebooks, editable on the page "
         "Requirements. Undo removes them.",
     )
 
