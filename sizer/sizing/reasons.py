@@ -205,7 +205,7 @@ class OneServerFallsShort:
     """One server alone misses the target."""
 
     workload: int
-    samples_per_s: float  # of one server
+    samples_per_s: float | None  # of one server; None: its GPUs do not hold the network
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ replaced, so that it shows the new one.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, ParamSpec
 
 import streamlit as st
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
@@ -33,7 +33,9 @@ from sizer.ui.request_form.field import (
 )
 from sizer.ui.request_form.help_text import help_text
 from sizer.ui.typed import plain, understood, written
+from sizer.workload.table import FIRST_DAY, LAST_DAY
 
+P = ParamSpec("P")
 # After a field changed: updates the fields that depend on it.
 After = Callable[[], None]
 # Called with the option that was selected.
@@ -84,7 +86,9 @@ def draw(
     path = path_of(field, entry)
     name = key(path)
     change: dict[str, Any] = (
-        {} if in_form else {"on_change": state.if_stored(name, _store), "args": (path, field, after)}
+        {}
+        if in_form
+        else {"on_change": state.if_stored(name, unless_replaced(_store)), "args": (name, path, field, after)}
     )
     if not isinstance(field.widget, TYPED):
         draw_widget(field, name, state.get(path), options=options, empty=empty, **change)
@@ -104,18 +108,19 @@ def draw_columns(columns: Columns, entry: int = 0, *, in_form: bool = False) -> 
 
 def draw_form(columns: Columns, name: str, button: str, on_submit: After | None = None) -> None:
     """Draw fields that are stored together when the button is pressed; ``name`` is part of the keys."""
+    drawn = [(key(path_of(field)), path_of(field), field) for column in columns for field in column]
 
     def submit() -> None:
-        for column in columns:
-            for field in column:
-                _store(path_of(field), field)
+        for widget, path, field in drawn:
+            if widget in st.session_state:
+                _store(widget, path, field)
         if on_submit is not None:
             on_submit()
 
     with st.form(f"{name}-form", border=False):
         draw_columns(columns, in_form=True)
-        st.form_submit_button(button, on_click=submit, key=f"apply-{name}")
-    reset_button(name, *(path_of(field) for column in columns for field in column))
+        st.form_submit_button(button, on_click=unless_replaced(submit), key=f"apply-{name}")
+    reset_button(name, *(path for _, path, _ in drawn))
 
 
 def reset_button(name: str, *paths: RequestPath) -> None:
@@ -185,7 +190,7 @@ def draw_widget(
             )
         case Day():
             _fill(name, value)
-            st.date_input(label, value=None, format="YYYY-MM-DD", **common)
+            st.date_input(label, value=None, min_value=FIRST_DAY, max_value=LAST_DAY, format="YYYY-MM-DD", **common)
 
 
 def selector(label: str, options: Mapping[str, str], selected: str, name: str, changed: OnSelect, hint: str) -> None:
@@ -203,7 +208,7 @@ def selector(label: str, options: Mapping[str, str], selected: str, name: str, c
         format_func=lambda option: known.get(option, str(option)),
         key=name,
         help=hint,
-        on_change=state.if_stored(name, chosen),
+        on_change=state.if_stored(name, unless_replaced(chosen)),
     )
 
 
@@ -236,13 +241,31 @@ def _fill(name: str, value: Any) -> None:
         st.session_state[name] = value
 
 
-def _store(path: RequestPath, field: FormField, after: After | None = None) -> None:
-    value = st.session_state[key(path)]
+def unless_replaced(changed: Callable[P, None]) -> Callable[P, None]:
+    """``changed`` for a widget of the request that is drawn now, called only while that request is the one at hand.
+
+    The browser may send an entry of a field together with, or after, what replaces the request: a need, a template,
+    Undo. The place of the field may be another one by then, or none.
+    """
+    drawn = state.draft()
+
+    def call(*args: P.args, **kwargs: P.kwargs) -> None:
+        if state.draft() is drawn:
+            changed(*args, **kwargs)
+        else:
+            st.session_state.notice = "An entry was not taken: the request was replaced meanwhile. Enter it again."
+
+    return call
+
+
+def _store(name: str, path: RequestPath, field: FormField, after: After | None = None) -> None:
+    """Store what the widget of that key holds: the key it was made with, as it has another once the request changed."""
+    value = st.session_state[name]
     if isinstance(field.widget, TYPED) and not field.widget.kind.unit:
         with suppress(ValueError):  # what cannot be read stays as typed, and is named
             number = parse(field.widget.kind, value)
             value = int(number) if field.widget.kind.is_whole else number
-            st.session_state[key(path)] = written(field.widget.kind, value)
+            st.session_state[name] = written(field.widget.kind, value)
     state.put(path, None if value is False and isinstance(field.widget, Checkbox) else value)
     if after is not None:
         after()

@@ -1,6 +1,5 @@
 """A request: read from TOML, JSON or Python, and checked."""
 
-import datetime
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -30,7 +29,7 @@ from sizer.workload.rental import Rental
 from sizer.workload.site import Cooling as Cooling
 from sizer.workload.site import FeedRedundancy as FeedRedundancy
 from sizer.workload.site import Site as Site
-from sizer.workload.table import DEFAULT_DATASET, Count, ItemCounts, ItemId, ItemIds, PlannedDay, RequestTable
+from sizer.workload.table import DEFAULT_DATASET, Count, Day, ItemCounts, ItemId, ItemIds, RequestTable
 from sizer.workload.team import Team
 from sizer.workload.transformer.layout_pins import LayoutPins
 
@@ -216,9 +215,9 @@ class SizingRequest(RequestTable):
     title: Name = "Deep-learning cluster"
     customer: ShortText = ""  # on documents and in file names
     # Date of the quote; documents print it, nothing reads a clock.
-    date: datetime.date | None = None
+    date: Day | None = None
     # Day on which the cluster must be there: the bill warns of what comes too late or ends too soon for it.
-    needed_by: PlannedDay | None = None
+    needed_by: Day | None = None
     confidence: Annotated[float, Field(ge=0.5, le=0.99, allow_inf_nan=False)] = 0.9
     rank_by: RankBy | None = None
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"

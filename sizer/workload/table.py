@@ -1,9 +1,11 @@
 """Base class of the tables of a request, and value types that they share."""
 
 import datetime
+import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 # Names as people write them pass: where the request is resolved they are refused with the nearest id.
 ItemId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.+-]*$", max_length=60)]
@@ -17,14 +19,26 @@ DEFAULT_DATASET = "imagenet"
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
+# Quotes and plans: lead times of years can be counted back from a day, and validities forward.
+FIRST_DAY, LAST_DAY = datetime.date(2000, 1, 1), datetime.date(2100, 12, 31)
+_DAY_WRITTEN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def _as_written(day: object) -> object:
+    # Pydantic takes times and counts of seconds for days as well.
+    is_time = isinstance(day, datetime.datetime)
+    if (isinstance(day, datetime.date) and not is_time) or (isinstance(day, str) and _DAY_WRITTEN.fullmatch(day)):
+        return day
+    raise PydanticCustomError("date_type", "not a date")
+
+
 def _plausible(day: datetime.date) -> datetime.date:
-    if not 2000 <= day.year <= 2100:
-        raise ValueError(f"{day} must lie between 2000-01-01 and 2100-12-31")
+    if not FIRST_DAY <= day <= LAST_DAY:
+        raise ValueError(f"{day} must lie between {FIRST_DAY} and {LAST_DAY}")
     return day
 
 
-# A day that a project plans for; lead times of years can be counted back from it.
-PlannedDay = Annotated[datetime.date, AfterValidator(_plausible)]
+Day = Annotated[datetime.date, BeforeValidator(_as_written), AfterValidator(_plausible)]
 
 
 class RequestTable(BaseModel):

@@ -5,6 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from sizer.workload.table import FIRST_DAY, LAST_DAY
+
 # Few platforms: the search is quick and everything it does is done.
 PLATFORMS = {"servers": ["dgx-1"], "storage": ["isilon-f800"], "fabrics": ["100gbe"]}
 
@@ -75,6 +77,6 @@ requests = st.fixed_dictionaries(
         "confidence": st.sampled_from([0.5, 0.8, 0.95]),
         "rank_by": st.sampled_from(["gpus", "watts", "rack-units"]),
         "limits": _given(power_w=st.sampled_from(["20 kW", 80_000.0]), racks=st.integers(1, 9)),
-        "date": st.dates(),
+        "date": st.dates(FIRST_DAY, LAST_DAY),
     },
 )

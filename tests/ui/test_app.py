@@ -237,6 +237,8 @@ def upload(name: str, content: bytes):
         ("key.toml", b'[[workload]]\ndnn = "resnet50"\ntargte = { gpus_busy = 8 }', "target"),
         (f"{SCRIPT}.toml", b"x = 1", "nknown key"),
         ("null.json", b"null", "contains no request"),
+        ("day.json", b'{"date": "1732233600", "workload": [' + ANY_WORKLOAD + b"]}", "is not a date"),
+        ("time.toml", b'date = 2026-11-21T00:00:00\n[[workload]]\ndnn = "resnet50"', "is not a date"),
     ],
 )
 def test_a_bad_upload_is_refused_in_a_sentence(name, content, words):

@@ -1,11 +1,12 @@
 """The need in words on the first page: chips, questions with buttons, the grey previous answer, templates."""
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 
 from sizer.ui.requirements.templates import TEMPLATES
 from sizer.workload.request import SizingRequest
 from sizer.workload.sentence.reader import MAX_CHARACTERS
-from tests.ui.pages import assert_healthy, figures, opened, said, to_page, widget
+from tests.ui.pages import assert_healthy, figures, opened, said, to_page, unfold, widget
 
 SCRIPT = "<script>alert(1)</script>"
 LABEL = "Describe the need"
@@ -142,3 +143,46 @@ def test_every_template_has_a_design(name):
     assert "Not understood" not in said(app)
     SizingRequest.from_dict(app.session_state.draft)
     assert widget(app.text_area, LABEL).value == TEMPLATES[name]
+
+
+def sent_late(app, *entries) -> None:
+    """Entries of fields of an earlier page, as the browser sends them that has not drawn the present one yet."""
+    states = WidgetStates()
+    for entry in entries:
+        states.widgets.append(entry._widget_state)
+    app._run(states)
+
+
+@pytest.mark.parametrize(
+    ("label", "typed"), [("Name", "a name"), ("Minimum rate", "12000 images/s"), ("Batch per GPU", "64")]
+)
+def test_an_entry_of_a_field_that_comes_after_the_need_replaced_the_request_is_told_and_not_taken(label, typed):
+    app = unfold(opened(), "expert")
+    need, entry = widget(app.text_area, LABEL), widget(app.text_input, label)
+    need.set_value("VGG-16 at 3000 images/s").run()
+    request = app.session_state.draft
+    sent_late(app, need, entry.set_value(typed))
+    assert_healthy(app)
+    assert app.session_state.draft == request
+    assert any("not taken" in one.value for one in app.toast)
+    assert widget(app.text_area, LABEL).value == "VGG-16 at 3000 images/s"
+
+
+@pytest.mark.parametrize("button", ["Undo", "Apply limits", next(iter(TEMPLATES))])
+def test_an_entry_and_a_button_that_come_together_do_no_harm(button):
+    app = unfold(opened(), "not-exceeded")
+    widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
+    unfold(app, "not-exceeded")
+    widget(app.text_input, "Minimum rate").set_value("13000 images/s")
+    widget(app.text_input, "Racks").set_value("70")
+    widget(app.button, button).click().run()
+    assert_healthy(app)
+
+
+def test_an_entry_is_taken_where_only_the_fields_were_drawn_anew():
+    app = opened()
+    entry = widget(app.text_input, "Minimum rate")
+    app.session_state.generation += 1  # as another field does on which fields depend
+    sent_late(app, entry.set_value("12000 images/s"))
+    assert_healthy(app)
+    assert target(app) == {"samples_per_s": "12000 images/s"}

@@ -1,5 +1,6 @@
 """Requests: what is read, what is refused and in which words."""
 
+import datetime
 import json
 from pathlib import Path
 from typing import Any
@@ -256,3 +257,25 @@ def test_denormal_numbers_are_refused_with_their_range(tables, named):
     with pytest.raises(RequestError) as error:
         SizingRequest.from_dict({"workload": [WORK], **tables})
     assert all(word in str(error.value) for word in named), str(error.value)
+
+
+@pytest.mark.parametrize("key", ["date", "needed_by"])
+@pytest.mark.parametrize(
+    "day",
+    [
+        *("2026-11-21T00:00:00", "1732233600", 1732233600, "20261121", "2026-W47-6", " 2026-11-21", "21.11.2026", True),
+        datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC),
+        *("2026-02-30", "9999-12-02", "1999-12-31", datetime.date(1, 1, 1)),
+    ],
+    ids=str,
+)
+def test_a_day_is_written_one_way_and_is_plausible(key: str, day: Any) -> None:
+    text = refused({"workload": [WORK], key: day})
+    assert key in text
+    assert "write 2026-11-21" in text or "between 2000-01-01 and 2100-12-31" in text
+
+
+@pytest.mark.parametrize("day", ["2026-11-21", "2000-01-01", "2100-12-31"])
+def test_a_day_reads_as_what_it_is(day: str) -> None:
+    for given in (day, datetime.date.fromisoformat(day)):
+        assert str(SizingRequest.from_dict({"workload": [WORK], "date": given}).date) == day

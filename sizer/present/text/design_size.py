@@ -201,13 +201,16 @@ def not_predicted_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
 
 
 def one_server_text(
-    design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: float, *, is_maximum: bool = False
+    design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: float | None, *, is_maximum: bool = False
 ) -> str:
     """What one server delivers of a workload, compared with its target and with all servers."""
     if not answer.rate_is_predicted:
         return f"{answer.workload.name}: {not_predicted_text(design, answer)}."
     if answer.language is not None:
         return _servers_of_language_text(design, answer)
+    if samples_per_s is None:
+        server = design.platform.server.name
+        return f"{answer.workload.name}: the GPUs of one {server} do not hold {answer.dnn.name}; {takes_text(answer)}."
     rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
     all_servers = f"{words.spelled(design.n_servers)} deliver {significant(float(answer.throughput.value))}"
     clause = all_servers if is_maximum else takes_text(answer)

@@ -211,7 +211,7 @@ def _job_model(facts: JobFacts, team: Team) -> JobModel:
     else:
         duration_source = DurationSource.COMPUTED if np.isfinite(duration_s) else DurationSource.UNKNOWN
     if not samples_per_s:
-        read_pattern = ReadPattern.NO_WORKLOAD
+        read_pattern = ReadPattern.NO_WORKLOAD if job.workload is None else ReadPattern.DOES_NOT_FIT
     elif not np.isfinite(duration_s):
         read_pattern = ReadPattern.UNKNOWN_DURATION
     else:

@@ -22,6 +22,7 @@ class ReadPattern(StrEnum):
     """How a job reads from storage over its time."""
 
     NO_WORKLOAD = "no workload"  # counted as reading nothing
+    DOES_NOT_FIT = "does not fit"  # its GPUs do not hold its network
     UNKNOWN_DURATION = "unknown duration"  # all the time as in a first epoch
     CONSTANT = "constant"  # its share of the memory saves no reads
     LESS_AFTER_FIRST_EPOCH = "less after the first epoch"
@@ -36,7 +37,7 @@ class JobModel:
     whole_servers: int  # servers that it takes; 0: a share of one
     duration_s: float  # mean; inf: it always runs, for an unknown time
     duration_source: DurationSource
-    samples_per_s: float  # on its own GPUs; 0 without a workload
+    samples_per_s: float  # on its own GPUs; 0 without a workload, or where they do not hold it
     wait_s: float  # its target
     start_up_share: float  # of its time, in which it reads nothing
     cold_share: float  # of its time, in which it reads its data for the first time

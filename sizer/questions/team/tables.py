@@ -128,6 +128,8 @@ def _duration_cell(job: JobModel) -> str | Cell:
 def _read_cell(job: JobModel, bytes_per_s: float) -> Cell:
     if job.read_pattern is ReadPattern.NO_WORKLOAD:
         return Cell("not stated", is_muted=True)
+    if job.read_pattern is ReadPattern.DOES_NOT_FIT:
+        return Cell("does not fit", is_muted=True)
     return Cell(si(bytes_per_s, "B/s")) if bytes_per_s > 0 else Cell("nothing", is_muted=True)
 
 
@@ -163,6 +165,8 @@ def reads_text(job: JobModel) -> str:
     first, later = si(job.cold_bytes_per_s, "B/s"), si(job.warm_bytes_per_s, "B/s")
     if job.read_pattern is ReadPattern.NO_WORKLOAD:
         return "No workload named: counted as reading nothing."
+    if job.read_pattern is ReadPattern.DOES_NOT_FIT:
+        return f"{words.plural(job.job.gpus, 'GPU')} do not hold {job.job.workload}: it cannot run as stated."
     if job.read_pattern is ReadPattern.UNKNOWN_DURATION:
         return f"{first} all the time, as in a first epoch, because its duration is unknown."
     if job.read_pattern is ReadPattern.CONSTANT:

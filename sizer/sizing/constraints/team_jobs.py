@@ -14,6 +14,7 @@ from sizer.perf.stage_capacity import throughput
 from sizer.perf.training_time import training_time_s
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import compute_side, evaluate
+from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.team import Team, TeamJob
@@ -102,6 +103,8 @@ def _facts(
     comp = compute_side.compute(work, platforms, own, on, calibration, catalog)
     rate = throughput([comp.gpu, comp.decode, comp.host_link]).value
     epoch_s = work.n_samples / rate
+    # What the GPUs of a job do not hold reads nothing.
+    rate = np.where(all_fit([work], platforms, own, on, calibration, catalog), rate, 0.0)
     length = evaluate.epochs(work, own, on, calibration, comp.batch_per_gpu)
     duration_s, cold_s = stated, epoch_s
     if job.duration_s is None and length is not None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from sizer.catalog.model import Catalog
 from sizer.sizing.design.cluster_need import first_read_s, smallest_link
 from sizer.sizing.reasons import (
@@ -75,6 +77,8 @@ def _cluster_reasons(design: DesignAnswer) -> Iterator[VerdictReason]:
         yield NoServerFabric()
     for index, answer in enumerate(design.workloads):
         if not suffices:
-            yield OneServerFallsShort(index, float(answer.scaling.throughput.value[0]))
+            curve = answer.scaling
+            alone = np.atleast_1d(curve.throughput.value)[np.atleast_1d(curve.n_servers) == 1]
+            yield OneServerFallsShort(index, float(alone[0]) if alone.size else None)
         if answer.time is not None and answer.recipe is not None:
             yield MoreEpochs(index)

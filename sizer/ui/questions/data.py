@@ -41,7 +41,7 @@ def show(view: View) -> None:
             lacks, holds = "checkpoints", "only has to hold the data sets"
         st.info(f"The request has no snapshots, reserve or {lacks}: the storage {holds}.")
         st.button(
-            "Enter snapshots, reserve and checkpoints",
+            "Add assumed snapshots, reserve and checkpoints to the request",
             on_click=data_form.begin,
             key="enter-data",
             icon=":material/database:",

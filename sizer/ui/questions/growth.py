@@ -24,6 +24,7 @@ from sizer.ui.look import Spec
 from sizer.ui.requirements import growth_form
 from sizer.ui.state import View
 from sizer.ui.typed import plain
+from sizer.workload.growth import Growth
 from sizer.workload.request import SizingRequest
 
 _STATE = "growth-tried"
@@ -38,23 +39,18 @@ def show(view: View) -> None:
     st.header("Purchases by year", anchor=False)
     request = view.result.request
     if request.growth is None:
-        st.info("The request has no growth. Enter the yearly factors of data, samples, networks or targets.")
-        st.button(
-            "Enter growth",
-            on_click=growth_form.begin,
-            key="ask-growth",
-            icon=":material/trending_up:",
-            disabled=not view.is_current,
+        st.info(
+            "The request has no growth; the factors below are assumed. The request and its design stay as they are "
+            "until the factors are applied."
         )
-        return
-    stated = request.growth.model_dump()
+    stated = (request.growth or Growth.model_validate(growth_form.START)).model_dump()
     tried = _sliders(view, stated)
     plan, reason = _plan(view.key, tuple(sorted(tried.items())), request, view.catalog)
     if plan is None:
         st.warning(plain(reason), icon=":material/block:")
     else:
         _answer(view, without_money(plan) if view.is_customer_mode else plan)
-    _buttons(view, stated, tried)
+    _buttons(view, stated, tried, is_assumed=request.growth is None)
 
 
 def _sliders(view: View, stated: dict[str, Any]) -> dict[str, Any]:
@@ -140,9 +136,10 @@ def _spec(drawn: Any) -> Spec | None:
     return None if drawn is None else drawn.to_dict(validate=False)
 
 
-def _buttons(view: View, stated: dict[str, Any], tried: dict[str, Any]) -> None:
+def _buttons(view: View, stated: dict[str, Any], tried: dict[str, Any], *, is_assumed: bool) -> None:
     """Reset the sliders, or write their values into the request."""
     changed = {key: value for key, value in tried.items() if value != stated[key]}
+    applied = tried if is_assumed else changed
     with st.container(horizontal=True, gap="small"):
         st.button(
             "Reset the sliders", icon=":material/undo:", key="growth-reset", on_click=_reset, disabled=not changed
@@ -152,9 +149,9 @@ def _buttons(view: View, stated: dict[str, Any], tried: dict[str, Any]) -> None:
             icon=":material/check:",
             key="growth-take",
             on_click=_take,
-            args=(changed,),
-            disabled=not changed or not view.is_current,
-            help="Writes these factors into the request.",
+            args=(applied,),
+            disabled=not applied or not view.is_current,
+            help="Writes these factors into the request and sizes it again.",
         )
 
 
@@ -163,9 +160,9 @@ def _reset() -> None:
     stored.update(values={}, version=stored["version"] + 1)
 
 
-def _take(changed: dict[str, Any]) -> None:
-    for key, value in changed.items():
-        # A factor of 1 is the default.
-        state.put(("growth", key), None if key != "years" and value == 1 else value)
+def _take(applied: dict[str, Any]) -> None:
+    for key, value in applied.items():
+        is_default = key != "years" and value == Growth.model_fields[key].default
+        state.put(("growth", key), None if is_default else value)
     st.session_state.notice = "The factors are now in the request."
     state.refresh()

@@ -1,6 +1,6 @@
 """Page What-if: one question after another; the first moves two inputs by sliders."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 import streamlit as st
@@ -32,6 +32,7 @@ from sizer.questions.what_if.varied_input import (
     gpus_of,
     request_changes,
     resize_inputs,
+    target_kind,
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.result import SizingResult
@@ -101,7 +102,7 @@ def _two_inputs(view: View) -> None:
         _fixed(view, number, model, pair)
     else:
         _resized(view, number, model, pair)
-    _buttons(view, number, model, mode, pair)
+    _buttons(view, number, model, pair)
     _influences(view, number, model)
 
 
@@ -280,10 +281,10 @@ def _figures(found: Sequence[ComparedFigure]) -> None:
             st.metric(one.label, one.value, one.under, delta_color="off", delta_arrow="off", width="content")
 
 
-def _buttons(view: View, number: int, model: WorkloadOnDesign, mode: str, pair: InputPair) -> None:
+def _buttons(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> None:
     """Reset the sliders, or write their values into the request."""
     values = {one.key: one.values[place] for one, place in pair.placed if place != one.base}
-    taken, left = _taken(mode, model, pair)
+    taken, left = _taken(model, pair)
     with st.container(horizontal=True, gap="small"):
         st.button("Reset the sliders", icon=":material/undo:", on_click=reset, disabled=not pair.is_moved)
         st.button(
@@ -298,14 +299,14 @@ def _buttons(view: View, number: int, model: WorkloadOnDesign, mode: str, pair: 
     if taken:
         notes.append(f"Apply changes the request to: {listed(taken)}.")
     if left:
-        notes.append(f"Not an input of the request, and not applied: {listed(left)}.")
+        notes.append(f"Not an input of the request, and not applied: {listed(left)}. The target stays as it is.")
     if taken and not view.is_current:
         notes.append("First correct the errors of the request on the page Requirements.")
     if notes:
         look.note(" ".join(notes))
 
 
-def _taken(mode: str, model: WorkloadOnDesign, pair: InputPair) -> tuple[list[str], list[str]]:
+def _taken(model: WorkloadOnDesign, pair: InputPair) -> tuple[list[str], list[str]]:
     """Values that would be written into the request, and values that no request has; both in words."""
     taken, left = [], []
     moved = {one.key for one, place in pair.placed if place != one.base}
@@ -315,18 +316,25 @@ def _taken(mode: str, model: WorkloadOnDesign, pair: InputPair) -> tuple[list[st
         text = f"{inside_sentence(one.name)} {one.texts[place]}"
         if one.is_asked:
             taken.append(text)
-        elif one.key == SERVERS and mode == FIXED_DESIGN and TARGET not in moved:
-            gpus = gpus_of(model, one.values[place])
-            taken.append(f"a target of {plural(gpus, 'GPU')} at full utilization, replacing the present target")
+        elif _is_count_asked(model, one.key, moved):
+            taken.append(f"a target of {plural(gpus_of(model, one.values[place]), 'GPU')} at full utilization")
         else:
             left.append(text)
     return taken, left
 
 
+def _is_count_asked(model: WorkloadOnDesign, key: str, moved: Collection[str]) -> bool:
+    """Whether an input is the number of servers, and the target of the request a number of GPUs that it stands for.
+
+    Of a rate or a time, the servers are the answer: a number of them would replace what the customer asked for.
+    """
+    return key == SERVERS and TARGET not in moved and target_kind(model) == "gpus_busy"
+
+
 def _take(number: int, model: WorkloadOnDesign, values: Mapping[str, float]) -> None:
     """Write the values into the request, as a person would type them."""
     asked, whole = request_changes(model, values)
-    if SERVERS in values and TARGET not in values:
+    if SERVERS in values and _is_count_asked(model, SERVERS, values):
         asked["target"] = {"gpus_busy": gpus_of(model, values[SERVERS])}
     for key, value in asked.items():
         typed = {name: _typed(name, part) for name, part in value.items()} if isinstance(value, dict) else value

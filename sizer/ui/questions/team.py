@@ -66,12 +66,13 @@ def _empty(view: View) -> None:
         "often, and how long a job may wait."
     )
     st.button(
-        "Enter a team",
+        "Add an assumed team to the request",
         on_click=team_form.begin,
         key="team-question/enter",
         icon=":material/group_add:",
         disabled=not view.is_current,
-        help="Ten data scientists with trainings and notebooks, editable on the page Requirements. Undo removes them.",
+        help="Sizes the request again, with ten data scientists, their trainings and notebooks, editable on the page "
+        "Requirements. Undo removes them.",
     )
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 
 from sizer.catalog.model import Catalog
 from sizer.ui import need, state
+from sizer.ui.fields import unless_replaced
 from sizer.ui.requirements.templates import TEMPLATES
 from sizer.ui.typed import plain
 from sizer.workload.sentence.reader import EXAMPLE, MAX_CHARACTERS
@@ -87,7 +88,7 @@ def _chip(number: int, phrase: Phrase, found: Reading, parts: Catalog) -> None:
             value=phrase.words,
             key=edited,
             max_chars=MAX_CHARACTERS,
-            on_change=state.if_stored(edited, _edited),
+            on_change=state.if_stored(edited, unless_replaced(_edited)),
             args=(edited, phrase, found, parts),
         )
         st.button(

@@ -82,7 +82,7 @@ def _item_counts(parts: Catalog, kind: str, label: str) -> None:
         format_func=lambda item: known.get(item, item),
         key=key,
         placeholder="none",
-        on_change=state.if_stored(key, changed),
+        on_change=state.if_stored(key, fields.unless_replaced(changed)),
         help="The design may use them. They are listed on the bill but not priced. Default: none.",
     )
     for item in present:

@@ -1,7 +1,7 @@
 """A need in a sentence or two, as in a customer's mail, read into a request and into what has to be asked."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sizer.base.errors import RequestError
@@ -25,7 +25,7 @@ from sizer.workload.sentence.equipment.setting import read_setting
 from sizer.workload.sentence.language import find_language, settle_language
 from sizer.workload.sentence.limits import MOST_THING, RANKED, asks_for_most, limit_in, ranking_in, unit_price_in
 from sizer.workload.sentence.missing import existing_gpus, network_answers, target_answers
-from sizer.workload.sentence.names import DATASET, DNN, measurements, names_of, short_name
+from sizer.workload.sentence.names import DATASET, DNN, Mention, measurements, names_of, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT, AmbiguousNumberError, value_of
 from sizer.workload.sentence.own_model import find_own_model, leave_own_model
@@ -260,15 +260,21 @@ def _networks(notes: Notes) -> None:
         names = ", ".join(catalog.dnns[key].name for key in one.ids) if len(one.ids) == 1 else "kind of network"
         notes.text.record_words(one.start, one.end, names)
     if families and (notes.dnns or notes.own_model is None):
-        first = families[0]
-        keys = [key for key in first.ids if all(key in other.ids for other in families)] or list(first.ids)
+        # Names side by side are one: "13B Llama".
+        run = families[:1]
+        for one in families[1:]:
+            if notes.text.sentence[run[-1].end : one.start].strip(" -"):
+                break
+            run.append(one)
+        start, end = run[0].start, run[-1].end
+        keys = _in_all(families) or _in_all(run) or list(run[0].ids)
         measured = measurements(catalog)
         keys.sort(key=lambda key: -measured[key])
-        answers = tuple(_network_answer(notes, key, first.start, first.end) for key in keys)
-        words = notes.text.sentence[first.start : first.end]
+        answers = tuple(_network_answer(notes, key, start, end) for key in keys)
+        words = notes.text.sentence[start:end]
         if _BILLIONS.fullmatch(words):
-            answers += (Answer(f"usual dense {words} model", notes.replaced(first.start, first.end, f"{words} dense")),)
-        notes.ask(Question("network", notes.text.sentence[first.start : first.end], answers=answers))
+            answers += (Answer(f"usual dense {words} model", notes.replaced(start, end, f"{words} dense")),)
+        notes.ask(Question("network", words, answers=answers))
     for key in notes.dnns:
         if (size := notes.text.find(_BILLIONS)) and abs(
             float(size[1]) * 1e9 / catalog.dnns[key].parameters.value - 1
@@ -278,6 +284,11 @@ def _networks(notes: Notes) -> None:
         if one.kind == DATASET and "dataset" not in notes.work:
             notes.work["dataset"] = one.ids[0]
             notes.text.record_words(one.start, one.end, f"data set {catalog.datasets[one.ids[0]].name}")
+
+
+def _in_all(families: Sequence[Mention]) -> list[str]:
+    """Networks that every one of some names may mean."""
+    return [key for key in families[0].ids if all(key in one.ids for one in families)]
 
 
 def _network_answer(notes: Notes, key: str, start: int, end: int) -> Answer:

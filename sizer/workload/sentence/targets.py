@@ -136,7 +136,11 @@ def read_time(notes: Notes) -> None:
     for match in list(_TIME.finditer(notes.text.left)):
         low, high = ends(match)
         written = time_text(low, match["unit"])
-        if low <= 0 or not 1e-3 <= parse(SECONDS, written) <= 1e9:
+        try:
+            parse(SECONDS, written)
+        except ValueError as error:
+            notes.refuse(match[0].strip(), str(error))
+            notes.text.mark(match.start(), match.end())
             continue
         notes.work["target"] = {"time_to_train_s": written}
         ranged = " (shorter end of the range)" if low < high else ""

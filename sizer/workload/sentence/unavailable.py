@@ -14,9 +14,10 @@ from sizer.workload.sentence.reading import Answer, Question
 
 _MOST_ANSWERS = 6
 _NAMES = {"gpu": "GPU", "server": "server", "storage": "storage system", "precision": "precision", "fabric": "fabric"}
-# A word with letters and digits after a number, or before what it is: "16 XY900", "XY900 GPUs".
+# A whole word with letters and digits after a number, or before what it is: "16 XY900", "XY900 GPUs". "512 x512" are
+# pixels.
 _UNKNOWN = re.compile(
-    rf"{COUNT} ?(?:x )?(?P<counted>[A-Za-z]{{1,12}}-?\d[\w-]{{0,20}})(?: (?P<what>GPUs?"
+    rf"{COUNT} ?(?:x )?(?<!\w)(?!x\d)(?P<counted>[A-Za-z]{{1,12}}-?\d[\w-]{{0,20}})(?: (?P<what>GPUs?"
     rf"|cards?|servers?|nodes?|boxes))?(?!\w)"
     r"|(?<![\w-])(?P<named>[A-Za-z]{1,12}-?\d[\w-]{0,20}) (?P<kind>GPUs?|cards?|servers?|storage|filers?)\b",
     re.I,

@@ -74,7 +74,7 @@ def test_a_size_with_a_wrong_unit_is_said_beside_its_field():
 def test_a_silent_request_is_answered_and_a_start_offered():
     app = asked("dgx1-f800-resnet50")
     assert "Required capacity" in page_text(app)
-    widget(app.button, "Enter snapshots, reserve and checkpoints").click().run()
+    widget(app.button, "Add assumed snapshots, reserve and checkpoints to the request").click().run()
     assert_well(app)
     data = data_request_of(app)
     assert (data.snapshot_share, data.reserve_share, data.checkpoints_kept) == (0.2, 0.5, 10)

@@ -5,7 +5,7 @@ import tomllib
 from streamlit.testing.v1 import AppTest
 
 from sizer.base.resources import data_dir
-from tests.ui.pages import opened, to_page, widget
+from tests.ui.pages import figures, opened, to_page, widget
 
 
 def looked_at(name: str) -> AppTest:
@@ -32,14 +32,18 @@ def said(app: AppTest) -> str:
     )
 
 
-def test_a_request_that_does_not_grow_says_what_to_enter_and_begins_with_a_press():
+def test_growth_of_a_request_without_any_is_tried_and_changes_nothing_until_it_is_applied():
     app = looked_at("dgx1-f800-resnet50")
-    assert app.info
-    widget(app.button, "Enter growth").click().run()
-    assert_well(app)
-    assert app.session_state.draft["growth"] == {"years": 3, "data": 1.5, "target": 1.3}
-    assert any("Assumed" in str(one.value) for one in (*app.success, *app.info, *app.toast, *app.markdown))
+    before = figures(app)
+    assert any("assumed" in one.value for one in app.info)
     assert "Purchases of each year" in said(app)
+    widget(app.select_slider, "Targets, yearly factor").set_value(1.5).run()
+    assert_well(app)
+    assert "growth" not in app.session_state.draft
+    assert figures(app) == before
+    widget(app.button, "Apply to the request").click().run()
+    assert_well(app)
+    assert app.session_state.draft["growth"] == {"years": 3, "data": 1.5, "target": 1.5}
 
 
 def test_sliders_try_factors_and_take_them():

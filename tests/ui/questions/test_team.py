@@ -133,7 +133,7 @@ def move(app, kind, label, value):
 def test_without_a_team_the_question_offers_one():
     app = asked("")
     assert app.info
-    widget(app.button, "Enter a team").click().run()
+    widget(app.button, "Add an assumed team to the request").click().run()
     assert not app.exception
     assert app.session_state.draft["team"]["data_scientists"] == 10
     assert metric(app, "Servers needed for the waits")[0]

@@ -178,8 +178,23 @@ def test_the_values_taken_are_in_the_request_and_the_answer_is_the_one_promised(
     assert figure(app, "GPU servers") == (servers[0], "unchanged")
 
 
-def test_servers_are_taken_as_a_target_and_nodes_are_not():
+def test_a_number_of_servers_does_not_replace_what_the_customer_asked_for():
     app = looked_at()
+    before = app.session_state.draft["workload"][0]["target"]
+    assert "samples_per_s" in before
+    move(app, "GPU servers", 1)
+    assert "not applied: GPU servers 10" in page_text(app).replace("\u00a0", " ")
+    assert widget(app.button, "Apply to the request").disabled
+    move(app, "Image size", 1)
+    widget(app.button, "Apply to the request").click().run()
+    assert_well(app)
+    assert app.session_state.draft["workload"][0]["target"] == before
+
+
+def test_servers_are_taken_where_the_target_is_a_number_of_gpus_and_nodes_are_not():
+    app = looked_at()
+    app.session_state.draft["workload"][0]["target"] = {"gpus_busy": 72}
+    app.run()
     choose(app, "First", "Storage nodes")
     move(app, "Storage nodes", 1)
     assert widget(app.button, "Apply to the request").disabled

@@ -1,5 +1,7 @@
 """Readings that would be wrong and complete: what is asked or refused instead, and what is offered."""
 
+import re
+
 import pytest
 
 from sizer.workload.sentence.reader import read_sentence
@@ -76,3 +78,55 @@ def test_a_recipe_says_that_it_starts_from_a_checkpoint():
     assert "training length not given: BERT, MLPerf v5.0, from its checkpoint" in [
         one.meaning for one in reading.phrases
     ]
+
+
+@pytest.mark.parametrize("time", ["20000 days", "10 million days", "0 days", "0.00000001 min"])
+@pytest.mark.parametrize("words", ["Train ResNet-50 on 22 TB in {}", "ResNet-50 and VGG-16 in {}"])
+def test_a_time_that_no_request_may_have_is_refused_with_its_words(words, time):
+    question = read_sentence(words.format(time), catalog()).question
+    assert (question.about, question.words) == ("refused", f"in {time}")
+
+
+OPEN = (
+    "Stable Diffusion fine-tuning on 5M images 512x512 in 2 days on 8 H100",
+    "ResNet on 1024x1024px images with 16 GPUs",
+    "ResNet-50 on 3 x512x512 images, 8 XY900 GPUs",
+    "8GH200 for ResNet-50",
+    "16xXY900 for ResNet-50",
+    "Pre-train a 13B Llama on 300 billion tokens in 30 days",
+    "Pre-train a 70B-Llama on 300 billion tokens in 30 days",
+    "Pre-train Llama with 13B parameters on 300 billion tokens",
+    "train a 13B Llama and a 7B Llama",
+    "a 7B LLM on 8 H100",
+    "YOLOv8 on 64 GH200 with NetApp E9999 storage",
+    "ResNet-50 at 40.000 images/s",
+    "Llama 3 70B",
+)
+
+
+@pytest.mark.parametrize("sentence", OPEN)
+def test_an_answer_is_put_in_the_place_of_whole_words_that_were_asked_about_or_added(sentence):
+    reading = read_sentence(sentence, catalog())
+    before, question = reading.sentence, reading.question
+    for answer in question.answers if question else ():
+        if answer.sentence.startswith(before):
+            continue  # added
+        assert question.words
+        start = before.find(question.words)
+        head, tail = before[:start], before[start + len(question.words) :]
+        assert start >= 0
+        assert not re.search(r"\w$", head), question.words
+        assert not re.match(r"\w", tail), question.words
+        assert answer.sentence.startswith(head)
+        assert answer.sentence.endswith(tail)
+
+
+def test_a_name_of_two_words_is_replaced_as_one():
+    (answer,) = read_sentence("Pre-train a 13B Llama on 300 billion tokens in 30 days", catalog()).question.answers
+    assert answer.sentence == "Pre-train a Llama 2 13B on 300 billion tokens in 30 days"
+
+
+def test_pixels_are_no_gpu():
+    reading = read_sentence("Stable Diffusion on 5M images 512x512 in 2 days on 8 H100", catalog())
+    assert reading.question is None or reading.question.about != "unavailable"
+    assert "512x512" in reading.unread
