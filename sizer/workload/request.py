@@ -4,7 +4,7 @@ import datetime
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
@@ -21,9 +21,10 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import StorageTier
 from sizer.workload.custom_network import AnyDnn
 from sizer.workload.data import DataRequest, StatedStorage
-from sizer.workload.earlier_files import empty_as_none, in_scope, with_one_customer
+from sizer.workload.earlier_files import empty_as_none, with_one_customer
 from sizer.workload.fabric import Fabric as Fabric
 from sizer.workload.growth import Growth
+from sizer.workload.kinds import of_file
 from sizer.workload.ownership import Ownership
 from sizer.workload.quote import Quote
 from sizer.workload.rental import Rental
@@ -88,7 +89,7 @@ class Workload(RequestTable):
     """One thing to run."""
 
     name: Name = "workload"
-    task: Annotated[Task, BeforeValidator(in_scope)] = "training"
+    task: Annotated[Task, BeforeValidator(of_file(*get_args(Task)))] = "training"
     dnn: AnyDnn
     stack: ItemId | None = None
     precision: Literal["mixed", "fp32", "fp16", "bf16", "fp8", "mxfp8", "fp4", "nvfp4"] = "mixed"
@@ -106,7 +107,7 @@ class Workload(RequestTable):
     tokens: Tokens | None = None
     sequence_tokens: Annotated[int, Field(ge=128, le=1_048_576, strict=True)] | None = None
     batch_sequences: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
-    method: Method | None = None
+    method: Annotated[Method | None, BeforeValidator(of_file(*get_args(Method)))] = None
     # Documents shorter than a sequence: their mean length, and whether several are packed into one sequence.
     document_tokens: Annotated[int, Field(ge=1, le=1_048_576, strict=True)] | None = None
     packing: bool = True

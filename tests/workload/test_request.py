@@ -58,7 +58,6 @@ TABLES = {
             {"workload": [{**WORK, "precision": "int8"}]},
             ["precision = 'int8'", "'mixed', 'fp32', 'fp16', 'bf16', 'fp8', 'mxfp8', 'fp4' or 'nvfp4'"],
         ),
-        ({"workload": [{**WORK, "task": "inference"}]}, ["out of scope"]),
         ({"workload": [{"dnn": "../../etc", "target": {"gpus_busy": 1}}]}, ["'../../etc' is not an id of"]),
         ({"confidence": 1.0}, ["confidence = 1.0", "between 0.5 and 0.99"]),
         ({"currency": "dollars"}, ["currency"]),

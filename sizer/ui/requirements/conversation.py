@@ -153,6 +153,8 @@ def question_text(question: Question) -> str:
             return f"{words}: {plain(question.reason)}." if question.words else f"{plain(question.reason)}."
         case "server":
             return f"Which servers are the existing {words}?"
+        case "task" if question.reason:
+            return f"{words}: {plain(question.reason)}. **Size the training alone?**"
         case "task":
             return "Training, or batch inference on a test set?"
         case "network" | "layout" if question.reason:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
+from sizer.workload.kinds import Networks, kind_in
 from sizer.workload.request import SIZE_LIMITS, SizingRequest
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.data import (
@@ -44,9 +45,8 @@ from sizer.workload.sentence.targets import (
     read_times,
 )
 from sizer.workload.sentence.team import read_growth, read_losses, read_team
-from sizer.workload.sentence.text import UnreadText, normal
+from sizer.workload.sentence.text import READ, UnreadText, normal
 from sizer.workload.sentence.transformer.mixture import read_mixture
-from sizer.workload.sentence.transformer.serving import leave_serving
 from sizer.workload.sentence.transformer.typos import ask_misspelt
 from sizer.workload.sentence.unavailable import read_outside
 from sizer.workload.sentence.unread import unread_words
@@ -86,14 +86,6 @@ _HOW_LONG = re.compile(
     r"(?: (?:take|last|need|finish\w*|be (?:done|finished)))?",
     re.I,
 )
-_OUT_OF_SCOPE = re.compile(
-    r"\b(?:real[ -]?time|online|production|interactive|low[ -]latency|live) (?:inference"
-    r"|inferencing|serving|predictions?)|\bmodel serving|\bserving (?:models?|traffic|requests)\b"
-    r"|\b(?:tokens?(?: ?/ ?s(?:ec)?| (?:per|a) second)|latency) (?:per|for each) (?:user|request|session|query)\b"
-    r"|\btime to first token\b|\bconcurrent (?:requests|sessions|chats|queries)\b",
-    re.I,
-)
-
 # What only the language models of a sentence with several networks have.
 _OF_LANGUAGE = frozenset(
     ("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "packing", "layout")
@@ -116,6 +108,8 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     text = UnreadText(normal(sentence))
     notes = Notes(text, catalog, [])
     _read(notes)
+    if notes.refused_kind is not None:  # what else the sentence says belongs to work that no request can state
+        return Reading(text.sentence, {}, (), notes.refused_kind, ())
     request = _request(notes)
     questions = sorted(notes.questions, key=lambda question: _ORDER.index(question.about))
     phrases = sorted(text.phrases, key=lambda phrase: (not phrase.words, phrase.start))
@@ -149,6 +143,8 @@ def _read(notes: Notes) -> None:
     read_setting(notes)
     read_outside(notes)
     _networks(notes)
+    if not _is_sized(notes):
+        return
     settle_language(notes, language)
     read_growth(notes)
     _ownership(notes, ownership_phrases(text.find))
@@ -285,12 +281,32 @@ def _network_answer(notes: Notes, key: str, start: int, end: int) -> Answer:
     return Answer(name, notes.replaced(start, end, name))
 
 
+def _is_sized(notes: Notes) -> bool:
+    """Whether the sentence is about work that can be sized; another kind is refused, beside a training it is asked."""
+    is_language = [notes.catalog.dnns[key].transformer is not None for key in notes.dnns]
+    named = [one for one in notes.mentions if one.kind == DNN]
+    sentence = list(notes.text.sentence)
+    for one in named:
+        sentence[one.start : one.end] = READ * (one.end - one.start)
+    networks: Networks = "unknown"
+    if notes.means_language and all(is_language):
+        networks = "language"
+    elif named:
+        networks = "language" if is_language and all(is_language) else "other"
+    told = kind_in("".join(sentence), networks)
+    if told is None:
+        return True
+    words = notes.text.sentence[told.start : told.end].strip()
+    if told.clause is None:
+        notes.refused_kind = Question("refused", words, told.kind.refusal)
+        return False
+    start, end = told.clause
+    notes.ask(Question("task", words, told.kind.refusal, answers=(Answer("Training", notes.replaced(start, end, "")),)))
+    notes.text.mark(start, end)
+    return True
+
+
 def _task(notes: Notes) -> None:
-    if match := _OUT_OF_SCOPE.search(notes.text.sentence):
-        reason = "production inference is out of scope; ask for training, or for batch inference on a test set"
-        notes.refuse(match[0], reason)
-        notes.text.mark(match.start(), match.end())
-    leave_serving(notes, infers=_INFERENCE)
     trains = notes.text.find(_DOES_TRAIN)
     match = notes.text.find(_INFERENCE) or (None if trains else notes.text.find(_CLASSIFY))
     if match and trains:
