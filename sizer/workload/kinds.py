@@ -100,8 +100,8 @@ KINDS = (
         "vision network on as many samples",
         (
             _always(
-                rf"\b(?:embed(?:ding|dings)?|vectori[sz]\w+|index(?:ing)?)(?! ?tables?)(?: (?:[^\s,.;]|[,.](?=\d))+){{0,7}}? "
-                rf"{_PASSAGES}\b",
+                r"\b(?:embed(?:ding|dings)?|vectori[sz]\w+|index(?:ing)?)(?! ?tables?)"
+                rf"(?: (?:[^\s,.;]|[,.](?=\d))+){{0,7}}? {_PASSAGES}\b",
             ),
             _with_language(r"\bembed(?:s|dings?)?\b(?![ -](?:table|layer|dim|param|weight|size|vector))"),
             _as_purpose(r"\bvector (?:database|store|index)\b|\b(?:compute|create|calculate|produce) embeddings\b"),

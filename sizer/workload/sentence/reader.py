@@ -24,7 +24,15 @@ from sizer.workload.sentence.equipment.gpus import qualify_gpus, read_gpu_memory
 from sizer.workload.sentence.equipment.named import read_named, read_part_counts, read_storage_kind, read_tier
 from sizer.workload.sentence.equipment.setting import read_setting
 from sizer.workload.sentence.language import find_language, settle_language
-from sizer.workload.sentence.limits import MOST_THING, RANKED, asks_for_most, limit_in, ranking_in, unit_price_in
+from sizer.workload.sentence.limits import (
+    COUNT_EACH,
+    MOST_THING,
+    RANKED,
+    asks_for_most,
+    limit_in,
+    ranking_in,
+    unit_price_in,
+)
 from sizer.workload.sentence.missing import existing_gpus, network_answers, target_answers
 from sizer.workload.sentence.names import DATASET, DNN, measurements, names_of, short_name
 from sizer.workload.sentence.notes import Notes
@@ -37,6 +45,7 @@ from sizer.workload.sentence.targets import (
     SAMPLES,
     ask_tokens,
     default_length,
+    leave_sizes_of_samples,
     read_epochs,
     read_habits,
     read_own_targets,
@@ -70,7 +79,8 @@ _INFERENCE = re.compile(
 )
 # "Classify 100 million images": only where samples are counted; a network that classifies may be trained.
 _CLASSIFY = re.compile(
-    rf"\b(?:classif(?:y|ying)|infer|score|label|annotate|analy[sz]e|tag|predict)(?= (?:about |all |our |some )*{COUNT}"
+    rf"\b(?:classif(?:y|ying)|infer|score|label|annotate|analy[sz]e|tag|predict"
+    rf"|embed(?:dings? (?:of|for|from))?)(?= (?:about |all |our |some )*{COUNT}"
     rf" (?:\w+ )?{SAMPLES}\b)",
     re.I,
 )
@@ -124,6 +134,7 @@ def _read(notes: Notes) -> None:
         text.record(need.match, f"needed by {need.day}")
     _ambiguous_numbers(notes)
     _confidence(notes)
+    leave_sizes_of_samples(notes)
     read_losses(notes)
     read_source(notes)
     read_fabrics(notes)
@@ -201,6 +212,8 @@ def _confidence(notes: Notes) -> None:
 
 def _limits(notes: Notes, *, with_servers: bool) -> None:
     """Money, watts, racks and rack units; a number of servers where it is no target itself."""
+    while match := notes.text.find(COUNT_EACH):
+        notes.leave(match)
     while limit := limit_in(notes.text, with_servers=with_servers):
         limits = notes.table("limits")
         words = limit.match[0].strip()

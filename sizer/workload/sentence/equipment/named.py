@@ -177,7 +177,8 @@ _GROUP = re.compile(
     rf"(?P<switches>{_NETWORKING})?(?P<gpus> (?:GPUs?|cards)\b)?"
     r"(?P<servers> (?:GPU )?(?:servers?|boxes|compute|nodes|hardware for compute)\b)?"
     r"(?P<storage> (?:storage|arrays?|filers?|NAS)\b)?"
-    r"(?P<preferred_after> (?:(?:is |are |would be )?(?:preferred|favou?red|liked)|preferably|if possible|where possible|bevorzugt)\b)?"
+    r"(?P<preferred_after> (?:(?:is |are |would be )?(?:preferred|favou?red|liked)"
+    r"|preferably|if possible|where possible|bevorzugt)\b)?"
     rf"(?P<negated_after>{NEGATION_AFTER})?",
     re.I,
 )
