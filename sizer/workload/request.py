@@ -121,16 +121,10 @@ class Workload(RequestTable):
     def _length_known(self) -> Self:
         if self.epochs is not None and self.recipe is not None:
             raise ValueError("give either epochs or recipe, not both")
-        if self.target.time_to_train_s is not None:
-            if self.task != "training":
-                raise ValueError(
-                    "a target time_to_train_s needs task = 'training'; use samples_per_s or gpus_busy for inference"
-                )
-            if self.epochs is None and self.recipe is None and self.tokens is None:
-                raise ValueError(
-                    "a target time_to_train_s needs the training length; add epochs = 90, tokens = 1e12 for a language "
-                    "model, or a recipe to a published accuracy (recipe = 'retinanet-mlperf-v5.0')"
-                )
+        if self.target.time_to_train_s is not None and self.task != "training":
+            raise ValueError(
+                "a target time_to_train_s needs task = 'training'; use samples_per_s or gpus_busy for inference"
+            )
         return self
 
 

@@ -40,12 +40,9 @@ def test_an_exclusion_ends_at_its_own_vendors(words, preferred, excluded):
 
 def value(request: dict, path: str) -> object:
     """A value of a request by its path; None where it is not there."""
-    found: object = request
+    found: object = {**request, "w": request.get("workload", [{}])[0]}
     for key in path.split("."):
-        if key == "w":
-            found = request.get("workload", [{}])[0]
-        else:
-            found = found.get(key) if isinstance(found, dict) else None
+        found = found.get(key) if isinstance(found, dict) else None
     return found
 
 
