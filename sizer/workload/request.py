@@ -211,6 +211,8 @@ class SizingRequest(RequestTable):
     confidence: Annotated[float, Field(ge=0.5, le=0.99, allow_inf_nan=False)] = 0.9
     rank_by: RankBy | None = None
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+    # US dollars for one unit of ``currency``: prices and price bands in USD are converted with it.
+    exchange_rate_usd: Annotated[float, Field(ge=1e-6, le=1e4, allow_inf_nan=False)] | None = None
     workload: Annotated[tuple[Workload, ...], Field(min_length=1, max_length=20)]
     platforms: Platforms = Platforms()
     limits: Limits = Limits()
@@ -249,6 +251,12 @@ class SizingRequest(RequestTable):
         }
         if len(prices) > 1:
             raise ValueError("ownership.electricity_per_kwh and rental.electricity_per_kwh differ; give the price once")
+        return self
+
+    @model_validator(mode="after")
+    def _rate_is_of_another_currency(self) -> Self:
+        if self.exchange_rate_usd is not None and self.currency == "USD":
+            raise ValueError("exchange_rate_usd needs a currency other than USD; add currency = 'EUR', or remove it")
         return self
 
     @model_validator(mode="after")

@@ -87,6 +87,8 @@ TABLES = {
         ({"rental": {"per_gpu_hour": "0.00"}}, ["rental.per_gpu_hour", "greater than 0"]),
         ({"rental": {"per_gpu_hour": 2, "electricity_per_kwh": "0.12345"}}, ["electricity_per_kwh", "four decimals"]),
         ({"title": "x" * 500}, ["title"]),
+        ({"exchange_rate_usd": 1.1}, ["exchange_rate_usd", "currency other than USD"]),
+        ({"currency": "EUR", "exchange_rate_usd": 0}, ["exchange_rate_usd = 0"]),
     ],
 )
 def test_refusals_name_key_value_and_what_is_allowed(change: dict[str, Any], words: list[str]) -> None:

@@ -165,5 +165,11 @@ def question_text(question: Question) -> str:
             return "**Which target?** Choose one, or add a rate, a time or a number of GPUs to the text."
         case "limit":
             return f"{words} within which limit? Choose one, or add a budget, power, racks or servers to the text."
+        case "currency":
+            unit = plain(question.reason)
+            return (
+                f"{words}: prices are in USD. **What is one {unit} worth?** Add an exchange rate to the text, such as "
+                f"“1 {unit} = … USD”."
+            )
         case "length":
             return f"No training schedule of {plain(question.reason)} is published. **How many epochs?**"

@@ -31,6 +31,18 @@ _NOT_MONEY = (
     r"|images?|imgs?|pictures?|photos?|samples?|files?|sentences?|sequences?|records?|frames?"
     r"|scans?|epochs?|GPUs?|[kKMGTP]?i?[Bb]\b|[kM]?W\b|kilowatt|[\ue000-\ue006]))"
 )
+# "1 EUR = 1.08 USD", "at 1.08 dollars per euro", "EUR/USD 1.08".
+_FOREIGN = "|".join(names for code, names in _CURRENCIES.items() if code != "USD")
+_DOLLARS = rf"(?:{_CURRENCIES['USD']})"
+_RATE = r"(?P<{0}>\d{{1,4}}(?:[.,]\d{{1,6}})?)"
+_EXCHANGE = re.compile(
+    r"(?:\b(?:at |with )?(?:an? |the )?(?:exchange )?rate(?: of| is|:)? )?"
+    rf"(?:(?<!\w)(?:1|one|an?) ?(?P<unit>{_FOREIGN})(?: is| costs| for| at|:| ?=) ?(?:(?:US ?)?\$ ?)?"
+    rf"{_RATE.format('rate')}(?: ?{_DOLLARS})?"
+    rf"|{_RATE.format('rate_before')} ?{_DOLLARS} ?(?:/|per|an?|for (?:an?|one|1|each)) ?(?P<unit_after>{_FOREIGN})"
+    rf"|(?<!\w)(?P<pair>{_FOREIGN}) ?/ ?USD(?: of| is| at|:| ?=)? {_RATE.format('rate_pair')})(?!\w)",
+    re.I,
+)
 # After an amount without a currency: a word that goes on with the sentence. Any other word is what the number counts.
 _NO_THING = (
     r"(?! ?(?!(?:in|for|to|on|and|or|but|with|within|at|by|all|total|max|incl\w*|excl\w*|plus|over|we|is|as|using|from"
@@ -178,6 +190,19 @@ class ReadLimit:
 def asks_for_most(text: UnreadText) -> re.Match[str] | None:
     """Words that ask for the highest rate that limits allow: 'as fast as possible', 'what does ... buy'."""
     return text.find(_MOST)
+
+
+def exchange_rate_in(text: UnreadText) -> tuple[re.Match[str], str, float] | None:
+    """US dollars for one unit of another currency: the words, the currency, the rate."""
+    match = text.find(_EXCHANGE)
+    if match is None:
+        return None
+    unit = match["unit"] or match["unit_after"] or match["pair"]
+    return (
+        match,
+        currency_of(unit),
+        float((match["rate"] or match["rate_before"] or match["rate_pair"]).replace(",", ".")),
+    )
 
 
 def ranking_in(text: UnreadText) -> tuple[re.Match[str], str] | None:

@@ -29,6 +29,7 @@ from sizer.workload.sentence.limits import (
     MOST_THING,
     RANKED,
     asks_for_most,
+    exchange_rate_in,
     limit_in,
     ranking_in,
     unit_price_in,
@@ -65,7 +66,19 @@ MAX_CHARACTERS = 2_000
 EXAMPLE = "Train ResNet-50 on 22 TB of images of 113 kB at 40,000 images/s on DGX-1 with F800"
 
 # Questions in the order in which they are asked.
-_ORDER = ("number", "refused", "unavailable", "server", "task", "network", "layout", "target", "limit", "length")
+_ORDER = (
+    "number",
+    "refused",
+    "unavailable",
+    "server",
+    "task",
+    "network",
+    "layout",
+    "target",
+    "limit",
+    "currency",
+    "length",
+)
 _AMBIGUOUS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}\.\d{3}(?![\d.,]*\d)")
 _UNIT_AFTER = re.compile(r" ?[^\s,;.!?()]+")
 _CONFIDENCE = re.compile(
@@ -134,6 +147,7 @@ def _read(notes: Notes) -> None:
         text.record(need.match, f"needed by {need.day}")
     _ambiguous_numbers(notes)
     _confidence(notes)
+    _exchange_rate(notes)
     leave_sizes_of_samples(notes)
     read_losses(notes)
     read_source(notes)
@@ -187,6 +201,7 @@ def _read(notes: Notes) -> None:
     settle_fabrics(notes)
     read_batch(notes)
     _most(notes)
+    _ask_exchange_rate(notes)
 
 
 def _ambiguous_numbers(notes: Notes) -> None:
@@ -208,6 +223,23 @@ def _confidence(notes: Notes) -> None:
     if match := notes.text.find(_CONFIDENCE):
         notes.request["confidence"] = float(match[1].replace(",", ".")) / 100
         notes.text.record(match, f"confidence {match[1]} %")
+
+
+def _exchange_rate(notes: Notes) -> None:
+    if found := exchange_rate_in(notes.text):
+        match, currency, rate = found
+        notes.state_currency(currency, match[0].strip())
+        notes.request["exchange_rate_usd"] = rate
+        notes.text.record(match, f"1 {currency} = {rate:g} USD")
+
+
+def _ask_exchange_rate(notes: Notes) -> None:
+    """Ask what a unit of a budget's currency is worth, where the catalogue has no prices in it."""
+    currency, budget = notes.request.get("currency"), notes.request.get("limits", {}).get("budget")
+    if budget is None or currency is None or "exchange_rate_usd" in notes.request:
+        return
+    if not any(price.currency == currency for price in notes.catalog.prices):
+        notes.ask(Question("currency", f"{budget:,.12g} {currency}", currency))
 
 
 def _limits(notes: Notes, *, with_servers: bool) -> None:

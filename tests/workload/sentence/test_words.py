@@ -88,6 +88,22 @@ def test_a_quantity_is_of_what_it_counts_or_is_told_as_not_understood(sentence, 
 
 
 @pytest.mark.parametrize(
+    ("words", "currency", "rate"),
+    [
+        ("within EUR 70k, 1 EUR = 1.12 USD", "EUR", 1.12),
+        ("budget of 70,000 pounds at 1.31 dollars per pound", "GBP", 1.31),
+        ("for 9 million yen (JPY/USD 0.0066)", "JPY", 0.0066),
+        ("at most CHF 70,000, one franc is $1.2", "CHF", 1.2),
+    ],
+)
+def test_an_exchange_rate_is_no_second_budget(words, currency, rate):
+    reading = read_sentence(f"ResNet-50 at 900 images/s {words}", catalog())
+    assert reading.is_complete, reading.question
+    assert (reading.request["currency"], reading.request["exchange_rate_usd"]) == (currency, rate)
+    assert reading.request["limits"]["budget"] > 1000
+
+
+@pytest.mark.parametrize(
     ("sentence", "about", "words"),
     [
         ("a recommender at 2 million samples/s", "network", "recommender"),
@@ -96,6 +112,7 @@ def test_a_quantity_is_of_what_it_counts_or_is_told_as_not_understood(sentence, 
         ("Llama 3 8B on 72 Vera Rubin in 9 days, 1T tokens", "unavailable", "Vera Rubin"),
         ("OpenFold in a week on 64 H100", "unavailable", "OpenFold"),
         ("ResNet-50 at 900 images/s, only 50 GbE", "unavailable", "50 GbE"),
+        ("ResNet-50 at 900 images/s for at most 90,000 CHF", "currency", "90,000 CHF"),
     ],
 )
 def test_what_decides_the_design_and_cannot_be_said_is_asked(sentence, about, words):
