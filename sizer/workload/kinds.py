@@ -10,6 +10,11 @@ from typing import Literal
 
 _USERS = r"(?:users?|employees|staff|customers?|clients|callers|subscribers|seats|citizens)"
 _MANY_USERS = rf"\d[\d,. ]{{0,10}}k? ?(?:\w+ )?{_USERS}\b"
+# Few people may share a cluster to train; hundreds use what was trained.
+_HUNDREDS = (
+    r"(?<![\d.,])(?:\d{3,7}|\d{1,3}[ ,.]\d{3}|\d{1,3}k) ?(?:\w+ )?"
+    r"(?:people|persons|workers|colleagues|students|pupils|developers|engineers|programmers|agents|patients)\b"
+)
 _NAME = "\x00"  # stands in the place of a name of the catalogue
 _TEXTS = (
     r"(?:tokens?|texts?|synthetic|captions?|summaries|answers|responses|translations|completions|prompts|questions"
@@ -21,12 +26,15 @@ _PASSAGES = r"(?:documents?|texts?|pages?|passages?|chunks?|articles?|e-?mails?|
 Networks = Literal["language", "other", "unknown"]
 
 
+_ALL: tuple[Networks, ...] = ("language", "other", "unknown")
+
+
 @dataclass(frozen=True)
 class Sign:
     """Words that tell a kind of work: in texts about which networks, and whether also beside a training."""
 
     words: re.Pattern[str]
-    networks: tuple[Networks, ...] = ("language", "other", "unknown")
+    networks: tuple[Networks, ...] = _ALL
     beside_training: bool = True
 
 
@@ -73,7 +81,7 @@ KINDS = (
         "steps and is not sized yet; the nearest that can be sized is fine-tuning on the same tokens",
         (
             _always(
-                r"\b(?:G[RS]PO|PPO|DPO|KTO|ORPO|DAPO|RLOO|RLHF|RLAIF|RLVR|RL)\b",
+                r"\b(?:G[RS]PO|PPO|DPO|KTO|ORPO|DAPO|RLOO|RLHF|RLAIF|RLVR|RL(?! (?:team|group)))\b",
                 r"\breinforcement (?:learning|training|(?:fine|post)[ -]?\w+)\b",
                 r"\bpreference (?:optimi[sz]ation|tuning|training|alignment|learning)\b",
                 r"\breward[ -]model\w*|\bpost[ -]?train(?:s|ing|ed)?\b(?! (?:quant|eval|valid))",
@@ -104,13 +112,14 @@ KINDS = (
                 rf"(?: (?:[^\s,.;]|[,.](?=\d))+){{0,7}}? {_PASSAGES}\b",
             ),
             _with_language(r"\bembed(?:s|dings?)?\b(?![ -](?:table|layer|dim|param|weight|size|vector))"),
+            _as_purpose(r"\b(?:document|text|sentence|passage)s? embeddings?\b", networks=_ALL),
             _as_purpose(r"\bvector (?:database|store|index)\b|\b(?:compute|create|calculate|produce) embeddings\b"),
         ),
     ),
     Kind(
         ("generation", "text-generation", "batch-generation", "offline-inference", "synthetic-data"),
-        "generating tokens in batches with a language model is not sized yet; the nearest that can be sized is "
-        "training on as many tokens",
+        "generating text or images in batches (also translation, summaries, transcription, labels) is not sized yet; "
+        "the nearest that can be sized is training on as much, or batch inference of a vision network",
         (
             _always(
                 r"\b(?:text|token|answer|caption|(?:synthetic )?data) generation\b",
@@ -118,6 +127,16 @@ KINDS = (
             ),
             _with_language(r"\b(?:offline|batch(?:ed)?) (?:inferenc\w+|generation|processing|completions?)\b"),
             _as_purpose(rf"\bgenerates?\b(?=[^.;]{{0,50}}\b{_TEXTS}\b)|\bsummari[sz](?:e|ing|ation)\b"),
+            _as_purpose(
+                r"\btranscri(?:be|bing|ption)\b",
+                r"(?:^|[:;,.] ?|\bto |\band |\bwe )generate\b(?=[^.;]{0,30}\b(?:images?|pictures?|videos?|clips?)\b)",
+                networks=_ALL,
+            ),
+            _as_purpose(
+                r"\b(?:classif(?:y|ying)|label(?:l?ing)?|annotat(?:e|ing)|extract(?:ing|ion)?|translat(?:e|ing|ion)"
+                r"|tag(?:ging)?|rewrit(?:e|ing))\b",
+                networks=("language",),
+            ),
         ),
     ),
     Kind(
@@ -140,6 +159,7 @@ KINDS = (
                 r"\b(?:models?|LLMs?|inference) serving\b|\binference (?:server|service|endpoint|API)s?\b",
                 rf"\bserv(?:e|es|ing) (?:(?:our|the|an?|own|this|of|trained|fine-?tuned) )*"
                 rf"(?:(?={_NAME})|(?:it|them|models?|requests?|traffic|queries|customers?|LLMs?|predictions?)\b)",
+                r"\binferenc\w+\b[^.;]{0,60}\bin production\b",
                 rf"\b(?:inferenc\w+|serving)(?: \S+){{0,4}}? (?:for|to) {_MANY_USERS}",
                 r"\b(?:vLLM|TensorRT-LLM|SGLang|TGI|TTFT|TPOT|QPS|RPS)\b",
                 r"\btime to first token\b|\bfirst token (?:under|below|in|within)\b|\bms (?:per|a|each) \w* ?token\b",
@@ -156,10 +176,13 @@ KINDS = (
                 rf"\b(?:answer|complet)(?:e|es|ing) {_TEXTS}\b",
             ),
             _as_purpose(
-                r"\b(?:chat ?bots?|chats?|chatting|assistants?|co-?pilots?|RAG|retrieval[ -]augmented\w*|help ?desk)\b",
+                r"\b(?:chat ?bots?|chat ?GPT|chats?|chatting|assistants?|co-?pilots?|RAG"
+                r"|retrieval[ -]augmented\w*|help ?desk|knowledge bases?)\b",
                 r"\bquestion[ -]answering\b|\bQ ?& ?A\b|\bsemantic search\b|\bcode completion\b",
             ),
-            _as_purpose(r"\bvalidat\w+\b(?! (?:loss|accuracy))", _MANY_USERS, networks=("language",)),
+            _as_purpose(
+                r"\bvalidat\w+\b(?! (?:loss|accuracy))|\bAPIs?\b", _MANY_USERS, _HUNDREDS, networks=("language",)
+            ),
         ),
     ),
 )

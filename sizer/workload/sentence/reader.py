@@ -92,7 +92,7 @@ _INFERENCE = re.compile(
 )
 # "Classify 100 million images": only where samples are counted; a network that classifies may be trained.
 _CLASSIFY = re.compile(
-    rf"\b(?:classif(?:y|ying)|infer|score|label|annotate|analy[sz]e|tag|predict"
+    rf"\b(?:classif(?:y|ying)|infer|score|label|annotate|analy[sz]e|tag|predict|translate"
     rf"|embed(?:dings? (?:of|for|from))?)(?= (?:about |all |our |some )*{COUNT}"
     rf" (?:\w+ )?{SAMPLES}\b)",
     re.I,
@@ -341,7 +341,7 @@ def _is_sized(notes: Notes) -> bool:
     told = kind_in("".join(sentence), networks)
     if told is None:
         return True
-    words = notes.text.sentence[told.start : told.end].strip()
+    words = notes.text.sentence[told.start : told.end].strip(" :;,.")
     if told.clause is None:
         notes.refused_kind = Question("refused", words, told.kind.refusal)
         return False
