@@ -33,6 +33,9 @@ _UNITS = {
     "_s": "seconds: 90 ns is 90e-9",
 }
 
+# The letters around a number of a name: ("dgx", "1", ""), ("mi", "250", "x"), and of "80gb" the unit.
+_MODEL_NUMBER = re.compile(r"([a-z]*)-?(\d+)([a-z]*)")
+_LEAST_ALIKE = 0.6  # "dxg" and "dgx" share two of three letters in order
 # Pattern of a text -> what a text that does not match it is not.
 _PATTERNS = {
     "^[A-Z]{3}$": "is not three capital letters, such as 'USD'",
@@ -66,13 +69,37 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> nearest("Isilon F800", ["isilon-f810", "isilon-f800"]), nearest("x", ["isilon-f800"])
+    >>> nearest("Isilon F800", ["isilon-f810", "isilon-f800"]), nearest("gh200", ["gb200-186gb"])
     ("; did you mean 'isilon-f800'?", '')
+
+    Notes
+    -----
+    A model number is no typing error of another one: H20 is not H200, GH200 is not GB200, L40 is not L40S. So every
+    number of the name with letters beside it must stand in the known one, between the same letters; only a word of
+    three letters or more before it may be misspelt.
     """
-    by_plain_name = {_plain(one): one for one in known}
-    # A longer name is near to none, and would take long to compare.
-    close = difflib.get_close_matches(_plain(name), by_plain_name, n=1, cutoff=0.5) if len(name) <= _MAX_SHOWN else []
+    if len(name) > _MAX_SHOWN:  # near to none, and would take long to compare
+        return ""
+    by_plain_name = {plain: one for one in known if _may_mean(_plain(name), plain := _plain(one))}
+    close = difflib.get_close_matches(_plain(name), by_plain_name, n=1, cutoff=0.5)
     return f"; did you mean {by_plain_name[close[0]]!r}?" if close else ""
+
+
+def _may_mean(name: str, known: str) -> bool:
+    """Whether a known name has every model number of another name."""
+
+    def are_alike(word: str, own: str) -> bool:
+        is_word = min(len(word), len(own)) > 2
+        return word == own or (is_word and difflib.SequenceMatcher(None, word, own).ratio() >= _LEAST_ALIKE)
+
+    return all(
+        any(
+            (digits, after) == (own, own_after) and are_alike(before, own_before)
+            for own_before, own, own_after in _MODEL_NUMBER.findall(known)
+        )
+        for before, digits, after in _MODEL_NUMBER.findall(name)
+        if before or after
+    )
 
 
 def _plain(name: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.bom.bill import Bill
 from sizer.bom.prices import PriceBook
-from sizer.bom.unit_prices import BAND_CURRENCY, UnitPrices, unit_prices
+from sizer.bom.unit_prices import UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
 from sizer.physical.components import Component
 from sizer.physical.platform import Platform
@@ -161,7 +161,7 @@ def probability_within(
         at which all bands together cost the budget. None where something has neither price nor band, or bands are in
         another currency. [-]
     """
-    if bill.currency != BAND_CURRENCY and not bill.is_complete:
+    if book.per_usd(bill.currency) is None and not bill.is_complete:
         return 0.0 if float(bill.total) > budget else None
     fine = unit_prices(catalog, book, bill.currency, _HEIGHTS.tolist())
     totals = np.round(line_amounts(bill, platform, fine).sum(axis=0), 2)

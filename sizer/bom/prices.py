@@ -1,12 +1,21 @@
-"""Prices by item and currency. A price in another currency is an unknown price: nothing is converted."""
+"""Prices by item and currency.
 
-from collections.abc import Iterable
+A price in another currency is an unknown price, unless it is in USD and the request states what a unit of its currency
+is worth in USD.
+"""
+
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from functools import lru_cache
 
 from sizer.base.identity_cache import cached_by_catalog
-from sizer.base.money import net_price
+from sizer.base.money import net_price, round_money
 from sizer.catalog.model import Catalog
 from sizer.catalog.price_books import Price
+from sizer.workload.request import SizingRequest
+
+# Price bands are stated in it.
+BAND_CURRENCY = "USD"
 
 
 class PriceBook:
@@ -16,9 +25,12 @@ class PriceBook:
     ----------
     prices : iterable of Price
         Rows of price books. An overlay's rows are already in place of the catalogue's (``Catalog.prices``).
+    usd_per_unit : mapping, optional
+        Currency -> US dollars for one unit of it, of currencies that amounts in USD are converted to.
     """
 
-    def __init__(self, prices: Iterable[Price]) -> None:
+    def __init__(self, prices: Iterable[Price], usd_per_unit: Mapping[str, float] | None = None) -> None:
+        self._usd_per_unit = {BAND_CURRENCY: 1.0, **(usd_per_unit or {})}
         self._prices: dict[tuple[str, str], Price] = {}
         self._net: dict[tuple[str, str], Decimal] = {}
         for row in prices:
@@ -36,11 +48,40 @@ class PriceBook:
         """Unit price after the discount of the price book; None where it is unknown."""
         return self._net.get((item, currency))
 
+    def per_usd(self, currency: str) -> float | None:
+        """Units of a currency for one US dollar, in which price bands are stated; None where nobody says."""
+        usd = self._usd_per_unit.get(currency)
+        return None if usd is None else 1 / usd
+
     def __len__(self) -> int:
         return len(self._prices)
+
+    @lru_cache(maxsize=8)  # noqa: B019 (a book belongs to a catalogue, which lives as long)
+    def converted(self, currency: str, usd: float) -> "PriceBook":
+        """The book with its prices in USD in another currency, too, where the item has none in it."""
+        rate = Decimal(repr(usd))
+        own = {item for item, name in self._prices if name == currency}
+        added = [
+            row.model_copy(
+                update={
+                    "amount": round_money(row.amount / rate),
+                    "currency": currency,
+                    "note": f"{row.note + '; ' if row.note else ''}{BAND_CURRENCY} {row.amount:f} at {rate:f}",
+                }
+            )
+            for (item, name), row in self._prices.items()
+            if name == BAND_CURRENCY and item not in own
+        ]
+        return PriceBook([*self._prices.values(), *added], {currency: usd})
 
 
 @cached_by_catalog
 def price_book(catalog: Catalog) -> PriceBook:
     """Price book of a catalogue with its overlay."""
     return PriceBook(catalog.prices)
+
+
+def prices_for(request: SizingRequest, catalog: Catalog) -> PriceBook:
+    """Price book of a catalogue, converted where the request states an exchange rate."""
+    book, rate = price_book(catalog), request.exchange_rate_usd
+    return book if rate is None else book.converted(request.currency, rate)

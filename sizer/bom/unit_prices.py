@@ -18,8 +18,6 @@ from sizer.catalog.schema import Gateway, MemoryOption, Server, Software, Suppor
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.platform import Platform
 
-# Bands are stated in it, and nothing is converted.
-BAND_CURRENCY = "USD"
 # Ratio of the ends of a band beyond which its lower part is stretched: a band from 0 has a middle, too.
 _WIDEST_RATIO = 20.0
 # What no source gives the capacity of: raw TB of one unit, that of a chassis of 60 drives of 1.6 TB.
@@ -94,6 +92,8 @@ class UnitPrices:
         self.heights = np.asarray(heights, dtype=float)
         self.catalog, self.book, self.currency = catalog, book, currency
         self._bands_only = frozenset(bands_only)
+        # Where nobody says what a unit is worth, bands fill in for small parts only, and at par.
+        self._per_usd = book.per_usd(currency) or 1.0
         self._found: dict[tuple[str, int, float, float], Floats] = {}
         self._known: dict[str, bool] = {}
         self._percentages: dict[str, bool] = {}
@@ -183,8 +183,10 @@ class UnitPrices:
         if band.unit == "raw-terabyte" and folder == "storage":
             # The chassis costs the same whatever drives it holds, so that a terabyte costs less in larger ones.
             share = 1 - _CHASSIS_OF_SMALLEST + _CHASSIS_OF_SMALLEST * least_tb / raw_tb
-            return raw_tb * amount_at(band.low, max(band.high * share, band.low), self.heights)
+            return self._per_usd * raw_tb * amount_at(band.low, max(band.high * share, band.low), self.heights)
         each = amount_at(band.low, band.high, self.heights)
+        if band.currency:  # a percentage has none
+            each = self._per_usd * each
         match part:
             case Server():
                 return self._server(part, band, each, gpus)
@@ -204,7 +206,7 @@ class UnitPrices:
         card = self.catalog.bands.band("gpus", server.gpus[0]) if server.gpus else None
         if card is None or not gpus:
             return each
-        cards = amount_at(card.low, card.high, self.heights)
+        cards = self._per_usd * amount_at(card.low, card.high, self.heights)
         if band.unit == "server-without-gpus":
             return each + gpus * cards
         most = max([gpus, *server.n_gpus_choices, server.n_gpus.value if server.n_gpus is not None else 0])

@@ -142,8 +142,8 @@ def check_names(catalog: Catalog, request: SizingRequest) -> None:
         ("site.network_pdu", [one for one in [request.site.network_pdu] if one is not None], catalog.pdus, "pdus"),
     ]
     faults = [
-        f"request: {place} names {name!r}, which is not among the catalogue's {folder}{nearest(name, list(known))}; "
-        f"known: {', '.join(known)}"
+        f"request: {place} names {name!r}, which is not in the catalogue{nearest(name, list(known))}; "
+        f"its {folder} are {', '.join(known)}"
         for place, names, known, folder in lists
         for name in names
         if name not in known

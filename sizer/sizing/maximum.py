@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from sizer.base.arrays import Ints
-from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.errors import InfeasibleError
 from sizer.base.quantities import grouped, probability_text
-from sizer.bom.prices import PriceBook, price_book
+from sizer.bom.prices import PriceBook, prices_for
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
@@ -23,6 +23,7 @@ from sizer.sizing.search.choice import pareto_rows
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.least import amount_of, certain_rows, least_row, possible, promising
+from sizer.sizing.search.main_items import check_budget
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.reached_rate import reached_rate
 from sizer.sizing.search.space import design_space
@@ -144,8 +145,8 @@ class _MaximumSearch:
         assert place is not None  # asked by those who call it
         start = _at(request, place, _LOWEST_RATE)
         options, works = platforms(catalog, request), resolved(start, catalog, calibration)
-        search = cls(start, place, catalog, calibration, options, works, price_book(catalog))
-        search._check_budget()
+        search = cls(start, place, catalog, calibration, options, works, prices_for(request, catalog))
+        check_budget(request, options, search.prices)
         return search
 
     @property
@@ -332,16 +333,6 @@ class _MaximumSearch:
             f"confidence. The cheapest, {cheapest.n_servers} × {cheapest.server_name} with {cheapest.storage_name}, "
             f"costs at most about {amounts[1]} at that confidence"
         )
-
-    def _check_budget(self) -> None:
-        """A budget is compared with prices in its own currency."""
-        budget, currency = self.request.limits.budget, self.request.currency
-        if budget is not None and self._start.unit_prices.currency != currency:
-            raise RequestError(
-                f"limits.budget = {grouped(budget)} {currency}: servers or storage have no price in {currency}, so no "
-                f"design is known to keep this budget; add prices in {currency}, or state the budget in "
-                f"{self._start.unit_prices.currency}"
-            )
 
 
 def _at(request: SizingRequest, place: int, rate: float) -> SizingRequest:

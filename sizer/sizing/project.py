@@ -2,7 +2,7 @@
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.quantities import grouped
-from sizer.bom.prices import price_book
+from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.perf.gpu_memory import FITS_PROBABILITY
@@ -12,6 +12,7 @@ from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.infeasible_error import memory_error_text
+from sizer.sizing.search.main_items import check_budget
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
@@ -87,6 +88,7 @@ def project(
     works = resolved(given, catalog, fitted)
     options = all_platforms(catalog, given)
     chosen = [option for option in options if gpu is not None or option.gpu.id == option.server.gpus[0]] or options
+    check_budget(given, chosen, prices_for(given, catalog))
     # Options come with the fastest fabric first, then the smallest drives.
     platform = chosen[0]
     _check_nodes(platform.storage.name, counts_nodes(platform.storage), storage_nodes, node_limits(platform.storage))
@@ -98,7 +100,7 @@ def project(
         storage_nodes,
         catalog,
         fitted,
-        price_book(catalog),
+        prices_for(given, catalog),
         Binding(BindingKind.GIVEN),
     )
     for answer in design.workloads:

@@ -8,7 +8,7 @@ import numpy as np
 from sizer.base.errors import InfeasibleError
 from sizer.base.identity_cache import same_list
 from sizer.base.quantities import grouped
-from sizer.bom.prices import price_book
+from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platforms import platforms
@@ -84,7 +84,7 @@ def search(
     options = with_tiers(single, works, request, catalog)
     space = design_space(len(options), 1, most or most_servers(request))
     evaluated = evaluate_space(request, works, options, space, catalog, calibration)
-    counts = larger = PartCounts(request, evaluated, catalog, price_book(catalog))
+    counts = larger = PartCounts(request, evaluated, catalog, prices_for(request, catalog))
     if most is not None or request.limits.servers is not None:
         return counts
     for _ in range(_MOST_RAISED):

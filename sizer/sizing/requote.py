@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sizer.bom.prices import PriceBook, price_book
+from sizer.bom.prices import PriceBook, prices_for
 from sizer.catalog.model import Catalog
 from sizer.sizing.checks import CheckKind
 from sizer.sizing.design import assumptions
@@ -30,7 +30,7 @@ def requoted(result: SizingResult, quote: Quote, catalog: Catalog) -> SizingResu
     RequestError
         If the quote changes an item that the design does not have, or a quantity fits no single line.
     """
-    request, book = result.request.model_copy(update={"quote": quote}), price_book(catalog)
+    request, book = result.request.model_copy(update={"quote": quote}), prices_for(result.request, catalog)
     design = _design(result.design, request, catalog, book, is_documented=True)
     platforms = tuple(
         design if one is result.design else _design(one, request, catalog, book, is_documented=False)

@@ -17,13 +17,3 @@ def with_one_customer(data: object) -> object:
 def empty_as_none(table: object) -> object:
     """A table of the request; an empty one, as files had where nothing is requested, is none."""
     return None if table == {} else table
-
-
-def in_scope(task: object) -> object:
-    """A task as written; serving in production is refused with what to write instead."""
-    if task in ("inference", "production-inference", "production inference", "serving"):
-        raise ValueError(
-            f"{task!r}: production inference is out of scope; write 'training', or 'validation-inference' for batch "
-            "inference on a test set"
-        )
-    return task

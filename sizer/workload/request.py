@@ -3,7 +3,7 @@
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
@@ -20,9 +20,10 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import StorageTier
 from sizer.workload.custom_network import AnyDnn
 from sizer.workload.data import DataRequest, StatedStorage
-from sizer.workload.earlier_files import empty_as_none, in_scope, with_one_customer
+from sizer.workload.earlier_files import empty_as_none, with_one_customer
 from sizer.workload.fabric import Fabric as Fabric
 from sizer.workload.growth import Growth
+from sizer.workload.kinds import of_file
 from sizer.workload.ownership import Ownership
 from sizer.workload.quote import Quote
 from sizer.workload.rental import Rental
@@ -87,7 +88,7 @@ class Workload(RequestTable):
     """One thing to run."""
 
     name: Name = "workload"
-    task: Annotated[Task, BeforeValidator(in_scope)] = "training"
+    task: Annotated[Task, BeforeValidator(of_file(*get_args(Task)))] = "training"
     dnn: AnyDnn
     stack: ItemId | None = None
     precision: Literal["mixed", "fp32", "fp16", "bf16", "fp8", "mxfp8", "fp4", "nvfp4"] = "mixed"
@@ -105,7 +106,7 @@ class Workload(RequestTable):
     tokens: Tokens | None = None
     sequence_tokens: Annotated[int, Field(ge=128, le=1_048_576, strict=True)] | None = None
     batch_sequences: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
-    method: Method | None = None
+    method: Annotated[Method | None, BeforeValidator(of_file(*get_args(Method)))] = None
     # Documents shorter than a sequence: their mean length, and whether several are packed into one sequence.
     document_tokens: Annotated[int, Field(ge=1, le=1_048_576, strict=True)] | None = None
     packing: bool = True
@@ -119,16 +120,10 @@ class Workload(RequestTable):
     def _length_known(self) -> Self:
         if self.epochs is not None and self.recipe is not None:
             raise ValueError("give either epochs or recipe, not both")
-        if self.target.time_to_train_s is not None:
-            if self.task != "training":
-                raise ValueError(
-                    "a target time_to_train_s needs task = 'training'; use samples_per_s or gpus_busy for inference"
-                )
-            if self.epochs is None and self.recipe is None and self.tokens is None:
-                raise ValueError(
-                    "a target time_to_train_s needs the training length; add epochs = 90, tokens = 1e12 for a language "
-                    "model, or a recipe to a published accuracy (recipe = 'retinanet-mlperf-v5.0')"
-                )
+        if self.target.time_to_train_s is not None and self.task != "training":
+            raise ValueError(
+                "a target time_to_train_s needs task = 'training'; use samples_per_s or gpus_busy for inference"
+            )
         return self
 
 
@@ -221,6 +216,8 @@ class SizingRequest(RequestTable):
     confidence: Annotated[float, Field(ge=0.5, le=0.99, allow_inf_nan=False)] = 0.9
     rank_by: RankBy | None = None
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+    # US dollars for one unit of ``currency``: prices and price bands in USD are converted with it.
+    exchange_rate_usd: Annotated[float, Field(ge=1e-6, le=1e4, allow_inf_nan=False)] | None = None
     workload: Annotated[tuple[Workload, ...], Field(min_length=1, max_length=20)]
     platforms: Platforms = Platforms()
     limits: Limits = Limits()
@@ -264,6 +261,12 @@ class SizingRequest(RequestTable):
         }
         if len(prices) > 1:
             raise ValueError("ownership.electricity_per_kwh and rental.electricity_per_kwh differ; give the price once")
+        return self
+
+    @model_validator(mode="after")
+    def _rate_is_of_another_currency(self) -> Self:
+        if self.exchange_rate_usd is not None and self.currency == "USD":
+            raise ValueError("exchange_rate_usd needs a currency other than USD; add currency = 'EUR', or remove it")
         return self
 
     @model_validator(mode="after")

@@ -157,6 +157,15 @@ def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) 
     return tuple(resolve_one(request, index, catalog, measured) for index in range(len(request.workload)))
 
 
+def _check_length(work: Workload, place: str) -> None:
+    """Of a network that is known, a time to train needs the length of the training."""
+    if work.target.time_to_train_s is not None and (work.epochs, work.recipe, work.tokens) == (None, None, None):
+        raise RequestError(
+            f"{place}.target.time_to_train_s needs the training length; add epochs = 90, tokens = 1e12 for a language "
+            "model, or a recipe to a published accuracy (recipe = 'retinanet-mlperf-v5.0')"
+        )
+
+
 def _check_cost_per_token(request: SizingRequest, catalog: Catalog) -> None:
     asked = None if request.ownership is None else request.ownership.cost_per_million_tokens
     if asked is not None and not any(trains_language(work, catalog) for work in request.workload):
@@ -187,6 +196,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     work, place = request.workload[index], f"workload.{index}"
     defaults: list[WorkloadDefault] = []
     dnn, like = _dnn(work, place, catalog)
+    _check_length(work, place)
     work, language = in_tokens(work, dnn, place, request, catalog)
     _check_cost_per_token(request, catalog)
     if language is not None:

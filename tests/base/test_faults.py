@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sizer.base.errors import CatalogError, RequestError
-from sizer.base.faults import in_words
+from sizer.base.faults import in_words, nearest
 from sizer.base.formats.toml_text import parse_toml
 from sizer.base.input_size import MAX_DEPTH, MAX_ENTRIES, MAX_VALUES, check_size
 from sizer.workload.request import SizingRequest
@@ -98,3 +98,26 @@ def test_keys_of_thousands_of_parts_are_refused_before_they_are_read(text):
 def test_a_list_of_decimals_and_a_text_of_points_are_read():
     assert len(parse_toml("a = [" + "1.5, " * 1_000 + "]")["a"]) == 1_000
     assert parse_toml(f'a = "{"." * 1_500}"')["a"] == "." * 1_500
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        # another product: a digit or a letter of its model number differs
+        ("gh200", ["gb200-186gb"], None),
+        ("h20", ["h200-sxm-141gb"], None),
+        ("l40", ["l40s-48gb"], None),
+        ("mi250x", ["mi300x-192gb"], None),
+        ("rtx-6000", ["rtx-pro-6000-96gb"], None),
+        ("dgx-3", ["dgx-1", "dgx-2"], None),
+        ("llama-4-8b", ["llama-3-8b"], None),
+        # a typing error
+        ("dgx1", ["dgx-1", "dgx-2"], "dgx-1"),
+        ("resnt-50", ["resnet50", "resnet101"], "resnet50"),
+        ("llama3-8b", ["llama-3-8b", "llama-2-13b"], "llama-3-8b"),
+        ("h100 sxm", ["h100-sxm-80gb", "h200-sxm-141gb"], "h100-sxm-80gb"),
+        ("bugdet", ["budget", "racks"], "budget"),
+    ],
+)
+def test_another_product_is_no_typing_error(name, known, meant):
+    assert nearest(name, known) == ("" if meant is None else f"; did you mean {meant!r}?")

@@ -1,5 +1,6 @@
 """Bills: prices, lines, sums and warnings."""
 
+import contextlib
 import datetime
 from decimal import Decimal
 
@@ -8,14 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sizer.base.errors import RequestError
 from sizer.bom.bill import BillWarning, BillWarningKind
 from sizer.bom.lines import bill, row_cost
-from sizer.bom.prices import PriceBook, price_book
+from sizer.bom.prices import PriceBook, price_book, prices_for
+from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.price_books import Price
 from sizer.physical.components import CATEGORIES, Component
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
+from sizer.sizing.search.main_items import check_budget
 from sizer.workload.request import Existing, SizingRequest
 from tests import factories
 
@@ -52,6 +56,56 @@ def test_the_youngest_price_counts():
     assert book.price("a", "USD").amount == 3
     assert book.price("a", "EUR").amount == 9
     assert book.price("a", "CHF") is None
+
+
+def test_prices_in_dollars_are_converted_at_the_rate_of_the_request():
+    """USD 3.00 at 1.25 USD for a euro are EUR 2.40; an own price stays, and what is in pounds stays unknown."""
+    rows = [price("a", "3", discount_percent=10), price("b", "5"), price("b", "9", "EUR"), price("c", "7", "GBP")]
+    book = PriceBook(rows)
+    assert book.per_usd("EUR") is None
+    euros = book.converted("EUR", 1.25)
+    assert euros.per_usd("EUR") == pytest.approx(0.8)
+    assert [one and one.amount for one in (euros.price(item, "EUR") for item in "abc")] == [Decimal("2.40"), 9, None]
+    assert euros.net("a", "EUR") == Decimal("2.16")
+    assert "1.25" in euros.price("a", "EUR").note
+    assert euros.price("a", "USD") == rows[0]
+
+
+def test_bands_are_converted_and_percentages_are_not(catalog, design):
+    request = SizingRequest.from_dict(
+        {
+            "workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}],
+            "platforms": {"servers": ["dgx-1"], "storage": ["isilon-f800"], "fabrics": ["100gbe"]},
+        }
+    )
+    platform = platforms(catalog, request)[0]
+    dollars, euros = (unit_prices(catalog, book, currency, (0.0, 0.5, 1.0)) for book, currency in
+                      ((price_book(catalog), "USD"), (price_book(catalog).converted("EUR", 1.25), "EUR")))  # fmt: skip
+    items = {part.item for part in design.components if part.item}
+    for item in items:
+        share = dollars.is_percentage(item)
+        np.testing.assert_allclose(
+            euros.of(item, platform), dollars.of(item, platform) / (1.0 if share else 1.25), rtol=1e-3, atol=0.01
+        )  # prices are rounded to cents
+    assert any(np.isfinite(dollars.of(item, platform)).all() and not dollars.is_known(item) for item in items)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_refused"),
+    [
+        ({"currency": "EUR", "limits": {"budget": 8000}}, True),
+        ({"currency": "JPY", "limits": {"budget": 8000}}, True),
+        ({"currency": "EUR", "exchange_rate_usd": 1.1, "limits": {"budget": 8000}}, False),
+        ({"currency": "EUR"}, False),
+        ({"limits": {"budget": 8000}}, False),
+    ],
+)
+def test_a_budget_in_a_currency_without_prices_needs_an_exchange_rate(catalog, asked, is_refused):
+    work = {"dnn": "resnet50", "target": {"gpus_busy": 8}}
+    request = SizingRequest.from_dict({"workload": [work], "platforms": {"servers": ["dgx-1"]}, **asked})
+    allowed, book = platforms(catalog, request), prices_for(request, catalog)
+    with pytest.raises(RequestError, match="exchange_rate_usd") if is_refused else contextlib.nullcontext():
+        check_budget(request, allowed, book)
 
 
 def test_lines_are_numbered_by_category(design, catalog):

@@ -25,7 +25,7 @@ PORT = (
         ("servers/c4140", f"power_max_w = {fact(1900)}", "power_max_w and a bracket are both given"),
         ("servers/dss-8440", f"n_gpus = {fact(6)}", "n_gpus = 6 is not among n_gpus_choices [4, 8, 10]"),
         ("servers/c4140", "gpus = []", "gpus is empty"),
-        ("servers/c4140", f"cpu = {fact('xeon-gold-6149')}", "is not in cpus/; did you mean 'xeon-gold-6148'?"),
+        ("servers/c4140", f"cpu = {fact('xeon-glod-6148')}", "is not in cpus/; did you mean 'xeon-gold-6148'?"),
         ("servers/c4140", 'local_storage = "c4140-nvm"', "is not in storage/; did you mean 'c4140-nvme'?"),
         ("servers/c4140", PORT.format("edr", "storage"), "no port has use 'compute'"),
         ("servers/c4140", PORT.format("edr", "compute") + 'nic = "mcx"', "ports[0].nic = 'mcx' is not in nics/"),

@@ -158,7 +158,7 @@ def test_a_fault_of_a_file_names_file_key_value_and_what_is_allowed(
         ("server/dgx-1.toml", 'id = "dgx-1"\n', "server: unknown name; did you mean 'servers'?"),
         (
             "servers/dgx-1.toml",
-            'id = "dgx-1"\ngpus = ["v100-sxm2-61gb"]\n',
+            'id = "dgx-1"\ngpus = ["v100-smx2-16gb"]\n',
             "is not in gpus/; did you mean 'v100-sxm2-16gb'?",
         ),
         ("servers/dgx-1.toml", 'id = "dgx-1"\ngpus = ["v100-pcie-16gb"]\n', "nvlink2 connects sxm2 parts"),
@@ -171,7 +171,7 @@ def test_a_fault_of_a_file_names_file_key_value_and_what_is_allowed(
             "line 1: unknown column 'price'; did you mean 'amount'?",
         ),
         ("prices/book.csv", "item,amount,currency,source\n", "line 1: column 'date' is missing"),
-        ("prices/book.csv", "item,amount,currency,date,source\ndgx-11,1,USD,2019,q\n", "did you mean 'dgx-1'?"),
+        ("prices/book.csv", "item,amount,currency,date,source\ndxg-1,1,USD,2019,q\n", "did you mean 'dgx-1'?"),
         ("prices/book.csv", "item,amount,currency,date,source\ndgx-1,1,USD,,q\n", "line 2: date is empty"),
         (
             "prices/book.csv",

@@ -84,7 +84,7 @@ storage = ["isilon-f800"]
         ("5000", 'dataset_bytes = "1.230 GB"', "dgx-1", 2, ["ambiguous", "1230", "1.23"]),
         ("5000", 'datset = "imagenet"', "dgx-1", 2, ["datset", "dataset"]),
         ("5000", 'dataset = "imagenett"', "dgx-1", 2, ["imagenett", "imagenet"]),
-        ("5000", 'task = "production-inference"', "dgx-1", 2, ["out of scope"]),
+        ("5000", 'task = "production-inference"', "dgx-1", 2, ["not sized yet"]),
         ("5000", "", "dgx1", 2, ["dgx1", "dgx-1"]),
         ("900 M images/s", "", "dgx-1", 2, ["samples_per_s"]),
         ("900 Mimages/s", "", "dgx-1", 4, ["rate of the GPUs", "nearest"]),

@@ -36,7 +36,7 @@ def request_with(**changes: object) -> SizingRequest:
         {"limits": {"budget": 2_000_000}},
         {"resilience": {"keeps_targets_without": ["server"]}},
         {"ownership": {"years": 3}},
-        {"currency": "EUR", "limits": {"budget": 2_000_000}},
+        {"currency": "EUR", "exchange_rate_usd": 1.15, "limits": {"budget": 2_000_000}},
         {"platforms": {"servers": ["dgx-1", "dgx-2"], "storage": ["isilon-f800"]}},
     ],
     ids=["plain", "budget", "losses", "ownership", "euro", "platforms"],

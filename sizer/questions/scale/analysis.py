@@ -13,7 +13,7 @@ from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.bom.bill import Bill
 from sizer.bom.customer import unpriced_bill
-from sizer.bom.prices import price_book
+from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.draws import Draws, streams
 from sizer.catalog.model import Catalog
@@ -346,7 +346,7 @@ def _design(
         nodes if one.platform.storage.id == design.platform.storage.id else 0,
         catalog,
         calibration,
-        price_book(catalog),
+        prices_for(result.request, catalog),
         Binding(BindingKind.NONE),
         is_documented=False,
     )

@@ -8,7 +8,7 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.bom.bill import Bill
 from sizer.bom.cost import amounts_by_item, heights_of, line_amounts
-from sizer.bom.prices import price_book
+from sizer.bom.prices import prices_for
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
 from sizer.sizing.reasons import CostDifference, Selection, SelectionKind
@@ -87,7 +87,7 @@ def cost_difference(
     same in both bills. Where the bills are in a currency without bands and a main item has no price, the parts of both
     are compared in the currency of the bands.
     """
-    book = price_book(catalog)
+    book = prices_for(request, catalog)
     currency = ranking_currency(request, (design.platform, base.platform), book)
     # Known prices of cables count where both bills hold them.
     small = () if currency == request.currency else SMALL

@@ -8,7 +8,7 @@ from sizer.bom.lines import bill
 from sizer.bom.ownership import Footprint, footprint_of, rates_of
 from sizer.bom.ownership_interval import bill_interval
 from sizer.bom.prices import PriceBook
-from sizer.bom.unit_prices import BAND_CURRENCY, unit_prices
+from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.model import Catalog
 from sizer.physical.components import Quantities
 from sizer.physical.plan import Plan
@@ -73,7 +73,7 @@ def _costs(
     footprint: Footprint,
 ) -> tuple[CostInterval | None, CostInterval | None]:
     """Cost of a bill and of owning it as intervals; None where missing prices have bands in another currency only."""
-    if request.currency != BAND_CURRENCY and not priced.is_complete:
+    if book.per_usd(request.currency) is None and not priced.is_complete:
         return None, None
     confidence = request.confidence
     prices = unit_prices(catalog, book, request.currency, heights_of(confidence))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.bom.prices import price_book
+from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.sizing.design.evaluate_design import design_answer
@@ -86,7 +86,7 @@ def _design(
         first.storage_nodes,
         catalog,
         calibration,
-        price_book(catalog),
+        prices_for(request, catalog),
         Binding(BindingKind.GROWTH, planner.needs[0].n_servers),
         is_documented,
     )

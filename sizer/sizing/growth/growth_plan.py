@@ -9,7 +9,7 @@ import numpy as np
 from sizer.base.arrays import Bools
 from sizer.base.errors import InfeasibleError
 from sizer.bom.lines import row_cost
-from sizer.bom.prices import price_book
+from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
@@ -156,7 +156,7 @@ def _judged(
     space = design_space(len(chosen), 1, most)
     with suppress(InfeasibleError):
         evaluated = evaluate_space(request, workloads, chosen, space, catalog, calibration)
-        return PartCounts(request, evaluated, catalog, price_book(catalog))
+        return PartCounts(request, evaluated, catalog, prices_for(request, catalog))
     return None
 
 

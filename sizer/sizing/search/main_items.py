@@ -7,11 +7,13 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
+from sizer.base.errors import RequestError
 from sizer.base.identity_cache import Identity, cached_by_catalog, cached_by_identity, identity_of_list
+from sizer.base.quantities import grouped
 from sizer.bom.ownership import OwnershipRates
 from sizer.bom.ownership_interval import least_yearly_cost
-from sizer.bom.prices import PriceBook
-from sizer.bom.unit_prices import BAND_CURRENCY, SMALL, UnitPrices, unit_prices
+from sizer.bom.prices import BAND_CURRENCY, PriceBook
+from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
@@ -37,20 +39,38 @@ def ranking_prices(
 
     Notes
     -----
-    Bands are amounts in :data:`~sizer.bom.unit_prices.BAND_CURRENCY`. For a request in another currency its own prices
-    rank only where every server and every storage system that can be bought has one; what is left to bands is then
-    small, and taken at par. Otherwise all is compared in the currency of the bands.
+    Bands are amounts in :data:`~sizer.bom.prices.BAND_CURRENCY`, converted where the request states an exchange rate.
+    For a request in another currency without one, its own prices rank only where every server and every storage system
+    that can be bought has one; what is left to bands is then small, and taken at par. Otherwise all is compared in the
+    currency of the bands.
     """
     return unit_prices(catalog, book, ranking_currency(request, platforms, book), (0.0, request.confidence), SMALL)
 
 
 def ranking_currency(request: SizingRequest, platforms: Sequence[Platform], book: PriceBook) -> str:
     """Currency in which the designs of a request are compared, as :func:`ranking_prices` says."""
-    if request.currency != BAND_CURRENCY:
+    if book.per_usd(request.currency) is None:
         main = {part.id for platform in platforms for part in _main_parts(platform)}
         if any(book.net(item, request.currency) is None for item in main):
             return BAND_CURRENCY
     return request.currency
+
+
+def check_budget(request: SizingRequest, platforms: Sequence[Platform], book: PriceBook) -> None:
+    """A budget is compared with prices in its own currency.
+
+    Raises
+    ------
+    RequestError
+        If the prices that decide are in another currency, and the request states no exchange rate.
+    """
+    budget, currency = request.limits.budget, request.currency
+    if budget is not None and (other := ranking_currency(request, platforms, book)) != currency:
+        raise RequestError(
+            f"limits.budget = {grouped(budget)} {currency}: servers or storage have no price in {currency}, so no "
+            f"design is known to keep this budget; state an exchange rate (exchange_rate_usd = US dollars for one "
+            f"{currency}), add prices in {currency}, or state the budget in {other}"
+        )
 
 
 def _main_parts(platform: Platform) -> tuple[Device, ...]:

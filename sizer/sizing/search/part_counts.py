@@ -25,7 +25,7 @@ from sizer.physical.racks.power import device_power
 from sizer.sizing.limits import AnyLimit, Limit
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.least_room import least_room
-from sizer.sizing.search.main_items import MainItems, main_items_cost, ranking_prices
+from sizer.sizing.search.main_items import MainItems, check_budget, main_items_cost, ranking_prices
 from sizer.sizing.search.stored_counts import PricedTotals, amounts, is_stored, priced_totals
 from sizer.workload.request import SizingRequest
 
@@ -280,8 +280,10 @@ class PartCounts:
         Raises
         ------
         RequestError
-            If the request ranks by the cost of ownership in a currency in which not every main item has a price.
+            If the request ranks by the cost of ownership, or has a budget, in a currency in which not every main item
+            has a price.
         """
+        check_budget(self.request, self.evaluated.platforms, self.prices)
         prices = ranking_prices(self.request, self.evaluated.platforms, self.catalog, self.prices)
         rates, currency = self.ownership_rates, self.request.currency
         is_money = rates is not None and (rates.electricity_per_kwh is not None or rates.has_space)

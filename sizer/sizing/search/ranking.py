@@ -74,7 +74,7 @@ def uncertainty(counts: PartCounts, rows: Ints) -> Floats:
 def beyond_budget(counts: PartCounts, likely_cost: Floats) -> Bools:
     """Whether a cost at the confidence of the request lies above its budget."""
     budget = counts.request.limits.budget
-    if budget is None or counts.unit_prices.currency != counts.request.currency:
+    if budget is None:
         return np.zeros(likely_cost.shape, dtype=bool)
     return np.asarray(likely_cost > budget)
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from sizer.base.money import parse_amount, parse_percent
 from sizer.bom.editing import EditableLine, editable_lines, override_of
 from sizer.bom.lines import bill
-from sizer.bom.prices import price_book
+from sizer.bom.prices import prices_for
 from sizer.catalog.model import Catalog
 from sizer.export.text import is_formula_like, printable
 from sizer.sizing.result import SizingResult
@@ -38,7 +38,9 @@ class CellError(ValueError):
 def lines_of(result: SizingResult, overrides: Sequence[QuoteOverride], catalog: Catalog) -> tuple[EditableLine, ...]:
     """Lines of a design's bill as computed and as changed."""
     request = result.request
-    computed = bill(result.design.quantities.components, catalog, price_book(catalog), request.currency, request.date)
+    computed = bill(
+        result.design.quantities.components, catalog, prices_for(request, catalog), request.currency, request.date
+    )
     return editable_lines(computed.lines, overrides, request.currency, request.date)
 
 

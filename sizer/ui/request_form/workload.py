@@ -44,8 +44,16 @@ DOCUMENT: Columns = (
         FormField(
             ("currency",),
             "Currency",
-            "Prices in another currency are not converted; those lines need a quote.",
+            "Prices in another currency need an exchange rate; without one those lines need a quote.",
             Dropdown({code: code for code in _CURRENCIES}, "USD"),
+        ),
+        FormField(
+            ("exchange_rate_usd",),
+            "Exchange rate, USD for one {currency}",
+            "Converts prices and price ranges that are in USD. A budget in another currency needs it unless the price "
+            "book has prices in that currency. Default: none.",
+            PlainNumber(1e-6, 1e4),
+            name="Exchange rate",
         ),
     ),
 )

@@ -154,6 +154,8 @@ def question_text(question: Question) -> str:
             return f"{words}: {plain(question.reason)}." if question.words else f"{plain(question.reason)}."
         case "server":
             return f"Which servers are the existing {words}?"
+        case "task" if question.reason:
+            return f"{words}: {plain(question.reason)}. **Size the training alone?**"
         case "task":
             return "Training, or batch inference on a test set?"
         case "network" | "layout" if question.reason:
@@ -164,5 +166,11 @@ def question_text(question: Question) -> str:
             return "**Which target?** Choose one, or add a rate, a time or a number of GPUs to the text."
         case "limit":
             return f"{words} within which limit? Choose one, or add a budget, power, racks or servers to the text."
+        case "currency":
+            unit = plain(question.reason)
+            return (
+                f"{words}: prices are in USD. **What is one {unit} worth?** Add an exchange rate to the text, such as "
+                f"“1 {unit} = … USD”."
+            )
         case "length":
             return f"No training schedule of {plain(question.reason)} is published. **How many epochs?**"

@@ -94,7 +94,7 @@ _COUNT = re.compile(
 )
 # Words around a size that make it the size of one sample.
 _OF_ONE = re.compile(
-    rf"^ ?(?:each\b|per\b|/ ?(?:image|img|file|sample|picture)|apiece\b|an? {SAMPLES}|on"
+    rf"^ ?(?:each\b|(?:per|je|pro)\b|/ ?(?:image|img|file|sample|picture)|apiece\b|an? {SAMPLES}|on"
     rf" average|(?:JPEG |medical |CT )?{SAMPLES}\b(?! ?(?:/|per)))",
     re.I,
 )
@@ -104,6 +104,22 @@ _SAMPLES_OF = re.compile(
     r" ?$|\b(?:average|mean|avg\.?|file|image|sample|picture|photo) size(?: of| is|:)?"
     r"(?: about| around| roughly)? ?[~<]? ?$",
     re.I,
+)
+# "10 TB per week", "2 TB of embedding tables": neither a sample nor the data set.
+_OF_TIME = re.compile(
+    r" ?(?:of )?(?:new |more |additional |extra )?(?:\w+ )?(?:/|\b(?:per|an?|each|every)\b) ?"
+    r"(?:s|sec|second|minute|hour|h|night|day|d|week|month|quarter|year)\b"
+    r"| (?:(?:of )?\w+ )?(?:daily|weekly|monthly|yearly|annually)\b",
+    re.I,
+)
+_OF_TABLES = re.compile(r" (?:of |in )?(?:\w+ )?(?:embeddings?(?: tables?)?|(?:lookup |sparse )tables?)\b", re.I)
+_TABLES_OF = re.compile(
+    r"\bembedding(?:s| tables?)(?: (?:of|with|at|take|taking|need|needing|is|are|about|around))* ?$", re.I
+)
+_TABLES_REASON = (
+    "a sentence cannot state the size of embedding tables, which decides how many GPUs hold them; name a recommender "
+    "of the catalogue with its own tables, or describe a network of your own in a request file, with its parameters "
+    "and like = 'dlrm-dcnv2'"
 )
 _MOST = 20  # sizes in one sentence
 
@@ -200,6 +216,16 @@ def read_sizes(notes: Notes) -> None:
         if not written:
             continue
         before, after = notes.text.left[max(0, match.start() - 40) : match.start()], notes.after(match.end())
+        if tables := _OF_TABLES.match(after) or _TABLES_OF.search(before):
+            end = match.end() + (tables.end() if after.startswith(tables[0]) else 0)
+            words = notes.text.sentence[match.start() : end].strip()
+            notes.refuse(words, _TABLES_REASON)
+            notes.text.mark(match.start(), end)
+            continue
+        if each := _OF_TIME.match(after):
+            notes.unusable.append(notes.text.sentence[match.start() : match.end() + each.end()].strip())
+            notes.text.mark(match.start(), match.end() + each.end())
+            continue
         key = "sample_bytes" if _OF_ONE.match(after) or _SAMPLES_OF.search(before) else "dataset_bytes"
         if key in notes.work:
             what = "one sample" if key == "sample_bytes" else "the data set"

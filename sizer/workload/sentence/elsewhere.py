@@ -8,13 +8,15 @@ _NAMES = {
     "gpu": """
         H100, H200, H800, H20, A100, A800, A30, A40, A10, A16, A2, L4, L40, L40S, T4, B100, B200, B300, GB200,
         GB300, GH200, K80, M40, P4, P40, RTX, RTX 4090, RTX 3090, RTX 6000, RTX 8000, Quadro, GeForce, MI50,
-        MI100, MI210, MI250, MI250X, MI300, MI300X, MI325X, MI350X, Gaudi, Gaudi 2, Gaudi 3, TPU, TPU v3, TPU
-        v4, Titan V, Hopper, Blackwell, Ampere, A6000, RTX A6000, A5000, Instinct, 2080 Ti, 3090, 4090, 5090
+        MI100, MI210, MI250, MI250X, MI300, MI300X, MI325X, MI350X, MI400, MI450, MI455X, Gaudi, Gaudi 2, Gaudi
+        3, TPU, TPU v3, TPU v4, Titan V, Hopper, Blackwell, Ampere, Rubin, Vera Rubin, Rubin Ultra, Grace
+        Hopper, Trainium, A6000, RTX A6000, A5000, Instinct, 2080 Ti, 3090, 4090, 5090
     """,
     "server": """
         DGX Station, DGX SuperPOD, XE8545, PowerEdge XE8545, XE9640, R750xa, PowerEdge R750xa, PowerEdge R740,
         XL675d, XL645d, Cray, SR670, SR675, Cisco UCS, UCS C480, Inspur, Gigabyte, AC922, IBM, Power9, NVL72,
-        GB200 NVL72, GB300 NVL72, NVL36, GB200 NVL36, NVL4, HGX Rubin
+        GB200 NVL72, GB300 NVL72, NVL36, GB200 NVL36, NVL4, HGX Rubin, NVL144,
+        Vera Rubin NVL144, Rubin NVL144, Vera Rubin NVL72, NVL576
     """,
     "storage": """
         PowerScale, FlashBlade, Pure Storage, VAST, VAST Data, A3I, EXAScaler, Lustre, GPFS, Spectrum Scale,
@@ -30,7 +32,8 @@ _NAMES = {
         34B, StarCoder, OLMo, Granite, Grok, Nemotron, DBRX
     """,
     "sequence": """
-        T5, RoBERTa, DistilBERT, XLNet, Whisper, DeepSpeech, LSTM, RNN, ELECTRA, Jasper, Wav2Vec
+        T5, RoBERTa, DistilBERT, XLNet, Whisper, DeepSpeech, LSTM, RNN, ELECTRA, Jasper, Wav2Vec, AlphaFold,
+        AlphaFold 2, AlphaFold 3, OpenFold, ESM, ESM-2, Evo
     """,
     "image": """
         EfficientNet, EfficientNet-B0, EfficientNet-B4, EfficientNet-B7, MobileNet, MobileNet v2, MobileNet v3,

@@ -31,6 +31,23 @@ _NOT_MONEY = (
     r"|images?|imgs?|pictures?|photos?|samples?|files?|sentences?|sequences?|records?|frames?"
     r"|scans?|epochs?|GPUs?|[kKMGTP]?i?[Bb]\b|[kM]?W\b|kilowatt|[\ue000-\ue006]))"
 )
+# "1 EUR = 1.08 USD", "at 1.08 dollars per euro", "EUR/USD 1.08".
+_FOREIGN = "|".join(names for code, names in _CURRENCIES.items() if code != "USD")
+_DOLLARS = rf"(?:{_CURRENCIES['USD']})"
+_RATE = r"(?P<{0}>\d{{1,4}}(?:[.,]\d{{1,6}})?)"
+_EXCHANGE = re.compile(
+    r"(?:\b(?:at |with )?(?:an? |the )?(?:exchange )?rate(?: of| is|:)? )?"
+    rf"(?:(?<!\w)(?:1|one|an?) ?(?P<unit>{_FOREIGN})(?: is| costs| for| at|:| ?=) ?(?:(?:US ?)?\$ ?)?"
+    rf"{_RATE.format('rate')}(?: ?{_DOLLARS})?"
+    rf"|{_RATE.format('rate_before')} ?{_DOLLARS} ?(?:/|per|an?|for (?:an?|one|1|each)) ?(?P<unit_after>{_FOREIGN})"
+    rf"|(?<!\w)(?P<pair>{_FOREIGN}) ?/ ?USD(?: of| is| at|:| ?=)? {_RATE.format('rate_pair')})(?!\w)",
+    re.I,
+)
+# After an amount without a currency: a word that goes on with the sentence. Any other word is what the number counts.
+_NO_THING = (
+    r"(?! ?(?!(?:in|for|to|on|and|or|but|with|within|at|by|all|total|max|incl\w*|excl\w*|plus|over|we|is|as|using|from"
+    r"|of budget|budget|this|next|if|including|excluding)\b)[^\W\d_])"
+)
 # A price of each thing or each time is no budget in all: "$0.20 per million tokens", "3 EUR/GPU-hour".
 _AMOUNT = rf"(?:(?:{CURRENCY}) ?{NUMBER}|{NUMBER} ?(?:{CURRENCY}))"
 _COUNT_OF = r"(?:(?:an?|one|\d[\d,]{0,12}) ?)?(?:(?:thousand|million|billion|trillion|[kMBT])(?=[ -]?[a-z]))?[ -]?"
@@ -46,7 +63,7 @@ _MONEY = (
     re.compile(rf"(?:of |a )?(?P<half>half a million) (?P<code>{CURRENCY})(?![\w-])", re.I),
     re.compile(quantity(_AFTER, between=rf" ?[km]? ?(?:{CURRENCY})?"), re.I),
     # Without a currency only what is scaled, or called a budget.
-    re.compile(rf"{_SPEND}(?P<number>(?<![\w.,]){DIGITS}{SCALE}){_NOT_MONEY}", re.I),
+    re.compile(rf"{_SPEND}(?P<number>(?<![\w.,]){DIGITS}{SCALE}){_NOT_MONEY}{_NO_THING}", re.I),
     re.compile(
         rf"\bbudget(?: (?:of|is|around|about|max|limit))*:? (?P<number>(?<![\w.,]){DIGITS})(?!\d){_NOT_MONEY}", re.I
     ),
@@ -79,13 +96,19 @@ _POWER = re.compile(
 _RACKS_WITH = re.compile(r"\bracks? ?,? ?(?:(?:at|of|with|for|rated at|limited to|capped at|up to|each) ?)*$", re.I)
 _RACKS_OF = re.compile(r"\bracks (?:of|rated at) $", re.I)
 _EACH = re.compile(r" (?:each|apiece|per cabinet|a cabinet)\b", re.I)
+# "One server per rack" bounds each rack, and not the cluster.
+_EACH_THING = (
+    r"(?: ?/ ?| (?:per|an?|each|every|in each|in every|in a|for each) )(?:rack|cabinet|row|room|site|aisle|pod)s?\b"
+)
+_NOT_EACH = f"(?!{_EACH_THING})"
+COUNT_EACH = re.compile(_BOUND + quantity(rf" (?:GPU )?(?:servers?|nodes?|racks?|switches){_EACH_THING}"), re.I)
 _RACK_UNITS = re.compile(
     _BOUND + quantity(r" ?(?:U\b(?!-)(?! racks?\b)|HE\b|RU\b|rack[ -]?units?\b)(?: of (?:rack )?space)?" + _TOP), re.I
 )
 _RACKS = re.compile(
     _BOUND + quantity(r" ?(?:x )?(?:(?:\d{2} ?U|full|standard|empty|free|19\"|19-inch|more) )*racks?\b" + _TOP), re.I
 )
-_SERVERS = re.compile(_BOUND + quantity(r" (?:GPU )?(?:servers?|nodes?)\b"), re.I)
+_SERVERS = re.compile(_BOUND + quantity(r" (?:GPU )?(?:servers?|nodes?)\b") + _NOT_EACH, re.I)
 _WATTS = {"w": 1.0, "k": 1e3, "m": 1e6}
 _THING = (
     r"(?:rate|speed|throughput|performance|(?:tok(?:en)?s?|images?|samples?)(?: ?/ ?(?:s(?:ec)?|min|h|d(?:ay)?)\b"
@@ -167,6 +190,19 @@ class ReadLimit:
 def asks_for_most(text: UnreadText) -> re.Match[str] | None:
     """Words that ask for the highest rate that limits allow: 'as fast as possible', 'what does ... buy'."""
     return text.find(_MOST)
+
+
+def exchange_rate_in(text: UnreadText) -> tuple[re.Match[str], str, float] | None:
+    """US dollars for one unit of another currency: the words, the currency, the rate."""
+    match = text.find(_EXCHANGE)
+    if match is None:
+        return None
+    unit = match["unit"] or match["unit_after"] or match["pair"]
+    return (
+        match,
+        currency_of(unit),
+        float((match["rate"] or match["rate_before"] or match["rate_pair"]).replace(",", ".")),
+    )
 
 
 def ranking_in(text: UnreadText) -> tuple[re.Match[str], str] | None:

@@ -172,11 +172,11 @@ def _family_names(item: Item) -> list[str]:
     numbered += [without_active] if without_active != short_name(item) else []
     first = re.split(r"[\s-]", short_name(item))[0]
     is_telling = len(first) > 2 and first.isalpha() and first.lower() not in _TOO_COMMON | FILLERS
-    # A lone size or form factor is no name: 32 GB, SXM2.
+    # A lone size, form factor or version is no name: 32 GB, SXM2, V3.
     return [
         name
         for name in (*numbered, *([first] if is_telling else []))
-        if not re.fullmatch(r"(?i)\w?\d+gb|sxm\d|fhhl", name)
+        if not re.fullmatch(r"(?i)\w?\d+gb|sxm\d|fhhl|v\d", name)
     ]
 
 

@@ -30,6 +30,7 @@ class Notes:
     # Targets that belong to one network, or by its place to one of two trainings; else empty.
     own_targets: dict[str | int, dict[str, Any]] = field(default_factory=dict)
     questions: list[Question] = field(default_factory=list)
+    refused_kind: Question | None = None  # the sentence is about work that is not sized
     unusable: list[str] = field(default_factory=list)  # phrases that have no place in a request
     currency: str = ""
     fabric_rate: re.Match[str] | None = None  # of each server or GPU, taken once the servers are known

@@ -6,6 +6,7 @@ from typing import Any
 
 from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
+from sizer.workload.kinds import Networks, kind_in
 from sizer.workload.request import SIZE_LIMITS, SizingRequest
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.data import (
@@ -23,7 +24,16 @@ from sizer.workload.sentence.equipment.gpus import qualify_gpus, read_gpu_memory
 from sizer.workload.sentence.equipment.named import read_named, read_part_counts, read_storage_kind, read_tier
 from sizer.workload.sentence.equipment.setting import read_setting
 from sizer.workload.sentence.language import find_language, settle_language
-from sizer.workload.sentence.limits import MOST_THING, RANKED, asks_for_most, limit_in, ranking_in, unit_price_in
+from sizer.workload.sentence.limits import (
+    COUNT_EACH,
+    MOST_THING,
+    RANKED,
+    asks_for_most,
+    exchange_rate_in,
+    limit_in,
+    ranking_in,
+    unit_price_in,
+)
 from sizer.workload.sentence.missing import existing_gpus, network_answers, target_answers
 from sizer.workload.sentence.names import DATASET, DNN, Mention, measurements, names_of, short_name
 from sizer.workload.sentence.notes import Notes
@@ -36,6 +46,7 @@ from sizer.workload.sentence.targets import (
     SAMPLES,
     ask_tokens,
     default_length,
+    leave_sizes_of_samples,
     read_epochs,
     read_habits,
     read_own_targets,
@@ -44,9 +55,8 @@ from sizer.workload.sentence.targets import (
     read_times,
 )
 from sizer.workload.sentence.team import read_growth, read_losses, read_team
-from sizer.workload.sentence.text import UnreadText, normal
+from sizer.workload.sentence.text import READ, UnreadText, normal
 from sizer.workload.sentence.transformer.mixture import read_mixture
-from sizer.workload.sentence.transformer.serving import leave_serving
 from sizer.workload.sentence.transformer.typos import ask_misspelt
 from sizer.workload.sentence.unavailable import read_outside
 from sizer.workload.sentence.unread import unread_words
@@ -56,7 +66,19 @@ MAX_CHARACTERS = 2_000
 EXAMPLE = "Train ResNet-50 on 22 TB of images of 113 kB at 40,000 images/s on DGX-1 with F800"
 
 # Questions in the order in which they are asked.
-_ORDER = ("number", "refused", "unavailable", "server", "task", "network", "layout", "target", "limit", "length")
+_ORDER = (
+    "number",
+    "refused",
+    "unavailable",
+    "server",
+    "task",
+    "network",
+    "layout",
+    "target",
+    "limit",
+    "currency",
+    "length",
+)
 _AMBIGUOUS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}\.\d{3}(?![\d.,]*\d)")
 _UNIT_AFTER = re.compile(r" ?[^\s,;.!?()]+")
 _CONFIDENCE = re.compile(
@@ -70,7 +92,8 @@ _INFERENCE = re.compile(
 )
 # "Classify 100 million images": only where samples are counted; a network that classifies may be trained.
 _CLASSIFY = re.compile(
-    rf"\b(?:classif(?:y|ying)|infer|score|label|annotate|analy[sz]e|tag|predict)(?= (?:about |all |our |some )*{COUNT}"
+    rf"\b(?:classif(?:y|ying)|infer|score|label|annotate|analy[sz]e|tag|predict|translate"
+    rf"|embed(?:dings? (?:of|for|from))?)(?= (?:about |all |our |some )*{COUNT}"
     rf" (?:\w+ )?{SAMPLES}\b)",
     re.I,
 )
@@ -86,14 +109,6 @@ _HOW_LONG = re.compile(
     r"(?: (?:take|last|need|finish\w*|be (?:done|finished)))?",
     re.I,
 )
-_OUT_OF_SCOPE = re.compile(
-    r"\b(?:real[ -]?time|online|production|interactive|low[ -]latency|live) (?:inference"
-    r"|inferencing|serving|predictions?)|\bmodel serving|\bserving (?:models?|traffic|requests)\b"
-    r"|\b(?:tokens?(?: ?/ ?s(?:ec)?| (?:per|a) second)|latency) (?:per|for each) (?:user|request|session|query)\b"
-    r"|\btime to first token\b|\bconcurrent (?:requests|sessions|chats|queries)\b",
-    re.I,
-)
-
 # What only the language models of a sentence with several networks have.
 _OF_LANGUAGE = frozenset(
     ("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "packing", "layout")
@@ -116,6 +131,8 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     text = UnreadText(normal(sentence))
     notes = Notes(text, catalog, [])
     _read(notes)
+    if notes.refused_kind is not None:  # what else the sentence says belongs to work that no request can state
+        return Reading(text.sentence, {}, (), notes.refused_kind, ())
     request = _request(notes)
     questions = sorted(notes.questions, key=lambda question: _ORDER.index(question.about))
     phrases = sorted(text.phrases, key=lambda phrase: (not phrase.words, phrase.start))
@@ -130,6 +147,8 @@ def _read(notes: Notes) -> None:
         text.record(need.match, f"needed by {need.day}")
     _ambiguous_numbers(notes)
     _confidence(notes)
+    _exchange_rate(notes)
+    leave_sizes_of_samples(notes)
     read_losses(notes)
     read_source(notes)
     read_fabrics(notes)
@@ -149,6 +168,8 @@ def _read(notes: Notes) -> None:
     read_setting(notes)
     read_outside(notes)
     _networks(notes)
+    if not _is_sized(notes):
+        return
     settle_language(notes, language)
     read_growth(notes)
     _ownership(notes, ownership_phrases(text.find))
@@ -180,6 +201,7 @@ def _read(notes: Notes) -> None:
     settle_fabrics(notes)
     read_batch(notes)
     _most(notes)
+    _ask_exchange_rate(notes)
 
 
 def _ambiguous_numbers(notes: Notes) -> None:
@@ -203,8 +225,27 @@ def _confidence(notes: Notes) -> None:
         notes.text.record(match, f"confidence {match[1]} %")
 
 
+def _exchange_rate(notes: Notes) -> None:
+    if found := exchange_rate_in(notes.text):
+        match, currency, rate = found
+        notes.state_currency(currency, match[0].strip())
+        notes.request["exchange_rate_usd"] = rate
+        notes.text.record(match, f"1 {currency} = {rate:g} USD")
+
+
+def _ask_exchange_rate(notes: Notes) -> None:
+    """Ask what a unit of a budget's currency is worth, where the catalogue has no prices in it."""
+    currency, budget = notes.request.get("currency"), notes.request.get("limits", {}).get("budget")
+    if budget is None or currency is None or "exchange_rate_usd" in notes.request:
+        return
+    if not any(price.currency == currency for price in notes.catalog.prices):
+        notes.ask(Question("currency", f"{budget:,.12g} {currency}", currency))
+
+
 def _limits(notes: Notes, *, with_servers: bool) -> None:
     """Money, watts, racks and rack units; a number of servers where it is no target itself."""
+    while match := notes.text.find(COUNT_EACH):
+        notes.leave(match)
     while limit := limit_in(notes.text, with_servers=with_servers):
         limits = notes.table("limits")
         words = limit.match[0].strip()
@@ -296,12 +337,32 @@ def _network_answer(notes: Notes, key: str, start: int, end: int) -> Answer:
     return Answer(name, notes.replaced(start, end, name))
 
 
+def _is_sized(notes: Notes) -> bool:
+    """Whether the sentence is about work that can be sized; another kind is refused, beside a training it is asked."""
+    is_language = [notes.catalog.dnns[key].transformer is not None for key in notes.dnns]
+    named = [one for one in notes.mentions if one.kind == DNN]
+    sentence = list(notes.text.sentence)
+    for one in named:
+        sentence[one.start : one.end] = READ * (one.end - one.start)
+    networks: Networks = "unknown"
+    if notes.means_language and all(is_language):
+        networks = "language"
+    elif named:
+        networks = "language" if is_language and all(is_language) else "other"
+    told = kind_in("".join(sentence), networks)
+    if told is None:
+        return True
+    words = notes.text.sentence[told.start : told.end].strip(" :;,.")
+    if told.clause is None:
+        notes.refused_kind = Question("refused", words, told.kind.refusal)
+        return False
+    start, end = told.clause
+    notes.ask(Question("task", words, told.kind.refusal, answers=(Answer("Training", notes.replaced(start, end, "")),)))
+    notes.text.mark(start, end)
+    return True
+
+
 def _task(notes: Notes) -> None:
-    if match := _OUT_OF_SCOPE.search(notes.text.sentence):
-        reason = "production inference is out of scope; ask for training, or for batch inference on a test set"
-        notes.refuse(match[0], reason)
-        notes.text.mark(match.start(), match.end())
-    leave_serving(notes, infers=_INFERENCE)
     trains = notes.text.find(_DOES_TRAIN)
     match = notes.text.find(_INFERENCE) or (None if trains else notes.text.find(_CLASSIFY))
     if match and trains:

@@ -5,7 +5,9 @@ from typing import Any, Literal
 
 from sizer.workload.sentence.text import Phrase
 
-About = Literal["number", "unavailable", "server", "task", "network", "layout", "target", "length", "limit", "refused"]
+About = Literal[
+    "number", "unavailable", "server", "task", "network", "layout", "target", "length", "limit", "currency", "refused"
+]
 
 
 @dataclass(frozen=True)
@@ -25,11 +27,13 @@ class Question:
     about : str
         ``number``: two readings; ``unavailable``: not in the catalogue; ``server``:
         which server the customer's existing GPUs are in; ``task``, ``network``, ``layout``, ``target``, ``length``
-        (of the training) and ``limit``: missing or with several readings; ``refused``: a value no request may have.
+        (of the training) and ``limit``: missing or with several readings; ``currency``: what a unit of it is worth;
+        ``refused``: a value no request may have.
     words : str
         Words of the sentence that raise it; "" where something is missing.
     reason : str
-        Of a refusal, a network or a layout, the sentence that says why; of what is not held, its kind in words.
+        Of a refusal, a network or a layout, the sentence that says why; of what is not held, its kind in words; of an
+        exchange rate the currency.
     available : tuple of str
         Of what is not held: what the catalogue has instead.
     answers : tuple of Answer

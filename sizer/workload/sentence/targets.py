@@ -19,7 +19,7 @@ from sizer.workload.sentence.text import READ
 SAMPLES = (
     r"(?:images?|imgs?|pictures?|pics?|photos?|photographs?|samples?|files?|sentences?"
     r"|sentence pairs?|sequences?|records?|frames?|"
-    r"scans?|volumes?|slides?|tiles?|patches|x-rays?|examples?|items?|fps)"
+    r"scans?|bild(?:er)?n?|volumes?|slides?|tiles?|patches|x-rays?|examples?|items?|fps)"
 )
 _PERIODS = {"s": 1.0, "min": 60.0, "h": HOUR_S, "d": DAY_S}
 _PER = r" ?(?:/|per|a|an|each|every) ?"
@@ -64,6 +64,19 @@ _TODAY = re.compile(
     r"(?: (?:today|now|currently))?(?=$|[ ,.;:!?)](?![\ue000-\ue006]))",
     re.I,
 )
+# "1,000 hours of audio" are data and no time limit; "2 days of training" are one.
+_MEDIA = r"(?:audio|speech|video|videos|footage|recordings?|music|sound|film|driving|flight|radio|EEG|ECG)"
+_DURATION = re.compile(
+    rf"{TIME}(?:(?: worth)? of (?!(?:the |our |wall|GPU)*(?:train|comput|work|run|time|clock|delivery|order|start))\w+"
+    rf"| (?:\w+ )?{_MEDIA}\b)",
+    re.I,
+)
+# "512 x 512", "96x96x96 voxels": how large a sample is, in points.
+_RESOLUTION = re.compile(
+    r"(?<![\w.,])(?:\d{3,5} ?x ?\d{3,5}|(?P<edge>\d{2,5}) ?x ?(?P=edge))(?: ?x ?\d{1,5})?"
+    r"(?: ?(?:px|pixels?|voxels?)\b)?(?![\w\ue000-\ue006])(?! ?(?:[GMT]i?[Bb]|[\ue000-\ue006]))",
+    re.I,
+)
 _HOW_LONG = re.compile(r"\b(?:how (?:long|many (?:minutes|hours|days|weeks|months))|what training time)\b", re.I)
 _FROM_SCRATCH = re.compile(r"\bfrom scratch\b", re.I)
 _EPOCHS = re.compile(rf"(?:\bfor )?{quantity(' ?-?(?:training )?epochs?')}(?!\w)", re.I)
@@ -78,6 +91,13 @@ _SECONDS = {
     "f": ("weeks", 2.0),
     "mo": ("d", 30.0),
 }
+
+
+def leave_sizes_of_samples(notes: Notes) -> None:
+    """Hours of recordings and points of images: they tell of the data what no request states."""
+    for pattern in (_DURATION, _RESOLUTION):
+        while match := notes.text.find(pattern):
+            notes.leave(match)
 
 
 def read_rate(notes: Notes) -> None:

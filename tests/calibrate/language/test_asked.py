@@ -30,8 +30,8 @@ def refusal(**changed):
         ({"precision": "mxfp9"}, "did you mean 'mxfp8'?"),
         ({"software": "nonsense"}, "software 'nonsense' is not known. Known are"),
         ({"software": "torchtittan"}, "did you mean 'torchtitan'?"),
-        ({"gpu": "B2000"}, "GPU 'B2000' is not in the catalogue; did you mean 'B200'?"),
-        ({"gpu": "H100X"}, "GPU 'H100X' is not in the catalogue; did you mean 'H100'?"),
+        ({"gpu": "B2000"}, "GPU 'B2000' is not in the catalogue. Known are"),
+        ({"gpu": "H100X"}, "GPU 'H100X' is not in the catalogue. Known are"),
     ],
 )
 def test_a_name_that_does_not_exist_is_refused_with_the_nearest(changed, says):

@@ -130,7 +130,8 @@ SENTENCES = (
     Expected("as fast as possible within 500,000 USD, ResNet-50", R50 | MOST | {"limits.budget": 500000}),
     Expected("What can I get for $1.2M? Running ResNet-50.", R50 | MOST | {"limits.budget": 1200000}),
     Expected(
-        "Budget 750k€, ResNet-50, as quick as possible", R50 | MOST | {"limits.budget": 750000, "currency": "EUR"}
+        "Budget 750k€ (1 € = 1.15 USD), ResNet-50, as quick as possible",
+        R50 | MOST | {"limits.budget": 750000, "currency": "EUR", "exchange_rate_usd": 1.15},
     ),
     Expected(
         "ResNet-50 20000 images/s, budget is half a million dollars", R50 | rate(20000) | {"limits.budget": 500000}
@@ -149,7 +150,10 @@ SENTENCES = (
         "The budget is between 400k and 500k USD; ResNet-50 at 15000 images/s",
         R50 | rate(15000) | {"limits.budget": 500000},
     ),
-    Expected("GBP 300k, ResNet-50, maximum throughput", R50 | MOST | {"limits.budget": 300000, "currency": "GBP"}),
+    Expected(
+        "GBP 300k at 1.31 USD per GBP, ResNet-50, maximum throughput",
+        R50 | MOST | {"limits.budget": 300000, "currency": "GBP", "exchange_rate_usd": 1.31},
+    ),
     Expected(
         "one rack, 15 kW, best possible speed for Inception-v3",
         {"w.dnn": "inception-v3", "limits.racks": 1, "limits.power_w": 15000} | MOST,

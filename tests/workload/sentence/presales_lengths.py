@@ -90,8 +90,8 @@ LENGTHS = (
     Expected("Llama 3 8B, 8k tokens, 1T tokens, 30 days", L8 | tokens(1e12) | time("30 d"), asks="layout"),
     # The size in a name is no number of tokens
     Expected(
-        "What is the most Llama 3 8B tokens per second for 1 million euros on H200?",
-        L8 | MOST | {"limits.budget": 1e6, "currency": "EUR"} | H200,
+        "What is the most Llama 3 8B tokens per second for 1 million euros on H200? One euro is 1.15 dollars.",
+        L8 | MOST | {"limits.budget": 1e6, "currency": "EUR", "exchange_rate_usd": 1.15} | H200,
     ),
     Expected(
         "As many Llama 3 8B tokens per second as possible with 40 kW per rack and 2 racks of B200",

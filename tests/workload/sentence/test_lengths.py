@@ -8,35 +8,6 @@ from sizer.workload.sentence.reader import read_sentence
 from tests.factories.examples import catalog
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Serve Llama 3 70B at 10,000 tokens/s on H200",
-        "Serve Llama 3 8B to users at 5,000 tokens/s on B200",
-        "Run inference with Llama 3 70B for 500 users",
-        "Deploy Llama 3 8B for 500 users at 5,000 tokens/s on B200",
-        "Host Llama 3 8B at 5,000 tokens/s on B200",
-        "Validate Llama 3 8B on 8 H100",
-    ],
-)
-def test_serving_of_a_language_model_is_refused(sentence):
-    question = read_sentence(sentence, catalog()).question
-    assert question.about == "refused"
-    assert question.reason.startswith("serving and inference of language models are out of scope")
-
-
-def test_of_a_training_that_is_followed_by_serving_the_serving_is_unread():
-    reading = read_sentence("Fine-tune Llama 3 8B on 100M tokens in a day and serve it to 500 users", catalog())
-    assert (reading.question, reading.unread) == (None, ("serve",))
-    assert "team" not in reading.request
-
-
-def test_a_validation_loss_is_no_inference():
-    reading = read_sentence("Llama 3 8B at 5,000 tokens/s, validation loss every hour", catalog())
-    assert reading.question is None
-    assert "validation" in reading.unread
-
-
 def test_too_few_tokens_for_the_samples_are_asked_for():
     question = read_sentence("Fine-tune Llama 3 8B on 100k samples in 8 hours, 4096 tokens", catalog()).question
     assert (question.about, question.words) == ("refused", "100k samples")

@@ -91,12 +91,6 @@ def test_of_a_model_that_is_not_held_the_nearest_in_size_are_offered():
     assert values(own)["w.dnn.parameters"] == 6e9
 
 
-def test_a_rate_for_each_user_is_interactive_serving():
-    question = read_sentence("50 tokens/s per user inference for 500 users on Llama 70B", catalog()).question
-    assert question is not None
-    assert (question.about, "out of scope" in question.reason) == ("refused", True)
-
-
 def test_networks_in_wide_use_are_offered_first():
     """MLPerf and the vendors' tables measured Llama 3 70B and ResNet-50 more often than any other."""
     for need, first in (

@@ -99,7 +99,6 @@ def question(sentence: str) -> str:
         ("ResNet-50 on 8 GPUs with 10 Tb", "bits"),
         ("ResNet-50 on 8 GPUs with 10 TB and 20 TB", "could both be the size"),
         ("train AlexNet in 3 hours", "length:  AlexNet"),
-        ("production inference of ResNet-50 at 5000 images/s", "out of scope"),
         ("as fast as possible with 10 users on ResNet-50 within 500,000 USD", "cannot be combined with [team]"),
         ("x" * (MAX_CHARACTERS + 1), "2,001 characters"),
     ],

@@ -10,6 +10,7 @@ from sizer.catalog.schema import Server
 from sizer.workload.sentence.equipment.named import NEGATION, NEGATION_AFTER, eras_meant
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import ends, quantity
+from sizer.workload.sentence.unavailable import ask_unavailable
 
 _GBIT = r"(?:Gbit/s|Gb/s|Gbps|Gbit|Gb|G)"
 _HOST = r"(?:GPU )?(?:servers?|nodes?|hosts?|machines?|box(?:es)?)"
@@ -25,6 +26,9 @@ _SERVER_RATE = re.compile(
 )
 # What leads out of the cluster, or around its fabric.
 _ELSEWHERE = re.compile(r" (?:up-?links?|campus|backbone|management|WAN|internet)\b", re.I)
+# "40 GbE only": of the cluster, whatever speed it is.
+_ONLY = re.compile(r" (?:only|exclusively)\b| (?:compute )?(?:fabric|cluster network|interconnect)\b", re.I)
+_ONLY_BEFORE = re.compile(r"\b(?:only|exclusively|nothing but)(?: have| use)? $", re.I)
 _GBIT_OF = {"g": 1.0, "t": 1000.0}
 
 
@@ -54,35 +58,44 @@ def read_fabrics(notes: Notes) -> None:
         notes.fabric_rate = match
         notes.text.mark(match.start(), match.end())
     links = fabric_links(notes.catalog)
+    allowed: list[str] = []
+    excluded: list[str] = []
     while match := notes.text.find(_fabric_pattern(notes.catalog)):
-        if match["other_speed"] or _ELSEWHERE.match(notes.after(match.end())):
-            notes.leave(match)  # a port of the storage or of the LAN; or no GPU server has it
+        is_only = _ONLY.match(notes.after(match.end())) or _ONLY_BEFORE.search(notes.before(match.start()))
+        if (match["other_speed"] and not is_only) or _ELSEWHERE.match(notes.after(match.end())):
+            notes.leave(match)  # a port of the storage or of the LAN
             continue
         named = (match["band"] or match["band_after"] or "").lower()
+        speed = match["speed"] or match["other_speed"]
         kinds = [
             link.id
-            for link in links
+            for link in (notes.catalog.links.values() if speed else links)
             if (match["infiniband"] and link.is_infiniband)
             or (match["ethernet"] and not link.is_infiniband)
             or link.id == named
-            or (match["speed"] and not link.is_infiniband and link.gbit_per_s.value == float(match["speed"]))
+            or (speed and not link.is_infiniband and link.gbit_per_s.value == float(speed))
         ]
+        if not kinds:
+            ask_unavailable(notes, "fabric", match.start(), match.end())
+            notes.text.mark(match.start(), match.end())
+            continue
         if match["ib_speed"]:
-            speed = float(match["ib_speed"])
-            kinds = [kind for kind in kinds if notes.catalog.links[kind].gbit_per_s.value == speed] or kinds
+            asked = float(match["ib_speed"])
+            kinds = [kind for kind in kinds if notes.catalog.links[kind].gbit_per_s.value == asked] or kinds
         is_excluded = re.search(rf"{NEGATION}$", notes.before(match.start()), re.I) is not None
         negated_after = re.compile(NEGATION_AFTER, re.I).match(notes.text.left, match.end())
         if negated_after is not None:
             is_excluded = True
             notes.text.mark(negated_after.start(), negated_after.end())
         if is_excluded:
-            kinds = [link.id for link in links if link.id not in kinds]
             _take_negation(notes, match.start())
-        platforms = notes.table("platforms")
-        platforms["fabrics"] = list(dict.fromkeys([*platforms.get("fabrics", []), *kinds]))
+        (excluded if is_excluded else allowed).extend(kinds)
         is_kind = len(kinds) > 1 and not match["ib_speed"] and (match["infiniband"] or match["ethernet"])
         names = match[0].strip() if is_kind else ", ".join(notes.catalog.links[kind].name for kind in kinds)
         notes.text.record(match, f"no {match[0].strip()}" if is_excluded else f"fabric {names}")
+    kinds = [one for one in allowed or (link.id for link in links) if one not in excluded]
+    if kinds and (allowed or excluded):
+        notes.table("platforms")["fabrics"] = list(dict.fromkeys(kinds))
 
 
 def settle_fabrics(notes: Notes) -> None:

@@ -1,7 +1,7 @@
 """What a sentence says about equipment: fabrics, storage tiers, servers, storage, vendors, and what is there."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sizer.catalog.generations import era_of, era_of_gpu, eras_of, usual_eras
@@ -26,7 +26,7 @@ _TIERS = {
 }
 NEGATION = (
     r"(?:\b(?:no|not|without|except(?: for)?|excluding|exclude|excludes|avoid|avoids|anything"
-    r" but|other than|rather than|instead of|never|nor)\b"
+    r" but|other than|rather than|instead of|never|nor|kein(?:e[nmrs]?)?|ohne|nicht)\b"
     r"(?: (?:the|any|a|on|with|from|by|use|using))*(?: new)? ?)"
 )
 NEGATION_AFTER = (
@@ -165,7 +165,8 @@ def _wanted_servers(notes: Notes, match: re.Match[str], ids: tuple[str, ...], co
 
 _NETWORKING = r"(?: (?:switch(?:es)?|networking|network gear|routers?)\b)"
 _GROUP = re.compile(
-    rf"(?P<negated>{NEGATION})?(?P<prefer>\b(?:prefer(?:s|red|ably|ence)?|ideally|favou?rs?"
+    rf"(?P<negated>{NEGATION})?(?P<than>\bthan )?"
+    r"(?P<prefer>\b(?:prefer(?:s|red|ably|ence)?|ideally|favou?rs?|rather|lieber|vorzugsweise"
     r"|likes?)\b(?: (?:vendors?|for|is|are|from|by|equipment))* ?:? ?)?"
     rf"(?P<only_before>\b(?:only|all|must be|strictly|exclusively|everything from)\b(?: from| by)? ?)?"
     r"(?:(?P<part_before>(?:GPU )?servers|compute|storage|arrays|filers|switches|networking)"
@@ -175,20 +176,40 @@ _GROUP = re.compile(
     r"(?P<only>[ -]only\b| exclusively\b)?(?P<shop>[ -](?:shop|house|customer|account|preferred)\b)?"
     rf"(?P<switches>{_NETWORKING})?(?P<gpus> (?:GPUs?|cards)\b)?"
     r"(?P<servers> (?:GPU )?(?:servers?|boxes|compute|nodes|hardware for compute)\b)?"
-    r"(?P<storage> (?:storage|arrays?|filers?|NAS)\b)?(?P<preferred_after> (?:is |are )?preferred\b)?"
+    r"(?P<storage> (?:storage|arrays?|filers?|NAS)\b)?"
+    r"(?P<preferred_after> (?:(?:is |are |would be )?(?:preferred|favou?red|liked)"
+    r"|preferably|if possible|where possible|bevorzugt)\b)?"
     rf"(?P<negated_after>{NEGATION_AFTER})?",
     re.I,
 )
 
 
+def _groups(text: str) -> Iterator[re.Match[str]]:
+    """Names with the words that say how they are meant; what follows a list that is excluded is said of its last."""
+    for match in _GROUP.finditer(text):
+        joins = list(re.finditer(_JOIN, text[match.start("names") : match.end("names")]))
+        if not (match["negated"] and joins and (_is_preferred(match) or match["only"])):
+            yield match
+            continue
+        join = next((one for one in reversed(joins) if "," in one[0]), joins[-1])
+        first = match.start("names")
+        parts = (
+            _GROUP.match(text, match.start(), first + join.start()),
+            _GROUP.match(text, first + join.end(), match.end()),
+        )
+        yield from (part for part in parts if part is not None)
+
+
 def read_named(notes: Notes) -> None:
     """Servers, storage and vendors by name: allowed, excluded or preferred."""
-    for match in list(_GROUP.finditer(notes.text.left)):
+    for match in list(_groups(notes.text.left)):
         start, end = match.start("names"), match.end("names")
         servers = [key for one in notes.mentions_in(start, end, SERVER) for key in one.ids]
         storage = [key for one in notes.mentions_in(start, end, STORAGE) for key in one.ids]
         vendors = list(dict.fromkeys(key for one in notes.mentions_in(start, end, VENDOR) for key in one.ids))
-        if servers or storage:
+        if match["than"]:
+            notes.leave(match)  # "rather Dell than HPE" excludes nobody
+        elif servers or storage:
             _items(notes, match, servers, storage)
         elif vendors and (match["switches"] or (match["part_before"] or "").lower() in ("switches", "networking")):
             notes.leave(match)  # a request chooses no vendor of switches
@@ -220,9 +241,16 @@ def _items(notes: Notes, match: re.Match[str], servers: list[str], storage: list
 
 
 def _vendors(notes: Notes, match: re.Match[str], vendors: list[str]) -> None:
-    if match["gpus"] or all(_makes_gpus_only(notes, one) for one in vendors):
-        _gpus_of_vendors(notes, match, vendors)
+    makers = [one for one in vendors if match["gpus"] or _makes_gpus_only(notes, one)]
+    if len(makers) == len(vendors):
+        if _is_preferred(match):
+            notes.leave(match)  # a preference among GPUs has no place in a request
+            return
+        _limit_gpus(notes, makers, _is_negated(match))
+        notes.text.record(match, f"{'no ' if _is_negated(match) else ''}GPUs of {', '.join(makers)}")
         return
+    if makers and _is_negated(match):
+        _limit_gpus(notes, makers, is_negated=True)
     servers = _of_vendors(notes, SERVER, vendors)
     storage = _of_vendors(notes, STORAGE, vendors)
     is_strict = bool(match["only"] or match["only_before"])
@@ -259,14 +287,10 @@ def _makes_gpus_only(notes: Notes, vendor: str) -> bool:
     return not any(is_of_vendor(one, vendor) for one in vendors_of(notes.catalog))
 
 
-def _gpus_of_vendors(notes: Notes, match: re.Match[str], vendors: list[str]) -> None:
-    """Only, or none of, the GPUs of some vendors; a preference among GPUs has no place in a request."""
-    if _is_preferred(match):
-        notes.leave(match)
-        return
+def _limit_gpus(notes: Notes, vendors: list[str], is_negated: bool) -> None:
+    """Only, or none of, the GPUs of some vendors."""
     catalog, eras = notes.catalog, eras_meant(notes)
     usable = usable_gpus(catalog)
-    is_negated = _is_negated(match)
     meant = [
         gpu for gpu in usable if any(is_of_vendor(catalog.gpus[gpu].vendor, one) for one in vendors) is not is_negated
     ]
@@ -275,7 +299,6 @@ def _gpus_of_vendors(notes: Notes, match: re.Match[str], vendors: list[str]) -> 
     platforms = notes.table("platforms")
     if gpus and gpus != usual and "gpus" not in platforms:
         platforms["gpus"] = gpus
-    notes.text.record(match, f"{'no ' if is_negated else ''}GPUs of {', '.join(vendors)}")
 
 
 def _allow(notes: Notes, part: str, keys: Iterable[str]) -> None:
