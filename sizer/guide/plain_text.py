@@ -98,7 +98,7 @@ def verdict_answer_text(result: SizingResult, claims: Sequence[Claim], simple: S
 
 def _design_lines(design: DesignAnswer) -> list[str]:
     quantities = design.quantities
-    usable, units = float(quantities.usable_bytes[0]), float(quantities.rack_units[0])
+    usable, units = design.usable_bytes, float(quantities.rack_units[0])
     capacity = f"{si(usable, 'B')} usable" if usable > 0 else "usable capacity not published"
     lines = [
         f"Design: {design.name}, {design.n_gpus} × {design.platform.gpu.name}",

@@ -14,6 +14,7 @@ from sizer.physical.components import CATEGORIES
 from sizer.present import words
 from sizer.present.bill_tables import CATEGORY_TITLES
 from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.storage_tiers import system_name, tier_label
 from sizer.present.text.verdict import verdict_text
 from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
@@ -116,10 +117,10 @@ def _answer(result: SizingResult) -> Iterator[_Figure]:
     yield _Figure("Design", design.name, verdict_text(result))
     yield _Figure("GPU servers", design.n_servers, design.platform.server.name, name="GpuServers")
     yield _Figure("GPUs", design.n_gpus, design.platform.gpu.name, name="Gpus")
-    yield _Figure("Storage nodes", design.storage_nodes or "none", design.platform.storage.name)
-    usable = float(counts.usable_bytes[0])
-    if usable > 0:
-        yield _figure("Usable capacity", usable, "B")
+    for tier in design.tiers:
+        yield _Figure(tier_label(tier, "Storage nodes"), tier.nodes or "none", system_name(tier))
+        if tier.usable_bytes > 0:
+            yield _figure(tier_label(tier, "Usable capacity"), tier.usable_bytes, "B")
     n_racks = counts.n_racks
     yield _Figure("Racks", n_racks, name="Racks")
     yield _Figure("Rack units", float(counts.rack_units[0]), unit="U", name="RackUnits")

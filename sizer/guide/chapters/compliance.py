@@ -17,11 +17,13 @@ from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.money import budget_text
 from sizer.present.text.plan import FEEDS_OF_RACKS, feed_counts, feed_names, few_supplies_text
 from sizer.present.text.redundancy import ONE_LOST
+from sizer.present.text.storage_tiers import OBJECT_STORAGE, TIER_CONTENTS
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.growth.text import demand_text, recommendation
 from sizer.questions.team.tables import least_served, percentile_text, wait_text
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.constraints.tiers import TierContent
 from sizer.sizing.stages.storage_rates import node_rates, node_write_rates, rate_is_unknown, write_rate_is_unknown
 
 
@@ -59,7 +61,7 @@ def requirements(context: GuideContext) -> Iterator[Requirement]:
     """All requirements of the request, in the order of the table."""
     yield from _targets(context)
     yield from _team(context)
-    yield _capacity(context)
+    yield from _capacity(context)
     yield from _storage_rates(context)
     yield from _tolerated_losses(context)
     yield from _growth(context)
@@ -147,13 +149,22 @@ def _growth(context: GuideContext) -> Iterator[Requirement]:
     yield Requirement(text, recommendation(growth).rstrip("."), is_met, "purchases")
 
 
-def _capacity(context: GuideContext) -> Requirement:
+def _capacity(context: GuideContext) -> Iterator[Requirement]:
+    """What each tier of the storage must hold."""
     stored = storage_demand(context.answers, context.result.request.data)
-    needed = stored.total_bytes
-    what = "data sets, checkpoints and other stored data" if needed > stored.sets_bytes else "data sets"
-    if stored.is_minimum:
-        return _checked(context, CheckKind.CAPACITY, f"Usable capacity of at least {si(needed, 'B')}", "storage", "")
-    return _checked(context, CheckKind.CAPACITY, f"Capacity for {si(needed, 'B')} of {what}", "storage", " usable")
+    for tier in context.design.tiers:
+        kind = CheckKind.WORKING_SET if tier.content is TierContent.WORKING_SET else CheckKind.CAPACITY
+        needed = si(tier.required_bytes, "B")
+        what = TIER_CONTENTS.get(tier.content, "")
+        if not what:
+            is_more = tier.required_bytes > stored.sets_bytes
+            what = "data sets, checkpoints and other stored data" if is_more else "data sets"
+        if tier.storage is None:
+            yield Requirement(f"Capacity for {needed} of {what}", OBJECT_STORAGE, None, "storage")
+        elif tier.content is TierContent.EVERYTHING and stored.is_minimum:
+            yield _checked(context, kind, f"Usable capacity of at least {needed}", "storage", "")
+        else:
+            yield _checked(context, kind, f"Capacity for {needed} of {what}", "storage", " usable")
 
 
 def _storage_rates(context: GuideContext) -> Iterator[Requirement]:

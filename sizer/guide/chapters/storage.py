@@ -49,6 +49,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "is_demonstrated": _is_demonstrated(storage),
         "data": _data(context),
         "mounts": _mounts(context),
+        "archives": platform.second_tier is not None,
     }
 
 

@@ -119,20 +119,6 @@ def power(design: DesignAnswer, which: str = "maximum", like_w: float | None = N
     return at_least(bool(counts.unknown_power), si(watts, "W", like=like_w))
 
 
-def storage(design: DesignAnswer) -> str:
-    """Storage in a few words: nodes, chassis and usable capacity."""
-    parts = design.platform
-    usable = float(design.quantities.usable_bytes[0])
-    room = ", " + f"{si(usable, 'B')} usable" if usable > 0 else ""
-    nodes, per_unit = design.storage_nodes, parts.storage.nodes_per_unit
-    if not nodes:
-        return parts.storage.name + room
-    if per_unit is not None and per_unit.value > 1:
-        chassis = -(-nodes // per_unit.value)
-        return _inside(words.plural(nodes, "node"), words.plural(chassis, "chassis")) + room
-    return f"{words.plural(nodes, 'node')}{room}"
-
-
 def _inside(things: str, places: str) -> str:
     return f"{things} in {places}"
 
