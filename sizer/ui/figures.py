@@ -93,5 +93,5 @@ def price(design: DesignAnswer) -> HeadlineItem:
     if bill.net_total.is_unknown:
         return HeadlineItem(PRICE, label, TO_BE_QUOTED, open_items)
     if bill.is_complete:
-        return HeadlineItem(PRICE, label, money(bill.total, bill.currency), "every item priced")
+        return HeadlineItem(PRICE, label, money(bill.total, bill.currency), result_text.open_prices(bill).rstrip("."))
     return HeadlineItem(PRICE, f"{label}, at least", money(bill.total, bill.currency), open_items)

@@ -190,7 +190,7 @@ def _categories(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCel
     label = "Total, at least" if bill.net_total.n_open else "Total"
     sheet.write_formula(row, 0, f"={cells.cell('Description', cells.total_row)}", total, label)
     sheet.write_blank(row, 1, None, total)
-    amount = bill.net_total if bill.net_total.is_unknown else replace(bill.net_total, amount=bill.total, n_open=0)
+    amount = bill.net_total if bill.net_total.is_unknown else replace(bill.purchase, n_open=0)
     place = cells.cell("Extended net", cells.total_row)
     sheet.write_formula(row, 2, f"={place}", sheets.formats["total-money"], shown(amount))
     sheets.book.define_name("TotalPrice", f"={place}")
@@ -234,7 +234,7 @@ def _terms(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCells) -
         row += 1
         sheets.text(sheet, row, 0, label)
         sheet.write_formula(row, 2, formula, money, shown(amount))
-        sheets.text(sheet, row, 3, f"{note}; before the discount of the deal" if is_told else note, "muted")
+        sheets.text(sheet, row, 3, note, "muted")
     row += 1
     sheets.text(sheet, row, 0, "Longest known lead time")
     weeks = bill.longest_lead_weeks

@@ -92,6 +92,9 @@ def price_label(bill: Bill) -> str:
 def open_prices(bill: Bill) -> str:
     """How much of the bill has a price."""
     missing = bill.net_total.n_open
+    if not missing and bill.open_options:
+        options = words.plural(len(bill.open_options), "optional line")
+        return f"The total is complete; {options} {by_count(len(bill.open_options), 'needs', 'need')} a quote."
     if not missing:
         return "Every line has a price."
     if missing == len(bill.bought):
