@@ -11,6 +11,7 @@ from sizer.physical.racks.feed_loads import feed_loads
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
+from sizer.present.text.as_quoted import chance_as_quoted
 from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.checks import amount_text, known_text, missing_text, open_text
 from sizer.present.text.design_size import asked_target_text
@@ -24,6 +25,7 @@ from sizer.questions.team.tables import least_served, percentile_text, wait_text
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import TierContent
+from sizer.sizing.design.spares import design_odds_as_quoted, odds_as_quoted
 from sizer.sizing.stages.storage_rates import node_rates, node_write_rates, rate_is_unknown, write_rate_is_unknown
 
 
@@ -85,16 +87,20 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
             reached = time_text(answer)
         else:
             reached = throughput_text(answer)
-        chance = f"probability {words.chance(answer.probability)}"
+        odds = odds_as_quoted(design, answer)
+        chance = f"probability {chance_as_quoted(odds)}"
         if context.result.maximum is not None:
             target_rate = answer.workload.target.samples_per_s or 0.0
             rate = f"{significant(target_rate)}{words.NO_BREAK}{words.sample_unit(answer.dnn)}"
             chance = f"{rate} with {words.chance(answer.probability)} confidence"
         is_even = words.is_even(answer.probability)
-        yield Requirement(target, f"{reached}, {chance}", answer.target_check.is_met, "performance", is_even)
+        yield Requirement(
+            target, f"{reached}, {chance}", odds.check(context.result.request.confidence).is_met, "performance", is_even
+        )
     if not is_joint:
         return
-    is_met, probability = design.target_check.is_met, words.chance(design.probability)
+    joint = design_odds_as_quoted(design)
+    is_met, probability = joint.check(context.result.request.confidence).is_met, chance_as_quoted(joint)
     if design.conditional_on:
         probability = f"{probability}: {missing_text(design.conditional_on)} not published"
         is_met = False if design.target_check is CheckResult.NOT_MET else None

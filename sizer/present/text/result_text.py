@@ -12,6 +12,7 @@ from sizer.physical.components import Network
 from sizer.physical.networks.storage_networks import GATEWAY_HEADROOM, gateway_port_bytes_per_s
 from sizer.present import words
 from sizer.present.charts import next_bottleneck
+from sizer.present.text.as_quoted import chance_as_quoted
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts, throughput_text
 from sizer.present.text.checks import conditional_sentence
@@ -22,6 +23,7 @@ from sizer.present.text.storage_need import storage_need_sentences
 from sizer.present.text.verdict import runner_up_text
 from sizer.present.text.warnings import design_warnings
 from sizer.sizing.checks import CheckResult
+from sizer.sizing.design.spares import design_odds_as_quoted
 from sizer.sizing.reasons import BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.language import LanguageWork
@@ -58,8 +60,9 @@ def limit(answer: WorkloadAnswer, named: bool) -> str:
 
 def doubt(result: SizingResult) -> list[str]:
     """Sizing confidence, and the number of assumptions."""
-    chance, asked = words.chance(result.design.probability), words.percent(result.request.confidence)
-    check = result.design.target_check
+    odds = design_odds_as_quoted(result.design)
+    chance, asked = chance_as_quoted(odds), words.percent(result.request.confidence)
+    check = odds.check(result.request.confidence)
     several = len(result.design.workloads) > 1
     text = f"The probability of meeting {'all targets' if several else 'the target'} is {chance}"
     if result.design.conditional_on and check is not CheckResult.NOT_MET:
