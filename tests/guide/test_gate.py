@@ -13,6 +13,7 @@ from sizer.present.performance_tables import scaling_rows
 from sizer.present.text.result_text import open_prices
 from sizer.questions.data.analysis import data_plan
 from sizer.questions.growth.tables import criterion_text
+from sizer.questions.scale.arrangements import arrangements
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -132,3 +133,12 @@ def test_no_efficiency_above_one_is_called_so(result):
     for answer in result.design.workloads:
         shares = [row for row in scaling_rows(answer) if "efficiency" in row[0].lower()]
         assert all(float(value.split("\u202f")[0]) <= 100 for _, value in shares), shares
+
+
+def test_arrangements_of_the_same_gpus_have_the_storage_of_the_design():
+    """The 32 nodes behind the fast tier stand behind every server that is compared: 8 chassis of 4 U."""
+    result = sized("driving-two-tiers")
+    found, _ = arrangements(result.request, result.design, result.design.n_gpus, catalog())
+    assert len({one.platform.server.id for one in found}) > 1
+    assert {one.platform.tier_key for one in found} == {"isilon-h5600"}
+    assert {one.platform.second_tier.nodes for one in found} == {32}

@@ -25,8 +25,9 @@ from sizer.present import words
 from sizer.present.text.storage_tiers import TIER_CONTENTS, system_name
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import StorageTier, TierContent
+from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.result import DesignAnswer
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s, storage_nic_bytes_per_s
 from sizer.sizing.stages.storage_rates import mount_rate, node_read_rate, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun, sequential_bytes_per_s
@@ -271,7 +272,8 @@ def storage_tests(
         need, bound = _need_bytes_per_s(design) * share, RAW_TEST_SHARE * _line_bytes_per_s(design, int(run.servers[0]))
         required = _required_bytes_per_s(design) * share
         if key == "read-all":
-            required = max(required, data_request.minimum_read_bytes_per_s or 0.0)
+            restarts = (_restart_bytes_per_s(design, answer) for answer in design.workloads)
+            required = max(required, data_request.minimum_read_bytes_per_s or 0.0, *restarts)
         expect, limit = interval(rate, "B/s"), float(rate.low)
         basis = "90\u202f% interval of storage, mounts and links, without decoding"
         if float(rate.low) == float(rate.value) and is_local:
@@ -307,6 +309,11 @@ def _line_bytes_per_s(design: DesignAnswer, servers: int) -> float:
         return math.inf
     lines = (counts.front_end_bytes_per_s[0], counts.gateway_bytes_per_s[0])
     return min(servers * storage_nic_bytes_per_s(platform), *(float(line) for line in lines if line > 0))
+
+
+def _restart_bytes_per_s(design: DesignAnswer, answer: WorkloadAnswer) -> float:
+    """Rate at which a restart loads its checkpoint in the time that the storage is sized for. [B/s]"""
+    return 0.0 if answer.job is None else checkpoint_storage(design, answer.job).restart_need_bytes_per_s
 
 
 def _required_bytes_per_s(design: DesignAnswer) -> float:

@@ -93,18 +93,18 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
         yield AcceptanceTest(key, "training", text, interval(rate, unit), criterion.text, why, sources, criterion)
     load = answer.cpu_utilization_fraction
     if answer.language is None and float(load.value) >= _LEAST_LOAD:
-        criterion = most(100 * float(load.high), "%") if load.high < 1 else None
+        limit = most(100 * float(load.high), "%") if load.high < 1 else None
         yield AcceptanceTest(
             "cpu-load",
             "training",
             f"{run}; read the load of the physical cores (mpstat) after the first epoch.",
             in_interval(*(_percent(end) for end in load)),
             f"at most {_percent(float(load.high))}"
-            if criterion is not None
+            if limit is not None
             else "recorded only: the host data path may be the bottleneck",
             "rate times the calibrated host time per sample",
             _sources(answer),
-            criterion,
+            limit,
         )
     yield from _time(answer, run)
 

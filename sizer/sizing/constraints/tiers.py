@@ -177,6 +177,19 @@ def with_tiers(
     return same_list(found)
 
 
+def with_tier_of(own: Platform, platforms: Sequence[Platform], catalog: Catalog) -> list[Platform]:
+    """Platforms with the second tier of a design, for a comparison of equals; those that it cannot join drop out."""
+    tier = own.second_tier
+    if tier is None:
+        return list(platforms)
+    joined = ((one, network_of_tier(catalog, one, tier.storage)) for one in platforms)
+    return [
+        _of_two_tiers(one, tier, is_in_band=network is NetworkRole.IN_BAND)
+        for one, network in joined
+        if network is not None
+    ]
+
+
 def _of_two_tiers(platform: Platform, tier: SecondTier, *, is_in_band: bool) -> Platform:
     """A platform with a second tier; the same object for the same question, whose parts are counted already."""
     storage = None if tier.storage is None else identity_of(tier.storage)
