@@ -12,7 +12,7 @@ TIER_NAMES = {
 # What a tier of two holds; a single one holds what the chapter about the data lists.
 TIER_CONTENTS = {
     TierContent.WORKING_SET: "working set and checkpoints",
-    TierContent.ALL_DATA: "all data, snapshots and reserve",
+    TierContent.ALL_DATA: "data, snapshots and reserve",
 }
 OBJECT_STORAGE = "object storage of the customer"
 
