@@ -20,9 +20,11 @@ from sizer.present.text.design_size import binding_text
 from sizer.present.text.memory import host_memory_sentences
 from sizer.present.text.stacks import default_stack_texts
 from sizer.present.text.storage_need import storage_need_sentences
+from sizer.present.text.storage_tiers import system_name
 from sizer.present.text.verdict import runner_up_text
 from sizer.present.text.warnings import design_warnings
 from sizer.sizing.checks import CheckResult
+from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.design.spares import design_odds_as_quoted
 from sizer.sizing.reasons import BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
@@ -278,12 +280,16 @@ def epochs_text(answer: WorkloadAnswer) -> str:
 
 
 def storage_name(design: DesignAnswer) -> str:
-    """'8 Isilon F800 nodes in 2 chassis', or the name of storage that is not counted by the node."""
-    name = design.platform.storage.name
-    nodes, per_unit = design.storage_nodes, design.platform.storage.nodes_per_unit
+    """'8 Isilon F800 nodes in 2 chassis', or the name of storage that is not counted by the node; tier by tier."""
+    return words.listed([_storage_name(tier) for tier in design.tiers])
+
+
+def _storage_name(tier: StorageTier) -> str:
+    name, nodes = system_name(tier), tier.nodes
     if not nodes:
         return name
     text = f"{grouped(nodes)} {name} {by_count(nodes, 'node', 'nodes')}"
+    per_unit = None if tier.storage is None else tier.storage.nodes_per_unit
     if per_unit is not None and per_unit.value > 1:
         text += f" in {grouped(-(-nodes // per_unit.value))} chassis"
     return text
