@@ -14,6 +14,7 @@ from sizer.bom.bill import Bill
 from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
 from sizer.present.text.design_size import binding_limit_text
+from sizer.sizing.constraints.tiers import usable_for_data_bytes
 from sizer.sizing.design.workload_figures import WorkloadFigures
 from sizer.sizing.reasons import Binding
 from sizer.sizing.result import design_name
@@ -129,7 +130,7 @@ def design_cells(
     platform: Platform, n_servers: int, storage_nodes: int, counts: Quantities, bill: Bill
 ) -> dict[str, Any]:
     """Values of a design that do not depend on what runs on it; ``counts`` are of one row."""
-    usable = float(counts.usable_bytes[0])
+    usable = usable_for_data_bytes(platform, storage_nodes)
     return {
         "design.name": design_name(platform, n_servers, storage_nodes),
         "design.server": platform.server.id,

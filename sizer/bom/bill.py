@@ -183,6 +183,11 @@ class BillLine:
         return None if price is None else round_money(price * self.quantity)
 
 
+def reduction(amount: Decimal, deal_discount_percent: Decimal) -> Decimal:
+    """What the discount of the deal takes off a sum of net prices, in whole cents."""
+    return round_money(amount * deal_discount_percent / 100)
+
+
 @dataclass(frozen=True)
 class Bill:
     """A bill. Taxes, freight and duties are in no amount."""
@@ -213,12 +218,22 @@ class Bill:
     @property
     def deal_reduction(self) -> Decimal:
         """What the discount of the deal takes off the priced part."""
-        return round_money(self.net_total.amount * self.deal_discount_percent / 100)
+        return reduction(self.net_total.amount, self.deal_discount_percent)
 
     @property
     def total(self) -> Decimal:
         """What the priced lines cost; it reads "at least" while a bought line lacks a price."""
         return self.net_total.amount - self.deal_reduction
+
+    @property
+    def purchase(self) -> Sum:
+        """What the customer pays for all lines that are bought: the known amount, and the lines to be quoted."""
+        return replace(self.net_total, amount=self.total)
+
+    @property
+    def open_options(self) -> tuple[BillLine, ...]:
+        """Optional lines without a price: in no total."""
+        return tuple(line for line in self.lines if line.status == "optional" and line.extended_net is None)
 
     @property
     def is_complete(self) -> bool:
@@ -247,18 +262,23 @@ class Bill:
 
     @property
     def one_off(self) -> Sum:
-        """Net price of what is bought once (CapEx), before the discount of the deal."""
-        return Sum.of(line.extended_net for line in self.bought if not line.is_recurring)
+        """What is paid for what is bought once (CapEx)."""
+        return self._after_deal(line.extended_net for line in self.bought if not line.is_recurring)
 
     @property
     def recurring(self) -> Sum:
-        """Net price of support and subscriptions over their terms, before the discount of the deal."""
-        return Sum.of(line.extended_net for line in self.bought if line.is_recurring)
+        """What is paid for support and subscriptions over their terms: the rest of the total."""
+        n_open = sum(line.extended_net is None for line in self.bought if line.is_recurring)
+        return Sum(self.total - self.one_off.amount, n_open)
 
     @property
     def yearly(self) -> Sum:
-        """Net price of one year of support and subscriptions (OpEx), before the discount of the deal."""
-        return Sum.of(line.yearly_net for line in self.bought if line.is_recurring and line.quantity)
+        """What is paid for one year of support and subscriptions (OpEx)."""
+        return self._after_deal(line.yearly_net for line in self.bought if line.is_recurring and line.quantity)
+
+    def _after_deal(self, amounts: Iterable[Decimal | None]) -> Sum:
+        found = Sum.of(amounts)
+        return replace(found, amount=found.amount - reduction(found.amount, self.deal_discount_percent))
 
     @property
     def longest_lead_weeks(self) -> int | None:

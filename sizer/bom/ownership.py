@@ -17,7 +17,7 @@ from sizer.workload.request import SizingRequest
 CostKind = Literal["purchase", "support", "energy", "space", "care"]
 COST_KINDS: tuple[CostKind, ...] = get_args(CostKind)
 # What is missing of a cost, so that it reads "at least".
-Missing = Literal["prices", "renewals", "electricity", "watts", "cooling", "space"]
+Missing = Literal["prices", "renewals", "electricity", "watts", "cooling", "space", "growth"]
 # Categories of the bill that support, as a share of a price, is not paid for.
 UNSUPPORTED = ("support", "service")
 _NOTHING = Decimal("0.00")
@@ -35,6 +35,7 @@ class OwnershipRates:
     space_per_rack_month: Decimal | None = None
     care_percent: Decimal = Decimal(0)  # a year, of the purchase: staff, space and maintenance
     asks_space: bool = False  # whether a missing price of space makes the total "at least"
+    grows: bool = False  # whether more is bought later, which no rate here counts
 
     @property
     def has_space(self) -> bool:
@@ -136,6 +137,8 @@ def rates_of(request: SizingRequest, years: int | None = None) -> OwnershipRates
         Default: those of [ownership], else of [rental].
     """
     asked, rental = request.ownership, request.rental
+    # A rental offer is compared with owning the same first purchase.
+    grows = years is None and request.growth is not None
     if years is None:
         years = asked.years if asked is not None else rental.years if rental is not None else 1
     return OwnershipRates(
@@ -147,6 +150,7 @@ def rates_of(request: SizingRequest, years: int | None = None) -> OwnershipRates
         space_per_rack_month=None if asked is None else asked.space_per_rack_month,
         care_percent=Decimal(0) if rental is None else rental.yearly_cost_percent,
         asks_space=asked is not None,
+        grows=grows and years > 1,
     )
 
 
@@ -207,6 +211,7 @@ def ownership_cost(bill: Bill, rates: OwnershipRates, footprint: Footprint) -> O
         ("watts", rate is not None and footprint.is_draw_at_least),
         ("cooling", rate is not None and rates.pue_ratio is None),
         ("space", rates.asks_space and not rates.has_space and not rates.care_percent),
+        ("growth", rates.grows),
     ]
     return OwnershipCost(
         currency=bill.currency,

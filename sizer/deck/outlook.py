@@ -91,14 +91,15 @@ def _scaling_texts(answer: WorkloadAnswer, n_gpus: int) -> Iterator[str]:
 
 
 def _efficiencies(context: GuideContext) -> Table:
+    name = words.scaling_name(is_language=any(answer.language is not None for answer in context.answers))
     return record_table(
         "efficiencies",
-        f"Scaling efficiency at {words.plural(context.design.n_gpus, 'GPU')}",
+        f"{name} at {words.plural(context.design.n_gpus, 'GPU')}",
         context.answers,
         [
             Field("Workload", lambda answer: answer.workload.name, width=60),
             Field(
-                f"Efficiency at {grouped(context.design.n_gpus)} GPUs",
+                f"{name} at {grouped(context.design.n_gpus)} GPUs",
                 lambda answer: words.percent(answer.scaling_efficiency),
                 "right",
                 40,

@@ -183,9 +183,10 @@ class Cluster:
             lines.append(f"on {parts.storage_server.name}")
         if parts.attachment == "lan":
             lines.append("existing, provided by others")
-        usable = float(self.design.quantities.usable_bytes[0])
-        if usable > 0:
-            lines.append(f"{si(usable, 'B')} usable" + (" in the fast tier" if parts.second_tier is not None else ""))
+        for tier in self.design.tiers:
+            if tier.usable_bytes > 0:
+                where = f" on {tier.storage.name}" if parts.second_tier is not None and tier.storage is not None else ""
+                lines.append(f"{si(tier.usable_bytes, 'B')} usable{where}")
         return lines
 
     def title(self) -> str:

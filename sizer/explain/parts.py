@@ -6,7 +6,7 @@ from sizer.base.quantities import NARROW_SPACE, grouped, plain, si
 from sizer.bom.bill import Bill, BillLine
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device
+from sizer.catalog.schema import Device, Storage
 from sizer.explain.inputs import Explanation, assumed, in_unit, input_row, inputs_table, number
 from sizer.physical.capacity import capacity_ladder
 from sizer.physical.components import Component
@@ -17,7 +17,9 @@ from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.design_size import binding_text
 from sizer.present.text.plan import note_text
+from sizer.present.text.storage_tiers import system_name, tier_label
 from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
+from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.target_text import target_text
 
@@ -56,23 +58,10 @@ def gpus(result: SizingResult, catalog: Catalog) -> Explanation:
 def capacity(result: SizingResult, catalog: Catalog) -> Explanation:
     """Usable capacity, step by step from the raw capacity."""
     del catalog
-    design, storage = result.design, result.design.platform.storage
-    usable = float(design.quantities.usable_bytes[0])
-    steps = capacity_ladder(storage, design.platform.capacity_option, design.storage_nodes)
-    rows, before = [], 0.0
-    for step in steps:
-        left = step.capacity_bytes
-        share = f"× {number(left / before)}, gives " if before and step.label != "usable" else ""
-        rows.append(
-            row(
-                f"{words.capital(step.label)}: {note_text(step.how)}",
-                share + in_unit(left, "B"),
-                Cell("", (step.source,) if step.source else ()),
-            )
-        )
-        before = left
-    if not usable > 0:
-        rows.append(input_row(f"usable capacity of {storage.name}", words.NOT_PUBLISHED))
+    design = result.design
+    usable = design.usable_bytes
+    rows = [one for tier in design.tiers if tier.storage is not None for one in _ladder_rows(tier, tier.storage)]
+    names = [system_name(tier) for tier in design.tiers]
     demand = storage_demand(design.workloads, result.request.data)
     answer = si(usable, "B") if usable > 0 else words.NOT_PUBLISHED
     return Explanation(
@@ -82,8 +71,24 @@ def capacity(result: SizingResult, catalog: Catalog) -> Explanation:
         inputs_table("capacity", rows),
         (f"{_demand_text(demand)}; {_room(design)}.",),
         ("An exact sum of published capacities." if usable > 0 else "No published value: confirm that the data fit.",),
-        assumed(result, [storage.name], ("raw", "usable", "nodes", "protection", "spare", "stripe")),
+        assumed(result, names, ("raw", "usable", "nodes", "protection", "spare", "stripe")),
     )
+
+
+def _ladder_rows(tier: StorageTier, storage: Storage) -> Iterator[Row]:
+    """Steps from the raw to the usable capacity of one tier."""
+    before = 0.0
+    for step in capacity_ladder(storage, tier.capacity_option, tier.nodes):
+        left = step.capacity_bytes
+        share = f"× {number(left / before)}, gives " if before and step.label != "usable" else ""
+        yield row(
+            f"{words.capital(tier_label(tier, step.label))}: {note_text(step.how)}",
+            share + in_unit(left, "B"),
+            Cell("", (step.source,) if step.source else ()),
+        )
+        before = left
+    if not tier.usable_bytes > 0:
+        yield input_row(f"usable capacity of {storage.name}", words.NOT_PUBLISHED)
 
 
 def _demand_text(demand: StorageDemand) -> str:

@@ -13,7 +13,7 @@ from sizer.physical.components import Network, Quantities
 from sizer.physical.existing_use import ExistingUse
 from sizer.physical.host_memory import page_cache_bytes
 from sizer.physical.platform import SecondTier
-from sizer.present.design_summary import design_summary
+from sizer.present.design_summary import design_summary, tier_fields
 from sizer.present.text.assumptions import assumption_rows, question_texts
 from sizer.present.text.bill_lines import change_text, note_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
@@ -144,6 +144,8 @@ def _design(design: DesignAnswer) -> dict[str, object]:
         "host_memory_bytes": None if platform.server.memory_bytes is None else platform.server.memory_bytes.value,
         "page_cache_bytes": page_cache_bytes(platform.server, platform.gpus_per_server, platform.gpu),
         **fields_of(platform, "gpus_per_server", "fabric"),
+        "usable_bytes": design.usable_bytes,
+        "tiers": [tier_fields(tier) for tier in design.tiers],
         **_quantities(counts),
         "existing": None if design.existing is None else _existing(design.existing),
         "workloads": [_workload(design, answer) for answer in design.workloads],
@@ -198,7 +200,7 @@ def _check(check: DesignCheck) -> dict[str, object]:
 
 def _quantities(counts: Quantities) -> dict[str, object]:
     """Quantities of one design: the only row of each array."""
-    of_row = ("rack_units", "power_typical_w", "power_max_w", "weight_kg", "raw_bytes", "usable_bytes")
+    of_row = ("rack_units", "power_typical_w", "power_max_w", "weight_kg", "raw_bytes")
     return {
         "racks": counts.n_racks,
         "new_racks": counts.racks[0],

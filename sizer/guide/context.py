@@ -28,7 +28,7 @@ from sizer.sizing.design.decisions import Decisions, decisions
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.next_sizes import next_sizes
 from sizer.sizing.growth.growth_plan import growth_plan
-from sizer.sizing.growth.result import GrowthPlan, without_money
+from sizer.sizing.growth.result import GrowthPlan, as_billed, without_money
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, SizingResult, SpareCost, WorkloadAnswer
 from sizer.sizing.surer_design import surer_design
@@ -183,7 +183,7 @@ class GuideContext:
     def growth_plan(self) -> tuple[GrowthPlan | None, str]:
         """Purchases of every year; None with the reason where no design meets the first year."""
         try:
-            plan = growth_plan(self.result.request, self.catalog)
+            plan = as_billed(growth_plan(self.result.request, self.catalog), self.design)
             return without_money(plan) if self.design.bill.is_customer_copy else plan, ""
         except (InfeasibleError, RequestError) as error:
             return None, str(error)

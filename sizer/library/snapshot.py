@@ -187,7 +187,7 @@ def _figures(design: DesignAnswer) -> tuple[HeadlineFigure, ...]:
         servers=design.n_servers,
         storage_nodes=design.storage_nodes,
         workloads=[figure for number in range(len(design.workloads)) for figure in _workload(design, number)],
-        usable_bytes=_number(counts.usable_bytes[0]),
+        usable_bytes=_number(design.usable_bytes),
         power_w=_number(counts.power_max_w[0]),
         has_unknown_power=bool(counts.unknown_power),
         rack_units=_number(counts.rack_units[0]),

@@ -76,7 +76,6 @@ class Quantities:
     power_max_w: Floats  # upper end of brackets; feeds and cooling are sized with it
     weight_kg: Floats
     raw_bytes: Floats
-    usable_bytes: Floats
     unknown_power: tuple[str, ...]  # item ids without even a bracket: the totals read "at least"
     unknown_weight: tuple[str, ...]
     front_end_bytes_per_s: Floats  # line rate of the storage front end (all nodes)

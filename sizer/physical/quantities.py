@@ -108,7 +108,6 @@ def quantities(
         power_max_w=power.max_w,
         weight_kg=power.weight_kg,
         raw_bytes=raw_bytes(platform.storage, platform.capacity_option, rows.nodes),
-        usable_bytes=usable_bytes(platform.storage, platform.capacity_option, rows.nodes),
         unknown_power=power.unknown_power,
         unknown_weight=power.unknown_weight,
         front_end_bytes_per_s=net.front_end_bytes_per_s,

@@ -1,7 +1,6 @@
 """Tables of what the design consists of and costs."""
 
 from collections.abc import Container
-from dataclasses import replace
 from decimal import Decimal
 
 from sizer.base.money import percent
@@ -157,7 +156,7 @@ def total_rows(bill: Bill) -> list[tuple[str, str]]:
         taken = words.TO_BE_QUOTED if net.is_unknown else f"\u2212{amount_text(bill.deal_reduction)}"
         share = f"{percent(bill.deal_discount_percent)}{words.NO_BREAK}%"
         rows.append((f"Discount of the deal, {share}", taken))
-    return [*rows, (f"Total, {bill.currency}", sum_text(replace(net, amount=bill.total)))]
+    return [*rows, (f"Total, {bill.currency}", sum_text(bill.purchase))]
 
 
 def sum_text(amount: Sum) -> str:
@@ -237,6 +236,11 @@ def cost_table(result: SizingResult) -> Table:
                 (CATEGORY_TITLES[category], _part_text(part.net_total), _known(part))
                 for category, part in parts
                 if part.bought
+            ),
+            *(
+                [("Discount of the deal", f"\u2212{amount_text(bill.deal_reduction)}", "")]
+                if bill.deal_reduction and parts
+                else []
             ),
             row("Bought once", sum_text(bill.one_off), "", kind="total"),
             ("Support and subscriptions per year", _yearly_text(bill), ""),

@@ -35,7 +35,7 @@ from sizer.present.charting import (
     time_unit,
 )
 from sizer.present.text.stages import measurement_text
-from sizer.present.words import capital, headroom, percent, plural, sample_unit
+from sizer.present.words import capital, headroom, percent, plural, sample_unit, scaling_name
 from sizer.present.words import stage as stage_word
 from sizer.sizing.result import STAGES, NearbyMeasurement, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 
@@ -238,7 +238,8 @@ def scaling_finding(answer: WorkloadAnswer, n_gpus: int) -> str:
         return f"One GPU delivers {rate}"
     if answer.language is not None and n_gpus <= np.min(answer.scaling.n_gpus):
         return f"{grouped(n_gpus)} GPUs deliver {rate}"
-    text = f"Scaling efficiency at {grouped(n_gpus)} GPUs: {percent(answer.scaling_efficiency)}"
+    name = scaling_name(is_language=answer.language is not None)
+    text = f"{name} at {grouped(n_gpus)} GPUs: {percent(answer.scaling_efficiency)}"
     gpus, rates = np.atleast_1d(answer.scaling.n_gpus), np.atleast_1d(answer.scaling.throughput.value)
     if answer.language is not None:
         return f"{text}, compared with the fewest servers that hold the model"

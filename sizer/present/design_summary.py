@@ -1,6 +1,7 @@
 """A design in a few keys and numbers, for JSON documents that list several."""
 
 from sizer.base.formats.json_document import fields_of
+from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.result import DesignAnswer
 
 
@@ -18,4 +19,14 @@ def design_summary(design: DesignAnswer) -> dict[str, object]:
         total=None if bill.net_total.is_unknown else bill.total,
         total_is_complete=bill.is_complete,
         throughput_samples_per_s=[answer.throughput for answer in design.workloads],
+    )
+
+
+def tier_fields(tier: StorageTier) -> dict[str, object]:
+    """A tier of the storage; ``storage`` null: object storage of the customer."""
+    return fields_of(
+        tier,
+        *("nodes", "required_bytes", "usable_bytes"),
+        content=tier.content.value,
+        storage=None if tier.storage is None else tier.storage.id,
     )

@@ -86,7 +86,7 @@ def figures_table(answer: WorkloadAnswer, number: int) -> Table:
             *_reads(answer),
             ("GPU utilization", words.percent(answer.gpu_busy_fraction)),
             ("Processor utilization", _processor_text(answer.cpu_utilization_fraction)),
-            *_scaling(answer),
+            *scaling_rows(answer),
         ],
     )
 
@@ -113,12 +113,13 @@ def _reads(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     ]
 
 
-def _scaling(answer: WorkloadAnswer) -> list[tuple[str, str]]:
+def scaling_rows(answer: WorkloadAnswer) -> list[tuple[str, str]]:
+    """How the rate scales: of a language model the rate per GPU, which another layout may raise above that of fewer."""
     share = words.percent(answer.scaling_efficiency)
     if answer.language is not None:
         each = float(answer.throughput.value) / answer.language.gpus_used
         rate = f"{significant(each)} {words.sample_unit(answer.dnn)}" if answer.rate_is_predicted else NOT_PREDICTED
-        compared = ("Scaling efficiency compared with the fewest servers", share)
+        compared = (f"{words.scaling_name(is_language=True)} compared with the fewest servers", share)
         is_more = answer.language.gpus_used > np.min(answer.scaling.n_gpus)
         return [("Rate of one GPU", rate), *([compared] if is_more else [])]
     return [("Scaling efficiency compared with one GPU", share), *_scaling_from_one_server(answer)]

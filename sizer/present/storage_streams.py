@@ -10,11 +10,9 @@ from sizer.perf.availability.goodput import (
     servers_of_eight,
     storage_level,
 )
-from sizer.physical.capacity import usable_bytes
 from sizer.present import words
-from sizer.present.tables import Row, Table, fact_table, row
-from sizer.sizing.constraints.stored_data import storage_demand
-from sizer.sizing.constraints.tiers import capacity_tier_bytes, fast_tier_bytes
+from sizer.present.tables import Field, Row, Table, fact_table, record_table, row
+from sizer.present.text.storage_tiers import TIER_CONTENTS, TIER_NAMES, system_text, usable_text
 from sizer.sizing.design.storage_streams import StorageDemandOverTime, StorageStream, StreamKind, demand_over_time
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.storage_rates import node_rates, node_read_rate, node_write_rates, write_rate_is_unknown
@@ -144,68 +142,37 @@ def level_table(design: DesignAnswer) -> Table | None:
     )
 
 
-def tiers_table(design: DesignAnswer, request: SizingRequest) -> Table | None:
-    """Both tiers with what lies there; None of one tier."""
-    tier = design.platform.second_tier
-    if tier is None:
+def tiers_table(design: DesignAnswer) -> Table | None:
+    """Both tiers with what they hold; None of one tier."""
+    if design.platform.second_tier is None:
         return None
-    platform, data = design.platform, request.data
-    demand = storage_demand(design.workloads, data)
-    held = float(design.quantities.usable_bytes[0])
-    fast = [
-        "Fast tier",
-        f"{words.plural(design.storage_nodes, 'node')} of {platform.storage.name}",
-        "working set and checkpoints",
-        si(fast_tier_bytes(demand, data), "B"),
-        _usable(held, "not published"),
-    ]
-    if tier.storage is None:
-        second = [
-            "Capacity tier",
-            "object storage of the customer",
-            "all data",
-            si(capacity_tier_bytes(demand), "B"),
-            "",
-        ]
-    else:
-        usable = float(usable_bytes(tier.storage, tier.capacity_option, tier.nodes))
-        second = [
-            "Capacity tier",
-            f"{words.plural(tier.nodes, 'node')} of {tier.storage.name}",
-            "all data, snapshots and reserve",
-            si(capacity_tier_bytes(demand), "B"),
-            _usable(usable, "not published"),
-        ]
-    return fact_table(
+    return record_table(
         "storage-tiers",
-        "Where the data lie",
-        [row(*fast), row(*second)],
-        titles=("Tier", "System", "Data", "Needed", "Usable"),
-        widths=(15, 33, 24, 14, 14),
-        aligns=("left", "left", "left", "right", "right"),
-        style="",
+        "Data on each storage tier",
+        design.tiers,
+        [
+            Field("Tier", lambda tier: words.capital(TIER_NAMES[tier.content]), "left", 15),
+            Field("System", system_text, "left", 33),
+            Field("Data", lambda tier: TIER_CONTENTS[tier.content], "left", 24),
+            Field("Required", lambda tier: si(tier.required_bytes, "B"), "right", 14),
+            Field("Usable", usable_text, "right", 14),
+        ],
     )
 
 
 def tiers_sentence(design: DesignAnswer) -> str:
     """Both tiers with their usable capacity and the staging between them; "" of one tier."""
-    tier = design.platform.second_tier
-    if tier is None:
+    second = design.platform.second_tier
+    if second is None:
         return ""
-    held = _usable(float(design.quantities.usable_bytes[0]))
-    behind = "object storage of the customer"
-    if tier.storage is not None:
-        usable = float(usable_bytes(tier.storage, tier.capacity_option, tier.nodes))
-        behind = f"{_usable(usable)} on {words.plural(tier.nodes, 'node')} of {tier.storage.name}"
-    name = design.platform.storage.name
-    return (
-        f"{held} on {words.plural(design.storage_nodes, 'node')} of {name} for the working set, {behind} for "
-        f"everything, {si(tier.staging_bytes_per_s, 'B/s')} staged"
+    parts = (
+        f"{usable_text(tier, 'a capacity that is not published')} on {system_text(tier)}"
+        if tier.storage is not None
+        else system_text(tier)
+        for tier in design.tiers
     )
-
-
-def _usable(usable_bytes: float, unknown: str = "a capacity that is not published") -> str:
-    return si(usable_bytes, "B") if math.isfinite(usable_bytes) else unknown
+    fast, behind = parts
+    return f"{fast} for the working set, {behind} for everything, {si(second.staging_bytes_per_s, 'B/s')} staged"
 
 
 def staging_text(design: DesignAnswer, request: SizingRequest) -> str:

@@ -249,3 +249,8 @@ def with_article(name: str) -> str:
 def inside_sentence(label: str) -> str:
     """A label as it stands inside a sentence: small in English, unless an abbreviation begins it."""
     return label[:1].lower() + label[1:] if not label[:2].isupper() else label
+
+
+def scaling_name(*, is_language: bool) -> str:
+    """What a rate per GPU over that of fewer is called: above 100 %, as other layouts allow, it is no efficiency."""
+    return "Rate per GPU" if is_language else "Scaling efficiency"

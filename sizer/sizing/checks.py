@@ -41,7 +41,8 @@ class MissingFact:
 class CheckKind(Enum):
     """What is checked on bounds, with the unit of its numbers."""
 
-    CAPACITY = "usable-capacity"  # B, at least
+    CAPACITY = "usable-capacity"  # B for all data, at least
+    WORKING_SET = "working-set-capacity"  # B on the fast tier of two, at least
     POWER = "power"  # W, at most
     RACK_POWER = "rack-power"  # W of the heaviest rack, at most
     FEED_POWER = "feed-power"  # W of one PDU that carries its rack alone, at most

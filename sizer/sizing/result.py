@@ -20,6 +20,7 @@ from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.sizing.assumptions import DesignAssumption, OpenPoint
 from sizer.sizing.checks import CheckResult, DesignCheck, MissingFact
+from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.limits import AnyLimit
 from sizer.sizing.maximum_result import Maximum
 from sizer.sizing.reasons import (
@@ -261,6 +262,7 @@ class DesignAnswer:
     n_gpus: int
     storage_nodes: int
     workloads: tuple[WorkloadAnswer, ...]
+    tiers: tuple[StorageTier, ...]  # of the storage; the last one holds all data
     quantities: Quantities  # arrays of one row; cables by their measured length
     plan: Plan  # every device, link, cable and feed
     bill: Bill
@@ -279,6 +281,11 @@ class DesignAnswer:
     def gpus_at_work(self, answer: WorkloadAnswer) -> int:
         """GPUs that run a workload: the layout of a language model may leave some without work."""
         return self.n_gpus if answer.language is None else answer.language.gpus_used
+
+    @property
+    def usable_bytes(self) -> float:
+        """Usable capacity for all data, which a fast tier of two holds copies of; NaN: not published. [B]"""
+        return self.tiers[-1].usable_bytes
 
     @property
     def n_hosts(self) -> int:

@@ -23,7 +23,7 @@ class HeadlineItem(NamedTuple):
 def other_figures(design: DesignAnswer) -> tuple[HeadlineItem, ...]:
     """Figures besides the rate of the first workload and the price."""
     parts = design.quantities
-    usable = float(parts.usable_bytes[0])
+    usable, nodes = design.usable_bytes, sum(tier.nodes for tier in design.tiers)
     power = float(parts.power_max_w[0])
     racks = parts.n_racks
     limiting = design.workloads[0]
@@ -35,7 +35,7 @@ def other_figures(design: DesignAnswer) -> tuple[HeadlineItem, ...]:
             CAPACITY,
             "Usable capacity",
             si(usable, "B") if usable > 0 else NOT_PUBLISHED,
-            plural(design.storage_nodes, "storage node") if design.storage_nodes else _short(storage),
+            plural(nodes, "storage node") if nodes else _short(storage),
         ),
         HeadlineItem(
             POWER,
@@ -93,5 +93,5 @@ def price(design: DesignAnswer) -> HeadlineItem:
     if bill.net_total.is_unknown:
         return HeadlineItem(PRICE, label, TO_BE_QUOTED, open_items)
     if bill.is_complete:
-        return HeadlineItem(PRICE, label, money(bill.total, bill.currency), "every item priced")
+        return HeadlineItem(PRICE, label, money(bill.total, bill.currency), result_text.open_prices(bill).rstrip("."))
     return HeadlineItem(PRICE, f"{label}, at least", money(bill.total, bill.currency), open_items)

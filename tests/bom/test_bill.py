@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.base.errors import RequestError
-from sizer.bom.bill import BillWarning, BillWarningKind
+from sizer.bom.bill import BillWarning, BillWarningKind, Sum
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook, price_book, prices_for
 from sizer.bom.unit_prices import unit_prices
@@ -19,6 +19,7 @@ from sizer.catalog.price_books import Price
 from sizer.physical.components import CATEGORIES, Component
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
+from sizer.present.text.result_text import open_prices
 from sizer.sizing.search.main_items import check_budget
 from sizer.workload.request import Existing, SizingRequest
 from tests import factories
@@ -311,7 +312,7 @@ def test_sums_are_those_of_the_bought_lines(lines, deal):
     assert made.net_total.amount == net
     assert net <= made.list_total.amount
     assert abs(made.total - net * (100 - deal) / 100) <= cent / 2
-    assert made.one_off.amount + made.recurring.amount == net
+    assert made.one_off.amount + made.recurring.amount == made.total
     assert sum((made.part(category).total for category in CATEGORIES), Decimal(0)) == net
     assert made.net_total.n_open == sum(line.unit_price is None and line.quantity > 0 for line in bought)
     assert made.is_complete == (made.net_total.n_open == 0)
@@ -336,3 +337,17 @@ def test_cost_of_nothing_priced_is_none(design, catalog):
     cost, unpriced = row_cost(design.components, catalog, PriceBook([]), "USD")
     assert cost is None
     assert "dgx-1" in unpriced
+
+
+def test_every_part_of_the_total_is_after_the_discount_of_the_deal():
+    """1,000 once and 300 for three years of support, 2 % off the deal: 980 + 294 = 1,274, 98 a year."""
+    lines = [
+        factories.line("1.1", "compute", "x", "X", "Server", 1, "1000"),
+        factories.line("2.1", "support", "y", "X", "Support", 1, "300", term_months=36),
+        factories.line("3.1", "software", "z", "X", "Manager", 1, None, status="optional"),
+    ]
+    made = factories.bill(lines, deal_discount_percent=Decimal(2))
+    assert made.purchase == Sum(Decimal("1274.00"), 0)
+    assert (made.one_off.amount, made.recurring.amount, made.yearly.amount) == (980, 294, 98)
+    assert [line.item for line in made.open_options] == ["z"]
+    assert "every line" not in open_prices(made).lower()

@@ -70,7 +70,7 @@ def expect(
     if servers is not None:
         within("servers", design.n_servers, *servers)
     if holds_bytes is not None:
-        within("B usable", float(design.quantities.usable_bytes[0]), holds_bytes, float("inf"))
+        within("B usable", design.usable_bytes, holds_bytes, float("inf"))
     assert design.target_check is CheckResult.MET, f"{name}: {design.target_check}"
     assert design.probability is not None, f"{name}: conditional on {design.conditional_on}"
     # Confidence is compared in whole percent.

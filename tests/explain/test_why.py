@@ -80,7 +80,7 @@ def test_counts_are_the_sums_of_their_rows(name):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_usable_capacity_is_raw_times_the_shares_that_are_left(name):
-    usable = float(sized(name).design.quantities.usable_bytes[0])
+    usable = sized(name).design.usable_bytes
     rows = shown(name, CAPACITY).inputs.rows
     if not usable > 0:
         assert rows[-1].cells[1].text == "not published"

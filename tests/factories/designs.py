@@ -16,6 +16,7 @@ from tests.factories.answers import (
     quantities,
     request,
     scaling,
+    tier,
     training_answer,
 )
 from tests.factories.catalogue import C4140, D4040, DL360, F800_ONE_PORT, LINKS, R740XD, SB7800, SX6036, WEKA, XL270D
@@ -76,6 +77,7 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
         n_gpus=4 * n,
         storage_nodes=4,
         workloads=(answer,),
+        tiers=tier(F800_ONE_PORT, 4, 1.4e12, 144e12),
         quantities=quantities(
             [
                 ("GPU server", "compute", "c4140", n),
@@ -92,7 +94,6 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
             racks=1,
             typical=5_200.0,
             maximum=6_300.0,
-            usable=144e12,
             raw=192e12,
             front_end=20e9,
             gateway=20.4e9,
@@ -130,6 +131,7 @@ def apollo_design(req: SizingRequest, workloads: tuple[WorkloadAnswer, ...]) -> 
         n_gpus=32,
         storage_nodes=8,
         workloads=workloads,
+        tiers=tier(WEKA, 8, max(answer.dataset_bytes for answer in workloads), 82e12),
         quantities=quantities(
             [("GPU server", "compute", "apollo-6500-xl270d", 4), ("storage server", "storage", "dl360-gen10", 8)],
             nets,
@@ -137,7 +139,6 @@ def apollo_design(req: SizingRequest, workloads: tuple[WorkloadAnswer, ...]) -> 
             racks=1,
             typical=15_800.0,
             maximum=19_900.0,
-            usable=82e12,
             raw=123e12,
             unknown_weight=("apollo-6500-xl270d",),
         ),

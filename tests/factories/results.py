@@ -22,6 +22,7 @@ from tests.factories.answers import (
     result,
     scaling,
     spread,
+    tier,
     training_answer,
 )
 from tests.factories.catalogue import D4040, DGX1, F800, GOOGLENET, GUIDE, HEAD_NFS, LINKS, SN2700, TENSORRT, TENSORS
@@ -74,6 +75,7 @@ def nine_dgx1() -> SizingResult:
         n_gpus=72,
         storage_nodes=8,
         workloads=(answer,),
+        tiers=tier(F800, 8, answer.dataset_bytes, 336e12),
         quantities=quantities(
             [
                 ("GPU server", "compute", "dgx-1", 9),
@@ -216,6 +218,7 @@ def single_server() -> SizingResult:
         n_gpus=8,
         storage_nodes=0,
         workloads=(answer,),
+        tiers=tier(HEAD_NFS, 0, 148e9, 120e12),
         quantities=quantities(
             [("GPU server", "compute", "dgx-1", 1)],
             (network("compute fabric", "10gbe", None, 0, leaves=0), network("management", "1gbe", None, 0, leaves=0)),
@@ -223,7 +226,6 @@ def single_server() -> SizingResult:
             racks=1,
             typical=2_600.0,
             maximum=3_600.0,
-            usable=120e12,
             raw=144e12,
             weight=75.0,
         ),

@@ -138,14 +138,14 @@ def test_published_rates_pass_the_tests_of_training():
         assert value(tests[key].passes) <= 52_274
     assert value(tests["one-gpu"].passes) <= 740
     assert 726 < value(tests["one-gpu"].expect) < 1.1 * 818
-    assert value(tests["one-server"].passes) <= 8 * 712
+    assert value(tests["one-server"].passes) <= 8 * 726
     assert float(tests["cpu-load"].passes.removeprefix("at most ").split(SPACE)[0]) >= 46
-    # The request asks for 50 % confidence: were 52,000 images/s the limit, half of all sound systems would fail.
+    # The target binds, also where the request is content with 50 % confidence.
     assert answer_.probability < 0.9
-    assert value(tests["cluster-warm"].passes) == pytest.approx(float(answer_.throughput.low), rel=0.005)
+    assert value(tests["cluster-warm"].passes) == 52_000
 
 
-def test_a_test_requires_the_target_where_nine_of_ten_sound_systems_reach_it():
+def test_a_test_requires_the_target():
     """The request of one server that may fail asks for 90 %: 12 h for ten epochs of 196 million images."""
     answer_ = example("questions/one-server-may-fail").design.workloads[0]
     test = of("questions/one-server-may-fail")["time-to-train"]

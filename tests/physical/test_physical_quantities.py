@@ -155,11 +155,7 @@ def test_slice_equals_the_row_alone(catalog):
     alone = slice_row(quantities(platform, [4], [8], catalog=catalog), 0)
     sliced = slice_row(rows, 1)
     assert counts(sliced) == counts(alone)
-    assert (sliced.racks, sliced.power_max_w, sliced.usable_bytes) == (
-        alone.racks,
-        alone.power_max_w,
-        alone.usable_bytes,
-    )
+    assert (sliced.racks, sliced.power_max_w, sliced.raw_bytes) == (alone.racks, alone.power_max_w, alone.raw_bytes)
     assert sliced.unknown_power == alone.unknown_power
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from sizer.present.charts import scaling_finding
 from sizer.present.facility_tables import racks_table
-from sizer.present.performance_tables import _scaling
+from sizer.present.performance_tables import scaling_rows
 from sizer.present.text.assumptions import missing_of
 from sizer.present.text.storage_need import storage_texts
 from sizer.present.words import NO_BREAK
@@ -76,4 +76,4 @@ def test_the_scaling_of_a_language_model_says_what_it_is_compared_with():
     design = sized("llama-70b-dgx-h100").design
     (answer,) = design.workloads
     assert scaling_finding(answer, design.n_gpus).endswith(", compared with the fewest servers that hold the model")
-    assert "Scaling efficiency compared with the fewest servers" in dict(_scaling(answer))
+    assert "Rate per GPU compared with the fewest servers" in dict(scaling_rows(answer))

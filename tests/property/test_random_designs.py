@@ -125,7 +125,7 @@ def keeps_its_promises(result: SizingResult, confidence: float, limit: dict[str,
             float(answer.throughput.value) <= float(stage.capacity.value) * (1 + 1e-6) for stage in answer.stages
         )
         if design.probability is not None:
-            assert not float(design.quantities.usable_bytes[0]) < answer.dataset_bytes
+            assert not design.usable_bytes < answer.dataset_bytes
 
 
 def totals_are_the_sums(result: SizingResult) -> None:

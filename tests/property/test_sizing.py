@@ -95,13 +95,12 @@ def test_a_recommended_design_keeps_its_promises(platforms: dict[str, Any], rate
     if design is None:
         return
     (answer,) = design.workloads
-    parts = design.quantities
     # Confidence is compared in whole percent; at half the chance the median may miss the target by a hair.
     if promises(design):
         assert design.probability is not None
         assert design.probability >= min(confidence, 0.999) - 0.005
     assert float(answer.throughput.value) >= rate * (1 - 0.005)
-    usable = float(parts.usable_bytes[0])
+    usable = design.usable_bytes
     assert not usable < answer.dataset_bytes  # NaN: no source gives a capacity, and the answer says so
     assert float(answer.throughput.low) <= float(answer.throughput.value) <= float(answer.throughput.high)
     # Nothing passes a stage's capacity: the throughput is the smallest of them at most.

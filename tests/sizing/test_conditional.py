@@ -81,7 +81,7 @@ def test_stated_values_end_the_condition() -> None:
     assert (before.probability, before.target_check) == (None, CheckResult.OPEN)
     assert (after.conditional_on, after.target_check) == ((), CheckResult.MET)
     assert after.probability is not None
-    assert after.quantities.usable_bytes[0] == 2e15
+    assert after.usable_bytes == 2e15
 
 
 def test_more_data_than_a_vendor_publishes_do_not_fit() -> None:

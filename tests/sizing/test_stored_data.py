@@ -104,7 +104,7 @@ def test_the_search_buys_storage_for_two_sets_together():
     second = {"dataset": "coco", "dataset_bytes": "600 TB"}
     alone, both = (size(request(*works, **ON_F800), CATALOG).design for works in ((first,), (first, second)))
     assert (alone.storage_nodes, both.storage_nodes) == (4, 8)
-    assert float(both.quantities.usable_bytes[0]) >= 1200e12
+    assert both.usable_bytes >= 1200e12
 
 
 def test_the_search_buys_storage_for_snapshots_and_reserve():
@@ -114,8 +114,8 @@ def test_the_search_buys_storage_for_snapshots_and_reserve():
         size(request(work, **ON_F800, data=care), CATALOG).design
         for care in ({}, {"snapshot_share": 0.2, "reserve_share": 0.5})
     )
-    assert float(plain.quantities.usable_bytes[0]) == pytest.approx(72e12)
-    assert float(kept.quantities.usable_bytes[0]) >= 102e12
+    assert plain.usable_bytes == pytest.approx(72e12)
+    assert kept.usable_bytes >= 102e12
 
 
 def test_a_data_set_that_varies_is_judged_by_the_same_account():
@@ -123,7 +123,7 @@ def test_a_data_set_that_varies_is_judged_by_the_same_account():
     asked = request({"dataset_bytes": "90 TB"}, **ON_F800, data={"reserve_share": 0.5})
     result = size(asked, CATALOG)
     model = EvaluatedDesign(result, CATALOG).workloads[0]
-    usable = float(result.design.quantities.usable_bytes[0])
+    usable = result.design.usable_bytes
     assert usable == pytest.approx(144e12)
     along = fixed_design_rates(model, {DATASET_SIZE: [95e12, 97e12]})
     assert along.holds_data.tolist() == [True, False]

@@ -86,16 +86,21 @@ class BillCells:
         return self._guarded(self.column(key), rule, condition)
 
     def recurring(self, is_recurring: bool) -> str:
-        """Formula: net prices of the lines that are bought again, or of the others."""
+        """Formula: what is paid for the lines that are bought again, or for the others."""
         column, wanted = self.column(_RECURS), int(is_recurring)
-        return self._guarded(self.column("Extended net"), f"*({column}={wanted})", f",{column},{wanted}")
+        net = self.column("Extended net")
+        rule, condition = f"*({column}={wanted})", f",{column},{wanted}"
+        paid = self._after_deal(net, f",{column},0")
+        # Both add up to the total, to the cent.
+        return self._guarded(net, rule, condition, f"{self._after_deal(net)}-({paid})" if is_recurring else paid)
 
     @property
     def yearly(self) -> str:
-        """Formula: net prices of one year of the lines that are bought again."""
+        """Formula: what is paid for one year of the lines that are bought again."""
         column = self.column(_RECURS)
         rule = f"*({column}=1)*({self.column('Qty')}<>0)"
-        return self._guarded(self.column(_YEARLY), rule, f",{column},1")
+        condition = f",{column},1"
+        return self._guarded(self.column(_YEARLY), rule, condition, self._after_deal(self.column(_YEARLY), condition))
 
     @property
     def longest_lead(self) -> str:
@@ -104,9 +109,17 @@ class BillCells:
         known = f'COUNTIFS({self.counts},1,{weeks},">=0")'
         return f'=IF({known}=0,"not known",SUMPRODUCT(MAX(({self.counts}=1)*{weeks})))'
 
-    def _guarded(self, amounts: str, rule: str, condition: str) -> str:
-        total = f"SUMIFS({amounts},{self.counts},1{condition})"
-        return f'=IF(AND({self.is_open(amounts, rule)}>0,{total}=0),"{TO_BE_QUOTED}",{total})'
+    def _guarded(self, amounts: str, rule: str, condition: str, shown: str = "") -> str:
+        total = self._sum(amounts, condition)
+        return f'=IF(AND({self.is_open(amounts, rule)}>0,{total}=0),"{TO_BE_QUOTED}",{shown or total})'
+
+    def _sum(self, amounts: str, condition: str = "") -> str:
+        return f"SUMIFS({amounts},{self.counts},1{condition})"
+
+    def _after_deal(self, amounts: str, condition: str = "") -> str:
+        """Sum of some amounts less the discount of the deal, which a customer's copy does not tell."""
+        total = self._sum(amounts, condition)
+        return f"{total}-ROUND({total}*DealDiscount,2)" if self.has("Discount %") else total
 
 
 def shown(amount: Sum) -> float | str:

@@ -11,10 +11,12 @@ from sizer.catalog.labels import sample_unit
 from sizer.export.workbook.bill_sheet import BillCells, shown
 from sizer.export.workbook.sheets import Sheets
 from sizer.physical.components import CATEGORIES
-from sizer.present import words
 from sizer.present.bill_tables import CATEGORY_TITLES
+from sizer.present.text.as_quoted import chance_as_quoted
 from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.storage_tiers import system_name, tier_label
 from sizer.present.text.verdict import verdict_text
+from sizer.sizing.design.spares import odds_as_quoted
 from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
@@ -116,10 +118,10 @@ def _answer(result: SizingResult) -> Iterator[_Figure]:
     yield _Figure("Design", design.name, verdict_text(result))
     yield _Figure("GPU servers", design.n_servers, design.platform.server.name, name="GpuServers")
     yield _Figure("GPUs", design.n_gpus, design.platform.gpu.name, name="Gpus")
-    yield _Figure("Storage nodes", design.storage_nodes or "none", design.platform.storage.name)
-    usable = float(counts.usable_bytes[0])
-    if usable > 0:
-        yield _figure("Usable capacity", usable, "B")
+    for tier in design.tiers:
+        yield _Figure(tier_label(tier, "Storage nodes"), tier.nodes or "none", system_name(tier))
+        if tier.usable_bytes > 0:
+            yield _figure(tier_label(tier, "Usable capacity"), tier.usable_bytes, "B")
     n_racks = counts.n_racks
     yield _Figure("Racks", n_racks, name="Racks")
     yield _Figure("Rack units", float(counts.rack_units[0]), unit="U", name="RackUnits")
@@ -127,10 +129,10 @@ def _answer(result: SizingResult) -> Iterator[_Figure]:
     yield _figure("Power, maximum", maximum, "W", f"{at_least}basis of feeds and cooling", "MaximumPower")
     yield _figure("Power, typical", typical, "W", f"{at_least}basis of energy", "TypicalPower", like=maximum)
     for answer in design.workloads:
-        yield from _performance(answer)
+        yield from _performance(result, answer)
 
 
-def _performance(answer: WorkloadAnswer) -> Iterator[_Figure]:
+def _performance(result: SizingResult, answer: WorkloadAnswer) -> Iterator[_Figure]:
     unit, name = sample_unit(answer.dnn), answer.workload.name
     value, low, high = answer.throughput
     span = f"90 % interval {significant(low)} to {significant(high)}; bottleneck: {_inside(STAGES[answer.bottleneck])}"
@@ -139,7 +141,8 @@ def _performance(answer: WorkloadAnswer) -> Iterator[_Figure]:
     if answer.rate_is_predicted and answer.time is not None:
         value, low, high = answer.time.total_s
         yield _figure(f"Time to train, {name}", value, "s", f"90 % interval {duration(low)} to {duration(high)}")
-    chance = f"probability of meeting it: {words.chance(answer.probability)}"
+    probability = chance_as_quoted(odds_as_quoted(result.design, answer))
+    chance = f"probability of meeting it: {probability}"
     rate = answer.workload.target.samples_per_s
     if rate is not None:
         yield _figure(f"Target, {name}", rate, unit, f"at least; {chance}")
@@ -189,7 +192,7 @@ def _categories(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCel
     label = "Total, at least" if bill.net_total.n_open else "Total"
     sheet.write_formula(row, 0, f"={cells.cell('Description', cells.total_row)}", total, label)
     sheet.write_blank(row, 1, None, total)
-    amount = bill.net_total if bill.net_total.is_unknown else replace(bill.net_total, amount=bill.total, n_open=0)
+    amount = bill.net_total if bill.net_total.is_unknown else replace(bill.purchase, n_open=0)
     place = cells.cell("Extended net", cells.total_row)
     sheet.write_formula(row, 2, f"={place}", sheets.formats["total-money"], shown(amount))
     sheets.book.define_name("TotalPrice", f"={place}")
@@ -233,7 +236,7 @@ def _terms(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCells) -
         row += 1
         sheets.text(sheet, row, 0, label)
         sheet.write_formula(row, 2, formula, money, shown(amount))
-        sheets.text(sheet, row, 3, f"{note}; before the discount of the deal" if is_told else note, "muted")
+        sheets.text(sheet, row, 3, note, "muted")
     row += 1
     sheets.text(sheet, row, 0, "Longest known lead time")
     weeks = bill.longest_lead_weeks

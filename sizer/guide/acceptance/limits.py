@@ -1,5 +1,6 @@
 """One acceptance test, and the text of its numbers."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -7,6 +8,32 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, duration, si
 
 Area = Literal["network", "storage", "compute", "training", "power", "capacity"]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """Limit of a measured value: no laxer than the design's requirement, no stricter than its parts can pass."""
+
+    value: float
+    unit: str
+    is_least: bool  # at least, else at most
+    required: float | None = None  # what the requirement of the design needs of this test; None: nothing
+    bound: float = math.inf  # most that ports pass in a raw test, or that storage holds
+
+    @property
+    def text(self) -> str:
+        """The limit in words."""
+        return at_least(self.value, self.unit) if self.is_least else at_most(self.value, self.unit)
+
+
+def least(sound: float, unit: str, required: float | None = None, bound: float = math.inf) -> Criterion:
+    """Limit from below: what sound parts reach, at least what is required, at most what the parts can pass."""
+    return Criterion(min(max(sound, required or 0.0), bound), unit, True, required, bound)
+
+
+def most(sound: float, unit: str, required: float | None = None) -> Criterion:
+    """Limit from above: what the requirement allows, else what sound parts stay below."""
+    return Criterion(sound if required is None else required, unit, False, required)
 
 
 @dataclass(frozen=True)
@@ -20,6 +47,7 @@ class AcceptanceTest:
     passes: str  # "at least 11.6 GB/s"
     basis: str  # origin of the numbers
     sources: tuple[str, ...] = ()  # keys of catalog/sources.toml
+    criterion: Criterion | None = None  # of a measured value, which ``passes`` prints; None: a count, a state, a record
     about: str = ""  # what several tests share, which heads them: workload, software and settings
 
 

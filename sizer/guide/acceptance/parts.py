@@ -14,17 +14,21 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import link_level
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.links import LinkType
-from sizer.catalog.schema import Gpu
+from sizer.catalog.schema import Gpu, Storage
 from sizer.guide.acceptance.all_reduce import MESSAGE_BYTES, all_reduce_bytes_per_s
-from sizer.guide.acceptance.limits import AcceptanceTest, at_least, interval
+from sizer.guide.acceptance.limits import AcceptanceTest, interval, least
 from sizer.physical.capacity import capacity_ladder, counts_nodes
+from sizer.physical.networks.ports import nodes_of
 from sizer.physical.platform import Platform
 from sizer.physical.roles import NetworkRole, Role
 from sizer.present import words
+from sizer.present.text.storage_tiers import TIER_CONTENTS, system_name
 from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.constraints.tiers import StorageTier, TierContent
+from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.result import DesignAnswer
-from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.stages.platform_columns import fabric_bytes_per_s, storage_nic_bytes_per_s
 from sizer.sizing.stages.storage_rates import mount_rate, node_read_rate, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun, sequential_bytes_per_s
 from sizer.workload.data import DataRequest
@@ -87,13 +91,15 @@ def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
             "the waiting and the new job start, and no running job ends early",
             "redundancy of the request; the time to take over is not published, so write it down",
         )
-    gpu, n_gpus = design.platform.gpu, design.platform.gpus_per_server
+    # Of a system that arrives as a rack each host sees its own GPUs.
+    gpu, n_gpus = design.platform.gpu, design.platform.gpus_per_server // nodes_of(design.platform.server)
+    unit, place = ("server", _place(design)) if design.n_hosts == design.n_servers else ("host", "every host")
     memory = f"{significant(gpu.memory_bytes.value / units.GIB)}{NARROW_SPACE}GiB"
     yield AcceptanceTest(
         "gpus",
         "compute",
-        f"Run {_tools(gpu).diagnostics}, on {_place(design)}.",
-        f"{grouped(n_gpus)} × {gpu.name} per server, each with {memory}",
+        f"Run {_tools(gpu).diagnostics}, on {place}.",
+        f"{grouped(n_gpus)} × {gpu.name} per {unit}, each with {memory}",
         "all GPUs detected, no diagnostic failed",
         "catalogue data of server and GPU",
         (gpu.memory_bytes.source,),
@@ -153,12 +159,12 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
         bandwidth = all_reduce_bytes_per_s(platform, servers, platform.gpus_per_server, calibration, fabric_share=share)
         if bandwidth is None or (key == "all-reduce" and servers == 1):
             continue
+        line, passed = math.inf, 1.0
         if servers > 1:
-            line = share * fabric_bytes_per_s(platform.server, platform.fabric)
-            bandwidth = Estimate(*(np.minimum(end, line) for end in bandwidth))
+            line, passed = share * fabric_bytes_per_s(platform.server, platform.fabric), RAW_TEST_SHARE
         elif platform.gpu.nvlink_bytes_per_s is not None:
             line = platform.gpu.nvlink_bytes_per_s.value
-            bandwidth = Estimate(*(np.minimum(end, line) for end in bandwidth))
+        bandwidth = Estimate(*(np.minimum(end, line) for end in bandwidth))
         run = (
             f"Run {_tools(platform.gpu).collectives} all_reduce_perf on {grouped(gpus)} GPUs of {_servers(servers)} "
             f"with messages of {MESSAGE_BYTES / units.GIB:.0f}{NARROW_SPACE}GiB; read busbw."
@@ -166,14 +172,16 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
         if f"intra:{platform.intra_link}" not in calibration.index:
             yield _unmeasured_all_reduce(key, run, platform, servers, share)
             continue
+        criterion = least(float(bandwidth.low), "B/s", bound=passed * line)
         yield AcceptanceTest(
             key,
             "network",
             run,
             interval(bandwidth, "B/s"),
-            at_least(float(bandwidth.low), "B/s"),
+            criterion.text,
             inside if servers == 1 else between,
             _ALL_REDUCE_SOURCES,
+            criterion,
         )
 
 
@@ -217,15 +225,17 @@ def _link(design: DesignAnswer) -> AcceptanceTest:
             "of the line rate, as in a published raw test"
         )
     )
+    criterion = least(RAW_TEST_SHARE * line, "B/s", bound=RAW_TEST_SHARE * line)
     port_sources = [port.source for port in design.platform.server.ports if kind in (port.kind, *port.also)]
     return AcceptanceTest(
         "link-rate",
         "network",
         run,
         f"up to {si(expected, 'B/s')}, {_gbit(expected)}",
-        f"at least {si(RAW_TEST_SHARE * line, 'B/s')}, {_gbit(RAW_TEST_SHARE * line)}",
+        f"{criterion.text}, {_gbit(criterion.value)}",
         basis,
         (RAW_TEST_SOURCE, *port_sources),
+        criterion,
     )
 
 
@@ -258,29 +268,57 @@ def storage_tests(
             mounts = "" if storage.kind in ("parallel-file-system", "local") else ", over all its mounts"
             runs.append(("read-one", f"on one server{mounts}", model.run_on(1)))
     for key, who, run in runs:
-        rate = sequential_bytes_per_s(run)
-        expect, passes = interval(rate, "B/s"), at_least(float(rate.low), "B/s")
+        rate, share = sequential_bytes_per_s(run), int(run.servers[0]) / design.n_servers
+        need, bound = _need_bytes_per_s(design) * share, RAW_TEST_SHARE * _line_bytes_per_s(design, int(run.servers[0]))
+        required = _required_bytes_per_s(design) * share
+        if key == "read-all":
+            restarts = (_restart_bytes_per_s(design, answer) for answer in design.workloads)
+            required = max(required, data_request.minimum_read_bytes_per_s or 0.0, *restarts)
+        expect, limit = interval(rate, "B/s"), float(rate.low)
         basis = "90\u202f% interval of storage, mounts and links, without decoding"
-        need = _need_bytes_per_s(design) * int(run.servers[0]) / design.n_servers
         if float(rate.low) == float(rate.value) and is_local:
             # Drives of one published rate are taken to vary as much as a line.
-            passes = at_least(RAW_TEST_SHARE * float(rate.value), "B/s")
+            limit = RAW_TEST_SHARE * float(rate.value)
             basis = f"one published rate; a published raw test of a link reached {_reached()} of its line"
-        elif float(rate.low) == float(rate.value):
+        elif float(rate.low) == float(rate.value) or float(rate.low) > bound:
             # No source says which part of a line the protocols of a file system leave.
-            expect, passes = f"up to {si(float(rate.value), 'B/s')}", at_least(need, "B/s")
+            expect, limit = f"up to {si(float(rate.value), 'B/s')}", need
             basis = "line rate of the ports, an upper bound; the limit is what the workloads read on as many servers"
         if rate_is_unknown(storage):
-            bound = float(rate.value)
+            linked = float(rate.value)
             expect = (
-                f"not published; at most {si(bound, 'B/s')} over the links"
-                if math.isfinite(bound)
+                f"not published; at most {si(linked, 'B/s')} over the links"
+                if math.isfinite(linked)
                 else "not published, and no link limits the drives"
             )
-            passes = at_least(need, "B/s")
+            limit = need
             basis = "read rate of the workloads at the upper end of their interval"
-        yield AcceptanceTest(key, "storage", f"{how}, {who}, {where}.", expect, passes, basis, sources)
-    yield _capacity(design, data_request)
+        criterion = least(limit, "B/s", required, bound)
+        run_text = f"{how}, {who}, {where}."
+        yield AcceptanceTest(key, "storage", run_text, expect, criterion.text, basis, sources, criterion)
+    is_minimum = storage_demand(design.workloads, data_request).is_minimum
+    for tier in design.tiers:
+        if tier.storage is not None:
+            yield _capacity(tier, tier.storage, is_minimum)
+
+
+def _line_bytes_per_s(design: DesignAnswer, servers: int) -> float:
+    """Line rate of the ports between some servers and the storage; inf of drives in the servers. [B/s]"""
+    platform, counts = design.platform, design.quantities
+    if platform.storage.kind == "local":
+        return math.inf
+    lines = (counts.front_end_bytes_per_s[0], counts.gateway_bytes_per_s[0])
+    return min(servers * storage_nic_bytes_per_s(platform), *(float(line) for line in lines if line > 0))
+
+
+def _restart_bytes_per_s(design: DesignAnswer, answer: WorkloadAnswer) -> float:
+    """Rate at which a restart loads its checkpoint in the time that the storage is sized for. [B/s]"""
+    return 0.0 if answer.job is None else checkpoint_storage(design, answer.job).restart_need_bytes_per_s
+
+
+def _required_bytes_per_s(design: DesignAnswer) -> float:
+    """Highest read rate that the target of a workload calls for. [B/s]"""
+    return max((answer.required_bytes_per_s or 0.0 for answer in design.workloads), default=0.0)
 
 
 def _need_bytes_per_s(design: DesignAnswer) -> float:
@@ -289,26 +327,29 @@ def _need_bytes_per_s(design: DesignAnswer) -> float:
     return max(float(estimate.high) for pair in reads for estimate in pair)
 
 
-def _capacity(design: DesignAnswer, data_request: DataRequest) -> AcceptanceTest:
-    storage, usable = design.platform.storage, float(design.quantities.usable_bytes[0])
-    demand = storage_demand(design.workloads, data_request)
-    what = "requested minimum" if demand.is_minimum else "total stored data"
-    steps = capacity_ladder(storage, design.platform.capacity_option, design.storage_nodes)
+def _capacity(tier: StorageTier, storage: Storage, is_minimum: bool) -> AcceptanceTest:
+    """Usable capacity of a tier."""
+    steps = capacity_ladder(storage, tier.capacity_option, tier.nodes)
+    what = "requested minimum" if is_minimum else TIER_CONTENTS.get(tier.content, "total stored data")
     expect = "not published"
-    if np.isfinite(usable):
-        tib = f"{significant(usable / units.TIB)}{NARROW_SPACE}TiB"
-        expect = f"{si(usable, 'B')} ({tib}) less the reserve of the file system"
+    if tier.is_published:
+        tib = f"{significant(tier.usable_bytes / units.TIB)}{NARROW_SPACE}TiB"
+        expect = f"{si(tier.usable_bytes, 'B')} ({tib}) less the reserve of the file system"
     if storage.kind == "local":
         expect = f"{expect}, on each server"
     run = "Mount the file system and read its size (df)."
     if counts_nodes(storage):
-        run = "Read the usable capacity on the storage system and on a client (df)."
+        where = "the storage system" if tier.content is TierContent.EVERYTHING else system_name(tier)
+        run = f"Read the usable capacity on {where} and on a client (df)."
+    bound = tier.usable_bytes if tier.is_published else math.inf
+    key, criterion = "usable-capacity", least(tier.required_bytes, "B", tier.required_bytes, bound)
     return AcceptanceTest(
-        "usable-capacity",
+        key if tier.content is not TierContent.WORKING_SET else f"{key}-fast-tier",
         "capacity",
         run,
         expect,
-        f"at least {si(demand.total_bytes, 'B')}, the {what}",
+        f"{criterion.text}, the {what}",
         "raw capacity less protection; reserve and snapshots are not published",
         tuple(step.source for step in steps if step.source),
+        criterion,
     )

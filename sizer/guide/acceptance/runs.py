@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, probability_text, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
-from sizer.guide.acceptance.limits import AcceptanceTest, at_least, at_most, in_interval, interval
+from sizer.guide.acceptance.limits import AcceptanceTest, in_interval, interval, least, most
 from sizer.physical.racks.feed_loads import feed_loads
 from sizer.present import words
 from sizer.present.text.layouts import settings_text
@@ -22,8 +22,6 @@ _LONGEST_TEST_S = 259_200.0
 # Expected share of the processors below which a measured load says nothing: the training processes themselves and the
 # operating system take as much.
 _LEAST_LOAD = 0.05
-# Probability from which on a test may require the target: below it too many sound systems would fail.
-_LEAST_CHANCE = 0.9
 
 
 def training_tests(design: DesignAnswer, known: Sequence[WorkloadOnDesign | None]) -> Iterator[AcceptanceTest]:
@@ -33,11 +31,11 @@ def training_tests(design: DesignAnswer, known: Sequence[WorkloadOnDesign | None
         if not answer.rate_is_predicted:
             continue
         mark = f"-{number}" if several else ""
-        for test in (*_alone(answer, model), *_together(design, answer)):
+        for test in (*_alone(answer, model, design.gpus_at_work(answer)), *_together(design, answer)):
             yield replace(test, key=test.key + mark, about=_about(answer))
 
 
-def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[AcceptanceTest]:
+def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None, n_gpus: int) -> Iterator[AcceptanceTest]:
     """One GPU and one server with synthetic data, without storage and decoding."""
     if model is None:
         return
@@ -52,14 +50,18 @@ def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[A
         if rate is None:
             continue
         unit = sample_unit(answer.dnn)
+        required = _required_while_running(answer)
+        share = None if required is None else required * count / n_gpus
+        criterion = least(float(rate.low), unit, share)
         yield AcceptanceTest(
             key,
             "training",
             f"Run on synthetic data with {_gpus(count)} of one server.",
             interval(rate, unit),
-            at_least(float(rate.low), unit),
-            basis,
+            criterion.text,
+            basis if criterion.value == float(rate.low) else "share of the required rate",
             _sources(answer),
+            criterion,
         )
 
 
@@ -85,26 +87,24 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
         phases = [("cluster-warm", "after the first 100 steps", answer.running_throughput)]
     for key, when, rate in phases:
         text = f"{run}; {when}."
-        least, why = float(rate.low), basis
         required = None if key == "cluster-cold" else _required_while_running(answer)
-        if required is not None and least < required <= float(rate.value):
-            if _is_likely(answer):  # the test may not pass below the target
-                least, why = required, "required rate, which this design reaches with the confidence of the sizing"
-            else:
-                why = f"{basis}; the required {significant(required)}{NARROW_SPACE}{unit} is no limit: {_odds(answer)}"
-        yield AcceptanceTest(key, "training", text, interval(rate, unit), at_least(least, unit), why, sources)
+        criterion = least(float(rate.low), unit, required)
+        why = basis if criterion.value == float(rate.low) else f"required rate; {_odds(answer)}"
+        yield AcceptanceTest(key, "training", text, interval(rate, unit), criterion.text, why, sources, criterion)
     load = answer.cpu_utilization_fraction
     if answer.language is None and float(load.value) >= _LEAST_LOAD:
+        limit = most(100 * float(load.high), "%") if load.high < 1 else None
         yield AcceptanceTest(
             "cpu-load",
             "training",
             f"{run}; read the load of the physical cores (mpstat) after the first epoch.",
             in_interval(*(_percent(end) for end in load)),
             f"at most {_percent(float(load.high))}"
-            if load.high < 1
+            if limit is not None
             else "recorded only: the host data path may be the bottleneck",
             "rate times the calibrated host time per sample",
             _sources(answer),
+            limit,
         )
     yield from _time(answer, run)
 
@@ -123,28 +123,22 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
     total = answer.time.total_s
     if answer.language is not None and float(total.value) > _LONGEST_TEST_S:
         return  # weeks of training are no acceptance test; the rate is
-    passes = at_most(float(total.high) if target is None else target, "s")
-    basis = "90\u202f% interval of epochs and rate" if target is None else "target of the request"
-    if target is not None and not _is_likely(answer) and target < float(total.high):
-        passes = at_most(float(total.high), "s")
-        basis = f"90\u202f% interval of epochs and rate; the target of {duration(target)} is no limit: {_odds(answer)}"
+    criterion = most(float(total.high), "s", target)
+    basis = "90\u202f% interval of epochs and rate" if target is None else f"target of the request; {_odds(answer)}"
     whole = "complete training" if answer.language is not None else "complete training with evaluations"
     text = f"{run}; {whole}."
     points = answer.recipe.points if answer.recipe is not None else ()
     sources = tuple(dict.fromkeys((*_sources(answer), *(point.source for point in points))))[:_MOST_SOURCES]
-    yield AcceptanceTest("time-to-train", "training", text, interval(total, "s"), passes, basis, sources)
-
-
-def _is_likely(answer: WorkloadAnswer) -> bool:
-    """Whether so few sound systems miss the target that a test may require it."""
-    return answer.probability is not None and answer.probability >= _LEAST_CHANCE
+    yield AcceptanceTest(
+        "time-to-train", "training", text, interval(total, "s"), criterion.text, basis, sources, criterion
+    )
 
 
 def _odds(answer: WorkloadAnswer) -> str:
-    """Why a target is no limit of a test."""
+    """How likely a system without faults passes a test of the target."""
     if answer.probability is None:
-        return "whether a sound system reaches it is not known"
-    return f"a sound system reaches it with {probability_text(answer.probability)} probability"
+        return "the probability of reaching it is not known"
+    return f"the design reaches it with {probability_text(answer.probability)} probability"
 
 
 def _about(answer: WorkloadAnswer) -> str:

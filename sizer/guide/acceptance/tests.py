@@ -23,8 +23,10 @@ def acceptance_tests(evaluated: EvaluatedDesign) -> tuple[AcceptanceTest, ...]:
     Notes
     -----
     A limit is the end of the 90 % interval on the side that counts, which one run in twenty of a sound system misses;
-    or a line rate times a share that was reached; or a count. Where the catalogue does not hold the parts of an
-    answer, tests that need the rate of one GPU, one server or the storage alone are left out.
+    or a line rate times a share that was reached; or a count. It is never laxer than the requirement of the design, and
+    never stricter than what the ports of the test pass (:class:`~sizer.guide.acceptance.limits.Criterion`). Where the
+    catalogue does not hold the parts of an answer, tests that need the rate of one GPU, one server or the storage alone
+    are left out.
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     design, known = result.design, evaluated.workloads

@@ -11,17 +11,21 @@ from sizer.physical.racks.feed_loads import feed_loads
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
+from sizer.present.text.as_quoted import chance_as_quoted
 from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.checks import amount_text, known_text, missing_text, open_text
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.money import budget_text
 from sizer.present.text.plan import FEEDS_OF_RACKS, feed_counts, feed_names, few_supplies_text
 from sizer.present.text.redundancy import ONE_LOST
+from sizer.present.text.storage_tiers import OBJECT_STORAGE, TIER_CONTENTS
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.growth.text import demand_text, recommendation
 from sizer.questions.team.tables import least_served, percentile_text, wait_text
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.constraints.tiers import TierContent
+from sizer.sizing.design.spares import design_odds_as_quoted, odds_as_quoted
 from sizer.sizing.stages.storage_rates import node_rates, node_write_rates, rate_is_unknown, write_rate_is_unknown
 
 
@@ -59,7 +63,7 @@ def requirements(context: GuideContext) -> Iterator[Requirement]:
     """All requirements of the request, in the order of the table."""
     yield from _targets(context)
     yield from _team(context)
-    yield _capacity(context)
+    yield from _capacity(context)
     yield from _storage_rates(context)
     yield from _tolerated_losses(context)
     yield from _growth(context)
@@ -83,16 +87,20 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
             reached = time_text(answer)
         else:
             reached = throughput_text(answer)
-        chance = f"probability {words.chance(answer.probability)}"
+        odds = odds_as_quoted(design, answer)
+        chance = f"probability {chance_as_quoted(odds)}"
         if context.result.maximum is not None:
             target_rate = answer.workload.target.samples_per_s or 0.0
             rate = f"{significant(target_rate)}{words.NO_BREAK}{words.sample_unit(answer.dnn)}"
             chance = f"{rate} with {words.chance(answer.probability)} confidence"
         is_even = words.is_even(answer.probability)
-        yield Requirement(target, f"{reached}, {chance}", answer.target_check.is_met, "performance", is_even)
+        yield Requirement(
+            target, f"{reached}, {chance}", odds.check(context.result.request.confidence).is_met, "performance", is_even
+        )
     if not is_joint:
         return
-    is_met, probability = design.target_check.is_met, words.chance(design.probability)
+    joint = design_odds_as_quoted(design)
+    is_met, probability = joint.check(context.result.request.confidence).is_met, chance_as_quoted(joint)
     if design.conditional_on:
         probability = f"{probability}: {missing_text(design.conditional_on)} not published"
         is_met = False if design.target_check is CheckResult.NOT_MET else None
@@ -147,13 +155,22 @@ def _growth(context: GuideContext) -> Iterator[Requirement]:
     yield Requirement(text, recommendation(growth).rstrip("."), is_met, "purchases")
 
 
-def _capacity(context: GuideContext) -> Requirement:
+def _capacity(context: GuideContext) -> Iterator[Requirement]:
+    """What each tier of the storage must hold."""
     stored = storage_demand(context.answers, context.result.request.data)
-    needed = stored.total_bytes
-    what = "data sets, checkpoints and other stored data" if needed > stored.sets_bytes else "data sets"
-    if stored.is_minimum:
-        return _checked(context, CheckKind.CAPACITY, f"Usable capacity of at least {si(needed, 'B')}", "storage", "")
-    return _checked(context, CheckKind.CAPACITY, f"Capacity for {si(needed, 'B')} of {what}", "storage", " usable")
+    for tier in context.design.tiers:
+        kind = CheckKind.WORKING_SET if tier.content is TierContent.WORKING_SET else CheckKind.CAPACITY
+        needed = si(tier.required_bytes, "B")
+        what = TIER_CONTENTS.get(tier.content, "")
+        if not what:
+            is_more = tier.required_bytes > stored.sets_bytes
+            what = "data sets, checkpoints and other stored data" if is_more else "data sets"
+        if tier.storage is None:
+            yield Requirement(f"Capacity for {needed} of {what}", OBJECT_STORAGE, None, "storage")
+        elif tier.content is TierContent.EVERYTHING and stored.is_minimum:
+            yield _checked(context, kind, f"Usable capacity of at least {needed}", "storage", "")
+        else:
+            yield _checked(context, kind, f"Capacity for {needed} of {what}", "storage", " usable")
 
 
 def _storage_rates(context: GuideContext) -> Iterator[Requirement]:

@@ -5,15 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from sizer.base.quantities import grouped, significant
+from sizer.base.quantities import grouped, si, significant
+from sizer.catalog.schema import Storage
 from sizer.guide.context import GuideContext
 from sizer.physical.capacity import counts_nodes, node_limits
+from sizer.physical.networks.storage_networks import shares_back_end
 from sizer.physical.notes import PlanNoteKind
 from sizer.physical.roles import NetworkRole, Role
 from sizer.physical.server_room import ServerRoom, server_room, servers_by_ports
 from sizer.present import words
 from sizer.present.expansion_table import growth_table
 from sizer.present.tables import Table, fact_table
+from sizer.present.text.storage_tiers import tier_label
+from sizer.sizing.constraints.tiers import StorageTier, TierContent
 from sizer.sizing.result import STAGES, DesignAnswer
 
 
@@ -43,7 +47,6 @@ def limits_table(design: DesignAnswer, rack_power_w: float | None = None) -> Tab
 
 
 def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[str, str, str]]:
-    platform = design.platform
     room = server_room(design.plan, rack_power_w)
     if room.leaf_ports_free is not None and room.by_ports is not None:
         has_spines = any(int(net.spines[0]) for net in design.quantities.networks if net.role is NetworkRole.COMPUTE)
@@ -61,21 +64,16 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
             f"{room.free_units}{words.NO_BREAK}U free, {_room_text(room)}",
             "another rack with its own pair of feeds",
         )
-    if counts_nodes(platform.storage):
-        _, most = node_limits(platform.storage)
-        flat = platform.storage.back_end_flat_nodes
-        is_flat = flat is not None and design.storage_nodes <= flat.value
-        largest = platform.storage.max_nodes
-        is_published = largest is not None and largest.basis != "assumed"
-        yield (
-            "Storage nodes",
-            f"{grouped(design.storage_nodes)} of {grouped(most)} in use"
-            if is_published
-            else f"{grouped(design.storage_nodes)} in use; no largest number is published",
-            f"leaf and spine in the back end above {flat.value} nodes"
-            if flat is not None and is_flat
-            else "a second file system",
-        )
+    for tier in design.tiers:
+        if tier.storage is not None and counts_nodes(tier.storage):
+            yield _storage_nodes(design, tier, tier.storage)
+        if tier.content is not TierContent.EVERYTHING and tier.usable_bytes > 0:
+            share = words.percent(tier.free_bytes / tier.usable_bytes)
+            yield (
+                tier_label(tier, "Storage capacity"),
+                f"{si(tier.free_bytes, 'B')} free, {share} of {si(tier.usable_bytes, 'B')}",
+                "more nodes",
+            )
     for answer in design.workloads:
         stage = next(stage for stage in answer.stages if stage.key == answer.next_bottleneck)
         ratio = float(stage.capacity.value) / float(answer.throughput.value)
@@ -85,6 +83,28 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
                 f"{significant(ratio, 2)} times the projected rate",
                 "beyond that, this stage limits faster GPUs and newer software",
             )
+
+
+def _storage_nodes(design: DesignAnswer, tier: StorageTier, storage: Storage) -> tuple[str, str, str]:
+    """Nodes of a tier, and what more of them take."""
+    _, most = node_limits(storage)
+    largest, flat = storage.max_nodes, storage.back_end_flat_nodes
+    is_published = largest is not None and largest.basis != "assumed"
+    # Tiers with the same back end are one cluster.
+    on_back_end = sum(
+        other.nodes
+        for other in design.tiers
+        if other.storage is not None and (other is tier or shares_back_end(storage, other.storage))
+    )
+    return (
+        tier_label(tier, "Storage nodes"),
+        f"{grouped(tier.nodes)} of {grouped(most)} in use"
+        if is_published
+        else f"{grouped(tier.nodes)} in use; no largest number is published",
+        f"leaf and spine in the back end above {flat.value} nodes"
+        if flat is not None and on_back_end <= flat.value
+        else "a second file system",
+    )
 
 
 def _other_networks(design: DesignAnswer) -> Iterator[tuple[str, str, str]]:

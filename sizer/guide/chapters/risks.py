@@ -13,6 +13,7 @@ from sizer.present import words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
+from sizer.present.text.as_quoted import chance_as_quoted
 from sizer.present.text.assumptions import missing_of
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences
 from sizer.present.text.calibration import evidence_warning, note_texts, wide_interval_text
@@ -27,7 +28,7 @@ from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.design.decisions import scaling_efficiency
-from sizer.sizing.design.spares import spare_servers
+from sizer.sizing.design.spares import odds_as_quoted, spare_servers
 from sizer.sizing.result import WorkloadAnswer
 
 # A chart of fewer bars says no more than a sentence.
@@ -171,7 +172,8 @@ def conclusions(context: GuideContext) -> list[str]:
         scales = (
             ""
             if efficiency is None
-            else f" Scaling efficiency at {words.plural(design.n_gpus, 'GPU')}: {words.percent(efficiency)}{compared}."
+            else f" {words.scaling_name(is_language=has_language)} at {words.plural(design.n_gpus, 'GPU')}: "
+            f"{words.percent(efficiency)}{compared}."
         )
         first = f"{design.name} is the proposed design.{scales}"
     found = [first, *(result_text.limit(answer, context.has_many_workloads) for answer in context.answers)]
@@ -302,10 +304,11 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
                 words.sentence(basis_sentence(answer.language)).rstrip(".") + wide_interval_text(answer),
                 "measure the rate on one server, on loan if possible, before the order",
             )
-        if answer.probability is not None and answer.probability < 0.9:
+        odds = odds_as_quoted(design, answer)
+        if odds.probability is not None and odds.probability < 0.9:
             yield Risk(
                 "Missed target",
-                f"{answer.workload.name}: the probability of meeting the target is {words.chance(answer.probability)}",
+                f"{answer.workload.name}: the probability of meeting the target is {chance_as_quoted(odds)}",
                 f"order {context.surer.name} ({words.chance(context.surer.probability)}), or accept a lower rate"
                 if context.surer is not None
                 else "order more servers or storage, or accept a lower rate",

@@ -12,12 +12,14 @@ from sizer.guide.context import GuideContext
 from sizer.physical.capacity import CapacityStep, capacity_ladder, changing_steps, is_extrapolated
 from sizer.present import words
 from sizer.present.figures import charted
-from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
+from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
 from sizer.present.text.plan import note_text
+from sizer.present.text.storage_tiers import TIER_NAMES, system_text
 from sizer.questions.data.charts import copy_chart
 from sizer.questions.data.tables import checkpoints_table, required_capacity_table, routes_table
 from sizer.questions.data.text import copy_text, ingest_text, transform_text
+from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
 from sizer.sizing.stages.storage_rates import mount_rate, mount_rates, ports_in_use
@@ -37,18 +39,21 @@ def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/storage.html`` prints."""
     design, platform = context.design, context.design.platform
     storage = platform.storage
-    steps = capacity_ladder(storage, platform.capacity_option, design.storage_nodes)
+    ladders = [(tier, _ladder(tier)) for tier in design.tiers]
     return {
         "title": words.capital(result_text.storage_name(design)),
         "is_shared": storage.kind != "local",
         "loads": [load_text(answer, is_named=context.has_many_workloads) for answer in context.answers],
-        "capacity": capacity_table(steps) if len(steps) > 1 else None,
-        "is_protected": any(step.label == "protection" for step in steps),
-        "is_extrapolated": is_extrapolated(storage, design.storage_nodes),
+        "capacity": capacity_table(ladders) if any(len(steps) > 1 for _, steps in ladders) else None,
+        "is_protected": any(step.label == "protection" for _, steps in ladders for step in steps),
+        "is_extrapolated": any(
+            tier.storage is not None and is_extrapolated(tier.storage, tier.nodes) for tier in design.tiers
+        ),
         "supply": supply_table(design, context.catalog),
         "is_demonstrated": _is_demonstrated(storage),
         "data": _data(context),
         "mounts": _mounts(context),
+        "archives": platform.second_tier is not None,
     }
 
 
@@ -134,21 +139,36 @@ def _mounts(context: GuideContext) -> str:
     return "The storage is mounted once. The rate of one mount is not published and has to be measured."
 
 
-def capacity_table(steps: Sequence[CapacityStep]) -> Table:
-    """Capacity after each step from raw to usable, in decimal and binary units."""
-    fields = (
-        Field[CapacityStep]("Step", lambda step: _STEPS[step.label], "left", 15),
-        Field[CapacityStep]("Capacity", lambda step: si(step.capacity_bytes, "B"), "right", 13),
-        Field[CapacityStep]("TiB", lambda step: with_decimal_sign(f"{step.capacity_bytes / TIB:.1f}"), "right", 10),
-        Field[CapacityStep]("Basis", lambda step: words.sentence(note_text(step.how)), "left", 48),
-        Field[CapacityStep]("Source", lambda step: Cell("", (step.source,)) if step.source else "", "left", 14),
-    )
-    return record_table(
+def _ladder(tier: StorageTier) -> tuple[CapacityStep, ...]:
+    """Steps from the raw to the usable capacity of a tier; none of the customer's object storage."""
+    return () if tier.storage is None else capacity_ladder(tier.storage, tier.capacity_option, tier.nodes)
+
+
+def capacity_table(ladders: Sequence[tuple[StorageTier, Sequence[CapacityStep]]]) -> Table:
+    """Capacity of each tier after each step from raw to usable, in decimal and binary units."""
+    rows: list[Row] = []
+    for tier, steps in ladders:
+        if len(ladders) > 1 and steps:
+            rows.append(row(f"{words.capital(TIER_NAMES[tier.content])}: {system_text(tier)}", kind="group"))
+        rows += [
+            row(
+                _STEPS[step.label],
+                si(step.capacity_bytes, "B"),
+                with_decimal_sign(f"{step.capacity_bytes / TIB:.1f}"),
+                words.sentence(note_text(step.how)),
+                Cell("", (step.source,)) if step.source else "",
+                kind="total" if step.label == "usable" else "",
+            )
+            for step in changing_steps(steps)
+        ]
+    return fact_table(
         "ladder",
         "From raw to usable capacity",
-        changing_steps(steps),
-        fields,
-        kind=lambda step: "total" if step.label == "usable" else "",
+        rows,
+        titles=("Step", "Capacity", "TiB", "Basis", "Source"),
+        widths=(15, 13, 10, 48, 14),
+        aligns=("left", "right", "right", "left", "left"),
+        style="",
     )
 
 

@@ -38,7 +38,7 @@ def content(context: GuideContext) -> dict[str, Any]:
             and (table := checkpoint_table(design, answer, number)) is not None
         ],
         "staging": staging_text(design, request),
-        "tiers": tiers_table(design, request),
+        "tiers": tiers_table(design),
         "levels": level_table(design),
         "benchmark": None if question is None else accelerators_table(benchmark_answer(question)),
     }

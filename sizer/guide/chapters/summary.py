@@ -22,9 +22,11 @@ from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.plan import existing_text
+from sizer.present.text.storage_tiers import system_name, tier_label, tier_text
 from sizer.present.text.verdict import proposal_text
 from sizer.questions.team.tables import least_served, wait_text
 from sizer.questions.what_if.sensitivity import Influence
+from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 
 # Three rows for each further workload, or for a team as well, would not fit on one page.
@@ -153,7 +155,7 @@ def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
             platform.server.name,
         ),
         row(words.plural_of(design.n_gpus, "GPU"), grouped(design.n_gpus), platform.gpu.name),
-        row("Storage", _storage(design), platform.storage.name),
+        *(row(tier_label(tier, "Storage"), _storage(design, tier), system_name(tier)) for tier in design.tiers),
         row(
             "Switches and gateways" if platform.gateway is not None else "Switches",
             grouped(n_switches) if n_switches else "none",
@@ -187,14 +189,16 @@ def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
     return fact_table("numbers", "Key figures of the design", rows, titles=("", "", ""), widths=(24, 38, 38), note=note)
 
 
-def _storage(design: DesignAnswer) -> str:
-    if design.storage_nodes:
-        return result_text.storage(design)
+def _storage(design: DesignAnswer, tier: StorageTier) -> str:
+    if tier.storage is None:
+        return "existing"
+    if tier.nodes:
+        return tier_text(tier)
     if design.platform.attachment == "lan":
         return "existing"
     # Every server has drives of its own.
-    usable, is_local = float(design.quantities.usable_bytes[0]), design.platform.storage.kind == "local"
-    if usable <= 0:
+    usable, is_local = tier.usable_bytes, tier.storage.kind == "local"
+    if not usable > 0:
         return grouped(design.n_servers) if is_local else "1"
     return f"{si(usable, 'B')} usable{' in each server' if is_local and design.n_servers > 1 else ''}"
 

@@ -35,7 +35,7 @@ def checks_table(result: SizingResult) -> Table | None:
 
 def _checks(answer: WorkloadAnswer, result: SizingResult) -> Iterator[Row]:
     design = result.design
-    memory, usable = design.platform.server.memory_bytes, float(design.quantities.usable_bytes[0])
+    memory, usable = design.platform.server.memory_bytes, design.usable_bytes
     places: list[tuple[str, float]] = []
     if memory is not None:
         places.append(("memory of one server", memory.value))

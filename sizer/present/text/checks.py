@@ -19,6 +19,7 @@ _FACTS = {
 }
 _LABELS = {
     CheckKind.CAPACITY: "Usable capacity",
+    CheckKind.WORKING_SET: "Usable capacity of the fast tier",
     CheckKind.POWER: "Power in total",
     CheckKind.RACK_POWER: "Power per rack",
     CheckKind.FEED_POWER: "Load of one feed after the loss of another",
@@ -28,6 +29,7 @@ _LABELS = {
 }
 _UNITS = {
     CheckKind.CAPACITY: "B",
+    CheckKind.WORKING_SET: "B",
     CheckKind.POWER: "W",
     CheckKind.RACK_POWER: "W",
     CheckKind.FEED_POWER: "W",
@@ -75,7 +77,7 @@ def known_text(check: DesignCheck, currency: str) -> str:
     """What is known of a design, 'at least' where something is missing."""
     if check.known is None:
         return words.NOT_PUBLISHED
-    is_lower = check.kind is not CheckKind.CAPACITY and bool(check.missing or check.unpriced)
+    is_lower = check.kind not in (CheckKind.CAPACITY, CheckKind.WORKING_SET) and bool(check.missing or check.unpriced)
     return at_least(is_lower, amount_text(check, check.known, currency))
 
 

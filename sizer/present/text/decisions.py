@@ -140,7 +140,7 @@ def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
         gpus = words.plural(design.n_gpus, "GPU")
         compared = "compared with the fewest servers that hold the model"
         faster = "; more GPUs allow a faster layout" if choice.scaling_efficiency > _FASTER else ""
-        return f"Scaling efficiency at {gpus}: {efficiency}, {compared}{faster}. {lost}"
+        return f"{words.scaling_name(is_language=True)} at {gpus}: {efficiency}, {compared}{faster}. {lost}"
     trains = any(answer.workload.task == "training" for answer in design.workloads)
     cause = "gradient exchange and stragglers take the rest" if trains else "the links take the rest"
     return (

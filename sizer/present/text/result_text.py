@@ -12,6 +12,7 @@ from sizer.physical.components import Network
 from sizer.physical.networks.storage_networks import GATEWAY_HEADROOM, gateway_port_bytes_per_s
 from sizer.present import words
 from sizer.present.charts import next_bottleneck
+from sizer.present.text.as_quoted import chance_as_quoted
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts, throughput_text
 from sizer.present.text.checks import conditional_sentence
@@ -19,9 +20,12 @@ from sizer.present.text.design_size import binding_text
 from sizer.present.text.memory import host_memory_sentences
 from sizer.present.text.stacks import default_stack_texts
 from sizer.present.text.storage_need import storage_need_sentences
+from sizer.present.text.storage_tiers import system_name
 from sizer.present.text.verdict import runner_up_text
 from sizer.present.text.warnings import design_warnings
 from sizer.sizing.checks import CheckResult
+from sizer.sizing.constraints.tiers import StorageTier
+from sizer.sizing.design.spares import design_odds_as_quoted
 from sizer.sizing.reasons import BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.language import LanguageWork
@@ -58,8 +62,9 @@ def limit(answer: WorkloadAnswer, named: bool) -> str:
 
 def doubt(result: SizingResult) -> list[str]:
     """Sizing confidence, and the number of assumptions."""
-    chance, asked = words.chance(result.design.probability), words.percent(result.request.confidence)
-    check = result.design.target_check
+    odds = design_odds_as_quoted(result.design)
+    chance, asked = chance_as_quoted(odds), words.percent(result.request.confidence)
+    check = odds.check(result.request.confidence)
     several = len(result.design.workloads) > 1
     text = f"The probability of meeting {'all targets' if several else 'the target'} is {chance}"
     if result.design.conditional_on and check is not CheckResult.NOT_MET:
@@ -92,6 +97,9 @@ def price_label(bill: Bill) -> str:
 def open_prices(bill: Bill) -> str:
     """How much of the bill has a price."""
     missing = bill.net_total.n_open
+    if not missing and bill.open_options:
+        options = words.plural(len(bill.open_options), "optional line")
+        return f"The total is complete; {options} {by_count(len(bill.open_options), 'needs', 'need')} a quote."
     if not missing:
         return "Every line has a price."
     if missing == len(bill.bought):
@@ -117,20 +125,6 @@ def power(design: DesignAnswer, which: str = "maximum", like_w: float | None = N
     counts = design.quantities
     watts = float((counts.power_max_w if which == "maximum" else counts.power_typical_w)[0])
     return at_least(bool(counts.unknown_power), si(watts, "W", like=like_w))
-
-
-def storage(design: DesignAnswer) -> str:
-    """Storage in a few words: nodes, chassis and usable capacity."""
-    parts = design.platform
-    usable = float(design.quantities.usable_bytes[0])
-    room = ", " + f"{si(usable, 'B')} usable" if usable > 0 else ""
-    nodes, per_unit = design.storage_nodes, parts.storage.nodes_per_unit
-    if not nodes:
-        return parts.storage.name + room
-    if per_unit is not None and per_unit.value > 1:
-        chassis = -(-nodes // per_unit.value)
-        return _inside(words.plural(nodes, "node"), words.plural(chassis, "chassis")) + room
-    return f"{words.plural(nodes, 'node')}{room}"
 
 
 def _inside(things: str, places: str) -> str:
@@ -286,12 +280,16 @@ def epochs_text(answer: WorkloadAnswer) -> str:
 
 
 def storage_name(design: DesignAnswer) -> str:
-    """'8 Isilon F800 nodes in 2 chassis', or the name of storage that is not counted by the node."""
-    name = design.platform.storage.name
-    nodes, per_unit = design.storage_nodes, design.platform.storage.nodes_per_unit
+    """'8 Isilon F800 nodes in 2 chassis', or the name of storage that is not counted by the node; tier by tier."""
+    return words.listed([_storage_name(tier) for tier in design.tiers])
+
+
+def _storage_name(tier: StorageTier) -> str:
+    name, nodes = system_name(tier), tier.nodes
     if not nodes:
         return name
     text = f"{grouped(nodes)} {name} {by_count(nodes, 'node', 'nodes')}"
+    per_unit = None if tier.storage is None else tier.storage.nodes_per_unit
     if per_unit is not None and per_unit.value > 1:
         text += f" in {grouped(-(-nodes // per_unit.value))} chassis"
     return text

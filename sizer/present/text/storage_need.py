@@ -2,6 +2,7 @@
 
 from sizer.base.quantities import si
 from sizer.present import words
+from sizer.present.text.storage_tiers import TIER_CONTENTS, system_text
 from sizer.sizing.assumptions import StorageLevelTaken
 from sizer.sizing.design.decisions import StorageChoice
 from sizer.sizing.design.storage_need import FAR_ABOVE
@@ -103,11 +104,13 @@ def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
         low = si(choice.low_bytes_per_s, "B/s")
         share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)
         texts.append(f"The workload reads up to {reads}, {share} of the {low} that the storage delivers.")
-    if choice.usable_bytes > 0:
-        fill = words.percent(choice.stored_bytes / choice.usable_bytes)
-        texts.append(
-            f"The data of {si(choice.stored_bytes, 'B')} fill {fill} of {si(choice.usable_bytes, 'B')} usable."
-        )
+    for tier in choice.tiers:
+        if tier.usable_bytes > 0:
+            fill = words.percent(tier.required_bytes / tier.usable_bytes)
+            data, usable = si(tier.required_bytes, "B"), si(tier.usable_bytes, "B")
+            held = f"The {TIER_CONTENTS.get(tier.content, 'data')} of {data} fill {fill} of {usable} usable"
+            where = f" on {system_text(tier)}" if len(choice.tiers) > 1 else ""
+            texts.append(f"{held}{where}.")
     need = choice.need
     if need is not None:
         nodes = words.plural(need.nodes, "node")

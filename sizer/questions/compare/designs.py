@@ -296,7 +296,7 @@ def _weight(design: DesignAnswer) -> Value:
 
 
 def _usable(design: DesignAnswer) -> Value:
-    size = float(design.quantities.usable_bytes[0])
+    size = design.usable_bytes
     return Value.amount(size, "B") if size > 0 else Value(words.NOT_PUBLISHED)
 
 

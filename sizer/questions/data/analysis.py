@@ -22,6 +22,7 @@ from sizer.sizing.constraints.stored_data import (
     raw_sample_bytes,
     storage_demand,
 )
+from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, rates_of
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import host_cores, storage_nic_bytes_per_s
@@ -113,7 +114,7 @@ class DataPlan:
 
     storage: Storage
     required: StorageDemand
-    usable_bytes: float  # of the storage, or of each server's drives; NaN: not published
+    tiers: tuple[StorageTier, ...]  # of the storage, or the drives of each server
     is_per_server: bool
     ingest: IngestPlan
     checkpoints: tuple[Checkpoint, ...]
@@ -122,11 +123,6 @@ class DataPlan:
     validations: tuple[ValidationPass, ...]
     copies: tuple[LocalCopy, ...]
     questions: tuple[StorageQuestion, ...]
-
-    @property
-    def free_bytes(self) -> float:
-        """Usable capacity beyond the required one; NaN if the capacity is not published. [B]"""
-        return self.usable_bytes - self.required.total_bytes
 
 
 def data_plan(evaluated: EvaluatedDesign) -> DataPlan:
@@ -145,13 +141,12 @@ def data_plan(evaluated: EvaluatedDesign) -> DataPlan:
     design, data = result.design, result.request.data
     known = [model for model in evaluated.workloads if model is not None]
     required = storage_demand(design.workloads, data)
-    usable = float(design.quantities.usable_bytes[0])
     fitted_gpus = design.platform.gpus_per_server
     n_gpus = design.n_servers * min(result.request.platforms.gpus_per_server or fitted_gpus, fitted_gpus)
     return DataPlan(
         storage=design.platform.storage,
         required=required,
-        usable_bytes=usable if usable > 0 else np.nan,
+        tiers=design.tiers,
         is_per_server=design.platform.storage.kind == "local",
         ingest=ingest_plan(design, required, data),
         checkpoints=tuple(_checkpoints(result)),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from sizer.base.formats.json_document import fields_of, json_document
+from sizer.present.design_summary import tier_fields
 from sizer.questions.data.analysis import Checkpoint, DataPlan, Transform
 from sizer.questions.data.ingest import IngestLink, IngestRoute
 from sizer.questions.data.local_copy import LocalCopy
@@ -23,7 +24,9 @@ def data_document(design: str, plan: DataPlan) -> dict[str, Any]:
         transform=None if plan.transform is None else _transform(plan.transform),
         capacity={
             **fields_of(required, "raw_bytes", "snapshots_bytes", "reserve_bytes", "checkpoints_bytes"),
-            **fields_of(plan, "usable_bytes", "free_bytes", "is_per_server"),
+            **fields_of(plan.tiers[-1], "usable_bytes", "free_bytes"),
+            "is_per_server": plan.is_per_server,
+            "tiers": [tier_fields(tier) for tier in plan.tiers],
             "sets": [fields_of(data_set, "name", "size_bytes", "n_samples") for data_set in required.sets],
             "minimum_bytes": required.minimum_bytes,
             "must_fit_bytes": required.total_bytes,

@@ -8,6 +8,7 @@ from sizer.base.quantities import by_count, duration, grouped, plain, si, signif
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.text.assumptions import AssumptionRow
+from sizer.present.text.storage_tiers import TIER_CONTENTS, system_text, tier_label, usable_text
 from sizer.questions.data.analysis import NEGLIGIBLE_LOSS, Checkpoint, DataPlan, DecodedStorage, ValidationPass
 from sizer.questions.data.ingest import IngestEntry, IngestLink, IngestLinkRole, IngestPlan, IngestRoute
 from sizer.questions.data.local_copy import LocalCopy
@@ -74,13 +75,16 @@ def _capacity_rows(plan: DataPlan) -> Iterator[tuple[str, str | Cell, str] | Row
         yield "Stored data", si(required.stored_bytes, "B"), ""
         yield "Minimum capacity", si(required.minimum_bytes, "B"), "requested, whatever is stored"
     yield row("Required capacity", si(required.total_bytes, "B"), "", kind="total")
-    place = "on the drives of each server" if plan.is_per_server else "on the storage"
-    if np.isnan(plan.usable_bytes):
-        yield "Usable capacity", Cell(words.NOT_PUBLISHED), place
-    else:
-        yield "Usable capacity", si(plan.usable_bytes, "B"), place
-        headroom = plan.free_bytes / plan.usable_bytes
-        yield "Headroom", si(plan.free_bytes, "B"), f"{words.percent(headroom)} of the usable capacity"
+    for tier in plan.tiers:
+        place = "on the drives of each server" if plan.is_per_server else "on the storage"
+        if len(plan.tiers) > 1:
+            place = f"on {system_text(tier)}"
+            content = TIER_CONTENTS[tier.content]
+            yield tier_label(tier, "Required capacity"), si(tier.required_bytes, "B"), content
+        yield tier_label(tier, "Usable capacity"), Cell(usable_text(tier)), place
+        if tier.usable_bytes > 0:
+            share = f"{words.percent(tier.free_bytes / tier.usable_bytes)} of the usable capacity"
+            yield tier_label(tier, "Headroom"), si(tier.free_bytes, "B"), share
 
 
 # --- ingest

@@ -300,6 +300,10 @@ def criterion_text(growth: PlatformGrowth) -> str:
         return "The plan is the sequence with the least energy."
     if growth.criterion == "equipment":
         return "Deciding prices are missing, so the plan owns the fewest servers and storage nodes over time."
-    if all(other.pieces == recommended.pieces for other in alternatives) and recommended.cost == alternatives[0].cost:
+    # A copy without costs compares none.
+    is_compared = not any(sequence.cost.n_open for sequence in (recommended, *alternatives))
+    if is_compared and all(
+        other.pieces == recommended.pieces and other.cost == recommended.cost for other in alternatives
+    ):
         return "Every sequence buys the same parts at the same cost; the plan is the one with the least energy."
     return "The plan is the sequence with the lowest known cost; on a tie, the one with the least energy."

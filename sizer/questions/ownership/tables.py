@@ -26,6 +26,7 @@ _MISSING: dict[Missing, str] = {
     "watts": "the power draw of some parts is not published",
     "cooling": "cooling is not included because no PUE was given",
     "space": "space is not included because no price was given",
+    "growth": "purchases of the growth plan after the first year, and what they cost to run, are not included",
 }
 
 

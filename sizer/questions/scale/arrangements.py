@@ -1,6 +1,6 @@
 """The same number of GPUs in fewer or in more servers: arrangements that can be built, and why others cannot."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
@@ -13,6 +13,7 @@ from sizer.catalog.schema import Gpu, Server
 from sizer.physical.allowed_parts import fits_era
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
+from sizer.sizing.constraints.tiers import with_tier_of
 from sizer.sizing.recommend import MAX_SERVERS
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import Platforms, SizingRequest
@@ -209,8 +210,11 @@ def _options(
             servers=(server.id,), gpus=(gpu.id,), storage=(storage,), fabrics=fabrics, host_memory_bytes=memory
         )
         try:
-            found = platforms(catalog, request.model_copy(update={"platforms": asked}))
+            found: Sequence[Platform] = platforms(catalog, request.model_copy(update={"platforms": asked}))
         except (InfeasibleError, RequestError):  # parts that cannot be connected, or that the catalogue no longer holds
+            continue
+        found = with_tier_of(own, found, catalog)
+        if not found:
             continue
         # The drives of the design; of several fabrics the fastest comes first.
         same = [one for one in found if one.capacity_option == own.capacity_option and one.storage.id == own.storage.id]

@@ -1,7 +1,8 @@
 """Two tiers of storage: a fast one for the data that trainings read now, a capacity tier for everything."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import Enum
 from functools import lru_cache
 
 import numpy as np
@@ -58,6 +59,74 @@ def needed_of(platform: Platform, demand: StorageDemand, data: DataRequest) -> f
     return float(planned_bytes(demand.total_bytes, demand.stored_bytes - demand.reserve_bytes))
 
 
+class TierContent(Enum):
+    """What lies on a tier of storage."""
+
+    EVERYTHING = "everything"  # of the only tier
+    WORKING_SET = "working-set"  # what trainings read now, and checkpoints
+    ALL_DATA = "all-data"  # behind the working set: data, snapshots and reserve
+
+
+@dataclass(frozen=True)
+class StorageTier:
+    """A tier of the storage of a design: what it must hold, and its usable capacity.
+
+    The only statement of a capacity: whoever compares what a storage holds with what it must hold takes a tier.
+    """
+
+    content: TierContent
+    storage: Storage | None  # None: object storage of the customer
+    capacity_option: int
+    nodes: int
+    required_bytes: float  # what is stored, or the minimum of the request
+    planned_bytes: float  # with the free space that shared storage keeps
+    usable_bytes: float  # NaN: not published, or of the customer's object storage
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the usable capacity is known."""
+        return not np.isnan(self.usable_bytes)
+
+    @property
+    def free_bytes(self) -> float:
+        """Usable capacity beyond the required one; NaN where it is not published. [B]"""
+        return self.usable_bytes - self.required_bytes
+
+
+def storage_tiers(
+    platform: Platform, storage_nodes: int, demand: StorageDemand, data: DataRequest
+) -> tuple[StorageTier, ...]:
+    """The tiers of a design, the one that trainings read from first; the last one holds all data."""
+    storage, option, second = platform.storage, platform.capacity_option, platform.second_tier
+    planned, for_data = needed_of(platform, demand, data), usable_for_data_bytes(platform, storage_nodes)
+    if second is None:
+        content = TierContent.EVERYTHING
+        return (StorageTier(content, storage, option, storage_nodes, demand.total_bytes, planned, for_data),)
+    usable = float(capacity.usable_bytes(storage, option, storage_nodes))
+    return (
+        StorageTier(TierContent.WORKING_SET, storage, option, storage_nodes, planned, planned, usable),
+        StorageTier(
+            TierContent.ALL_DATA,
+            second.storage,
+            second.capacity_option,
+            second.nodes,
+            demand.stored_bytes - demand.checkpoints_bytes,
+            capacity_tier_bytes(demand),
+            for_data,
+        ),
+    )
+
+
+def usable_for_data_bytes(platform: Platform, storage_nodes: int) -> float:
+    """Usable capacity of the tier that holds all data; NaN: not published, or the customer's object storage. [B]"""
+    second = platform.second_tier
+    if second is None:
+        return float(capacity.usable_bytes(platform.storage, platform.capacity_option, storage_nodes))
+    if second.storage is None:
+        return np.nan
+    return float(capacity.usable_bytes(second.storage, second.capacity_option, second.nodes))
+
+
 def with_tiers(
     platforms: tuple[Platform, ...], works: Sequence[ResolvedWorkload], request: SizingRequest, catalog: Catalog
 ) -> tuple[Platform, ...]:
@@ -106,6 +175,19 @@ def with_tiers(
             "small for the data; allow other storage, or leave the key out"
         )
     return same_list(found)
+
+
+def with_tier_of(own: Platform, platforms: Sequence[Platform], catalog: Catalog) -> list[Platform]:
+    """Platforms with the second tier of a design, for a comparison of equals; those that it cannot join drop out."""
+    tier = own.second_tier
+    if tier is None:
+        return list(platforms)
+    joined = ((one, network_of_tier(catalog, one, tier.storage)) for one in platforms)
+    return [
+        _of_two_tiers(one, tier, is_in_band=network is NetworkRole.IN_BAND)
+        for one, network in joined
+        if network is not None
+    ]
 
 
 def _of_two_tiers(platform: Platform, tier: SecondTier, *, is_in_band: bool) -> Platform:

@@ -14,7 +14,7 @@ from sizer.physical.notes import PlanNoteKind
 from sizer.physical.racks.packing import packed_racks
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.assumptions import StorageLevelTaken
-from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, usual_links
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.rejections import RejectedDesign, rejected_designs
@@ -64,8 +64,7 @@ class StorageChoice:
 
     is_only_allowed: bool
     need: StorageNeed | None  # None: it is not bought by the node
-    stored_bytes: float
-    usable_bytes: float  # 0: not known
+    tiers: tuple[StorageTier, ...]
     read_bytes_per_s: float  # the highest of all workloads, first epoch included
     low_bytes_per_s: float | None
     high_bytes_per_s: float | None
@@ -209,8 +208,7 @@ def _storage(result: SizingResult, catalog: Catalog) -> StorageChoice:
     return StorageChoice(
         is_only_allowed=len(result.request.platforms.storage) == 1,
         need=design.storage_need,
-        stored_bytes=storage_demand(design.workloads, result.request.data).total_bytes,
-        usable_bytes=float(design.quantities.usable_bytes[0]),
+        tiers=design.tiers,
         read_bytes_per_s=_read_bytes_per_s(design),
         low_bytes_per_s=low,
         high_bytes_per_s=high,

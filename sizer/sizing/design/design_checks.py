@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Storage
 from sizer.physical.components import Quantities
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 from sizer.physical.platform import Platform
 from sizer.physical.racks.site_rules import floor_load_kg_per_m2
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, FactKind, MissingFact, at_most
-from sizer.sizing.constraints.stored_data import storage_demand
-from sizer.sizing.constraints.tiers import needed_of
+from sizer.sizing.constraints.tiers import StorageTier, TierContent
 from sizer.sizing.stages.language_rates import is_unmeasured
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
@@ -66,7 +66,7 @@ def _of_storage(platform: Platform, *, is_read: bool) -> Iterator[MissingFact]:
 
 def design_checks(
     request: SizingRequest,
-    works: Sequence[ResolvedWorkload],
+    tiers: Sequence[StorageTier],
     platform: Platform,
     parts: Quantities,
     plan: Plan,
@@ -77,7 +77,7 @@ def design_checks(
     Parameters
     ----------
     request : SizingRequest
-    works : sequence of ResolvedWorkload
+    tiers : sequence of StorageTier
     platform : Platform
     parts : Quantities
         Of one row.
@@ -86,22 +86,20 @@ def design_checks(
         Names of the parts.
     """
     return (
-        _capacity(request, works, platform, parts),
+        *(_capacity(tier, tier.storage) for tier in tiers if tier.storage is not None),
         *_power(request.limits, parts, plan, catalog),
         *_racks(plan, catalog),
         *_floor(plan, platform, catalog),
     )
 
 
-def _capacity(
-    request: SizingRequest, works: Sequence[ResolvedWorkload], platform: Platform, parts: Quantities
-) -> DesignCheck:
-    needed = needed_of(platform, storage_demand(works, request.data), request.data)
-    usable = float(parts.usable_bytes[0])
-    if np.isnan(usable):
-        missing = (MissingFact(FactKind.USABLE_CAPACITY, platform.storage.id, platform.storage.name),)
-        return DesignCheck(CheckKind.CAPACITY, CheckResult.OPEN, needed, None, missing)
-    return DesignCheck(CheckKind.CAPACITY, CheckResult.MET if usable >= needed else CheckResult.NOT_MET, needed, usable)
+def _capacity(tier: StorageTier, storage: Storage) -> DesignCheck:
+    kind = CheckKind.WORKING_SET if tier.content is TierContent.WORKING_SET else CheckKind.CAPACITY
+    needed, usable = tier.planned_bytes, tier.usable_bytes
+    if not tier.is_published:
+        missing = (MissingFact(FactKind.USABLE_CAPACITY, storage.id, storage.name),)
+        return DesignCheck(kind, CheckResult.OPEN, needed, None, missing)
+    return DesignCheck(kind, CheckResult.MET if usable >= needed else CheckResult.NOT_MET, needed, usable)
 
 
 def _power(limits: Limits, parts: Quantities, plan: Plan, catalog: Catalog) -> Iterator[DesignCheck]:

@@ -24,6 +24,8 @@ from sizer.physical.plan import CABLE_CATEGORY, Plan
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.checks import MissingFact
+from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
 from sizer.sizing.design.evidence.nearest_measurements import (
     MAX_ROWS,
@@ -135,6 +137,7 @@ def design_answer(
         for work, run, unknown in zip(works, runs, missing, strict=True)
     ]
     unknown = conditional_on(platform, missing, parts.unknown_power, request.limits, catalog)
+    tiers = storage_tiers(platform, storage_nodes, storage_demand(works, request.data), request.data)
     money = design_money(request, platform, parts, plan, catalog, prices, is_documented=is_documented)
     return DesignAnswer(
         platform=platform,
@@ -142,6 +145,7 @@ def design_answer(
         n_gpus=n_servers * platform.gpus_per_server,
         storage_nodes=storage_nodes,
         workloads=tuple(answers),
+        tiers=tiers,
         quantities=parts,
         plan=plan,
         bill=money.bill,
@@ -150,7 +154,7 @@ def design_answer(
         warnings=(*_design_warnings(platform, request, money), *(() if lengths is None else (lengths,))),
         existing=existing_use(platform, parts.components, request.existing, catalog),
         conditional_on=unknown,
-        checks=(*design_checks(request, works, platform, parts, plan, catalog), *money.checks),
+        checks=(*design_checks(request, tiers, platform, parts, plan, catalog), *money.checks),
         storage_need=storage_need(request, works, platform, runs, storage_nodes, catalog),
         cost=money.cost,
         ownership=money.ownership,

@@ -14,7 +14,7 @@ from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities
 from sizer.sizing.constraints.stored_data import storage_demand
-from sizer.sizing.constraints.tiers import needed_of
+from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.growth.result import CapacityLimit, ClusterSize, LimitKind
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import resolved
@@ -96,7 +96,7 @@ def _rates(
 ) -> list[CapacityLimit]:
     """Loads on the stages of the year-1 cluster, and on its storage capacity."""
     loads: dict[LimitKind, list[float]] = {}
-    usable, gateway = float(sized.usable_bytes[0]), float(sized.gateway_bytes_per_s[0])
+    gateway = float(sized.gateway_bytes_per_s[0])
     for year, request in enumerate(requests):
         of_year: dict[LimitKind, float] = {}
         team_bytes_per_s = teams[year].bytes_per_s if teams else 0.0
@@ -108,9 +108,9 @@ def _rates(
             except InfeasibleError:  # not even starting a run leaves time
                 of_work = {LimitKind.GPU_RATE: math.inf}
             of_year |= {kind: max(load, of_year.get(kind, 0.0)) for kind, load in of_work.items()}
-        if usable > 0:
-            needed = needed_of(platform, storage_demand(works, request.data), request.data)
-            of_year[LimitKind.STORAGE_CAPACITY] = needed / usable
+        tiers = storage_tiers(platform, first.storage_nodes, storage_demand(works, request.data), request.data)
+        if full := [tier.planned_bytes / tier.usable_bytes for tier in tiers if tier.usable_bytes > 0]:
+            of_year[LimitKind.STORAGE_CAPACITY] = max(full)
         for kind, load in of_year.items():
             loads.setdefault(kind, []).append(load)
     limits = [CapacityLimit(kind, tuple(of_years), is_gradual=True) for kind, of_years in loads.items()]

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.bom.bill import Sum
+from sizer.bom.bill import Sum, reduction
 from sizer.bom.cost import heights_of
 from sizer.bom.lines import is_free
 from sizer.bom.prices import PriceBook
@@ -132,12 +132,16 @@ class PurchasePlanner:
         net = self.prices.net(item, self.request.currency)
         return None if net is None else round(net * 100)
 
-    def _money(self, year: int, items: Sequence[str], pieces: Sequence[int]) -> tuple[int, tuple[str, ...]]:
-        """Cents of what is bought in a year, and those of its items that have no price."""
+    def _money(self, year: int, items: Sequence[str], pieces: Sequence[int]) -> tuple[Sum, tuple[str, ...]]:
+        """What is paid for what is bought in a year, and those of its items that have no price."""
         factor = growth_of(self.request).price ** year
         bought = [(item, count, self._cents(item)) for item, count in zip(items, pieces, strict=True) if count]
         cents = sum(round(each * factor) * count for _, count, each in bought if each is not None)
-        return cents, tuple(item for item, _, each in bought if each is None)
+        net = Decimal(cents) / 100
+        paid = net - reduction(net, self.request.quote.discount_percent)
+        return Sum(paid, sum(each is None for *_, each in bought)), tuple(
+            item for item, _, each in bought if each is None
+        )
 
     def _energy_wh(self, size: int, is_prepared: bool) -> int:
         watts = float(self._parts(is_prepared).power_typical_w[size])
@@ -208,7 +212,7 @@ class PurchasePlanner:
     def _purchase(self, parts: PartsBySize, step: tuple[int, int | None, int], is_prepared: bool) -> Purchase:
         year, before, after = step
         bought, out = parts.bought(before, after), parts.taken_out(before, after)
-        cents, unpriced = self._money(year, parts.items, bought.tolist())
+        cost, unpriced = self._money(year, parts.items, bought.tolist())
         energy_wh = self._energy_wh(after, is_prepared)
         has_rate = self.request.electricity_per_kwh is not None
         return Purchase(
@@ -217,7 +221,7 @@ class PurchasePlanner:
             owned=self.sizes[after],
             bought=_listed(parts.items, bought),
             taken_out=_listed(parts.items, out),
-            cost=Sum(Decimal(cents) / 100, len(unpriced)),
+            cost=cost,
             unpriced=unpriced,
             energy_cost=Decimal(self._energy_cents(energy_wh)) / 100 if has_rate else None,
             energy_kwh=energy_wh / 1e3,

@@ -9,6 +9,7 @@ from typing import Literal
 from sizer.bom.bill import Sum
 from sizer.physical.platform import Platform
 from sizer.sizing.reasons import QuoteToSettle
+from sizer.sizing.result import DesignAnswer
 from sizer.workload.growth import Growth
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -183,6 +184,40 @@ class GrowthPlan:
         same = [growth for growth in self.platforms if growth.platform.key == (server, storage)]
         alike = [growth for growth in self.platforms if growth.platform.server.id == server]
         return next(iter((*same, *alike, *self.platforms)))
+
+
+def as_billed(plan: GrowthPlan, design: DesignAnswer) -> GrowthPlan:
+    """The plan with the bill of the design that it buys first, as the purchase of the first year.
+
+    The bill has the measured cables, the lines of the quote and every price that the quote names. The other sequences
+    keep their difference from the recommended one, which counts both with the planned cables.
+    """
+    return replace(plan, platforms=tuple(_as_billed(growth, design) for growth in plan.platforms))
+
+
+def _as_billed(growth: PlatformGrowth, design: DesignAnswer) -> PlatformGrowth:
+    first, bill = growth.recommended.purchases[0], design.bill
+    is_same_size = first.owned == ClusterSize(design.n_servers, design.storage_nodes)
+    if growth.platform.key != design.platform.key or not is_same_size:
+        return growth
+    shift, gone = bill.total - first.cost.amount, set(first.unpriced)
+    pieces: dict[str, int] = {}
+    for line in bill.bought:
+        if line.item and line.quantity:
+            pieces[line.item] = pieces.get(line.item, 0) + line.quantity
+    billed = replace(first, bought=tuple(pieces.items()), cost=bill.purchase, unpriced=bill.unpriced)
+
+    def shifted(sequence: PurchaseSequence) -> PurchaseSequence:
+        planned, *later = sequence.purchases
+        if planned == first:
+            return replace(sequence, purchases=(billed, *later))
+        unpriced = tuple(dict.fromkeys((*bill.unpriced, *(item for item in planned.unpriced if item not in gone))))
+        cost = Sum(planned.cost.amount + shift, len(unpriced))
+        return replace(sequence, purchases=(replace(planned, cost=cost, unpriced=unpriced), *later))
+
+    return replace(
+        growth, recommended=shifted(growth.recommended), alternatives=tuple(map(shifted, growth.alternatives))
+    )
 
 
 def without_money(plan: GrowthPlan) -> GrowthPlan:

@@ -195,7 +195,7 @@ def test_a_higher_confidence_never_meets_what_a_lower_one_misses():
 
 def test_storage_that_is_too_small_for_the_data_misses_the_target():
     model = workloads("dgx1-f800-resnet50")[0]
-    usable = float(sized("dgx1-f800-resnet50").design.quantities.usable_bytes[0])
+    usable = sized("dgx1-f800-resnet50").design.usable_bytes
     found = fixed_design_rates(model, {DATASET_SIZE: [0.99 * usable, 1.01 * usable]})
     assert found.holds_data.tolist() == [True, False]
     assert not found.meets_target[1]

@@ -70,7 +70,7 @@ def test_a_minimum_decides_the_nodes() -> None:
     assert need.minimum is not None
     assert (need.minimum.minimum_bytes, need.minimum.stored_bytes) == (500e12, 20e12)
     assert need.minimum.nodes_for_stored == 4
-    usable = float(design.quantities.usable_bytes[0])
+    usable = design.usable_bytes
     assert need.fill_fraction == pytest.approx(20e12 / usable)
 
 
@@ -108,7 +108,7 @@ def test_more_minimum_capacity_never_lowers_nodes_or_cost(least: float, more: fl
     assert large.cost.at_confidence >= small.cost.at_confidence * (1 - 1e-9)
     if large.platform.capacity_option == small.platform.capacity_option:
         assert large.storage_nodes >= small.storage_nodes
-    assert float(large.quantities.usable_bytes[0]) >= large_need(request)
+    assert large.usable_bytes >= large_need(request)
 
 
 def large_need(request: SizingRequest) -> float:
