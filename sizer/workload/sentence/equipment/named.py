@@ -309,7 +309,7 @@ def eras_meant(notes: Notes) -> frozenset[str]:
     """Eras of the parts that a sentence means where it names vendors or kinds of fabric only."""
     catalog = notes.catalog
     named = [key for one in notes.mentions if one.kind in (GPU, SERVER) for key in one.ids]
-    return eras_of(catalog, named) or usual_eras(catalog, notes.dnns)
+    return eras_of(catalog, named) or usual_eras(catalog, notes.dnns, notes.request.get("date"))[0]
 
 
 def _names(notes: Notes, keys: Iterable[str]) -> str:
