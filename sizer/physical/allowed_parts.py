@@ -253,7 +253,7 @@ def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Seque
         names = f"the {len(gpu_servers)} GPU servers that can be ordered{day}"
     if asked.fabrics and not any(fabric_ports(s.ports, catalog.links[f]) for s in gpu_servers for f in asked.fabrics):
         links = sorted({port.kind.id for s in gpu_servers for port in s.ports if port.use == "compute"})
-        text = f"no platform: {names} have no port for {fabrics}; their compute ports are {', '.join(links)}"
+        text = f"no platform: {names} and {fabrics} do not join: their compute ports are {', '.join(links)}"
     else:
         text = (
             f"no platform: {names} with {', '.join(sorted(stores))} on {fabrics} do not join: "
