@@ -47,7 +47,10 @@ def test_every_orderable_gpu_server_is_offered(catalog):
 
 
 def test_gpus_fit_their_server(catalog):
-    assert all(p.gpu.id in p.server.gpus and p.gpu.form_factor.value in p.gpu.id for p in offered(catalog, generations=["volta"]))
+    assert all(
+        p.gpu.id in p.server.gpus and p.gpu.form_factor.value in p.gpu.id
+        for p in offered(catalog, generations=["volta"])
+    )
 
 
 def test_local_drives_stay_with_their_server(catalog):
