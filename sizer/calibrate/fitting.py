@@ -21,7 +21,6 @@ from sizer.calibrate.fit.scaling import fit_scaling
 from sizer.calibrate.fit.spread import leave_sources_out
 from sizer.calibrate.memory_rows import load_memory_rows, measured_rows, telling
 from sizer.calibrate.observations import Observation, load_observations, observations_digest
-from sizer.catalog.generations import newer_eras
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Recipe
 from sizer.perf.step_terms import TERM_NAMES
@@ -92,8 +91,7 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
 
 def _fitted_recipes(catalog: Catalog) -> list[Recipe]:
     """Recipes that are fitted with the runs of V100 systems; those of networks of today's alone are fitted alone."""
-    newer = newer_eras(catalog)
-    return [one for one in catalog.recipes.values() if one.points and catalog.dnns[one.dnn].era not in newer]
+    return [one for one in catalog.recipes.values() if one.points and catalog.dnns[one.dnn].era is None]
 
 
 def _rates_with_batch(cases: tuple[RateCase, ...], catalog: Catalog) -> dict[str, int]:

@@ -1,11 +1,15 @@
 """Generations of GPUs and the eras of the equipment around them."""
 
+import datetime
 from collections.abc import Iterable
 
 from sizer.base.identity_cache import cached_by_catalog
-from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import is_sold
 from sizer.catalog.schema import Device, Gpu, Server
+
+# Era of the systems that the model of a step is fitted to.
+V100_ERA = "v100"
 
 
 def era_of_gpu(catalog: Catalog, gpu: Gpu) -> str | None:
@@ -21,51 +25,56 @@ def era_of(catalog: Catalog, device: Device) -> str | None:
     return device.era
 
 
-def default_eras(catalog: Catalog) -> frozenset[str]:
-    """Eras that answer a request which names no equipment."""
-    return frozenset(one.era for one in catalog.generations.values() if one.is_default)
-
-
 def newer_eras(catalog: Catalog) -> frozenset[str]:
-    """All other eras."""
-    return frozenset(one.era for one in catalog.generations.values()) - default_eras(catalog)
+    """All eras but that of V100 systems."""
+    return frozenset(one.era for one in catalog.generations.values()) - {V100_ERA}
 
 
-def usual_eras(catalog: Catalog, networks: Iterable[str], *, has_shape: bool = False) -> frozenset[str]:
-    """Eras that answer a request which names networks but no equipment.
+@cached_by_catalog
+def eras_on_sale(catalog: Catalog, day: datetime.date | None) -> frozenset[str]:
+    """Eras of which GPU servers can be ordered on a day; without one, after all dates of the catalogue."""
+    servers = (one for one in catalog.servers.values() if one.role == "gpu" and is_sold(catalog, one, day))
+    gpus = (catalog.gpus[name] for server in servers for name in server.gpus)
+    eras = (era_of_gpu(catalog, gpu) for gpu in gpus if is_sold(catalog, gpu, day))
+    return frozenset(era for era in eras if era is not None)
 
-    Language models, those that a request gives by their shape included (``has_shape``), and networks that were
-    measured on one era only get what their runs were published on.
+
+def rated_eras(catalog: Catalog, networks: Iterable[str], *, has_shape: bool = False) -> frozenset[str]:
+    """Eras on which the models give a rate of all of some networks.
+
+    Those of V100 are carried over to newer GPUs; not so language models, those that a request gives by their shape
+    included (``has_shape``), and networks that were measured on one era only.
     """
-    found: set[str] = set(newer_eras(catalog)) if has_shape else set()
-    for name in networks:
-        dnn = catalog.dnns.get(name)
-        if dnn is not None and (dnn.transformer is not None or dnn.era is not None):
-            found |= newer_eras(catalog) if dnn.era is None else {dnn.era}
-    return frozenset(found) or default_eras(catalog)
+    eras = newer_eras(catalog) if has_shape else newer_eras(catalog) | {V100_ERA}
+    for dnn in (catalog.dnns[name] for name in networks if name in catalog.dnns):
+        if dnn.era is not None:
+            eras &= {dnn.era}
+        elif dnn.transformer is not None:
+            eras &= newer_eras(catalog)
+    return eras
+
+
+def usual_eras(
+    catalog: Catalog, networks: Iterable[str], day: datetime.date | None, *, has_shape: bool = False
+) -> tuple[frozenset[str], bool]:
+    """Eras that answer a request which names no equipment, and whether they can be ordered on its day.
+
+    Those that can be ordered and that the models rate all networks on; else, of those that they do, that of V100 first.
+    """
+    rated = rated_eras(catalog, networks, has_shape=has_shape)
+    if sold := rated & eras_on_sale(catalog, day):
+        return sold, True
+    return (rated & {V100_ERA}) or rated, False
 
 
 def eras_of(catalog: Catalog, names: Iterable[str]) -> frozenset[str]:
-    """Eras of named GPUs, servers, storage, generations and fabrics; those without one say nothing."""
+    """Eras of named GPUs, servers and generations; those without one say nothing."""
     found: set[str | None] = set()
     for name in names:
         if name in catalog.generations:
             found.add(catalog.generations[name].era)
         elif name in catalog.gpus:
             found.add(era_of_gpu(catalog, catalog.gpus[name]))
-        elif name in catalog.servers or name in catalog.storage:
-            found.add(era_of(catalog, catalog.device(name)))
-        elif name in catalog.links:
-            found |= _eras_on(catalog, catalog.links[name])
+        elif name in catalog.servers:
+            found.add(era_of(catalog, catalog.servers[name]))
     return frozenset(era for era in found if era is not None)
-
-
-@cached_by_catalog
-def _eras_on(catalog: Catalog, link: LinkType) -> frozenset[str | None]:
-    """Era of the GPU servers with ports made for a link, where all are of one."""
-    eras = frozenset(
-        era_of(catalog, server)
-        for server in catalog.servers.values()
-        if server.role == "gpu" and any(port.kind.id == link.id and port.use == "compute" for port in server.ports)
-    )
-    return eras if len(eras) == 1 else frozenset()

@@ -59,10 +59,12 @@ class Release(Frozen):
 
 
 class Generation(Item):
-    """A generation of GPUs: its servers go with the equipment of its era; ``is_default``: also where nobody asks."""
+    """A generation of GPUs: its servers go with the equipment of its era.
+
+    Its dates are those of its GPUs that have none of their own.
+    """
 
     era: Era
-    is_default: bool = False
     pdu: ShortText | None = None  # id in pdus/: planned for its servers where a request names none
     releases: tuple[Release, ...] = ()  # of the newest published runs on its GPUs
     number_formats: Sourced[tuple[NumberFormat, ...]] | None = None  # that its matrix units multiply
@@ -280,7 +282,7 @@ class Dnn(Item):
     transformer: Transformer | None = None  # of a language model, whose samples are tokens
     mlperf: ShortText = ""  # name in the rows of MLPerf Training v1.0 and later; empty: not among them
     dataset: ShortText = ""  # id in datasets/ that its runs read
-    era: Era | None = None  # of the only equipment that it was measured on; absent: of the default one, or of every
+    era: Era | None = None  # of the only equipment that it was measured on; absent: of every one
 
 
 class Dataset(Item):

@@ -99,7 +99,6 @@ _LABELS = {
     "description": "Description",
     "era": "Sold with parts of the era",
     "connectors": "Cages that it fits",
-    "is_default": "Planned unasked",
     "measured_as": "Name in measurements",
     "pdu": "Usual PDU",
     "ports_each": "Ports of one module",

@@ -9,7 +9,8 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.faults import nearest
 from sizer.base.identity_cache import cached_by_catalog
 from sizer.base.quantities import plain, si
-from sizer.catalog.generations import era_of
+from sizer.catalog.fabrics import fabric_ports
+from sizer.catalog.generations import era_of, era_of_gpu
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Pdu, Server, Storage
@@ -17,7 +18,7 @@ from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.physical.host_memory import memory_sizes, page_cache_bytes
 from sizer.physical.platform import Platform
 from sizer.physical.racks.site_rules import site_rules
-from sizer.workload.eras import eras_asked
+from sizer.workload.eras import EquipmentBasis, ErasAsked, eras_asked
 from sizer.workload.request import Platforms, SizingRequest
 
 T = TypeVar("T", bound=Item)
@@ -55,13 +56,15 @@ def _page_caches(catalog: Catalog) -> list[float]:
     )
 
 
-def allowed_gpus(
-    catalog: Catalog, server: Server, allowed: Sequence[str], generations: Sequence[str] = ()
-) -> list[Gpu]:
-    """GPUs of a server that are allowed; an empty list allows all."""
+def allowed_gpus(catalog: Catalog, server: Server, asked: Platforms, eras: ErasAsked) -> list[Gpu]:
+    """GPUs of a server that are allowed; an empty list allows all that ``eras`` does."""
     # A GPU that is not sold apart comes inside its server, so the server's list decides.
-    known = [catalog.gpus[g] for g in server.gpus if not allowed or g in allowed]
-    return [gpu for gpu in known if not generations or gpu.generation in generations]
+    known = [catalog.gpus[g] for g in server.gpus if not asked.gpus or g in asked.gpus]
+    return [
+        gpu
+        for gpu in known
+        if (not asked.generations or gpu.generation in asked.generations) and eras.allows(catalog, gpu)
+    ]
 
 
 def allowed_storage(catalog: Catalog, server: Server, asked: Platforms) -> list[Storage]:
@@ -88,14 +91,14 @@ def fits_era(era: str | None, of_server: str | None) -> bool:
     return era is None or of_server is None or era == of_server
 
 
-def servers_asked(catalog: Catalog, request: SizingRequest) -> list[Server]:
+def servers_asked(catalog: Catalog, asked: Platforms, eras: ErasAsked) -> list[Server]:
     """Servers that a request allows, of the eras that it may get."""
-    asked, eras = request.platforms, eras_asked(catalog, request)
     allowed = allowed_items(catalog.servers, asked.servers, asked.forbidden_servers)
     return [
         server
         for server in allowed
-        if server.id in asked.servers or (era := era_of(catalog, server)) is None or era in eras
+        if server.id in asked.servers
+        or (((era := era_of(catalog, server)) is None or era in eras.eras) and eras.allows(catalog, server))
     ]
 
 
@@ -214,7 +217,7 @@ def pdu_circuit_text(pdu: Pdu) -> str:
 
 def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Sequence[Server]) -> str:
     """Sentence naming the choice that leaves no platform."""
-    asked = request.platforms
+    asked, eras = request.platforms, eras_asked(catalog, request)
     gpu_servers = [s for s in servers if s.role == "gpu" and s.orderable]
     if not gpu_servers:
         known = [s.id for s in catalog.servers.values() if s.role == "gpu" and s.orderable]
@@ -224,7 +227,7 @@ def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Seque
         return (
             f"no platform: platforms.gpus_per_server = {asked.gpus_per_server}; the allowed servers take at most {most}"
         )
-    if not any(allowed_gpus(catalog, s, asked.gpus, asked.generations) for s in gpu_servers):
+    if not any(allowed_gpus(catalog, s, asked, eras) for s in gpu_servers):
         fits = sorted({g for s in gpu_servers for g in s.gpus})
         return (
             f"no platform: none of the GPUs asked for ({', '.join((*asked.gpus, *asked.generations))}) fits an allowed "
@@ -245,10 +248,28 @@ def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Seque
             f"{names} with {', '.join(sorted(stores))} on {fabrics} have none. Name an Ethernet fabric such as 400gbe, "
             "or leave fabric.converged out"
         )
-    return (
-        f"no platform: {names} with {', '.join(sorted(stores))} on {fabrics} do not join: "
-        "a server needs a port of the fabric, and the storage a way onto it"
-    )
+    if eras.basis is EquipmentBasis.ON_SALE:
+        day = "" if eras.day is None else f" on {eras.day}"
+        names = f"the {len(gpu_servers)} GPU servers that can be ordered{day}"
+    if asked.fabrics and not any(fabric_ports(s.ports, catalog.links[f]) for s in gpu_servers for f in asked.fabrics):
+        links = sorted({port.kind.id for s in gpu_servers for port in s.ports if port.use == "compute"})
+        text = f"no platform: {names} and {fabrics} do not join: their compute ports are {', '.join(links)}"
+    else:
+        text = (
+            f"no platform: {names} with {', '.join(sorted(stores))} on {fabrics} do not join: "
+            "a server needs a port of the fabric, and the storage a way onto it"
+        )
+    return f"{text}{_older_text(catalog, eras)}"
+
+
+def _older_text(catalog: Catalog, eras: ErasAsked) -> str:
+    """How to ask for servers that cannot be ordered, where the request has those that can."""
+    if eras.basis is not EquipmentBasis.ON_SALE:
+        return ""
+    gpus = {name for s in catalog.servers.values() if s.role == "gpu" and s.orderable for name in s.gpus}
+    older = {catalog.gpus[name].generation for name in gpus if era_of_gpu(catalog, catalog.gpus[name]) not in eras.eras}
+    names = ", ".join(f'"{name}"' for name in sorted(name for name in older if name is not None))
+    return f". For systems that are no longer sold, write platforms.generations = [{names}]" if names else ""
 
 
 def _largest(server: Server, catalog: Catalog) -> float:

@@ -81,8 +81,8 @@ _lists: Callable[[Catalog], StoredAnswers[tuple[Platform, ...]]] = stores_by_cat
 
 
 def _fitting(catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, ...]) -> tuple[Platform, ...]:
-    asked = request.platforms
-    servers = servers_asked(catalog, request)
+    asked, eras = request.platforms, eras_asked(catalog, request)
+    servers = servers_asked(catalog, asked, eras)
     kinds = [link for link in fabric_links(catalog) if not asked.fabrics or link.id in asked.fabrics]
     with_directors = request.fabric.directors
     kept_without = request.resilience.keeps_targets_without
@@ -104,7 +104,7 @@ def _fitting(catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, 
         for stores in ([as_stated(catalog, sold, request) for sold in allowed_storage(catalog, server, asked)],)
         for its_kinds in ([kind for kind in kinds if kind.id in asked.fabrics or plans_unasked(server.ports, kind)],)
         for n_gpus in gpus_fitted(server, asked.gpus_per_server)
-        for gpu in allowed_gpus(catalog, server, asked.gpus, asked.generations)
+        for gpu in allowed_gpus(catalog, server, asked, eras)
         for fitted in considered_sizes(memory_sizes(server, catalog), asked.host_memory_bytes, n_gpus, gpu, sets_bytes)
         for storage in stores
         for kind in its_kinds

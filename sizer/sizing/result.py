@@ -40,6 +40,7 @@ from sizer.sizing.stages.checkpoints import CheckpointedJob
 from sizer.sizing.stages.gpu_memory import MemoryAnswer
 from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.workload.checkpoints import Checkpoints
+from sizer.workload.eras import EquipmentBasis
 from sizer.workload.request import Loss, SizingRequest, Target, Workload
 from sizer.workload.sample_format import FormatBasis
 from sizer.workload.stack_choice import StackChoice, StackEvidence
@@ -383,6 +384,7 @@ class SizingResult:
     sources: tuple[str, ...]  # keys of every document a number comes from, in order of use
     quotes_to_settle: tuple[QuoteToSettle, ...] = ()  # that could change which platform leads, the heaviest first
 
+    equipment: EquipmentBasis = EquipmentBasis.NAMED  # why GPU servers of these generations were compared
     maximum: Maximum | None = None  # what the limits give; None where every target was given
 
     @property

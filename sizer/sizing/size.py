@@ -33,6 +33,7 @@ from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key, uncertainty
 from sizer.sizing.search.settling import quotes_to_settle, row_difference
 from sizer.sizing.stack_default import with_stack_defaults
+from sizer.workload.eras import eras_asked
 from sizer.workload.request import SizingRequest, ranks_by_cost
 
 # Points of the Pareto front that documents show.
@@ -149,6 +150,7 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         questions=assumptions.open_points(design, catalog),
         sources=assumptions.sources(design, taken, catalog),
         quotes_to_settle=choice.quotes,
+        equipment=eras_asked(catalog, request).basis,
     )
 
 

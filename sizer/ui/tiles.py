@@ -10,7 +10,7 @@ from sizer.present.text.checks import amount_text, check_label, missing_text, op
 from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.stacks import stack_worth_text
-from sizer.present.text.verdict import even_odds_text, selection_text, verdict_text
+from sizer.present.text.verdict import equipment_texts, even_odds_text, selection_text, verdict_text
 from sizer.present.words import TO_BE_QUOTED, chance, plural, sentence
 from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.checks import CheckKind, CheckResult
@@ -126,8 +126,10 @@ def sentences(result: SizingResult, *, is_customer_mode: bool) -> Iterator[str]:
     design = result.design
     if not result.needs_cluster or design.probability is None or len(design.workloads) > 1 or result.request.team:
         yield sentence(verdict_text(result))
-    elif even_odds_text(design):
-        yield even_odds_text(design)
+    else:
+        yield from equipment_texts(result)
+        if even_odds_text(design):
+            yield even_odds_text(design)
     if design.existing is not None:
         yield existing_text(design.existing)
     yield from maximum_sentences(result, with_amounts=with_amounts)[:1]

@@ -57,8 +57,10 @@ def many_requests(count: int, seed: int = 1) -> Iterator[dict[str, Any]]:
 
 
 def open_request(rate_samples_per_s: float, most_servers: int, **platforms: Any) -> SizingRequest:
-    """ResNet-50 of the first example at some rate, on every platform or on those named."""
+    """ResNet-50 of the first example at some rate, on every platform of V100 systems or on those named."""
     example = SizingRequest.from_file(data_dir("examples") / "dgx1-f800-resnet50.toml").model_dump(exclude_none=True)
     (work,) = example["workload"]
     asked = {**example, "workload": [{**work, "target": {"samples_per_s": rate_samples_per_s}}]}
-    return SizingRequest.from_dict({**asked, "platforms": platforms, "limits": {"servers": most_servers}})
+    return SizingRequest.from_dict(
+        {**asked, "platforms": platforms or {"generations": ["volta"]}, "limits": {"servers": most_servers}}
+    )

@@ -184,10 +184,10 @@ def test_a_design_that_comes_later_names_the_measure(resnet, kind, rank_by, said
 
 
 def test_a_design_that_hardly_keeps_the_budget_is_rejected_for_it():
-    """2 DSS 8440 with V100S are the most within 500,000 USD; a third faster server breaks the budget, not the price."""
+    """Eight H200 are the most within 500,000 USD; eight B200 are faster and break the budget, not the price."""
     result = sized("questions/most-within-budget")
     rejected = decisions(EvaluatedDesign(result, catalog())).server.rejected
-    faster = [one for one in rejected if float(one.design.workloads[0].throughput.value) > 27_000]
+    faster = [one for one in rejected if float(one.design.workloads[0].throughput.value) > 70_000]
     assert faster
     assert all(one.kind is RejectionKind.OVER_BUDGET for one in faster)
     assert text.rejection_text(faster[0], result) == "Less than 90\u202f% likely to keep the budget"

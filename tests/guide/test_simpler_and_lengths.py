@@ -21,7 +21,14 @@ def test_a_simpler_design_is_the_first_that_was_rejected() -> None:
     volumes = {"name": "CT", "n_samples": 20_000, "sample_bytes": 250e6, "format": "raw files"}
     work = {"dnn": "unet3d", "batch_per_gpu": 2, "epochs": 300, "dataset": volumes}
     work["target"] = {"time_to_train_s": "48 h"}
-    request = SizingRequest.from_dict({"confidence": 0.9, "workload": [work], "data": {"snapshot_share": 0.3}})
+    request = SizingRequest.from_dict(
+        {
+            "confidence": 0.9,
+            "workload": [work],
+            "platforms": {"generations": ["volta"]},
+            "data": {"snapshot_share": 0.3},
+        }
+    )
     context = guide_context(size(request, CATALOG), CATALOG, Edition("guide"))
     simplest = context.simplest
     assert simplest.allowed.simplicity.devices < simplest.described.devices

@@ -1,15 +1,18 @@
 """Designs of today's systems from the catalogue, against the published H100 SuperPOD (NVIDIA RA-11333-001 V11)."""
 
+import datetime
 from collections import Counter
 
 import numpy as np
 import pytest
 
 from sizer import SizingRequest, size
-from sizer.catalog.generations import default_eras, era_of
+from sizer.base.errors import InfeasibleError
+from sizer.catalog.generations import era_of
 from sizer.physical.platforms import platforms
 from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.project import project
+from sizer.workload.eras import EquipmentBasis, eras_asked
 from tests.factories import examples
 
 
@@ -84,10 +87,80 @@ def test_four_servers_fill_a_rack_of_41_kw(unit):
     assert heaviest == pytest.approx(40_800)
 
 
-def test_a_request_that_names_nothing_keeps_the_systems_of_the_source_documents():
+@pytest.mark.parametrize(
+    ("date", "generations"),
+    [
+        ("2019-03-01", {"volta"}),
+        ("2021-06-01", {"volta", "ampere"}),
+        ("2023-10-01", {"ampere", "hopper", "ada"}),
+        ("2026-11-28", {"hopper", "ada", "blackwell", "cdna3", "cdna4"}),
+        (None, {"hopper", "ada", "blackwell", "cdna3", "cdna4"}),
+    ],
+)
+def test_a_request_that_names_nothing_gets_what_can_be_ordered_on_its_date(date, generations):
+    found = platforms(examples.catalog(), request(date=date and datetime.date.fromisoformat(date)))
+    assert {platform.gpu.generation for platform in found} == generations
+
+
+def test_a_server_whose_sale_ended_is_proposed_only_where_it_is_named():
+    """ "rackula", source 17: the sale of the DGX H100 ended on 25 January 2025; of the DGX H200 no end is published."""
     catalog = examples.catalog()
-    found = platforms(catalog, request())
-    assert {era_of(catalog, platform.server) for platform in found} == default_eras(catalog) == {"v100"}
+    unasked = {p.server.id for p in platforms(catalog, request(date=datetime.date(2026, 11, 28)))}
+    assert "dgx-h100" not in unasked
+    assert "dgx-h200" in unasked
+    before = {p.server.id for p in platforms(catalog, request(date=datetime.date(2025, 1, 25)))}
+    assert "dgx-h100" in before
+    named = platforms(catalog, request(date=datetime.date(2026, 11, 28), platforms={"servers": ["dgx-h100"]}))
+    assert {p.server.id for p in named} == {"dgx-h100"}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"platforms": {"storage": ["isilon-f800"]}},
+        {"platforms": {"fabrics": ["edr"]}},
+        {"platforms": {"fabrics": ["100gbe"]}},
+        {"platforms": {"prefer_vendors": ["HPE"]}},
+        {"existing": {"storage_nodes": {"isilon-f800": 4}}},
+    ],
+    ids=["storage", "edr", "100gbe", "vendor", "owned storage"],
+)
+def test_storage_fabric_and_vendor_choose_no_generation(parts):
+    asked = eras_asked(examples.catalog(), request(date=datetime.date(2026, 11, 28), **parts))
+    assert (asked.eras, asked.basis) == ({"today"}, EquipmentBasis.ON_SALE)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"platforms": {"servers": ["dgx-1"]}},
+        {"platforms": {"gpus": ["v100-sxm2-16gb"]}},
+        {"platforms": {"generations": ["volta"]}},
+        {"existing": {"servers": {"dgx-1": 2}}},
+    ],
+    ids=["server", "GPU", "generation", "owned"],
+)
+def test_servers_gpus_and_generations_that_are_named_or_owned_do(parts):
+    asked = eras_asked(examples.catalog(), request(date=datetime.date(2026, 11, 28), **parts))
+    assert (asked.eras, asked.basis) == ({"v100"}, EquipmentBasis.NAMED)
+
+
+def test_a_network_without_a_model_on_what_can_be_ordered_gets_what_it_was_measured_on():
+    """RetinaNet has runs on A100 and later alone, which nobody could order in 2019."""
+    catalog = examples.catalog()
+    work = {"dnn": "retinanet", "target": {"samples_per_s": 100.0}}
+    then = eras_asked(catalog, request(date=datetime.date(2019, 3, 1), workload=[work]))
+    assert (then.eras, then.basis) == ({"today"}, EquipmentBasis.NOT_ON_SALE)
+    now = eras_asked(catalog, request(date=datetime.date(2026, 11, 28), workload=[work]))
+    assert (now.eras, now.basis) == ({"today"}, EquipmentBasis.ON_SALE)
+    before = eras_asked(catalog, request(date=datetime.date(2012, 1, 1)))
+    assert (before.eras, before.basis) == ({"v100"}, EquipmentBasis.NOT_ON_SALE)
+
+
+def test_a_fabric_that_nothing_on_sale_has_is_refused_with_the_parts_that_do_not_join():
+    with pytest.raises(InfeasibleError, match=r"2026-11-28 and edr do not join") as refused:
+        platforms(examples.catalog(), request(date=datetime.date(2026, 11, 28), platforms={"fabrics": ["edr"]}))
+    assert 'platforms.generations = ["volta"]' in str(refused.value)
 
 
 @pytest.mark.parametrize(

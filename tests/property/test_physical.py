@@ -21,7 +21,12 @@ from sizer.physical.racks.placement import count_racks, place
 from sizer.workload.request import Limits, SizingRequest
 
 CATALOG = shipped_catalog()
-PLATFORMS = platforms(CATALOG, SizingRequest.from_dict({"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]}))
+PLATFORMS = platforms(
+    CATALOG,
+    SizingRequest.from_dict(
+        {"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}], "platforms": {"generations": ["volta"]}}
+    ),
+)
 some_platforms = st.integers(0, len(PLATFORMS) - 1)  # by number: a platform prints as pages
 servers = st.integers(1, 60)
 nodes = st.integers(1, 36).map(lambda units: 4 * units)

@@ -18,7 +18,7 @@ from sizer.workload.request import Existing, ExistingRack, Fabric, Limits, Sizin
 from tests.property.law_examples import law
 
 CATALOG = shipped_catalog()
-ASKED = {"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]}
+ASKED = {"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}], "platforms": {"generations": ["volta"]}}
 PLATFORMS = platforms(CATALOG, SizingRequest.from_dict(ASKED))
 WITH_DIRECTORS = platforms(CATALOG, SizingRequest.from_dict({**ASKED, "fabric": {"directors": True}}))
 # One of each way to join server, storage and fabric would do for the ports; drawing from all finds the odd ones.

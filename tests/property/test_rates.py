@@ -28,7 +28,9 @@ SERVERS = np.arange(2, 161)
 
 def asked(dnn: str, ratio: float) -> SizingRequest:
     work = {"dnn": dnn, "dataset": "imagenet", "target": {"gpus_busy": 8}}
-    return SizingRequest.from_dict({"workload": [work], "fabric": {"oversubscription": ratio}})
+    return SizingRequest.from_dict(
+        {"workload": [work], "platforms": {"generations": ["volta"]}, "fabric": {"oversubscription": ratio}}
+    )
 
 
 @cache

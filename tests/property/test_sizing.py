@@ -152,7 +152,7 @@ def test_more_gpus_never_lower_the_rate_of_the_gpus(
 ) -> None:
     """More servers, and twice the GPUs of each: the exchange may take more time, the arithmetic never does."""
     work = {"dnn": dnn, "dataset": "imagenet", "dataset_bytes": 20e12, "target": {"samples_per_s": 10.0}}
-    request = SizingRequest.from_dict({"workload": [work]})
+    request = SizingRequest.from_dict({"workload": [work], "platforms": {"generations": ["volta"]}})
 
     def rate(n: int, of_each: int) -> float:
         design = project(

@@ -87,7 +87,9 @@ def test_stated_values_end_the_condition() -> None:
 def test_more_data_than_a_vendor_publishes_do_not_fit() -> None:
     """HNAS: 16 PB usable at most, whatever array stands behind it."""
     work = {"dnn": "resnet50", "dataset_bytes": "51 PB", "target": {"samples_per_s": 10e3}}
-    request = SizingRequest.from_dict({"workload": [work], "platforms": {"storage": ["hnas", "hnas-4100"]}})
+    request = SizingRequest.from_dict(
+        {"workload": [work], "platforms": {"generations": ["volta"], "storage": ["hnas", "hnas-4100"]}}
+    )
     with pytest.raises(InfeasibleError, match="capacity"):
         size(request, shipped_catalog())
 

@@ -26,7 +26,7 @@ def request(samples_per_s: float, **tables: Any) -> SizingRequest:
         "dataset_bytes": "10 TB",
         "target": {"samples_per_s": samples_per_s},
     }
-    return SizingRequest.from_dict({"workload": [work], **tables})
+    return SizingRequest.from_dict({"workload": [work], "platforms": {"generations": ["volta"]}, **tables})
 
 
 def counts(use: ExistingUse | None) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:

@@ -35,7 +35,8 @@ CLICKS = {"name": "clicks", "n_samples": 4e9, "sample_bytes": "160 B", "format":
 def request(dnn: object, gpus: tuple[str, ...] = (), **keys: Any) -> SizingRequest:
     """A training at 10 samples/s, so that memory decides rather than rate."""
     work = {"dnn": dnn, "target": {"samples_per_s": 10}, **keys}
-    return SizingRequest.from_dict({"workload": [work], "platforms": {"gpus": list(gpus)}})
+    platforms = {"gpus": list(gpus)} if gpus else {"generations": ["volta"]}
+    return SizingRequest.from_dict({"workload": [work], "platforms": platforms})
 
 
 def resolved_work(asked: SizingRequest) -> ResolvedWorkload:
@@ -64,6 +65,14 @@ def designed(asked: SizingRequest) -> DesignAnswer:
 )
 def test_default_batches_are_those_of_published_runs(dnn: str, gpu: str, least: int, most: int) -> None:
     assert least <= resolved_work(request(dnn)).batch_on(gpu) <= most
+
+
+def test_a_network_like_one_of_mlperf_takes_its_batches_on_the_gpus_of_these_runs() -> None:
+    """MLPerf v3.0 to v5.0: DLRM-DCNv2 with 6,912 to 13,824 samples a GPU; of V100 it has no runs."""
+    own = DLRM | {"like": "dlrm-dcnv2", "parameters": 1e9}
+    work = resolved_work(request(own, gpus=("h200-sxm-141gb", "v100-sxm2-16gb")))
+    assert 6_912 <= work.batch_on("h200-sxm-141gb") <= 13_824
+    assert work.batch_on("v100-sxm2-16gb") <= 128
 
 
 def test_a_stated_batch_is_kept_on_every_gpu() -> None:

@@ -94,6 +94,8 @@ def test_a_night_of_photos_takes_several_servers(catalog):
         "dataset": {"n_samples": 50e6, "sample_bytes": 400e3, "format": "raw files"},
         "target": {"samples_per_s": 20_000},
     }
-    design = size(SizingRequest.from_dict({"workload": [work]}), catalog).design
+    design = size(
+        SizingRequest.from_dict({"workload": [work], "platforms": {"generations": ["volta"]}}), catalog
+    ).design
     assert 3 <= design.n_servers <= 16
     assert host(design.workloads[0]).load_fraction > 0.4

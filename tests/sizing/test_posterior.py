@@ -29,7 +29,9 @@ P05, P50, P95, MEAN = range(4)
 
 def request(target, *, workload=None, **tables):
     work = {"dnn": "resnet50", "target": target, **(workload or {})}
-    return SizingRequest.from_dict({"confidence": 0.5, "workload": [work], **tables})
+    return SizingRequest.from_dict(
+        {"confidence": 0.5, "workload": [work], "platforms": {"generations": ["volta"]}, **tables}
+    )
 
 
 def only(asked, **parts):
@@ -222,7 +224,9 @@ def test_several_workloads_are_met_in_the_same_draws():
     def alike(rate):
         work = {"dnn": "resnet50", "stack": "tf-cnn-benchmarks-ngc18.09", "target": {"samples_per_s": rate}}
         tables = {"platforms": {"servers": ["dgx-1"]}, "limits": {"servers": 4}}
-        return SizingRequest.from_dict({"confidence": 0.5, "workload": [work, work], **tables})
+        return SizingRequest.from_dict(
+            {"confidence": 0.5, "workload": [work, work], "platforms": {"generations": ["volta"]}, **tables}
+        )
 
     asked = alike(float(np.median(judged(alike(1.0)).class_throughput[:, 1])))
     found = posterior(judged(asked), draws_of(stored_calibration(), 200, 0), catalog())

@@ -19,7 +19,7 @@ def catalog() -> Catalog:
 
 def request(target: dict[str, Any], **tables: Any) -> SizingRequest:
     work = {"dnn": "resnet50", "dataset": "imagenet", "dataset_bytes": "150 GB", "target": target}
-    return SizingRequest.from_dict({"workload": [work], **tables})
+    return SizingRequest.from_dict({"workload": [work], "platforms": {"generations": ["volta"]}, **tables})
 
 
 def c4140(asked: SizingRequest, catalog: Catalog, servers: int) -> DesignAnswer:

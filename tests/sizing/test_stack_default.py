@@ -16,7 +16,12 @@ CATALOG = shipped_catalog()
 
 
 def sized(work: dict[str, Any], **more: Any) -> SizingResult:
-    return size(SizingRequest.from_dict({"workload": [work], "confidence": 0.9, **more}), CATALOG)
+    return size(
+        SizingRequest.from_dict(
+            {"workload": [work], "confidence": 0.9, "platforms": {"generations": ["volta"]}, **more}
+        ),
+        CATALOG,
+    )
 
 
 def test_bert_takes_24_to_64_gpus_by_the_rates_of_mlperf_v07() -> None:

@@ -21,7 +21,9 @@ def request(*works: dict[str, Any], **tables: Any) -> SizingRequest:
         {"name": f"W{number}", "dnn": "resnet50", "target": {"gpus_busy": 8}, **work}
         for number, work in enumerate(works)
     ]
-    return SizingRequest.from_dict({"workload": each, "confidence": 0.5, **tables})
+    return SizingRequest.from_dict(
+        {"workload": each, "confidence": 0.5, "platforms": {"generations": ["volta"]}, **tables}
+    )
 
 
 def readers(asked: SizingRequest) -> Any:

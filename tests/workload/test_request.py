@@ -147,7 +147,7 @@ def test_names_are_looked_up_with_a_suggestion(change: dict[str, Any], words: li
 
 
 def test_without_a_stack_the_newest_that_knows_the_dnn_is_taken() -> None:
-    request = SizingRequest.from_dict({"workload": [WORK]})
+    request = SizingRequest.from_dict({"workload": [WORK], "platforms": {"generations": ["volta"]}})
     stacks = ("mxnet-ngc19.07-dali", "mxnet-ngc18.12-dali")
     known = {(stack, "resnet50", "mixed", "training"): 3 for stack in stacks}
     (work,) = resolve(request, CATALOG, {**known, ("mxnet-1.2", "resnet50", "fp32", "training"): 9})

@@ -114,11 +114,6 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
                 f"The fastest other server within the limits, {other.n_servers} × {other.server_name}, reaches "
                 f"{significant(other.samples_per_s)}{NARROW_SPACE}{unit}."
             )
-    if choice.leaves_out_newer:
-        texts.append(
-            f"Only servers of the generation of the {design.platform.gpu.name} were compared, as no equipment was "
-            "named; servers with later GPUs are compared on request."
-        )
     if choice.binding.kind is BindingKind.GROWTH or len(choice.steps) > 1:
         texts.append(words.sentence(binding_text(design)))
     return texts

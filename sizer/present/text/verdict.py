@@ -43,6 +43,7 @@ from sizer.sizing.reasons import (
     VerdictReason,
 )
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.workload.eras import EquipmentBasis
 from sizer.workload.target_text import target_text
 
 _MEETS = {
@@ -75,7 +76,7 @@ def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict, team = result.design, result.verdict, result.request.team
     text = _cluster_text(result) if verdict.single is None else _single_text(verdict.kind, verdict.single, design)
-    text = " ".join([text, *life_cycle_sentences(design)])
+    text = " ".join([text, *equipment_texts(result), *life_cycle_sentences(design)])
     if team is None:
         return text
     share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
@@ -86,13 +87,26 @@ def proposal_text(result: SizingResult) -> str:
     """The answer without its confidence: what is proposed, what it does, and the target."""
     design, single = result.design, result.verdict.single
     if single is None or result.verdict.kind is VerdictKind.ONE_SERVER_TOO:
-        return " ".join([f"{design.name}: {_rates_text(design, result)}.", *sale_end_sentences(design)])
+        texts = [f"{design.name}: {_rates_text(design, result)}.", *equipment_texts(result)]
+        return " ".join([*texts, *sale_end_sentences(design)])
     server = single.platform.server.name
     verb = "may be" if single.probability is None else "is"
     if single.probability is not None and any(answer.unmeasured for answer in single.workloads):
         verb = "is expected to be"
     text = f"One {server} with {_storage_text(single)} {verb} enough: {_rates_text(single, result)}."
-    return " ".join([text, *sale_end_sentences(single)])
+    return " ".join([text, *equipment_texts(result), *sale_end_sentences(single)])
+
+
+def equipment_texts(result: SizingResult) -> list[str]:
+    """That the GPU servers cannot be ordered on the date of the request, where it does not name or have them."""
+    if result.equipment is not EquipmentBasis.NOT_ON_SALE:
+        return []
+    day = "" if result.request.date is None else f" on {result.request.date}"
+    networks = " and ".join(dict.fromkeys(answer.dnn.name for answer in result.design.workloads))
+    return [
+        f"No run of {networks} is published on GPUs that can be ordered{day}; it was sized with the "
+        f"{result.design.platform.gpu.name}, which cannot be ordered then."
+    ]
 
 
 def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:

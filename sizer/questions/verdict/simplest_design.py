@@ -19,6 +19,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import PartCounts
+from sizer.workload.eras import EquipmentBasis, eras_asked
 from sizer.workload.request import Platforms, SizingRequest
 
 # From the simplest kind of storage to the least simple one (hitachi-dl-2019, storage classes): drives in the server,
@@ -107,7 +108,7 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     simplest = _simplest(request, request, described, catalog, calibration)
     allowed = described if simplest is None or described.simplicity <= simplest.simplicity else simplest
     # A customer reads of no design with parts that the request excludes.
-    free = request if design.bill.is_customer_copy else _without_choices(request, design.platform.gpu)
+    free = request if design.bill.is_customer_copy else _without_choices(request, design.platform.gpu, catalog)
     unrestricted = None if free == request else _simplest(free, request, described, catalog, calibration)
     if unrestricted is None or unrestricted.simplicity >= allowed.simplicity:
         return SimplestDesign(described.simplicity, allowed, None, ())
@@ -151,9 +152,16 @@ def _devices(counts: Quantities, catalog: Catalog) -> Ints:
     return np.asarray(np.sum([np.zeros(counts.rack_units.shape, dtype=np.int64), *quantities], axis=0, dtype=np.int64))
 
 
-def _without_choices(request: SizingRequest, gpu: Gpu) -> SizingRequest:
-    """The request with everything allowed that the catalogue orders; who asks for GPUs by number means these GPUs."""
-    unchanged: dict[str, object] = {"gpus_per_server": request.platforms.gpus_per_server}
+def _without_choices(request: SizingRequest, gpu: Gpu, catalog: Catalog) -> SizingRequest:
+    """The request with everything of its generations allowed; who asks for GPUs by number means these GPUs."""
+    unchanged: dict[str, object] = {
+        "gpus_per_server": request.platforms.gpus_per_server,
+        "generations": request.platforms.generations,
+    }
+    asked_eras = eras_asked(catalog, request)
+    if asked_eras.basis is EquipmentBasis.NAMED and not request.platforms.generations:
+        of_eras = (one.id for one in catalog.generations.values() if one.era in asked_eras.eras)
+        unchanged["generations"] = tuple(of_eras)
     if any(work.target.gpus_busy is not None for work in request.workload):
         unchanged["gpus"] = request.platforms.gpus or (gpu.id,)
     if request.team is not None:

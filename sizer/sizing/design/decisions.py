@@ -22,7 +22,6 @@ from sizer.sizing.reasons import Binding, NetworkPart, NetworkReason, StorageNee
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.language_layouts import EXPOSED
 from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
-from sizer.workload.eras import leaves_out_newer
 from sizer.workload.site import FeedRedundancy
 
 
@@ -46,7 +45,6 @@ class ServerChoice:
     scaling_efficiency: float | None  # the lowest of the workloads that their GPUs limit; None: others limit all
     lost_fraction: float  # of the GPUs, with one server lost
     rejected: tuple[RejectedDesign, ...]
-    leaves_out_newer: bool = False  # no equipment is named, so servers with newer GPUs were not compared
 
 
 def scaling_efficiency(design: DesignAnswer) -> float | None:
@@ -186,7 +184,6 @@ def _server(evaluated: EvaluatedDesign) -> ServerChoice:
         scaling_efficiency=scaling_efficiency(design),
         lost_fraction=1 / design.n_servers,
         rejected=rejected_designs(result, _first_of_each(others, lambda other: other.platform.server.id)),
-        leaves_out_newer=leaves_out_newer(evaluated.catalog, result.request),
     )
 
 

@@ -257,15 +257,17 @@ class DefaultBatches(Mapping[str, int]):
     work : ResolvedWorkload
     gpus : mapping of str to Gpu
     calibration : Calibration
+    like : str
+        Name in MLPerf rows of the network that a custom one is like; empty where there is none.
     """
 
-    def __init__(self, work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: Calibration) -> None:
-        self._work, self._gpus, self._calibration = work, gpus, calibration
+    def __init__(self, work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: Calibration, like: str) -> None:
+        self._work, self._gpus, self._calibration, self._like = work, gpus, calibration, like
         self._known: dict[str, int] = {}
 
     def __getitem__(self, gpu: str) -> int:
         if gpu not in self._known:
-            self._known[gpu] = default_batch(self._work, self._gpus[gpu], self._calibration)
+            self._known[gpu] = default_batch(self._work, self._gpus[gpu], self._calibration, self._like)
         return self._known[gpu]
 
     def __iter__(self) -> Iterator[str]:
@@ -284,7 +286,9 @@ def _with_batches(work: ResolvedWorkload, catalog: Catalog, calibration: Calibra
         gpus = catalog.gpus if published_runs(work.mlperf) else {}
         measured = {key: gpu.memory_bytes.value for key, gpu in gpus.items() if measured_rates.is_measured(work, key)}
         others = {key: gpu for key, gpu in catalog.gpus.items() if key not in measured}
-        return DefaultBatches(work, others, calibration), PublishedBatches(work.mlperf, measured) if measured else {}
+        like = "" if work.like is None or work.is_inference else catalog.dnns[work.like].mlperf
+        default = DefaultBatches(work, others, calibration, like if published_runs(like) else "")
+        return default, PublishedBatches(work.mlperf, measured) if measured else {}
 
     batches, batch_sizes = _batches(catalog, calibration).get(network_key(work), work_out)
     return replace(work, batches=batches, batch_sizes=batch_sizes)
@@ -294,19 +298,25 @@ _Batches = tuple[Mapping[str, int], Mapping[str, BatchSizes]]
 _batches: Callable[[Catalog, Calibration], StoredAnswers[_Batches]] = stores_by_catalog(_MOST_STORED)
 
 
-def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration) -> int:
+def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration, like: str = "") -> int:
     """Batch of a workload that states none: the largest that the fitted memory allows, no larger than a published one.
+
+    On a GPU of MLPerf rows, those of the network that a custom one is ``like`` are published, too.
 
     Some published runs fit more by tuning of their own, which a request has to state. Rounded down to 1, 2, 3, 4, 6, 8,
     12, 16, ..., the batches that published runs use. At least 1, which the check of the memory refuses where not even
     one sample fits.
     """
-    found, memory = memory_of(work, calibration), gpu.memory_bytes.value
+    found, memory_bytes = memory_of(work, calibration), gpu.memory_bytes.value
+    memory = memory_bytes
     if found.divided_bytes:
         # How much of the memory divided state takes depends on the GPUs of a design: half of it is left to it.
         memory -= max(memory - found.whole_bytes - found.fixed_bytes, 0.0) / 2
     whole = replace(found, divided_bytes=0.0, ran=())
-    return _usual(min(float(whole.largest_batch(memory, 1)), most_measured(work, calibration)))
+    most = most_measured(work, calibration)
+    if like and measured_rates.accelerator(gpu.id) is not None:
+        most = max(most, measured_rates.largest_batch(like, memory_bytes))
+    return _usual(min(float(whole.largest_batch(memory, 1)), most))
 
 
 def most_measured(work: ResolvedWorkload, calibration: Calibration) -> float:

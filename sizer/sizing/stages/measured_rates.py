@@ -158,7 +158,7 @@ def batch_sizes(benchmark: str, gpu_id: str, memory_bytes: float) -> BatchSizes:
     name = accelerator_names()[gpu_id]
     rates = system_rates(MeasuredSystem(benchmark, name, 8, "nvlink", 8 * 50e9, ""))
     length = convergence_of(benchmark)
-    most = _largest_batch(benchmark, memory_bytes)
+    most = largest_batch(benchmark, memory_bytes)
     doubled = [2**k for k in range(int(most).bit_length())]
     steps = {int(most), *doubled, *(3 * step for step in doubled)}
     batches = np.array(sorted(step for step in steps if 1 <= step <= most), dtype=float)
@@ -175,7 +175,7 @@ def batch_sizes(benchmark: str, gpu_id: str, memory_bytes: float) -> BatchSizes:
     return BatchSizes(n_gpus, batches[largest].astype(np.int64))
 
 
-def _largest_batch(benchmark: str, memory_bytes: float) -> float:
+def largest_batch(benchmark: str, memory_bytes: float) -> float:
     """Largest batch published on a GPU of so much memory or less; the least of all where there is none."""
     published = largest_batches(benchmark)
     return max((batch for memory, batch in published if memory <= memory_bytes), default=min(b for _, b in published))
@@ -292,7 +292,7 @@ def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, 
     assert known is not None
     assert choice is not None
     used = gpus_of(catalog, group)
-    batch = _largest_batch(anchor.mlperf, catalog.gpus[group.gpu].memory_bytes.value)
+    batch = largest_batch(anchor.mlperf, catalog.gpus[group.gpu].memory_bytes.value)
     measured = float(system_on(anchor.mlperf, group, used, 8 * 50e9, catalog).rate(1, batch).log)
     terms = _v100_terms(calibration, catalog, anchor, group, choice.stack.id)
     run = TrainingRun.of(

@@ -10,7 +10,7 @@ from sizer.base.arrays import Floats, Ints
 from sizer.base.identity_cache import cached_by_identity, cached_by_list
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.catalog.fabrics import fabric_ports
-from sizer.catalog.generations import default_eras, era_of
+from sizer.catalog.generations import V100_ERA, era_of
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
@@ -203,7 +203,7 @@ def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple
 
 def has_usual_level(platform: Platform, catalog: Catalog) -> bool:
     """Whether a published storage level is a usual demand: of shared storage behind servers of a newer era."""
-    return platform.storage.kind != "local" and era_of(catalog, platform.server) not in default_eras(catalog)
+    return platform.storage.kind != "local" and era_of(catalog, platform.server) != V100_ERA
 
 
 def fabric_bytes_per_s(server: Server, fabric: LinkType) -> float:

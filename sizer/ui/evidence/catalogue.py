@@ -10,10 +10,10 @@ from sizer.base.errors import CalibrationError
 from sizer.calibrate.observations import load_observations
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import of_generation, orderable_on
 from sizer.catalog.schema import Source
 from sizer.evidence.catalogue_gaps import Gap, counts_table, fact_counts, gaps, gaps_table
 from sizer.evidence.catalogue_part import price_table, uses_of
-from sizer.evidence.catalogue_sale import of_generation, orderable_on
 from sizer.evidence.catalogue_sources import cited_sources, https_address, sources_table
 from sizer.evidence.catalogue_tables import (
     KINDS,
@@ -147,10 +147,10 @@ def _filtered(items: list[Item], kind: str, catalog: Catalog) -> list[Item]:
     only_sold = right.checkbox(
         "Orderable today",
         key=_key("orderable"),
-        help="Leaves out parts whose published end of sale has passed and parts that come inside others. Where no "
-        "source gives the end of sale, the part stays.",
+        help="Leaves out parts whose end of sale has passed and parts that come inside others. A GPU without a "
+        "published end has that of its generation; where nothing tells it, the part stays.",
     )
-    return orderable_on(items, datetime.now(UTC).date()) if only_sold else items
+    return orderable_on(catalog, items, datetime.now(UTC).date()) if only_sold else items
 
 
 def _chosen(found: list[Item], catalog: Catalog) -> Item:

@@ -3,7 +3,7 @@
 TEMPLATES = {
     "University lab": "30 researchers share 32 V100 for ResNet-50, jobs of 4 GPUs for 6 hours, as cheap as possible",
     "Medical imaging": "Train 3D U-Net on 12 TB of CT scans, 8 V100 32 GB",
-    "Autonomous driving": "Train SSD on 200 TB of camera images of 500 kB at 8,000 images/s, all-flash, EDR",
+    "Autonomous driving": "Train SSD on 200 TB of camera images of 500 kB at 8,000 images/s, all-flash, NDR",
     "Fine-tune a language model": "Fine-tune Llama 3 70B with LoRA on 500 million tokens overnight on H200",
     "Pre-train a language model": "Pre-train Llama 3 8B on 1 trillion tokens in 30 days on H100 with NDR InfiniBand",
     "SuperPOD unit": "Train Llama 3 70B on 248 H100 in DGX H100 servers over NDR, AI400X2 Turbo, 41 kW per rack",

@@ -111,7 +111,9 @@ def test_the_excluding_choice_is_named() -> None:
 
 
 def test_without_choices_nothing_is_excluded() -> None:
-    simplest = simplest_design(EvaluatedDesign(size(asked({"samples_per_s": 2000}, "145 GB"), catalog()), catalog()))
+    simplest = simplest_design(
+        EvaluatedDesign(size(asked({"samples_per_s": 2000}, "145 GB", generations=["volta"]), catalog()), catalog())
+    )
     assert simplest.unrestricted is None
     assert simplest.excluding_choices == ()
 

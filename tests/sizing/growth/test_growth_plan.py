@@ -72,7 +72,9 @@ def test_the_first_year_is_the_request_as_stated():
 )
 def test_data_grow_by_samples_and_by_their_size(growth, work, expected):
     given = {key: value for key, value in {**WORK, **work}.items() if value is not None}
-    request = SizingRequest.from_dict({"workload": [given], "growth": {"years": 3, **growth}})
+    request = SizingRequest.from_dict(
+        {"workload": [given], "platforms": {"generations": ["volta"]}, "growth": {"years": 3, **growth}}
+    )
     third = yearly_requests(request, CATALOG)[2].workload[0]
     for key, value in expected.items():
         assert getattr(third, key) == pytest.approx(value)
@@ -128,7 +130,7 @@ def test_growth_beyond_what_a_request_may_ask_names_the_year():
 
 def test_a_request_without_growth_is_told_what_is_missing():
     with pytest.raises(RequestError, match=r"\[growth\] table"):
-        growth_plan(SizingRequest.from_dict({"workload": [WORK]}), CATALOG)
+        growth_plan(SizingRequest.from_dict({"workload": [WORK], "platforms": {"generations": ["volta"]}}), CATALOG)
 
 
 # --- the plan

@@ -16,16 +16,19 @@ WORK = {"dnn": "resnet50", "target": {"samples_per_s": 60_000.0}, "dataset_bytes
 @pytest.mark.parametrize(
     "asked",
     [
-        {"platforms": {"storage": ["isilon-f800", "wekaio"]}},
-        {"platforms": {"storage": ["isilon-f800"]}, "limits": {"rack_power_w": 9_000.0}},
-        {"platforms": {"storage": ["isilon-f800"]}, "limits": {"rack_power_w": 40_000.0}},
-        {"platforms": {"storage": ["isilon-f800"]}, "site": {"floor_kg_per_m2": 800.0}},
-        {"platforms": {"storage": ["isilon-f800"]}, "site": {"network_racks": True}},
+        {"platforms": {"generations": ["volta"], "storage": ["isilon-f800", "wekaio"]}},
+        {"platforms": {"generations": ["volta"], "storage": ["isilon-f800"]}, "limits": {"rack_power_w": 9_000.0}},
+        {"platforms": {"generations": ["volta"], "storage": ["isilon-f800"]}, "limits": {"rack_power_w": 40_000.0}},
+        {"platforms": {"generations": ["volta"], "storage": ["isilon-f800"]}, "site": {"floor_kg_per_m2": 800.0}},
+        {"platforms": {"generations": ["volta"], "storage": ["isilon-f800"]}, "site": {"network_racks": True}},
         {"platforms": {"generations": ["hopper"]}},
         {"platforms": {"generations": ["blackwell"]}},
-        {"platforms": {"storage": ["isilon-f800"]}, "quote": {"discount_percent": 30}},
+        {"platforms": {"generations": ["volta"], "storage": ["isilon-f800"]}, "quote": {"discount_percent": 30}},
         {"platforms": {"storage": ["isilon-f800"]}, "existing": {"servers": {"dgx-1": 2}, "storage_nodes": {}}},
-        {"platforms": {"storage": ["head-node-nfs", "hnas"]}, "resilience": {"keeps_targets_without": ["server"]}},
+        {
+            "platforms": {"generations": ["volta"], "storage": ["head-node-nfs", "hnas"]},
+            "resilience": {"keeps_targets_without": ["server"]},
+        },
     ],
 )
 def test_servers_and_storage_never_take_more_than_the_design(asked: dict[str, Any]) -> None:

@@ -50,7 +50,7 @@ def test_prices_belong_to_one_price_book():
 def test_one_design_tells_of_each_platform_what_counting_all_of_its_designs_tells():
     """Over platforms for 16 GPUs, in a room of two racks, of 15 kW, with racks of 6 kW each, and without a limit."""
     for limits in ({"racks": 2}, {"power_w": 15e3}, {"rack_power_w": 6e3}, {}):
-        asked = {"workload": [WORK], "limits": {"servers": 8, **limits}}
+        asked = {"workload": [WORK], "platforms": {"generations": ["volta"]}, "limits": {"servers": 8, **limits}}
         request = SizingRequest.from_dict(asked)
         quick, whole = (search(request, catalog(), stored_calibration()) for _ in range(2))
         platforms = range(0, quick.evaluated.space.n_platforms, 7)

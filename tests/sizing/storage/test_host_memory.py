@@ -23,7 +23,7 @@ GIB = 2**30
 
 def _request(data: str, rate: float = 3000, cache: str = "page-cache", **allowed: object) -> SizingRequest:
     work = {"dnn": "resnet50", "dataset_bytes": data, "cache": cache, "target": {"samples_per_s": rate}}
-    return SizingRequest.from_dict({"workload": [work], "platforms": allowed})
+    return SizingRequest.from_dict({"workload": [work], "platforms": {"generations": ["volta"], **allowed}})
 
 
 def _design(data: str, rate: float = 3000, **allowed: object) -> DesignAnswer:

@@ -55,7 +55,8 @@ SENTENCES = (
     Expected("resnet 50 @ 40k img/sec please", R50 | rate(40000)),
     Expected("Resnet50 training, 40 000 images per second", R50 | rate(40000)),
     Expected(
-        "vgg16 with 12k imgs/s on HPE servers", {"w.dnn": "vgg16", "platforms.servers": ["apollo-6500"]} | rate(12000)
+        "vgg16 with 12k imgs/s on HPE servers",
+        {"w.dnn": "vgg16", "platforms.servers": ["cray-xd670", "hpe-dl380a"]} | rate(12000),
     ),
     Expected("between 20,000 and 30,000 images/s with ResNet-50", R50 | rate(30000)),
     Expected("Inception v4, 5-6k images/s", {"w.dnn": "inception-v4"} | rate(6000)),
@@ -86,7 +87,7 @@ SENTENCES = (
         {
             "w.dnn": "mask-rcnn",
             "w.dataset": "coco",
-            "w.recipe": "mask-rcnn-mlperf-v0.7",
+            "w.recipe": "mask-rcnn-mlperf-v3.1",
             "w.target.time_to_train_s": "3 h",
         },
     ),
@@ -218,7 +219,10 @@ SENTENCES = (
         R50
         | rate(30000)
         | {
-            "platforms.servers": ["c4140", "c4140-pcie", "dss-8440"],
+            "platforms.servers": [
+                *("dell-xe7740", "dell-xe8640", "dell-xe9640", "r760xa", "xe7745", "xe9680", "xe9680-mi300x"),
+                *("xe9680l", "xe9780", "xe9785l"),
+            ],
             "platforms.storage": ["isilon-f800", "isilon-f810", "isilon-h500", "isilon-h5600", "isilon-h600"],
         },
     ),
@@ -226,7 +230,7 @@ SENTENCES = (
     Expected("Customer is a Dell shop. ResNet-50, 16 GPUs", R50 | gpus(16) | {"platforms.prefer_vendors": ["Dell"]}),
     Expected(
         "No HPE please; ResNet-50 at 20000 images/s",
-        R50 | rate(20000) | {"platforms.forbidden_servers": ["apollo-6500"]},
+        R50 | rate(20000) | {"platforms.forbidden_servers": ["cray-xd670", "hpe-dl380a"]},
     ),
     Expected(
         "anything but DGX-2 and DGX-2H, ResNet-50, 32 GPUs",
@@ -319,7 +323,12 @@ SENTENCES = (
     Expected("ResNet-50 for 10 data scientists", R50 | job(10), asks="target"),
     Expected("We want to train a ResNet in a day", DAY, asks="network"),
     Expected("64 Gaudi 3 for ResNet-50", R50, asks="unavailable"),
-    Expected("3D U-Net in a day", {"w.dnn": "unet3d", "w.dataset": "kits19"} | DAY, asks="length"),
+    Expected("3D U-Net in a day", {"w.dnn": "unet3d", "w.dataset": "kits19", "w.recipe": "unet3d-mlperf-v4.0"} | DAY),
+    Expected(
+        "3D U-Net in a day on DGX-1",
+        {"w.dnn": "unet3d", "w.dataset": "kits19", "platforms.servers": ["dgx-1"]} | DAY,
+        asks="length",
+    ),
     Expected("as cheap as possible, ResNet-50", R50 | {"rank_by": "cost"}, asks="target"),
     Expected("ResNet-50 at 40.000 images/s", R50, asks="number"),
     Expected("ResNet-50 as fast as possible", R50, asks="limit"),

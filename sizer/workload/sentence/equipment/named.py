@@ -6,6 +6,7 @@ from typing import Any
 
 from sizer.catalog.generations import era_of, era_of_gpu, eras_of, usual_eras
 from sizer.catalog.labels import name
+from sizer.catalog.sale import is_sold
 from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.workload.sentence.names import GPU, SERVER, STORAGE, VENDOR
 from sizer.workload.sentence.notes import Notes
@@ -325,14 +326,16 @@ def _of_vendors(notes: Notes, kind: str, vendors: list[str]) -> list[str]:
         and any(is_of_vendor(item.vendor, vendor) for vendor in vendors)
     ]
     # Who names a vendor that has nothing of the era meant asks for what it has.
-    return [key for key in keys if (era := era_of(notes.catalog, items[key])) is None or era in eras] or keys
+    keys = [key for key in keys if (era := era_of(notes.catalog, items[key])) is None or era in eras] or keys
+    day = notes.request.get("date")
+    return [key for key in keys if kind != SERVER or is_sold(notes.catalog, items[key], day)] or keys
 
 
 def eras_meant(notes: Notes) -> frozenset[str]:
     """Eras of the parts that a sentence means where it names vendors or kinds of fabric only."""
     catalog = notes.catalog
     named = [key for one in notes.mentions if one.kind in (GPU, SERVER) for key in one.ids]
-    return eras_of(catalog, named) or usual_eras(catalog, notes.dnns)
+    return eras_of(catalog, named) or usual_eras(catalog, notes.dnns, notes.request.get("date"))[0]
 
 
 def _names(notes: Notes, keys: Iterable[str]) -> str:

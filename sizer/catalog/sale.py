@@ -1,0 +1,73 @@
+"""Which parts can be ordered on a day, by the dates of their files, and their generations."""
+
+import datetime
+from collections.abc import Iterable
+from enum import Enum
+
+from sizer.base.dates import days_of
+from sizer.catalog.items import Item
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu, Server
+
+
+class Sale(Enum):
+    """Whether a part is sold on a day."""
+
+    ENDS_LATER = "on sale, end known"
+    NOT_KNOWN = "end of sale not known"
+    ENDED = "sale ended"
+    NOT_YET = "not yet on sale"
+    NOT_SOLD = "not sold on its own"
+
+
+def sale_on(catalog: Catalog, item: Item, day: datetime.date | None) -> Sale:
+    """Whether a part is sold on a day; one of which nothing tells the end stays unknown.
+
+    A date without its day, or without its month, has passed when the whole month or year has. A GPU without a date has
+    that of its generation, and a GPU server is sold as long as one of its GPUs is. Without a day: after all dates.
+    """
+    if not item.orderable:
+        return Sale.NOT_SOLD
+    own = _by_dates(catalog, item, day)
+    if not isinstance(item, Server) or not item.gpus or own in (Sale.ENDED, Sale.NOT_YET):
+        return own
+    of_gpus = [_by_dates(catalog, catalog.gpus[name], day) for name in item.gpus]
+    return own if any(sale in _SOLD for sale in of_gpus) else of_gpus[0]
+
+
+def is_sold(catalog: Catalog, item: Item, day: datetime.date | None) -> bool:
+    """Whether a part can be ordered on a day, a GPU inside a server at least."""
+    return (_by_dates(catalog, item, day) if isinstance(item, Gpu) else sale_on(catalog, item, day)) in _SOLD
+
+
+def orderable_on(catalog: Catalog, items: Iterable[Item], day: datetime.date | None) -> list[Item]:
+    """Parts that are sold on a day as far as anybody knows; those of unknown end are among them."""
+    return [item for item in items if sale_on(catalog, item, day) in _SOLD]
+
+
+_SOLD = (Sale.ENDS_LATER, Sale.NOT_KNOWN)
+
+
+def _by_dates(catalog: Catalog, item: Item, day: datetime.date | None) -> Sale:
+    generation = catalog.generations.get(item.generation or "") if isinstance(item, Gpu) else None
+    start = item.introduced or (generation.introduced if generation is not None else None)
+    end = item.end_of_sale or (generation.end_of_sale if generation is not None else None)
+    day = datetime.date.max if day is None else day
+    if start is not None and day < days_of(start.value)[0]:
+        return Sale.NOT_YET
+    if end is None:
+        return Sale.NOT_KNOWN
+    return Sale.ENDED if days_of(end.value)[1] < day else Sale.ENDS_LATER
+
+
+def of_generation(items: Iterable[Item], generation: str, gpus: dict[str, Gpu]) -> list[Item]:
+    """GPUs of a generation, and servers that take one of them."""
+    return [item for item in items if generation in _generations(item, gpus)]
+
+
+def _generations(item: Item, gpus: dict[str, Gpu]) -> set[str | None]:
+    if isinstance(item, Gpu):
+        return {item.generation}
+    if isinstance(item, Server):
+        return {gpus[name].generation for name in item.gpus if name in gpus}
+    return set()
