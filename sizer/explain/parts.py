@@ -12,12 +12,12 @@ from sizer.physical.capacity import capacity_ladder
 from sizer.physical.components import Component
 from sizer.physical.racks.power import device_power
 from sizer.present import words
+from sizer.present.facts.storage_tiers import system_name, tier_label
 from sizer.present.tables import Cell, Row, row
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.design_size import binding_text
 from sizer.present.text.plan import note_text
-from sizer.present.text.storage_tiers import system_name, tier_label
 from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.result import DesignAnswer, SizingResult

@@ -6,9 +6,9 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.present.availability import checkpoint_sentence, goodput_sentence
+from sizer.present.facts.as_quoted import chance_as_quoted
 from sizer.present.plain_table import table_text
 from sizer.present.storage_streams import tiers_sentence
-from sizer.present.text.as_quoted import chance_as_quoted
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
 from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.checks import check_label, open_text

@@ -12,8 +12,8 @@ from sizer.perf.availability.goodput import (
 )
 from sizer.present import words
 from sizer.present.charting import COLUMN_PX, LIGHT, QUIET_OPACITY, Chart, ChartBar, Palette, bar_chart, time_unit
+from sizer.present.facts.as_quoted import spares_text
 from sizer.present.tables import Cell, Row, Table, basis_note, fact_table, row
-from sizer.present.text.as_quoted import spares_text
 from sizer.sizing.assumptions import InterruptionRate, RestartTimes
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.design.spares import COVERED_SHARE, LEAST_FAILURES, SpareServers, spare_servers, wait_for_repairs

@@ -271,8 +271,7 @@ class DesignAnswer:
     binding: Binding  # why it is not smaller
     warnings: tuple[DesignWarning, ...]  # of the design itself; its parts and its plan have their own
     existing: ExistingUse | None = None  # what it uses of the equipment that is there; None: nothing is
-    # Facts that no source gives, and on which it depends whether the request is met. Such a design is conditional.
-    conditional_on: tuple[MissingFact, ...] = ()
+    conditional_on: tuple[MissingFact, ...] = ()  # facts that no source gives, and that decide whether it does its job
     checks: tuple[DesignCheck, ...] = ()  # on capacity, watts, kilograms and budget
     storage_need: StorageNeed | None = None  # what decides the number of storage nodes; None without nodes
     cost: CostInterval | None = None  # None: bands are in another currency, or a customer is not told
@@ -285,7 +284,7 @@ class DesignAnswer:
 
     @property
     def usable_bytes(self) -> float:
-        """Usable capacity for all data, which a fast tier of two holds copies of; NaN: not published. [B]"""
+        """Usable capacity for all data; NaN: not published. [B]"""
         return self.tiers[-1].usable_bytes
 
     @property

@@ -190,9 +190,9 @@ def test_the_bill_of_the_design_document_has_every_field_of_a_quote():
         "deal_discount_percent": "3",
         "total": "491275.02",  # less 15194.0727
         "total_is_complete": True,
-        "one_off": "500025.09",
-        "recurring": "6444.00",
-        "yearly": "2148.00",
+        "one_off": "485024.34",  # 500025.09 less 3 %
+        "recurring": "6250.68",
+        "yearly": "2083.56",
         "valid_until": None,
         "longest_lead_weeks": 16,
         "unpriced": [],

@@ -11,7 +11,6 @@ from sizer.base.estimate import Estimate, Spread
 from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind, LineNote
 from sizer.catalog.model import Statement
 from sizer.catalog.sample_formats import SampleFormat
-from sizer.catalog.schema import Storage
 from sizer.physical.components import Component, Network, Quantities
 from sizer.physical.layout import building_plan
 from sizer.physical.notes import PlanNote, PlanNoteKind
@@ -24,7 +23,6 @@ from sizer.physical.roles import NetworkRole, Role
 from sizer.physical.violations import Violation, ViolationKind
 from sizer.sizing.assumptions import AssumedFact, CableRoute, DefaultTaken, MissingFacts, MissingReadRate
 from sizer.sizing.checks import CheckResult
-from sizer.sizing.constraints.tiers import StorageTier, TierContent
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.limits import Limit
 from sizer.sizing.reasons import (
@@ -190,12 +188,6 @@ def quantities(components: list[tuple[str, str, str, int]], networks: tuple[Netw
         front_end_bytes_per_s=number("front_end", 80e9),
         gateway_bytes_per_s=number("gateway", np.inf),
     )
-
-
-def tier(storage: Storage, nodes: int, required_bytes: float, usable_bytes: float) -> tuple[StorageTier, ...]:
-    """The only tier of a storage."""
-    content = TierContent.EVERYTHING
-    return (StorageTier(content, storage, 0, nodes, required_bytes, required_bytes, usable_bytes),)
 
 
 def line(

@@ -23,6 +23,7 @@ from sizer.catalog.schema import (
     Storage,
     Switch,
 )
+from sizer.sizing.constraints.tiers import StorageTier, TierContent
 from tests.factories.examples import catalog as shipped_catalog
 
 GUIDE, BLOG, MLPERF, ASSUMED = "dell-ready-ai-nvidia-2018", "dell-isilon-dgx1-blog-2018", "mlperf-v0.6", "request"
@@ -354,3 +355,9 @@ RECIPE = Recipe(
     evaluate_every_epochs=fact(4.0),
     points=(EpochPoint(global_batch=16384, epochs=64, source=MLPERF, where="results"),),
 )
+
+
+def tier(storage: Storage, nodes: int, required_bytes: float, usable_bytes: float) -> tuple[StorageTier, ...]:
+    """The only tier of a storage."""
+    content = TierContent.EVERYTHING
+    return (StorageTier(content, storage, 0, nodes, required_bytes, required_bytes, usable_bytes),)

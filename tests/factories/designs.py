@@ -16,10 +16,21 @@ from tests.factories.answers import (
     quantities,
     request,
     scaling,
-    tier,
     training_answer,
 )
-from tests.factories.catalogue import C4140, D4040, DL360, F800_ONE_PORT, LINKS, R740XD, SB7800, SX6036, WEKA, XL270D
+from tests.factories.catalogue import (
+    C4140,
+    D4040,
+    DL360,
+    F800_ONE_PORT,
+    LINKS,
+    R740XD,
+    SB7800,
+    SX6036,
+    WEKA,
+    XL270D,
+    tier,
+)
 
 
 def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:

@@ -22,10 +22,21 @@ from tests.factories.answers import (
     result,
     scaling,
     spread,
-    tier,
     training_answer,
 )
-from tests.factories.catalogue import D4040, DGX1, F800, GOOGLENET, GUIDE, HEAD_NFS, LINKS, SN2700, TENSORRT, TENSORS
+from tests.factories.catalogue import (
+    D4040,
+    DGX1,
+    F800,
+    GOOGLENET,
+    GUIDE,
+    HEAD_NFS,
+    LINKS,
+    SN2700,
+    TENSORRT,
+    TENSORS,
+    tier,
+)
 from tests.factories.designs import apollo_design, c4140_design
 
 

@@ -12,9 +12,9 @@ from sizer.export.workbook.bill_sheet import BillCells, shown
 from sizer.export.workbook.sheets import Sheets
 from sizer.physical.components import CATEGORIES
 from sizer.present.bill_tables import CATEGORY_TITLES
-from sizer.present.text.as_quoted import chance_as_quoted
+from sizer.present.facts.as_quoted import chance_as_quoted
+from sizer.present.facts.storage_tiers import system_name, tier_label
 from sizer.present.text.bill_warnings import bill_warning_sentences
-from sizer.present.text.storage_tiers import system_name, tier_label
 from sizer.present.text.verdict import verdict_text
 from sizer.sizing.design.spares import odds_as_quoted
 from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer

@@ -22,7 +22,7 @@ from sizer.physical.networks.ports import nodes_of
 from sizer.physical.platform import Platform
 from sizer.physical.roles import NetworkRole, Role
 from sizer.present import words
-from sizer.present.text.storage_tiers import TIER_CONTENTS, system_name
+from sizer.present.facts.storage_tiers import TIER_CONTENTS, system_name
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import StorageTier, TierContent
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage

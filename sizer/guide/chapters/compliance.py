@@ -9,16 +9,16 @@ from sizer.drawings.racks import at_least
 from sizer.guide.context import GuideContext
 from sizer.physical.racks.feed_loads import feed_loads
 from sizer.present import words
+from sizer.present.facts.as_quoted import chance_as_quoted
+from sizer.present.facts.storage_tiers import OBJECT_STORAGE, TIER_CONTENTS
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
-from sizer.present.text.as_quoted import chance_as_quoted
 from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.checks import amount_text, known_text, missing_text, open_text
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.money import budget_text
 from sizer.present.text.plan import FEEDS_OF_RACKS, feed_counts, feed_names, few_supplies_text
 from sizer.present.text.redundancy import ONE_LOST
-from sizer.present.text.storage_tiers import OBJECT_STORAGE, TIER_CONTENTS
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.growth.text import demand_text, recommendation
 from sizer.questions.team.tables import least_served, percentile_text, wait_text

@@ -10,10 +10,10 @@ from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
 from sizer.present import words
+from sizer.present.facts.as_quoted import chance_as_quoted
 from sizer.present.figures import PageFigure, charted
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
-from sizer.present.text.as_quoted import chance_as_quoted
 from sizer.present.text.assumptions import missing_of
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences
 from sizer.present.text.calibration import evidence_warning, note_texts, wide_interval_text

@@ -11,11 +11,11 @@ from sizer.catalog.schema import Storage
 from sizer.guide.context import GuideContext
 from sizer.physical.capacity import CapacityStep, capacity_ladder, changing_steps, is_extrapolated
 from sizer.present import words
+from sizer.present.facts.storage_tiers import TIER_NAMES, system_text
 from sizer.present.figures import charted
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
 from sizer.present.text.plan import note_text
-from sizer.present.text.storage_tiers import TIER_NAMES, system_text
 from sizer.questions.data.charts import copy_chart
 from sizer.questions.data.tables import checkpoints_table, required_capacity_table, routes_table
 from sizer.questions.data.text import copy_text, ingest_text, transform_text

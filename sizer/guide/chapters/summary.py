@@ -13,6 +13,7 @@ from sizer.drawings.topology_groups import grouped_topology
 from sizer.guide.context import GuideContext
 from sizer.guide.further_answers import cautions, further_answers, further_needs
 from sizer.present import words
+from sizer.present.facts.storage_tiers import system_name, tier_label, tier_text
 from sizer.present.figures import PageFigure, drawn
 from sizer.present.performance_tables import stage_note
 from sizer.present.tables import Cell, Row, Table, fact_table, row
@@ -22,7 +23,6 @@ from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.plan import existing_text
-from sizer.present.text.storage_tiers import system_name, tier_label, tier_text
 from sizer.present.text.verdict import proposal_text
 from sizer.questions.team.tables import least_served, wait_text
 from sizer.questions.what_if.sensitivity import Influence

@@ -12,7 +12,8 @@ from sizer.physical.components import Network
 from sizer.physical.networks.storage_networks import GATEWAY_HEADROOM, gateway_port_bytes_per_s
 from sizer.present import words
 from sizer.present.charts import next_bottleneck
-from sizer.present.text.as_quoted import chance_as_quoted
+from sizer.present.facts.as_quoted import chance_as_quoted
+from sizer.present.facts.storage_tiers import system_name
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts, throughput_text
 from sizer.present.text.checks import conditional_sentence
@@ -20,7 +21,6 @@ from sizer.present.text.design_size import binding_text
 from sizer.present.text.memory import host_memory_sentences
 from sizer.present.text.stacks import default_stack_texts
 from sizer.present.text.storage_need import storage_need_sentences
-from sizer.present.text.storage_tiers import system_name
 from sizer.present.text.verdict import runner_up_text
 from sizer.present.text.warnings import design_warnings
 from sizer.sizing.checks import CheckResult

@@ -2,7 +2,7 @@
 
 from sizer.base.quantities import si
 from sizer.present import words
-from sizer.present.text.storage_tiers import TIER_CONTENTS, system_text
+from sizer.present.facts.storage_tiers import TIER_CONTENTS, system_text
 from sizer.sizing.assumptions import StorageLevelTaken
 from sizer.sizing.design.decisions import StorageChoice
 from sizer.sizing.design.storage_need import FAR_ABOVE

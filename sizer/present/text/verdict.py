@@ -17,7 +17,7 @@ from sizer.base.quantities import (
 from sizer.catalog.labels import sample_unit
 from sizer.drawings.racks import at_least
 from sizer.present import words
-from sizer.present.text.as_quoted import chance_as_quoted
+from sizer.present.facts.as_quoted import chance_as_quoted
 from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
 from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence

@@ -6,9 +6,9 @@ import numpy as np
 
 from sizer.base.quantities import by_count, duration, grouped, plain, si, significant, tokens_text
 from sizer.present import words
+from sizer.present.facts.storage_tiers import TIER_CONTENTS, system_text, tier_label, usable_text
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.text.assumptions import AssumptionRow
-from sizer.present.text.storage_tiers import TIER_CONTENTS, system_text, tier_label, usable_text
 from sizer.questions.data.analysis import NEGLIGIBLE_LOSS, Checkpoint, DataPlan, DecodedStorage, ValidationPass
 from sizer.questions.data.ingest import IngestEntry, IngestLink, IngestLinkRole, IngestPlan, IngestRoute
 from sizer.questions.data.local_copy import LocalCopy
