@@ -37,7 +37,7 @@ from sizer.workload.eras import eras_asked
 from sizer.workload.request import SizingRequest, ranks_by_cost
 
 # Points of the Pareto front that documents show.
-MAX_PARETO_POINTS = 60
+MAX_PARETO_POINTS = 30
 
 
 def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> SizingResult:
@@ -156,7 +156,7 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
 
 def _selection(counts: PartCounts, order: Sequence[int], ranking: Ranking) -> Selection:
     rank_by, n_platforms = counts.request.rank_by, ranking.n_platforms()
-    preference = preference_of(counts, ranking, order[0], lambda row: _point(row, order[0], counts).name)
+    preference = preference_of(counts, ranking, order[0], lambda row: _points([row], order[0], counts)[0].name)
     if preference is not None and preference.kind is PreferenceKind.LEADS:
         return Selection(SelectionKind.PREFERRED, n_platforms, rank_by, preference)
     if n_platforms == 1:
@@ -187,9 +187,17 @@ def _years_owned(counts: PartCounts) -> int | None:
     return None if counts.ownership_rates is None else counts.ownership_rates.years
 
 
-def _point(row: int, chosen: int, counts: PartCounts) -> ParetoPoint:
+def _points(rows: Sequence[int], chosen: int, counts: PartCounts) -> tuple[ParetoPoint, ...]:
+    at = np.array(rows)
+    rates, times_s = counts.evaluated.rates_at(at)[0].tolist(), counts.evaluated.time_at(at).tolist()
+    return tuple(
+        _point(row, chosen, counts, rate, time_s) for row, rate, time_s in zip(rows, rates, times_s, strict=True)
+    )
+
+
+def _point(row: int, chosen: int, counts: PartCounts, rate: float, time_s: float) -> ParetoPoint:
     evaluated = counts.evaluated
-    index, at = int(evaluated.space.platform[row]), np.array([row])
+    index = int(evaluated.space.platform[row])
     platform = evaluated.platforms[index]
     servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
     storage = f"{nodes} × {platform.storage.name}" if nodes else platform.storage.name
@@ -202,8 +210,8 @@ def _point(row: int, chosen: int, counts: PartCounts) -> ParetoPoint:
         n_servers=servers,
         n_gpus=int(servers * evaluated.gpus_per_server[index]),
         storage_nodes=nodes,
-        throughput_samples_per_s=float(evaluated.rates_at(at)[0][0]),
-        time_s=float(evaluated.time_at(at)[0]),
+        throughput_samples_per_s=rate,
+        time_s=time_s,
         power_w=float(counts.power_w[row]),
         rack_units=float(counts.rack_units[row]),
         cost=None if counts.of(index).unpriced else float(counts.cost[row]),
@@ -241,7 +249,7 @@ def _pareto(counts: PartCounts, chosen: int) -> tuple[ParetoPoint, ...]:
     listed = front_rows(counts, chosen, MAX_PARETO_POINTS)
     if chosen not in listed:
         listed.insert(0, chosen)
-    return tuple(_point(row, chosen, counts) for row in listed)
+    return _points(listed, chosen, counts)
 
 
 def _runner_up(counts: PartCounts, order: Sequence[int]) -> tuple[ParetoPoint | None, RunnerUpReason]:
@@ -263,7 +271,7 @@ def _runner_up(counts: PartCounts, order: Sequence[int]) -> tuple[ParetoPoint | 
         if others.size == 0:
             return None, RunnerUpReason(RunnerUpKind.NONE)
         second = best_of(counts, others)
-    return _point(second, chosen, counts), _why_second(counts, chosen, second)
+    return _points([second], chosen, counts)[0], _why_second(counts, chosen, second)
 
 
 def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:

@@ -238,13 +238,9 @@ def effects_of(fit: Fit, names: Sequence[str], unknown: Sequence[str] = ()) -> t
     index = {name: place for name, place in fit.index.items() if name not in unknown}
     values, covariance = np.zeros(len(names)), np.zeros((len(names), len(names)))
     known = [place for place, name in enumerate(names) if name in index]
-    columns = np.zeros((len(fit.names), len(known)))
-    for number, place in enumerate(known):
-        columns[index[names[place]], number] = 1.0
+    for place in known:
         values[place] = fit.values[index[names[place]]]
-    solved = fit.factors.solve(columns)
-    rows = [index[names[place]] for place in known]
-    covariance[np.ix_(known, known)] = solved[rows]
+    covariance[np.ix_(known, known)] = fit.covariance([names[place] for place in known])
     for place, name in enumerate(names):
         if name not in index:
             mean, sd = PRIORS[name.split(" ", 1)[0]]

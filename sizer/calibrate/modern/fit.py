@@ -47,6 +47,21 @@ class Fit:
         """The Hessian factored; it is symmetric and positive definite."""
         return splu(self.hessian, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
+    def covariance(self, names: Sequence[str]) -> Floats:
+        """Covariance of some effects, shape (names, names); each column is solved for once."""
+        new = [name for name in dict.fromkeys(names) if name not in self._columns]
+        if new:
+            units = np.zeros((len(self.names), len(new)))
+            units[[self.index[name] for name in new], np.arange(len(new))] = 1.0
+            self._columns.update(zip(new, self.factors.solve(units).T, strict=True))
+        places = [self.index[name] for name in names]
+        return np.array([self._columns[name][places] for name in names]).reshape(len(names), len(names)).T
+
+    @cached_property
+    def _columns(self) -> dict[str, Floats]:
+        """Columns of the inverse of the Hessian; most systems share most of their effects."""
+        return {}
+
     def predict(self, terms: Sequence[Terms]) -> tuple[Floats, Floats]:
         """Logs of seconds and their variance by the effects, shapes (rows,)."""
         index = self.index

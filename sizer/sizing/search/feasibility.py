@@ -61,6 +61,7 @@ class EvaluatedSpace:
     class_probability: Floats  # that all targets are met
     class_passes: dict[AnyLimit, Bools]  # limit of the stages -> designs that keep it
     class_slowest: Floats  # of the first workload, smallest median of a stage: its rate is at most that [samples/s]
+    class_least_time_s: Floats  # what it takes at these rates, or a million samples where no length is known
     class_is_cached: Bools  # the data sets of all workloads are read once and then stay in the servers' memory
     class_unknowns: Ints  # rates and capacities that no source gives and on which meeting the targets depends
     twins: frozenset[int]  # platforms that an earlier one stands for
@@ -100,14 +101,6 @@ class EvaluatedSpace:
         """Time to train the first workload, or of a million samples where the length is not known, of some rows. [s]"""
         platform, size = np.divmod(rows, len(self.space.sizes))
         return self.first.time_s(self.class_of[platform], size, self.class_nodes)
-
-    @cached_property
-    def time_s(self) -> Floats:
-        """(rows,) :meth:`time_at` of the designs that keep the limits of the stages; infinite of others. [s]"""
-        classes, sizes = np.nonzero(np.logical_and.reduce(list(self.class_passes.values())))
-        found = np.full(self.class_nodes.shape, np.inf)
-        found[classes, sizes] = self.first.time_s(classes, sizes, self.class_nodes)
-        return self.over_rows(found)
 
     @property
     def buildable(self) -> tuple[Bools, ...]:
@@ -193,6 +186,7 @@ def evaluate_space(
     units, kinds = alike.class_units, alike.kinds_of(slice(None))
     streams = [need.checkpoints and need.checkpoints.take(kinds) for need in servers.needs]
     is_written = write_demands_matter(streams, space.sizes[None, :], found.nodes, alike.class_cols)
+    first = _FirstWorkload(works[0], servers.computes[0], servers.epochs, alike, space, calibration.start_up_s)
     return EvaluatedSpace(
         space=space,
         platforms=tuple(platforms),
@@ -205,6 +199,7 @@ def evaluate_space(
         class_probability=found.chance,
         class_passes=passes,
         class_slowest=found.slowest,
+        class_least_time_s=first.length_s(found.slowest, found.slowest_cold, slice(None), slice(None)),
         class_is_cached=is_cached,
         class_unknowns=(is_read & ~units.rate_is_known[:, None]).astype(np.int64)
         + (is_written & ~units.write_is_known[:, None])
@@ -217,7 +212,7 @@ def evaluate_space(
         kind_first=alike.kinds,
         team=servers.team,
         memory=tuple(gpu_memory.memory_of(work, calibration) for work in works),
-        first=_FirstWorkload(works[0], servers.computes[0], servers.epochs, alike, space, calibration.start_up_s),
+        first=first,
     )
 
 
@@ -302,7 +297,10 @@ class _FirstWorkload:
 
     def time_s(self, classes: Ints, sizes: Ints, class_nodes: Ints) -> Floats:
         """Time to train, or of a million samples where the length is not known. [s]"""
-        rate, cold = self.rates(classes, sizes, class_nodes)
+        return self.length_s(*self.rates(classes, sizes, class_nodes), classes, sizes)
+
+    def length_s(self, rate: Floats, cold: Floats, classes: Ints | slice, sizes: Ints | slice) -> Floats:
+        """The same at given rates."""
         if self.epochs is None:
             return np.asarray(1e6 / rate)
         length, share = self.epochs[self.alike.kind_of[classes], sizes], evaluate.evaluation_share(self.work)
@@ -318,12 +316,13 @@ class _Classes:
     mounts: Bools
     chance: Floats
     slowest: Floats
+    slowest_cold: Floats
 
     @classmethod
     def empty(cls, shape: tuple[int, int]) -> "_Classes":
         """Places for all blocks."""
         enough, mounts = (np.zeros(shape, dtype=bool) for _ in range(2))
-        return cls(np.zeros(shape, dtype=np.int64), enough, mounts, np.ones(shape), np.zeros(shape))
+        return cls(np.zeros(shape, dtype=np.int64), enough, mounts, *np.ones((3, *shape)))
 
 
 def _evaluate_block(
@@ -366,7 +365,9 @@ def _evaluate_block(
         )
         found.chance[block] *= evaluate.probability(warm, cold, need)
         if place == 0:
-            found.slowest[block] = np.min([stage.median for stage in warm.limiting()], axis=0)
+            found.slowest[block], found.slowest_cold[block] = (
+                np.min([stage.median for stage in stages.limiting()], axis=0) for stages in (warm, cold)
+            )
 
 
 def _twins(platforms: Sequence[Platform], alike: Alike, nodes: Ints, servers: _Servers) -> frozenset[int]:

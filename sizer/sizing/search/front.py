@@ -23,9 +23,9 @@ def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
 
     Notes
     -----
-    Time is known of every design; cost, watts and rack units of servers and storage alone are lower bounds of the
-    others. A platform is counted when one of its designs could be the next point by these bounds, so that the points
-    are those that counting every platform finds.
+    Cost, watts and rack units of servers and storage alone, and the time at the slowest stage's median, are lower
+    bounds of those of a design. A platform is counted when one of its designs could be the next point by these bounds,
+    so that the points are those that counting every platform finds.
     """
     evaluated, n_sizes = counts.evaluated, len(counts.evaluated.space.sizes)
     known = float(uncertainty(counts, np.array([chosen]))[0])
@@ -33,7 +33,7 @@ def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
     bounds = np.stack(
         [
             counts.main_cost.cost.reshape(-1),
-            evaluated.time_s,
+            evaluated.over_rows(evaluated.class_least_time_s),
             counts.at_least["watts"].reshape(-1),
             counts.at_least["units"].reshape(-1),
         ],
@@ -88,8 +88,9 @@ def _is_beaten(values: Floats, front: Floats) -> Bools:
 
 def _exact(counts: PartCounts, rows: Ints, known: float, is_over: bool, front: Floats) -> Floats:
     """What some rows of one platform cost and take, and the rows; without those that break a limit or are beaten."""
-    rows = np.intersect1d(counts.feasible_of(int(rows[0]) // len(counts.evaluated.space.sizes)), rows)
+    index, n_sizes = int(rows[0]) // len(counts.evaluated.space.sizes), len(counts.evaluated.space.sizes)
+    rows = rows[counts.keep_limits(index, rows - index * n_sizes)]
     rows = rows[(uncertainty(counts, rows) <= known) & (beyond_budget(counts, counts.likely_cost[rows]) <= is_over)]
-    columns = (counts.ranking_cost, counts.evaluated.time_s, counts.power_w, counts.rack_units)
-    values = np.stack([*(column[rows] for column in columns), rows.astype(float)], axis=1)
+    amounts = (counts.ranking_cost[rows], counts.evaluated.time_at(rows), counts.power_w[rows], counts.rack_units[rows])
+    values = np.stack([*amounts, rows.astype(float)], axis=1)
     return np.asarray(values[~_is_beaten(values[:, :4], front)])

@@ -88,7 +88,7 @@ def rank_key(counts: PartCounts, rows: Ints) -> Floats:
     """Key that platforms are ranked by: what the user chose, else cost at the confidence of the request."""
     evaluated, rank_by = counts.evaluated, counts.request.rank_by
     if rank_by == "time":
-        return evaluated.time_s[rows]
+        return evaluated.time_at(rows)
     if rank_by == "gpus":
         return evaluated.space.n_servers[rows] * evaluated.gpus_per_server[evaluated.space.platform[rows]]
     if rank_by == "rack-units":
@@ -287,7 +287,9 @@ class Ranking:
         shape = (evaluated.space.n_platforms, len(evaluated.space.sizes))
         if self._by_cost:
             return counts.main_cost.cost
-        if counts.request.rank_by in ("time", "gpus"):  # known of every design
+        if counts.request.rank_by == "time":
+            return evaluated.class_least_time_s[evaluated.class_of]
+        if counts.request.rank_by == "gpus":  # known of every design
             return np.reshape(rank_key(counts, np.arange(evaluated.space.n_rows)), shape)
         return counts.at_least["units" if counts.request.rank_by == "rack-units" else "watts"]
 
