@@ -28,9 +28,9 @@ from sizer.ui.session_catalog import ENTERED, catalog
 from sizer.ui.sharing import MAX_BOOK_NAME, unpacked
 from sizer.ui.typed import plain
 from sizer.ui.uploads import read_upload, without_empty_values
-from sizer.workload.earlier_files import with_one_customer
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest
+from sizer.workload.table import with_one_customer
 
 P = ParamSpec("P")
 

@@ -31,11 +31,11 @@ _ALL: tuple[Networks, ...] = ("language", "other", "unknown")
 
 @dataclass(frozen=True)
 class Sign:
-    """Words that tell a kind of work: in texts about which networks, and whether also beside a training."""
+    """Words that tell a kind of work: in texts about which networks, and whether also where something is trained."""
 
     words: re.Pattern[str]
     networks: tuple[Networks, ...] = _ALL
-    beside_training: bool = True
+    with_training: bool = True
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Kind:
         What it is, that it is not sized, and what comes nearest.
     signs : tuple of Sign
     is_training : bool
-        Whether it is itself called a training, so that words of training tell no work beside it.
+        Whether it is itself called a training, so that words of training tell no other work.
     """
 
     tasks: tuple[str, ...]
@@ -70,7 +70,7 @@ def _with_language(*patterns: str) -> Sign:
 
 def _as_purpose(*patterns: str, networks: tuple[Networks, ...] = ("language", "unknown")) -> Sign:
     """What a model is for; where something is trained, these words say no more than that."""
-    return Sign(re.compile("|".join(patterns), re.I), networks, beside_training=False)
+    return Sign(re.compile("|".join(patterns), re.I), networks, with_training=False)
 
 
 # The first that a text tells counts: what names the work exactly stands before what names its use.
@@ -91,8 +91,8 @@ KINDS = (
     ),
     Kind(
         ("distillation", "distill", "knowledge-distillation"),
-        "distillation runs a teacher beside the student that is trained, and is not sized yet; the nearest that can be "
-        "sized is the training of the student alone",
+        "distillation runs a teacher next to the student that is trained, and is not sized yet; the nearest that can "
+        "be sized is the training of the student alone",
         (
             _always(
                 # "DeepSeek-R1-Distill" names a model.
@@ -199,7 +199,7 @@ _CLAUSE = re.compile(r"(?:,|\b(?:and|then|plus|followed by|as well as)\b)[ ,]*(?
 
 @dataclass(frozen=True)
 class ToldKind:
-    """A kind of work in a text: its words; and beside a training the clause that tells it, else None."""
+    """A kind of work in a text: its words; and next to a training the clause that tells it, else None."""
 
     kind: Kind
     start: int
@@ -219,11 +219,11 @@ def kind_in(text: str, networks: Networks) -> ToldKind | None:
     """
     trains = _TRAINS.search(text)
     for kind in KINDS:
-        is_beside = trains is not None and not kind.is_training
-        signs = (sign for sign in kind.signs if networks in sign.networks and (sign.beside_training or not is_beside))
+        is_trained = trains is not None and not kind.is_training
+        signs = (sign for sign in kind.signs if networks in sign.networks and (sign.with_training or not is_trained))
         match = next((match for sign in signs if (match := sign.words.search(text))), None)
         if match is not None:
-            clause = _clause(text, match.start(), match.end()) if is_beside else None
+            clause = _clause(text, match.start(), match.end()) if is_trained else None
             return ToldKind(kind, match.start(), match.end(), clause)
     return None
 

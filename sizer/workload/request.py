@@ -20,7 +20,6 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import StorageTier
 from sizer.workload.custom_network import AnyDnn
 from sizer.workload.data import DataRequest, StatedStorage
-from sizer.workload.earlier_files import empty_as_none, with_one_customer
 from sizer.workload.fabric import Fabric as Fabric
 from sizer.workload.growth import Growth
 from sizer.workload.kinds import of_file
@@ -30,7 +29,17 @@ from sizer.workload.rental import Rental
 from sizer.workload.site import Cooling as Cooling
 from sizer.workload.site import FeedRedundancy as FeedRedundancy
 from sizer.workload.site import Site as Site
-from sizer.workload.table import DEFAULT_DATASET, Count, Day, ItemCounts, ItemId, ItemIds, RequestTable
+from sizer.workload.table import (
+    DEFAULT_DATASET,
+    Count,
+    Day,
+    ItemCounts,
+    ItemId,
+    ItemIds,
+    RequestTable,
+    empty_as_none,
+    with_one_customer,
+)
 from sizer.workload.team import Team
 from sizer.workload.transformer.layout_pins import LayoutPins
 

@@ -37,6 +37,7 @@ from sizer.workload.request import CustomDataset, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
 from sizer.workload.stack_choice import MeasuredStacks, StackChoice, choose_stack, stack_id
 from sizer.workload.table import DEFAULT_DATASET
+from sizer.workload.target_text import check_length
 from sizer.workload.transformer.custom_transformer import CustomTransformer
 
 ItemT = TypeVar("ItemT", bound=Item)
@@ -157,15 +158,6 @@ def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) 
     return tuple(resolve_one(request, index, catalog, measured) for index in range(len(request.workload)))
 
 
-def _check_length(work: Workload, place: str) -> None:
-    """Of a network that is known, a time to train needs the length of the training."""
-    if work.target.time_to_train_s is not None and (work.epochs, work.recipe, work.tokens) == (None, None, None):
-        raise RequestError(
-            f"{place}.target.time_to_train_s needs the training length; add epochs = 90, tokens = 1e12 for a language "
-            "model, or a recipe to a published accuracy (recipe = 'retinanet-mlperf-v5.0')"
-        )
-
-
 def _check_cost_per_token(request: SizingRequest, catalog: Catalog) -> None:
     asked = None if request.ownership is None else request.ownership.cost_per_million_tokens
     if asked is not None and not any(trains_language(work, catalog) for work in request.workload):
@@ -196,7 +188,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     work, place = request.workload[index], f"workload.{index}"
     defaults: list[WorkloadDefault] = []
     dnn, like = _dnn(work, place, catalog)
-    _check_length(work, place)
+    check_length(work, place)
     work, language = in_tokens(work, dnn, place, request, catalog)
     _check_cost_per_token(request, catalog)
     if language is not None:

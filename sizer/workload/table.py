@@ -1,4 +1,4 @@
-"""Base class of the tables of a request, and value types that they share."""
+"""Base class of the tables of a request, value types that they share, and what files of earlier versions had."""
 
 import datetime
 import re
@@ -45,3 +45,21 @@ class RequestTable(BaseModel):
     """A table of a request: immutable, without unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def with_one_customer(data: object) -> object:
+    """A request as its file holds it, with the customer in one place.
+
+    Files could name the customer in the quote as well, as ``prepared_for``. Documents printed that name, so that it is
+    the customer.
+    """
+    quote = data.get("quote") if isinstance(data, dict) else None
+    if not isinstance(data, dict) or not isinstance(quote, dict) or "prepared_for" not in quote:
+        return data
+    others = {key: value for key, value in quote.items() if key != "prepared_for"}
+    return {**data, "quote": others, **({"customer": quote["prepared_for"]} if quote["prepared_for"] else {})}
+
+
+def empty_as_none(table: object) -> object:
+    """A table of the request; an empty one, as files had where nothing is requested, is none."""
+    return None if table == {} else table

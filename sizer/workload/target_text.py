@@ -1,5 +1,6 @@
-"""The target of a workload in words."""
+"""The target of a workload in words, and what a time to train needs with it."""
 
+from sizer.base.errors import RequestError
 from sizer.base.quantities import by_count, duration, grouped, plain, si, tokens_text
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.schema import Dnn
@@ -40,3 +41,18 @@ def trained_tokens_text(workload: Workload) -> str:
     assert workload.tokens is not None  # asked where they are stated
     text = tokens_text(workload.tokens)
     return text if workload.epochs in (None, 1) else f"{plain(workload.epochs)} epochs of {text}"
+
+
+def check_length(work: Workload, place: str) -> None:
+    """Of a network that is known, a time to train needs the length of the training.
+
+    Raises
+    ------
+    RequestError
+        If the workload at ``place`` has neither epochs nor tokens nor a recipe.
+    """
+    if work.target.time_to_train_s is not None and (work.epochs, work.recipe, work.tokens) == (None, None, None):
+        raise RequestError(
+            f"{place}.target.time_to_train_s needs the training length; add epochs = 90, tokens = 1e12 for a language "
+            "model, or a recipe to a published accuracy (recipe = 'retinanet-mlperf-v5.0')"
+        )

@@ -226,7 +226,7 @@ def test_fabric_in_words() -> None:
         (("0", "--ports", "36"), 2, ("END_POINTS = 0", "must be at least 1")),
         (("5",), 2, ("--switch or --ports",)),
         (("5", "--ports", "36", "--switch", "sb7800"), 2, ("--switch or --ports",)),
-        (("5", "--switch", "sb780"), 2, ("'sb780'", "sb7890")),
+        (("5", "--switch", "sb780"), 2, ("'sb780'", "not a switch of the catalogue")),
         (("5", "--ports", "36", "--rails", "6"), 2, ("--rails = 6", "between 1 and 5")),
         (("5", "--ports", "36", "--oversubscription", "nan"), 2, ("--oversubscription", "nan")),
         (("11665", "--ports", "36"), 4, ("11665 end points", "36-port")),

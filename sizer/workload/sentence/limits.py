@@ -7,7 +7,9 @@ from typing import Any
 
 from sizer.base.quantities import by_count
 from sizer.workload.sentence.names import GPU
+from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import DIGITS, NUMBER, SCALE, ends, quantity
+from sizer.workload.sentence.reading import Question
 from sizer.workload.sentence.text import READ, UnreadText
 
 _CURRENCIES = {
@@ -101,7 +103,7 @@ _EACH_THING = (
     r"(?: ?/ ?| (?:per|an?|each|every|in each|in every|in a|for each) )(?:rack|cabinet|row|room|site|aisle|pod)s?\b"
 )
 _NOT_EACH = f"(?!{_EACH_THING})"
-COUNT_EACH = re.compile(_BOUND + quantity(rf" (?:GPU )?(?:servers?|nodes?|racks?|switches){_EACH_THING}"), re.I)
+_COUNT_EACH = re.compile(_BOUND + quantity(rf" (?:GPU )?(?:servers?|nodes?|racks?|switches){_EACH_THING}"), re.I)
 _RACK_UNITS = re.compile(
     _BOUND + quantity(r" ?(?:U\b(?!-)(?! racks?\b)|HE\b|RU\b|rack[ -]?units?\b)(?: of (?:rack )?space)?" + _TOP), re.I
 )
@@ -154,7 +156,7 @@ _LEAST = {
 }
 _RANKS = {rank: re.compile(rf"\b{words}(?!\w)", re.I) for rank, words in _LEAST.items()}
 _NOUNS = (("racks", "rack"), ("rack_units", "rack unit"), ("servers", "server"))
-RANKED = {
+_RANKED = {
     "cost": "lowest cost first",
     "watts": "least power first",
     "rack-units": "fewest rack units first",
@@ -192,7 +194,7 @@ def asks_for_most(text: UnreadText) -> re.Match[str] | None:
     return text.find(_MOST)
 
 
-def exchange_rate_in(text: UnreadText) -> tuple[re.Match[str], str, float] | None:
+def _exchange_rate_in(text: UnreadText) -> tuple[re.Match[str], str, float] | None:
     """US dollars for one unit of another currency: the words, the currency, the rate."""
     match = text.find(_EXCHANGE)
     if match is None:
@@ -205,17 +207,17 @@ def exchange_rate_in(text: UnreadText) -> tuple[re.Match[str], str, float] | Non
     )
 
 
-def ranking_in(text: UnreadText) -> tuple[re.Match[str], str] | None:
+def _ranking_in(text: UnreadText) -> tuple[re.Match[str], str] | None:
     """Words that ask for the least of something, and how designs are ranked then."""
     return next(((match, rank) for rank, pattern in _RANKS.items() if (match := text.find(pattern))), None)
 
 
-def unit_price_in(text: UnreadText, *, of_tokens: bool) -> re.Match[str] | None:
+def _unit_price_in(text: UnreadText, *, of_tokens: bool) -> re.Match[str] | None:
     """A price of tokens, or of any one thing or time: no request has a limit for it."""
     return text.find(_PER_TOKENS if of_tokens else _PER_ANY)
 
 
-def limit_in(text: UnreadText, *, with_servers: bool) -> ReadLimit | None:
+def _limit_in(text: UnreadText, *, with_servers: bool) -> ReadLimit | None:
     """First limit of a sentence that is not read yet; ``with_servers``: a number of servers is one, too."""
     return next(_limits(text, with_servers), None)
 
@@ -258,3 +260,51 @@ def _scale_of_code(sign: str) -> tuple[float, str]:
 def currency_of(written: str) -> str:
     """Code of a currency by its code, sign or name; USD where it is none of these."""
     return next((code for code, names in _CURRENCIES.items() if re.fullmatch(names, written, re.I)), "USD")
+
+
+def read_limits(notes: Notes, *, with_servers: bool) -> None:
+    """Money, watts, racks and rack units; a number of servers where it is no target itself."""
+    while match := notes.text.find(_COUNT_EACH):
+        notes.leave(match)
+    while limit := _limit_in(notes.text, with_servers=with_servers):
+        limits = notes.table("limits")
+        words = limit.match[0].strip()
+        if limit.key in limits:
+            notes.refuse(words, f"{words!r} is a second {limit.key}; write one")
+            notes.text.mark(limit.match.start(), limit.match.end())
+            continue
+        limits[limit.key] = limit.value
+        notes.state_currency(limit.currency, words)
+        notes.text.record(limit.match, limit.meaning)
+
+
+def leave_unit_prices(notes: Notes, *, of_tokens: bool) -> None:
+    """Leave prices of one thing unread: of tokens, or of anything else."""
+    while match := _unit_price_in(notes.text, of_tokens=of_tokens):
+        notes.leave(match)
+
+
+def read_ranking(notes: Notes) -> None:
+    """What designs are ranked by."""
+    while found := _ranking_in(notes.text):
+        match, rank = found
+        notes.request.setdefault("rank_by", rank)
+        notes.text.record(match, _RANKED[rank])
+
+
+def read_exchange_rate(notes: Notes) -> None:
+    """What a unit of another currency is worth in US dollars."""
+    if found := _exchange_rate_in(notes.text):
+        match, currency, rate = found
+        notes.state_currency(currency, match[0].strip())
+        notes.request["exchange_rate_usd"] = rate
+        notes.text.record(match, f"1 {currency} = {rate:g} USD")
+
+
+def ask_exchange_rate(notes: Notes) -> None:
+    """Ask what a unit of a budget's currency is worth, where the catalogue has no prices in it."""
+    currency, budget = notes.request.get("currency"), notes.request.get("limits", {}).get("budget")
+    if budget is None or currency is None or "exchange_rate_usd" in notes.request:
+        return
+    if not any(price.currency == currency for price in notes.catalog.prices):
+        notes.ask(Question("currency", f"{budget:,.12g} {currency}", currency))

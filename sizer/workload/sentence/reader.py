@@ -6,7 +6,6 @@ from typing import Any
 
 from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
-from sizer.workload.kinds import Networks, kind_in
 from sizer.workload.request import SIZE_LIMITS, SizingRequest
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.data import (
@@ -25,14 +24,13 @@ from sizer.workload.sentence.equipment.named import read_named, read_part_counts
 from sizer.workload.sentence.equipment.setting import read_setting
 from sizer.workload.sentence.language import find_language, settle_language
 from sizer.workload.sentence.limits import (
-    COUNT_EACH,
     MOST_THING,
-    RANKED,
+    ask_exchange_rate,
     asks_for_most,
-    exchange_rate_in,
-    limit_in,
-    ranking_in,
-    unit_price_in,
+    leave_unit_prices,
+    read_exchange_rate,
+    read_limits,
+    read_ranking,
 )
 from sizer.workload.sentence.missing import existing_gpus, network_answers, target_answers
 from sizer.workload.sentence.names import DATASET, DNN, Mention, measurements, names_of, short_name
@@ -55,10 +53,10 @@ from sizer.workload.sentence.targets import (
     read_times,
 )
 from sizer.workload.sentence.team import read_growth, read_losses, read_team
-from sizer.workload.sentence.text import READ, UnreadText, normal
+from sizer.workload.sentence.text import UnreadText, normal
 from sizer.workload.sentence.transformer.mixture import read_mixture
 from sizer.workload.sentence.transformer.typos import ask_misspelt
-from sizer.workload.sentence.unavailable import read_outside
+from sizer.workload.sentence.unavailable import is_sized, read_outside
 from sizer.workload.sentence.unread import unread_words
 from sizer.workload.table import DEFAULT_DATASET
 
@@ -147,7 +145,7 @@ def _read(notes: Notes) -> None:
         text.record(need.match, f"needed by {need.day}")
     _ambiguous_numbers(notes)
     _confidence(notes)
-    _exchange_rate(notes)
+    read_exchange_rate(notes)
     leave_sizes_of_samples(notes)
     read_losses(notes)
     read_source(notes)
@@ -157,7 +155,7 @@ def _read(notes: Notes) -> None:
     read_tier(notes)
     read_checkpoints(notes)
     _ownership(notes, token_cost_phrases(text.find))
-    _unit_prices(notes, of_tokens=True)
+    leave_unit_prices(notes, of_tokens=True)
     language = find_language(notes)
     ask_misspelt(notes)
     read_mixture(notes)
@@ -168,16 +166,16 @@ def _read(notes: Notes) -> None:
     read_setting(notes)
     read_outside(notes)
     _networks(notes)
-    if not _is_sized(notes):
+    if not is_sized(notes):
         return
     settle_language(notes, language)
     read_growth(notes)
     _ownership(notes, ownership_phrases(text.find))
-    _unit_prices(notes, of_tokens=False)
+    leave_unit_prices(notes, of_tokens=False)
     read_team(notes)
     most = asks_for_most(text)
-    _limits(notes, with_servers=most is not None)
-    _ranking(notes)
+    read_limits(notes, with_servers=most is not None)
+    read_ranking(notes)
     _task(notes)
     read_gpu_memory(notes)
     read_host_memory(notes)
@@ -196,12 +194,12 @@ def _read(notes: Notes) -> None:
     read_software(notes)  # with its vendor, who is not preferred for that
     read_named(notes)
     read_storage_kind(notes)
-    _limits(notes, with_servers="target" in notes.work)
+    read_limits(notes, with_servers="target" in notes.work)
     _existing_busy(notes)
     settle_fabrics(notes)
     read_batch(notes)
     _most(notes)
-    _ask_exchange_rate(notes)
+    ask_exchange_rate(notes)
 
 
 def _ambiguous_numbers(notes: Notes) -> None:
@@ -223,51 +221,6 @@ def _confidence(notes: Notes) -> None:
     if match := notes.text.find(_CONFIDENCE):
         notes.request["confidence"] = float(match[1].replace(",", ".")) / 100
         notes.text.record(match, f"confidence {match[1]} %")
-
-
-def _exchange_rate(notes: Notes) -> None:
-    if found := exchange_rate_in(notes.text):
-        match, currency, rate = found
-        notes.state_currency(currency, match[0].strip())
-        notes.request["exchange_rate_usd"] = rate
-        notes.text.record(match, f"1 {currency} = {rate:g} USD")
-
-
-def _ask_exchange_rate(notes: Notes) -> None:
-    """Ask what a unit of a budget's currency is worth, where the catalogue has no prices in it."""
-    currency, budget = notes.request.get("currency"), notes.request.get("limits", {}).get("budget")
-    if budget is None or currency is None or "exchange_rate_usd" in notes.request:
-        return
-    if not any(price.currency == currency for price in notes.catalog.prices):
-        notes.ask(Question("currency", f"{budget:,.12g} {currency}", currency))
-
-
-def _limits(notes: Notes, *, with_servers: bool) -> None:
-    """Money, watts, racks and rack units; a number of servers where it is no target itself."""
-    while match := notes.text.find(COUNT_EACH):
-        notes.leave(match)
-    while limit := limit_in(notes.text, with_servers=with_servers):
-        limits = notes.table("limits")
-        words = limit.match[0].strip()
-        if limit.key in limits:
-            notes.refuse(words, f"{words!r} is a second {limit.key}; write one")
-            notes.text.mark(limit.match.start(), limit.match.end())
-            continue
-        limits[limit.key] = limit.value
-        notes.state_currency(limit.currency, words)
-        notes.text.record(limit.match, limit.meaning)
-
-
-def _unit_prices(notes: Notes, *, of_tokens: bool) -> None:
-    while match := unit_price_in(notes.text, of_tokens=of_tokens):
-        notes.leave(match)
-
-
-def _ranking(notes: Notes) -> None:
-    while found := ranking_in(notes.text):
-        match, rank = found
-        notes.request.setdefault("rank_by", rank)
-        notes.text.record(match, RANKED[rank])
 
 
 def _ownership(notes: Notes, phrases: Iterable[OwnershipPhrase]) -> None:
@@ -335,31 +288,6 @@ def _in_all(families: Sequence[Mention]) -> list[str]:
 def _network_answer(notes: Notes, key: str, start: int, end: int) -> Answer:
     name = short_name(notes.catalog.dnns[key])
     return Answer(name, notes.replaced(start, end, name))
-
-
-def _is_sized(notes: Notes) -> bool:
-    """Whether the sentence is about work that can be sized; another kind is refused, beside a training it is asked."""
-    is_language = [notes.catalog.dnns[key].transformer is not None for key in notes.dnns]
-    named = [one for one in notes.mentions if one.kind == DNN]
-    sentence = list(notes.text.sentence)
-    for one in named:
-        sentence[one.start : one.end] = READ * (one.end - one.start)
-    networks: Networks = "unknown"
-    if notes.means_language and all(is_language):
-        networks = "language"
-    elif named:
-        networks = "language" if is_language and all(is_language) else "other"
-    told = kind_in("".join(sentence), networks)
-    if told is None:
-        return True
-    words = notes.text.sentence[told.start : told.end].strip(" :;,.")
-    if told.clause is None:
-        notes.refused_kind = Question("refused", words, told.kind.refusal)
-        return False
-    start, end = told.clause
-    notes.ask(Question("task", words, told.kind.refusal, answers=(Answer("Training", notes.replaced(start, end, "")),)))
-    notes.text.mark(start, end)
-    return True
 
 
 def _task(notes: Notes) -> None:

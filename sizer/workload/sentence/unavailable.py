@@ -1,4 +1,4 @@
-"""What the catalogue does not hold, or cannot sell: what it has instead, the nearest first."""
+"""What the catalogue does not hold, or cannot sell, with the nearest that it has; and work that is not sized."""
 
 import math
 import re
@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
-from sizer.workload.sentence.names import OUTSIDE, short_name
+from sizer.workload.kinds import Networks, kind_in
+from sizer.workload.sentence.names import DNN, OUTSIDE, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT
 from sizer.workload.sentence.reading import Answer, Question
+from sizer.workload.sentence.text import READ
 
 _MOST_ANSWERS = 6
 _NAMES = {"gpu": "GPU", "server": "server", "storage": "storage system", "precision": "precision", "fabric": "fabric"}
@@ -61,6 +63,31 @@ def read_outside(notes: Notes) -> None:
         )
         ask_unavailable(notes, kind, match.start(name), match.end(name))
         notes.text.mark(match.start(), match.end())
+
+
+def is_sized(notes: Notes) -> bool:
+    """Whether the sentence is about work that can be sized; another kind is refused, next to a training asked."""
+    is_language = [notes.catalog.dnns[key].transformer is not None for key in notes.dnns]
+    named = [one for one in notes.mentions if one.kind == DNN]
+    sentence = list(notes.text.sentence)
+    for one in named:
+        sentence[one.start : one.end] = READ * (one.end - one.start)
+    networks: Networks = "unknown"
+    if notes.means_language and all(is_language):
+        networks = "language"
+    elif named:
+        networks = "language" if is_language and all(is_language) else "other"
+    told = kind_in("".join(sentence), networks)
+    if told is None:
+        return True
+    words = notes.text.sentence[told.start : told.end].strip(" :;,.")
+    if told.clause is None:
+        notes.refused_kind = Question("refused", words, told.kind.refusal)
+        return False
+    start, end = told.clause
+    notes.ask(Question("task", words, told.kind.refusal, answers=(Answer("Training", notes.replaced(start, end, "")),)))
+    notes.text.mark(start, end)
+    return True
 
 
 def ask_unavailable(notes: Notes, kind: str, start: int, end: int) -> None:
