@@ -7,7 +7,6 @@ from typing import TypeVar
 from sizer.base.errors import CalibrationError
 from sizer.base.faults import nearest, shown
 from sizer.base.provenance import Sourced
-from sizer.calibrate.modern.wordings import gpus_named
 from sizer.calibrate.observations import ID_COLUMNS, Observation
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
@@ -80,10 +79,7 @@ def gpu_of(row: Observation, catalog: Catalog) -> Gpu | None:
     CalibrationError
         If ``gpu_id`` is filled and no GPU of the catalogue.
     """
-    ids = (row.gpu, *gpus_named(row.gpu))
-    return _item(row, "gpu_id", row.gpu_id, catalog.gpus) or next(
-        (catalog.gpus[x] for x in ids if x in catalog.gpus), None
-    )
+    return _item(row, "gpu_id", row.gpu_id, catalog.gpus) or catalog.gpus.get(row.gpu)
 
 
 def server_of(row: Observation, catalog: Catalog) -> Server | None:

@@ -11,7 +11,7 @@ from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.language.accuracy import stored_accuracy
 from sizer.calibrate.language.basis import accuracy_by_generation
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.peers import predictor_errors, runs_of_peers
+from sizer.calibrate.language.peers import runs_of_peers
 from sizer.calibrate.language.rows import NEEDED_COLUMNS, is_language_file, load_language_rows
 from sizer.calibrate.language.validate import validate_language
 from sizer.calibrate.modern.figures import accuracy_figures
@@ -29,6 +29,7 @@ from sizer.calibrate.storage_emulation import (
 )
 from sizer.calibrate.storage_limits import at_limit_accuracy
 from sizer.calibrate.validate import ValidationReport, report_of, validate
+from sizer.calibrate.written_ids import unknown_names, with_ids
 from sizer.catalog.model import Catalog
 
 # What files hold, with the columns that each kind needs; a file that is near to none of them is one of the first.
@@ -62,10 +63,9 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
         *emulation_accuracy(),
         *at_limit_accuracy(),
     )
-    peers = predictor_errors(language_calibration(), catalog)
     peer_runs = runs_of_peers(language_calibration(), catalog)
     generations = accuracy_by_generation(language_calibration(), catalog)
-    return replace(report, figures=report.figures + others, peers=peers, peer_runs=peer_runs, generations=generations)
+    return replace(report, figures=report.figures + others, peer_runs=peer_runs, generations=generations)
 
 
 def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport:
@@ -85,14 +85,15 @@ def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport
     for path in others:
         if path.is_file():
             _check_header(path)
-    found = list(validate(load_files(others), catalog, stored_calibration()).rows) if others else []
+    rows = with_ids(load_files(others), catalog) if others else ()
+    found = list(validate(rows, catalog, stored_calibration()).rows) if rows else []
     for path in of_language:
         found += validate_language(load_language_rows(path), catalog, language_calibration())
     if of_mlperf:
         found += validated_rows(load_modern(of_mlperf), stored_modern_calibration())
     for path in of_storage:
         found += validate_emulation(load_emulation(path))
-    return report_of(found)
+    return replace(report_of(found), unknown=unknown_names(rows, catalog))
 
 
 def _check_header(path: Path) -> None:

@@ -106,7 +106,7 @@ def cases_of(
 
     def case_of(row: LanguageRow) -> LanguageCase | CalibrationNote:
         guessed: list[str] = []
-        usual = usual_words(row, names, known, guessed)
+        usual = usual_words(row, names)
         return _case(usual, gpus, shapes, models, domains, guessed, usual_format)
 
     return _recomputing([case_of(row) for row in rows])

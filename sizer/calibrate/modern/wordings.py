@@ -25,35 +25,8 @@ _OTHERS = (
 # Links between the GPUs of a server by the form of their boards, where a row does not state them. The one row with xgmi
 # ran untuned software, of which that effect tells more than of the links of OAM boards, which are as fast as NVLink.
 _LINKS = {"sxm": "nvlink", "oam": "nvlink", "pcie": "pcie"}
-_BENCHMARKS = {
-    "resnet50": "resnet",
-    "resnet50v15": "resnet",
-    "imageclassification": "resnet",
-    "ssdresnet34": "ssd",
-    "ssdretinanet": "retinanet",
-    "singlestagedetector": "retinanet",
-    "maskrcnn": "maskrcnn",
-    "unet3d": "unet3d",
-    "3dunet": "unet3d",
-    "imagesegmentation": "unet3d",
-    "rnnt": "rnnt",
-    "rnnspeechrecognition": "rnnt",
-    "bertlarge": "bert",
-    "dlrmv1": "dlrm",
-    "dlrmdcnv2": "dlrm_dcnv2",
-    "dlrmdcn": "dlrm_dcnv2",
-    "dlrmv2": "dlrm_dcnv2",
-    "gnn": "rgat",
-    "rgat": "rgat",
-    "stablediffusionv2": "stable_diffusion",
-    "stablediffusion": "stable_diffusion",
-    "sd": "stable_diffusion",
-    "flux1": "flux",
-    "fluxschnell": "flux",
-    "fluxdev": "flux",
-    "flux1schnell": "flux",
-    "flux1dev": "flux",
-}
+# Benchmarks that files of results name otherwise than the fits.
+_BENCHMARKS = {"flux1": "flux"}
 
 
 def accelerator_named(written: str) -> str:
@@ -64,19 +37,10 @@ def accelerator_named(written: str) -> str:
     return next(iter(_meant(text)), "") or written.strip()
 
 
-def gpus_named(written: str) -> tuple[str, ...]:
-    """Ids in ``gpus/`` of the accelerators that a wording can mean, the most usual one first; empty for none of them.
-
-    Those of the MLPerf rows that the catalogue has are known: several where the wording leaves board or memory open.
-    """
-    known = sourced_accelerators()
-    return tuple(dict.fromkeys(known[name].gpu for name in _meant(written.strip().lower()) if name in known))
-
-
 def benchmark_named(written: str) -> str:
     """Name of a benchmark as the fits have it; one that is not among them as it is."""
     text = written.strip().lower()
-    return _BENCHMARKS.get(re.sub(r"[^a-z0-9]", "", text), text)
+    return _BENCHMARKS.get(text, text)
 
 
 def link_named(written: str, accelerator: str) -> str:

@@ -43,14 +43,8 @@ def test_an_accelerator_is_read(written, name):
 @pytest.mark.parametrize(
     ("written", "name"),
     [
-        ("ResNet-50", "resnet"),
-        ("DLRM-DCNv2", "dlrm_dcnv2"),
-        ("3D-UNet", "unet3d"),
-        ("rnn-t", "rnnt"),
-        ("R-GAT", "rgat"),
         ("flux", "flux"),
         ("flux1", "flux"),
-        ("FLUX.1-schnell", "flux"),
     ],
 )
 def test_a_benchmark_is_read(written, name):
