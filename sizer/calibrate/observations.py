@@ -71,6 +71,7 @@ _OTHER_QUANTITY = (0.0, 1e18)
 # Words of the columns. What is none of them stays as it is written, and the status of the row says so.
 TASKS = ("training", "inference", "preprocess", "storage", "network", "accuracy")
 PRECISIONS = ("", "mixed", "fp32", "int8")
+INTRA_LINKS = ("nvlink1", "nvlink2", "nvswitch", "pcie3")  # between the GPUs of a server
 LOADERS = ("", "none", "framework", "dali", "dali-cpu")
 # Published tables are small; a larger file or cell is something else.
 MAX_FILE_BYTES = 10_000_000
@@ -129,7 +130,7 @@ class Observation:
 def load_observations(path: Path | str | None = None) -> tuple[Observation, ...]:
     """Rows of every CSV file of a folder, by default of the shipped benchmarks.
 
-    A file without the id columns is read as well; :func:`~sizer.calibrate.written_ids.with_ids` fills them.
+    A file without the id columns is read as well; :func:`~sizer.calibrate.ids.with_ids` fills them.
 
     Parameters
     ----------

@@ -15,11 +15,11 @@ from sizer.calibrate.fit.network import resolve_all_reduce
 from sizer.calibrate.fit.rates import speedup_cases
 from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
 from sizer.calibrate.host_rates import host_rate, loader_rate
+from sizer.calibrate.ids import with_ids
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import LOADERS, TASKS, Observation
 from sizer.calibrate.parameters import PRIORS
 from sizer.calibrate.rules import exclusion_of
-from sizer.calibrate.written_ids import with_ids
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Recipe

@@ -8,6 +8,7 @@ from sizer.base.errors import CalibrationError
 from sizer.base.formats.csv_records import csv_records
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.cross_validation import load_cross_validation
+from sizer.calibrate.ids import unknown_names, with_ids
 from sizer.calibrate.language.accuracy import stored_accuracy
 from sizer.calibrate.language.basis import accuracy_by_generation
 from sizer.calibrate.language.calibration import language_calibration
@@ -29,7 +30,6 @@ from sizer.calibrate.storage_emulation import (
 )
 from sizer.calibrate.storage_limits import at_limit_accuracy
 from sizer.calibrate.validate import ValidationReport, report_of, validate
-from sizer.calibrate.written_ids import unknown_names, with_ids
 from sizer.catalog.model import Catalog
 
 # What files hold, with the columns that each kind needs; a file that is near to none of them is one of the first.

@@ -13,13 +13,13 @@ from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cross_validation import CrossValidation
 from sizer.calibrate.fit.rates import is_rate
+from sizer.calibrate.ids import UnknownName
 from sizer.calibrate.language.basis import GroupAccuracy
 from sizer.calibrate.language.peers import PeerRuns
 from sizer.calibrate.notes import CALIBRATED, CalibrationNote, RowStatus, RowUse
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.predict import predict_all
 from sizer.calibrate.rules import precision_of
-from sizer.calibrate.written_ids import UnknownName
 from sizer.catalog.model import Catalog
 
 

@@ -45,7 +45,7 @@ def validate_command(
 
         print(report_text(report))
     if ids_dir is not None:
-        from sizer.calibrate.written_ids import files_with_ids
+        from sizer.calibrate.ids import files_with_ids
 
         write_whole(ids_dir, files_with_ids(files or [], catalog))
         print(f"observations with ids: {ids_dir}", file=sys.stderr)

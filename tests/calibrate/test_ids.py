@@ -6,9 +6,8 @@ import dataclasses
 import pytest
 
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.ids import LINES, release_year
+from sizer.calibrate.ids import LINES, files_with_ids, release_year, unknown_names, with_ids
 from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, Observation, load_observations
-from sizer.calibrate.written_ids import files_with_ids, unknown_names, with_ids
 from sizer.catalog.loader import shipped_catalog
 
 CATALOG = shipped_catalog()
