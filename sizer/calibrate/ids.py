@@ -144,14 +144,14 @@ class UnknownName:
 
 
 @cache
-def _words() -> Mapping[str, Mapping[str, str]]:
+def wordings() -> Mapping[str, Mapping[str, str]]:
     """Content of the shipped file of words."""
     return tomllib.loads((data_dir("catalog") / "benchmarks" / "wordings.toml").read_text(encoding="utf-8"))
 
 
 def _note(key: str, *values: str) -> str:
     """Content of the column ``assumed`` for what a name left open."""
-    return _words()["notes"][key].format(*values)
+    return wordings()["notes"][key].format(*values)
 
 
 def with_ids(rows: Iterable[Observation], catalog: Catalog) -> tuple[Observation, ...]:
@@ -169,7 +169,7 @@ def unknown_names(rows: Iterable[Observation], catalog: Catalog) -> tuple[Unknow
         "task": TASKS,
         "dnn": catalog.dnns,
         "precision": PRECISIONS,
-        "gpu": (*catalog.gpus, *_words()["gpus"]),
+        "gpu": (*catalog.gpus, *wordings()["gpus"]),
         "intra_link": INTRA_LINKS,
         "inter_link": catalog.links,
         "loader": LOADERS,
@@ -224,7 +224,7 @@ def _identified(row: Observation, catalog: Catalog) -> Observation:
         row,
         stack=stack,
         gpu_id=gpu,
-        server_id=_words()["servers"].get(row.server, ""),
+        server_id=wordings()["servers"].get(row.server, ""),
         assumed=" ".join(filter(None, (gpu_note, stack_note))),
         has_ids=True,
     )
@@ -232,7 +232,7 @@ def _identified(row: Observation, catalog: Catalog) -> Observation:
 
 def _gpu_id(row: Observation, catalog: Catalog) -> str:
     """Board that stands for one that a row leaves open: that of its server or its link, else the usual one."""
-    usual = _words()["gpus"].get(row.gpu, "")
+    usual = wordings()["gpus"].get(row.gpu, "")
     server = catalog.servers.get(row.server)
     boards = server.gpus if server else []
     forms = {"pcie3": "pcie", "nvswitch": "sxm3"}.get(row.intra_link, "")
@@ -247,10 +247,10 @@ def _stack_id(row: Observation, catalog: Catalog) -> tuple[str, str]:
         return known.id, ""
     framework = re.sub(r"[^a-z0-9.]+", "-", row.framework.lower()).strip("-.")
     written = row.software.lower().replace("-", "_")
-    framework = framework or next((id_ for word, id_ in _words()["frameworks"].items() if word in written), "")
+    framework = framework or next((id_ for word, id_ in wordings()["frameworks"].items() if word in written), "")
     if not framework:
         return "", ""
-    line = next((line for word, line in _words()["lines"].items() if word in written), "upstream")
+    line = next((line for word, line in wordings()["lines"].items() if word in written), "upstream")
     released = _released(row, catalog, line == "ngc")
     xla = ":xla" if "xla" in written else ""
     note = _note("stack", shown(row.software), framework, line, released or UNDATED)

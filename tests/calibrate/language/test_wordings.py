@@ -80,19 +80,15 @@ def test_sharding_and_recomputation_are_read_in_any_case():
         ("NVIDIA H100 PCIe", "h100-pcie-80gb"),
         ("H100 NVL", "h100-nvl-94gb"),
         ("H200 NVL", "h200-nvl-141gb"),
-        ("A100-PCIe", "a100-pcie-40gb"),
         ("A100-PCIe-80GB", "a100-pcie-80gb"),
-        ("V100-32GB", "v100-sxm2-32gb"),
         ("AMD Instinct MI300X", "mi300x-192gb"),
-        ("8xH100", "h100-sxm-80gb"),
-        ("H800", "h100-sxm-80gb"),
     ],
 )
 def test_the_board_in_the_wording_of_a_gpu_counts(text, gpu):
     assert case_of(first(model="Llama3-8B"), gpu=text).gpu_id == gpu
 
 
-@pytest.mark.parametrize("text", ["L40", "GH200", "H20", "MI250X"])
+@pytest.mark.parametrize("text", ["L40", "GH200", "H20", "MI250X", "H800"])
 def test_a_gpu_that_the_catalogue_does_not_have_is_no_other_one(text):
     [found] = cases_of([dataclasses.replace(first(model="Llama3-8B"), gpu=text)], examples.catalog(), shipped())
     assert found.kind is FitNote.GPU_NOT_IN_CATALOGUE
