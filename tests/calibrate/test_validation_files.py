@@ -145,3 +145,30 @@ def test_only_a_printed_point_of_a_recipe_is_calibrated_on():
         for changes in ({}, {"value": "70"}, {"batch_per_gpu": "416"})
     ]
     assert uses == [RowUse.CALIBRATED, RowUse.PREDICTED, RowUse.PREDICTED]
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown", "near"),
+    [
+        (written(gpu="v100-sxm2-16g"), ("rows.csv line 2", "gpu", "'v100-sxm2-16g'"), "v100-sxm2-16gb"),
+        (
+            "row_id,source,model,gpu,gpus,precision,seq,tokens_s_gpu\nL1,lab,Llama3-8B,H1000,8,BF16,8192,9000\n",
+            ("row L1", "gpu", "'H1000'"),
+            "H100",
+        ),
+        (
+            "id,round,benchmark,nodes,accels,accel,global_batch,rate_train_s,ttt_raw_min\n"
+            "m1,v5.1,resnett,1,8,h100-sxm5-80gb,3264,25000,\n",
+            ("row m1", "dnn", "'resnett'"),
+            "resnet",
+        ),
+    ],
+)
+def test_names_that_are_not_known_are_told_with_their_row_and_the_nearest(text, unknown, near, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(text, encoding="utf-8")
+    report = report_on_files([path], CATALOG)
+    [name] = report.unknown
+    assert (name.place, name.column, name.name) == unknown
+    assert near in name.suggestion
+    assert name.suggestion in report_text(report)
