@@ -38,7 +38,6 @@ FORMATS = {
     "cables": "cables.csv",
     "addresses": "addresses.csv",
     "netbox": "netbox.zip",
-    "drawio": "drawings.drawio",
     "slides": "slides.pptx",
     "html": "guide.html",
     "pdf": "guide.pdf",
@@ -54,7 +53,7 @@ INTERNAL = ("engineer",)
 _PAGES = ("html", *PDF_FORMS)
 _LONGEST_FIRST = ("engineer", "pdf", "archive", "summary")
 # Read by people, in their language; programs read the others.
-_FOR_PEOPLE = ("xlsx", "drawio", "slides")
+_FOR_PEOPLE = ("xlsx", "slides")
 # What an archive holds besides the guide: what it was made from, and what is ordered.
 _ARCHIVED = ("design", "xlsx")
 
@@ -221,11 +220,6 @@ def _file(result: SizingResult, catalog: Catalog, kind: str, edition: Edition) -
         from sizer.export.netbox import netbox_zip
 
         return netbox_zip(result, catalog)
-    if kind == "drawio":
-        from sizer.export.drawings.drawio import drawio
-        from sizer.export.drawings.pages import design_pages
-
-        return drawio(design_pages(result.design, catalog))
     from sizer.deck.outline import deck
 
     assert kind == "slides"

@@ -11,7 +11,7 @@ from sizer.base.arrays import Floats
 from sizer.base.provenance import Sourced
 from sizer.calibrate.ids import gpu_of, release_year, server_of, stack_of
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
-from sizer.calibrate.observations import Observation
+from sizer.calibrate.observations import INTRA_LINKS, Observation
 from sizer.calibrate.rules import UNSTATED_BOARDS, batch_of, exclusion_of, precision_of, usual_intra_link
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
@@ -20,8 +20,6 @@ from sizer.perf.exchange import gradient_bytes
 from sizer.perf.inference_step import InferenceRun
 from sizer.perf.training_step import TrainingRun
 
-# Links between the GPUs of a server.
-INTRA_LINKS = ("nvlink1", "nvlink2", "nvswitch", "pcie3")
 # A row that names no servers and no link between them, with as many GPUs as one server holds.
 _ONE_SERVER_GPUS = 16
 # Link of most published clusters, for rows that name none.

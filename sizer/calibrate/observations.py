@@ -14,7 +14,6 @@ from sizer.base.formats.csv_records import CsvRecord, csv_records
 from sizer.base.formats.csv_rows import is_stated, number_of
 from sizer.base.resources import data_dir, require_file
 from sizer.base.texts import paragraphs
-from sizer.calibrate.free_wording.vocabulary import cell_word, vocabulary
 
 COLUMNS = (
     "id",
@@ -70,9 +69,10 @@ QUANTITIES: dict[str, tuple[float, float]] = {
 }
 # Of a quantity that is not among them: a number that is not predicted.
 _OTHER_QUANTITY = (0.0, 1e18)
-# Words of the columns. Others are read as these where they mean the same; what means none of them stays as it is
-# written, and the status of the row says so.
+# Words of the columns. What is none of them stays as it is written, and the status of the row says so.
 TASKS = ("training", "inference", "preprocess", "storage", "network", "accuracy")
+PRECISIONS = ("", "mixed", "fp32", "int8")
+INTRA_LINKS = ("nvlink1", "nvlink2", "nvswitch", "pcie3")  # between the GPUs of a server
 LOADERS = ("", "none", "framework", "dali", "dali-cpu")
 # Published tables are small; a larger file or cell is something else.
 MAX_FILE_BYTES = 10_000_000
@@ -131,7 +131,7 @@ class Observation:
 def load_observations(path: Path | str | None = None) -> tuple[Observation, ...]:
     """Rows of every CSV file of a folder, by default of the shipped benchmarks.
 
-    A file without the id columns is read as well; :func:`~sizer.calibrate.free_wording.suggest.with_ids` fills them.
+    A file without the id columns is read as well; :func:`~sizer.calibrate.ids.with_ids` fills them.
 
     Parameters
     ----------
@@ -319,8 +319,7 @@ def _observation(cells: dict[str, str], place: str) -> Observation:
     for name in ("id", "source"):
         if not text[name]:
             raise CalibrationError(f"{place}, column {name}: is empty; every row has an id and a source")
-    words = vocabulary()
-    quantity = text["quantity"] if text["quantity"] in QUANTITIES else cell_word(text["quantity"], words.quantities)
+    quantity = text["quantity"].lower()
     if not quantity:
         raise CalibrationError(f"{place}, column quantity: is empty")
     published = _number(text["value"], *QUANTITIES.get(quantity, _OTHER_QUANTITY), place, "value")
@@ -342,7 +341,7 @@ def _observation(cells: dict[str, str], place: str) -> Observation:
         dnn=text["dnn"],
         framework=text["framework"],
         software=text["software"],
-        precision=cell_word(text["precision"], words.precisions),
+        precision=text["precision"].lower(),
         # A batch spread over several GPUs can leave a fraction on each (3.5 in one published run).
         batch_per_gpu=_number(text["batch_per_gpu"], 1e-3, 1e8, place, "batch_per_gpu"),
         gpu=text["gpu"],
@@ -352,7 +351,7 @@ def _observation(cells: dict[str, str], place: str) -> Observation:
         intra_link=text["intra_link"],
         inter_link=text["inter_link"],
         nics_per_server=count("nics_per_server", 0) or None,
-        loader=cell_word(text["loader"], words.loaders),
+        loader=text["loader"].lower(),
         data=text["data"],
         storage=text["storage"],
         storage_nodes=count("storage_nodes", 0) or None,

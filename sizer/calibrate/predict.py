@@ -14,8 +14,8 @@ from sizer.calibrate.fit.host_rows import IMAGENET_BYTES, host_cores, matching_r
 from sizer.calibrate.fit.network import resolve_all_reduce
 from sizer.calibrate.fit.rates import speedup_cases
 from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
-from sizer.calibrate.free_wording.suggest import with_ids
 from sizer.calibrate.host_rates import host_rate, loader_rate
+from sizer.calibrate.ids import with_ids
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import LOADERS, TASKS, Observation
 from sizer.calibrate.parameters import PRIORS

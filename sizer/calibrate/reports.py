@@ -1,17 +1,19 @@
 """Reports of the built-in measurements and of files: image and other dense networks, and language models."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from sizer.base.errors import CalibrationError
+from sizer.base.faults import nearest, shown
 from sizer.base.formats.csv_records import csv_records
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.cross_validation import load_cross_validation
+from sizer.calibrate.ids import UnknownName, unknown_names, with_ids
 from sizer.calibrate.language.accuracy import stored_accuracy
 from sizer.calibrate.language.basis import accuracy_by_generation
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.peers import predictor_errors, runs_of_peers
+from sizer.calibrate.language.peers import runs_of_peers
 from sizer.calibrate.language.rows import NEEDED_COLUMNS, is_language_file, load_language_rows
 from sizer.calibrate.language.validate import validate_language
 from sizer.calibrate.modern.figures import accuracy_figures
@@ -19,6 +21,7 @@ from sizer.calibrate.modern.rows import HEADER as MODERN_COLUMNS
 from sizer.calibrate.modern.rows import is_modern_file, load_modern
 from sizer.calibrate.modern.stored import stored_modern_calibration
 from sizer.calibrate.modern.validate import validated_rows
+from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import COLUMNS, load_files, load_observations, observations_digest
 from sizer.calibrate.storage_emulation import HEADER as EMULATION_COLUMNS
 from sizer.calibrate.storage_emulation import (
@@ -28,7 +31,7 @@ from sizer.calibrate.storage_emulation import (
     validate_emulation,
 )
 from sizer.calibrate.storage_limits import at_limit_accuracy
-from sizer.calibrate.validate import ValidationReport, report_of, validate
+from sizer.calibrate.validate import ValidatedRow, ValidationReport, report_of, validate
 from sizer.catalog.model import Catalog
 
 # What files hold, with the columns that each kind needs; a file that is near to none of them is one of the first.
@@ -62,10 +65,9 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
         *emulation_accuracy(),
         *at_limit_accuracy(),
     )
-    peers = predictor_errors(language_calibration(), catalog)
     peer_runs = runs_of_peers(language_calibration(), catalog)
     generations = accuracy_by_generation(language_calibration(), catalog)
-    return replace(report, figures=report.figures + others, peers=peers, peer_runs=peer_runs, generations=generations)
+    return replace(report, figures=report.figures + others, peer_runs=peer_runs, generations=generations)
 
 
 def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport:
@@ -85,14 +87,31 @@ def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport
     for path in others:
         if path.is_file():
             _check_header(path)
-    found = list(validate(load_files(others), catalog, stored_calibration()).rows) if others else []
+    rows = with_ids(load_files(others), catalog) if others else ()
+    found = validate(rows, catalog, stored_calibration()).rows if rows else ()
+    published: list[ValidatedRow] = []
     for path in of_language:
-        found += validate_language(load_language_rows(path), catalog, language_calibration())
+        published += validate_language(load_language_rows(path), catalog, language_calibration())
     if of_mlperf:
-        found += validated_rows(load_modern(of_mlperf), stored_modern_calibration())
+        published += validated_rows(load_modern(of_mlperf), stored_modern_calibration())
     for path in of_storage:
-        found += validate_emulation(load_emulation(path))
-    return report_of(found)
+        published += validate_emulation(load_emulation(path))
+    names = (*unknown_names(rows, catalog), *_not_known(published, catalog))
+    unknown = {(name.column, name.name): name for name in names}
+    return replace(report_of([*found, *published]), unknown=tuple(unknown.values()))
+
+
+def _not_known(rows: Sequence[ValidatedRow], catalog: Catalog) -> Iterator[UnknownName]:
+    """GPUs and networks that rows of any kind name and that the catalogue does not have, the first row of each last."""
+    gpus = [name for gpu in catalog.gpus.values() for name in (gpu.id, *gpu.aliases)]
+    dnns = [*catalog.dnns, *(dnn.mlperf for dnn in catalog.dnns.values() if dnn.mlperf)]
+    known = {FitNote.GPU_NOT_IN_CATALOGUE: ("gpu", gpus), FitNote.DNN_NOT_IN_CATALOGUE: ("dnn", dnns)}
+    for row in reversed(rows):
+        reason = row.status.reason
+        if reason is not None and reason.kind in known:
+            column, names = known[reason.kind]
+            name = str(reason.values[0])
+            yield UnknownName(f"row {row.id}", column, shown(name), nearest(name, names))
 
 
 def _check_header(path: Path) -> None:

@@ -1,6 +1,5 @@
 """MLPerf Storage: hosts that read as fast as so many accelerators would train, and how fast that is."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,16 +20,8 @@ _MAX_NUMBER = 1e12
 _TASK, _QUANTITY = "storage benchmark", "samples_per_s"
 # The least spread of a prediction: repeats of one system.
 _LEAST_SD = 0.02
-# Other wordings of the benchmarks; letters and digits only.
-_WORKLOADS = {
-    **dict.fromkeys(("unet3d", "3dunet", "unet", "unet3", "kits19", "3dunetkits19"), "unet3d"),
-    **dict.fromkeys(("resnet50", "resnet", "resnet50v15", "rn50"), "resnet50"),
-    **dict.fromkeys(("cosmoflow", "cosmo", "cosmofl"), "cosmoflow"),
-}
 # Bytes of a sample: what the published rates in bytes and in samples say.
 SAMPLE_BYTES = {"unet3d": 146.6e6, "resnet50": 114_660.0, "cosmoflow": 2_828_500.0}
-_ACCELERATOR = re.compile(r"(a100|h100|v100|h200|b200|b300|gb200|gb300|mi\d{3}x?)")
-_RATES_IN_BYTES = (("gb_per_s", 1e9), ("gib_per_s", 2.0**30), ("mib_per_s", 2.0**20), ("mb_per_s", 1e6))
 
 
 @dataclass(frozen=True)
@@ -89,18 +80,18 @@ def load_emulation(path: Path | None = None) -> tuple[EmulationRow, ...]:
 
 
 def _row(cells: dict[str, str], place: str) -> EmulationRow:
-    workload = benchmark_of(cells.get("workload", ""))
+    workload = cells.get("workload", "").strip().lower()
     rate = _number(cells, "samples_per_s")
     if rate is None and workload in SAMPLE_BYTES:
         # The rate in bytes says the same.
-        of_bytes = ((_number(cells, name), unit) for name, unit in _RATES_IN_BYTES)
-        rate = next((value * unit / SAMPLE_BYTES[workload] for value, unit in of_bytes if value is not None), None)
+        of_bytes = _number(cells, "gb_per_s")
+        rate = None if of_bytes is None else of_bytes * 1e9 / SAMPLE_BYTES[workload]
     return EmulationRow(
         id=cells.get("id") or place,
         round=cells.get("round") or "v1.0",
         system=cells.get("system", ""),
         workload=workload,
-        accelerator=accelerator_of(cells.get("accelerator_emulated", "")),
+        accelerator=cells.get("accelerator_emulated", "").strip().lower(),
         accelerators=_count(cells, "accelerators"),
         samples_per_s=rate,
         hosts=_number(cells, "hosts"),
@@ -109,18 +100,6 @@ def _row(cells: dict[str, str], place: str) -> EmulationRow:
         client_nics=cells.get("client_nics", ""),
         limit=cells.get("limit", ""),
     )
-
-
-def benchmark_of(text: str) -> str:
-    """Benchmark that a wording means ("3D U-Net", "ResNet-50"); unknown ones in small letters."""
-    letters = re.sub(r"[^a-z0-9]", "", text.lower())
-    return _WORKLOADS.get(letters, text.strip().lower())
-
-
-def accelerator_of(text: str) -> str:
-    """Accelerator that a wording means ("NVIDIA H100 SXM"); unknown ones in small letters."""
-    read = _ACCELERATOR.search(text.lower().replace(" ", ""))
-    return text.strip().lower() if read is None else read[1]
 
 
 def _number(cells: dict[str, str], name: str) -> float | None:

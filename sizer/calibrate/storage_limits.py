@@ -136,12 +136,6 @@ def line_shares(rows: Iterable[EmulationRow], workload: str, accelerator: str) -
     return sorted(of_product.values())
 
 
-def demonstrated(family: str, workload: str, accelerator: str) -> EmulationRow | None:
-    """The result of a product with the most accelerators; a lower bound of what it carries."""
-    rows = [row for row in load_emulation() if row.family == family and row.group == f"{workload}/{accelerator}"]
-    return max(rows, key=lambda row: row.accelerators or 0.0, default=None)
-
-
 def at_limit_accuracy() -> tuple[AccuracyTarget, ...]:
     """Accuracy of the results whose limit can be predicted, their configuration held out."""
     measures = {"nodes": AccuracyMeasure.STORAGE_NODES, "client": AccuracyMeasure.STORAGE_CLIENTS}

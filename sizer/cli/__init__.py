@@ -23,7 +23,7 @@ from sizer.cli.evidence import calibrate_command, validate_command
 from sizer.cli.fabric import fabric_command
 from sizer.cli.failures import failures_command, goodput_command
 from sizer.cli.grow import grow_command
-from sizer.cli.ingest import ingest_command, storage_benchmark_command
+from sizer.cli.ingest import ingest_command
 from sizer.cli.options import print_error
 from sizer.cli.project import layout_command, project_command
 from sizer.cli.scale import scale_command
@@ -56,7 +56,6 @@ app.command("fabric")(fabric_command)
 app.command("layout")(layout_command)
 app.command("failures")(failures_command)
 app.command("goodput")(goodput_command)
-app.command("storage-benchmark")(storage_benchmark_command)
 app.command("validate")(validate_command)
 app.command("calibrate")(calibrate_command)
 app.command("doctor")(doctor_command)

@@ -44,7 +44,7 @@ def validate_command(
 
         print(report_text(report))
     if ids_dir is not None:
-        from sizer.calibrate.free_wording.suggest import files_with_ids
+        from sizer.calibrate.ids import files_with_ids
 
         write_whole(ids_dir, files_with_ids(files or [], catalog))
         print_message(f"observations with ids: {ids_dir}")

@@ -13,9 +13,7 @@ from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.data.tables import required_capacity_table, routes_table
 from sizer.questions.data.text import filling_text
 from sizer.questions.failures.tables import tolerated_losses_table
-from sizer.questions.maximum.charts import front_finding
-from sizer.questions.maximum.tables import front_table
-from sizer.questions.maximum.text import maximum_sentences
+from sizer.questions.maximum.text import maximum_sentences, rate_text
 
 # Columns of the routes that a slide has room for.
 _ROUTES = ("Route", "At least", "At the published write rate")
@@ -34,21 +32,15 @@ def answer(context: GuideContext) -> Slide | None:
     return _losses(context) if context.tolerated_losses else None
 
 
-def _maximum(context: GuideContext) -> Slide | None:
+def _maximum(context: GuideContext) -> Slide:
     result = context.result
     assert result.maximum is not None  # the caller looked
-    fronts = [front for front in result.maximum.fronts if front.binds] or list(result.maximum.fronts)
-    table = front_table(fronts[0], result, with_amounts=False)
-    if table is None:
-        return None
+    unit = words.sample_unit(context.answers[result.maximum.workload].dnn)
     texts = maximum_sentences(result, with_amounts=False)
     return Slide(
         topic="What the limits give",
-        title=front_finding(fronts[0], result),
-        columns=(
-            SlideColumn((TableBlock(table, "the guide lists all steps"),), 64),
-            SlideColumn((Paragraphs(tuple(texts), largest=14.0),), 36),
-        ),
+        title=f"The limits give {rate_text(result.maximum.samples_per_s, unit)}",
+        columns=(SlideColumn((Paragraphs(tuple(texts), largest=18.0),)),),
         notes=notes(context, texts),
     )
 

@@ -1,4 +1,4 @@
-"""Where the parts of a shape stand: every writer (SVG, draw.io, slides) draws them in these places."""
+"""Where the parts of a shape stand: every writer (SVG, slides) draws them in these places."""
 
 from dataclasses import dataclass, replace
 

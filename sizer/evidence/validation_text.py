@@ -7,7 +7,7 @@ from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.comparison import FitComparison
 from sizer.calibrate.language.basis import GroupAccuracy
-from sizer.calibrate.language.peers import PeerRuns, Predictor, PredictorErrors
+from sizer.calibrate.language.peers import PeerRuns
 from sizer.calibrate.validate import Summary, ValidationReport, summaries, summarise
 from sizer.present.text.calibration import note_text, status_text
 
@@ -65,14 +65,6 @@ def status_summaries(report: ValidationReport) -> tuple[Summary, ...]:
     return summaries(list(report.rows), lambda row: status_text(row.status), only_meant=False)
 
 
-# Whose formula predicts step times of language models.
-PREDICTORS = {
-    Predictor.OURS: "this tool, in sample",
-    Predictor.ROOFLINE: "llm-analysis, efficiency 0.5",
-    Predictor.ONE_UTILIZATION: "model-FLOP utilization of 40 % everywhere",
-    Predictor.FITTED_UTILIZATION: "one utilization per GPU and number format, fitted",
-}
-
 # Runs that other tools were validated with, by their source.
 PEER_RUNS = {
     "korthikanti-2022": "Megatron-LM of 2022, 22 B to 1 T parameters on 8 to 512 A100",
@@ -106,9 +98,6 @@ def report_text(report: ValidationReport) -> str:
     if report.figures:
         lines += ["", f"{'accuracy targets':{width}} {'rows':>5} {'measured':>9} {'target':>13}"]
         lines += [_target_line(target, width) for target in report.figures]
-    if report.peers:
-        lines += ["", "step times of language models by other public formulas, on the same rows", head]
-        lines += [_peer_line(peer, width) for peer in report.peers]
     if report.peer_runs:
         title = "mean errors of step times on runs that other tools were validated with, here left out of the fit"
         lines += ["", f"{title:{width}} {'rows':>5} {'here':>9} {'in 90 %':>8}  there"]
@@ -116,6 +105,8 @@ def report_text(report: ValidationReport) -> str:
     if report.generations:
         lines += ["", "language models by generation of GPU and software stack", head]
         lines += [_group_line(one, width) for one in report.generations]
+    if report.unknown:
+        lines += ["", *(f"{name.place}: unknown {name.column} {name.name}{name.suggestion}" for name in report.unknown)]
     return "\n".join(lines)
 
 
@@ -123,11 +114,6 @@ def _group_line(one: GroupAccuracy, width: int) -> str:
     name = f"{one.generation or 'other'}: {one.stack}, up to {one.most_gpus} GPUs"
     errors = f"{one.median:7.1%} {one.p90:7.1%} {one.bias:7.1%} {one.coverage:7.1%}"
     return f"{name:{width}} {one.runs:5d} {one.runs:9d} {errors}"
-
-
-def _peer_line(peer: PredictorErrors, width: int) -> str:
-    errors = f"{peer.median:7.1%} {peer.p90:7.1%} {peer.bias:7.1%}"
-    return f"{PREDICTORS[peer.predictor]:{width}} {peer.rows:5d} {peer.rows:9d} {errors}"
 
 
 def _peer_run_line(one: PeerRuns, width: int) -> str:

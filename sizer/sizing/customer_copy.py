@@ -87,17 +87,12 @@ def _without_amount(cost: SpareCost) -> SpareCost:
 
 def _without_costs(maximum: Maximum) -> Maximum:
     """The most that the limits give, without costs: the order of the designs stays."""
-    copies = {id(point): replace(point, cost=None) for front in maximum.fronts for point in front.points}
-    fronts = tuple(
-        replace(
-            front,
-            points=tuple(copies[id(point)] for point in front.points),
-            following=None if front.following is None else copies[id(front.following)],
-        )
-        for front in maximum.fronts
+    steps = tuple(
+        replace(step, following=None if step.following is None else replace(step.following, cost=None))
+        for step in maximum.steps
     )
     runner_up = None if maximum.runner_up is None else replace(maximum.runner_up, cost=None)
-    return replace(maximum, design=replace(maximum.design, cost=None), fronts=fronts, runner_up=runner_up)
+    return replace(maximum, design=replace(maximum.design, cost=None), steps=steps, runner_up=runner_up)
 
 
 def _uncosted(point: ParetoPoint) -> ParetoPoint:

@@ -16,10 +16,9 @@ from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.sizing.limits import SizeLimit
-from sizer.sizing.maximum_result import FrontPoint, LimitFront, Maximum
+from sizer.sizing.maximum_result import LimitDesign, LimitStep, Maximum
 from sizer.sizing.recommend import MAX_SERVERS
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.search.choice import pareto_rows
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.least import amount_of, certain_rows, least_row, possible, promising
@@ -37,11 +36,6 @@ NEAR_TIE = 0.01
 _LOWEST_RATE = 1e-6
 # The highest rate is sought until so little is left between a rate that is reached and one that is not. [-]
 _RESOLUTION = 1e-3
-# The front is drawn from a third of the highest rate to about half as much again, in steps of a fifth.
-_STEP = 1.2
-_STEPS_BELOW, _STEPS_ABOVE = 6, 2
-# Of racks or servers, which come in whole numbers: these shares of the limit, and one more than it.
-_SHARES = (0.25, 0.5, 0.75)
 
 
 def with_fixed_target(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> SizingRequest:
@@ -92,14 +86,14 @@ def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) 
     search = _MaximumSearch.of(request, catalog, calibration)
     highest, found = search.chosen
     rate = _floored(found.samples_per_s)
-    fronts = tuple(search.front(limit, rate, highest) for limit in search.limits)
+    steps = tuple(search.step(limit, highest) for limit in search.limits)
     answer = Maximum(
         workload=request.maximized,
         samples_per_s=rate,
         highest_samples_per_s=highest,
         confidence=request.confidence,
         design=found,
-        fronts=fronts,
+        steps=steps,
         runner_up=search.runner_up((found.server, found.storage)),
         is_largest=request.limits.servers is None and found.n_servers == MAX_SERVERS,
     )
@@ -188,7 +182,7 @@ class _MaximumSearch:
         return int(self._start.evaluated.space.sizes[places[-1]]) if places.size else 1
 
     @cached_property
-    def chosen(self) -> tuple[float, FrontPoint]:
+    def chosen(self) -> tuple[float, LimitDesign]:
         """Highest rate of all designs within the limits, and the first of those near it. [samples/s]"""
         highest = self._highest()
         found = None if highest is None else self._near(highest)
@@ -196,14 +190,14 @@ class _MaximumSearch:
             raise self._infeasible()
         return highest, found
 
-    def runner_up(self, platform: tuple[str, str]) -> FrontPoint | None:
+    def runner_up(self, platform: tuple[str, str]) -> LimitDesign | None:
         """Fastest design within the limits on any platform but one, or one nearly as fast; None where there is none."""
         highest = self._highest(platform)
         return None if highest is None else self._near(highest, platform)
 
     def _near(
         self, highest: float, without: tuple[str, str] | None = None, limits: Limits | None = None
-    ) -> FrontPoint | None:
+    ) -> LimitDesign | None:
         """The cheapest design within limits that reaches almost the highest rate."""
         counts = self.counts(highest * (1 - NEAR_TIE), limits, MAX_SERVERS if limits is not None else None)
         row = least_row(counts, SizeLimit.BUDGET, without)
@@ -249,49 +243,35 @@ class _MaximumSearch:
         """What the fastest of some rows reaches. [samples/s]"""
         return self.reached(counts, int(rows[np.argmax(counts.evaluated.rates_at(rows)[0])]))
 
-    def front(self, limit: SizeLimit, rate: float, highest: float) -> LimitFront:
-        """What more or less of a limit brings around the chosen rate, the other limits kept."""
-        bound = float(getattr(self.request.limits, limit.value))
-        counted = limit in (SizeLimit.RACKS, SizeLimit.SERVERS)
-        points = self._by_count(limit, int(bound), highest) if counted else self._by_rate(limit, rate, highest)
-        front = _nondominated(points, limit)
-        beyond = (point for point in front if _amount(point, limit) > bound)
-        return LimitFront(limit, bound, front, next(beyond, None))
+    def step(self, limit: SizeLimit, highest: float) -> LimitStep:
+        """What more of a limit brings beyond the chosen design, the other limits kept."""
+        bound, chosen = float(getattr(self.request.limits, limit.value)), self.chosen[1]
+        is_counted = limit in (SizeLimit.RACKS, SizeLimit.SERVERS)
+        following = self._with_one_more(limit, highest) if is_counted else self._with_least_more(limit, highest)
+        is_more = (
+            following is not None
+            and _amount(following, limit) > bound
+            and following.samples_per_s > chosen.samples_per_s
+        )
+        return LimitStep(limit, bound, following if is_more else None)
 
-    def _by_count(self, limit: SizeLimit, bound: int, highest: float) -> list[FrontPoint]:
-        """The fastest design at some whole numbers of racks or servers, the next one after the limit among them."""
-        counts = sorted({max(1, round(bound * share)) for share in _SHARES} | {bound, bound + 1})
-        points, known = [self.chosen[1]], None
-        for count in counts:
-            if count == bound:
-                known = highest
-                continue
-            limits = self.request.limits.model_copy(update={limit.value: count})
-            known = self._highest(limits=limits, known=known)
-            if known is not None and (found := self._near(known, limits=limits)) is not None:
-                points.append(found)
-        return points
+    def _with_one_more(self, limit: SizeLimit, highest: float) -> LimitDesign | None:
+        """The fastest design with one rack or server more."""
+        more = int(getattr(self.request.limits, limit.value)) + 1
+        limits = self.request.limits.model_copy(update={limit.value: more})
+        rate = self._highest(limits=limits, known=highest)
+        return None if rate is None else self._near(rate, limits=limits)
 
-    def _by_rate(self, limit: SizeLimit, rate: float, highest: float) -> list[FrontPoint]:
-        """The design that takes least of a limit at rates below and above the chosen one."""
+    def _with_least_more(self, limit: SizeLimit, highest: float) -> LimitDesign | None:
+        """The design that takes least of a limit among those that are faster than all within it."""
         # An endless limit, not none: what nobody knows of its quantity does not become known by more of it.
         limits = self.request.limits.model_copy(update={limit.value: np.inf})
-        # Twice as many servers as now is more than the steps above the rate ask for.
-        most = min(MAX_SERVERS, 2 * self.most + 1)
-        levels = [rate * _STEP**step for step in range(-_STEPS_BELOW, 1)]
-        levels += [highest * (1 + NEAR_TIE) * _STEP**step for step in range(_STEPS_ABOVE + 1)]
-        points: list[FrontPoint] = []
-        # A design that reaches a rate reaches every lower one: no lower one takes more.
-        at_most = np.inf
-        for level in reversed(levels):
-            counts = self.counts(level, limits, most)
-            row = least_row(counts, limit, at_most=at_most)
-            if row is not None:
-                points.append(self.point(counts, row))
-                at_most = _amount(points[-1], limit)
-        return points
+        # Twice as many servers as now is more than such a step asks for.
+        counts = self.counts(highest * (1 + NEAR_TIE), limits, min(MAX_SERVERS, 2 * self.most + 1))
+        row = least_row(counts, limit)
+        return None if row is None else self.point(counts, row)
 
-    def point(self, counts: PartCounts, row: int) -> FrontPoint:
+    def point(self, counts: PartCounts, row: int) -> LimitDesign:
         """A row with what it reaches and takes."""
         evaluated = counts.evaluated
         index = int(evaluated.space.platform[row])
@@ -352,9 +332,9 @@ def _floored(rate: float) -> float:
     return float(f"{np.floor(rate / unit * (1 + 1e-12)) * unit:.12g}")
 
 
-def _point(platform: Platform, **amounts: Any) -> FrontPoint:
+def _point(platform: Platform, **amounts: Any) -> LimitDesign:
     """A design on a platform; ``amounts`` are the other fields."""
-    return FrontPoint(
+    return LimitDesign(
         server=platform.server.id,
         server_name=platform.server.name,
         gpu=platform.gpu.id,
@@ -366,17 +346,7 @@ def _point(platform: Platform, **amounts: Any) -> FrontPoint:
     )
 
 
-def _amount(point: FrontPoint, limit: SizeLimit) -> float:
+def _amount(point: LimitDesign, limit: SizeLimit) -> float:
     amount = point.amount(limit)
     assert amount is not None  # amounts are left out of customers' copies only
     return amount
-
-
-def _nondominated(points: Sequence[FrontPoint], limit: SizeLimit) -> tuple[FrontPoint, ...]:
-    """Points that no other one beats by its rate without taking more, by what they take, ascending."""
-    if not points:
-        return ()
-    amounts = np.array([_amount(point, limit) for point in points])
-    rates = np.array([point.samples_per_s for point in points])
-    rows = pareto_rows([amounts, -rates], np.ones(len(points), dtype=bool))
-    return tuple(points[row] for row in sorted(rows.tolist(), key=lambda row: float(amounts[row])))

@@ -6,7 +6,7 @@ from sizer.sizing.limits import SizeLimit
 
 
 @dataclass(frozen=True)
-class FrontPoint:
+class LimitDesign:
     """A design with the rate that it reaches at the confidence of the request."""
 
     server: str
@@ -46,13 +46,12 @@ class FrontPoint:
 
 
 @dataclass(frozen=True)
-class LimitFront:
-    """What one limit brings while the others stay as they are."""
+class LimitStep:
+    """What more of one limit brings while the others stay as they are."""
 
     limit: SizeLimit
     bound: float  # as the request states it
-    points: tuple[FrontPoint, ...]  # none takes more than another without being faster; by the amount, ascending
-    following: FrontPoint | None  # the next faster design beyond the limit; None: more of it alone brings nothing
+    following: LimitDesign | None  # the next faster design beyond the limit; None: more of it alone brings nothing
 
     @property
     def binds(self) -> bool:
@@ -68,7 +67,7 @@ class Maximum:
     samples_per_s: float  # that the described design reaches at the confidence of the request: its target
     highest_samples_per_s: float  # of all designs within the limits; at most 1 % more
     confidence: float
-    design: FrontPoint  # the cheapest of those within 1 % of the highest rate
-    fronts: tuple[LimitFront, ...]  # one for each limit that the request sets
-    runner_up: FrontPoint | None  # the fastest on another platform within the limits
+    design: LimitDesign  # the cheapest of those within 1 % of the highest rate
+    steps: tuple[LimitStep, ...]  # one for each limit that the request sets
+    runner_up: LimitDesign | None  # the fastest on another platform within the limits
     is_largest: bool  # no limit but the largest cluster that is looked at stops it

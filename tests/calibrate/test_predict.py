@@ -69,13 +69,10 @@ def row(**changes):
     "changes",
     [
         {"gpu": "v100"},
-        {"gpu": "V100-SXM2-32GB", "server": "nvidia-dgx-1"},
         {"server": "some-8x-v100", "intra_link": "nvlink2"},
-        {"server": "dgx-2h", "gpu": "v100-sxm3-32gb-h", "gpus": "16"},
         {"software": "MXNet NGC 21.06"},
         {"software": "", "framework": "pytorch"},
-        {"dnn": "ResNet-50 v1.5"},
-        {"servers": "128", "gpus": "1024", "inter_link": "ib-edr", "nics_per_server": "4"},
+        {"servers": "128", "gpus": "1024", "inter_link": "edr", "nics_per_server": "4"},
         {"servers": "4", "gpus": "32"},
     ],
 )

@@ -17,8 +17,6 @@ from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
 from sizer.deck.outline import deck
 from sizer.export.design_json import design_document
-from sizer.export.drawings.drawio import drawio
-from sizer.export.drawings.pages import design_pages
 from sizer.export.netbox import netbox_zip
 from sizer.export.tables.cable_table import cables_csv
 from sizer.export.tables.csv_bill import bill_csv
@@ -59,7 +57,6 @@ def copy(full: SizingResult) -> SizingResult:
 
 def documents(result: SizingResult, catalog: Catalog) -> dict[str, str]:
     """Everything that is in the files, as text: of archives every part, formulas and properties included."""
-    pages = design_pages(result.design, catalog)
     return {
         "design.json": json_text(design_document(result)),
         "bom.csv": bill_csv(result).decode("utf-8-sig"),
@@ -67,7 +64,6 @@ def documents(result: SizingResult, catalog: Catalog) -> dict[str, str]:
         "guide.html": html.unescape(guide_html(result, catalog)),
         "cables.csv": cables_csv(result, catalog).decode("utf-8-sig"),
         "netbox.zip": unpacked(netbox_zip(result, catalog)),
-        "drawings.drawio": html.unescape(drawio(pages).decode()),
         "slides.pptx": unpacked(deck(result, catalog)),
     }
 

@@ -7,10 +7,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sizer.base.arrays import Floats
-from sizer.calibrate.cases import INTRA_LINKS, is_known_link, link_level, observed_link_bytes_per_s
+from sizer.calibrate.cases import is_known_link, link_level, observed_link_bytes_per_s
 from sizer.calibrate.fit.joint import DesignMatrix, FitBlock
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
-from sizer.calibrate.observations import Observation
+from sizer.calibrate.observations import INTRA_LINKS, Observation
 from sizer.calibrate.parameters import Effect
 from sizer.calibrate.rules import exclusion_of
 from sizer.catalog.links import LinkType

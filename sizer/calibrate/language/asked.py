@@ -1,4 +1,4 @@
-"""GPUs and software that a question names: unlike wordings of publications, which are free, a name must be known."""
+"""GPUs and software by the names that questions and published runs give them."""
 
 import difflib
 import re
@@ -25,15 +25,20 @@ def gpu_asked(text: str, catalog: Catalog) -> Gpu:
     RequestError
         If none has this name.
     """
-    whole, parts = _gpu_names(catalog)
-    if text in catalog.gpus:
-        return catalog.gpus[text]
-    name = "".join(word for word in _words(text) if word not in GPU_MAKERS)
-    gpu = whole.get(name) or parts.get(name)
+    gpu = gpu_named(text, catalog)
     if gpu is None:
         hint = nearest(text, _short_names(catalog)) or "."
         raise RequestError(f"GPU {text[:60]!r} is not in the catalogue{hint} Known are {', '.join(catalog.gpus)}")
     return gpu
+
+
+def gpu_named(text: str, catalog: Catalog) -> Gpu | None:
+    """As :func:`gpu_asked`; None if no GPU has this name."""
+    if text in catalog.gpus:
+        return catalog.gpus[text]
+    whole, parts = _gpu_names(catalog)
+    name = "".join(word for word in _words(text) if word not in GPU_MAKERS)
+    return whole.get(name) or parts.get(name)
 
 
 @cached_by_catalog

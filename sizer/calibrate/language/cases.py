@@ -10,16 +10,15 @@ from functools import cache
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
-from sizer.base.identity_cache import cached_by_catalog
+from sizer.calibrate.ids import wordings
+from sizer.calibrate.language.asked import gpu_named
 from sizer.calibrate.language.layout import layout_of
 from sizer.calibrate.language.machine import machine_values
 from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.language.runtime import USUAL_RECOMPUTE, runtime_values
-from sizer.calibrate.language.shapes import GPU_MAKERS, plain_name, shape_named, shape_of_row, shapes_by_name
+from sizer.calibrate.language.shapes import shape_named, shape_of_row, shapes_by_name
 from sizer.calibrate.language.stacks import TUNED, group_of_stack, number_format, stack_named
 from sizer.calibrate.language.wordings import ModelNames, family_of, usual_words
-from sizer.calibrate.modern.accelerators import sourced_accelerators
-from sizer.calibrate.modern.wordings import accelerator_named
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
@@ -30,8 +29,6 @@ from sizer.perf.language.step import RECOMPUTE, Layouts, Machines
 
 # Of a run that does not state its sequence, and no other run of its model does.
 _USUAL_SEQUENCE = 4096.0
-# GPUs that compute as another one and have slower links only, for export.
-_SAME_CHIP = {"h800": "h100", "a800": "a100"}
 
 
 @dataclass(frozen=True)
@@ -88,12 +85,15 @@ def cases_of(
     """
     stated = sorted((one for one in known if one.layers and one.hidden), key=lambda one: one.role == "calibration")
     shapes = {one.model.lower(): one for one in stated}
-    models, gpus = shapes_by_name(catalog), _gpus_by_name(catalog)
+    models = shapes_by_name(catalog)
     domains, names = _domains(catalog), ModelNames(catalog, known)
+
+    def gpu_of(name: str) -> Gpu | None:
+        return gpu_named(wordings()["language_gpus"].get(name, name), catalog)
 
     @cache
     def formats() -> list[tuple[str | None, str, str]]:
-        machines = {text: gpu_named(text, gpus) for text in {one.gpu for one in known}}
+        machines = {text: gpu_of(text) for text in {one.gpu for one in known}}
         stated = [(machines[one.gpu], one) for one in known if one.precision and one.role == "calibration"]
         return [(gpu.generation, stack_named(one), number_format(one.precision)) for gpu, one in stated if gpu]
 
@@ -106,8 +106,8 @@ def cases_of(
 
     def case_of(row: LanguageRow) -> LanguageCase | CalibrationNote:
         guessed: list[str] = []
-        usual = usual_words(row, names, known, guessed)
-        return _case(usual, gpus, shapes, models, domains, guessed, usual_format)
+        usual = usual_words(row, names)
+        return _case(usual, gpu_of(row.gpu), shapes, models, domains, guessed, usual_format)
 
     return _recomputing([case_of(row) for row in rows])
 
@@ -155,14 +155,13 @@ def _domains(catalog: Catalog) -> dict[str, int]:
 
 def _case(
     row: LanguageRow,
-    gpus: dict[str, Gpu],
+    gpu: Gpu | None,
     shapes: dict[str, LanguageRow],
     models: dict[str, TransformerShape],
     domains: dict[str, int],
     guessed: list[str],
     usual_format: Callable[[str | None, str], str],
 ) -> LanguageCase | CalibrationNote:
-    gpu = gpu_named(row.gpu, gpus)
     if gpu is None:
         return note(FitNote.GPU_NOT_IN_CATALOGUE, row.gpu) if row.gpu else note(FitNote.GPU_NOT_NAMED)
     if not row.gpus:
@@ -187,49 +186,9 @@ def _case(
     return LanguageCase(row, shape, layout, machine, runtime, _levels(row, gpu.id, precision), gpu.id, tuple(guessed))
 
 
-@cached_by_catalog
-def _gpus_by_name(catalog: Catalog) -> dict[str, Gpu]:
-    found = {}
-    for gpu in catalog.gpus.values():
-        for name in (gpu.id, gpu.name, *gpu.aliases):
-            found["".join(_gpu_words(name))] = gpu
-    return found
-
-
-def _gpu_words(text: str) -> list[str]:
-    return [word for word in re.findall(r"[a-z0-9]+", text.lower()) if word not in GPU_MAKERS]
-
-
 def gpu_of_case(case: LanguageCase, catalog: Catalog) -> Gpu:
     """The catalogue's GPU of a case."""
     return catalog.gpus[case.gpu_id]
-
-
-def gpu_named(text: str, gpus: dict[str, Gpu]) -> Gpu | None:
-    """The GPU that a source means: by its name, by the board and memory in its wording, or the first of its family.
-
-    Of a family alone, such as V100, the one in servers: SXM.
-    """
-    words = _gpu_words(text)
-    for other, chip in _SAME_CHIP.items():
-        words = [word.replace(other, chip) for word in words]
-    wanted, written = "".join(words), " ".join(words)
-    if not wanted or wanted in gpus:
-        return gpus.get(wanted)
-    name = accelerator_named(written)
-    if name in (known := sourced_accelerators()):
-        return gpus[plain_name(known[name].gpu)]
-    if name != written:
-        return None  # a known one that is not in the catalogue
-    starts = [one for one in gpus if re.search(rf"(?<![a-wyz]){one}(?![a-z])", wanted)]
-    if starts:
-        return gpus[max(starts, key=len)]
-    family = [
-        one
-        for one in gpus
-        if one.startswith(words[0]) and not one[len(words[0]) :][:1].isdigit() and all(word in one for word in words)
-    ]
-    return gpus[min(family, key=lambda one: ("sxm" not in one, len(one)))] if family else None
 
 
 def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:

@@ -1,82 +1,27 @@
-"""Names of accelerators and benchmarks in MLPerf rows, from the wordings that files use for them."""
+"""Names of accelerators, benchmarks and links in MLPerf rows."""
 
 import re
-from functools import cache
-from itertools import accumulate
 
 from sizer.calibrate.modern.accelerators import sourced_accelerators
 
-# Models of accelerators: the longest that a text has counts, so that GB200 is not B200.
-_MODEL = re.compile(
-    r"(?<![a-z0-9])(gb300|gb200|b300|b200|h200|h100|h800|a100|a800|a30|a40|a10g|l40s|l40|l4"
-    r"|mi355x|mi350x|mi325x|mi300x|mi300a|rtx ?pro ?6000|rtx ?4090|rtx ?a5000|rx ?7900 ?xtx"
-    r"|gaudi ?2|gaudi(?! ?[0-9](?![0-9]))|tpu ?v4|tpu ?v5p|tpu ?v6e|tpu ?trillium"
-    r"|ascend ?910|graphcore ?bow|graphcore ?gc200)(?![0-9])"
-)
-_OTHER_NAMES = {"tpuv6e": "tputrillium"}
-_MEMORY = re.compile(r"(?<![0-9])(\d{2,3}) ?g(?:i?b)?(?![a-z0-9])")
 _BOARD = re.compile(r"(?<![a-z])(?:pcie|nvl|sxm)(?!ink)")
-# Accelerators of the rows that the catalogue does not have.
-_OTHERS = (
-    "a30-pcie-24gb", "a40-pcie-48gb", "a10g-24gb", "l4-pcie-24gb", "l40-pcie-48gb", "rtx-4090-24gb", "rtx-a5000-24gb",
-    "rx-7900xtx-24gb", "gaudi-32gb", "gaudi2-96gb", "tpu-v4", "tpu-v5p", "tpu-trillium", "ascend-910",
-    "graphcore-bow", "graphcore-gc200",
-)  # fmt: skip
 # Links between the GPUs of a server by the form of their boards, where a row does not state them. The one row with xgmi
 # ran untuned software, of which that effect tells more than of the links of OAM boards, which are as fast as NVLink.
 _LINKS = {"sxm": "nvlink", "oam": "nvlink", "pcie": "pcie"}
-_BENCHMARKS = {
-    "resnet50": "resnet",
-    "resnet50v15": "resnet",
-    "imageclassification": "resnet",
-    "ssdresnet34": "ssd",
-    "ssdretinanet": "retinanet",
-    "singlestagedetector": "retinanet",
-    "maskrcnn": "maskrcnn",
-    "unet3d": "unet3d",
-    "3dunet": "unet3d",
-    "imagesegmentation": "unet3d",
-    "rnnt": "rnnt",
-    "rnnspeechrecognition": "rnnt",
-    "bertlarge": "bert",
-    "dlrmv1": "dlrm",
-    "dlrmdcnv2": "dlrm_dcnv2",
-    "dlrmdcn": "dlrm_dcnv2",
-    "dlrmv2": "dlrm_dcnv2",
-    "gnn": "rgat",
-    "rgat": "rgat",
-    "stablediffusionv2": "stable_diffusion",
-    "stablediffusion": "stable_diffusion",
-    "sd": "stable_diffusion",
-    "flux1": "flux",
-    "fluxschnell": "flux",
-    "fluxdev": "flux",
-    "flux1schnell": "flux",
-    "flux1dev": "flux",
-}
+# Benchmarks that files of results name otherwise than the fits.
+_BENCHMARKS = {"flux1": "flux"}
 
 
 def accelerator_named(written: str) -> str:
-    """Name of an accelerator as the fits have it; a wording that names none of them as it is."""
-    text = written.strip().lower()
-    if not text or text in sourced_accelerators():
-        return text
-    return next(iter(_meant(text)), "") or written.strip()
-
-
-def gpus_named(written: str) -> tuple[str, ...]:
-    """Ids in ``gpus/`` of the accelerators that a wording can mean, the most usual one first; empty for none of them.
-
-    Those of the MLPerf rows that the catalogue has are known: several where the wording leaves board or memory open.
-    """
-    known = sourced_accelerators()
-    return tuple(dict.fromkeys(known[name].gpu for name in _meant(written.strip().lower()) if name in known))
+    """Name of an accelerator as the fits have it, also of one that is named by its id in the catalogue."""
+    text, known = written.strip().lower(), sourced_accelerators()
+    return text if text in known else next((name for name, item in known.items() if item.gpu == text), text)
 
 
 def benchmark_named(written: str) -> str:
     """Name of a benchmark as the fits have it; one that is not among them as it is."""
     text = written.strip().lower()
-    return _BENCHMARKS.get(re.sub(r"[^a-z0-9]", "", text), text)
+    return _BENCHMARKS.get(text, text)
 
 
 def link_named(written: str, accelerator: str) -> str:
@@ -97,25 +42,3 @@ def _form_of(accelerator: str) -> str:
     known = sourced_accelerators().get(accelerator)
     found = _BOARD.search(accelerator)
     return known.form_factor.rstrip("0123456789") if known else found[0] if found else ""
-
-
-@cache
-def _meant(text: str) -> tuple[str, ...]:
-    """Names of the accelerators that a text can mean, the most usual one first."""
-    text = re.sub(r"[ _-]+", " ", text)
-    found = _MODEL.search(text)
-    if found is None:
-        return ()
-    model = found[1].replace(" ", "")
-    model = _OTHER_NAMES.get(model, model)
-    names = [name for name in (*sourced_accelerators(), *_OTHERS) if model in accumulate(name.split("-"))]
-    memory, board = _MEMORY.search(text[found.end() :]), _BOARD.search(text)
-
-    def unlike(name: str) -> tuple[bool, float]:
-        size = _MEMORY.search(name)
-        gap = abs(float(size[1]) - float(memory[1])) if size and memory else 0.0
-        return board is not None and board[0] not in name, gap
-
-    # The first of those that are alike is the usual board.
-    least = min(map(unlike, names), default=None)
-    return tuple(name for name in names if unlike(name) == least)

@@ -6,8 +6,6 @@ from sizer.guide.context import GuideContext
 from sizer.present.availability import checkpoint_table, checkpoint_text, cycle_chart
 from sizer.present.figures import charted
 from sizer.present.storage_streams import level_table, staging_text, streams_table, tiers_table, together_text
-from sizer.questions.storage_benchmark.analysis import benchmark_answer, question_of
-from sizer.questions.storage_benchmark.tables import accelerators_table
 from sizer.sizing.design.storage_streams import demand_over_time, writes_one_checkpoint
 from sizer.workload.checkpoints import other_streams
 
@@ -24,9 +22,6 @@ def applies(context: GuideContext) -> bool:
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/storage-performance.html`` prints."""
     design, request = context.design, context.result.request
-    # The networks of MLPerf Storage read images and volumes; they say nothing of a job that reads tokens.
-    is_like = any(answer.language is None for answer in context.answers)
-    question = question_of(design) if is_like else None
     return {
         "together": together_text(demand_over_time(design, request)),
         "streams": streams_table(design, request),
@@ -40,7 +35,6 @@ def content(context: GuideContext) -> dict[str, Any]:
         "staging": staging_text(design, request),
         "tiers": tiers_table(design),
         "levels": level_table(design),
-        "benchmark": None if question is None else accelerators_table(benchmark_answer(question)),
     }
 
 

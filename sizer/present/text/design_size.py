@@ -187,9 +187,9 @@ def asked_target_text(result: SizingResult, answer: WorkloadAnswer) -> str:
 
 def highest_rate_text(result: SizingResult) -> str:
     """What a request for the highest rate asks for: 'the highest rate within USD 500,000'."""
-    budget, fronts = result.request.limits.budget, () if result.maximum is None else result.maximum.fronts
+    budget, steps = result.request.limits.budget, () if result.maximum is None else result.maximum.steps
     limits = "the limits"
-    if budget is not None and [front.limit for front in fronts] == [SizeLimit.BUDGET]:
+    if budget is not None and [step.limit for step in steps] == [SizeLimit.BUDGET]:
         limits = words.money(words.whole(budget), result.request.currency)
     return f"the highest rate within {limits}"
 

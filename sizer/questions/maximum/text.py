@@ -1,20 +1,50 @@
-"""The most that the limits give, in sentences, and as plain text for a terminal."""
+"""The most that the limits give, in sentences."""
 
+from sizer.base.quantities import by_count, plain, si, significant
 from sizer.catalog.labels import sample_unit
-from sizer.present.plain_table import table_text
-from sizer.present.words import listed, percent
-from sizer.questions.maximum.tables import (
-    LIMIT_NAMES,
-    amount_text,
-    front_table,
-    is_same,
-    percent_more,
-    point_name,
-    rate_text,
-)
+from sizer.present.words import listed, money, percent, whole
 from sizer.sizing.limits import SizeLimit
-from sizer.sizing.maximum_result import LimitFront, Maximum
+from sizer.sizing.maximum_result import LimitDesign, LimitStep, Maximum
 from sizer.sizing.result import SizingResult
+
+LIMIT_NAMES = {
+    SizeLimit.BUDGET: "budget",
+    SizeLimit.POWER: "power",
+    SizeLimit.RACKS: "racks",
+    SizeLimit.RACK_UNITS: "rack units",
+    SizeLimit.SERVERS: "servers",
+}
+
+
+def is_same(one: LimitDesign, other: LimitDesign) -> bool:
+    """Whether two points are the same servers and storage."""
+    return one.parts == other.parts
+
+
+def point_name(point: LimitDesign) -> str:
+    """Short name of a design: '3 × DGX-1 (24 × Tesla V100 SXM2 16 GB) + 4 × Isilon F800'."""
+    storage = f"{point.storage_nodes} × {point.storage_name}" if point.storage_nodes else point.storage_name
+    return f"{point.n_servers} × {point.server_name} ({point.n_gpus} × {point.gpu_name}) + {storage}"
+
+
+def amount_text(limit: SizeLimit, amount: float, currency: str, *, is_exact: bool = False) -> str:
+    """An amount of a limited quantity with its unit; money to three digits unless it is exact."""
+    if limit is SizeLimit.BUDGET:
+        return money(whole(amount if is_exact else float(f"{amount:.3g}")), currency)
+    if limit is SizeLimit.POWER:
+        return si(amount, "W")
+    noun = LIMIT_NAMES[limit].removesuffix("s")
+    return by_count(round(amount), f"{plain(amount)} {noun}", f"{plain(amount)} {noun}s")
+
+
+def rate_text(samples_per_s: float, unit: str) -> str:
+    """A rate with its unit."""
+    return f"{significant(samples_per_s)} {unit}"
+
+
+def percent_more(new: float, old: float) -> str:
+    """By how much a rate is higher: '12 %'."""
+    return percent(new / old - 1)
 
 
 def maximum_sentences(result: SizingResult, *, with_amounts: bool) -> list[str]:
@@ -31,9 +61,7 @@ def maximum_sentences(result: SizingResult, *, with_amounts: bool) -> list[str]:
     if found is None:
         return []
     unit, rate = _unit(result, found), found.samples_per_s
-    limits = listed(
-        amount_text(front.limit, front.bound, result.request.currency, is_exact=True) for front in found.fronts
-    )
+    limits = listed(amount_text(step.limit, step.bound, result.request.currency, is_exact=True) for step in found.steps)
     sentences = [
         f"Within {limits}, {point_name(found.design)} reaches {rate_text(rate, unit)}, the highest rate at "
         f"{percent(found.confidence)} confidence."
@@ -44,8 +72,8 @@ def maximum_sentences(result: SizingResult, *, with_amounts: bool) -> list[str]:
             "designs within 1 % count as equally fast."
         )
     sentences += binding_limit_sentences(result, with_amounts=with_amounts)
-    idle = [LIMIT_NAMES[front.limit] for front in found.fronts if not front.binds]
-    if idle and len(idle) < len(found.fronts):
+    idle = [LIMIT_NAMES[step.limit] for step in found.steps if not step.binds]
+    if idle and len(idle) < len(found.steps):
         sentences.append(f"A higher limit of {listed(idle)} alone brings nothing.")
     elif idle:
         sentences.append(_nothing_binds(idle, found))
@@ -60,7 +88,7 @@ def binding_limit_sentences(result: SizingResult, *, with_amounts: bool) -> list
     found = result.maximum
     if found is None:
         return []
-    return [_following(front, result, found, with_amounts) for front in found.fronts if front.binds]
+    return [_following(step, result, found, with_amounts) for step in found.steps if step.binds]
 
 
 def _nothing_binds(idle: list[str], found: Maximum) -> str:
@@ -71,16 +99,16 @@ def _nothing_binds(idle: list[str], found: Maximum) -> str:
     return f"The limit of {idle[0]} does not bind: no larger design is faster."
 
 
-def _following(front: LimitFront, result: SizingResult, found: Maximum, with_amounts: bool) -> str:
-    point = front.following
-    assert point is not None  # the front binds
-    amount = point.amount(front.limit)
+def _following(step: LimitStep, result: SizingResult, found: Maximum, with_amounts: bool) -> str:
+    point = step.following
+    assert point is not None  # the limit binds
+    amount = point.amount(step.limit)
     unit = _unit(result, found)
-    name = LIMIT_NAMES[front.limit]
+    name = LIMIT_NAMES[step.limit]
     needs = ""
-    if amount is not None and (with_amounts or front.limit is not SizeLimit.BUDGET):
-        more = amount_text(front.limit, amount - front.bound, result.request.currency)
-        needs = f" for {amount_text(front.limit, amount, result.request.currency)}, {more} over the limit"
+    if amount is not None and (with_amounts or step.limit is not SizeLimit.BUDGET):
+        more = amount_text(step.limit, amount - step.bound, result.request.currency)
+        needs = f" for {amount_text(step.limit, amount, result.request.currency)}, {more} over the limit"
     return (
         f"The limit that binds is the {name}: the next faster design is {point_name(point)}{needs}, with "
         f"{rate_text(point.samples_per_s, unit)} (+{percent_more(point.samples_per_s, found.design.samples_per_s)})."
@@ -88,16 +116,9 @@ def _following(front: LimitFront, result: SizingResult, found: Maximum, with_amo
 
 
 def maximum_text(result: SizingResult) -> list[str]:
-    """Lines for a terminal: the sentences, then the front of each limit."""
-    found = result.maximum
-    if found is None:
-        return []
-    lines = ["Most that the limits give:", *(f"  {one}" for one in maximum_sentences(result, with_amounts=True))]
-    for front in found.fronts:
-        table = front_table(front, result, with_amounts=True)
-        if table is not None:
-            lines += ["", table_text(table)]
-    return lines
+    """Lines for a terminal."""
+    sentences = maximum_sentences(result, with_amounts=True)
+    return ["Most that the limits give:", *(f"  {sentence}" for sentence in sentences)] if sentences else []
 
 
 def _unit(result: SizingResult, found: Maximum) -> str:

@@ -11,7 +11,6 @@ from sizer.questions.team.text import assumptions
 
 def team_document(design: str, answer: TeamAnswer) -> dict[str, Any]:
     """Everything about the answer; the length of a wait that never ends or of a job that always runs is null."""
-    erlang = answer.erlang
     return json_document(
         "team",
         **fields_of(answer, "n_servers_for_waits"),
@@ -20,9 +19,7 @@ def team_document(design: str, answer: TeamAnswer) -> dict[str, Any]:
         jobs=[_job(job, answer.model.server_name) for job in answer.model.jobs],
         run=_run(answer.run),
         runs=[_run(run) for run in answer.runs],
-        erlang=None
-        if erlang is None
-        else fields_of(erlang, "n_places", "load", "share_within", "mean_wait_s", "n_servers", "is_exact"),
+        erlang=answer.erlang,
         carries=fields_of(
             answer.read_capacity,
             *("storage_bytes_per_s", "mounts_bytes_per_s", "network_bytes_per_s", "asked_bytes_per_s"),

@@ -8,9 +8,7 @@ from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import beyond_budget, keys
 
 
-def least_row(
-    counts: PartCounts, limit: SizeLimit, without: tuple[str, str] | None = None, at_most: float = np.inf
-) -> int | None:
+def least_row(counts: PartCounts, limit: SizeLimit, without: tuple[str, str] | None = None) -> int | None:
     """Row that meets the request, within its budget at its confidence, and takes least of one quantity.
 
     Parameters
@@ -21,8 +19,6 @@ def least_row(
         The quantity. Designs that take equally much follow each other by cost, then as in the ranking.
     without : (server, storage), optional
         Ids of a platform that is left out.
-    at_most : float
-        Designs that take more are left out, in the unit of the limit.
 
     Returns
     -------
@@ -35,7 +31,6 @@ def least_row(
     could take less.
     """
     could, cost, taken = possible(counts, without), counts.main_cost.cost, _bound(counts, limit)
-    could &= taken <= at_most
     least = np.where(could, taken, np.inf).min(axis=1)
     cheapest = np.where(could, cost, np.inf).min(axis=1)
     best: int | None = None
@@ -49,7 +44,7 @@ def least_row(
         order = [amount_of(counts, rows, limit), counts.likely_cost[rows], *keys(counts, rows)]
         place = int(np.lexsort(order[::-1])[0])
         here = (float(order[0][place]), float(order[1][place]))
-        if here < key and here[0] <= at_most:
+        if here < key:
             best, key = int(rows[place]), here
     return best
 

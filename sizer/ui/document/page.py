@@ -61,11 +61,6 @@ _FILES = {
         "Sites, racks, devices, cables and power cords, in the import order of NetBox.",
         "application/zip",
     ),
-    "drawio": (
-        "Drawings, draw.io",
-        "Editable topology, rack row and rack elevations; draw.io exports to Visio.",
-        "application/vnd.jgraph.mxfile",
-    ),
     "slides": (
         "Slides, PowerPoint",
         "A deck to present: need, verdict, architecture, bottleneck, racks, growth, price, risks and next steps.",
@@ -88,7 +83,7 @@ _FILES = {
 _GROUPS = (
     ("Documents", ("pdf", "engineer", "summary", "slides", "html")),
     ("Ordering", ("xlsx", "csv", "csv-semicolon")),
-    ("Installation", ("cables", "addresses", "netbox", "drawio")),
+    ("Installation", ("cables", "addresses", "netbox")),
     ("Archive", ("archive", "design")),
 )
 # What is previewed -> kind of document.

@@ -17,9 +17,6 @@ from sizer.questions.data.tables import (
     validation_table,
 )
 from sizer.questions.data.text import copy_text, ingest_text, questions, transform_text
-from sizer.questions.storage_benchmark.analysis import benchmark_answer, question_of
-from sizer.questions.storage_benchmark.tables import accelerators_table
-from sizer.questions.storage_benchmark.tables import checkpoints_table as checkpoints_of_benchmark
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.ui import look
@@ -58,21 +55,9 @@ def show(view: View) -> None:
         _draw(view, checkpoints_table(plan.checkpoints))
         _draw(view, validation_table(plan.validations))
     _copies(view, plan)
-    _benchmark(view)
     _draw(view, assumptions_table(plan), "Assumptions")
     with st.expander("Questions to the vendor about writing"):
         look.notes(questions(plan))
-
-
-def _benchmark(view: View) -> None:
-    """Accelerators of MLPerf Storage that the storage of the design carries."""
-    assert view.result is not None
-    question = question_of(view.result.design)
-    if question is None:
-        return
-    answer = benchmark_answer(question)
-    _draw(view, accelerators_table(answer), "Emulated accelerators of MLPerf Storage")
-    _draw(view, checkpoints_of_benchmark(answer), "Checkpoints of MLPerf Storage")
 
 
 def _draw(view: View, table: Table | None, fold: str = "") -> None:

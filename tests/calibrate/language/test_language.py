@@ -97,7 +97,7 @@ def test_a_count_of_zero_is_one_that_is_not_stated(tmp_path):
 
 def test_other_wordings_of_a_gpu_are_the_same_gpu():
     row = LanguageRow("a", "s", "Llama3-8B", "H100", "BF16", 8, seq=8192.0, tokens_s_gpu=1e4, params_b=8.0)
-    words = [dataclasses.replace(row, gpu=gpu) for gpu in ("H100", "H100 80GB HBM3", "H100-96GB-HBM2e-500W")]
+    words = [dataclasses.replace(row, gpu=gpu) for gpu in ("H100", "NVIDIA H100 SXM", "H100-96GB-HBM2e-500W")]
     groups = [case.levels.gpu_precision for case in cases_of(words, examples.catalog())]
     assert groups[0] == groups[1] != groups[2]
 

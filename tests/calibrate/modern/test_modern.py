@@ -61,7 +61,7 @@ def test_trays_of_one_nvlink_domain_exchange_over_nvlink(tmp_path):
     [
         "v4.1,64,512,8,h100-sxm5-80gb,nvlink4,4096,8",
         "4.1,64,512,8,h100-sxm5-80gb,nvlink4,4096,8",
-        "V4.1,64,512,8,H100 SXM5,NVLink 4,4096,8",
+        "V4.1,64,512,8,H100-SXM5-80GB,NVLink 4,4096,8",
         "v4.1,64,,8,h100-sxm5-80gb,nvlink4,4096,8",
         "v4.1,,512,8,h100-sxm5-80gb,nvlink4,4096,8",
         "v4.1,64,512,8,h100-sxm5-80gb,nvlink4,,8",

@@ -23,7 +23,7 @@ HEADER = (
 # 0.5105 s and 2,731.8 s on 72 GB300; 2,304 in 0.1336 s on 1,152 GB200, whose time NVIDIA prints. They ran FP8.
 ROWS = (
     "tyche16,v5.1,NVIDIA,tyche_ngpu16_ngc25.09_nemo,flux1,4,16,gb200-186gb,nvlink5,4,400,512,1,902,150.8\n"
-    "theia72,v5.1,NVIDIA,theia_ngpu72_ngc25.09_nemo,FLUX.1,18,72,gb300-278gb,nvlink5,4,800,2304,1,4513,45.5\n"
+    "theia72,v5.1,NVIDIA,theia_ngpu72_ngc25.09_nemo,flux1,18,72,gb300-278gb,nvlink5,4,800,2304,1,4513,45.5\n"
     "hsg1152,v5.1,NVIDIA,hsg_ngpu1152_ngc25.09_nemo,flux,288,1152,gb200-186gb,nvlink5,4,400,2304,1,17246,12.5\n"
 )
 

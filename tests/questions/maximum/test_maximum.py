@@ -1,4 +1,4 @@
-"""The most that limits give: hand arithmetic, laws of the front, and what is refused."""
+"""The most that limits give: hand arithmetic, laws of a limit, and what is refused."""
 
 import re
 from decimal import Decimal
@@ -17,7 +17,7 @@ from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.limits import SizeLimit
-from sizer.sizing.maximum_result import LimitFront
+from sizer.sizing.maximum_result import LimitStep
 from sizer.workload.sentence.reader import read_sentence
 from tests.factories.prices import all_priced
 
@@ -47,16 +47,16 @@ def most(**limits: float) -> SizingResult:
     return size(asked(MAXIMUM, **limits), catalog())
 
 
-def front_of(result: SizingResult, limit: SizeLimit) -> LimitFront:
+def step_of(result: SizingResult, limit: SizeLimit) -> LimitStep:
     assert result.maximum is not None
-    return next(front for front in result.maximum.fronts if front.limit is limit)
+    return next(step for step in result.maximum.steps if step.limit is limit)
 
 
 def test_a_budget_buys_as_many_servers_as_its_quotient():
     """500,000 / 149,000 = 3.4: three DGX-1 for 447,000; the fourth makes 596,000, and the rest costs cents."""
     result = most(budget=500_000)
     assert result.design.n_servers == 3
-    following = front_of(result, SizeLimit.BUDGET).following
+    following = step_of(result, SizeLimit.BUDGET).following
     assert following is not None
     assert following.n_servers == 4
     assert following.cost == pytest.approx(4 * DGX1_USD, abs=6_000)
@@ -68,7 +68,7 @@ def test_power_buys_as_many_servers_as_its_quotient():
     """20 kW / 3.5 kW = 5.7: five DGX-1 take 17.5 kW and leave 2.5 kW for a switch or two; six take 21 kW."""
     result = most(power_w=20_000)
     assert result.design.n_servers == 5
-    following = front_of(result, SizeLimit.POWER).following
+    following = step_of(result, SizeLimit.POWER).following
     assert following is not None
     assert following.n_servers == 6
     assert following.power_w >= 21_000
@@ -83,15 +83,17 @@ def test_rack_units_hold_as_many_servers_as_their_quotient():
 def test_servers_are_all_used_while_each_adds_rate():
     result = most(servers=4)
     assert result.design.n_servers == 4
-    assert [point.n_servers for point in front_of(result, SizeLimit.SERVERS).points] == [1, 2, 3, 4, 5]
+    following = step_of(result, SizeLimit.SERVERS).following
+    assert following is not None
+    assert following.n_servers == 5
 
 
 def test_only_the_scarcer_of_two_limits_binds():
     """A million USD buys six DGX-1 (894,000), 20 kW run five."""
     result = most(budget=1_000_000, power_w=20_000)
     assert result.design.n_servers == 5
-    assert front_of(result, SizeLimit.POWER).binds
-    assert not front_of(result, SizeLimit.BUDGET).binds
+    assert step_of(result, SizeLimit.POWER).binds
+    assert not step_of(result, SizeLimit.BUDGET).binds
 
 
 def test_a_design_that_draws_unknown_power_never_wins():
@@ -99,7 +101,9 @@ def test_a_design_that_draws_unknown_power_never_wins():
     result = size(asked(MAXIMUM, allowed=("dgx-1", "dss-8440"), power_w=20_000), shipped_catalog())
     assert result.design.platform.server.id == "dgx-1"
     assert not result.design.conditional_on
-    assert {point.server for point in front_of(result, SizeLimit.POWER).points} == {"dgx-1"}
+    following = step_of(result, SizeLimit.POWER).following
+    assert following is not None
+    assert following.server == "dgx-1"
 
 
 @pytest.mark.parametrize("limit", ["budget", "power_w", "servers"])
@@ -136,13 +140,14 @@ def is_reached(request: SizingRequest, budget: float) -> bool:
     return request.limits.budget is None or cost is None or cost.at_confidence <= budget
 
 
-def test_the_front_holds_nothing_that_takes_more_without_being_faster():
-    for limits in ({"budget": 500_000}, {"power_w": 20_000}, {"servers": 4}):
-        for front in (most(**limits).maximum or pytest.fail("no maximum")).fronts:
-            amounts = [point.amount(front.limit) or 0.0 for point in front.points]
-            rates = [point.samples_per_s for point in front.points]
-            assert amounts == sorted(set(amounts))
-            assert rates == sorted(set(rates))
+@pytest.mark.parametrize("limits", [{"budget": 500_000}, {"power_w": 20_000}, {"servers": 4}])
+def test_the_next_step_takes_more_than_the_limit_and_is_faster(limits: dict[str, float]):
+    found = most(**limits).maximum
+    assert found is not None
+    for step in found.steps:
+        assert step.following is not None
+        assert (step.following.amount(step.limit) or 0.0) > step.bound
+        assert step.following.samples_per_s > found.highest_samples_per_s
 
 
 def test_the_other_workload_keeps_its_target():
@@ -180,11 +185,11 @@ def test_files_hold_the_question_and_customers_see_no_costs():
     assert document["maximum"]["fronts"][0]["limit"] == "budget"
     told = customer_copy(result).maximum
     assert told is not None
-    points = [told.design, *told.fronts[0].points, *filter(None, [told.runner_up, told.fronts[0].following])]
-    assert {point.cost for point in points} == {None}
-    assert [point.n_servers for point in told.fronts[0].points] == [
-        point.n_servers for point in front_of(result, SizeLimit.BUDGET).points
-    ]
+    following, known = told.steps[0].following, step_of(result, SizeLimit.BUDGET).following
+    assert following is not None
+    assert known is not None
+    assert {design.cost for design in filter(None, [told.design, told.runner_up, following])} == {None}
+    assert following.n_servers == known.n_servers
 
 
 @pytest.mark.parametrize(

@@ -1,39 +1,9 @@
-"""Exact search against brute force."""
+"""What rules designs out, and the rows of a space."""
 
 import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from sizer.base.errors import InfeasibleError
-from sizer.sizing.search.choice import best_row, counts_ruled_out, nearest_row, pareto_rows
+from sizer.sizing.search.choice import counts_ruled_out, nearest_row
 from sizer.sizing.search.space import design_space
-
-ROWS = st.lists(
-    st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 6), st.booleans()), min_size=1, max_size=40
-)
-
-
-@given(rows=ROWS)
-def test_pareto_front_agrees_with_brute_force(rows: list[tuple[int, int, int, bool]]) -> None:
-    values = np.array([row[:3] for row in rows], dtype=float)
-    feasible = np.array([row[3] for row in rows])
-    found = {tuple(values[i]) for i in pareto_rows(list(values.T), feasible)}
-    points = [tuple(v) for v, ok in zip(values, feasible, strict=True) if ok]
-    expected = {p for p in points if not any(q != p and all(a <= b for a, b in zip(q, p, strict=True)) for q in points)}
-    assert found == expected
-
-
-@given(rows=ROWS)
-def test_best_row_agrees_with_brute_force(rows: list[tuple[int, int, int, bool]]) -> None:
-    values = np.array([row[:3] for row in rows], dtype=float)
-    feasible = np.array([row[3] for row in rows])
-    if not feasible.any():
-        with pytest.raises(InfeasibleError):
-            best_row(values[:, 0], feasible)
-        return
-    row = best_row(values[:, 0], feasible, [values[:, 1], values[:, 2]])
-    assert tuple(values[row]) == min(tuple(v) for v, ok in zip(values, feasible, strict=True) if ok)
 
 
 def test_limits_are_counted_and_the_nearest_design_is_named() -> None:

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import xml.etree.ElementTree as ET
 import zipfile
 from collections.abc import Callable
 
@@ -54,7 +53,6 @@ FILES: dict[str, tuple[Callable[[bytes], int], int]] = {
     "Cable list, CSV": (csv_rows, 20),
     "Address plan, CSV": (csv_rows, 20),
     "NetBox import, ZIP": (zip_members, 3),
-    "Drawings, draw.io": (lambda content: len(ET.fromstring(content)), 1),
     "Slides, PowerPoint": (lambda content: len(Presentation(io.BytesIO(content)).slides), 8),
     "Archive, PDF/A": (pages, 10),
     "Design, JSON": (lambda content: len(json.loads(content)), 5),

@@ -107,12 +107,6 @@ def test_hostile_names_stay_text():
     assert all("<script>" not in one for one in html_of(app))
 
 
-def test_what_the_storage_carries_of_mlperf_storage():
-    labels = [one.label for one in asked("llama-70b-dgx-h100").expander]
-    assert "Emulated accelerators of MLPerf Storage" in labels
-    assert "Checkpoints of MLPerf Storage" in labels
-
-
 def test_two_tiers_and_daily_streams_are_typed():
     app = unfold(opened(), "data")
     widget(app.text_input, "Working set").set_value("400 TB")
