@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import time
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -15,12 +16,8 @@ from sizer.calibrate.ids import LINES, release_year, stack_of
 from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, Observation, load_observations
 from sizer.catalog.schema import Stack
 from tests.calibrate.wording_rows import CATALOG, row_of
+from tests.factories.rows import every
 
-OBSERVED = {
-    (row.software, row.source, row.framework): row
-    for row in load_observations()
-    if row.task in ("training", "inference")
-}
 EMPTY_IDS = dict.fromkeys(ID_COLUMNS, "") | {"has_ids": False}
 # Texts that took longest or broke readers elsewhere.
 HOSTILE = (
@@ -43,6 +40,12 @@ HOSTILE = (
 )
 
 
+def observed() -> list[Observation]:
+    """One row of each wording."""
+    rows = [row for row in load_observations() if row.task in ("training", "inference")]
+    return list({(row.software, row.source, row.framework): row for row in rows}.values())
+
+
 def named(software: str, framework: str = "", **cells: object) -> Stack:
     """Stack that a wording is taken for."""
     (row,) = with_ids([row_of(software=software, framework=framework, **cells)], CATALOG)
@@ -57,7 +60,7 @@ def year_of(stack: str) -> float:
     return year
 
 
-@pytest.mark.parametrize("row", load_observations(), ids=lambda row: row.id)
+@every(load_observations, lambda row: row.id)
 def test_the_wording_of_every_shipped_row_means_its_ids(row):
     """The ids of the files were checked by hand; without them the wording must lead to the same."""
     (again,) = with_ids([dataclasses.replace(row, **EMPTY_IDS)], CATALOG)
@@ -78,8 +81,10 @@ def is_of_a_loader_alone(row: Observation) -> bool:
     return row.task == "preprocess" and "sample_format" in row.extra
 
 
-@pytest.mark.parametrize("row", OBSERVED.values(), ids=map(" / ".join, OBSERVED))
-@pytest.mark.parametrize("spelled", [str.upper, str.lower, lambda text: f" {text.replace(',', ' ;')} "])
+SPELLINGS = (str.upper, str.lower, lambda text: f" {text.replace(',', ' ;')} ")
+
+
+@every(lambda: product(observed(), SPELLINGS), lambda row, spelled: spelled(f"{row.software} / {row.source}"))
 def test_spelling_changes_nothing(row, spelled):
     (other,) = with_ids([dataclasses.replace(row, software=spelled(row.software), **EMPTY_IDS)], CATALOG)
     # The rule for rows that name no software is for those alone.

@@ -1,10 +1,12 @@
 """Hostile inputs of every surface: a status, a sentence with place and remedy, no traceback, nothing left behind."""
 
+import os
 from collections import Counter
 
 import pytest
 
 from tests.hostile import (
+    fuzz,
     language_models,
     links,
     measurements,
@@ -44,10 +46,20 @@ pytestmark = pytest.mark.hostile
 
 
 @pytest.mark.parametrize(
-    "entry", [pytest.param(entry, id=f"{table}:{entry.name}") for table, entries in TABLES.items() for entry in entries]
+    "entry",
+    [
+        pytest.param(entry, id=f"{table}:{entry.name}", marks=pytest.mark.xdist_group(table))
+        for table, entries in TABLES.items()
+        for entry in entries
+    ],
 )
 def test_hostile_input(entry: Entry) -> None:
     check(entry)
+
+
+@pytest.mark.parametrize("surface", fuzz.SURFACES)
+def test_random_input(surface: str) -> None:
+    fuzz.draw(surface, int(os.environ.get("DRAWN_BY", "1")), examples=300)
 
 
 def test_there_are_at_least_three_hundred() -> None:
