@@ -10,8 +10,9 @@ OUT ?= out
 EXAMPLES := $(sort $(wildcard examples/*.toml))
 # A whole suite names its folders, because collecting all tests takes longer than some of them.
 SUITES := bench guides hostile office proxy ui
+GUIDES := tests/guides tests/guide tests/deck tests/present tests/export tests/evidence tests/questions tests/sizing
 TESTS := $(filter-out $(SUITES:%=tests/%/) tests/__pycache__/,$(sort $(wildcard tests/*/)))
-LAWS := tests/property tests/cases tests/published tests/sizing tests/physical
+LAWS := tests/property tests/cases tests/published tests/sizing tests/physical tests/questions tests/calibrate
 # Laws draw examples that follow from the commit; .ci/run sets DRAWN_BY to the same number, and then the other suites
 # take a fixed part of their cases and some that are drawn.
 NUMBER = $(or $(DRAWN_BY),$(shell $(BIN)/python -m tools.selection --seed))
@@ -21,7 +22,7 @@ DRAW = --hypothesis-profile=drawn --hypothesis-seed=$(NUMBER)
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help setup demo app test golden differential everything mutation laws random-designs lint bench wheel-check test-app browser test-office test-postgres test-proxy guides hostile fuzz calibrate lock clean
+.PHONY: help setup demo app test golden differential everything mutation laws random-designs lint bench wheel-check test-app browser test-workers test-office test-postgres test-proxy guides hostile fuzz calibrate lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -49,7 +50,7 @@ golden: $(STAMP) ## write the table of all numbers of the examples and cases aga
 differential: $(STAMP) ## random requests: every place that states a number states the same (REQUESTS=n: so many)
 	@$(BIN)/python -m tests.differential $(or $(REQUESTS),200) $(NUMBER)
 
-everything: lint test differential demo wheel-check hostile laws browser test-app guides test-office test-postgres test-proxy bench ## every suite, with all its cases
+everything: lint test differential demo wheel-check hostile laws browser test-app guides test-workers test-office test-postgres test-proxy bench ## every suite, with all its cases
 
 mutation: $(STAMP) ## plant 300 stored faults in the engine, one by one: the share that make test notices (COUNT=n: the first n)
 	@mkdir -p $(OUT)/mutation && rm -f $(OUT)/mutation/*.json*
@@ -91,6 +92,9 @@ test-app: $(STAMP) ## draw every page of the app without a browser, with every k
 browser: $(STAMP) ## drive the app with Chromium
 	@browser=$$(tools/chromium.sh) && SIZER_CHROMIUM=$$browser $(BIN)/pytest tests/ui/browser -m browser
 
+test-workers: $(STAMP) ## batches on several processes, some of them killed, and many writers of one file
+	@$(BIN)/pytest tests/batch tests/base tests/library -m workers -n 2 --dist loadgroup
+
 test-office: $(STAMP) ## recalculate the workbooks with LibreOffice: every sum as in decimal arithmetic
 	@office=$$(tools/libreoffice.sh) && SIZER_SOFFICE=$$office $(BIN)/pytest tests/office -m office
 
@@ -101,7 +105,7 @@ test-proxy: $(STAMP) ## the app behind nginx with a login, as docs/serve-a-team.
 	@nginx=$$(tools/nginx.sh) && SIZER_NGINX=$$nginx $(BIN)/pytest tests/proxy -m proxy
 
 guides: $(STAMP) ## lay out guides of every size and read every page; check their structure with veraPDF
-	@verapdf=$$(tools/verapdf.sh) && SIZER_VERAPDF=$$verapdf $(BIN)/pytest tests/guides -m guides -n 2 --dist loadgroup --show-capture=no
+	@verapdf=$$(tools/verapdf.sh) && SIZER_VERAPDF=$$verapdf $(BIN)/pytest $(GUIDES) -m guides -n 2 --dist loadgroup --show-capture=no
 
 calibrate: $(STAMP) ## fit the performance model to the observations again
 	@$(BIN)/sizer calibrate

@@ -338,7 +338,9 @@ class Reach:
         for definitions in item._fixtureinfo.name2fixturedefs.values():
             for definition in definitions:
                 self.bits |= self.fixtures.get(definition, 0)
-        self.tests[item.nodeid] = [f"{self.bits:x}", round(time.process_time() - start, 4)]
+        # The distribution by groups adds the group to the name.
+        name = item.nodeid.rsplit("@", 1)[0] if "PYTEST_XDIST_WORKER" in os.environ else item.nodeid
+        self.tests[name] = [f"{self.bits:x}", round(time.process_time() - start, 4)]
         return answer
 
     def pytest_sessionfinish(self) -> None:

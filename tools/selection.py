@@ -18,14 +18,23 @@ HOURS = 4
 EVERYTHING = ("Makefile", ".ci/", "requirements.lock", "dev.lock", "tests/conftest.py", "tools/selection.py")
 # Target of the Makefile -> what it covers, and no other run does.
 SUITES: dict[str, tuple[str, ...]] = {
-    "laws": ("sizer/perf/", "sizer/physical/", "sizer/bom/", "sizer/sizing/", "sizer/calibrate/", "tests/property/"),
+    "laws": (
+        "sizer/perf/",
+        "sizer/physical/",
+        "sizer/bom/",
+        "sizer/sizing/",
+        "sizer/calibrate/",
+        "catalog/",
+        "tests/property/",
+    ),
     "guides": (
         *("sizer/guide/", "sizer/present/", "sizer/drawings/", "sizer/deck/", "sizer/documents.py"),
-        *("reports/", "tests/guides/", "tools/verapdf"),
+        *("sizer/questions/", "sizer/export/", "reports/", "tests/guides/", "tools/verapdf"),
     ),
     "browser": ("sizer/ui/", "tests/ui/", "tools/chromium.sh"),
     "test-app": ("sizer/ui/", "sizer/questions/", "tests/ui/"),
     "hostile": ("sizer/base/", "sizer/catalog/", "sizer/workload/", "sizer/cli/", "tests/hostile/"),
+    "test-workers": ("sizer/batch/", "sizer/base/", "sizer/library/", "tests/batch/"),
     "test-office": ("sizer/export/", "sizer/bom/", "tests/office/", "tools/libreoffice.sh"),
     "test-postgres": ("sizer/library/", "tests/library/", "tools/postgres.sh"),
     "test-proxy": ("sizer/ui/serving/", "docs/serve-a-team.md", "tests/proxy/", "tools/nginx.sh"),

@@ -109,7 +109,7 @@ def draw(surface: str, number: int, examples: int = _EXAMPLES_AT_ONCE) -> None:
     def drawn(value: object) -> None:
         refused_or_taken(call, value)
 
-    drawn.__name__ = f"drawn {surface}"  # part of the key of what failed
+    drawn.__name__ = f"drawn_{surface.replace(' ', '_')}"  # part of the key of what failed
     kept = settings(
         settings.get_profile("drawn"),
         max_examples=examples,

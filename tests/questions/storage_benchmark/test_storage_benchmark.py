@@ -47,6 +47,7 @@ def test_checkpoints_by_hand():
     assert "AI400X2 Turbo" in benchmark_text(answer)
 
 
+@pytest.mark.laws
 @settings(max_examples=40)
 @given(clients=st.integers(1, 500), nodes=st.integers(1, 32), more=st.integers(1, 8))
 def test_more_clients_or_nodes_never_carry_less(clients, nodes, more):
