@@ -16,7 +16,7 @@ HOUR = 3600
 @pytest.mark.parametrize(
     ("paths", "suites"),
     [
-        (["sizer/library/store.py"], ["test-postgres"]),
+        (["sizer/library/store.py"], ["test-workers", "test-postgres"]),
         (["sizer/ui/serving/turns.py"], ["browser", "test-app", "test-proxy"]),
         (["sizer/bom/cost.py", "README.md"], ["laws", "test-office"]),
         (["docs/serve-a-team.md"], ["test-proxy"]),
