@@ -9,7 +9,7 @@ STAMP := .venv/.set-up
 OUT ?= out
 EXAMPLES := $(sort $(wildcard examples/*.toml))
 # A whole suite names its folders, because collecting all tests takes longer than some of them.
-SUITES := bench guides hostile office proxy ui
+SUITES := bench differential guides hostile office proxy ui
 GUIDES := tests/guides tests/guide tests/deck tests/present tests/export tests/evidence tests/questions tests/sizing
 TESTS := $(filter-out $(SUITES:%=tests/%/) tests/__pycache__/,$(sort $(wildcard tests/*/)))
 LAWS := tests/property tests/cases tests/published tests/sizing tests/physical tests/questions tests/calibrate
@@ -47,8 +47,8 @@ test: $(STAMP) ## the tests, two at a time
 golden: $(STAMP) ## write the table of all numbers of the examples and cases again, and print what moved
 	@$(BIN)/python -m tests.golden.numbers
 
-differential: $(STAMP) ## random requests: every place that states a number states the same (REQUESTS=n: so many)
-	@$(BIN)/python -m tests.differential $(or $(REQUESTS),200) $(NUMBER)
+differential: $(STAMP) ## every place that prints a number of a design against every other, on random requests (DIFFERENTIAL=n: so many)
+	@DIFFERENTIAL=$(or $(DIFFERENTIAL),200) $(BIN)/pytest tests/differential -m differential -n 2
 
 everything: lint test differential demo wheel-check hostile laws browser test-app guides test-workers test-office test-postgres test-proxy bench ## every suite, with all its cases
 

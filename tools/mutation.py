@@ -18,210 +18,31 @@ import importlib
 import json
 import math
 import os
-import random
 import resource
 import sys
 import time
-import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-LIST = Path(__file__).parent / "mutants.json"
-PACKAGES = ("sizer/perf", "sizer/sizing/stages", "sizer/sizing/search", "sizer/physical")
-SEED = 38
-COUNT = 300
+from tools.mutants import (
+    COUNT,
+    ROOT,
+    Function,
+    described,
+    draw,
+    import_everything,
+    located,
+    mutants,
+    mutate,
+    sites,
+    swap,
+)
+
 LIMIT_S = 30.0  # CPU time of one mutant; what no test noticed until then has survived
 STOP_S = 90  # a test that a mutant keeps busy for ever: noticed
-
-_SWAPS: dict[type[ast.AST], type[ast.AST]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.Mult,
-    ast.Pow: ast.Mult,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-}
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-class _Site:
-    """A node that can be changed, with what is needed to find it again in a later version."""
-
-    def __init__(self, node: ast.AST, operator: str, position: int, statement: ast.stmt) -> None:
-        self.node, self.operator, self.position, self.statement = node, operator, position, statement
-
-
-def _mutated(node: ast.AST, operator: str, position: int) -> None:
-    """Change a node in place."""
-    match operator:
-        case "comparison":
-            assert isinstance(node, ast.Compare)
-            node.ops[position] = _SWAPS[type(node.ops[position])]()  # type: ignore[call-overload]
-        case "arithmetic" | "boolean":
-            assert isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp)
-            node.op = _SWAPS[type(node.op)]()  # type: ignore[assignment]
-        case "constant":
-            assert isinstance(node, ast.Constant)
-            node.value = (not node.value) if isinstance(node.value, bool) else node.value + 1  # type: ignore[operator]
-        case "not":
-            assert isinstance(node, ast.UnaryOp)
-            node.operand = ast.copy_location(ast.UnaryOp(ast.Not(), node.operand), node.operand)
-        case "return":
-            assert isinstance(node, ast.Return)
-            node.value = ast.copy_location(ast.Constant(None), node)
-
-
-def _own_sites(node: ast.AST, statement: ast.stmt) -> Iterator[_Site]:
-    match node:
-        case ast.Compare(ops=ops):
-            for place, op in enumerate(ops):
-                if type(op) in _SWAPS:
-                    yield _Site(node, "comparison", place, statement)
-        case ast.BinOp(op=op) | ast.AugAssign(op=op) if type(op) in _SWAPS:
-            yield _Site(node, "arithmetic", 0, statement)
-        case ast.BoolOp():
-            yield _Site(node, "boolean", 0, statement)
-        case ast.UnaryOp(op=ast.Not()):
-            yield _Site(node, "not", 0, statement)
-        case ast.Constant(value=bool() | int() | float()):
-            yield _Site(node, "constant", 0, statement)
-        case ast.Return(value=value) if value is not None and not isinstance(value, ast.Constant):
-            yield _Site(node, "return", 0, statement)
-
-
-# Messages, types and our own invariants say nothing about a number.
-_SKIPPED = (ast.JoinedStr, ast.Raise, ast.Assert)
-
-
-def _sites(node: ast.AST, statement: ast.stmt) -> Iterator[_Site]:
-    for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns", "args", "decorator_list") and not isinstance(node, ast.Call):
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if not isinstance(child, ast.AST) or isinstance(child, _SKIPPED):
-                continue
-            inner = child if isinstance(child, ast.stmt) else statement
-            yield from _own_sites(child, inner)
-            yield from _sites(child, inner)
-
-
-def _functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, Function]]:
-    """Outermost functions and methods of a module."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield prefix + node.name, node
-        elif isinstance(node, ast.ClassDef | ast.If | ast.Try):
-            yield from _functions(node, f"{prefix}{node.name}." if isinstance(node, ast.ClassDef) else prefix)
-
-
-def _described(path: str, lines: list[str], name: str, found: list[_Site]) -> Iterator[dict[str, Any]]:
-    """Sites of one function as records: the text of the line and which of its equals tells them apart."""
-    seen: dict[tuple[str, str], int] = {}
-    for site in found:
-        line = getattr(site.node, "lineno", site.statement.lineno)
-        text = lines[line - 1].strip()
-        key = (site.operator, text)
-        seen[key] = seen.get(key, 0) + 1
-        yield {
-            "file": path,
-            "line": line,
-            "function": name,
-            "operator": site.operator,
-            "text": text,
-            "occurrence": seen[key],
-        }
-
-
-def _read(path: str) -> tuple[ast.Module, list[str]]:
-    text = (ROOT / path).read_text(encoding="utf-8")
-    return ast.parse(text), text.splitlines()
-
-
-def draw() -> None:
-    """Draw the list of mutants and store it."""
-    everything: list[dict[str, Any]] = []
-    for package in PACKAGES:
-        for file in sorted((ROOT / package).rglob("*.py")):
-            path = file.relative_to(ROOT).as_posix()
-            tree, lines = _read(path)
-            for name, function in _functions(tree):
-                everything.extend(_described(path, lines, name, list(_sites(function, function))))
-    drawn = random.Random(SEED).sample(everything, COUNT)
-    content = ",\n".join(json.dumps(mutant, ensure_ascii=False) for mutant in drawn)
-    LIST.write_text(f"[\n{content}\n]\n", encoding="utf-8")
-    print(f"{COUNT} of {len(everything)} mutants drawn with seed {SEED}")
-
-
-def mutants() -> list[dict[str, Any]]:
-    """The stored list."""
-    listed: list[dict[str, Any]] = json.loads(LIST.read_text(encoding="utf-8"))
-    return listed
-
-
-def _located(mutant: dict[str, Any]) -> tuple[ast.Module, Function, _Site] | None:
-    """A mutant in today's source, or None where it has gone."""
-    if not (ROOT / mutant["file"]).exists():
-        return None
-    tree, lines = _read(mutant["file"])
-    for name, function in _functions(tree):
-        if name != mutant["function"]:
-            continue
-        found = list(_sites(function, function))
-        for site, record in zip(found, _described(mutant["file"], lines, name, found), strict=True):
-            if all(record[key] == mutant[key] for key in ("operator", "text", "occurrence")):
-                return tree, function, site
-    return None
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
-
-
-def _swap(path: str, tree: ast.Module, function: Function) -> int:
-    """Give the loaded functions of a file the code of a changed tree, inside one function; how many they were."""
-    lines = range(function.lineno, (function.end_lineno or function.lineno) + 1)
-    file = str(ROOT / path)
-    changed = {
-        (code.co_qualname, code.co_firstlineno): code
-        for code in _codes(compile(ast.fix_missing_locations(tree), file, "exec"))
-    }
-    n = 0
-    for loaded in gc.get_objects():
-        if not isinstance(loaded, types.FunctionType) or loaded.__code__.co_filename != file:
-            continue
-        key = (loaded.__code__.co_qualname, loaded.__code__.co_firstlineno)
-        # Decorators begin a function above its first line.
-        if key in changed and (key[1] in lines or key[1] + len(function.decorator_list) >= lines.start > key[1]):
-            loaded.__code__ = changed[key]
-            n += 1
-    return n
-
-
-def _import_everything() -> None:
-    for package in PACKAGES:
-        for file in sorted((ROOT / package).rglob("*.py")):
-            parts = file.relative_to(ROOT).with_suffix("").parts
-            importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
 
 
 class Reach:
@@ -284,27 +105,27 @@ class Reach:
         identity_cache = importlib.import_module("sizer.base.identity_cache")
         real = identity_cache._cached
         identity_cache._cached = lambda function, most: self._tracked(function, lambda compute: real(compute, most))
-        _import_everything()
+        import_everything()
         by_file: dict[str, list[tuple[int, dict[str, Any]]]] = {}
         for number, mutant in enumerate(mutants()):
             by_file.setdefault(mutant["file"], []).append((number, mutant))
         for path, those in by_file.items():
             for _, mutant in those:
-                located = _located(mutant)
-                if located is None:
+                place = located(mutant)
+                if place is None:
                     continue
                 # Several mutants of one function: their notes are put in together, into one tree.
-                tree, function, _ = located
+                tree, function, _ = place
                 for other, same in those:
                     if same["function"] == mutant["function"]:
                         self._note(function, path, same, other)
-                _swap(path, tree, function)
+                swap(path, tree, function)
 
     @staticmethod
     def _note(function: Function, path: str, mutant: dict[str, Any], number: int) -> None:
         lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
-        clean = [site for site in _sites(function, function) if not hasattr(site.node, "is_note")]
-        for site, record in zip(clean, _described(path, lines, mutant["function"], clean), strict=True):
+        clean = [site for site in sites(function, function) if not hasattr(site.node, "is_note")]
+        for site, record in zip(clean, described(path, lines, mutant["function"], clean), strict=True):
             if all(record[key] == mutant[key] for key in ("operator", "text", "occurrence")):
                 note = ast.copy_location(
                     ast.Expr(ast.Call(ast.Name("__reached__", ast.Load()), [ast.Constant(number)], [])), site.statement
@@ -365,7 +186,7 @@ class Run:
 
     def pytest_runtestloop(self, session: Any) -> bool:
         """Fork for every mutant, so many at once."""
-        _import_everything()
+        import_everything()
         reach = reached_tests(self.out)
         items = {item.nodeid: item for item in session.items}
         listed = mutants()
@@ -401,14 +222,14 @@ class Run:
         null = os.open(os.devnull, os.O_RDWR)
         for stream in (1, 2):
             os.dup2(null, stream)
-        located = _located(mutant)
+        place = located(mutant)
         n = 0
-        if located is None:
+        if place is None:
             self._keep(number, "gone", "its line has changed", 0.0, 0)
             os._exit(0)
-        tree, function, site = located
-        _mutated(site.node, site.operator, site.position)
-        if not _swap(mutant["file"], tree, function):
+        tree, function, site = place
+        mutate(site.node, site.operator, site.position)
+        if not swap(mutant["file"], tree, function):
             self._keep(number, "gone", "no loaded function", 0.0, 0)
             os._exit(0)
         why = "all tests pass"
@@ -460,6 +281,7 @@ def main() -> None:
     """Draw, reach, run or report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("draw", "run", "report"))
+    parser.add_argument("tests", nargs="*", help="folders of the tests")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "mutation")
     parser.add_argument("--count", type=int, default=COUNT)
     parser.add_argument("--first", type=int, default=0)
@@ -471,7 +293,10 @@ def main() -> None:
     if asked.what == "run":
         asked.out.mkdir(parents=True, exist_ok=True)
         plugin = Run(asked.out, list(range(asked.first, asked.first + asked.count)), asked.jobs)
-        pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--benchmark-disable"], plugins=[plugin])
+        pytest.main(
+            ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--benchmark-disable", *asked.tests],
+            plugins=[plugin],
+        )
     report(asked.out)
 
 
