@@ -12,7 +12,7 @@ EXAMPLES := $(sort $(wildcard examples/*.toml))
 SUITES := bench differential guides hostile office proxy ui
 GUIDES := tests/guides tests/guide tests/deck tests/present tests/export tests/evidence tests/questions tests/sizing
 TESTS := $(filter-out $(SUITES:%=tests/%/) tests/__pycache__/,$(sort $(wildcard tests/*/)))
-LAWS := tests/property tests/cases tests/published tests/sizing tests/physical tests/questions tests/calibrate
+LAWS := tests/property tests/cases tests/published tests/sizing tests/physical tests/questions tests/calibrate tests/cli
 # Laws draw examples that follow from the commit; .ci/run sets DRAWN_BY to the same number, and then the other suites
 # take a fixed part of their cases and some that are drawn.
 NUMBER = $(or $(DRAWN_BY),$(shell $(BIN)/python -m tools.selection --seed))

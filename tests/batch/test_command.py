@@ -39,6 +39,7 @@ def test_requests_become_a_table_and_documents(tmp_path: Path) -> None:
     assert again.drop_columns(["answer.place"]).equals(table.drop_columns(["answer.place"]))
 
 
+@pytest.mark.workers
 def test_rows_that_cannot_be_sized_are_told_and_the_table_is_written(tmp_path: Path) -> None:
     hostile = "'../../=cmd|x'!A0"
     requests = tmp_path / "requests.csv"

@@ -88,7 +88,7 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
 def _list(values: Sequence[object], path: str) -> Iterator[tuple[str, object]]:
     if len(values) <= _LONGEST_LIST:
         for place, value in enumerate(values):
-            yield from _leaves(value, f"{path}[{getattr(value, 'key', getattr(value, 'item', place))}]")
+            yield from _leaves(value, f"{path}[{_label(value, place)}]")
         return
     yield f"{path}.size", len(values)
     sums: dict[str, float] = {}
@@ -98,6 +98,12 @@ def _list(values: Sequence[object], path: str) -> Iterator[tuple[str, object]]:
                 sums[name] = sums.get(name, 0.0) + float(number)
     for name, total in sums.items():
         yield f"{path}[all].{name}", total
+
+
+def _label(value: object, place: int) -> str:
+    """Name of an item of a list: that of a stage, the id of the item of a line, else its place."""
+    names = (getattr(value, "key", None), getattr(value, "item", None))
+    return next((name for name in names if isinstance(name, str)), str(place))
 
 
 def _array(value: np.ndarray[Any, Any], path: str) -> Iterator[tuple[str, object]]:
