@@ -294,7 +294,7 @@ def main() -> None:
         asked.out.mkdir(parents=True, exist_ok=True)
         plugin = Run(asked.out, list(range(asked.first, asked.first + asked.count)), asked.jobs)
         pytest.main(
-            ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--benchmark-disable", *asked.tests],
+            ["-q", "-p", "no:cacheprovider", "--benchmark-disable", *asked.tests],
             plugins=[plugin],
         )
     report(asked.out)
