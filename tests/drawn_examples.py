@@ -15,6 +15,7 @@ from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 _NUMBER = os.environ.get("DRAWN_BY")
+SEED = int(os.environ.get("SEED", "1"))  # of laws and random input
 
 
 class _Kept(DirectoryBasedExampleDatabase):

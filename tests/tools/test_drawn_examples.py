@@ -1,7 +1,7 @@
 """What a run draws of a whole suite, and that examples which failed are never forgotten."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from tests.drawn_examples import Sample, _Kept, drawn
@@ -32,6 +32,7 @@ def test_what_failed_is_stored_and_stays_when_it_passes_again(tmp_path):
     limit = 100
 
     @settings(database=_Kept(tmp_path), derandomize=False, max_examples=200)
+    @seed(5)
     @given(number=st.integers(0, 10_000))
     def law(number):
         assert number < limit
