@@ -71,11 +71,23 @@ def report(run: Run, before: Run | None) -> str:
     return "\n\n".join(parts)
 
 
+def slower(run: Run, before: Run, factor: float) -> list[str]:
+    """Figures that cost more than ``factor`` times what they cost in an earlier run, each by its reference loop."""
+    figures = (*ASKED, *OTHERS)
+    lines = []
+    for now, then in zip(found(run, figures), found(before, figures), strict=True):
+        ratio = cost_ratio(now, run, then, before)
+        if ratio is not None and ratio > factor:
+            lines.append(f"{now.figure.name}: {ratio:.2f} times the kept run")
+    return lines
+
+
 def main() -> None:
-    """Read pytest-benchmark's file, print, keep."""
+    """Read pytest-benchmark's file, print, keep; fail where something became slower."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("measured", type=Path, help="JSON file that pytest-benchmark wrote")
     parser.add_argument("--keep", action="store_true", help="make this the kept run, and the page from it")
+    parser.add_argument("--slower", type=float, help="fail where a figure costs more than this many times the kept run")
     given = parser.parse_args()
     data = kept_part(json.loads(given.measured.read_text(encoding="utf-8")))
     missing = [name for name in (*REFERENCES, JUDGE, MANY) if name not in data["benchmarks"]]
@@ -83,6 +95,9 @@ def main() -> None:
         parser.error(f"only a whole run is kept; {given.measured} lacks {', '.join(missing)}")
     before = read(KEPT) if KEPT.exists() else None
     print(report(Run.from_kept(data), before))
+    lines = slower(Run.from_kept(data), before, given.slower) if given.slower and before is not None else []
+    if lines:
+        raise SystemExit("\n".join([f"Slower than {given.slower} times the kept run:", *lines]))
     if given.keep:
         KEPT.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         from tools import speed_page

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from sizer.base.streams import messages, prepare_streams
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "small-team.toml"
@@ -21,6 +23,7 @@ def test_messages_whose_reader_has_gone_are_lost_and_later_ones_too():
     os.close(writing)
 
 
+@pytest.mark.workers
 def test_a_command_whose_messages_nobody_reads_writes_its_documents(tmp_path):
     command = [sys.executable, "-m", "sizer.cli", "size", str(EXAMPLE), "--out", "out", "--formats", "pdf,xlsx"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:

@@ -20,6 +20,7 @@ HEAD = "title,workload.0.dnn,workload.0.stack,workload.0.target.samples_per_s,pl
 ROW = "{title},resnet50,tf-cnn-benchmarks-ngc18.09,{rate},dgx-1,isilon-f800\n"
 
 
+@pytest.mark.workers
 def test_requests_become_a_table_and_documents(tmp_path: Path) -> None:
     out, few = tmp_path / "out", FILES[::4]
     done = run("batch", *few, "--out", out, "--csv", "--formats", "design,csv", "--workers", 2)
@@ -38,6 +39,7 @@ def test_requests_become_a_table_and_documents(tmp_path: Path) -> None:
     assert again.drop_columns(["answer.place"]).equals(table.drop_columns(["answer.place"]))
 
 
+@pytest.mark.workers
 def test_rows_that_cannot_be_sized_are_told_and_the_table_is_written(tmp_path: Path) -> None:
     hostile = "'../../=cmd|x'!A0"
     requests = tmp_path / "requests.csv"
@@ -66,6 +68,7 @@ def test_rows_that_cannot_be_sized_are_told_and_the_table_is_written(tmp_path: P
     assert "'=1+1" in cells
 
 
+@pytest.mark.workers
 def test_one_table_into_a_file(tmp_path: Path) -> None:
     out = tmp_path / "new" / "answers.parquet"
     done = run("batch", FILES[0], "--out", out, "--workers", 1)
@@ -74,6 +77,7 @@ def test_one_table_into_a_file(tmp_path: Path) -> None:
     assert f"results: {out}" in done.stderr
 
 
+@pytest.mark.workers
 def test_a_dask_scheduler_does_the_work(tmp_path: Path, dask_client: Any) -> None:
     out = tmp_path / "answers.parquet"
     done = run("batch", *FILES[:2], "--out", out, "--scheduler", dask_client.scheduler.address)

@@ -23,6 +23,8 @@ from sizer.batch.requests import BatchRequest
 from tests.batch.requests import many
 from tests.factories.examples import catalog
 
+pytestmark = pytest.mark.workers
+
 DEADLY = "deadly"
 
 

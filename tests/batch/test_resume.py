@@ -30,6 +30,8 @@ sys.path.insert(0, {root!r})
 from sizer.batch import run, workers
 from tests.batch.requests import many
 
+pytestmark = pytest.mark.workers
+
 class Telling(workers.ProcessWorkers):
     def _started(self):
         pool = super()._started()

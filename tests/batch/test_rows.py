@@ -71,6 +71,7 @@ def test_images_and_texts_on_one_design_have_their_own_software(tmp_path: Path) 
         assert unpriced["resnet50"] == unpriced["bert-large"] + 1
 
 
+@pytest.mark.workers
 @settings(max_examples=25)
 @given(asked=st.lists(requests, max_size=3))
 def test_every_row_is_what_sizing_the_request_alone_answers(asked: list[dict[str, Any]]) -> None:
@@ -105,6 +106,7 @@ def test_the_figures_of_a_row_are_those_of_the_answer(name: str) -> None:
         assert time == (None if answer.time is None else float(answer.time.total_s.value))
 
 
+@pytest.mark.workers
 def test_threads_and_processes_give_the_same_table_to_the_last_bit() -> None:
     asked = [*many(CHUNK_REQUESTS + 5), {"workload": []}, request(9e8)]
     table = size_batch(asked, catalog())

@@ -42,6 +42,7 @@ def alone_cells(request):
     return {"answer.status": "sized", **cells_of_design(best)}
 
 
+@pytest.mark.workers
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     rates=st.lists(st.floats(1e3, 4e5), min_size=1, max_size=2),

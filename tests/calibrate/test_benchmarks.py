@@ -16,6 +16,7 @@ from sizer.catalog.items import Item
 from sizer.catalog.loader import load_catalog, shipped_catalog
 from sizer.catalog.price_books import Price
 from sizer.catalog.schema import Dnn, Recipe, Source, Stack
+from tests.factories.rows import every
 
 CATALOG = Path(__file__).resolve().parents[2] / "catalog"
 FILES = ("training", "inference", "storage", "preprocess", "network", "accuracy")
@@ -142,7 +143,7 @@ def test_rates_of_recommenders_stay_out_of_the_fit(dnn):
     assert all(exclusion_of(row) == note(FitNote.RECOMMENDER) for row in rates)
 
 
-@pytest.mark.parametrize("row", [row for row in RUNS if row["quantity"] == "samples_per_s"], ids=lambda row: row["id"])
+@every([row for row in RUNS if row["quantity"] == "samples_per_s"], lambda row: row["id"])
 def test_every_rate_belongs_to_a_stack(row):
     stack = STACKS[row["stack"]]
     assert row["framework"] in ("", stack.framework)

@@ -97,6 +97,7 @@ def test_draws_spread_as_the_line_says(sample_format):
     assert np.std(drawn) == pytest.approx(line.log_sd(size), rel=0.12)  # both parts of the sum are log-normal
 
 
+@pytest.mark.laws
 def test_held_out_sources_of_loaders_are_predicted():
     """As asked: median error below 40 %, 85 % or more inside the 90 % interval."""
     figures = {figure.measure: figure for figure in built_in_report(CATALOG).figures}
@@ -105,6 +106,7 @@ def test_held_out_sources_of_loaders_are_predicted():
     assert figures[AccuracyMeasure.HOST_MEDIAN].rows > 100
 
 
+@pytest.mark.laws
 def test_rows_that_show_no_work_of_a_core_do_not_calibrate():
     """A saturated process, a loader that something else slowed, and a number printed twice."""
     rows = load_observations()

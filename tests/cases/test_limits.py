@@ -68,6 +68,7 @@ def test_the_whole_answer_describes_the_design_of_the_case(name):
     assert whole.bill.total == lean.bill.total
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_refusal_is_the_same_in_the_whole_answer(name):
     with pytest.raises(InfeasibleError) as lean:

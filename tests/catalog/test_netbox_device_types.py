@@ -11,6 +11,7 @@ from sizer.catalog.netbox.export import device_type_yaml
 from sizer.catalog.netbox.importer import Folder
 from sizer.catalog.schema import Device, Gateway, PortUse, Server, Storage, Switch
 from tests.catalog.netbox_samples import ports, table
+from tests.factories.rows import every
 
 Named = tuple[str, LinkType, PortUse]
 
@@ -33,7 +34,7 @@ REQUIRED = {"manufacturer", "model", "slug", "u_height", "is_full_depth"}
 OPTIONAL = {"part_number", "description", "airflow", "weight", "weight_unit", "power-ports", "interfaces"}
 
 
-@pytest.mark.parametrize("item", DEVICES, ids=lambda item: item.id)
+@every(DEVICES, lambda item: item.id)
 def test_a_device_of_the_catalogue_follows_the_schema_of_the_library(item):
     data = read_yaml(device_type_yaml(item, named_ports(item)), "out").data
     assert set(data) >= REQUIRED
@@ -51,7 +52,7 @@ def test_a_device_of_the_catalogue_follows_the_schema_of_the_library(item):
         assert all(isinstance(port[key], int) and port[key] >= 1 for key in port if key.endswith("draw"))
 
 
-@pytest.mark.parametrize("item", DEVICES, ids=lambda item: item.id)
+@every(DEVICES, lambda item: item.id)
 def test_exported_and_imported_again_a_device_has_the_same_facts(item):
     folder: Folder = "servers" if isinstance(item, Server) else "switches"
     data = table(device_type_yaml(item, named_ports(item)), folder)

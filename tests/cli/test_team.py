@@ -3,12 +3,15 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from sizer.base.resources import data_dir
 from tests.cli.running import refused, run
 
 QUESTIONS = data_dir("examples") / "questions"
 
 
+@pytest.mark.laws
 def test_the_answer_tells_waits_sizes_and_reads() -> None:
     done = run("team", QUESTIONS / "forty-data-scientists.toml")
     assert done.returncode == 0, done.stderr
@@ -39,6 +42,7 @@ def test_jobs_that_always_run_have_no_waits() -> None:
     assert "Simulated" not in done.stdout
 
 
+@pytest.mark.laws
 def test_one_kind_of_job_is_set_beside_erlang(tmp_path: Path) -> None:
     asked = tmp_path / "one.toml"
     asked.write_text(

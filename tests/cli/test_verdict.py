@@ -3,12 +3,15 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from sizer.base.resources import data_dir
 from tests.cli.running import refused, run
 
 EXAMPLE = data_dir("examples") / "questions" / "do-we-need-a-cluster.toml"
 
 
+@pytest.mark.laws
 def test_the_verdict_is_told_with_claims_and_the_simplest_design() -> None:
     done = run("verdict", EXAMPLE)
     assert done.returncode == 0, done.stderr

@@ -9,6 +9,7 @@ from sizer.guide.edition import GUIDE
 from tests.factories.examples import catalog, sized
 
 
+@pytest.mark.guides
 @pytest.mark.parametrize(
     ("name", "topic"),
     [

@@ -16,6 +16,7 @@ from sizer.drawings.palette import LIGHT
 from sizer.drawings.parts import box_labels
 from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link, text_width
 from tests import factories
+from tests.factories.examples import most_in
 
 RESULTS = sorted(factories.ALL)
 EMU_PER_PT = 12_700
@@ -75,7 +76,7 @@ def scale(slide: Any, drawing: Drawing) -> tuple[float, float, float]:
     return pixel, face.left - pixel * box.x, face.top - pixel * box.y
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("name", most_in("guides", RESULTS))
 def test_boxes_keep_their_proportions_and_stay_on_the_slide(name):
     drawn = factories.drawings(name)
     deck = opened(slides(drawn, "Cluster"))
@@ -96,7 +97,7 @@ def test_boxes_keep_their_proportions_and_stay_on_the_slide(name):
             assert shape.top + shape.height <= deck.slide_height
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("name", most_in("guides", RESULTS))
 def test_links_are_tied_to_their_boxes_where_they_end(name):
     drawn = factories.drawings(name)
     for slide, (_, drawing) in zip(opened(slides(drawn, "Cluster")).slides, drawn, strict=True):
@@ -121,7 +122,7 @@ def test_links_are_tied_to_their_boxes_where_they_end(name):
                 assert any(point == pytest.approx(want, abs=10) for point in points)
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("name", most_in("guides", RESULTS))
 def test_every_text_of_the_drawing_stands_on_its_slide(name):
     drawn = factories.drawings(name)
     for slide, (view, drawing) in zip(opened(slides(drawn, "Cluster")).slides, drawn, strict=True):

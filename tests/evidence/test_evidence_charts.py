@@ -13,6 +13,7 @@ from tests import factories
 from tests.evidence.reports import SOURCES, mixed, row, values_of
 
 
+@pytest.mark.guides
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_charts_are_valid_and_draw(palette):
     rows = mixed()

@@ -14,10 +14,15 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from tests.cases import case_book
 from tests.factories.examples import EXAMPLES, catalog, sized
+from tests.factories.rows import every
 
-WORKLOADS = [(name, place) for name in EXAMPLES for place in range(len(sized(name).design.workloads))]
 # Inputs have five digits, most formulas are products of a few of them.
 SHOWN = 2e-3
+
+
+def workloads() -> list[tuple[str, int]]:
+    """Every workload of every example."""
+    return [(name, place) for name in EXAMPLES for place in range(len(sized(name).design.workloads))]
 
 
 def shown(name: str, key: str) -> Explanation:
@@ -69,7 +74,7 @@ def counted(said: Explanation) -> float:
     return total
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@every(EXAMPLES)
 def test_counts_are_the_sums_of_their_rows(name):
     design = sized(name).design
     servers, each = (value(row.cells[1].text) for row in shown(name, GPUS).inputs.rows)
@@ -78,7 +83,7 @@ def test_counts_are_the_sums_of_their_rows(name):
     assert counted(shown(name, POWER)) == pytest.approx(float(design.quantities.power_max_w[0]), rel=1e-4)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@every(EXAMPLES)
 def test_usable_capacity_is_raw_times_the_shares_that_are_left(name):
     usable = sized(name).design.usable_bytes
     rows = shown(name, CAPACITY).inputs.rows
@@ -135,7 +140,7 @@ def _score(above: float, below_ratio: float, above_ratio: float) -> float:
     return -math.log(inside) / k if inside > 0 else math.copysign(math.inf, above)  # beyond the end of its range
 
 
-@pytest.mark.parametrize(("name", "place"), WORKLOADS)
+@every(workloads)
 def test_a_rate_passes_every_stage_in_half_of_the_cases(name, place):
     """The printed condition, with the printed medians and intervals."""
     answer = sized(name).design.workloads[place]
@@ -227,8 +232,7 @@ FORMULAS = {
 }
 
 
-@pytest.mark.parametrize("stage", FORMULAS)
-@pytest.mark.parametrize(("name", "place"), WORKLOADS)
+@every(lambda: [(*one, stage) for one in workloads() for stage in FORMULAS])
 def test_the_capacity_of_a_stage_follows_from_its_inputs(name, place, stage):
     said = shown(name, stage_key(place, stage))
     capacity = next(one.capacity for one in sized(name).design.workloads[place].stages if one.key == stage)
@@ -252,7 +256,7 @@ def test_a_network_divided_over_the_gpus_shows_its_passes_and_vectors(name, pass
         assert ("V" in x) == (stage == "exchange" and name == "recommender")
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@every(EXAMPLES)
 def test_every_figure_says_formula_inputs_and_doubt_and_cites_known_documents(name):
     keys = [GPUS, CAPACITY, POWER, RACK_UNITS, PRICE]
     for place, answer in enumerate(sized(name).design.workloads):

@@ -127,6 +127,7 @@ def test_the_file_used_longest_ago_makes_room():
     assert cache.get("large") == b"x" * 50, "what was just made is handed over, however large"
 
 
+@pytest.mark.guides
 @pytest.mark.pdf
 def test_a_crash_while_a_document_is_drawn_costs_that_document(tmp_path):
     """The process that draws the PDF is killed; files that other processes make are written."""
@@ -169,6 +170,7 @@ def test_an_error_between_answers_ends_what_waits():
     assert [one.cancelled() for one in pending[worker_process.MOST_WORKERS :]] == [True] * 3
 
 
+@pytest.mark.guides
 @pytest.mark.pdf
 def test_documents_of_two_answers_in_work_at_once_are_those_made_alone(tmp_path):
     kinds = ("summary", "csv", "design")

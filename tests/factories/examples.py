@@ -1,7 +1,11 @@
 """Answers to the examples, sized once a test process."""
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
@@ -13,6 +17,18 @@ ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = tuple(sorted(path.stem for path in (ROOT / "examples").glob("*.toml")))
 # Examples of one common workload each.
 WORKLOADS = tuple(sorted(f"workloads/{path.stem}" for path in (ROOT / "examples" / "workloads").glob("*.toml")))
+
+# Examples that every run of `make test` asks about everything: a network of V100 with one server, a language model.
+_EVERY_RUN = ("small-team", "llama-70b-dgx-h100")
+
+
+def most_in(suite: str, values: Iterable[Any]) -> list[Any]:
+    """Parameters of a test: the first and those of two examples in every run, the others in a whole suite."""
+    mark = getattr(pytest.mark, suite)
+    return [
+        value if not place or getattr(value, "stem", value) in _EVERY_RUN else pytest.param(value, marks=mark)
+        for place, value in enumerate(values)
+    ]
 
 
 @cache

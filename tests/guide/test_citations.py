@@ -7,14 +7,11 @@ import pytest
 from sizer.base.provenance import ASSUMPTION
 from sizer.catalog.model import statements
 from tests.factories.examples import catalog
+from tests.factories.rows import every
 from tests.guide.test_guide import EXAMPLES, page, text_of
 
 
-@pytest.mark.parametrize(
-    "source",
-    sorted({one.id: one for one in catalog().sources.values()}.values(), key=lambda one: one.id),
-    ids=lambda one: one.id,
-)
+@every(lambda: {one.id: one for one in catalog().sources.values()}.values(), lambda source: source.id)
 def test_a_source_has_title_publisher_date_and_place(source):
     if source.id == ASSUMPTION:
         return

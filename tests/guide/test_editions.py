@@ -152,6 +152,7 @@ def test_summary_is_one_branded_page_with_its_metadata(branded):
     assert render.guide_pdf(result, factories.catalog(), edition) == pdf
 
 
+@pytest.mark.guides
 @needs_summary
 @pytest.mark.pdf
 def test_an_archive_holds_its_data(branded):
@@ -201,6 +202,7 @@ def hostile_result():
     return dataclasses.replace(result, request=request, design=dataclasses.replace(result.design, workloads=works))
 
 
+@pytest.mark.guides
 @pytest.mark.pdf
 def test_long_names_wrap_inside_the_column():
     needs_engine()

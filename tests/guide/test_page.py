@@ -28,6 +28,7 @@ def _attributes(node: Element) -> dict[str, str]:
     return {name: value for name, value in node.attrib.items() if "/xmlns/" not in name}
 
 
+@pytest.mark.guides
 @pytest.mark.pdf
 @pytest.mark.parametrize("form", ["guide", "engineer", "summary"])
 @pytest.mark.parametrize("name", ["llama-70b-checkpoints", "questions/data-doubles-every-year"])

@@ -1,7 +1,8 @@
 """Random requests, links, price books and sentences: ``python -m tests.hostile.fuzz [SECONDS_EACH]``, or ``make fuzz``.
 
-Each surface may refuse what it is given with a :class:`SizerError` whose sentence can be shown, and nothing else. Not
-a test of every run: it draws other inputs each time. What it finds becomes an entry of a table beside it.
+Each surface may refuse what it is given with a :class:`SizerError` whose sentence can be shown, and nothing else. It
+draws other inputs each time; ``make hostile`` tries some that follow from the commit. What fails is kept in
+``tests/counterexamples`` and tried again in every run.
 """
 
 import json
@@ -18,6 +19,7 @@ from sizer.base.errors import SizerError
 from sizer.ui.bill.price_book import read_book
 from sizer.workload.request import SizingRequest
 from sizer.workload.sentence.reader import read_sentence
+from tests import drawn_examples  # noqa: F401 -- the profile of what is drawn
 from tests.hostile.links import opened, packed
 from tests.hostile.requests import PLAIN
 from tests.hostile.warm import CATALOG
@@ -100,31 +102,31 @@ def refused_or_taken(call: Callable[[Any], None], value: object) -> None:
         assert not harmful, f"the message holds {harmful!r}"
 
 
-def _draw(call: Callable[[Any], None], values: st.SearchStrategy[Any]) -> None:
-    @seed(time.time_ns())
-    @settings(
-        max_examples=_EXAMPLES_AT_ONCE,
-        derandomize=False,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate, Phase.shrink],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(value=values)
+def draw(surface: str, number: int, examples: int = _EXAMPLES_AT_ONCE) -> None:
+    """Try random inputs of a surface that follow from a number, after those that failed before."""
+    call, values = SURFACES[surface]
+
     def drawn(value: object) -> None:
         refused_or_taken(call, value)
 
-    drawn()
+    drawn.__name__ = f"drawn_{surface.replace(' ', '_')}"  # part of the key of what failed
+    kept = settings(
+        settings.get_profile("drawn"),
+        max_examples=examples,
+        phases=[Phase.reuse, Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+    )
+    kept(seed(number)(given(value=values)(drawn)))()  # a seed leaves the database out, settings above it do not
 
 
 def main() -> None:
     """Draw inputs for every surface until its time is over; end at the first that fails."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else _SECONDS_EACH
-    for name, (call, values) in SURFACES.items():
+    for name in SURFACES:
         end, rounds = time.monotonic() + seconds, 0
         while time.monotonic() < end:
             rounds += 1
-            _draw(call, values)
+            draw(name, time.time_ns())
         sys.stdout.write(f"{name}: {rounds * _EXAMPLES_AT_ONCE} inputs, each taken or refused with a sentence\n")
         sys.stdout.flush()
 

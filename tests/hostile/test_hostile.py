@@ -4,7 +4,9 @@ from collections import Counter
 
 import pytest
 
+from tests.drawn_examples import SEED
 from tests.hostile import (
+    fuzz,
     language_models,
     links,
     measurements,
@@ -44,10 +46,20 @@ pytestmark = pytest.mark.hostile
 
 
 @pytest.mark.parametrize(
-    "entry", [pytest.param(entry, id=f"{table}:{entry.name}") for table, entries in TABLES.items() for entry in entries]
+    "entry",
+    [
+        pytest.param(entry, id=f"{table}:{entry.name}", marks=pytest.mark.xdist_group(table))
+        for table, entries in TABLES.items()
+        for entry in entries
+    ],
 )
 def test_hostile_input(entry: Entry) -> None:
     check(entry)
+
+
+@pytest.mark.parametrize("surface", fuzz.SURFACES)
+def test_random_input(surface: str) -> None:
+    fuzz.draw(surface, SEED, examples=300)
 
 
 def test_there_are_at_least_three_hundred() -> None:

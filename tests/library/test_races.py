@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
+import pytest
+
 from sizer.library.library import Library
 from tests.library.samples import at, state
 
@@ -58,6 +60,7 @@ for number in range(5):
 """
 
 
+@pytest.mark.workers
 def test_processes_that_save_at_once_all_keep_theirs(library, address):
     library.create(DESIGN, "d", state("start"), author="", comment="", now=at(0))
     people = [

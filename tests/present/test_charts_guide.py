@@ -23,6 +23,7 @@ from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests.drawings.test_drawings_plan import asked
 from tests.factories.examples import catalog as shipped_catalog
+from tests.factories.examples import most_in
 from tests.present.chart_cases import UNIT, failure, first, marks, plain, rows, texts, title
 
 EXAMPLES = sorted(Path("examples").glob("*.toml"))
@@ -62,7 +63,7 @@ def stated(text):
     return PlanNote(PlanNoteKind.STATED, (text,))
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", most_in("guides", EXAMPLES), ids=lambda path: path.stem)
 def test_charts_of_the_examples_say_their_finding_and_draw_it(path):
     result = sized(path)
     drawn = {name: chart for name, chart in charts(result).items() if chart is not None}

@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +34,7 @@ def total(path, steps):
     return None if None in costs else tuple(map(sum, zip(*costs, strict=True)))
 
 
+@pytest.mark.laws
 @settings(max_examples=200, deadline=None)
 @given(cases())
 def test_the_sequence_is_the_best_of_all(case):

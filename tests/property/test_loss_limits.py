@@ -41,6 +41,7 @@ ROLES = {
 }
 
 
+@pytest.mark.laws
 @settings(max_examples=40, deadline=None)
 @given(
     st.sampled_from(PARTS),

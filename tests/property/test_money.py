@@ -262,6 +262,7 @@ def test_an_unpriced_main_item_is_never_a_pass():
     assert (certain.result, certain.probability) == (CheckResult.MET, 1.0)
 
 
+@pytest.mark.laws
 def test_a_quote_at_the_turning_price_turns_the_order():
     """Just below the price named, the other design leads; just above it, the first."""
     result = size(request(20_000, confidence=0.9), plain())

@@ -353,6 +353,7 @@ def test_caches(calibration):
 # --- storage of the calibration ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.laws
 def test_stored_fit_is_the_fit_of_the_shipped_observations(rows, calibration, refitted):
     """Fits again and compares: 1e-3 of a logarithm lies far below every standard deviation, and above what another
     build of the linear algebra changes."""

@@ -84,6 +84,7 @@ def unpacked(archive: bytes) -> str:
 WITH_BILL = ("design.json", "bom.csv", "bom.xlsx", "guide.html")
 
 
+@pytest.mark.guides
 def test_the_full_documents_hold_the_secrets(full: SizingResult, request_: SizingRequest, catalog: Catalog) -> None:
     """Or the search below would prove nothing."""
     found = {name: text for name, text in documents(full, catalog).items() if name in WITH_BILL}
@@ -104,6 +105,7 @@ def test_the_full_documents_hold_the_secrets(full: SizingResult, request_: Sizin
     assert full.design.bill.is_complete
 
 
+@pytest.mark.guides
 def test_no_document_of_the_copy_holds_a_secret(
     copied: dict[str, str], request_: SizingRequest, catalog: Catalog
 ) -> None:

@@ -114,6 +114,7 @@ EXISTING = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.laws
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(rate=st.sampled_from([3e3, 1e4, 3e4]), there=EXISTING, more=st.sampled_from(SERVERS), count=st.integers(1, 4))
 def test_more_existing_servers_never_raise_the_cost(

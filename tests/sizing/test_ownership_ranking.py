@@ -87,6 +87,7 @@ def test_the_arrays_of_the_search_give_the_amount_of_the_documents(
     assert arrays == pytest.approx(float(exact), rel=1e-6)
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize(
     ("rank_by", "asked"),
     [
@@ -133,6 +134,7 @@ def test_a_dear_kilowatt_hour_turns_the_order() -> None:
     assert servers(3.0) == "dgx-1"
 
 
+@pytest.mark.laws
 def test_an_unpublished_draw_never_wins() -> None:
     """The DSS 8440 has a floor of its draw only: at 1,000 USD it would lead by cost, and does not by ownership."""
     book = priced({"dss-8440": "1000", "dgx-1": "149000"})

@@ -35,6 +35,7 @@ def request(vendors: list[str], percent: float | None = None, **more: Any) -> Si
     return SizingRequest.from_dict({"workload": [work], "platforms": asked, **more})
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize(
     ("vendors", "percent", "server", "kind"),
     [

@@ -18,6 +18,7 @@ def waits(case: JobMix, n_servers: int) -> list[float]:
     return [float(run.waits_s(kind).mean()) for kind in range(len(case.kinds))]
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("order", ["first-come", "backfill"])
 def test_a_priority_moves_the_wait_to_the_others(order: str) -> None:
     """Kleinrock's conservation law: for jobs of one size and mean duration the mean wait over all stays as it is.

@@ -25,6 +25,7 @@ def one_kind(gpus=1, jobs_a_day=60.0, hours=2.0, fitted=4, hours_a_day=24.0, day
     return JobMix(fitted, (kind,), (), hours_a_day, days, other.get("order", "first-come"))
 
 
+@pytest.mark.laws
 def test_more_jobs_need_no_fewer_servers():
     needed = [
         fewest_servers(one_kind(gpus=2, jobs_a_day=jobs, hours=3.0, hours_a_day=10.0, days=5), (900.0,), 0.9, 400)
@@ -42,6 +43,7 @@ def test_another_kind_does_not_change_the_luck_of_the_first():
     assert_allclose(both.jobs.arrival_s[both.jobs.kind == 0][:n], alone.jobs.arrival_s[:n])
 
 
+@pytest.mark.laws
 def test_the_standard_error_is_that_of_repetitions():
     """Shares of 40 runs with other seeds scatter as one run says of itself, within a factor that chance allows."""
     case, wait_s = one_kind(jobs_a_day=30.0, hours=4.0, hours_a_day=10.0, days=5), 600.0

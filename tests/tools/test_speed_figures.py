@@ -90,6 +90,15 @@ def test_a_slower_machine_costs_the_same_in_its_own_references():
     assert cost_ratio(now, faster, then, here) == pytest.approx(0.5)
 
 
+def test_what_became_slower_by_its_references_is_named():
+    here, there = (Run.from_kept(stripped(raw(slower))) for slower in (1.0, 2.0))
+    assert speed.slower(there, here, 1.3) == []  # the machine is
+    dear = Run.from_kept(stripped(raw(judged_s=0.7)))  # 0.5 s before
+    lines = speed.slower(dear, here, 1.3)
+    assert [line.split(",")[0] for line in lines] == ["designs judged", "time a design"]  # of the same benchmark
+    assert "1.40" in lines[0]
+
+
 def test_roofline_is_bytes_and_operations_a_second(run):
     roof = roofline(run)
     assert roof is not None

@@ -1,5 +1,7 @@
 """The default software stack: the newest one that was measured well for the network, precision and task."""
 
+from itertools import product
+
 import pytest
 
 from sizer import SizingRequest
@@ -7,6 +9,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.workload.resolve import resolve
 from sizer.workload.stack_choice import FEW_RATES, StackEvidence, choose_stack
+from tests.factories.rows import every
 
 CATALOG = shipped_catalog()
 MEASURED = stored_calibration().measured
@@ -44,9 +47,7 @@ def test_newest_stack_with_published_rates(dnn: str, precision: str, task: str, 
     assert choice.stack.id == stack
 
 
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("dnn", [*CATALOG.dnns, "never-measured"])
+@every(list(product([*CATALOG.dnns, "never-measured"], PRECISIONS, TASKS)))
 def test_every_network_gets_a_measured_stack_and_no_older_one(dnn: str, precision: str, task: str) -> None:
     """Written out as a second rule: no stack with as many rates of the network itself is newer."""
     choice = choose_stack(dnn, precision, task, CATALOG, MEASURED)

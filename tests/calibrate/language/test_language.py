@@ -159,6 +159,7 @@ def test_the_stored_accuracy_is_that_of_the_fit():
     assert stored[measures.LANGUAGE_ROUND_RATES].rows == len(rates)
 
 
+@pytest.mark.laws
 def test_leaving_a_source_out_equals_a_fit_without_it():
     """The few steps from the full fit end where a whole fit to the other rows ends."""
     from sizer.calibrate.language.fit import fit_steps

@@ -102,6 +102,7 @@ def test_shares_of_real_requests_add_up_and_turn_with_the_sides() -> None:
         assert back.total(key) == -found.total(key)
 
 
+@pytest.mark.laws
 def test_three_inputs_by_sizing_every_order() -> None:
     before = asked("20000 images/s")
     steps: list[dict[str, Any]] = [

@@ -148,6 +148,7 @@ def test_charts_have_findings_as_titles():
     assert limits.to_dict(validate=False)["title"]["text"] == ["Exhausted first: storage read rate, after 1.8 years"]
 
 
+@pytest.mark.guides
 def test_the_chapter_stands_only_in_guides_of_requests_that_grow():
     grows = size(request("images-grow-tenfold"), CATALOG)
     assert [chapter.id for chapter in guide(grows, CATALOG).chapters].count("purchases") == 1
@@ -155,6 +156,7 @@ def test_the_chapter_stands_only_in_guides_of_requests_that_grow():
     assert "purchases" not in [chapter.id for chapter in guide(stays, CATALOG).chapters]
 
 
+@pytest.mark.guides
 @pytest.mark.parametrize("form", ["guide", "engineer"])
 def test_the_chapter_says_the_plan(form):
     result = size(request("images-grow-tenfold"), CATALOG)

@@ -106,6 +106,7 @@ def test_a_design_that_draws_unknown_power_never_wins():
     assert following.server == "dgx-1"
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("limit", ["budget", "power_w", "servers"])
 @settings(max_examples=2, deadline=None)
 @given(share=st.floats(0.4, 1.0), growth=st.floats(1.0, 1.5))

@@ -90,6 +90,7 @@ def test_nothing_known_draws_nothing() -> None:
     assert ownership_chart(answered(line(None))) is None
 
 
+@pytest.mark.guides
 def test_the_customers_guide_has_the_section_only_where_it_is_asked_for() -> None:
     """The total of the section is the one of the analysis."""
     asked = SizingRequest.from_file(data_dir("examples") / "questions" / "cost-of-ownership.toml")

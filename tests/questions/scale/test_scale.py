@@ -50,6 +50,7 @@ def ways(same):
 # --- what is compared
 
 
+@pytest.mark.laws
 def test_every_arrangement_has_the_same_gpus(found):
     for same in found.comparisons:
         for way in same.designs:
@@ -200,6 +201,7 @@ def test_shared_parameters_make_ratios_better_known_than_rates(found):
     assert_allclose(float(ratio.value), float(rate.value) / float(first.runs[0].answer.throughput.value))
 
 
+@pytest.mark.laws
 def test_same_question_same_bytes(result, found):
     again = scale_comparison(EvaluatedDesign(result, catalog()), n_gpus=[8, 16, 32])
     for one, other in zip(found.comparisons, again.comparisons, strict=True):
@@ -212,6 +214,7 @@ def test_storage_is_the_same_and_holds_nobody_back(found):
         assert all(way.runs[0].answer.bottleneck not in ("storage", "network") for way in same.designs)
 
 
+@pytest.mark.laws
 def test_storage_grows_with_the_fastest_arrangement():
     """Validation over host links runs faster on more hosts, which read more."""
     validation = sized("apollo-googlenet-inference")

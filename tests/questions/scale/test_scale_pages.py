@@ -208,11 +208,13 @@ def test_the_engineers_file_says_what_tells_them_apart(result):
     assert [figure.id for figure in part.figures] == ["up-or-out-chart", "up-or-out-steps-chart"]
 
 
+@pytest.mark.guides
 @pytest.mark.parametrize("name", ["dgx1-f800-resnet50", "c4140-f800", "apollo-googlenet-inference"])
 def test_a_request_for_one_kind_of_server_has_no_section(name):
     assert scale(sized(name)) is None
 
 
+@pytest.mark.guides
 def test_two_workloads_have_tables_of_their_own():
     data = QUESTION.model_dump(exclude_none=True)
     vgg = {

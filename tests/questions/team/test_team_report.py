@@ -180,6 +180,7 @@ def test_the_chart_of_waits_marks_design_and_target_and_says_what_one_server_few
     assert waits_chart(answered("s")) is None
 
 
+@pytest.mark.guides
 @pytest.mark.parametrize("percentile", [0.5, 0.95, 1.0])
 def test_the_chart_of_reads_tells_worst_average_asked_and_carried(percentile):
     answer = answered("t", demand_percentile=percentile)
@@ -212,6 +213,7 @@ def test_the_chapter_stands_where_a_team_is_and_the_guide_has_one_chart():
     assert "of the jobs of each kind start within" in answer_text(result)
 
 
+@pytest.mark.guides
 def test_names_of_jobs_are_text_in_the_guide():
     result = sized("tn")
     team = result.request.team

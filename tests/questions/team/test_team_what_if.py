@@ -60,6 +60,7 @@ def test_more_jobs_than_a_request_holds_are_refused():
         changed_team(TEAM, TeamChange(jobs_ratio=1e6))
 
 
+@pytest.mark.laws
 def test_a_changed_answer_is_that_of_the_changed_design():
     request = SizingRequest.from_file(data_dir("examples") / "questions" / "forty-data-scientists.toml")
     result = size(request, catalog())

@@ -13,7 +13,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from tests.factories.examples import EXAMPLES, catalog, sized
+from tests.factories.examples import EXAMPLES, catalog, most_in, sized
 
 
 def asked(target: dict[str, object], dataset: str, **platforms_: object) -> SizingRequest:
@@ -54,7 +54,7 @@ REQUESTS = (
 )
 
 
-@pytest.mark.parametrize("request_", REQUESTS)
+@pytest.mark.parametrize("request_", most_in("laws", REQUESTS))
 def test_no_platform_has_a_simpler_design(request_: SizingRequest) -> None:
     """Every platform that the request allows, sized alone with every number of servers it may need."""
     result = size(request_, catalog())
@@ -81,7 +81,7 @@ def test_no_platform_has_a_simpler_design(request_: SizingRequest) -> None:
     assert simplicity_of(simplest.allowed.design) == best
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", most_in("laws", EXAMPLES))
 def test_what_is_found_is_a_design_of_its_request(name: str) -> None:
     result = sized(name)
     simplest = simplest_design(EvaluatedDesign(result, catalog()))

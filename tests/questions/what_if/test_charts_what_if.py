@@ -51,6 +51,7 @@ def held_spec(name: str, palette):
     return fixed_design_map(model, x, y, found, palette)
 
 
+@pytest.mark.guides
 @pytest.mark.parametrize(
     ("name", "palette"),
     [(name, LIGHT) for name in EXAMPLES] + [(name, DARK) for name in EXAMPLES[::4]],
@@ -119,6 +120,7 @@ def test_the_title_of_a_map_is_its_finding(counts, title):
     assert resized_finding(counts) == title
 
 
+@pytest.mark.guides
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda one: one.name)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_charts_of_changes_draw_for_every_workload(name, palette):

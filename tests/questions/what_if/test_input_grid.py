@@ -27,6 +27,7 @@ from sizer.sizing.checks import CheckResult
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project
 from tests.factories.examples import EXAMPLES, WORKLOADS, catalog, sized
+from tests.factories.rows import every
 
 NAMES = (*EXAMPLES, *WORKLOADS)
 # Bisection of the joint rate stops at a billionth of its bracket; a median may fall by that.
@@ -41,10 +42,7 @@ def workloads(name: str) -> tuple[WorkloadOnDesign, ...]:
     return tuple(one for one in found if one is not None)
 
 
-EVERY = [(name, index) for name in NAMES for index in range(len(sized(name).design.workloads))]
-
-
-@pytest.mark.parametrize(("name", "index"), EVERY)
+@every(lambda: [(name, index) for name in NAMES for index in range(len(sized(name).design.workloads))])
 def test_without_a_change_it_is_the_answer_of_the_design(name, index):
     model, answer = workloads(name)[index], sized(name).design.workloads[index]
     found = fixed_design_rates(model, {})
@@ -61,7 +59,7 @@ def test_without_a_change_it_is_the_answer_of_the_design(name, index):
         assert_allclose(found.stages[stage.key][0], float(stage.capacity.value), rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every(NAMES)
 def test_each_input_has_the_design_among_its_values(name):
     for model in workloads(name):
         for one in (*fixed_design_inputs(model), *resize_inputs(model)):
@@ -91,7 +89,7 @@ def test_it_agrees_with_a_cluster_that_is_given(servers, nodes, size):
     assert found.limiting == (answer.bottleneck,)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every(NAMES)
 def test_more_gpus_never_lower_the_compute_capacity(name):
     for model in workloads(name):
         found = fixed_design_rates(model, {SERVERS: np.arange(1, 3 * model.n_servers + 4)})
@@ -105,9 +103,10 @@ def test_more_gpus_never_lower_the_compute_capacity(name):
         assert (more > 0).all() if model.work.language is None else (more >= 0).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    ("key", "direction"), [(SAMPLE_SIZE, -1), (CACHED_READS, 1), (STORAGE_NODES, 1), (GPU_SPEED, 1), (DATASET_SIZE, -1)]
+@every(
+    (name, *way)
+    for name in NAMES
+    for way in [(SAMPLE_SIZE, -1), (CACHED_READS, 1), (STORAGE_NODES, 1), (GPU_SPEED, 1), (DATASET_SIZE, -1)]
 )
 def test_the_rate_moves_one_way_only(name, key, direction):
     """Larger samples, colder caches and larger data sets never raise it; more nodes and faster GPUs never lower it."""
@@ -213,7 +212,7 @@ def test_a_gpu_of_twice_the_peak_halves_the_arithmetic_only():
     assert with_gpu_speed(catalog(), gpu, 1.0) is catalog()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every(NAMES)
 def test_parts_at_the_size_of_the_design_are_those_of_its_plan(name):
     design, model = sized(name).design, workloads(name)[0]
     found = hardware_counts(model, [model.n_servers], [model.storage_nodes])

@@ -40,6 +40,7 @@ GROWING = [
 ]
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("asked", GROWING)
 def test_every_answer_is_what_the_plan_buys_first(asked):
     """One design in ``size``, a batch, a comparison and the plan: the same platform, counts and devices to order."""

@@ -35,6 +35,7 @@ def test_the_stored_set_grows_with_its_tokens():
     assert third.dataset_bytes == pytest.approx(8e12)
 
 
+@pytest.mark.laws
 def test_the_first_purchase_is_enough_for_the_first_year():
     grown = size(asked({"target": 1.4}), CATALOG)
     (alone,) = size(asked({"target": 1.4}).model_copy(update={"growth": None}), CATALOG).design.workloads

@@ -28,6 +28,7 @@ def catalog(tmp_path_factory):
     return load_catalog(overlay=root)
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("workload", [LANGUAGE, IMAGES])
 def test_a_made_up_gpu_is_sized_by_its_number_and_no_rate_is_claimed(catalog, workload):
     """32 GPUs of eight a server are four servers, with racks, cables and a bill."""

@@ -112,6 +112,7 @@ def test_the_band_follows_the_memory_that_is_added() -> None:
     assert prices.of("v225g-1536gib", platform).tolist() == [4_608, 46_080]
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("data", ["400 GB", "700 GB", "1 TB", "1.4 TB", "3 TB"])
 def test_larger_memory_never_raises_the_cost(data: str) -> None:
     """The design without any option is among those compared, so the chosen one costs no more."""

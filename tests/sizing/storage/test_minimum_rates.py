@@ -79,6 +79,7 @@ def test_stated_rates_take_the_place_of_the_usual_level() -> None:
     assert [one for one in _sized().assumptions if "Level" in type(one).__name__]
 
 
+@pytest.mark.laws
 @given(low=st.floats(1, 200), more=st.floats(1, 4), field=st.sampled_from(("read", "write")))
 @settings(max_examples=25, deadline=None)
 def test_a_higher_rate_never_takes_fewer_nodes(low: float, more: float, field: str) -> None:

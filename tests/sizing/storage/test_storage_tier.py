@@ -89,6 +89,7 @@ def test_a_minimum_beyond_every_system_names_the_largest() -> None:
         best_design(request, shipped_catalog())
 
 
+@pytest.mark.laws
 @settings(max_examples=12, deadline=None)  # two searches each
 @given(least=st.floats(1e12, 2e16), more=st.floats(1, 20), storage=st.sampled_from(["isilon-f800", "isilon-h5600"]))
 def test_more_minimum_capacity_never_lowers_nodes_or_cost(least: float, more: float, storage: str) -> None:

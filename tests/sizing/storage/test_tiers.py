@@ -115,6 +115,7 @@ def test_demand_names_every_stream(driving):
         assert table_text(table)
 
 
+@pytest.mark.laws
 @settings(max_examples=8, deadline=None)
 @given(share=st.floats(0.02, 0.9), images=st.floats(5e8, 5e9))
 def test_a_tiered_design_never_costs_more_than_the_single_tier_it_replaces(share, images):

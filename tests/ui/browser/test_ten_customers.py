@@ -251,7 +251,9 @@ def guide(page: "Page", customer: Customer) -> None:
     shot(page, customer, "6-document")
 
 
-@pytest.mark.parametrize("customer", CUSTOMERS, ids=lambda customer: customer.name)
+@pytest.mark.parametrize(
+    "customer", [pytest.param(one, id=one.name, marks=pytest.mark.xdist_group(one.name)) for one in CUSTOMERS]
+)
 def test_a_customer_walks_from_the_need_to_the_guide(address: str, chromium: "Browser", customer: Customer) -> None:
     page = driving.window(chromium, *customer.size, scheme=customer.scheme)
     page.goto(address)

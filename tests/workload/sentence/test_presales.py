@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
 from sizer.workload.request import SizingRequest
 from sizer.workload.sentence.reader import read_sentence
 from sizer.workload.sentence.reading import Reading
 from tests.factories.examples import catalog
+from tests.factories.rows import every
 from tests.workload.sentence.presales import SENTENCES, Expected
 from tests.workload.sentence.presales_equipment import EQUIPMENT
 from tests.workload.sentence.presales_language import LANGUAGE_SENTENCES
@@ -37,7 +36,7 @@ def values(reading: Reading) -> dict[str, Any]:
     return {path: value for path, value in named.items() if path not in ("title", "w.name")}
 
 
-@pytest.mark.parametrize("expected", ALL, ids=lambda expected: expected.sentence)
+@every(ALL, lambda expected: expected.sentence)
 def test_a_sentence_is_read_as_a_colleague_reads_it(expected: Expected) -> None:
     reading = read_sentence(expected.sentence, catalog())
     assert values(reading) == expected.values
@@ -53,7 +52,7 @@ def test_there_are_a_hundred_and_ninety_need_no_question() -> None:
     assert sum(not expected.asks and not expected.unread for expected in LANGUAGE_SENTENCES) >= 40
 
 
-@pytest.mark.parametrize("expected", [one for one in ALL if one.asks], ids=lambda expected: expected.sentence)
+@every([one for one in ALL if one.asks], lambda expected: expected.sentence)
 def test_every_answer_leads_on(expected: Expected) -> None:
     """An answer settles its question: the sentence with it is complete, or something else is asked."""
     question = read_sentence(expected.sentence, catalog()).question

@@ -1,0 +1,50 @@
+"""What a run draws of a whole suite, and that examples which failed are never forgotten."""
+
+import pytest
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
+
+from tests.drawn_examples import Sample, _Kept, drawn
+
+CASES = [f"case-{n}" for n in range(20)]
+
+
+def test_a_sample_has_the_fixed_cases_and_some_of_the_others():
+    sample = Sample(("case-3", "case-4"), 2)
+    for number in ("1", "2684228473"):
+        taken = drawn(CASES, sample, number)
+        assert {"case-3", "case-4"} < taken <= set(CASES)
+        assert len(taken) == 4
+        assert taken == drawn(CASES[::-1], sample, number)
+
+
+def test_every_case_comes_up_in_time():
+    """Two of 20 each time: a case is missed by 200 commits in a row with a probability of 0.9^200 = 7e-10."""
+    seen = set().union(*(drawn(CASES, Sample((), 2), str(number)) for number in range(200)))
+    assert seen == set(CASES)
+
+
+def test_a_suite_with_fewer_cases_is_taken_whole():
+    assert drawn(["a", "b"], Sample(("a",), 5), "7") == {"a", "b"}
+
+
+def test_what_failed_is_stored_and_stays_when_it_passes_again(tmp_path):
+    limit = 100
+
+    @settings(database=_Kept(tmp_path), derandomize=False, max_examples=200)
+    @seed(5)
+    @given(number=st.integers(0, 10_000))
+    def law(number):
+        assert number < limit
+
+    with pytest.raises(AssertionError):
+        law()
+
+    def files():
+        return {path for path in tmp_path.rglob("*") if path.is_file()}
+
+    stored = files()
+    assert stored
+    limit = 10**6
+    law()
+    assert files() >= stored
