@@ -1,4 +1,4 @@
-"""The tree keeps its shape and its vocabulary: sizes of folders and files, names, and where sentences may stand.
+"""The tree keeps its vocabulary: names, and where sentences may stand.
 
 ``python -m tests.structure.test_layout`` prints every finding; with names of checks, only theirs.
 """
@@ -6,7 +6,7 @@
 import ast
 import re
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -14,8 +14,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-MAX_FILES = 20
-MAX_LINES = 400
 
 # Packages whose answers are numbers and typed reasons; words are made above them.
 ENGINE = ("perf", "calibrate", "physical", "bom", "sizing")
@@ -97,25 +95,6 @@ def parsed(path: Path) -> ast.Module:
 def shown(path: Path) -> str:
     """Path as the checkout names it."""
     return path.relative_to(ROOT).as_posix()
-
-
-# --- Sizes --------------------------------------------------------------------
-
-
-def crowded_folders() -> Iterator[str]:
-    """Folders with more Python files than a reader overlooks."""
-    counts = Counter(path.parent for path in sources("sizer", "tests") if path.name != "__init__.py")
-    for folder, count in counts.most_common():
-        if count > MAX_FILES:
-            yield f"{shown(folder)}: {count} files, at most {MAX_FILES}; group them in sub-folders by subject"
-
-
-def long_files() -> Iterator[str]:
-    """Python files with too many lines."""
-    for path in sources("sizer", "tests", "tools"):
-        count = len(path.read_text(encoding="utf-8").splitlines())
-        if count > MAX_LINES:
-            yield f"{shown(path)}: {count} lines, at most {MAX_LINES}; split it by what its parts answer"
 
 
 # --- Names --------------------------------------------------------------------
@@ -304,8 +283,6 @@ def wording() -> Iterator[str]:
 # --- Tests and command --------------------------------------------------------
 
 CHECKS: tuple[Callable[[], Iterator[str]], ...] = (
-    crowded_folders,
-    long_files,
     repeated_classes,
     dialect_names,
     engine_sentences,
