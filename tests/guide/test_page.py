@@ -6,7 +6,6 @@ import pytest
 
 from sizer.guide.edition import Edition
 from sizer.guide.pdf.render import guide_page
-from sizer.guide.pdf.typeset import page_pdf
 from tests.factories import examples
 from tests.guide.engine import needs_engine
 
@@ -78,27 +77,3 @@ def test_the_style_of_a_page_has_its_values_and_no_rules_for_screens():
         "color: #123456; margin: var(--none)",
         "color: #123456",
     ]
-
-
-LINES = """<html lang="en"><head><title>x</title><style>
-.a { font-variant-numeric: tabular-nums; letter-spacing: -0.02em } .b { text-decoration: underline; font-size: 7pt }
-.c { font-variant-caps: small-caps; font-weight: 600; width: 30mm; overflow-wrap: anywhere } .d { direction: rtl }
-.e { font-language-override: "TRK"; font-feature-settings: "ss01" }
-</style></head><body><p class="a">1,234 one</p><p class="b">two <i>three</i> 567</p><p class="c">four five six seven
-eight nine ten unbelievably-long-word-that-breaks-somewhere</p><p class="d" lang="ar">eleven 12</p>
-<p class="e" lang="de">dreizehn <a href="#x">vierzehn</a></p><p class="e">fifteen</p></body></html>"""
-
-
-@pytest.mark.pdf
-def test_lines_that_share_what_their_style_sets_are_those_of_weasyprint(monkeypatch):
-    needs_engine()
-    pages = (LINES, guide_page(examples.sized("small-team"), examples.catalog(), Edition("summary")))
-    shared = [page_pdf(page) for page in pages]
-    from weasyprint.text import line_break
-
-    from sizer.guide.pdf import text_layout
-
-    assert line_break.Layout.setup is text_layout._set_up
-    monkeypatch.setattr(line_break.Layout, "setup", text_layout._usual_set_up)
-    monkeypatch.setattr(line_break, "_font_style_cache_key", text_layout._usual_key)
-    assert [page_pdf(page) for page in pages] == shared

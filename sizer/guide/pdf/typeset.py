@@ -70,14 +70,12 @@ def _pdf(page: str, **options: object) -> bytes:
     from sizer.guide.pdf.page import Page
     from sizer.guide.pdf.svg_text import draw_texts_as_runs
     from sizer.guide.pdf.tagging import mended
-    from sizer.guide.pdf.text_layout import share_between_lines
 
     page = drawable(page).replace(FONTS_GO_HERE, print_faces(), 1)
     # Font sub-setting logs what it drops; that is no news for the user.
     for name in ("fontTools", "fontTools.subset", "weasyprint"):
         logging.getLogger(name).setLevel(logging.ERROR)
     draw_texts_as_runs()
-    share_between_lines()
     fetcher = PackagedOnly()
     # Fonts and parsed style are not kept for the next document: that would save 0.01 of 4 s.
     with contextlib.suppress(FatalURLFetchingError), _rare_collections():

@@ -6,7 +6,6 @@ linker does not look there, but it does find by name what the process has alread
 
 import contextlib
 import ctypes
-import ctypes.util
 import importlib
 import io
 import os
@@ -61,35 +60,6 @@ def _load_all(libraries: list[Path]) -> None:
         waiting = failed
 
 
-def _import_weasyprint() -> None:
-    """Import WeasyPrint, which tries several names for each library.
-
-    For a name that the linker does not know, ``find_library`` runs gcc, ld and ldconfig: 54 processes for each worker.
-    The name that Linux uses is among those that are tried, so they are looked for only where the import fails.
-    """
-    if sys.platform == "linux":
-        usual = ctypes.util.find_library
-        ctypes.util.find_library = _find_nothing
-        try:
-            importlib.import_module("weasyprint")
-            return
-        except OSError:
-            _forget("weasyprint")
-        finally:
-            ctypes.util.find_library = usual
-    importlib.import_module("weasyprint")
-
-
-def _find_nothing(name: str) -> str | None:  # noqa: ARG001 - the form of find_library
-    return None
-
-
-def _forget(package: str) -> None:
-    """Forget the modules of a package whose import failed half-way."""
-    for name in [name for name in sys.modules if name == package or name.startswith(f"{package}.")]:
-        del sys.modules[name]
-
-
 @cache
 def weasyprint_state() -> str | None:
     """None when PDFs can be made, else one sentence that says what is missing and what to do."""
@@ -98,7 +68,7 @@ def weasyprint_state() -> str | None:
         # When a library is missing WeasyPrint prints a banner, or warns where it can do without.
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            _import_weasyprint()
+            importlib.import_module("weasyprint")
     except ImportError as error:
         return (
             f"PDFs need the Python package {error.name or 'weasyprint'}, which is not installed; "
