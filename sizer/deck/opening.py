@@ -20,7 +20,6 @@ from sizer.present.text.design_size import asked_target_text, binding_text, requ
 from sizer.present.text.verdict import proposal_text, reason_texts, selection_text
 from sizer.questions.team.tables import wait_text
 from sizer.sizing.checks import CheckResult
-from sizer.sizing.design.spares import design_odds_as_quoted
 from sizer.sizing.reasons import BindingKind, SelectionKind
 from sizer.sizing.result import WorkloadAnswer
 
@@ -171,8 +170,7 @@ def _named(context: GuideContext, answer: WorkloadAnswer) -> str:
 def _verdict_finding(context: GuideContext) -> str:
     result, design = context.result, context.design
     target = "all targets" if context.has_many_workloads else "the target"
-    odds = design_odds_as_quoted(design)
-    check = odds.check(result.request.confidence)
+    check = design.target_check
     if result.maximum is not None:
         answer = context.answers[result.maximum.workload]
         rate = f"{significant(result.maximum.samples_per_s)}{words.NO_BREAK}{words.sample_unit(answer.dnn)}"
@@ -183,7 +181,7 @@ def _verdict_finding(context: GuideContext) -> str:
         if context.surer is not None:
             meets += f"; {context.surer.name} meets it with {words.chance(context.surer.probability)}"
     elif check is not CheckResult.OPEN and design.probability is not None:
-        meets = f"{meets} with {words.chance(odds.probability)} confidence"
+        meets = f"{meets} with {words.chance(design.probability)} confidence"
     if check is not CheckResult.MET:
         return f"{design.name} {meets}"
     if result.needs_cluster or design.n_servers > 1:

@@ -6,7 +6,6 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.present.availability import checkpoint_sentence, goodput_sentence
-from sizer.present.facts.as_quoted import chance_as_quoted
 from sizer.present.plain_table import table_text
 from sizer.present.storage_streams import tiers_sentence
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
@@ -26,7 +25,7 @@ from sizer.present.text.plan import existing_text
 from sizer.present.text.result_text import cautions, power
 from sizer.present.text.verdict import reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.text.warnings import design_warnings
-from sizer.present.words import name, percent, plural, sample_unit
+from sizer.present.words import chance, name, percent, plural, sample_unit
 from sizer.present.words import stage as stage_name
 from sizer.questions.maximum.text import maximum_text
 from sizer.questions.ownership.analysis import ownership
@@ -37,7 +36,6 @@ from sizer.questions.verdict.simplest_design import SimplestDesign
 from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
 from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.checks import FactKind
-from sizer.sizing.design.spares import odds_as_quoted
 from sizer.sizing.reasons import ExchangeReason
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
@@ -140,8 +138,7 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     if answer.dataset_bytes >= 0.01 * TIB:  # below, no storage is counted in TiB
         size += f" ({significant(answer.dataset_bytes / TIB)} TiB)"
     warm, cold = (float(rate.value) for rate in (answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s))
-    odds = odds_as_quoted(design, answer)
-    target, probability = target_text(workload, answer.dnn), chance_as_quoted(odds)
+    target, probability = target_text(workload, answer.dnn), chance(answer.probability)
     reads = f"{si(cold, 'B/s')} in the first epoch, then {si(warm, 'B/s')}"
     if answer.language is not None:
         reads = f"{si(cold, 'B/s')} of tokens, each read once"

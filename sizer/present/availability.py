@@ -12,11 +12,10 @@ from sizer.perf.availability.goodput import (
 )
 from sizer.present import words
 from sizer.present.charting import COLUMN_PX, LIGHT, QUIET_OPACITY, Chart, ChartBar, Palette, bar_chart, time_unit
-from sizer.present.facts.as_quoted import spares_text
 from sizer.present.tables import Cell, Row, Table, basis_note, fact_table, row
 from sizer.sizing.assumptions import InterruptionRate, RestartTimes
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage
-from sizer.sizing.design.spares import COVERED_SHARE, LEAST_FAILURES, SpareServers, spare_servers, wait_for_repairs
+from sizer.sizing.design.spares import COVERED_SHARE, SpareServers, spare_servers, wait_for_repairs
 from sizer.sizing.design.storage_streams import writes_one_checkpoint
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.checkpoints import CheckpointedJob
@@ -159,12 +158,15 @@ def missing_spares_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     if job is None or spares is None or not job.counts or not spares.missing:
         return ""
     lacks = spares.missing
-    servers = spares_text(spares)
+    servers = f"{words.spelled(lacks)} spare {by_count(lacks, 'server', 'servers')}"
+    if spares.gpus_each is not None:
+        lacks *= spares.gpus_each
+        servers = f"{lacks} spare GPUs"
     verb = f"which {by_count(lacks, 'is', 'are')} not in the bill"
     waits = wait_for_repairs(answer)
     if waits is None:
         return f"The rate assumes {servers}, {verb}."
-    if waits.failures < LEAST_FAILURES:
+    if waits.failures < _NONE_EXPECTED:
         return ""
     chance = (
         "" if waits.probability is None else f" and meets the target with {words.chance(waits.probability)} confidence"

@@ -14,7 +14,6 @@ from sizer.present.text.verdict import equipment_texts, even_odds_text, selectio
 from sizer.present.words import TO_BE_QUOTED, chance, plural, sentence
 from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.checks import CheckKind, CheckResult
-from sizer.sizing.design.spares import design_odds_as_quoted
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.ui.figures import HeadlineItem, price, rate
 from sizer.workload.target_text import target_text
@@ -75,15 +74,14 @@ def _software(design: DesignAnswer) -> str:
 def _verdict(result: SizingResult) -> Badge:
     """Whether the design meets the targets, and with which probability."""
     design = result.design
-    odds = design_odds_as_quoted(design)
-    probability = odds.probability
+    probability = design.probability
     if design.conditional_on and design.target_check is not CheckResult.NOT_MET:
         return Badge("orange", "help", f"Not known: {missing_text(design.conditional_on)}")
     if probability is None:
         return Badge("orange", "help", "Probability not known")
     if not all(answer.rate_is_predicted for answer in design.workloads):
         return Badge("orange", "help", f"Not known: no measured rate of {design.platform.gpu.name}")
-    if odds.check(result.request.confidence) is CheckResult.NOT_MET:
+    if design.target_check is CheckResult.NOT_MET:
         return Badge("orange", "warning", f"Below the target, probability {chance(probability)}")
     if even_odds_text(design):
         return Badge("orange", "help", f"Even odds, probability {chance(probability)}")

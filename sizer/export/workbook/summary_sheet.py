@@ -11,12 +11,11 @@ from sizer.catalog.labels import sample_unit
 from sizer.export.workbook.bill_sheet import BillCells, shown
 from sizer.export.workbook.sheets import Sheets
 from sizer.physical.components import CATEGORIES
+from sizer.present import words
 from sizer.present.bill_tables import CATEGORY_TITLES
-from sizer.present.facts.as_quoted import chance_as_quoted
 from sizer.present.facts.storage_tiers import system_name, tier_label
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.verdict import verdict_text
-from sizer.sizing.design.spares import odds_as_quoted
 from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
@@ -129,10 +128,10 @@ def _answer(result: SizingResult) -> Iterator[_Figure]:
     yield _figure("Power, maximum", maximum, "W", f"{at_least}basis of feeds and cooling", "MaximumPower")
     yield _figure("Power, typical", typical, "W", f"{at_least}basis of energy", "TypicalPower", like=maximum)
     for answer in design.workloads:
-        yield from _performance(result, answer)
+        yield from _performance(answer)
 
 
-def _performance(result: SizingResult, answer: WorkloadAnswer) -> Iterator[_Figure]:
+def _performance(answer: WorkloadAnswer) -> Iterator[_Figure]:
     unit, name = sample_unit(answer.dnn), answer.workload.name
     value, low, high = answer.throughput
     span = f"90 % interval {significant(low)} to {significant(high)}; bottleneck: {_inside(STAGES[answer.bottleneck])}"
@@ -141,8 +140,7 @@ def _performance(result: SizingResult, answer: WorkloadAnswer) -> Iterator[_Figu
     if answer.rate_is_predicted and answer.time is not None:
         value, low, high = answer.time.total_s
         yield _figure(f"Time to train, {name}", value, "s", f"90 % interval {duration(low)} to {duration(high)}")
-    probability = chance_as_quoted(odds_as_quoted(result.design, answer))
-    chance = f"probability of meeting it: {probability}"
+    chance = f"probability of meeting it: {words.chance(answer.probability)}"
     rate = answer.workload.target.samples_per_s
     if rate is not None:
         yield _figure(f"Target, {name}", rate, unit, f"at least; {chance}")

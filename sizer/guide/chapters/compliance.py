@@ -9,7 +9,6 @@ from sizer.drawings.racks import at_least
 from sizer.guide.context import GuideContext
 from sizer.physical.racks.feed_loads import feed_loads
 from sizer.present import words
-from sizer.present.facts.as_quoted import chance_as_quoted
 from sizer.present.facts.storage_tiers import OBJECT_STORAGE, TIER_CONTENTS
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
@@ -25,7 +24,6 @@ from sizer.questions.team.tables import least_served, percentile_text, wait_text
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import TierContent
-from sizer.sizing.design.spares import design_odds_as_quoted, odds_as_quoted
 from sizer.sizing.stages.storage_rates import node_rates, node_write_rates, rate_is_unknown, write_rate_is_unknown
 
 
@@ -87,20 +85,16 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
             reached = time_text(answer)
         else:
             reached = throughput_text(answer)
-        odds = odds_as_quoted(design, answer)
-        chance = f"probability {chance_as_quoted(odds)}"
+        chance = f"probability {words.chance(answer.probability)}"
         if context.result.maximum is not None:
             target_rate = answer.workload.target.samples_per_s or 0.0
             rate = f"{significant(target_rate)}{words.NO_BREAK}{words.sample_unit(answer.dnn)}"
             chance = f"{rate} with {words.chance(answer.probability)} confidence"
         is_even = words.is_even(answer.probability)
-        yield Requirement(
-            target, f"{reached}, {chance}", odds.check(context.result.request.confidence).is_met, "performance", is_even
-        )
+        yield Requirement(target, f"{reached}, {chance}", answer.target_check.is_met, "performance", is_even)
     if not is_joint:
         return
-    joint = design_odds_as_quoted(design)
-    is_met, probability = joint.check(context.result.request.confidence).is_met, chance_as_quoted(joint)
+    is_met, probability = design.target_check.is_met, words.chance(design.probability)
     if design.conditional_on:
         probability = f"{probability}: {missing_text(design.conditional_on)} not published"
         is_met = False if design.target_check is CheckResult.NOT_MET else None

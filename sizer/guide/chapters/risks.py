@@ -10,7 +10,6 @@ from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
 from sizer.present import words
-from sizer.present.facts.as_quoted import chance_as_quoted
 from sizer.present.figures import PageFigure, charted
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
@@ -28,7 +27,7 @@ from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.design.decisions import scaling_efficiency
-from sizer.sizing.design.spares import odds_as_quoted, spare_servers
+from sizer.sizing.design.spares import spare_servers
 from sizer.sizing.result import WorkloadAnswer
 
 # A chart of fewer bars says no more than a sentence.
@@ -304,11 +303,10 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
                 words.sentence(basis_sentence(answer.language)).rstrip(".") + wide_interval_text(answer),
                 "measure the rate on one server, on loan if possible, before the order",
             )
-        odds = odds_as_quoted(design, answer)
-        if odds.probability is not None and odds.probability < 0.9:
+        if answer.probability is not None and answer.probability < 0.9:
             yield Risk(
                 "Missed target",
-                f"{answer.workload.name}: the probability of meeting the target is {chance_as_quoted(odds)}",
+                f"{answer.workload.name}: the probability of meeting the target is {words.chance(answer.probability)}",
                 f"order {context.surer.name} ({words.chance(context.surer.probability)}), or accept a lower rate"
                 if context.surer is not None
                 else "order more servers or storage, or accept a lower rate",

@@ -1,1 +1,1 @@
-"""Facts of a design in words: its storage tiers, its probability as quoted."""
+"""Facts of a design in words: its storage tiers."""

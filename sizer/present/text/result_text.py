@@ -12,7 +12,6 @@ from sizer.physical.components import Network
 from sizer.physical.networks.storage_networks import GATEWAY_HEADROOM, gateway_port_bytes_per_s
 from sizer.present import words
 from sizer.present.charts import next_bottleneck
-from sizer.present.facts.as_quoted import chance_as_quoted
 from sizer.present.facts.storage_tiers import system_name
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts, throughput_text
@@ -25,7 +24,6 @@ from sizer.present.text.verdict import runner_up_text
 from sizer.present.text.warnings import design_warnings
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.constraints.tiers import StorageTier
-from sizer.sizing.design.spares import design_odds_as_quoted
 from sizer.sizing.reasons import BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.language import LanguageWork
@@ -62,9 +60,8 @@ def limit(answer: WorkloadAnswer, named: bool) -> str:
 
 def doubt(result: SizingResult) -> list[str]:
     """Sizing confidence, and the number of assumptions."""
-    odds = design_odds_as_quoted(result.design)
-    chance, asked = chance_as_quoted(odds), words.percent(result.request.confidence)
-    check = odds.check(result.request.confidence)
+    chance, asked = words.chance(result.design.probability), words.percent(result.request.confidence)
+    check = result.design.target_check
     several = len(result.design.workloads) > 1
     text = f"The probability of meeting {'all targets' if several else 'the target'} is {chance}"
     if result.design.conditional_on and check is not CheckResult.NOT_MET:

@@ -17,7 +17,6 @@ from sizer.base.quantities import (
 from sizer.catalog.labels import sample_unit
 from sizer.drawings.racks import at_least
 from sizer.present import words
-from sizer.present.facts.as_quoted import chance_as_quoted
 from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
 from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence
@@ -28,7 +27,6 @@ from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.present.words import is_even
 from sizer.sizing.checks import CheckResult
-from sizer.sizing.design.spares import design_odds_as_quoted, odds_as_quoted
 from sizer.sizing.reasons import (
     DataInMemory,
     LinkCarriesReads,
@@ -111,14 +109,11 @@ def equipment_texts(result: SizingResult) -> list[str]:
 
 def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:
     """Whether a workload meets its target, and with which confidence."""
-    odds = odds_as_quoted(result.design, answer)
-    meets = _MEETS[odds.check(result.request.confidence)]
+    meets = _MEETS[answer.target_check]
     target = asked_target_text(result, answer)
     if answer.probability is not None and target != target_text(answer.workload, answer.dnn):
         rate = f"{significant(answer.workload.target.samples_per_s or 0.0)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
         return f"The design reaches {rate} with {probability_text(answer.probability)} confidence: {target}."
-    if odds.missing is not None:
-        return f"The design {meets} the target ({target}); its probability is {chance_as_quoted(odds)}."
     if is_even(answer.probability):
         return f"The design is as likely as not to meet the target ({target}): {words.chance(answer.probability)}."
     if answer.probability is None:
@@ -168,7 +163,7 @@ def _cluster_text(result: SizingResult) -> str:
         return f"{design.name}: {rates}."
     if design.probability is None:
         return f"{design.name}: {rates}. {conditional_sentence(design)}"
-    chance = chance_as_quoted(design_odds_as_quoted(design))
+    chance = probability_text(design.probability)
     text = (
         f"{design.name}: {rates}. The probability of meeting {'all targets' if several else 'the target'} is {chance}."
     )

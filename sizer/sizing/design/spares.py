@@ -6,16 +6,12 @@ from dataclasses import dataclass
 from sizer.base.normal import normal_cdf
 from sizer.perf.availability.goodput import GPUS_OF_THE_RATE, INTERRUPTIONS, spares_that_suffice
 from sizer.physical.networks.ports import nodes_of
-from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages.evaluate import least_chance
 
 # Time of a repair. An example: it depends on the contract.
 USUAL_REPAIR_S = 86_400.0
 # Share of the time in which no more servers are in repair than are spare.
 COVERED_SHARE = 0.99
-# Failures in a run below which its wait for repairs counts nothing.
-LEAST_FAILURES = 0.1
 
 
 @dataclass(frozen=True)
@@ -80,43 +76,3 @@ def wait_for_repairs(answer: WorkloadAnswer) -> WaitForRepairs | None:
     if target_s is not None and spread > 0 and answer.probability is not None:
         chance = float(normal_cdf(math.log(target_s / total_s) / spread))
     return WaitForRepairs(failures, total_s, chance)
-
-
-@dataclass(frozen=True)
-class QuotedOdds:
-    """How likely a design meets its targets with what its bill has, spare servers included."""
-
-    probability: float | None  # None: not known
-    with_spares: float | None  # as the sizing counts it: a job restarts on a spare server
-    with_spares_check: CheckResult
-    missing: SpareServers | None = None  # spares that make the difference; None: there is none
-
-    def check(self, confidence: float) -> CheckResult:
-        """Whether the targets are met with a confidence."""
-        is_short = self.missing is not None and (self.probability or 0.0) < least_chance(confidence)
-        is_met = self.with_spares_check is CheckResult.MET
-        return CheckResult.NOT_MET if is_short and is_met else self.with_spares_check
-
-
-def odds_as_quoted(design: DesignAnswer, answer: WorkloadAnswer) -> QuotedOdds:
-    """Probability of one workload as quoted: where spares are missing, with the wait for repairs.
-
-    A target in time of a job that has to wait for the repair is judged with that wait; of other targets nobody knows
-    what it does.
-    """
-    spares = spare_servers(design, answer) if design.n_servers > 1 else None
-    waits = None if spares is None or not spares.missing else wait_for_repairs(answer)
-    known = answer.probability, answer.target_check
-    if waits is None or waits.probability is None or waits.failures < LEAST_FAILURES or answer.probability is None:
-        return QuotedOdds(answer.probability, *known)
-    return QuotedOdds(min(waits.probability, answer.probability), *known, spares)
-
-
-def design_odds_as_quoted(design: DesignAnswer) -> QuotedOdds:
-    """Probability of all workloads together, as quoted."""
-    each = [odds_as_quoted(design, answer) for answer in design.workloads]
-    missing = next((odds.missing for odds in each if odds.missing is not None), None)
-    if missing is None or design.probability is None:
-        return QuotedOdds(design.probability, design.probability, design.target_check)
-    chance = math.prod(odds.probability for odds in each if odds.probability is not None)
-    return QuotedOdds(min(chance, design.probability), design.probability, design.target_check, missing)
