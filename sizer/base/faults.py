@@ -35,6 +35,7 @@ _UNITS = {
 
 # The letters around a number of a name: ("dgx", "1", ""), ("mi", "250", "x"), and of "80gb" the unit.
 _MODEL_NUMBER = re.compile(r"([a-z]*)-?(\d+)([a-z]*)")
+_UNIT = {"g": "gb", "gib": "gb"}  # of a memory size, as it is often written
 _LEAST_ALIKE = 0.6  # "dxg" and "dgx" share two of three letters in order
 # Pattern of a text -> what a text that does not match it is not.
 _PATTERNS = {
@@ -94,7 +95,7 @@ def _may_mean(name: str, known: str) -> bool:
 
     return all(
         any(
-            (digits, after) == (own, own_after) and are_alike(before, own_before)
+            (digits, _UNIT.get(after, after)) == (own, own_after) and are_alike(before, own_before)
             for own_before, own, own_after in _MODEL_NUMBER.findall(known)
         )
         for before, digits, after in _MODEL_NUMBER.findall(name)

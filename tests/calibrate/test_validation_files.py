@@ -152,8 +152,8 @@ def test_only_a_printed_point_of_a_recipe_is_calibrated_on():
     [
         (written(gpu="v100-sxm2-16g"), ("rows.csv line 2", "gpu", "'v100-sxm2-16g'"), "v100-sxm2-16gb"),
         (
-            "row_id,source,model,gpu,gpus,precision,seq,tokens_s_gpu\nL1,lab,Llama3-8B,H1000,8,BF16,8192,9000\n",
-            ("row L1", "gpu", "'H1000'"),
+            "row_id,source,model,gpu,gpus,precision,seq,tokens_s_gpu\nL1,lab,Llama3-8B,Hopper H100,8,BF16,8192,9000\n",
+            ("row L1", "gpu", "'Hopper H100'"),
             "H100",
         ),
         (

@@ -222,7 +222,8 @@ def test_a_point_whose_storage_is_too_slow_for_its_target_is_not_called_exact():
     result = sized("dgx1-f800-resnet50")
     point = max(result.pareto, key=lambda one: one.n_servers)
     found = description(point, EvaluatedDesign(result, catalog()))
-    assert found.design.n_servers == point.n_servers
+    # More servers than the point has may cost less than as many with the storage that they need.
+    assert found.design.n_servers >= point.n_servers
     assert found.design.storage_nodes > point.storage_nodes
     assert not found.is_exact
 

@@ -9,7 +9,6 @@ import pytest
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.perf.scheduling import WEEK_S
-from sizer.questions.alternatives.targets import _sizes
 from sizer.questions.team.analysis import TeamAnswer, TeamModel, team_answer, team_model
 from sizer.questions.team.text import assumptions
 from sizer.sizing.best_design import best_design
@@ -18,7 +17,9 @@ from sizer.sizing.constraints import team_simulation as team_runs
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.limits import Limit
 from sizer.sizing.project import project
+from sizer.sizing.servers_needed import fewest_servers
 from sizer.sizing.size import size
+from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
 
@@ -130,8 +131,15 @@ def test_the_quick_searches_agree_with_the_full_one():
     asked = sized().request
     best = best_design(asked, catalog()).design
     assert (best.n_servers, best.storage_nodes) == (sized().design.n_servers, sized().design.storage_nodes)
-    sizes = _sizes(sized().design.n_servers, asked, sized().design.platform, catalog(), stored_calibration())
-    assert sizes.fewest() == sized().design.n_servers
+    servers = fewest_servers(
+        asked,
+        resolved(asked, catalog(), stored_calibration()),
+        sized().design.platform,
+        40,
+        catalog(),
+        stored_calibration(),
+    )
+    assert servers == sized().design.n_servers
 
 
 def test_storage_carries_the_share_of_the_time_asked_for():
