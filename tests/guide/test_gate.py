@@ -1,31 +1,51 @@
 """Rules that every answer to an example keeps, checked on typed data before anything is written."""
 
+import io
+import itertools
 import math
+import re
 from dataclasses import replace
 from decimal import Decimal
 
+import openpyxl
 import pytest
 
+from sizer.batch.answer import cells_of_design
 from sizer.bom.ownership import footprint_of, ownership_cost, rates_of
+from sizer.deck import opening
+from sizer.export.design_json import design_document
+from sizer.export.workbook.book import workbook
 from sizer.guide.acceptance.tests import acceptance_tests
+from sizer.guide.chapters.compliance import requirements
+from sizer.guide.chapters.risks import risk_table
+from sizer.guide.context import guide_context
+from sizer.guide.edition import Edition
+from sizer.guide.further_answers import cautions
+from sizer.guide.plain_text import answer_text
 from sizer.physical.networks.ports import nodes_of
 from sizer.present.performance_tables import scaling_rows
-from sizer.present.text.result_text import open_prices
+from sizer.present.text.result_text import doubt, open_prices
+from sizer.present.text.verdict import meets_text, verdict_text
+from sizer.present.words import is_even
 from sizer.questions.data.analysis import data_plan
 from sizer.questions.growth.tables import criterion_text
 from sizer.questions.scale.arrangements import arrangements
+from sizer.sizing.best_design import BestDesign
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.spares import odds_as_quoted, wait_for_repairs
+from sizer.sizing.design.spares import wait_for_repairs
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import without_money
 from sizer.sizing.result import SizingResult
+from sizer.ui.tiles import tiles
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import EXAMPLES, ROOT, catalog, sized
 
 # One published raw test reached 92.4 % of a line (deepops-roce).
 PASSED_SHARE = 0.924
+# A printed probability, before or behind the word for it.
+_PROBABILITY = re.compile(r"probability[^%.;]*?(\d+)\u202f%|(\d+)\u202f% confidence")
 
 
 @pytest.fixture(scope="module", params=EXAMPLES)
@@ -78,19 +98,54 @@ def test_each_host_is_asked_for_the_gpus_that_it_has(result):
     assert count * nodes_of(server) * result.design.n_servers == result.design.n_gpus
 
 
-def test_no_target_is_met_with_the_probability_of_spares_that_the_bill_lacks(result):
-    """With repairs of a day the run is longer by the number of failures, and no surer."""
-    confidence = result.request.confidence
-    for answer in result.design.workloads:
-        odds = odds_as_quoted(result.design, answer)
-        waits = wait_for_repairs(answer)
-        if odds.missing is None or waits is None:
-            continue
-        target_s, (_, low, high) = answer.workload.target.time_to_train_s, answer.time.total_s
-        middle_s = math.sqrt(low * high) + waits.failures * 86_400
-        if middle_s > target_s:  # less likely than not
-            assert odds.probability < 0.5
-            assert confidence <= 0.5 or odds.check(confidence) is CheckResult.NOT_MET
+def test_every_place_gives_the_probability_and_the_check_of_the_sizing(result):
+    """Sentences, tile, plain text, workbook, slide and requirements print what the search chose the design by."""
+    design = result.design
+    if result.maximum is not None or design.probability is None or len(design.workloads) > 1 or result.request.team:
+        return  # their sentences say more than one probability
+    (answer,) = design.workloads
+    context = guide_context(result, catalog(), Edition("guide"))
+    (target, *_) = requirements(context)
+    badge = tiles(result, is_customer_mode=False)[1].badge
+    sheet = openpyxl.load_workbook(io.BytesIO(workbook(result, catalog())), read_only=True).worksheets[0]
+    notes = (str(row[3]) for row in sheet.values if str(row[0]).startswith("Target, "))
+    said = {
+        "doubt": doubt(result)[0],
+        "requirement": target.design,
+        "plain text": next(line for line in answer_text(result).splitlines() if line.startswith("  target")),
+        "workbook": next(notes),
+    }
+    if not is_even(answer.probability):  # even odds are said in words
+        said |= {"slide": opening.verdict(context).title, "answer": meets_text(result, answer)}
+    if answer.rate_is_predicted:
+        said["tile"] = badge.text
+    if result.needs_cluster:
+        said["verdict"] = verdict_text(result)
+    printed = {place: {*filter(None, itertools.chain(*_PROBABILITY.findall(text)))} for place, text in said.items()}
+    percent = min(max(math.floor(100 * answer.probability + 1e-7), 1), 99)
+    assert printed == {place: {str(percent)} for place in said}, said
+    assert design_document(result)["design"]["probability"] == design.probability == answer.probability
+    batch = cells_of_design(BestDesign(design, result.needs_cluster))
+    assert batch["answer.probability"] == design.probability
+    listed = [one.probability for one in result.platforms if one.name == design.name]
+    assert listed == [design.probability] * len(listed)
+    assert answer.target_check.is_met == target.is_met
+    is_missed = answer.target_check is CheckResult.NOT_MET
+    assert is_missed == ("below" in said["doubt"]) == badge.text.startswith("Below")
+
+
+def test_a_design_that_lacks_spares_is_met_as_it_was_chosen():
+    """One caution of the first pages says what waiting for repairs takes; the probability does not count it."""
+    result = sized("llama-70b-dgx-h100")
+    (answer,) = result.design.workloads
+    waits = wait_for_repairs(answer)
+    assert waits.probability < 0.9 <= answer.probability
+    context = guide_context(result, catalog(), Edition("guide"))
+    told = [text for text in cautions(context) if "not in the bill" in text]
+    assert len(told) == 1
+    assert f"{math.floor(100 * waits.probability)}\u202f%" in told[0]
+    assert next(iter(requirements(context))).is_met
+    assert "Missed target" not in {row.cells[0].text for row in risk_table(context).rows}
 
 
 def test_the_totals_of_a_purchase_are_one(result):
