@@ -6,10 +6,7 @@ import altair as alt
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.base.errors import CalibrationError
-from sizer.base.estimate import Z90, Estimate
 from sizer.base.quantities import duration, grouped, significant
-from sizer.calibrate.calibration import stored_calibration
 from sizer.drawings.shapes import text_width
 from sizer.perf.pipeline import read_bytes
 from sizer.present.charting import (
@@ -168,14 +165,13 @@ def accuracy_chart(
 
     Notes
     -----
-    The line is start-up, warm epochs and evaluations: how fast the first, cold epoch is at other sizes is not part of
-    an answer. The mark of the design counts its first epoch cold. A second mark shows it with every epoch as slow as
-    the first one, where that differs.
+    Every size counts its first epoch cold. A second mark shows the design with every epoch as slow as the first one,
+    where that differs.
     """
-    if answer.time is None or answer.scaling.n_gpus.size < 2:
+    if answer.scaling.time_s is None or answer.time is None or answer.scaling.n_gpus.size < 2:
         return None
     at = n_gpus if n_gpus is not None else design_gpus(answer)
-    curve = _curve(answer, at)
+    curve = _curve(answer)
     keep = curve.gpus >= _SMALLEST_SHARE * at
     total, cold = answer.time.total_s, _all_cold_s(answer)
     longest = max(float(curve.high[keep].max()), cold or 0.0)
@@ -224,34 +220,12 @@ def design_gpus(answer: WorkloadAnswer) -> int:
     return int(gpus[np.lexsort((away, off))[0]])
 
 
-def _curve(answer: WorkloadAnswer, at: int) -> _Curve:
-    """Start-up, warm epochs and evaluations at every size; the spread of epochs and rate, as in the answer itself."""
-    assert answer.time is not None
-    time = answer.time
+def _curve(answer: WorkloadAnswer) -> _Curve:
+    """Time to train at every size."""
+    time_s = answer.scaling.time_s
+    assert time_s is not None  # asked of answers with a length
     gpus = np.atleast_1d(answer.scaling.n_gpus).astype(float)
-    rate = answer.scaling.throughput
-    samples = float(time.epoch_s.value) * float(answer.throughput.value)
-    epochs = _epochs(answer, gpus, at)
-    share = float(time.evaluations_s.value) / (float(time.epochs.value) * float(time.epoch_s.value))
-    value = time.start_up_s + epochs.value * samples / np.atleast_1d(rate.value) * (1 + share)
-    spread = np.exp(Z90 * np.hypot(epochs.log_sd, np.atleast_1d(rate.log_sd)))
-    return _Curve(gpus, value, value / spread, value * spread)
-
-
-def _epochs(answer: WorkloadAnswer, gpus: Floats, at: int) -> Estimate:
-    """Epochs at every size: those of the answer, moved along the curve of its recipe."""
-    assert answer.time is not None
-    count = answer.time.epochs
-    same = Estimate.log_normal(np.full(gpus.shape, float(count.value)), float(count.log_sd))
-    if answer.recipe is None or answer.workload.epochs is not None:
-        return same
-    try:
-        curve = stored_calibration().epochs_curve(answer.recipe)
-    except CalibrationError:
-        return same
-    there = curve.at(gpus * answer.batch_per_gpu)
-    here = curve.at(at * answer.batch_per_gpu)
-    return Estimate.log_normal(float(count.value) * there.value / here.value, there.log_sd)
+    return _Curve(gpus, *(np.atleast_1d(end) for end in (time_s.value, time_s.low, time_s.high)))
 
 
 def _all_cold_s(answer: WorkloadAnswer) -> float | None:
@@ -283,18 +257,18 @@ def _how(answer: WorkloadAnswer) -> str:
     if answer.language is not None:
         return "Line and band: with checkpoints and interruptions, with the 90 % interval; dot: this design"
     if answer.recipe is None or answer.workload.epochs is not None:
-        return "Line and band: warm epochs, with the 90 % interval; dot: with a cold first epoch"
+        return "Line and band: with a cold first epoch, with the 90 % interval; dot: this design"
     return (
-        "Line and band: warm epochs, as many as the recipe needs at each batch, with the 90 % "
-        "interval; dot: with a cold first epoch"
+        "Line and band: as many epochs as the recipe needs at each batch, the first one cold, with the 90 % "
+        "interval; dot: this design"
     )
 
 
 def _times_slower(answer: WorkloadAnswer, at: int) -> bool:
     """Whether a training takes longer on twice the GPUs."""
-    if answer.time is None or answer.scaling.n_gpus.size < 2:
+    if answer.scaling.time_s is None or answer.time is None or answer.scaling.n_gpus.size < 2:
         return False
-    curve = _curve(answer, at)
+    curve = _curve(answer)
     here, double = (float(np.interp(size, curve.gpus, curve.value)) for size in (at, 2 * at))
     return bool(curve.gpus.max() >= 2 * at and double > (1 + _SAME) * here)
 
@@ -303,7 +277,7 @@ def accuracy_finding(answer: WorkloadAnswer, at: int) -> str:
     """Title of the chart of time to train: what twice the GPUs would save."""
     assert answer.time is not None
     total = rounded(answer.time.total_s, "s")
-    curve = _curve(answer, at)
+    curve = _curve(answer)
     here, double = (float(np.interp(size, curve.gpus, curve.value)) for size in (at, 2 * at))
     gpus = grouped(at)
     if curve.gpus.max() < 2 * at:

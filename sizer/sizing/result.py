@@ -120,6 +120,7 @@ class Scaling:
     n_gpus: Floats
     throughput: Estimate
     stage_capacity: dict[str, Floats]  # key of STAGES -> samples/s (median)
+    time_s: Estimate | None = None  # to train, with the cold first epoch; None where the length is not known
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ def test_a_full_cache_still_tells_the_storage():
     assert found[float(here)] / found[float(gpus[-1])] < quotient
     assert design_gpus(answer) == here
     words = " ".join(chart.to_dict(validate=False)["title"]["subtitle"])
-    assert "as many as the recipe needs" in words
+    assert "as many epochs as the recipe needs" in words
 
 
 def test_time_to_train_by_hand():
@@ -128,6 +128,7 @@ def test_time_to_train_by_hand():
     scaling = replace(
         answer.scaling, n_servers=np.array([1.0, 2.0]), n_gpus=np.array([8.0, 16.0]),
         throughput=Estimate.log_normal(np.array([100.0, 200.0]), 0.1),
+        time_s=Estimate.log_normal(np.array([32_400.0, 16_200.0]), 0.1),
     )  # fmt: skip
     fixed = answer.workload.model_copy(update={"epochs": 90.0, "recipe": None})
     made = replace(
@@ -152,7 +153,7 @@ def test_no_length_no_chart_of_time():
     answer, _ = first("nine_dgx1")
     assert accuracy_chart(replace(answer, time=None)) is None
     alone = replace(answer.scaling, n_servers=np.array([9.0]), n_gpus=np.array([72.0]),
-                    throughput=Estimate.exact(np.array([1.0])))  # fmt: skip
+                    throughput=Estimate.exact(np.array([1.0])), time_s=Estimate.exact(np.array([1.0])))  # fmt: skip
     assert accuracy_chart(replace(answer, scaling=alone)) is None
 
 

@@ -38,6 +38,7 @@ from sizer.sizing.design.money import DesignMoney, design_money
 from sizer.sizing.design.smaller_sizes import MOST_CERTAIN, servers_at_even_odds, smaller_sizes
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
+from sizer.sizing.design.training_time import total_time
 from sizer.sizing.design.workload_figures import target_probability, workload_figures
 from sizer.sizing.reasons import (
     Binding,
@@ -187,11 +188,13 @@ def _workload_answer(
     if is_documented:
         sizes = _fitting(by_size, platform, run.cols, _sizes(n_servers), calibration, catalog).tolist() or [n_servers]
         along = run_on(request, by_size, platform, sizes, storage_nodes, gateway, catalog, calibration)
-    along_stages, along_rows = ((), slice(0, 1)) if along is run else ((along.warm,), slice(2, None))
-    rates = pipeline.throughputs(run.warm, run.cold, *along_stages)
+    rates = pipeline.throughputs(run.warm, run.cold, *(() if along is run else (along.warm, along.cold)))
     rate, cold_rate = rates[0], rates[1]
+    last = np.arange(rates.value.size)[-2 * along.servers.size :]
+    along_rate, along_cold = (rates[rows] for rows in np.split(last, 2))
     figures = workload_figures(request, work, platform, run, missing, rate, cold_rate, catalog, calibration)
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
+    along_length = evaluate.epochs(by_size, along.cols, along.servers, calibration, along.comp.batch_per_gpu)
     n_gpus = n_servers * float(run.cols.gpus_per_server[0])
     required = evaluate.required_samples_per_s(work, length, calibration)
     place = (platform, n_servers, storage_nodes, gateway, catalog, calibration)
@@ -238,10 +241,13 @@ def _workload_answer(
         scaling=Scaling(
             n_servers=along.servers.astype(float),
             n_gpus=along.servers * along.cols.gpus_per_server,
-            throughput=Estimate(rates.value[along_rows], rates.low[along_rows], rates.high[along_rows]),
+            throughput=along_rate,
             stage_capacity={
                 key: np.broadcast_to(value.median, along.servers.shape) for key, value in along.warm.by_key().items()
             },
+            time_s=None
+            if along_length is None or work.is_inference
+            else total_time(work, along_length, along_rate, along_cold, calibration),
         ),
         gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
         extrapolations=reach,

@@ -1,7 +1,5 @@
 """Time of a training from its length and its rates."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from sizer.base.estimate import Estimate
@@ -29,12 +27,7 @@ def training_time(
     epoch = _seconds(work.n_samples, rate)
     first = _seconds(work.n_samples, cold)
     share = evaluate.evaluation_share(work)
-    count = float(length.value)
-    evaluations_s = count * share * float(epoch.value)
-    run_s = [
-        float(training_time_s(count, work.n_samples, steady, in_first, share))
-        for steady, in_first in ((rate.value, cold.value), (rate.high, cold.high), (rate.low, cold.low))
-    ]
+    evaluations_s = float(length.value) * share * float(epoch.value)
     spread = float(np.hypot(length.log_sd, rate.log_sd))
     return TrainingTime(
         epochs=length,
@@ -42,13 +35,22 @@ def training_time(
         first_epoch_s=first,
         epoch_s=epoch,
         evaluations_s=Estimate.log_normal(evaluations_s, spread) if evaluations_s else Estimate.exact(0.0),
-        total_s=_total(calibration.start_up_s, run_s, length),
+        total_s=total_time(work, length, rate, cold, calibration),
     )
 
 
-def _total(start_up_s: float, run_s: Sequence[float], length: Estimate) -> Estimate:
-    """Start-up and the run, whose interval is that of its parts, widened by what is not known of its length."""
-    value, low, high = run_s
+def total_time(
+    work: ResolvedWorkload, length: Estimate, rate: Estimate, cold: Estimate, calibration: Calibration
+) -> Estimate:
+    """Start-up and the run, whose interval is that of its parts, widened by what is not known of its length. [s]
+
+    Arguments as of :func:`training_time`, of one design or of several.
+    """
+    share, start_up_s = evaluate.evaluation_share(work), calibration.start_up_s
+    value, low, high = (
+        training_time_s(length.value, work.n_samples, steady, in_first, share)
+        for steady, in_first in ((rate.value, cold.value), (rate.high, cold.high), (rate.low, cold.low))
+    )
     shorter = np.exp(np.hypot(np.log(value / low), np.log(length.value / length.low)))
     longer = np.exp(np.hypot(np.log(high / value), np.log(length.high / length.value)))
     return Estimate(*(np.asarray(start_up_s + run) for run in (value, value / shorter, value * longer)))
