@@ -173,7 +173,7 @@ def _answered(view: View, change: TeamChange, now: TeamAnswer) -> None:
     look.chart(reads)
     demand = demand_table(now)
     if demand is None:
-        look.note("No job has a workload, so the read rate is not known.")
+        look.note("No job has a workload that its GPUs hold, so the read rate is not known.")
     else:
         look.table(demand, sources)
     st.subheader("Jobs and GPUs", anchor=False)
