@@ -215,7 +215,9 @@ def _quantile_of_smallest(stages: Sequence[Capacity], probability: Floats) -> Fl
     ones = (1,) * (1 + len(shape) - len(own))
     each = Capacity(*(one.reshape(len(stages), *ones, *own) for one in stacked))
     # The smallest of several is below the quantile of each of them, and above their smallest deep quantile.
-    high, low = np.log(each.quantile(np.stack([probability, probability / (len(stages) + 1)])).min(axis=0))
+    ends = each.quantile(np.stack([probability, probability / (len(stages) + 1)])).min(axis=0)
+    with np.errstate(divide="ignore"):  # a stage that passes nothing leaves nothing
+        high, low = np.log(ends)
     with np.errstate(invalid="ignore"):  # a rate without a limit stays one
         width = np.where(high > low, high - low, 0.0)
     # A stage that is sure to pass the upper end is never the smallest.

@@ -56,7 +56,7 @@ def training_time_s(
     Returns
     -------
     ndarray, shape (...)
-        Broadcast of the inputs. [s]
+        Broadcast of the inputs; infinite at a rate of 0. [s]
 
     Examples
     --------
@@ -67,4 +67,6 @@ def training_time_s(
     """
     first, later = epochs_read(epochs, evaluation_share)
     rate, cold = np.asarray(samples_per_s, float), np.asarray(cold_samples_per_s, float)
-    return np.asarray(start_up_s + np.asarray(epoch_samples, float) * (first / cold + later / rate))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        epochs_s_per_sample = first / cold + np.where(later > 0, later / rate, 0.0)
+    return np.asarray(start_up_s + np.asarray(epoch_samples, float) * epochs_s_per_sample)

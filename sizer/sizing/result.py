@@ -194,7 +194,7 @@ class WorkloadAnswer:
     exchanged_bytes: float | None = None  # that a GPU sends of a step; None: it infers, or a layout divides the model
     # Rate that meets the target exactly; None where the target is a number of GPUs. [samples/s]
     required_samples_per_s: float | None = None
-    smaller: tuple[SmallerSize, ...] = ()  # one and two servers fewer, the larger first; of the described design only
+    smaller: tuple[SmallerSize, ...] = ()  # one and two servers fewer that hold it, the larger first; if described
     # Fewest servers whose expected rate meets the target; None: not known, or of no described design.
     servers_at_even_odds: int | None = None
     batch_is_fitted: bool = False  # whether it is a default: the largest usual one that the model of GPU memory allows

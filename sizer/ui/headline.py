@@ -14,6 +14,8 @@ from sizer.ui.typed import plain
 def show_title(view: View) -> None:
     """Title and tools."""
     title = view.result.request.title if view.result is not None else state.get(("title",)) or "Deep-learning cluster"
+    if view.has_question:  # a title of another request would stand over the need
+        title = "No answer yet"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head"):
         st.title(plain(title), anchor=False, width="stretch")
         toolbar.show(view)
@@ -23,15 +25,29 @@ def show_title(view: View) -> None:
 
 
 def show(view: View) -> None:
-    """Errors of the request as typed, three tiles, and the other figures in a fold; grey where they are out of date."""
+    """Errors of the request as typed, three tiles, and the other figures in a fold.
+
+    Out of date they are grey; folded, too, while a need has no answer, as they belong to another request.
+    """
     _errors(view)
     if view.result is None:
         return
-    if not view.is_current:
-        reason = " The need on the page Requirements has an open question." if view.has_question else ""
-        st.caption(f":material/history: **Showing the previous result.**{reason}")
-    with st.container(key="answer" if view.is_current else "previous-answer"):
-        _answer(view)
+    if view.is_current:
+        with st.container(key="answer"):
+            _answer(view)
+    elif view.has_question:
+        previous = plain(view.result.request.title)
+        st.warning(
+            f"**This need has no answer yet.** Everything below is the previous request, {previous}, until the need on "
+            "the page Requirements can be sized.",
+            icon=":material/history:",
+        )
+        with st.expander(f"Previous result: {previous}"), st.container(key="previous-answer"):
+            _answer(view)
+    else:
+        st.caption(":material/history: **Showing the previous result.**")
+        with st.container(key="previous-answer"):
+            _answer(view)
 
 
 def _answer(view: View) -> None:

@@ -15,6 +15,7 @@ from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.compute_side import Compute
+from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.platform_columns import Columns
 
 # Outage that a design tolerates where the lost part is not needed for the target. [s]
@@ -91,7 +92,8 @@ def target_probabilities(model: WorkloadOnDesign, options: Sequence[HardwareAfte
     Returns
     -------
     ndarray, shape (len(options),)
-        0 where a run cannot start: no server, no path to the data, or fewer GPUs than the target asks for. [-]
+        0 where a run cannot start: no server, GPUs that do not hold the network, no path to the data, or fewer GPUs
+        than the target asks for. [-]
 
     Notes
     -----
@@ -161,6 +163,8 @@ def _running(model: WorkloadOnDesign, option: HardwareAfterLoss) -> _Running | N
         node_line_bytes_per_s=cols.node_line_bytes_per_s * ports,
         mounts_per_node=cols.mounts_per_node * ports,
     )
+    if not all_fit([model.work], [model.platform], cols, servers, model.calibration, model.catalog).all():
+        return None
     comp = compute_side.compute(model.work, [model.platform], cols, servers, model.calibration, model.catalog)
     if not remaining.reaches_storage and comp.hit_fraction[0] < 1:
         return None

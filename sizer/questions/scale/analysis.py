@@ -18,14 +18,22 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.draws import Draws, streams
 from sizer.catalog.model import Catalog
 from sizer.questions.scale.arrangement_run import StepBreakdown, drawn_estimates, request_of
-from sizer.questions.scale.arrangements import Arrangement, ExcludedServer, arrangements, gpus_used, is_same_host
+from sizer.questions.scale.arrangements import (
+    Arrangement,
+    ExcludedServer,
+    ExclusionReason,
+    arrangements,
+    gpus_used,
+    is_same_host,
+)
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.space import design_space
-from sizer.sizing.stages.gpu_memory import resolved
+from sizer.sizing.stages.gpu_memory import all_fit, resolved
+from sizer.sizing.stages.platform_columns import columns
 from sizer.workload.request import SizingRequest, Target
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -216,7 +224,7 @@ def scale_comparison(evaluated: EvaluatedDesign, n_gpus: int | Sequence[int] | N
     Raises
     ------
     RequestError
-        If a number of GPUs is out of range.
+        If a number of GPUs is out of range, or servers of the design's kind with so many do not hold the networks.
 
     Notes
     -----
@@ -246,8 +254,16 @@ def n_allowed_kinds(evaluated: EvaluatedDesign) -> int:
 
 def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws) -> EqualGpuComparison:
     result, catalog = evaluated.result, evaluated.catalog
-    arranged, excluded = arrangements(result.request, result.design, n_gpus, catalog)
+    possible, excluded = arrangements(result.request, result.design, n_gpus, catalog)
     works = resolved(result.request, catalog, draws.calibration)
+    arranged = [one for one in possible if _fits(result.request, one, works, catalog, draws.calibration)]
+    if possible[0] not in arranged:
+        raise RequestError(
+            f"{possible[0].name}: too little GPU memory for the networks of the request; choose more GPUs"
+        )
+    excluded += tuple(
+        ExcludedServer(one.name, ExclusionReason.TOO_LITTLE_MEMORY) for one in possible if one not in arranged
+    )
     nodes = result.design.storage_nodes
     is_sized = result.design.storage_nodes > 0 and n_gpus != _gpus(result)
     if is_sized:
@@ -284,6 +300,18 @@ def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws) -> EqualG
         if _is_form_pair(arranged[one], arranged[other])
     )
     return EqualGpuComparison(n_gpus, ways, excluded, nodes, is_sized, forms)
+
+
+def _fits(
+    request: SizingRequest,
+    one: Arrangement,
+    works: Sequence[ResolvedWorkload],
+    catalog: Catalog,
+    calibration: Calibration,
+) -> bool:
+    """Whether the GPUs of an arrangement hold every workload: one that they do not hold has no rate to compare."""
+    cols = columns([one.platform], catalog, request_of(request, one).platforms.gpus_per_server)
+    return bool(all_fit(works, [one.platform], cols, np.array([one.n_servers]), calibration, catalog).all())
 
 
 def _is_form_pair(one: Arrangement, other: Arrangement) -> bool:

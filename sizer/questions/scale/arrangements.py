@@ -68,6 +68,7 @@ class ExclusionReason(Enum):
     NO_LOCAL_DRIVES = "no local drives published"
     NO_STORAGE_CONNECTION = "cannot connect to the storage"
     NOT_FILLED = "the GPUs do not fill it"
+    TOO_LITTLE_MEMORY = "the GPUs do not hold the network"
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,7 @@ def exclusion_text(excluded: ExcludedServer, n_gpus: int, catalog: Catalog) -> s
         ExclusionReason.NO_LOCAL_DRIVES: "Its local drives are not published.",
         ExclusionReason.NO_STORAGE_CONNECTION: f"It cannot connect to {part}.",
         ExclusionReason.NOT_FILLED: f"{grouped(n_gpus)} GPUs do not fill servers of {sizes}.",
+        ExclusionReason.TOO_LITTLE_MEMORY: "Its GPUs do not hold every network of the request.",
     }[excluded.reason]
 
 

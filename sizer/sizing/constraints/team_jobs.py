@@ -101,10 +101,10 @@ def _facts(
     on = np.maximum(servers, 1)
     own = replace(cols, gpus_per_server=job.gpus / on, cores=cols.cores * part, cache_bytes=cols.cache_bytes * part)
     comp = compute_side.compute(work, platforms, own, on, calibration, catalog)
-    rate = throughput([comp.gpu, comp.decode, comp.host_link]).value
-    epoch_s = work.n_samples / rate
     # What the GPUs of a job do not hold reads nothing.
-    rate = np.where(all_fit([work], platforms, own, on, calibration, catalog), rate, 0.0)
+    fits = all_fit([work], platforms, own, on, calibration, catalog)
+    rate = np.where(fits, throughput([comp.gpu, comp.decode, comp.host_link]).value, 0.0)
+    epoch_s = np.where(fits, work.n_samples / np.where(fits, rate, 1.0), np.inf)
     length = evaluate.epochs(work, own, on, calibration, comp.batch_per_gpu)
     duration_s, cold_s = stated, epoch_s
     if job.duration_s is None and length is not None:

@@ -51,10 +51,9 @@ from sizer.sizing.reasons import (
 from sizer.sizing.result import DesignAnswer, NearbyMeasurement, Scaling, Stage, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.checkpoints import job_of
-from sizer.sizing.stages.gpu_memory import all_fit, memory_answer, memory_of, memory_of_layout
+from sizer.sizing.stages.gpu_memory import memory_answer, memory_of, memory_of_layout, sizes_that_fit
 from sizer.sizing.stages.host_bound import large_images
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
-from sizer.sizing.stages.platform_columns import Columns
 from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
 from sizer.sizing.stages.storage_rates import rate_is_unknown, writer_bytes_per_s
 from sizer.sizing.stages.workload_run import WorkloadRun, rate_in_one_server, run_on
@@ -186,7 +185,8 @@ def _workload_answer(
     work = by_size.on(platform.gpu.id, n_servers * float(run.cols.gpus_per_server[0]))
     along = run
     if is_documented:
-        sizes = _fitting(by_size, platform, run.cols, _sizes(n_servers), calibration, catalog).tolist() or [n_servers]
+        fitting = sizes_that_fit(by_size, platform, run.cols, _sizes(n_servers), calibration, catalog)
+        sizes = fitting.tolist() or [n_servers]
         along = run_on(request, by_size, platform, sizes, storage_nodes, gateway, catalog, calibration)
     rates = pipeline.throughputs(run.warm, run.cold, *(() if along is run else (along.warm, along.cold)))
     rate, cold_rate = rates[0], rates[1]
@@ -315,18 +315,6 @@ def _sizes(n_servers: int) -> Ints:
     """Servers of the clusters that the scaling chart shows."""
     most = max(_SCALING_BEYOND * n_servers, 4)
     return np.unique(np.round(np.linspace(1, most, min(most, _SCALING_MOST))).astype(np.int64))
-
-
-def _fitting(
-    work: ResolvedWorkload,
-    platform: Platform,
-    cols: Columns,
-    servers: Ints,
-    calibration: Calibration,
-    catalog: Catalog,
-) -> Ints:
-    """Those of some numbers of servers whose GPUs hold a workload: on others it has no rate."""
-    return servers[all_fit([work], [platform], cols, servers, calibration, catalog)]
 
 
 def _design_warnings(platform: Platform, request: SizingRequest, money: DesignMoney) -> Iterator[DesignWarning]:

@@ -9,7 +9,9 @@ from sizer.physical.platform import Platform
 from sizer.sizing.design.training_time import training_time
 from sizer.sizing.result import SmallerSize
 from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.gpu_memory import sizes_that_fit
 from sizer.sizing.stages.language_rates import gpus_at_work
+from sizer.sizing.stages.platform_columns import columns
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -34,8 +36,10 @@ def smaller_sizes(
     *,
     is_open: bool,
 ) -> tuple[SmallerSize, ...]:
-    """One and two servers fewer, as far as there are so many; ``is_open``: a fact that decides is not known."""
-    counts = [n_servers - fewer for fewer in _FEWER if n_servers > fewer]
+    """One and two servers fewer, as far as so many hold the workload; ``is_open``: a fact that decides is not known."""
+    fewer = np.array([n_servers - fewer for fewer in _FEWER if n_servers > fewer], dtype=np.int64)
+    cols = columns([platform], catalog, request.platforms.gpus_per_server)
+    counts = sizes_that_fit(work, platform, cols, fewer, calibration, catalog).tolist()
     if not counts:
         return ()
     run = run_on(request, work, platform, counts, storage_nodes, gateway_bytes_per_s, catalog, calibration)

@@ -302,7 +302,7 @@ class _FirstWorkload:
     def length_s(self, rate: Floats, cold: Floats, classes: Ints | slice, sizes: Ints | slice) -> Floats:
         """The same at given rates."""
         if self.epochs is None:
-            return np.asarray(1e6 / rate)
+            return training_time_s(1.0, 1e6, rate, rate)
         length, share = self.epochs[self.alike.kind_of[classes], sizes], evaluate.evaluation_share(self.work)
         return training_time_s(length, self.work.n_samples, rate, cold, share, self.start_up_s)
 

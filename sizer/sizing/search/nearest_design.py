@@ -25,8 +25,10 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     breaks = np.sum([~kept for kept in evaluated.class_passes.values()], axis=0)
     meets = evaluated.class_probability >= least_chance(counts.request.confidence)
     meets &= evaluated.class_passes[Limit.GPU_COUNT]  # so many GPUs may be asked for, whatever their rate
-    # The weights only order: chance before rate, and below every design that meets the target.
-    fastest = evaluated.class_probability - 1.0 + 1e-6 * evaluated.class_slowest / evaluated.class_slowest.max()
+    # The weights only order: chance before rate, and below every design that meets the target. Where no GPUs hold the
+    # networks, all are alike.
+    rates = evaluated.class_slowest
+    fastest = evaluated.class_probability - 1.0 + 1e-6 * rates / (rates.max() or 1.0)
     in_time = evaluated.class_passes.get(Limit.TEAM_WAITS, np.ones(meets.shape, dtype=bool))
     # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
     servers = 1e-6 * evaluated.space.sizes - 2.0

@@ -216,6 +216,18 @@ def all_fit(
     return fits
 
 
+def sizes_that_fit(
+    work: ResolvedWorkload,
+    platform: Platform,
+    cols: Columns,
+    n_servers: Ints,
+    calibration: Calibration,
+    catalog: Catalog,
+) -> Ints:
+    """Those of some numbers of servers whose GPUs hold a workload: on others it has no rate."""
+    return n_servers[all_fit([work], [platform], cols, n_servers, calibration, catalog)]
+
+
 def resolved(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> tuple[ResolvedWorkload, ...]:
     """All workloads of a request, looked up, with a batch for each GPU of the catalogue where none is stated.
 

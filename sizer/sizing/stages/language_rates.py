@@ -44,8 +44,8 @@ from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.transformer.layout_pins import wide_tensor_error_text
 from sizer.workload.transformer.number_formats import stack_precision
 
-# Rate of what does not fit. [tokens/s] Not 0, because logarithms are taken.
-_NO_RATE = 1e-9
+# Rate of what does not fit. [tokens/s]
+_NO_RATE = 0.0
 # Numbers of servers that are judged between one and twice as many: every one up to 128, as layouts that divide well may
 # lie anywhere, then every second.
 _STEPS_TO_DOUBLE = 64

@@ -5,7 +5,7 @@ few outcomes with their probabilities; what each outcome asks of the data path i
 probability in closed form. Servers do not depend on storage, so outcomes are worked out once a kind of server.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -169,7 +169,8 @@ def of_rate(comp: Compute, asked: Floats, by_stage: ByStage) -> Outcomes:
 def of_busy_gpus(comp: Compute, has_gpus: Bools) -> Outcomes:
     """Rates of the GPUs, each as likely as the others: everything else must pass what they take."""
     rates, widths = _equally_likely(comp.gpu, _GPU_OUTCOMES)
-    # Rows with fewer GPUs meet the target in no outcome.
+    # Rows with fewer GPUs, or with GPUs that do not hold the network, meet the target in no outcome.
+    has_gpus = has_gpus & (comp.gpu.median > 0)
     chance, asked = np.zeros(rates.shape), rates[:, has_gpus]
     fed = (one.take(has_gpus).probability_at_least(asked) for one in (comp.decode, comp.host_link))
     chance[:, has_gpus] = np.multiply(*fed) / _GPU_OUTCOMES
@@ -222,7 +223,7 @@ def of_time(
 def _log_rate(rate: Floats) -> Floats:
     """Logarithm of a rate, finite for one that is 0 or beyond all bounds."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.minimum(np.nan_to_num(np.log(rate), nan=_NEVER), _NEVER))
+        return np.asarray(np.minimum(np.nan_to_num(np.log(rate), nan=_NEVER, neginf=-_NEVER), _NEVER))
 
 
 def _lengths(
@@ -253,7 +254,8 @@ def _equally_likely(quantity: Capacity, n: int) -> tuple[Floats, Floats]:
     """(n, ...) values of a quantity, each as likely as the others, and the width of each in the logarithm."""
     edges = np.linspace(0, 1, n + 1).reshape(-1, *(1,) * quantity.median.ndim)
     # The ends of the first and the last one lie at infinity: they count as wide as half of a usual one.
-    bounds = quantity.quantile(np.clip(edges, 0.25 / n, 1 - 0.25 / n))
+    spread = replace(quantity, median=np.ones_like(quantity.median))
+    bounds = spread.quantile(np.clip(edges, 0.25 / n, 1 - 0.25 / n))
     return quantity.quantile(0.5 * (edges[1:] + edges[:-1])), np.log(bounds[1:] / bounds[:-1])
 
 

@@ -1,5 +1,7 @@
 """A question of the page What-if: required capacity, ingest time, checkpoints, and local copies of the data."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from sizer.catalog.model import Catalog
@@ -25,24 +27,36 @@ from sizer.ui.requirements import data_form
 from sizer.ui.state import View
 from sizer.workload.data import DataRequest
 
+# Key of the toggle that tries assumed values.
+_TRIED = "data-question/tried"
+
 
 def show(view: View) -> None:
     """Draw the question."""
     assert view.result is not None
-    plan = _plan(view.key, view.result, view.catalog)
     st.header("Data and ingest", anchor=False)
+    key, result = view.key, view.result
+    if st.session_state.get(_TRIED) and result.request.data == DataRequest():
+        assumed = DataRequest.model_validate(data_form.START)
+        key, result = f"{key} tried", replace(result, request=result.request.model_copy(update={"data": assumed}))
+    plan = _plan(key, result, view.catalog)
     if view.result.request.data == DataRequest():
         if plan.required.checkpoints_bytes:
             lacks, holds = "checkpoint interval", "has to hold the data sets and the usual checkpoints"
         else:
             lacks, holds = "checkpoints", "only has to hold the data sets"
         st.info(f"The request has no snapshots, reserve or {lacks}: the storage {holds}.")
-        st.button(
-            "Add assumed snapshots, reserve and checkpoints to the request",
-            on_click=data_form.begin,
-            key="enter-data",
-            icon=":material/database:",
-        )
+        st.toggle("Try assumed snapshots, reserve and checkpoints", key=_TRIED)
+        if result is not view.result:
+            look.note("The request and its design stay as they are until the values are applied.")
+            st.button(
+                "Apply to the request",
+                icon=":material/check:",
+                on_click=data_form.begin,
+                key="data-question/take",
+                disabled=not view.is_current,
+                help="Writes these values into the request and sizes it again.",
+            )
     _draw(view, required_capacity_table(plan))
     st.subheader("Ingest time", anchor=False)
     look.note(ingest_text(plan.ingest))
@@ -54,7 +68,7 @@ def show(view: View) -> None:
         st.subheader("Checkpoints and validation", anchor=False)
         _draw(view, checkpoints_table(plan.checkpoints))
         _draw(view, validation_table(plan.validations))
-    _copies(view, plan)
+    _copies(view, key, plan)
     _draw(view, assumptions_table(plan), "Assumptions")
     with st.expander("Questions to the vendor about writing"):
         look.notes(questions(plan))
@@ -70,14 +84,14 @@ def _draw(view: View, table: Table | None, fold: str = "") -> None:
         look.table(table, view.catalog.sources)
 
 
-def _copies(view: View, plan: DataPlan) -> None:
+def _copies(view: View, answer_key: str, plan: DataPlan) -> None:
     """Copies on the local drives of the servers, with a chart of the break-even where there is one."""
     if not plan.copies:
         return
     st.subheader("Copy to local drives first", anchor=False)
     look.notes([copy_text(one) for one in plan.copies])
     for number, one in enumerate(plan.copies):
-        look.chart(_spec(view.key, number, look.palette().name, one))
+        look.chart(_spec(answer_key, number, look.palette().name, one))
     _draw(view, copies_table(plan.copies))
 
 

@@ -1,6 +1,7 @@
 """A question of the page What-if: queue waits for another team, wait target or number of servers."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -38,42 +39,38 @@ def show(view: View) -> None:
     """Draw the question."""
     assert view.result is not None
     st.header("Team and queue waits", anchor=False)
-    team = view.result.request.team
-    if team is None:
-        _empty(view)
-        return
+    is_assumed, tried = view.result.request.team is None, _with_team(view.result)
+    team = tried.request.team
+    assert team is not None
+    if is_assumed:
+        st.info(
+            f"The request has no team; an assumed one of {team.data_scientists} data scientists is tried. The request "
+            "and its design stay as they are until the team is applied."
+        )
     change = _inputs(team, view)
     try:
-        base = _answer(view.key, TeamChange(), view.result, view.catalog)
-        now = _answer(view.key, change, view.result, view.catalog)
+        base = _answer(view.key, TeamChange(), tried, view.catalog)
+        now = _answer(view.key, change, tried, view.catalog)
     except (SizerError, ValueError) as error:
         st.warning(shown(sentences(str(error))), icon=":material/block:")
-        _buttons(view, team, change)
+        _buttons(view, team, change, is_assumed=is_assumed)
         return
     if base is None or now is None:
         st.info("This design contains parts that are no longer in the catalogue; it cannot be varied.")
         return
     _figures(now, base)
-    _buttons(view, team, change)
+    _buttons(view, team, change, is_assumed=is_assumed)
     _answered(view, change, now)
     with st.expander("Assumptions"):
         look.notes(tuple(assumptions(now)))
 
 
-def _empty(view: View) -> None:
-    st.info(
-        "The request has no team. A team defines how many people share the cluster, which jobs they start and how "
-        "often, and how long a job may wait."
-    )
-    st.button(
-        "Add an assumed team to the request",
-        on_click=team_form.begin,
-        key="team-question/enter",
-        icon=":material/group_add:",
-        disabled=not view.is_current,
-        help="Sizes the request again, with ten data scientists, their trainings and notebooks, editable on the page "
-        "Requirements. Undo removes them.",
-    )
+def _with_team(result: SizingResult) -> SizingResult:
+    """The answer, with an assumed team where its request has none: its design is that of the request as it is."""
+    if result.request.team is not None:
+        return result
+    team = Team.model_validate(team_form.start(result.request.model_dump(exclude_none=True)))
+    return replace(result, request=result.request.model_copy(update={"team": team}))
 
 
 class _SliderValues(NamedTuple):
@@ -176,7 +173,7 @@ def _answered(view: View, change: TeamChange, now: TeamAnswer) -> None:
     look.chart(reads)
     demand = demand_table(now)
     if demand is None:
-        look.note("No job has a workload, so the read rate is not known.")
+        look.note("No job has a workload that its GPUs hold, so the read rate is not known.")
     else:
         look.table(demand, sources)
     st.subheader("Jobs and GPUs", anchor=False)
@@ -208,9 +205,9 @@ def _specs(
     return waits, reads
 
 
-def _buttons(view: View, team: Team, change: TeamChange) -> None:
+def _buttons(view: View, team: Team, change: TeamChange, *, is_assumed: bool) -> None:
     """Reset the sliders, or write their values into the request."""
-    values = _team_values(change)
+    values = [*(["an assumed team"] if is_assumed else []), *_team_values(change)]
     with st.container(horizontal=True, gap="small"):
         st.button(
             "Reset the sliders",
@@ -223,7 +220,7 @@ def _buttons(view: View, team: Team, change: TeamChange) -> None:
             "Apply to the request",
             icon=":material/check:",
             on_click=_take,
-            args=(team, change),
+            args=(team, change, is_assumed),
             disabled=not values or not view.is_current,
             key="team-question/take",
             help="Writes these values into the request and sizes it again.",
@@ -246,8 +243,10 @@ def _reset() -> None:
     stored.update(places={}, version=stored["version"] + 1)
 
 
-def _take(team: Team, change: TeamChange) -> None:
+def _take(team: Team, change: TeamChange, is_assumed: bool) -> None:
     """Write the values into the request, as a person would type them."""
+    if is_assumed:
+        state.put(("team",), team_form.start(state.draft()))
     values: Mapping[str, Any] = {
         "data_scientists": change.data_scientists,
         "wait_s": None if change.wait_s is None else written(SECONDS, change.wait_s),

@@ -5,11 +5,22 @@ import json
 import numpy as np
 import pytest
 
+from sizer.base.errors import RequestError
+from sizer.export.design_json import design_document
+from sizer.physical.losses import Remaining
 from sizer.present.charts import scaling_chart
 from sizer.present.training_charts import accuracy_chart
+from sizer.questions.failures.after_loss import HardwareAfterLoss, rate_shares, target_probabilities
+from sizer.questions.failures.analysis import failure_cases
+from sizer.questions.failures.export import failures_document
+from sizer.questions.scale.analysis import scale_comparison
+from sizer.questions.scale.export import scale_document
+from sizer.questions.what_if.along_input import fixed_design_along
 from sizer.questions.what_if.varied_input import SERVERS, fixed_design_inputs
 from sizer.sizing.constraints.team_jobs import job_facts
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.design.smaller_sizes import smaller_sizes
+from sizer.sizing.stages import evaluate
 from sizer.workload.team import Team
 from tests.factories.examples import catalog, sized
 
@@ -61,3 +72,75 @@ def test_a_job_whose_gpus_do_not_hold_its_model_reads_nothing():
     small, large = job_facts(team, [model.work], [model.platform], model.run.cols, catalog(), model.calibration)
     assert (float(small.samples_per_s[0]), float(small.mean_bytes_per_s[0])) == (0.0, 0.0)
     assert float(large.samples_per_s[0]) > 1000
+
+
+def on_design():
+    """A model of 70 billion parameters on its design: 1.1 TB of state on GPUs of 80 GB takes two servers at least."""
+    (model,) = EvaluatedDesign(sized("llama-70b-dgx-h100"), catalog()).workloads
+    return model
+
+
+def test_servers_that_do_not_hold_the_model_have_no_rate_and_meet_no_target():
+    model = on_design()
+    run = model.run_on(1)
+    assert float(run.warm.gpu.median[0]) == 0.0
+    for target in ({"gpus_busy": 8}, {"samples_per_s": 1.0}, {"time_to_train_s": "900 d"}):
+        run = model.asked(target=target).run_on(1)
+        assert float(evaluate.probability(run.warm, run.cold, run.need)[0]) == 0.0
+
+
+def test_a_size_that_does_not_hold_the_model_is_no_smaller_size():
+    model = on_design()
+    fewest = int(next(one for one in fixed_design_inputs(model) if one.key == SERVERS).values[0])
+    rest = (model.storage_nodes, model.gateway_bytes_per_s, model.catalog, model.calibration)
+    counts = [
+        [size.n_servers for size in smaller_sizes(model.request, model.work, model.platform, n, *rest, is_open=False)]
+        for n in (fewest, fewest + 1, fewest + 2)
+    ]
+    assert counts == [[], [fewest], [fewest + 1, fewest]]
+
+
+def test_a_job_that_the_remaining_gpus_do_not_hold_stops():
+    model, answer = on_design(), sized("llama-70b-dgx-h100").design.workloads[0]
+    whole, one_server = (Remaining(n, 1.0, True, 1.0, model.storage_nodes, 1.0, 1.0) for n in (model.n_servers, 1))
+    left = [HardwareAfterLoss(one_server), HardwareAfterLoss(whole, 1), HardwareAfterLoss(whole)]
+    assert rate_shares(model, answer, whole, left) == pytest.approx(
+        [0.0, rate_shares(model, answer, whole, left)[1], 1]
+    )
+    assert target_probabilities(model, left[:1]) == [0.0]
+
+
+def test_arrangements_that_do_not_hold_the_model_are_not_compared():
+    evaluated = EvaluatedDesign(sized("llama-70b-dgx-h100"), catalog())
+    with pytest.raises(RequestError, match="too little GPU memory"):
+        scale_comparison(evaluated, 8)
+
+
+def physical(value, key: str = "") -> list[tuple[str, float]]:
+    """All rates and times of a document, by their keys."""
+    if isinstance(value, dict):
+        return [found for name, inside in value.items() for found in physical(inside, f"{key}.{name}")]
+    if isinstance(value, list):
+        return [found for inside in value for found in physical(inside, key)]
+    is_physical = any(part.endswith("_s") or part in {"throughput", "stage_capacity"} for part in key.split("."))
+    return [(key, float(value))] if is_physical and isinstance(value, int | float) else []
+
+
+@pytest.mark.parametrize("name", LANGUAGE)
+def test_no_rate_of_what_does_not_fit_reaches_a_document_or_a_map(name):
+    result = sized(name)
+    evaluated = EvaluatedDesign(result, catalog())
+    documents = (
+        design_document(result),
+        scale_document(scale_comparison(evaluated), catalog()),
+        failures_document(result, failure_cases(evaluated), None),
+    )
+    found = [one for document in documents for one in physical(json.loads(json.dumps(document, default=float)))]
+    assert len(found) > 100
+    assert not [(key, number) for key, number in found if 0 < number < 1e-6]
+    assert not [(key, number) for key, number in found if key.endswith("time_s") and number > 1e9]
+    (model,) = evaluated.workloads
+    (x,) = (one for one in fixed_design_inputs(model) if one.key == SERVERS)
+    rates = fixed_design_along(model, x, {})
+    assert (rates.rate.value > 1).all()
+    assert rates.time_s is None or (rates.time_s < 1e9).all()

@@ -167,12 +167,12 @@ def ask(page: "Page", customer: Customer) -> None:
         button = question.get_by_role("button", name=label, exact=True)
         button.wait_for(timeout=60_000)
         settled(page)
-        assert page.get_by_text("Showing the previous result.").is_visible()
+        assert page.get_by_text("Previous result: ").is_visible()
         shot(page, customer, f"1-question-{number + 1}")
         button.click()
     question.wait_for(state="detached", timeout=60_000)
     settled(page)
-    assert page.get_by_text("Showing the previous result.").count() == 0
+    assert page.get_by_text("Previous result: ").count() == 0
     chips = page.locator(".st-key-chips").inner_text()
     assert [words for words in customer.chips if words not in chips] == []
     assert page.get_by_text("Not understood:").count() == 0
@@ -191,7 +191,7 @@ def change(page: "Page", customer: Customer) -> None:
     page.wait_for_function("() => document.querySelector('.st-key-chips') === null", timeout=60_000)
     settled(page)
     assert page.get_by_role("textbox", name="Describe the need").input_value() == ""
-    assert page.get_by_text("Showing the previous result.").count() == 0
+    assert page.get_by_text("Previous result: ").count() == 0
     if label != "Name":
         assert page.locator(".st-key-headline").inner_text() != before
     assert_clean(page)

@@ -1,13 +1,14 @@
 """The data on the storage: its fields on the page Requirements and its question on the page What-if."""
 
 import tomllib
+from copy import deepcopy
 
 from streamlit.testing.v1 import AppTest
 
 from sizer.base.resources import data_dir
 from sizer.workload.data import DataRequest
 from sizer.workload.request import SizingRequest
-from tests.ui.pages import assert_healthy, html_of, opened, said, to_page, unfold, widget
+from tests.ui.pages import assert_healthy, figures, html_of, opened, said, to_page, unfold, widget
 from tests.ui.questions.test_what_if import assert_well, charts, page_text
 
 SEND = "Apply data settings"
@@ -71,10 +72,17 @@ def test_a_size_with_a_wrong_unit_is_said_beside_its_field():
     assert "raw_sample_bytes" not in text
 
 
-def test_a_silent_request_is_answered_and_a_start_offered():
+def test_data_of_a_silent_request_are_tried_and_change_nothing_until_they_are_applied():
     app = asked("dgx1-f800-resnet50")
     assert "Required capacity" in page_text(app)
-    widget(app.button, "Add assumed snapshots, reserve and checkpoints to the request").click().run()
+    before, request = figures(app), deepcopy(app.session_state.draft)
+    assert "Snapshots" not in page_text(app)
+    widget(app.toggle, "Try assumed snapshots, reserve and checkpoints").set_value(True).run()
+    assert_well(app)
+    assert "Snapshots" in page_text(app)
+    assert (figures(app), app.session_state.draft) == (before, request)
+    assert data_request_of(app) == DataRequest()
+    widget(app.button, "Apply to the request").click().run()
     assert_well(app)
     data = data_request_of(app)
     assert (data.snapshot_share, data.reserve_share, data.checkpoints_kept) == (0.2, 0.5, 10)

@@ -1,13 +1,14 @@
 """The team that shares the cluster: its fields on the page Requirements and its question on the page What-if."""
 
 import tomllib
+from copy import deepcopy
 
 import pytest
 
 from sizer.base.resources import data_dir
 from sizer.workload.request import SizingRequest
 from sizer.workload.team import Team
-from tests.ui.pages import assert_healthy, html_of, opened, said, to_page, unfold, widget
+from tests.ui.pages import assert_healthy, figures, html_of, opened, said, to_page, unfold, widget
 
 
 def with_team():
@@ -130,12 +131,18 @@ def move(app, kind, label, value):
     assert not app.warning
 
 
-def test_without_a_team_the_question_offers_one():
+def test_a_team_of_a_request_without_any_is_tried_and_changes_nothing_until_it_is_applied():
     app = asked("")
-    assert app.info
-    widget(app.button, "Add an assumed team to the request").click().run()
+    before, request = figures(app), deepcopy(app.session_state.draft)
+    assert any("assumed" in one.value for one in app.info)
+    assert metric(app, "Servers needed for the waits")[0]
+    move(app, app.slider, "Data scientists", 15)
+    assert "team" not in app.session_state.draft
+    assert (figures(app), app.session_state.draft) == (before, request)
+    widget(app.button, "Apply to the request").click().run()
     assert not app.exception
-    assert app.session_state.draft["team"]["data_scientists"] == 10
+    assert app.session_state.draft["team"]["data_scientists"] == 15
+    assert [job["kind"] for job in app.session_state.draft["team"]["job"][1:]] == ["notebook"]
     assert metric(app, "Servers needed for the waits")[0]
 
 
