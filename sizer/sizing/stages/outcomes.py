@@ -234,20 +234,12 @@ def _lengths(
     if not widths.any():
         epochs, widths = epochs[:1], widths[:1]
     if float(start_up.high) < _SHORT_START_UP * time_s:
-        left = np.full(epochs.shape, time_s - float(start_up.value))
-    else:
-        starts, _ = _equally_likely(Capacity.of_estimate(start_up), _LENGTHS)
-        rest = np.maximum(time_s - starts, 0.0).reshape(1, -1, *(1,) * len(shape))
-        each, rest = np.broadcast_arrays(epochs[:, None], rest)
-        each, rest = (part.reshape(-1, *shape) for part in (each, rest))
-        with np.errstate(divide="ignore"):
-            order = np.argsort(each / rest, axis=0)
-        each, rest = (np.take_along_axis(part, order, axis=0) for part in (each, rest))
-        # Of every group that is alike, the middle one.
-        middle = ((np.arange(_LENGTHS) + 0.5) * len(each) / _LENGTHS).astype(np.int64)
-        epochs, left = each[middle], rest[middle]
-        widths = np.zeros(epochs.shape)
-    return epochs, left, widths
+        return epochs, np.full(epochs.shape, time_s - float(start_up.value)), widths
+    # As many outcomes as the time of a short training is known by: every length with every start.
+    starts, _ = _equally_likely(Capacity.of_estimate(start_up), _LENGTHS**2 // len(epochs))
+    left = np.maximum(time_s - starts, 0.0).reshape(1, -1, *(1,) * len(shape))
+    each, left = (part.reshape(-1, *shape) for part in np.broadcast_arrays(epochs[:, None], left))
+    return each, left, np.zeros(each.shape)
 
 
 def _equally_likely(quantity: Capacity, n: int) -> tuple[Floats, Floats]:
