@@ -10,13 +10,12 @@ import pytest
 
 from sizer.calibrate.calibration import load_calibration
 from sizer.calibrate.fit.comparison import compare_fits
-from sizer.calibrate.notes import CalibrationNote, FitNote
+from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import COLUMNS, load_observations, read_rows
 from sizer.calibrate.parameters import prior_of
 from sizer.calibrate.predict import predict, predict_all
 from sizer.catalog.loader import shipped_catalog
 from sizer.evidence.validation_text import comparison_text
-from sizer.present.text.calibration import note_text
 
 RATE = {
     "id": "x",
@@ -112,15 +111,6 @@ def test_where_it_extrapolates_is_said(catalog, calibration):
     notes = {one.kind: one.values for one in predict(beyond, catalog, calibration).notes}
     assert notes[FitNote.MORE_GPUS][-1] == 512
     assert notes[FitNote.BATCH_OUTSIDE][-1] == 4096
-
-
-@pytest.mark.parametrize(
-    ("least", "most", "words"), [(3072, 3072, "with 3,072 samples"), (32, 256, "with 32 to 256 samples")]
-)
-def test_one_published_batch_is_no_range(least, most, words):
-    text = note_text(CalibrationNote(FitNote.BATCH_OUTSIDE, ("GNMT", least, most, "mixed", 4096)))
-    assert words.replace(",", "") in text.replace(",", "")
-    assert "4096" in text.replace(",", "")
 
 
 def test_three_kinds_of_spread_make_the_interval(catalog, calibration):

@@ -92,12 +92,3 @@ def test_what_lies_beyond_the_axis_stands_at_its_end_as_a_triangle():
     end = max(one["x"] for one in values_of(spec, "point"))
     assert [one["name"] for one in values_of(spec, "point") if one["shape"] == "triangle-right"] == ["far"]
     assert end <= 2
-
-
-def test_coverage_names_the_group_that_holds_too_little():
-    good = [row(100, 101, id=str(n)) for n in range(20)]
-    bad = [row(100, 200, id=str(n), task="inference") for n in range(20)]
-    groups = facts.accuracies([*good, *bad], facts.kind_name)
-    title = evidence_charts.coverage_finding(groups).replace("\u00a0", " ")
-    assert title == "One of 2 groups is clearly below the nominal 90\u202f%: Inference: rate"
-    assert "no group" in evidence_charts.coverage_finding(groups[1:]).lower()

@@ -19,6 +19,7 @@ from tests.factories.answers import (
     training_answer,
 )
 from tests.factories.catalogue import (
+    APOLLO,
     C4140,
     D4040,
     DL360,
@@ -28,7 +29,6 @@ from tests.factories.catalogue import (
     SB7800,
     SX6036,
     WEKA,
-    XL270D,
     tier,
 )
 
@@ -79,7 +79,7 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
             gateways=1,
             uplinks=3,
         ),
-        network("storage back end", "40gbe", "d4040", 8, leaves=2, free=56),
+        network("storage back end", "40gbe", "celestica-d4040", 8, leaves=2, free=56),
         network("management", "1gbe", "s3048-on", 10, free=38),
     )
     design = DesignAnswer(
@@ -96,7 +96,7 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
                 ("storage chassis", "storage", "isilon-f800", 1),
                 ("compute leaf switch", "network", "sb7800", 1),
                 ("gateway", "network", "sx6036", 1),
-                ("back-end switch", "network", "d4040", 2),
+                ("back-end switch", "network", "celestica-d4040", 2),
                 ("management switch", "network", "s3048-on", 1),
                 ("compute cable", "cable and optic", "mcp1600-e", 5),
             ],
@@ -108,7 +108,7 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
             raw=192e12,
             front_end=20e9,
             gateway=20.4e9,
-            unknown_power=("d4040",),
+            unknown_power=("celestica-d4040",),
             weight=190.0,
         ),
         plan=plan("c4140", "isilon-f800", "edr", n, 4),
@@ -136,7 +136,7 @@ def apollo_design(req: SizingRequest, workloads: tuple[WorkloadAnswer, ...]) -> 
     )
     return DesignAnswer(
         platform=platform_with(
-            server=XL270D, storage=WEKA, storage_server=DL360, fabric_switch=SB7800, head_node=R740XD
+            server=APOLLO, storage=WEKA, storage_server=DL360, fabric_switch=SB7800, head_node=R740XD
         ),
         n_servers=4,
         n_gpus=32,
@@ -144,19 +144,19 @@ def apollo_design(req: SizingRequest, workloads: tuple[WorkloadAnswer, ...]) -> 
         workloads=workloads,
         tiers=tier(WEKA, 8, max(answer.dataset_bytes for answer in workloads), 82e12),
         quantities=quantities(
-            [("GPU server", "compute", "apollo-6500-xl270d", 4), ("storage server", "storage", "dl360-gen10", 8)],
+            [("GPU server", "compute", "apollo-6500", 4), ("storage server", "storage", "dl360-gen10", 8)],
             nets,
             rack_units=28.0,
             racks=1,
             typical=15_800.0,
             maximum=19_900.0,
             raw=123e12,
-            unknown_weight=("apollo-6500-xl270d",),
+            unknown_weight=("apollo-6500",),
         ),
         plan=plan("apollo-6500", "wekaio", "edr", 4, 8),
         bill=bill(
             [
-                line("1.1", "compute", "apollo-6500-xl270d", "HPE", "Apollo 6500 Gen10, 8 × V100-SXM2 16 GB", 4),
+                line("1.1", "compute", "apollo-6500", "HPE", "Apollo 6500 Gen10, 8 × V100-SXM2 16 GB", 4),
                 line("3.1", "storage", "dl360-gen10", "HPE", "ProLiant DL360 Gen10 with NVMe", 8),
             ]
         ),

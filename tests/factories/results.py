@@ -45,7 +45,7 @@ def nine_dgx1() -> SizingResult:
     req = request(
         "Training cluster for driver assistance",
         [RESNET_WORKLOAD],
-        platforms={"storage": ["isilon-f800", "wekaio-dl360"]},
+        platforms={"storage": ["isilon-f800", "wekaio"]},
         limits={"racks": 4, "rack_power_w": "17.3 kW"},
     )
     answer = training_answer(
@@ -75,7 +75,7 @@ def nine_dgx1() -> SizingResult:
             free=28,
             over=1.0,
         ),
-        network("storage back end", "40gbe", "d4040", 16, leaves=2, free=48),
+        network("storage back end", "40gbe", "celestica-d4040", 16, leaves=2, free=48),
         network("management", "1gbe", "s3048-on", 31, free=17),
     )
     design = DesignAnswer(
@@ -93,7 +93,7 @@ def nine_dgx1() -> SizingResult:
                 ("storage chassis", "storage", "isilon-f800", 2),
                 ("compute leaf switch", "network", "sn2700", 4),
                 ("compute spine switch", "network", "sn2700", 2),
-                ("back-end switch", "network", "d4040", 2),
+                ("back-end switch", "network", "celestica-d4040", 2),
                 ("management switch", "network", "s3048-on", 1),
                 ("compute cable", "cable and optic", "mcp1600-c", 36),
                 ("inter-switch cable", "cable and optic", "mcp1600-c", 56),
@@ -103,8 +103,8 @@ def nine_dgx1() -> SizingResult:
                 ("rack PDU", "rack and power", "ap8886", 6),
             ],
             nets,
-            unknown_power=("d4040", "s3048-on"),
-            unknown_weight=("d4040",),
+            unknown_power=("celestica-d4040", "s3048-on"),
+            unknown_weight=("celestica-d4040",),
         ),
         plan=plan("dgx-1", "isilon-f800", "100gbe", 9, 8),
         bill=bill(
@@ -122,7 +122,7 @@ def nine_dgx1() -> SizingResult:
                 ),
                 line("3.1", "storage", "isilon-f800", "Dell EMC", "Isilon F800 chassis, 60 × 3.2 TB SSD", 2),
                 line("4.1", "network", "sn2700", "Mellanox", "SN2700, 32 × 100 GbE", 6, sku="MSN2700-CS2F"),
-                line("4.2", "network", "d4040", "Celestica", "D4040 back-end switch", 2),
+                line("4.2", "network", "celestica-d4040", "Celestica", "D4040 back-end switch", 2),
                 line("4.3", "network", "s3048-on", "Dell EMC", "S3048-ON, 48 × 1 GbE", 1, sku="210-AEDP"),
                 line(
                     "5.1",

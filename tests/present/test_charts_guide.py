@@ -130,14 +130,6 @@ def test_finding_on_the_demand(need_gb, said):
     assert all(part in title(demand_chart(reads, design)) for part in said)
 
 
-def test_a_cached_data_set_and_a_rate_that_nobody_gives():
-    result = sized(Path("examples/small-team.toml"))
-    chart = demand_chart(result.design.workloads[0], result.design)
-    assert "of the line rate; HNAS has no published read rate" in title(chart)
-    assert any(text.startswith("nothing") for text in texts(chart))
-    assert len(rows(chart, "fill")) == 3
-
-
 def test_local_drives_are_counted_by_the_server():
     """DGX-1 with its SSDs: 1.28 GB/s in each of two servers, no line rate."""
     design = asked(2, 0, storage="dgx1-ssd")
@@ -215,16 +207,6 @@ def test_both_ends_on_one_side_are_named_apart():
     chart = tornado_chart(sensitivity(influence("Precision", 1500, 1900)), UNIT)
     left, right = rows(chart, "base")
     assert left["text_at"] == 1000  # on the other side of the base
-
-
-def test_servers_are_said_where_they_differ():
-    one = influence("Rate", 800, 1300, low_servers=11, high_servers=9)
-    same = influence("Batch", 900, 1100, low_servers=9, high_servers=9)
-    chart = tornado_chart(sensitivity(one, same), UNIT)
-    bars = rows(chart, "base")
-    assert bars[0]["text"].endswith("\n11 servers")
-    assert bars[1]["text"].endswith("\n9 servers")
-    assert "server" not in bars[2]["text"]
 
 
 def test_times_are_drawn_in_hours():

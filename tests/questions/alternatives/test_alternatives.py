@@ -9,7 +9,6 @@ import pytest
 from sizer.base.errors import InfeasibleError
 from sizer.catalog.model import Catalog
 from sizer.catalog.price_books import Price
-from sizer.present.text.comparison import changes
 from sizer.questions.alternatives.analysis import (
     MissingReason,
     Neighbour,
@@ -26,7 +25,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from tests.factories.examples import EXAMPLES, ROOT, catalog, most_in, sized
+from tests.factories.examples import EXAMPLES, catalog, most_in, sized
 
 
 @cache
@@ -234,14 +233,3 @@ def test_a_point_beyond_every_target_has_no_request():
     point = max(result.pareto, key=lambda one: one.n_servers)
     with pytest.raises(InfeasibleError, match="another stage limits before"):
         description(point, EvaluatedDesign(result, catalog()))
-
-
-def test_changes_name_target_and_platform_in_words():
-    before = SizingRequest.from_file(ROOT / "examples" / "dgx1-f800-resnet50.toml")
-    target = before.workload[0].target.model_copy(update={"samples_per_s": 60_000.0})
-    work = before.workload[0].model_copy(update={"target": target})
-    said = changes(
-        before, before.model_copy(update={"workload": (work,)}), sized("dgx1-f800-resnet50").design, catalog()
-    )
-    assert said == "At least 60\u202f000\u202fimages/s instead of at least 52\u202f000\u202fimages/s."
-    assert changes(before, before, sized("dgx1-f800-resnet50").design, catalog()) == "The request does not change."

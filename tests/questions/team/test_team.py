@@ -12,8 +12,6 @@ from sizer.perf.scheduling import WEEK_S
 from sizer.questions.team.analysis import TeamAnswer, TeamModel, team_answer, team_model
 from sizer.questions.team.text import assumptions
 from sizer.sizing.best_design import best_design
-from sizer.sizing.constraints import job_mix
-from sizer.sizing.constraints import team_simulation as team_runs
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.limits import Limit
 from sizer.sizing.project import project
@@ -209,15 +207,6 @@ def test_more_servers_start_no_fewer_jobs_in_time():
     for small, large in zip(answer().runs, answer().runs[1:], strict=False):
         for before, after in zip(small.kinds, large.kinds, strict=True):
             assert after.share_within >= before.share_within - before.share_error - 1e-9
-
-
-def test_the_same_request_gives_the_same_bytes():
-    first = model().on(5)
-    team_runs.simulated.cache_clear()
-    job_mix.draw_jobs.cache_clear()
-    again = model().on(5)
-    assert first.kinds == again.kinds
-    assert first.demand.levels_bytes_per_s.tobytes() == again.demand.levels_bytes_per_s.tobytes()
 
 
 def test_too_many_jobs_are_refused_with_the_way_out():
