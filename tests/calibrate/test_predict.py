@@ -1,7 +1,5 @@
 """Predictions of rows that the catalogue does not know by name, and what a new calibration moved."""
 
-import csv
-import io
 import math
 from dataclasses import replace
 
@@ -11,33 +9,12 @@ import pytest
 from sizer.calibrate.calibration import load_calibration
 from sizer.calibrate.fit.comparison import compare_fits
 from sizer.calibrate.notes import FitNote
-from sizer.calibrate.observations import COLUMNS, load_observations, read_rows
+from sizer.calibrate.observations import load_observations, read_rows
 from sizer.calibrate.parameters import prior_of
 from sizer.calibrate.predict import predict, predict_all
 from sizer.catalog.loader import shipped_catalog
 from sizer.evidence.validation_text import comparison_text
-
-RATE = {
-    "id": "x",
-    "source": "nobody-2021",
-    "where": "p. 1",
-    "basis": "table",
-    "task": "training",
-    "dnn": "resnet50",
-    "framework": "mxnet",
-    "software": "MXNet NGC 19.07 + DALI",
-    "precision": "mixed",
-    "batch_per_gpu": "192",
-    "gpu": "v100-sxm2-16gb",
-    "server": "dgx-1",
-    "servers": "1",
-    "gpus": "8",
-    "loader": "dali",
-    "data": "real",
-    "quantity": "samples_per_s",
-    "value": "10000",
-}
-
+from tests.factories.observations import observation_text
 
 ISILON = {
     "framework": "tensorflow",
@@ -57,11 +34,7 @@ def calibration():
 
 
 def row(**changes):
-    out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, restval="")
-    writer.writeheader()
-    writer.writerow({**RATE, **changes})
-    return read_rows(out.getvalue(), "x.csv")[0]
+    return read_rows(observation_text(**changes), "x.csv")[0]
 
 
 @pytest.mark.parametrize(
@@ -77,8 +50,6 @@ def row(**changes):
 )
 def test_names_of_others_are_predicted_with_a_wider_interval(catalog, calibration, changes):
     known, other = (predict(one, catalog, calibration) for one in (row(), row(**changes)))
-    assert known.estimate is not None
-    assert other.estimate is not None, other.status
     per_gpu = float(other.estimate.value) / int(changes.get("gpus", 8))
     assert 400 < per_gpu < 2000  # ResNet-50 in half precision on one V100: 600 to 1,400 images/s were published
     assert other.estimate.log_sd >= known.estimate.log_sd * 0.999

@@ -67,7 +67,6 @@ class Page(HTMLParser):
 
 def cells(table: Table | None) -> list[list[str]]:
     """Texts of a table."""
-    assert table is not None
     return [[re.sub(r"[\u202f\u00a0]", " ", cell.text) for cell in line.cells] for line in table.rows]
 
 
@@ -236,7 +235,6 @@ def test_rows_of_an_answer_are_its_evidence():
         == "3 of 3 published runs nearby are inside the 90\u202f% interval"
     )
     chart = answer_parity_chart(answer)
-    assert chart is not None
     labels = {one["text"].replace("\u00a0", " ") for one in values_of(chart.to_dict(), "text")}
     assert labels == {"72 GPUs", "4 GPUs", "32 GPUs"}
 

@@ -60,7 +60,6 @@ def test_storage_is_judged_by_its_published_rates(resnet, found):
 
 def test_gradients_decide_the_fabric_and_not_the_reads(found):
     fabric = found.fabric
-    assert fabric is not None
     # 25.6 M parameters (resnet50), two bytes each in mixed precision.
     assert fabric.gradient_bytes == pytest.approx(51.2e6, rel=0.01)
     assert [(option.kind.id, option.n_ports) for option in fabric.slower] == [
@@ -156,7 +155,6 @@ def test_a_design_that_hardly_keeps_the_budget_is_rejected_for_it():
 
 def test_the_next_larger_option_reaches_what_is_usually_asked(even):
     surer = surer_design(even.request, even.design, catalog())
-    assert surer is not None
     assert surer.n_servers > even.design.n_servers
     assert surer.platform.key == even.design.platform.key
     assert surer.probability >= 0.9

@@ -94,7 +94,6 @@ def test_charts_take_both_palettes_and_the_width_of_their_place(palette):
         epoch_chart(answer, palette, "container"),
         accuracy_chart(answer, palette=palette, width="container"),
     ):
-        assert chart is not None
         spec = chart.to_dict(validate=False)
         assert spec["width"] == "container"
         assert spec["config"]["background"] == palette.background

@@ -84,9 +84,7 @@ def test_around_the_clock_one_kind_waits_as_erlang_says():
     """24 hours, 7 days, exponential durations: nothing differs from M/M/c."""
     asked = request({**NOTEBOOK, "gpus": 2, "jobs_a_day": 40}, team={"hours_a_day": 24, "days_a_week": 7})
     found = team_answer(EvaluatedDesign(size(asked, catalog()), catalog()))
-    assert found is not None
     erlang = found.erlang
-    assert erlang is not None
     assert erlang.is_exact
     assert erlang.load == pytest.approx(5.0)  # 40 a day of 3 h
     kind = found.run.kinds[0]
@@ -104,8 +102,6 @@ def test_erlang_at_the_working_hour_rate_is_an_upper_reading(hours):
     """Arrivals that stop at night are a part of those that never stop: nobody waits longer for them."""
     asked = request({**NOTEBOOK, "duration_s": hours * 3600, "jobs_a_day": 24 / hours})
     found = team_answer(EvaluatedDesign(size(asked, catalog()), catalog()))
-    assert found is not None
-    assert found.erlang is not None
     assert not found.erlang.is_exact
     kind = found.run.kinds[0]
     assert kind.share_within >= found.erlang.share_within - 4 * kind.share_error - 1e-3
@@ -147,7 +143,6 @@ def test_storage_carries_the_share_of_the_time_asked_for():
     alone = size(asked.model_copy(update={"team": None}), catalog()).design.storage_nodes
     result = size(asked, catalog())
     found = team_answer(EvaluatedDesign(result, catalog()))
-    assert found is not None
     assert result.design.storage_nodes > alone
     capacity = found.read_capacity
     assert capacity.bytes_per_s >= capacity.asked_bytes_per_s == found.run.demand.asked_bytes_per_s
@@ -171,7 +166,6 @@ def test_a_job_takes_as_long_as_its_workload_on_a_cluster_of_its_gpus():
     job = team_model(EvaluatedDesign(size(asked, catalog()), catalog())).jobs[0]
     alone = project(asked, catalog(), server="c4140", servers=1, storage="isilon-f800", storage_nodes=40)
     time = alone.workloads[0].time
-    assert time is not None
     # The projection's first epoch is slower by what storage may take from it, here within its rounding.
     assert job.duration_s == pytest.approx(float(time.total_s.value), rel=0.01)
     assert job.cold_bytes_per_s == pytest.approx(float(alone.workloads[0].cold_storage_bytes_per_s.value), rel=0.01)
@@ -228,7 +222,6 @@ def test_jobs_that_always_run_are_all_placed():
     ]
     result = size(request(*standing), catalog())
     found = team_answer(EvaluatedDesign(result, catalog()))
-    assert found is not None
     assert result.design.n_servers == found.n_servers_for_waits == 6
     assert [kind.n_jobs for kind in found.run.kinds] == [2, 3]
     assert found.run.gpus_busy_fraction == pytest.approx(18 / 24)

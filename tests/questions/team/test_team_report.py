@@ -65,7 +65,6 @@ def answered(kinds: str, **team: float) -> TeamAnswer:
 
 
 def texts(table: Table | None) -> list[list[str]]:
-    assert table is not None
     return [[cell.text.replace("\u202f", " ").replace("\xa0", " ") for cell in row.cells] for row in table.rows]
 
 
@@ -161,7 +160,6 @@ def test_the_chapter_stands_where_a_team_is_and_the_guide_has_one_chart():
 def test_names_of_jobs_are_text_in_the_guide():
     result = sized("tn")
     team = result.request.team
-    assert team is not None
     bad = "<script>alert(1)</script>"
     jobs = (team.job[0].model_copy(update={"name": bad}), team.job[1])
     request = result.request.model_copy(update={"team": team.model_copy(update={"job": jobs})})

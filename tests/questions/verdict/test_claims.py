@@ -41,7 +41,6 @@ def told(name: str) -> tuple[Claim, ...]:
 
 def with_value(claim: Claim, value: float) -> SizingRequest:
     """The request that reverses a claim, with another value of the same key."""
-    assert claim.reversal is not None
     data = claim.reversal.request.model_dump(exclude_none=True)
     place = data
     for part in claim.reversal.input.path[:-1]:
@@ -89,7 +88,6 @@ def storage_idles(request: SizingRequest, result: SizingResult, claim: Claim) ->
     design = design_of(request, result)
     storage = design.platform.storage
     rate = storage.node_read_low_bytes_per_s or storage.node_read_high_bytes_per_s
-    assert rate is not None
     serves = node_limits(storage)[0] * rate.value
     return float(_answer(design, claim).storage_bytes_per_s.value) / serves <= 0.1
 

@@ -104,7 +104,6 @@ def test_the_excluding_choice_is_named() -> None:
     simplest = simplest_design(EvaluatedDesign(size(request, catalog()), catalog()))
     # The cheapest design need not be the simplest of those that are allowed.
     assert simplest.allowed.simplicity <= simplest.described
-    assert simplest.unrestricted is not None
     assert simplest.unrestricted.design.platform.storage.kind == "local"
     assert simplest.unrestricted.design.n_servers == 1
     assert "platforms.storage" in simplest.excluding_choices
