@@ -17,14 +17,7 @@ def fact(value: Any) -> Any:
     return Sourced[Any](value=value, basis="datasheet", source=GUIDE, where="specification table", note="")
 
 
-V100 = CATALOG.gpus["v100-sxm2-16gb"]
-DGX1, C4140, APOLLO, R740XD, DL360 = (
-    CATALOG.servers[name] for name in ("dgx-1", "c4140", "apollo-6500", "r740xd", "dl360-gen10")
-)
-F800, WEKA, HEAD_NFS = (CATALOG.storage[name] for name in ("isilon-f800", "wekaio", "head-node-nfs"))
-F800_ONE_PORT = F800.model_copy(update={"front_end_ports_per_node": fact(1)})
-SN2700, SB7800, D4040, S3048 = (CATALOG.switches[name] for name in ("sn2700", "sb7800", "celestica-d4040", "s3048-on"))
-SX6036, RACK, PDU = CATALOG.gateways["sx6036"], CATALOG.racks["ar3300"], CATALOG.pdus["ap8886"]
+DGX1, F800, WEKA = CATALOG.servers["dgx-1"], CATALOG.storage["isilon-f800"], CATALOG.storage["wekaio"]
 RESNET, GOOGLENET = CATALOG.dnns["resnet50"], CATALOG.dnns["googlenet"]
 IMAGENET, TENSORS = CATALOG.datasets["imagenet-tfrecord"], CATALOG.datasets["imagenet-tensors-uint8"]
 TENSORFLOW = Stack(

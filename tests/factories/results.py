@@ -12,12 +12,9 @@ from tests.factories.answers import (
     ASSUMPTIONS,
     RESNET_WORKLOAD,
     bill,
+    cluster,
     line,
-    network,
     pareto_points,
-    plan,
-    platform_with,
-    quantities,
     request,
     result,
     scaling,
@@ -25,14 +22,10 @@ from tests.factories.answers import (
     training_answer,
 )
 from tests.factories.catalogue import (
-    D4040,
-    DGX1,
+    CATALOG,
     F800,
     GOOGLENET,
     GUIDE,
-    HEAD_NFS,
-    LINKS,
-    SN2700,
     TENSORRT,
     TENSORS,
     tier,
@@ -62,51 +55,10 @@ def nine_dgx1() -> SizingResult:
         "decode",
         scaling(5_985, 8, 172_800, 18),
     )
-    nets = (
-        network(
-            "compute fabric",
-            "100gbe",
-            "sn2700",
-            52,
-            leaves=4,
-            spines=2,
-            cables=56,
-            used=164,
-            free=28,
-            over=1.0,
-        ),
-        network("storage back end", "40gbe", "celestica-d4040", 16, leaves=2, free=48),
-        network("management", "1gbe", "s3048-on", 31, free=17),
-    )
     design = DesignAnswer(
-        platform=platform_with(
-            server=DGX1, storage=F800, fabric=LINKS["100gbe"], fabric_switch=SN2700, back_end_switch=D4040
-        ),
-        n_servers=9,
-        n_gpus=72,
-        storage_nodes=8,
+        **cluster("dgx-1", "isilon-f800", "100gbe", 9, 8),
         workloads=(answer,),
         tiers=tier(F800, 8, answer.dataset_bytes, 336e12),
-        quantities=quantities(
-            [
-                ("GPU server", "compute", "dgx-1", 9),
-                ("storage chassis", "storage", "isilon-f800", 2),
-                ("compute leaf switch", "network", "sn2700", 4),
-                ("compute spine switch", "network", "sn2700", 2),
-                ("back-end switch", "network", "celestica-d4040", 2),
-                ("management switch", "network", "s3048-on", 1),
-                ("compute cable", "cable and optic", "mcp1600-c", 36),
-                ("inter-switch cable", "cable and optic", "mcp1600-c", 56),
-                ("storage cable", "cable and optic", "mc2210128-003", 16),
-                ("back-end cable", "cable and optic", "mc2210128-003", 16),
-                ("rack", "rack and power", "ar3300", 3),
-                ("rack PDU", "rack and power", "ap8886", 6),
-            ],
-            nets,
-            unknown_power=("celestica-d4040", "s3048-on"),
-            unknown_weight=("celestica-d4040",),
-        ),
-        plan=plan("dgx-1", "isilon-f800", "100gbe", 9, 8),
         bill=bill(
             [
                 line(
@@ -224,23 +176,9 @@ def single_server() -> SizingResult:
         storage_bytes_per_s=Estimate.exact(0.0),
     )
     design = DesignAnswer(
-        platform=platform_with(server=DGX1, storage=HEAD_NFS, fabric=LINKS["10gbe"], attachment="lan"),
-        n_servers=1,
-        n_gpus=8,
-        storage_nodes=0,
+        **cluster("dgx-1", "nfs-generic", "100gbe", 1, 0),
         workloads=(answer,),
-        tiers=tier(HEAD_NFS, 0, 148e9, 120e12),
-        quantities=quantities(
-            [("GPU server", "compute", "dgx-1", 1)],
-            (network("compute fabric", "10gbe", None, 0, leaves=0), network("management", "1gbe", None, 0, leaves=0)),
-            rack_units=4.0,
-            racks=1,
-            typical=2_600.0,
-            maximum=3_600.0,
-            raw=144e12,
-            weight=75.0,
-        ),
-        plan=plan("dgx-1", "nfs-generic", "100gbe", 1, 0),
+        tiers=tier(CATALOG.storage["nfs-generic"], 0, 148e9, 120e12),
         bill=bill([line("1.1", "compute", "dgx-1", "NVIDIA", "DGX-1 with 8 × V100-SXM2 16 GB", 1, "149000.00")]),
         probability=0.999,
         binding=Binding(BindingKind.SMALLEST),
