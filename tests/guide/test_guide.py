@@ -14,7 +14,6 @@ from sizer.base.errors import ReportError
 from sizer.base.estimate import Estimate
 from sizer.drawings.datapath import datapath
 from sizer.drawings.palette import DARK, LIGHT
-from sizer.drawings.parts import box_labels
 from sizer.drawings.shapes import Drawing, text_width, wrapped
 from sizer.drawings.topology import topology
 from sizer.guide.edition import Edition, Form
@@ -24,6 +23,7 @@ from sizer.present.charting import chart_svg
 from sizer.present.theme import css_variables, streamlit_theme
 from sizer.sizing.result import STAGES
 from tests import factories
+from tests.drawings.test_drawings_plan import assert_sound
 from tests.factories.examples import ROOT, catalog, sized
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -117,30 +117,9 @@ def drawings(name: str) -> list[Drawing]:
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_boxes_stay_inside_and_do_not_overlap(name):
+def test_boxes_stand_apart_with_their_text_inside_and_links_have_ends(name):
     for drawing in drawings(name):
-        boxes = list(drawing.boxes)
-        for box in boxes:
-            assert box.x >= 0
-            assert box.right <= drawing.width + 0.01
-            assert box.y >= 0
-            assert box.bottom <= drawing.height
-            for label in box_labels(box):
-                assert label.x + text_width(label.text, label.size, semibold=label.semibold) <= box.right
-                assert box.y <= label.y <= box.bottom
-        for i, one in enumerate(boxes):
-            for other in boxes[i + 1 :]:
-                apart_x = one.right <= other.x or other.right <= one.x
-                apart_y = one.bottom <= other.y or other.bottom <= one.y
-                assert apart_x or apart_y, (one.id, other.id)
-
-
-@pytest.mark.parametrize("name", RESULTS)
-def test_links_end_on_boxes_that_exist(name):
-    for drawing in drawings(name):
-        known = {box.id for box in drawing.boxes}
-        for link in drawing.links:
-            assert {link.source, link.target} <= known
+        assert_sound(drawing, name)
 
 
 @pytest.mark.parametrize(("name", "palette"), [*((name, LIGHT) for name in RESULTS), ("nine_dgx1", DARK)])

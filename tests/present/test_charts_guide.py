@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from sizer.base.estimate import Estimate
-from sizer.drawings.palette import DARK, LIGHT
+from sizer.drawings.palette import LIGHT
 from sizer.guide.storage_charts import demand_chart, ladder_chart
 from sizer.physical.capacity import CapacityStep, capacity_ladder
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.present.charting import Chart, chart_svg
 from sizer.present.training_charts import accuracy_chart, epoch_chart
-from sizer.questions.failures.charts import failure_chart
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Influence, Sensitivity
 from sizer.sizing.result import SizingResult
@@ -24,7 +23,7 @@ from sizer.workload.request import SizingRequest
 from tests.drawings.test_drawings_plan import asked
 from tests.factories.examples import catalog as shipped_catalog
 from tests.factories.examples import most_in
-from tests.present.chart_cases import UNIT, failure, first, marks, plain, rows, texts, title
+from tests.present.chart_cases import UNIT, first, marks, plain, rows, texts, title
 
 EXAMPLES = sorted(Path("examples").glob("*.toml"))
 
@@ -77,26 +76,6 @@ def test_charts_of_the_examples_say_their_finding_and_draw_it(path):
         assert "url(#" not in svg.replace("url(#c", ""), name  # clips only, under names of their own
         assert "Gradient" not in svg
         assert svg.count("<path") >= 3, name
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_charts_take_both_palettes_and_the_width_of_their_place(palette):
-    answer, design = first("nine_dgx1")
-    steps = [
-        CapacityStep("raw", 96e12, stated("one"), "published", ""),
-        CapacityStep("usable", 72e12, stated("rest"), "derived", ""),
-    ]
-    for chart in (
-        demand_chart(answer, design, palette, "container"),
-        ladder_chart(steps, 1e12, palette, "container"),
-        tornado_chart(sensitivity(influence("a", 800, 1200)), UNIT, palette, "container"),
-        failure_chart([failure("server", 0.5)], 0, UNIT, palette, "container"),
-        epoch_chart(answer, palette, "container"),
-        accuracy_chart(answer, palette=palette, width="container"),
-    ):
-        spec = chart.to_dict(validate=False)
-        assert spec["width"] == "container"
-        assert spec["config"]["background"] == palette.background
 
 
 def test_demand_by_hand():

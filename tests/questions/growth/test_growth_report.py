@@ -109,7 +109,7 @@ def test_the_chapter_says_the_plan(form):
 def test_a_customer_reads_no_money_of_the_plan():
     """What a plan costs comes from price books that may be the user's own."""
     result = customer_copy(size(request("images-grow-tenfold"), CATALOG))
-    plan, reason = GuideContext(result, CATALOG, GUIDE).growth_plan
+    plan, _ = GuideContext(result, CATALOG, GUIDE).growth_plan
     (found,) = plan.platforms
     assert all(
         cell != "at least 1\u202f341\u202f000" for row in texts(sequences_table(found, plan, "USD")) for cell in row
