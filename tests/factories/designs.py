@@ -6,20 +6,8 @@ from sizer.sizing.limits import Limit
 from sizer.sizing.reasons import Binding, BindingKind, UnknownReadRate
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.workload.request import SizingRequest
-from tests.factories.answers import (
-    RESNET_WORKLOAD,
-    bill,
-    cluster,
-    line,
-    request,
-    scaling,
-    training_answer,
-)
-from tests.factories.catalogue import (
-    F800,
-    WEKA,
-    tier,
-)
+from tests.factories.answers import RESNET_WORKLOAD, bill, cluster, line, request, scaling, training_answer
+from tests.factories.catalogue import F800, WEKA, tier
 
 
 def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:

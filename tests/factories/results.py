@@ -21,15 +21,7 @@ from tests.factories.answers import (
     spread,
     training_answer,
 )
-from tests.factories.catalogue import (
-    CATALOG,
-    F800,
-    GOOGLENET,
-    GUIDE,
-    TENSORRT,
-    TENSORS,
-    tier,
-)
+from tests.factories.catalogue import CATALOG, F800, GOOGLENET, GUIDE, TENSORRT, TENSORS, tier
 from tests.factories.designs import apollo_design, c4140_design
 
 
@@ -137,10 +129,7 @@ def nine_dgx1() -> SizingResult:
 def one_c4140() -> SizingResult:
     """One C4140 with head node and F800 behind the gateway."""
     design, req = c4140_design()
-    return result(
-        req,
-        design,
-    )
+    return result(req, design)
 
 
 def single_server() -> SizingResult:
@@ -184,14 +173,7 @@ def single_server() -> SizingResult:
         binding=Binding(BindingKind.SMALLEST),
         warnings=(),
     )
-    return result(
-        req,
-        design,
-        platforms=(design,),
-        assumptions=ASSUMPTIONS[:2],
-        questions=(),
-        deciding_prices=(),
-    )
+    return result(req, design, platforms=(design,), assumptions=ASSUMPTIONS[:2], questions=(), deciding_prices=())
 
 
 def four_apollo() -> SizingResult:
@@ -252,11 +234,7 @@ def four_apollo() -> SizingResult:
         warnings=("GoogLeNet inference is extrapolated from one published point.",),
     )
     design = apollo_design(req, (first, second))
-    return result(
-        req,
-        design,
-        sources=("weka-scaling-2019", GUIDE),
-    )
+    return result(req, design, sources=("weka-scaling-2019", GUIDE))
 
 
 ALL = {"nine_dgx1": nine_dgx1, "one_c4140": one_c4140, "single_server": single_server, "four_apollo": four_apollo}

@@ -6,11 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sizer.present.text import decisions as text
-from sizer.sizing.design.decisions import (
-    RackLimit,
-    decisions,
-    rack_choice,
-)
+from sizer.sizing.design.decisions import RackLimit, decisions, rack_choice
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.rejections import RejectionKind, rejection
 from sizer.sizing.reasons import SelectionKind

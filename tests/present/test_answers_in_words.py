@@ -16,12 +16,7 @@ def sized(**request: object) -> SizingResult:
 
 def test_three_limits_that_exclude_are_a_list() -> None:
     """90 epochs of 885 M images in 24 h are 922,000 images/s: ten DGX-1 train and decode a tenth of it."""
-    work = {
-        "dnn": "resnet50",
-        "dataset_bytes": "100 TB",
-        "epochs": 90,
-        "target": {"time_to_train_s": "24 h"},
-    }
+    work = {"dnn": "resnet50", "dataset_bytes": "100 TB", "epochs": 90, "target": {"time_to_train_s": "24 h"}}
     limits = {"servers": ["dgx-1"], "storage": ["isilon-f800"]}
     with pytest.raises(InfeasibleError) as error:
         sized(workload=[work], platforms=limits, limits={"servers": 10})

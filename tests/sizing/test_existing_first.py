@@ -50,11 +50,7 @@ def test_two_dgx1_and_four_f800_are_extended_by_two_dgx1() -> None:
     20,000 images/s take 27.5 GPUs, four DGX-1, of which two are there. Their reads of 20,000 x 113 kB = 2.3 GB/s are a
     sixth of what four F800 nodes deliver (15 GB/s a chassis), so that no storage is bought.
     """
-    there = {
-        "servers": {"dgx-1": 2},
-        "storage_nodes": {"isilon-f800": 4},
-        "switches": {"sb7800": 1, "s3048-on": 1},
-    }
+    there = {"servers": {"dgx-1": 2}, "storage_nodes": {"isilon-f800": 4}, "switches": {"sb7800": 1, "s3048-on": 1}}
     result = size(request(20_000, existing=there), catalog())
     used, idle, added = counts(result.design.existing)
     assert used == {"dgx-1": 2, "isilon-f800": 4, "sb7800": 1, "s3048-on": 1}

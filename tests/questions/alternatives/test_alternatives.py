@@ -192,10 +192,7 @@ def test_a_price_that_both_bills_miss_in_equal_number_decides_nothing():
 def test_overrides_of_numbers_stay_behind_and_those_of_prices_go_with_the_request():
     request = sized("dgx1-f800-resnet50").request
     data = request.model_dump(mode="json", exclude_none=True)
-    data["quote"]["override"] = [
-        {"item": "dgx-1", "unit_price": "100000"},
-        {"item": "isilon-f800", "quantity": 3},
-    ]
+    data["quote"]["override"] = [{"item": "dgx-1", "unit_price": "100000"}, {"item": "isilon-f800", "quantity": 3}]
     result = size(SizingRequest.from_dict(data), catalog())
     for one in nearby_designs(EvaluatedDesign(result, catalog())).existing:
         (kept,) = one.request.quote.override

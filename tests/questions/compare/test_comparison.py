@@ -9,12 +9,7 @@ import pytest
 from sizer.base.quantities import si
 from sizer.catalog.price_books import Price
 from sizer.present.tables import Table
-from sizer.questions.compare.designs import (
-    Compared,
-    bill_table,
-    card_figures,
-    figures_table,
-)
+from sizer.questions.compare.designs import Compared, bill_table, card_figures, figures_table
 from sizer.questions.compare.requests import request_table
 from sizer.questions.compare.values import count_difference, difference
 from sizer.sizing.customer_copy import customer_copy

@@ -12,12 +12,7 @@ from sizer.questions.data.analysis import Checkpoint, DataPlan, data_plan
 from sizer.questions.data.charts import copy_chart, copy_finding
 from sizer.questions.data.ingest import IngestEntry, IngestLink, IngestLinkRole, IngestPlan, IngestRoute
 from sizer.questions.data.local_copy import LocalCopy
-from sizer.questions.data.tables import (
-    checkpoints_table,
-    copies_table,
-    required_capacity_table,
-    routes_table,
-)
+from sizer.questions.data.tables import checkpoints_table, copies_table, required_capacity_table, routes_table
 from sizer.questions.data.text import data_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 

@@ -7,12 +7,7 @@ import pytest
 from sizer.questions.failures.analysis import FailureCase
 from sizer.questions.failures.charts import failure_chart
 from sizer.questions.failures.scenarios import JobsContinue, JobsRestart
-from sizer.questions.failures.tables import (
-    failures_table,
-    single_failures_table,
-    targets_text,
-    tolerated_losses_table,
-)
+from sizer.questions.failures.tables import failures_table, single_failures_table, targets_text, tolerated_losses_table
 
 CASE = FailureCase(
     key="server",

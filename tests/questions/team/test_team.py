@@ -39,12 +39,7 @@ def request(*jobs, team=None, limits=None, **work):
                 **work,
             }
         ],
-        "platforms": {
-            "servers": ["c4140"],
-            "gpus": ["v100-sxm2-16gb"],
-            "storage": ["isilon-f800"],
-            "fabrics": ["edr"],
-        },
+        "platforms": {"servers": ["c4140"], "gpus": ["v100-sxm2-16gb"], "storage": ["isilon-f800"], "fabrics": ["edr"]},
         "limits": limits or {},
         "team": {"wait_s": "15 min", **(team or {}), "job": list(jobs)},
     }

@@ -18,14 +18,7 @@ from sizer.present.tables import Table
 from sizer.questions.team.analysis import TeamAnswer, team_answer
 from sizer.questions.team.charts import reads_chart, reads_finding
 from sizer.questions.team.result import JobKindRun
-from sizer.questions.team.tables import (
-    demand_table,
-    erlang_table,
-    gpus_table,
-    share_text,
-    sizes_table,
-    waits_table,
-)
+from sizer.questions.team.tables import demand_table, erlang_table, gpus_table, share_text, sizes_table, waits_table
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories.examples import catalog
 

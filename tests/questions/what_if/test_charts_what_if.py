@@ -5,11 +5,7 @@ import pytest
 
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.present.charting import chart_svg
-from sizer.questions.what_if.answer import (
-    fixed_design_map,
-    resized_figures,
-    resized_map,
-)
+from sizer.questions.what_if.answer import fixed_design_map, resized_figures, resized_map
 from sizer.questions.what_if.input_grid import fixed_design_rates
 from sizer.questions.what_if.map_charts import MapCell, map_chart, with_point
 from sizer.questions.what_if.rate_charts import change_charts, no_cache_note

@@ -21,13 +21,7 @@ def design():
         "batch_per_gpu": 2048,
         "epochs": 1,
         "target": {"time_to_train_s": "4 h"},
-        "dnn": {
-            "name": "tables",
-            "forward_flop": 5e6,
-            "parameters": 10e9,
-            "input_bytes": 160,
-            "like": "ncf",
-        },
+        "dnn": {"name": "tables", "forward_flop": 5e6, "parameters": 10e9, "input_bytes": 160, "like": "ncf"},
         "dataset": {"name": "log", "n_samples": 4e9, "sample_bytes": "160 B"},
     }
     platforms = {"servers": ["c4140"], "storage": ["c4140-nvme"]}
