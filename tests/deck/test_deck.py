@@ -11,17 +11,13 @@ from PIL import Image
 from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE
 
-from sizer.base.resources import data_dir
 from sizer.deck.blocks import ChartBlock, LineChart, Slide
 from sizer.deck.outline import deck, slides
 from sizer.guide.context import GuideContext
 from sizer.guide.edition import GUIDE, Edition
 from sizer.guide.profile import Profile
 from sizer.sizing.customer_copy import customer_copy
-from sizer.sizing.result import SizingResult
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
-from tests.factories.examples import catalog
+from tests.factories.examples import catalog, sized
 
 REQUESTS = (
     "dgx1-f800-resnet50",  # one workload on a cluster
@@ -37,11 +33,6 @@ REQUESTS = (
 # A slide is 960 by 540 points of 12 700 units.
 POINT = 12_700
 WIDTH, HEIGHT = 960 * POINT, 540 * POINT
-
-
-@cache
-def sized(name: str) -> SizingResult:
-    return size(SizingRequest.from_file(data_dir("examples") / f"{name}.toml"), catalog())
 
 
 @cache

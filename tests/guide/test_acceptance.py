@@ -16,19 +16,15 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
+from tests.factories.examples import sized
 from tests.factories.plans import CATALOG, DESIGNS, answer
 
 SPACE = "\u202f"
 
 
 @cache
-def example(name):
-    return size(SizingRequest.from_file(f"examples/{name}.toml"), CATALOG)
-
-
-@cache
 def of(name) -> dict[str, AcceptanceTest]:
-    return {test.key: test for test in acceptance_tests(EvaluatedDesign(example(name), CATALOG))}
+    return {test.key: test for test in acceptance_tests(EvaluatedDesign(sized(name), CATALOG))}
 
 
 def value(text: str) -> float:
@@ -94,7 +90,7 @@ def test_published_all_reduces_lie_in_the_interval(server, fabric, servers, publ
 
 
 def test_one_gpu_exchanges_nothing():
-    platform = example("c4140-f800").design.platform
+    platform = sized("c4140-f800").design.platform
     assert all_reduce_bytes_per_s(platform, 1, 1, stored_calibration()) is None
 
 
@@ -124,7 +120,7 @@ def test_published_rates_pass_the_tests_of_training():
     One GPU alone neither exchanges nor waits: 740 images/s with Horovod on AWS (awss2-rn50-real-1g, same batch) and 818
     in a later container (dle-tf1902-rn50-train-fp16-1g).
     """
-    tests, answer_ = of("dgx1-f800-resnet50"), example("dgx1-f800-resnet50").design.workloads[0]
+    tests, answer_ = of("dgx1-f800-resnet50"), sized("dgx1-f800-resnet50").design.workloads[0]
     for key in ("cluster-warm", "cluster-cold"):
         assert value(tests[key].passes) <= 52_274
     assert value(tests["one-gpu"].passes) <= 740
@@ -138,7 +134,7 @@ def test_published_rates_pass_the_tests_of_training():
 
 def test_a_test_requires_the_target():
     """The request of one server that may fail asks for 90 %: 12 h for ten epochs of 196 million images."""
-    answer_ = example("questions/one-server-may-fail").design.workloads[0]
+    answer_ = sized("questions/one-server-may-fail").design.workloads[0]
     test = of("questions/one-server-may-fail")["time-to-train"]
     assert answer_.probability >= 0.9
     assert test.passes == f"at most 12.0{SPACE}h"

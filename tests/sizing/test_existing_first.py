@@ -14,19 +14,14 @@ from sizer.present.text.plan import existing_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.result import DesignAnswer
 from tests.factories.examples import catalog
+from tests.factories.requests import resnet_request
 
 
 def request(samples_per_s: float, **tables: Any) -> SizingRequest:
-    """Training of ResNet-50 on 10 TB at a rate, with the batch and stack of the published DGX-1 runs."""
-    work = {
-        "dnn": "resnet50",
-        "stack": "tf-cnn-benchmarks-ngc18.09",
-        "batch_per_gpu": 256,
-        "dataset": "imagenet",
-        "dataset_bytes": "10 TB",
-        "target": {"samples_per_s": samples_per_s},
-    }
-    return SizingRequest.from_dict({"workload": [work], "platforms": {"generations": ["volta"]}, **tables})
+    """Training of ResNet-50 on 10 TB at a rate."""
+    return resnet_request(
+        "10 TB", {"samples_per_s": samples_per_s}, **{"platforms": {"generations": ["volta"]}, **tables}
+    )
 
 
 def counts(use: ExistingUse | None) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:

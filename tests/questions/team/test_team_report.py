@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sizer import SizingRequest, SizingResult, size
+from sizer import SizingResult, size
 from sizer.guide.chapters.compliance import requirements
 from sizer.guide.chapters.team import applies, content, fragmentation, read_load
 from sizer.guide.context import GuideContext
@@ -21,6 +21,7 @@ from sizer.questions.team.result import JobKindRun
 from sizer.questions.team.tables import demand_table, erlang_table, gpus_table, share_text, sizes_table, waits_table
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories.examples import catalog
+from tests.questions.team.test_team import request
 
 TRAINING = {"name": "Training", "gpus": 4, "jobs_a_day_each": 0.5, "workload": "ResNet-50"}
 NOTEBOOK = {"name": "Notebook", "kind": "notebook", "gpus": 1, "jobs_a_day": 12, "duration_s": "3 h", "wait_s": "5 min"}
@@ -31,23 +32,8 @@ STANDING = {"name": "Nightly", "gpus": 4, "always_running": 2, "workload": "ResN
 def sized(kinds: str, **team: float) -> SizingResult:
     """A team on C4140 and F800; ``kinds`` names its jobs by their first letters."""
     jobs = [{"t": TRAINING, "n": NOTEBOOK, "s": STANDING}[letter] for letter in kinds]
-    data = {
-        "title": "A <b>team</b>",
-        "workload": [
-            {
-                "name": "ResNet-50",
-                "dnn": "resnet50",
-                "stack": "mxnet-ngc19.07-dali",
-                "batch_per_gpu": 192,
-                "dataset": "imagenet-x10",
-                "epochs": 4,
-                "target": {"samples_per_s": 3000},
-            }
-        ],
-        "platforms": {"servers": ["c4140"], "gpus": ["v100-sxm2-16gb"], "storage": ["isilon-f800"], "fabrics": ["edr"]},
-        "team": {"data_scientists": 12, "wait_s": "30 min", **team, "job": jobs},
-    }
-    return size(SizingRequest.from_dict(data), catalog())
+    asked = request(*jobs, team={"data_scientists": 12, "wait_s": "30 min", **team})
+    return size(asked.model_copy(update={"title": "A <b>team</b>"}), catalog())
 
 
 @cache

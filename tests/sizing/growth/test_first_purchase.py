@@ -14,20 +14,13 @@ from sizer.present.text.verdict import runner_up_text, selection_text
 from sizer.sizing.growth.result import ClusterSize
 from sizer.sizing.reasons import BindingKind, SelectionKind, VerdictKind
 from tests.factories.examples import catalog
+from tests.factories.requests import resnet_request
 
 
 def request(dataset: str, growth: dict[str, float] | None = None, samples_per_s: float = 8_000) -> SizingRequest:
-    work = {
-        "dnn": "resnet50",
-        "stack": "tf-cnn-benchmarks-ngc18.09",
-        "batch_per_gpu": 256,
-        "dataset": "imagenet",
-        "dataset_bytes": dataset,
-        "target": {"samples_per_s": samples_per_s},
-    }
     platforms = {"servers": ["dgx-1", "c4140"], "storage": ["isilon-f800"]}
     grows = {} if growth is None else {"growth": growth}
-    return SizingRequest.from_dict({"workload": [work], "platforms": platforms, **grows})
+    return resnet_request(dataset, {"samples_per_s": samples_per_s}, platforms=platforms, **grows)
 
 
 GROWING = [
