@@ -207,11 +207,6 @@ def test_digest_follows_the_numbers_not_the_notes():
 
 
 @pytest.fixture(scope="module")
-def catalog():
-    return shipped_catalog()
-
-
-@pytest.fixture(scope="module")
 def rows():
     return load_observations()
 

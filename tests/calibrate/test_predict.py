@@ -24,11 +24,6 @@ ISILON = {
 
 
 @pytest.fixture(scope="module")
-def catalog():
-    return shipped_catalog()
-
-
-@pytest.fixture(scope="module")
 def calibration():
     return load_calibration()
 

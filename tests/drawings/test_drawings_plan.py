@@ -98,6 +98,14 @@ def overlap(one: Box, other: Box) -> bool:
 
 def assert_sound(drawing: Drawing, name: str) -> None:
     """Boxes stand apart and inside, text stays inside its box or the page and is large enough, links have ends."""
+    assert_inside(drawing, name)
+    labels = [*drawing.labels, *(label for link in drawing.links for label in link.labels)]
+    labels += [label for box in drawing.boxes for label in box_labels(box)]
+    assert min(label.size for label in labels) * PT_PER_PX >= MIN_TYPE_PT, name
+
+
+def assert_inside(drawing: Drawing, name: str) -> None:
+    """Boxes stand apart and inside, text stays inside its box or the page, links have ends."""
     ids = [box.id for box in drawing.boxes]
     assert len(set(ids)) == len(ids), name
     for one, other in combinations(sorted(drawing.boxes, key=lambda box: box.y)[:120], 2):
@@ -121,8 +129,6 @@ def assert_sound(drawing: Drawing, name: str) -> None:
         assert area.x + area.width <= drawing.width + 0.01, (name, label.text)
         assert area.y + area.height <= drawing.height + 1, (name, label.text)
         assert "…" not in label.text, (name, label.text)
-    sizes = [label.size for label in (*loose, *(label for box in drawing.boxes for label in box_labels(box)))]
-    assert min(sizes) * PT_PER_PX >= MIN_TYPE_PT, name
     assert drawing.width in (COLUMN_PX, LANDSCAPE_PX), name
     for link in drawing.links:
         assert {link.source, link.target} <= set(ids), (name, link.id)

@@ -23,7 +23,7 @@ from sizer.present.charting import chart_svg
 from sizer.present.theme import css_variables, streamlit_theme
 from sizer.sizing.result import STAGES
 from tests import factories
-from tests.drawings.test_drawings_plan import assert_sound
+from tests.drawings.test_drawings_plan import assert_inside
 from tests.factories.examples import ROOT, catalog, sized
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -119,7 +119,7 @@ def drawings(name: str) -> list[Drawing]:
 @pytest.mark.parametrize("name", RESULTS)
 def test_boxes_stand_apart_with_their_text_inside_and_links_have_ends(name):
     for drawing in drawings(name):
-        assert_sound(drawing, name)
+        assert_inside(drawing, name)
 
 
 @pytest.mark.parametrize(("name", "palette"), [*((name, LIGHT) for name in RESULTS), ("nine_dgx1", DARK)])

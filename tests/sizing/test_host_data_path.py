@@ -5,13 +5,7 @@ from typing import Any
 import pytest
 
 from sizer import Catalog, SizingRequest, project, size
-from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.result import Stage, WorkloadAnswer
-
-
-@pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    return shipped_catalog()
 
 
 def on_dgx2(catalog: Catalog, servers: int = 1, **work: Any) -> WorkloadAnswer:
