@@ -15,6 +15,14 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 settings.load_profile("steady")
 
 
+@pytest.fixture(scope="session")
+def catalog() -> object:
+    """The shipped catalogue."""
+    from sizer.catalog.loader import shipped_catalog
+
+    return shipped_catalog()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep tests of one file on one worker, as their fixtures; leave out what this run does not draw."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sizer.calibrate.notes import FitNote, note
-from sizer.calibrate.observations import LOADERS, QUANTITIES, TASKS, load_observations
+from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, LOADERS, QUANTITIES, TASKS, load_observations
 from sizer.calibrate.rules import exclusion_of
 from sizer.catalog.items import Item
 from sizer.catalog.loader import load_catalog, shipped_catalog
@@ -20,39 +20,6 @@ from tests.factories.rows import every
 
 CATALOG = Path(__file__).resolve().parents[2] / "catalog"
 FILES = ("training", "inference", "storage", "preprocess", "network", "accuracy")
-COLUMNS = [
-    "id",
-    "source",
-    "where",
-    "basis",
-    "task",
-    "dnn",
-    "framework",
-    "software",
-    "precision",
-    "batch_per_gpu",
-    "gpu",
-    "server",
-    "servers",
-    "gpus",
-    "intra_link",
-    "inter_link",
-    "nics_per_server",
-    "loader",
-    "data",
-    "storage",
-    "storage_nodes",
-    "sample_bytes",
-    "dataset_bytes",
-    "quantity",
-    "value",
-    "extra",
-    "notes",
-    "stack",
-    "gpu_id",
-    "server_id",
-    "assumed",
-]
 NUMBERS = [
     "batch_per_gpu",
     "servers",
@@ -71,7 +38,7 @@ SEVERAL_FRAMEWORKS = "tensorflow/mxnet/caffe2"
 def read_rows(file: str) -> list[dict[str, str]]:
     with (CATALOG / "benchmarks" / f"{file}.csv").open(newline="", encoding="utf-8") as stream:
         reader = csv.DictReader(stream, strict=True)
-        assert reader.fieldnames == COLUMNS
+        assert reader.fieldnames == [*COLUMNS, *ID_COLUMNS]
         return list(reader)
 
 

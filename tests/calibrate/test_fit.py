@@ -1,8 +1,5 @@
 """Fits against certified values, the observations' reader against bad files, rules and resolution."""
 
-import csv
-import io
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -17,6 +14,7 @@ from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, load_observations, observations_digest, read_rows
 from sizer.calibrate.rules import EXCLUSIONS
 from sizer.catalog.loader import shipped_catalog
+from tests.factories.observations import observation_text
 
 # NIST StRD, nonlinear regression, data set Misra1a: y, x.
 MISRA1A = np.array(
@@ -112,34 +110,9 @@ def test_an_outlier_hardly_moves_the_robust_fit():
 
 # --- observations ---------------------------------------------------------------------------------------------------
 
-GOOD = {
-    "id": "a",
-    "source": "s",
-    "where": "p. 1",
-    "basis": "table",
-    "task": "training",
-    "dnn": "resnet50",
-    "framework": "mxnet",
-    "software": "MXNet",
-    "precision": "mixed",
-    "batch_per_gpu": "256",
-    "gpu": "v100-sxm2-16gb",
-    "server": "dgx-1",
-    "servers": "1",
-    "gpus": "8",
-    "loader": "dali",
-    "data": "real",
-    "quantity": "samples_per_s",
-    "value": "11220",
-}
-
 
 def text(columns=COLUMNS, **changes):
-    out = io.StringIO()
-    writer = csv.DictWriter(out, columns, restval="", extrasaction="ignore")
-    writer.writeheader()
-    writer.writerow({**GOOD, **changes})
-    return out.getvalue()
+    return observation_text(columns, **{"batch_per_gpu": "256", "value": "11220"} | changes)
 
 
 def test_a_good_row_is_read():
@@ -231,11 +204,6 @@ def test_digest_follows_the_numbers_not_the_notes():
 
 
 # --- rules and resolution -------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def catalog():
-    return shipped_catalog()
 
 
 @pytest.fixture(scope="module")

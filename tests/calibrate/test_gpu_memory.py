@@ -11,15 +11,9 @@ from sizer.calibrate.cases import RateCase, resolve
 from sizer.calibrate.fit.memory import fit_memory
 from sizer.calibrate.memory_rows import MemoryKind, load_memory_rows, measured_rows, n_moments, telling
 from sizer.calibrate.observations import load_observations
-from sizer.catalog.loader import shipped_catalog
 from sizer.perf.gpu_memory import fit_probability, largest_batch, training_state_bytes
 
 GIB = 2**30
-
-
-@pytest.fixture(scope="module")
-def catalog():
-    return shipped_catalog()
 
 
 @pytest.fixture(scope="module")

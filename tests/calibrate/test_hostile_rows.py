@@ -19,24 +19,18 @@ def test_a_character_that_ends_the_renderer_is_refused_with_its_place(character,
         load_observations(file)
 
 
-def test_rows_of_a_file_are_held_to_the_same(tmp_path):
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"a,b\n1,x\n2,bell\x07\n", r"rows\.csv:3: b: .*U\+0007"),
+        (b"a,b,a\n1,2,3\n", r"rows\.csv:1: column 'a' is there twice"),
+        (b"a,b\n1,\xff\n", "is not UTF-8 text"),
+    ],
+)
+def test_what_is_no_table_of_measurements_is_refused_with_its_place(tmp_path, content, says):
     file = tmp_path / "rows.csv"
-    file.write_text("a,b\n1,x\n2,bell\x07\n", encoding="utf-8")
-    with pytest.raises(CalibrationError, match=r"rows\.csv:3: b: .*U\+0007"):
-        rows_of_file(file, "rows", lambda cells, _: cells)
-
-
-def test_a_column_that_is_there_twice_is_refused(tmp_path):
-    file = tmp_path / "rows.csv"
-    file.write_text("a,b,a\n1,2,3\n", encoding="utf-8")
-    with pytest.raises(CalibrationError, match=r"rows\.csv:1: column 'a' is there twice"):
-        rows_of_file(file, "rows", lambda cells, _: cells)
-
-
-def test_bytes_that_are_no_text_are_a_fault_of_the_measurements(tmp_path):
-    file = tmp_path / "rows.csv"
-    file.write_bytes(b"a,b\n1,\xff\n")
-    with pytest.raises(CalibrationError, match="is not UTF-8 text"):
+    file.write_bytes(content)
+    with pytest.raises(CalibrationError, match=says):
         rows_of_file(file, "rows", lambda cells, _: cells)
 
 

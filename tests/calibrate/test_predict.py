@@ -1,7 +1,5 @@
 """Predictions of rows that the catalogue does not know by name, and what a new calibration moved."""
 
-import csv
-import io
 import math
 from dataclasses import replace
 
@@ -10,35 +8,13 @@ import pytest
 
 from sizer.calibrate.calibration import load_calibration
 from sizer.calibrate.fit.comparison import compare_fits
-from sizer.calibrate.notes import CalibrationNote, FitNote
-from sizer.calibrate.observations import COLUMNS, load_observations, read_rows
+from sizer.calibrate.notes import FitNote
+from sizer.calibrate.observations import load_observations, read_rows
 from sizer.calibrate.parameters import prior_of
 from sizer.calibrate.predict import predict, predict_all
 from sizer.catalog.loader import shipped_catalog
 from sizer.evidence.validation_text import comparison_text
-from sizer.present.text.calibration import note_text
-
-RATE = {
-    "id": "x",
-    "source": "nobody-2021",
-    "where": "p. 1",
-    "basis": "table",
-    "task": "training",
-    "dnn": "resnet50",
-    "framework": "mxnet",
-    "software": "MXNet NGC 19.07 + DALI",
-    "precision": "mixed",
-    "batch_per_gpu": "192",
-    "gpu": "v100-sxm2-16gb",
-    "server": "dgx-1",
-    "servers": "1",
-    "gpus": "8",
-    "loader": "dali",
-    "data": "real",
-    "quantity": "samples_per_s",
-    "value": "10000",
-}
-
+from tests.factories.observations import observation_text
 
 ISILON = {
     "framework": "tensorflow",
@@ -48,21 +24,12 @@ ISILON = {
 
 
 @pytest.fixture(scope="module")
-def catalog():
-    return shipped_catalog()
-
-
-@pytest.fixture(scope="module")
 def calibration():
     return load_calibration()
 
 
 def row(**changes):
-    out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, restval="")
-    writer.writeheader()
-    writer.writerow({**RATE, **changes})
-    return read_rows(out.getvalue(), "x.csv")[0]
+    return read_rows(observation_text(**changes), "x.csv")[0]
 
 
 @pytest.mark.parametrize(
@@ -78,8 +45,6 @@ def row(**changes):
 )
 def test_names_of_others_are_predicted_with_a_wider_interval(catalog, calibration, changes):
     known, other = (predict(one, catalog, calibration) for one in (row(), row(**changes)))
-    assert known.estimate is not None
-    assert other.estimate is not None, other.status
     per_gpu = float(other.estimate.value) / int(changes.get("gpus", 8))
     assert 400 < per_gpu < 2000  # ResNet-50 in half precision on one V100: 600 to 1,400 images/s were published
     assert other.estimate.log_sd >= known.estimate.log_sd * 0.999
@@ -112,15 +77,6 @@ def test_where_it_extrapolates_is_said(catalog, calibration):
     notes = {one.kind: one.values for one in predict(beyond, catalog, calibration).notes}
     assert notes[FitNote.MORE_GPUS][-1] == 512
     assert notes[FitNote.BATCH_OUTSIDE][-1] == 4096
-
-
-@pytest.mark.parametrize(
-    ("least", "most", "words"), [(3072, 3072, "with 3,072 samples"), (32, 256, "with 32 to 256 samples")]
-)
-def test_one_published_batch_is_no_range(least, most, words):
-    text = note_text(CalibrationNote(FitNote.BATCH_OUTSIDE, ("GNMT", least, most, "mixed", 4096)))
-    assert words.replace(",", "") in text.replace(",", "")
-    assert "4096" in text.replace(",", "")
 
 
 def test_three_kinds_of_spread_make_the_interval(catalog, calibration):

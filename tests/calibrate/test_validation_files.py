@@ -1,8 +1,5 @@
 """Files of others: spellings of parts, words outside the vocabulary, files without rows, headers that fit no kind."""
 
-import csv
-import io
-
 import pytest
 
 from sizer.base.errors import CalibrationError
@@ -14,46 +11,25 @@ from sizer.calibrate.reports import report_on_files
 from sizer.catalog.loader import shipped_catalog
 from sizer.evidence.validation_text import report_text
 from sizer.present.text.calibration import status_text
+from tests.factories.observations import observation_text
 
 CATALOG = shipped_catalog()
-# Eight V100 of a DGX-1, ResNet-50: rows of this kind print 10,000 to 11,200 images/s.
-RATE = {
-    "id": "a",
-    "source": "lab",
-    "where": "table 1",
-    "basis": "table",
-    "task": "training",
-    "dnn": "resnet50",
-    "framework": "mxnet",
+SYNTHETIC = {
     "software": "MXNet NGC 20.06",
-    "precision": "mixed",
     "batch_per_gpu": "208",
-    "gpu": "v100-sxm2-16gb",
-    "server": "dgx-1",
-    "servers": "1",
-    "gpus": "8",
     "data": "synthetic",
     "loader": "none",
-    "quantity": "samples_per_s",
     "value": "10900",
 }
 
 
 def written(**changes):
-    out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, restval="")
-    writer.writeheader()
-    writer.writerow(RATE | changes)
-    return out.getvalue()
+    return observation_text(**SYNTHETIC | changes)
 
 
 def predicted(**changes):
     [row] = read_rows(written(**changes), "x.csv")
     return predict(row, CATALOG, stored_calibration())
-
-
-def test_a_gpu_that_the_catalogue_lacks_is_refused_by_name():
-    assert status_text(predicted(gpu="K80", server="").status) == "not predicted: GPU 'K80' is not in the catalogue"
 
 
 @pytest.mark.parametrize(

@@ -2,30 +2,22 @@
 
 import io
 import itertools
-import re
-import struct
-import zlib
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
+from PIL import Image
 from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE
 
-from sizer.base.resources import data_dir
-from sizer.deck.blocks import ChartBlock, LineChart, Slide, TitleSlide
+from sizer.deck.blocks import ChartBlock, LineChart, Slide
 from sizer.deck.outline import deck, slides
 from sizer.guide.context import GuideContext
 from sizer.guide.edition import GUIDE, Edition
 from sizer.guide.profile import Profile
-from sizer.present import words
-from sizer.present.text import result_text
 from sizer.sizing.customer_copy import customer_copy
-from sizer.sizing.result import SizingResult
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
-from tests.factories.examples import catalog
+from tests.factories.examples import catalog, sized
 
 REQUESTS = (
     "dgx1-f800-resnet50",  # one workload on a cluster
@@ -41,11 +33,6 @@ REQUESTS = (
 # A slide is 960 by 540 points of 12 700 units.
 POINT = 12_700
 WIDTH, HEIGHT = 960 * POINT, 540 * POINT
-
-
-@cache
-def sized(name: str) -> SizingResult:
-    return size(SizingRequest.from_file(data_dir("examples") / f"{name}.toml"), catalog())
 
 
 @cache
@@ -82,23 +69,6 @@ def test_a_deck_has_8_to_12_slides_from_the_need_to_the_next_steps(name: str) ->
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_every_title_is_a_finding_in_its_placeholder(name: str) -> None:
-    shown = slides(context(name))
-    for content, page in zip(shown, opened(name).slides, strict=True):
-        title = page.shapes.title.text_frame.text
-        assert title
-        if isinstance(content, TitleSlide):
-            assert title == sized(name).request.title
-            continue
-        assert title != content.topic
-        # More than a heading: a number or a verb, never the topic alone, and no sentence that was cut.
-        assert re.search(r"\d|\b(is|are|need|takes|limits|decides|to|buy|with)\b", title.lower())
-        assert not title.endswith("…")
-    titles = [page.shapes.title.text_frame.text for page in opened(name).slides]
-    assert len(set(titles)) == len(titles)
-
-
-@pytest.mark.parametrize("name", REQUESTS)
 def test_every_shape_is_inside_the_slide(name: str) -> None:
     for page in opened(name).slides:
         for shape in page.shapes:
@@ -128,21 +98,6 @@ def test_rows_of_tables_end_above_the_footer(name: str) -> None:
                 assert sum(column.width for column in shape.table.columns) == pytest.approx(shape.width, abs=POINT)
 
 
-@pytest.mark.parametrize("name", REQUESTS)
-def test_figures_are_those_of_the_design(name: str) -> None:
-    design = sized(name).design
-    pages = [" ".join(texts(page)) for page in opened(name).slides]
-    everything = " ".join(pages)
-    assert design.name in everything
-    assert result_text.power(design) in everything
-    assert result_text.racks(design) in everything
-    assert result_text.price(design.bill) in everything
-    for answer in design.workloads:
-        rates = (answer.throughput,) if answer.time is None else (answer.throughput, answer.time.total_s)
-        units = (words.sample_unit(answer.dnn), "s")
-        assert any(words.estimate(rate, unit) in everything for rate, unit in zip(rates, units, strict=False))
-
-
 def test_nothing_is_a_picture_and_charts_hold_their_numbers() -> None:
     name = "dgx1-f800-resnet50"
     kinds = [shape.shape_type for page in opened(name).slides for shape in page.shapes]
@@ -162,7 +117,6 @@ def test_growth_is_a_native_chart_of_what_is_owned() -> None:
     name = "questions/data-doubles-every-year"
     charts = [shape.chart for page in opened(name).slides for shape in page.shapes if shape.has_chart]
     plan, _ = context(name).growth_plan
-    assert plan is not None
     sizes = plan.of(*sized(name).design.platform.key).recommended.sizes
     owned = [list(one.values) for chart in charts for one in chart.plots[0].series if one.name == "owned"]
     assert owned == [[size.n_servers for size in sizes]]
@@ -179,19 +133,10 @@ def test_notes_name_the_documents_of_the_figures() -> None:
         assert any(first.startswith(title.rstrip(".")) for title in titles)
 
 
-def png(width: int, height: int) -> bytes:
-    """A grey picture."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    rows = b"".join(b"\0" + b"\x80" * width for _ in range(height))
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-
-
 def test_every_slide_has_logo_footer_and_number() -> None:
-    profile = Profile.from_dict({"company": "Acme", "confidentiality": "Confidential"}, logo=png(400, 100))
+    picture = io.BytesIO()
+    Image.new("L", (400, 100), 128).save(picture, format="PNG")
+    profile = Profile.from_dict({"company": "Acme", "confidentiality": "Confidential"}, logo=picture.getvalue())
     result = sized("questions/do-we-need-a-cluster")
     book = Presentation(io.BytesIO(deck(result, catalog(), Edition("guide", profile))))
     first, *others = book.slides

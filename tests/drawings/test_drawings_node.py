@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 from functools import cache
-from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,16 +11,13 @@ from sizer.drawings.layers import layers
 from sizer.drawings.node import node, node_caption
 from sizer.drawings.parts import box_labels, text_area
 from sizer.drawings.shapes import Drawing
-from sizer.drawings.svg import write_svg
 from sizer.drawings.workflow import workflow
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 from tests import factories
 from tests.drawings.test_drawings_plan import asked, assert_sound, assert_texts_stand_apart
+from tests.factories.examples import EXAMPLES, sized
 from tests.factories.examples import catalog as shipped_catalog
 
-EXAMPLES = sorted(Path("examples").glob("*.toml"))
 # Two fours, each fully connected, and one pair between partners: the hybrid cube mesh, written out by hand.
 MESH = {
     *((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)),
@@ -38,12 +33,6 @@ def built(server: str, servers: int, storage: str = "isilon-f800", nodes: int = 
     return asked(servers, nodes, server, storage, **({"kind": fabric} if fabric else {}))
 
 
-@cache
-def sized(path: Path) -> DesignAnswer:
-    """Design of an example."""
-    return size(SizingRequest.from_file(path), shipped_catalog()).design
-
-
 def with_gpus(design: DesignAnswer, count: int) -> DesignAnswer:
     """The same with another number of GPUs in each server."""
     platform = replace(design.platform, gpus_per_server=count)
@@ -52,7 +41,7 @@ def with_gpus(design: DesignAnswer, count: int) -> DesignAnswer:
 
 def all_designs() -> dict[str, DesignAnswer]:
     """Examples, every server of the catalogue, and both ends of the size."""
-    found = {path.stem: sized(path) for path in EXAMPLES}
+    found = {name: sized(name).design for name in EXAMPLES}
     servers = [item.id for item in shipped_catalog().servers.values() if item.role == "gpu"]
     older = [name for name in servers if era_of(shipped_catalog(), shipped_catalog().servers[name]) == "v100"]
     found |= {name: built(name, 2) if name in older else built(name, 2, "powerscale-f710") for name in servers}
@@ -232,12 +221,12 @@ def test_ports_are_named_by_their_use_in_this_design():
     assert "4 × 1.92 TB SATA SSD" in text
     assert "Xeon E5-2698 v4 20 cores" in text
     assert "512 GiB memory" in text
-    assert "4 × 100 GbE gradients and files" in said(node(sized(Path("examples/dgx1-f800-resnet50.toml"))))
+    assert "4 × 100 GbE gradients and files" in said(node(sized("dgx1-f800-resnet50").design))
     assert "8 × EDR 100 Gbit/s gradients 1 × 100 GbE files" in said(node(built("dgx-2", 8, "netapp-a800", 4)))
     # A server alone with local drives is cabled to nothing but management.
     assert "4 × EDR 100 Gbit/s not cabled in this design" in said(node(built("dgx-1", 1, "dgx1-ssd", 0)))
     assert "host and customer's LAN" in said(node(built("dgx-1", 10, "nfs-generic", 0, "edr")))
-    assert "1 × 100 GbE not cabled" in said(node(sized(Path("examples/small-team.toml"))))
+    assert "1 × 100 GbE not cabled" in said(node(sized("small-team").design))
 
 
 def test_a_server_with_one_gpu():
@@ -246,33 +235,11 @@ def test_a_server_with_one_gpu():
     assert "one GPU" in drawing.title
 
 
-def test_a_server_that_the_catalogue_knows_little_of(designs):
-    """The Apollo 6500 of the tests states neither link nor processors."""
-    design = factories.ALL["four_apollo"]().design
-    text = said(node(design))
-    assert "how the 8 GPUs are connected is not published" in text
-    assert "model not published" in text
-
-
 # --- the layers
 
 
-def test_layers_of_nine_dgx_1():
-    """Bill of dgx1-f800-resnet50: nine DGX-1, four F800 nodes in one chassis, one head node."""
-    drawing = layers(sized(Path("examples/dgx1-f800-resnet50.toml")), shipped_catalog())
-    text = said(drawing)
-    for words in ("Bright Cluster Manager", "Slurm", "TensorFlow NGC 18.09 ResNet-50", "9 × DGX-1 72 × Tesla V100",
-                  "R740xd head node", "4 nodes in 1 chassis with InsightIQ, OneFS", "Compute fabric",
-                  "Storage back end", "Management", "Horovod optional", "S3048-ON"):  # fmt: skip
-        assert words in text
-    assert "not part of this design" not in text  # what others provide is named by the title alone
-    assert drawing.title == "This design includes 5 of 6 layers; provided by others: portal and notebooks"
-    (servers,) = [box for box in drawing.boxes if box.id == "servers"]
-    assert servers.copies == 9
-
-
 def test_optional_software_alone_makes_no_layer():
-    drawing = layers(sized(Path("examples/c4140-f800.toml")), shipped_catalog())
+    drawing = layers(sized("c4140-f800").design, shipped_catalog())
     assert "portal and notebooks" in drawing.title
     (digits,) = [box for box in drawing.boxes if box.id == "digits"]
     assert digits.quiet
@@ -298,7 +265,7 @@ def test_layers_stand_from_the_users_down(designs):
 )
 def test_layers_of_todays_systems(example, brings, lacks):
     """NVIDIA's recipes need Slurm and Enroot (dgxc-benchmarking, README); AMD's need ROCm and Slurm (Primus docs)."""
-    text = said(layers(sized(Path(f"examples/{example}.toml")), shipped_catalog()))
+    text = said(layers(sized(example).design, shipped_catalog()))
     assert [words for words in brings if words not in text] == []
     assert [words for words in lacks if words in text] == []
 
@@ -320,7 +287,7 @@ def test_every_network_and_every_piece_of_software_is_named_once(designs):
 
 
 def test_the_way_back_leads_from_validation_to_training():
-    drawing = workflow(sized(Path("examples/dgx1-f800-resnet50.toml")))
+    drawing = workflow(sized("dgx1-f800-resnet50").design)
     assert [box.id for box in drawing.boxes] == ["ingest", "transform", "train", "validate", "inference"]
     found = {link.id: link for link in drawing.links}
     assert set(found) == {
@@ -338,44 +305,8 @@ def test_the_way_back_leads_from_validation_to_training():
         assert words in text
 
 
-@pytest.mark.parametrize(
-    ("path", "words", "is_loop"),
-    [
-        ("examples/apollo-googlenet-inference.toml", ("not asked of this design", "decoded tensors are stored"), False),
-        ("examples/small-team.toml", ("decode on the GPUs", "gradients stay in the server"), True),
-        ("examples/c4140-f800.toml", ("through the gateway SX6036", "processors of C4140"), True),
-    ],
-)
-def test_steps_name_the_hardware_of_the_design(path, words, is_loop):
-    drawing = workflow(sized(Path(path)))
-    text = said(drawing)
-    for one in words:
-        assert one in text
-    assert any(link.id == "validate--train" for link in drawing.links) == is_loop
-
-
-def test_local_drives_and_the_head_node_take_the_data():
-    assert "local drives of each server: local SSD" in said(workflow(built("dgx-1", 1, "dgx1-ssd", 0)))
-    assert "head node, which serves the files" in said(workflow(built("c4140", 8, "head-node-nfs", 0)))
-    assert "existing" in said(workflow(built("dgx-1", 10, "nfs-generic", 0, "edr")))
-
-
 def test_two_hundred_servers_are_one_box():
     design = built("dgx-1", 200, "isilon-f800", 40)
     assert "200 × DGX-1" in said(layers(design, shipped_catalog()))
     assert "1 600 GPUs" in said(workflow(design))
     assert len(gpus(node(design))) == 8
-
-
-def test_equal_designs_give_equal_pictures():
-    def text(design: Any) -> list[str]:
-        return [write_svg(drawing) for drawing in drawings(design).values()]
-
-    assert text(asked(9, 8)) == text(asked(9, 8))
-
-
-def test_boxes_of_a_drawing_have_names_of_their_own(designs):
-    for design in designs.values():
-        for drawing in drawings(design).values():
-            for one, other in combinations(drawing.boxes, 2):
-                assert one.id != other.id

@@ -34,10 +34,3 @@ def test_eight_mi300x_are_joined_each_to_each():
     assert "448 GB/s" in said(drawing)
     assert "not published" not in drawing.title
     assert "assumed" not in node_caption(design)
-
-
-def test_the_link_of_a_dgx_b200_is_not_assumed():
-    """18 NVLink of the fifth generation join eight B200 (mlperf-i6.0-nebius); eight GPUs are published (eawl-b200)."""
-    assert "assumed" not in node_caption(built("dgx-b200", 2, "powerscale-f710"))
-    # The link is assumed here; the eight GPUs are those of the data sheet.
-    assert "The link between the GPUs is assumed" in node_caption(built("dgx-b300", 2, "powerscale-f710"))

@@ -273,12 +273,6 @@ def test_every_figure_says_formula_inputs_and_doubt_and_cites_known_documents(na
     assert shown(name, POWER).sources
 
 
-def test_where_a_source_gives_no_maximum_the_power_is_a_lower_bound():
-    said = shown("small-team", POWER)
-    assert said.answer.startswith("at least ")
-    assert any("HNAS" in text and "lower bound" in text for text in said.uncertainty)
-
-
 def test_the_limiting_stage_has_the_smallest_capacity_of_those_that_limit():
     said = shown("dgx1-f800-resnet50", stage_key(0))
     found = {row.cells[0].text: value(row.cells[1].text) for row in said.inputs.rows}

@@ -17,7 +17,7 @@ from sizer.base.errors import OutputError
 from sizer.base.formats.json_document import json_text
 from sizer.bom.bill import Bill, stated
 from sizer.export.design_json import design_document, projection_document
-from sizer.export.files import _staging, write_whole
+from sizer.export.files import write_whole
 from sizer.export.tables.csv_bill import bill_csv
 from sizer.export.tables.csv_text import Delimiter
 from sizer.export.text import harmless
@@ -277,14 +277,6 @@ def test_the_next_run_removes_or_completes_what_a_killed_one_left(tmp_path, mome
     write_whole(tmp_path, {"other.txt": b"1"})
     assert sorted(path.name for path in tmp_path.iterdir()) == [*names, "other.txt"]
     assert {(tmp_path / name).read_bytes() for name in names} == {kept}
-
-
-def test_a_run_that_goes_on_is_left_alone(tmp_path):
-    with _staging(tmp_path) as staged:
-        (staged / "a.txt").write_bytes(b"half")
-        write_whole(tmp_path, {"b.txt": b"1"})
-        assert (staged / "a.txt").read_bytes() == b"half"
-    assert [path.name for path in tmp_path.iterdir()] == ["b.txt"]
 
 
 @pytest.mark.parametrize("name", ["../a", "a/b", "", ".."])

@@ -48,8 +48,6 @@ def test_without_locks_what_is_minutes_old_may_still_be_written(tmp_path, monkey
 def test_a_system_without_locks_is_recognised(monkeypatch):
     monkeypatch.setitem(sys.modules, "fcntl", None)  # as if it were not there
     spec = importlib.util.spec_from_file_location("elsewhere", run_lock.__file__)
-    assert spec is not None
-    assert spec.loader is not None
     elsewhere = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(elsewhere)
     assert not elsewhere._HAS_LOCKS

@@ -11,15 +11,10 @@ from sizer.base.estimate import Estimate, Spread
 from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind, LineNote
 from sizer.catalog.model import Statement
 from sizer.catalog.sample_formats import SampleFormat
-from sizer.physical.components import Component, Network, Quantities
 from sizer.physical.layout import building_plan
-from sizer.physical.notes import PlanNote, PlanNoteKind
-from sizer.physical.plan import Plan
-from sizer.physical.platform import Platform
+from sizer.physical.notes import PlanNote
 from sizer.physical.platforms import platforms
-from sizer.physical.quantities import quantities as count
-from sizer.physical.quantities import slice_row
-from sizer.physical.roles import NetworkRole, Role
+from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.violations import Violation, ViolationKind
 from sizer.sizing.assumptions import AssumedFact, CableRoute, DefaultTaken, MissingFacts, MissingReadRate
 from sizer.sizing.checks import CheckResult
@@ -56,21 +51,17 @@ from sizer.workload.resolve import WorkloadDefault
 from sizer.workload.sample_format import FormatBasis
 from tests.factories.catalogue import (
     BLOG,
+    CATALOG,
     DGX1,
     F800,
     GUIDE,
     IMAGENET,
     LINKS,
     MLPERF,
-    PDU,
-    RACK,
     RECIPE,
     RESNET,
-    S3048,
     TENSORFLOW,
-    V100,
 )
-from tests.factories.examples import catalog as shipped_catalog
 
 
 def spread(value: float, relative: float) -> Estimate:
@@ -128,66 +119,22 @@ def scaling(per_server: float, gpus: int, cap: float, n: int) -> Scaling:
 
 
 @cache
-def plan(server: str, storage: str, fabric: Any, n_servers: int, storage_nodes: int) -> Plan:
-    """Building plan of a design of the shipped catalogue."""
+def cluster(server: str, storage: str, fabric: str, n_servers: int, storage_nodes: int) -> dict[str, Any]:
+    """Fields of a design: platform, sizes, counts and building plan of a cluster of the shipped catalogue."""
     asked = {
         "workload": [{"dnn": "resnet50", "target": {"gpus_busy": 1}}],
         "platforms": {"servers": [server], "storage": [storage], "fabrics": [fabric]},
     }
-    chosen = platforms(shipped_catalog(), SizingRequest.from_dict(asked))[0]
-    counted = slice_row(count(chosen, [n_servers], [storage_nodes], catalog=shipped_catalog()), 0)
-    return building_plan(chosen, counted, n_servers, storage_nodes, catalog=shipped_catalog())
-
-
-def network(name: str, kind: str, switch: str | None, end_points: int, **more: Any) -> Network:
-    """One network of one design."""
-
-    def ints(key: str, default: int = 0) -> Any:
-        return np.array([more.get(key, default)])
-
-    return Network(
-        role=NetworkRole(name),
-        purpose=PlanNote(PlanNoteKind.DEPLOYMENT if name == "management" else PlanNoteKind.GRADIENTS_AND_FILES),
-        kind=LINKS[kind],
-        switch=switch,
-        spine=switch,
-        end_points=np.array([end_points]),
-        leaves=ints("leaves", 1),
-        spines=ints("spines"),
-        cores=ints("cores"),
-        leaf_spine_cables=ints("cables"),
-        spine_core_cables=ints("core_cables"),
-        peer_cables=ints("peer_cables"),
-        ports_used=ints("used", end_points),
-        ports_free=ints("free"),
-        oversubscription=np.array([more.get("over", 1.0)]),
-        gateways=ints("gateways"),
-        gateway_uplinks=ints("uplinks"),
-    )
-
-
-def quantities(components: list[tuple[str, str, str, int]], networks: tuple[Network, ...], **more: Any) -> Quantities:
-    """Counts of one design."""
-
-    def number(key: str, default: float) -> Any:
-        return np.array([more.get(key, default)])
-
-    return Quantities(
-        components=tuple(
-            Component(Role(role), category, item, np.array([n])) for role, category, item, n in components
-        ),
-        networks=networks,
-        rack_units=number("rack_units", 45.0),
-        racks=np.array([more.get("racks", 2)]),
-        power_typical_w=number("typical", 27_600.0),
-        power_max_w=number("maximum", 37_900.0),
-        weight_kg=number("weight", 780.0),
-        raw_bytes=number("raw", 384e12),
-        unknown_power=more.get("unknown_power", ()),
-        unknown_weight=more.get("unknown_weight", ()),
-        front_end_bytes_per_s=number("front_end", 80e9),
-        gateway_bytes_per_s=number("gateway", np.inf),
-    )
+    chosen = platforms(CATALOG, SizingRequest.from_dict(asked))[0]
+    counted = slice_row(quantities(chosen, [n_servers], [storage_nodes], catalog=CATALOG), 0)
+    return {
+        "platform": chosen,
+        "n_servers": n_servers,
+        "n_gpus": n_servers * chosen.gpus_per_server,
+        "storage_nodes": storage_nodes,
+        "quantities": counted,
+        "plan": building_plan(chosen, counted, n_servers, storage_nodes, catalog=CATALOG),
+    }
 
 
 def line(
@@ -327,25 +274,6 @@ def training_answer(
     return WorkloadAnswer(**{**fields, **more})
 
 
-def platform_with(**parts: Any) -> Platform:
-    fields: dict[str, Any] = {
-        "gpu": V100,
-        "gpus_per_server": 8,
-        "capacity_option": 0,
-        "storage_server": None,
-        "fabric": LINKS["edr"],
-        "fabric_switch": None,
-        "storage_switch": None,
-        "back_end_switch": None,
-        "gateway": None,
-        "management_switch": S3048,
-        "head_node": None,
-        "rack": RACK,
-        "pdu": PDU,
-    }
-    return Platform(**{**fields, **parts})
-
-
 def pareto_points(names: list[tuple[str, str, int, int, int, float, float, float, bool]]) -> tuple[ParetoPoint, ...]:
     return tuple(
         ParetoPoint(
@@ -380,7 +308,7 @@ def result(req: SizingRequest, design: DesignAnswer, **more: Any) -> SizingResul
         "request": req,
         "catalog_digest": "3f9a1c0d27b4",
         "calibration_digest": "b81e55d0c2aa",
-        "verdict": verdict_of(design, (design,), shipped_catalog()),
+        "verdict": verdict_of(design, (design,), CATALOG),
         "design": design,
         "spare_cost": None,
         "selection": Selection(SelectionKind.LIKELY_CHEAPEST, 3),

@@ -12,31 +12,16 @@ from tests.factories.answers import (
     ASSUMPTIONS,
     RESNET_WORKLOAD,
     bill,
+    cluster,
     line,
-    network,
     pareto_points,
-    plan,
-    platform_with,
-    quantities,
     request,
     result,
     scaling,
     spread,
     training_answer,
 )
-from tests.factories.catalogue import (
-    D4040,
-    DGX1,
-    F800,
-    GOOGLENET,
-    GUIDE,
-    HEAD_NFS,
-    LINKS,
-    SN2700,
-    TENSORRT,
-    TENSORS,
-    tier,
-)
+from tests.factories.catalogue import CATALOG, F800, GOOGLENET, GUIDE, TENSORRT, TENSORS, tier
 from tests.factories.designs import apollo_design, c4140_design
 
 
@@ -45,7 +30,7 @@ def nine_dgx1() -> SizingResult:
     req = request(
         "Training cluster for driver assistance",
         [RESNET_WORKLOAD],
-        platforms={"storage": ["isilon-f800", "wekaio-dl360"]},
+        platforms={"storage": ["isilon-f800", "wekaio"]},
         limits={"racks": 4, "rack_power_w": "17.3 kW"},
     )
     answer = training_answer(
@@ -62,51 +47,10 @@ def nine_dgx1() -> SizingResult:
         "decode",
         scaling(5_985, 8, 172_800, 18),
     )
-    nets = (
-        network(
-            "compute fabric",
-            "100gbe",
-            "sn2700",
-            52,
-            leaves=4,
-            spines=2,
-            cables=56,
-            used=164,
-            free=28,
-            over=1.0,
-        ),
-        network("storage back end", "40gbe", "d4040", 16, leaves=2, free=48),
-        network("management", "1gbe", "s3048-on", 31, free=17),
-    )
     design = DesignAnswer(
-        platform=platform_with(
-            server=DGX1, storage=F800, fabric=LINKS["100gbe"], fabric_switch=SN2700, back_end_switch=D4040
-        ),
-        n_servers=9,
-        n_gpus=72,
-        storage_nodes=8,
+        **cluster("dgx-1", "isilon-f800", "100gbe", 9, 8),
         workloads=(answer,),
         tiers=tier(F800, 8, answer.dataset_bytes, 336e12),
-        quantities=quantities(
-            [
-                ("GPU server", "compute", "dgx-1", 9),
-                ("storage chassis", "storage", "isilon-f800", 2),
-                ("compute leaf switch", "network", "sn2700", 4),
-                ("compute spine switch", "network", "sn2700", 2),
-                ("back-end switch", "network", "d4040", 2),
-                ("management switch", "network", "s3048-on", 1),
-                ("compute cable", "cable and optic", "mcp1600-c", 36),
-                ("inter-switch cable", "cable and optic", "mcp1600-c", 56),
-                ("storage cable", "cable and optic", "mc2210128-003", 16),
-                ("back-end cable", "cable and optic", "mc2210128-003", 16),
-                ("rack", "rack and power", "ar3300", 3),
-                ("rack PDU", "rack and power", "ap8886", 6),
-            ],
-            nets,
-            unknown_power=("d4040", "s3048-on"),
-            unknown_weight=("d4040",),
-        ),
-        plan=plan("dgx-1", "isilon-f800", "100gbe", 9, 8),
         bill=bill(
             [
                 line(
@@ -122,7 +66,7 @@ def nine_dgx1() -> SizingResult:
                 ),
                 line("3.1", "storage", "isilon-f800", "Dell EMC", "Isilon F800 chassis, 60 × 3.2 TB SSD", 2),
                 line("4.1", "network", "sn2700", "Mellanox", "SN2700, 32 × 100 GbE", 6, sku="MSN2700-CS2F"),
-                line("4.2", "network", "d4040", "Celestica", "D4040 back-end switch", 2),
+                line("4.2", "network", "celestica-d4040", "Celestica", "D4040 back-end switch", 2),
                 line("4.3", "network", "s3048-on", "Dell EMC", "S3048-ON, 48 × 1 GbE", 1, sku="210-AEDP"),
                 line(
                     "5.1",
@@ -185,10 +129,7 @@ def nine_dgx1() -> SizingResult:
 def one_c4140() -> SizingResult:
     """One C4140 with head node and F800 behind the gateway."""
     design, req = c4140_design()
-    return result(
-        req,
-        design,
-    )
+    return result(req, design)
 
 
 def single_server() -> SizingResult:
@@ -224,36 +165,15 @@ def single_server() -> SizingResult:
         storage_bytes_per_s=Estimate.exact(0.0),
     )
     design = DesignAnswer(
-        platform=platform_with(server=DGX1, storage=HEAD_NFS, fabric=LINKS["10gbe"], attachment="lan"),
-        n_servers=1,
-        n_gpus=8,
-        storage_nodes=0,
+        **cluster("dgx-1", "nfs-generic", "100gbe", 1, 0),
         workloads=(answer,),
-        tiers=tier(HEAD_NFS, 0, 148e9, 120e12),
-        quantities=quantities(
-            [("GPU server", "compute", "dgx-1", 1)],
-            (network("compute fabric", "10gbe", None, 0, leaves=0), network("management", "1gbe", None, 0, leaves=0)),
-            rack_units=4.0,
-            racks=1,
-            typical=2_600.0,
-            maximum=3_600.0,
-            raw=144e12,
-            weight=75.0,
-        ),
-        plan=plan("dgx-1", "nfs-generic", "100gbe", 1, 0),
+        tiers=tier(CATALOG.storage["nfs-generic"], 0, 148e9, 120e12),
         bill=bill([line("1.1", "compute", "dgx-1", "NVIDIA", "DGX-1 with 8 × V100-SXM2 16 GB", 1, "149000.00")]),
         probability=0.999,
         binding=Binding(BindingKind.SMALLEST),
         warnings=(),
     )
-    return result(
-        req,
-        design,
-        platforms=(design,),
-        assumptions=ASSUMPTIONS[:2],
-        questions=(),
-        deciding_prices=(),
-    )
+    return result(req, design, platforms=(design,), assumptions=ASSUMPTIONS[:2], questions=(), deciding_prices=())
 
 
 def four_apollo() -> SizingResult:
@@ -314,11 +234,7 @@ def four_apollo() -> SizingResult:
         warnings=("GoogLeNet inference is extrapolated from one published point.",),
     )
     design = apollo_design(req, (first, second))
-    return result(
-        req,
-        design,
-        sources=("weka-scaling-2019", GUIDE),
-    )
+    return result(req, design, sources=("weka-scaling-2019", GUIDE))
 
 
 ALL = {"nine_dgx1": nine_dgx1, "one_c4140": one_c4140, "single_server": single_server, "four_apollo": four_apollo}

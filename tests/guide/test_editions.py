@@ -4,10 +4,8 @@ import dataclasses
 import io
 import json
 import re
-import sys
 import zipfile
 import zlib
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -15,13 +13,13 @@ import pytest
 from sizer import documents
 from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
-from sizer.cli import main
 from sizer.guide.edition import GUIDE, Edition
 from sizer.guide.pdf import render, typeset
 from sizer.guide.pdf.attachments import clean_name
 from sizer.guide.profile import Profile
 from sizer.workload.quote import Quote
 from tests import factories
+from tests.cli.running import refused, run
 from tests.factories import examples
 from tests.guide.engine import needs_engine
 
@@ -326,43 +324,25 @@ def test_unknown_documents_are_refused():
 EXAMPLE = data_dir("examples") / "dgx1-f800-resnet50.toml"
 
 
-def run(*arguments: object) -> tuple[int, str, str]:
-    """Status and what a command prints on stdout and stderr."""
-    out, err = io.StringIO(), io.StringIO()
-    status: object = 0
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(sys, "argv", ["sizer", *map(str, arguments)])
-        try:
-            main()
-        except SystemExit as end:
-            status = end.code
-    return int(str(status or 0)), out.getvalue(), err.getvalue()
-
-
 def test_what_to_write_is_checked_before_the_work(tmp_path: Path):
-    status, _, err = run("size", EXAMPLE, "--out", tmp_path / "out", "--formats", "pdf,bill")
-    assert (status, err.startswith("sizer: --formats: unknown document 'bill'")) == (2, True), err
-    assert "known: design, xlsx" in err
-    status, _, err = run("size", EXAMPLE, "--archive")
-    assert (status, "--out" in err) == (2, True), err
+    unknown = run("size", EXAMPLE, "--out", tmp_path / "out", "--formats", "pdf,bill")
+    refused(unknown, 2, "sizer: --formats: unknown document 'bill'", "known: design, xlsx")
+    refused(run("size", EXAMPLE, "--archive"), 2, "--out")
     (tmp_path / "profile.toml").write_text('accent = "#FFFF00"\nlogo = "../x.png"\n')
-    status, _, err = run("size", EXAMPLE, "--profile", tmp_path / "profile.toml")
-    assert (status, "profile.toml: accent: '#FFFF00'" in err) == (2, True), err
+    refused(run("size", EXAMPLE, "--profile", tmp_path / "profile.toml"), 2, "profile.toml: accent: '#FFFF00'")
     assert not (tmp_path / "out").exists()
 
 
 def test_documents_are_chosen_branded_and_free_of_internals(tmp_path: Path):
     (tmp_path / "profile.toml").write_text('company = "Other Ltd"\n')
-    status, out, err = run(
+    done = run(
         *("size", EXAMPLE, "--out", tmp_path / "out", "--formats", "csv, design", "--json"),
         *("--profile", tmp_path / "profile.toml", "--customer-copy"),
     )
-    assert status == 0, err
+    assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"bom.csv", "design.json"}
-    design = json.loads(out)
-    assert design == json.loads((tmp_path / "out" / "design.json").read_text())
+    assert json.loads(done.stdout) == json.loads((tmp_path / "out" / "design.json").read_text())
     (tmp_path / "profile.toml").write_text('customer = "Other Ltd"\n')
-    status, _, err = run("size", EXAMPLE, "--out", tmp_path / "none", "--profile", tmp_path / "profile.toml")
-    assert status == 2
-    assert "customer = 'Other Ltd': the customer is part of the request" in err
+    wrong = run("size", EXAMPLE, "--out", tmp_path / "none", "--profile", tmp_path / "profile.toml")
+    refused(wrong, 2, "customer = 'Other Ltd': the customer is part of the request")
     assert not (tmp_path / "none").exists()

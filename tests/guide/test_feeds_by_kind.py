@@ -3,15 +3,8 @@
 from functools import cache
 
 from sizer.guide.acceptance.runs import power_tests
-from sizer.guide.chapters.compliance import requirements
-from sizer.guide.context import GuideContext
-from sizer.guide.edition import Edition
 from sizer.physical.racks.feed_loads import FeedLoad, feed_loads
 from sizer.physical.roles import Role
-from sizer.present.facility_tables import facility_table
-from sizer.questions.failures.analysis import failure_cases
-from sizer.questions.failures.case_text import effect_text
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories import examples
 
 NAME = "llama-405b-gb200-nvl72"
@@ -41,20 +34,6 @@ def test_each_kind_is_tested_against_its_own_rating():
     assert "no PDU above its 32.7 kW" in plain(test.passes)
     assert "no power shelf above its 33.0 kW" in plain(test.passes)
     assert "no inlet of the XDU1350 above its 20.5 kW" in plain(test.passes)
-
-
-def test_the_guide_counts_them_apart():
-    context = GuideContext(examples.sized(NAME), examples.catalog(), Edition("guide"))
-    (line,) = [one for one in requirements(context) if "PDUs" in one.design]
-    assert plain(line.design).startswith("6 PDUs, ")
-    assert "64 power shelves, 30.0 kW of 33.0 kW on one power shelf" in plain(line.design)
-    assert "2 inlets of the XDU1350, 20.5 kW of 20.5 kW on one inlet of the XDU1350" in plain(line.design)
-    facility = plain(str(facility_table(examples.sized(NAME), examples.catalog())))
-    assert "64 power shelves of the racks delivered" in facility
-    assert "2 inlets of the XDU1350" in facility
-    cases = failure_cases(EvaluatedDesign(examples.sized(NAME), examples.catalog()))
-    (case,) = [one for one in cases if one.key == "power-feed"]
-    assert "one power shelf alone carries at most 30.0 kW of its 33.0 kW" in plain(effect_text(case))
 
 
 def plain(text: str) -> str:

@@ -148,6 +148,20 @@ def test_a_design_that_lacks_spares_is_met_as_it_was_chosen():
     assert "Missed target" not in {row.cells[0].text for row in risk_table(context).rows}
 
 
+def test_figures_of_one_answer_follow_from_each_other(result):
+    """No stage is slower than the bottleneck, nothing draws typically more than at most, no bound meets a limit."""
+    design = result.design
+    for answer in design.workloads:
+        capacity = {stage.key: float(stage.capacity.value) for stage in answer.stages}
+        assert capacity[answer.bottleneck] <= min(capacity.values()) * (1 + 1e-6)
+        for stage in answer.stages:
+            passed = stage.load_fraction * capacity[stage.key]
+            assert math.isinf(capacity[stage.key]) or passed == pytest.approx(float(answer.throughput.value), rel=0.02)
+    assert (design.quantities.power_typical_w <= design.quantities.power_max_w).all()
+    assert all(rack.typical_w <= rack.max_w for rack in design.plan.racks)
+    assert not [check.kind for check in design.checks if check.missing and check.result is CheckResult.MET]
+
+
 def test_the_totals_of_a_purchase_are_one(result):
     """Sum of the lines less the discount, in whole cents; what is bought once and again makes it up."""
     bill = result.design.bill

@@ -2,10 +2,7 @@
 
 import re
 
-from sizer.guide.pdf.render import guide_html
-from sizer.sizing.size import size
-from sizer.workload.request import Target
-from tests.factories.examples import catalog, sized
+from tests.factories.examples import sized
 from tests.guide.test_guide import page, plain, text_of
 
 EVIDENCE = (
@@ -54,17 +51,3 @@ def test_a_guide_says_nothing_of_the_tool_and_of_what_the_request_excluded():
     text = text_of(page("dgx1-f800-resnet50", "guide"))
     body = text[: text.index("Documents that the numbers come from")]
     assert [word for word in INTERNAL if word in body] == []
-
-
-def test_a_low_confidence_is_said_in_plain_words_beside_the_next_larger_design():
-    # The target is 0.5 % below the expected rate of the design, and an even chance is asked.
-    result = sized("dgx1-f800-resnet50")
-    (work,) = result.request.workload
-    target = Target(samples_per_s=0.995 * float(result.design.workloads[0].throughput.value))
-    asked = {"workload": (work.model_copy(update={"target": target}),), "confidence": 0.5}
-    even = size(result.request.model_copy(update=asked), catalog())
-    text = text_of(guide_html(even, catalog()))
-    assert "a miss is as likely as a hit" in text
-    assert re.search(
-        r"The next larger option, \d+ × DGX-1 \+ \d+ × Isilon F800 nodes, raises the confidence to 9", text
-    )

@@ -132,12 +132,7 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
     ),
     "wrong foot": ("references", r"counter\(pages\)(.*)</body>", rf'"9"\1{NEXT}', "its foot counts [(1, 9)]"),
     "no number": ("references", "Figure 1. Bars", "Bars", "drawing draw has no number"),
-    "not mentioned": (
-        "unmentioned",
-        '<a href="#draw">Figure 1</a>(.*)</body>',
-        rf"a figure\1{NEXT}",
-        "(draw) is not",
-    ),
+    "not mentioned": ("unmentioned", '<a href="#draw">Figure 1</a>(.*)</body>', rf"a figure\1{NEXT}", "(draw) is not"),
     "contents without pages": ("contents", "target-counter(attr(href), page)", "none", "tell no page of “Sizes”"),
     "not in contents": ("contents", LAST, "<h1>Weights</h1>", "the contents lack “Weights”"),
     "empty drawing": (

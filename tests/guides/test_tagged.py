@@ -13,11 +13,7 @@ from tests.guides.sample import pdf_of, sound
 
 pytestmark = pytest.mark.guides
 
-TAGGED = (
-    Document("small-team", "guide"),
-    Document("two-hundred-servers", "guide"),
-    Document("letter", "summary"),
-)
+TAGGED = (Document("small-team", "guide"), Document("two-hundred-servers", "guide"), Document("letter", "summary"))
 ARCHIVES = (Document("letter", "guide", is_archive=True),)
 LEAST_CHECKS = 5_000
 

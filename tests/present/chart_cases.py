@@ -25,7 +25,6 @@ def first(name: str) -> tuple[WorkloadAnswer, DesignAnswer]:
 
 def title(chart: Chart | None) -> str:
     """Finding of a chart, with plain spaces."""
-    assert chart is not None
     return plain(" ".join(chart.to_dict(validate=False)["title"]["text"]))
 
 
@@ -48,19 +47,16 @@ def tables(part: Any) -> Iterator[list[dict[str, Any]]]:
 
 def rows(chart: Chart | None, key: str) -> list[dict[str, Any]]:
     """Rows of the first data that have ``key``."""
-    assert chart is not None
     return next(table for table in tables(chart.to_dict(validate=False)) if key in table[0])
 
 
 def texts(chart: Chart | None) -> list[str]:
     """All texts that a chart draws beside its marks."""
-    assert chart is not None
     found = [row.get("text", "") for table in tables(chart.to_dict(validate=False)) for row in table]
     return [plain(text) for text in found]
 
 
 def marks(chart: Chart | None) -> list[dict[str, Any]]:
-    assert chart is not None
     return [layer["mark"] for layer in chart.to_dict(validate=False)["layer"]]
 
 

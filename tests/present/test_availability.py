@@ -3,7 +3,7 @@
 import pytest
 
 from sizer.base.quantities import NARROW_SPACE
-from sizer.present.availability import availability_table, goodput_sentence, goodput_text
+from sizer.present.availability import availability_table
 from tests.factories import examples
 
 
@@ -30,13 +30,6 @@ def test_one_server_needs_no_spare_one(cells):
         "none needed: repairs take under 1 % of the time"
     )
     assert not any("spare servers" in what for what in cells)
-
-
-def test_an_interval_of_one_value_is_not_printed(adapters):
-    """Overheads of 0.06 % to 0.11 % all print 99.9 %."""
-    assert goodput_text((0.9993, 0.9989, 0.9994)).replace(NARROW_SPACE, " ") == "99.9 %"
-    assert goodput_text((0.989, 0.98, 0.993)).replace(NARROW_SPACE, " ") == "98.9 % (90 % interval 98.0 % to 99.3 %)"
-    assert "interval" not in goodput_sentence(adapters[1])
 
 
 def test_every_input_of_goodput_has_a_source_or_is_marked_as_assumed(cells):

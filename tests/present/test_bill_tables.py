@@ -68,15 +68,6 @@ def test_discounts_and_the_deal_are_shown_before_the_total() -> None:
         assert "after the discounts shown" in table.note
 
 
-def test_a_status_is_told_in_words() -> None:
-    text = {line: " ".join(row) for line, row in cells(bill_tables.bill_table(factories.bill(LINES))).items()}
-    assert "optional, not in the total" in text["3.1"]
-    assert "computed: 3; changed by the quote" in text["4.1"]
-    assert "added by the quote" in text["5.1"]
-    assert "by others, not in the total" in text["5.2"]
-    assert "at hand, not bought" in text["5.3"]
-
-
 def test_a_sum_of_which_nothing_is_known_is_to_be_quoted() -> None:
     lines = [
         factories.line("3.1", "software", "c", "X", "Paid", 1),
@@ -96,13 +87,6 @@ def test_lines_that_nobody_buys_are_not_counted_as_open() -> None:
     bought = [line for line in LINES if line.is_bought and line.unit_price is not None]
     assert result_text.open_prices(factories.bill([*bought, *LINES[-2:]])) == "Every line has a price."
     assert result_text.price(Bill("USD", ())) == "not published"
-
-
-def test_the_answer_in_the_terminal_counts_lines_of_the_quote() -> None:
-    result = factories.nine_dgx1()
-    text = answer_text(result)
-    assert f"({result.design.bill.n_unpriced} items to be quoted)" in text
-    assert "engineers-file.pdf" in text
 
 
 def test_the_answer_in_the_terminal_points_to_no_file_that_a_customers_copy_lacks() -> None:

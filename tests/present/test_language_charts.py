@@ -4,14 +4,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pytest
 
 from sizer.base.estimate import Estimate
 from sizer.calibrate.language.basis import RunBasis
 from sizer.perf.language.memory import GIB
 from sizer.present.language_charts import memory_chart, step_chart
 from sizer.present.performance_tables import stacks_table
-from sizer.present.text.layouts import basis_sentence, stacks_sentence
+from sizer.present.text.layouts import stacks_sentence
 from tests.present.chart_cases import plain, rows, title
 
 SHARES = {"compute": 0.6, "attention": 0.2, "exposed traffic": 0.1, "pipeline bubble": 0.05, "fixed": 0.05}
@@ -64,20 +63,3 @@ def test_other_stacks_are_compared():
     text = plain(stacks_sentence(found.language))
     assert text == "torchtitan 30 % slower (60 % to 80 % of the rate)"
     assert stacks_table(found, 1).rows[0].cells[-1].text == "21"
-
-
-@pytest.mark.parametrize(
-    ("basis", "gpus", "says"),
-    [
-        (
-            RunBasis(9, 8, 7, 3, 128),
-            64,
-            "3 published runs with this model, GPU, number format and software stack, on up",
-        ),
-        (RunBasis(9, 8, 7, 3, 128), 256, "the largest had 128 GPUs, so 256 extrapolate"),
-        (RunBasis(0, 8, 7, 0, 128), 64, "none with this model, 8 with this GPU and number format and 7 with"),
-        (RunBasis(0, 0, 0, 0, 0), 64, "no published run combines"),
-    ],
-)
-def test_the_basis_says_what_carries_a_design(basis, gpus, says):
-    assert says in plain(basis_sentence(answer(basis=basis, gpus_used=gpus).language))

@@ -2,9 +2,7 @@
 
 import pytest
 
-from sizer.present.charts import scaling_finding
 from sizer.present.facility_tables import racks_table
-from sizer.present.performance_tables import scaling_rows
 from sizer.present.text.assumptions import missing_of
 from sizer.present.text.storage_need import storage_texts
 from sizer.present.words import NO_BREAK
@@ -14,27 +12,10 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories.examples import catalog, sized
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        # Data sheets of the NVL72 rack and the DGX H100 print a maximum alone; MI300X hosts have a bracket.
-        ("gb200-nvl72", ("NVIDIA GB200 NVL72", "the maximum is counted")),
-        ("llama-70b-dgx-h100", ("NVIDIA DGX H100", "the maximum is counted")),
-    ],
-)
-def test_racks_name_the_devices_whose_maximum_stands_for_a_typical_draw(name, said):
-    note = racks_table(sized(name).design.plan).note
-    assert all(text in note for text in said)
-
-
 def test_racks_of_a_megawatt_are_summed_in_the_kilowatts_of_their_column():
     """2 x 14.2 + 15.9 + 13.7 + 8 x 120 kW are 1,018 kW, at most 2 x 32.7 + 27.7 + 20.5 + 8 x 120 = 1,074 kW."""
     *_, total = racks_table(sized("llama-405b-gb200-nvl72").design.plan).rows
     assert [cell.text.replace("\u202f", " ") for cell in total.cells[3:5]] == ["1 020", "1 070"]
-
-
-def test_a_bracket_of_draws_needs_no_such_note():
-    assert "typical" not in racks_table(sized("llama-8b-continued-mi300x").design.plan).note
 
 
 @pytest.mark.parametrize("name", ["llama-8b-continued-mi300x", "llama-70b-dgx-h100", "small-team"])
@@ -69,11 +50,3 @@ def test_fibres_of_a_bill_do_not_repeat_the_transceivers():
     design = sized("llama-70b-dgx-h100").design
     fibres = [part for part in design.plan.components if design.plan.catalog.category_of(part.item) == "cables"]
     assert all(note.kind.value != "transceivers-and-fibre" for part in fibres for note in part.notes)
-
-
-def test_the_scaling_of_a_language_model_says_what_it_is_compared_with():
-    """More GPUs allow a faster layout, so that the share may be above 100 %."""
-    design = sized("llama-70b-dgx-h100").design
-    (answer,) = design.workloads
-    assert scaling_finding(answer, design.n_gpus).endswith(", compared with the fewest servers that hold the model")
-    assert "Rate per GPU compared with the fewest servers" in dict(scaling_rows(answer))

@@ -55,13 +55,10 @@ def test_more_gpus_bring_what_the_larger_design_brings(few: int, many: int) -> N
     model = EvaluatedDesign(size(request, catalog()), catalog()).workloads[0]
     assert model is not None
     found = times_the_gpus(model, few, many)
-    assert found is not None
     small, large = (
         project(request, catalog(), server="dgx-1", servers=count, storage="dgx1-ssd").workloads[0]
         for count in (few, many)
     )
-    assert small.time is not None
-    assert large.time is not None
     assert found.rate_ratio == pytest.approx(float(large.throughput.value / small.throughput.value), rel=0.03)
     assert found.speed_ratio == pytest.approx(float(small.time.total_s.value / large.time.total_s.value), rel=0.03)
     assert found.epochs == pytest.approx((float(small.time.epochs.value), float(large.time.epochs.value)))

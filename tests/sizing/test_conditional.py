@@ -18,13 +18,7 @@ from sizer.workload.request import SizingRequest
 def _searched(data_bytes: float = 144e9, **tables: object) -> PartCounts:
     """Search of a rate on the storage systems with and without published facts."""
     request = {
-        "workload": [
-            {
-                "dnn": "resnet50",
-                "dataset_bytes": data_bytes,
-                "target": {"samples_per_s": 4000.0},
-            }
-        ],
+        "workload": [{"dnn": "resnet50", "dataset_bytes": data_bytes, "target": {"samples_per_s": 4000.0}}],
         "platforms": {"servers": ["dgx-1"], "storage": ["isilon-f800", "hnas"]},
         "limits": {"servers": 6},
         **tables,

@@ -14,24 +14,18 @@ from sizer.present.text.plan import existing_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.result import DesignAnswer
 from tests.factories.examples import catalog
+from tests.factories.requests import resnet_request
 
 
 def request(samples_per_s: float, **tables: Any) -> SizingRequest:
-    """Training of ResNet-50 on 10 TB at a rate, with the batch and stack of the published DGX-1 runs."""
-    work = {
-        "dnn": "resnet50",
-        "stack": "tf-cnn-benchmarks-ngc18.09",
-        "batch_per_gpu": 256,
-        "dataset": "imagenet",
-        "dataset_bytes": "10 TB",
-        "target": {"samples_per_s": samples_per_s},
-    }
-    return SizingRequest.from_dict({"workload": [work], "platforms": {"generations": ["volta"]}, **tables})
+    """Training of ResNet-50 on 10 TB at a rate."""
+    return resnet_request(
+        "10 TB", {"samples_per_s": samples_per_s}, **{"platforms": {"generations": ["volta"]}, **tables}
+    )
 
 
 def counts(use: ExistingUse | None) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     """What is used, idle and added, id -> count."""
-    assert use is not None
     used, idle, added = ({one.item: one.count for one in part} for part in (use.used, use.idle, use.added))
     return used, idle, added
 
@@ -51,11 +45,7 @@ def test_two_dgx1_and_four_f800_are_extended_by_two_dgx1() -> None:
     20,000 images/s take 27.5 GPUs, four DGX-1, of which two are there. Their reads of 20,000 x 113 kB = 2.3 GB/s are a
     sixth of what four F800 nodes deliver (15 GB/s a chassis), so that no storage is bought.
     """
-    there = {
-        "servers": {"dgx-1": 2},
-        "storage_nodes": {"isilon-f800": 4},
-        "switches": {"sb7800": 1, "s3048-on": 1},
-    }
+    there = {"servers": {"dgx-1": 2}, "storage_nodes": {"isilon-f800": 4}, "switches": {"sb7800": 1, "s3048-on": 1}}
     result = size(request(20_000, existing=there), catalog())
     used, idle, added = counts(result.design.existing)
     assert used == {"dgx-1": 2, "isilon-f800": 4, "sb7800": 1, "s3048-on": 1}
@@ -133,6 +123,4 @@ def test_more_existing_servers_never_raise_the_cost(
         pytest.fail("a rate that forty servers reach has a design")
     servers[more] = servers.get(more, 0) + count
     after = best_design(request(rate, existing={**there, "servers": servers}, limits=limits), catalog()).design
-    assert before.cost is not None
-    assert after.cost is not None
     assert after.cost.at_confidence <= 1.001 * before.cost.at_confidence

@@ -20,13 +20,7 @@ from sizer.sizing.stages.sharding import Sharding, embedding_parameters, looked_
 from sizer.workload.resolve import ResolvedWorkload
 from tests.factories.examples import catalog
 
-GPT2 = {
-    "name": "GPT-2 XL",
-    "forward_flop": 3.5e12,
-    "parameters": 1.5e9,
-    "input_bytes": 4096,
-    "like": "bert-large",
-}
+GPT2 = {"name": "GPT-2 XL", "forward_flop": 3.5e12, "parameters": 1.5e9, "input_bytes": 4096, "like": "bert-large"}
 DLRM = {"name": "DLRM", "forward_flop": 5e6, "parameters": 10e9, "input_bytes": 160, "like": "ncf"}
 TOKENS = {"name": "tokens", "n_samples": 1e7, "sample_bytes": "2 kB", "format": "decoded tensors"}
 CLICKS = {"name": "clicks", "n_samples": 4e9, "sample_bytes": "160 B", "format": "decoded tensors"}

@@ -5,13 +5,7 @@ from typing import Any
 import pytest
 
 from sizer import Catalog, SizingRequest, project, size
-from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.result import Stage, WorkloadAnswer
-
-
-@pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    return shipped_catalog()
 
 
 def on_dgx2(catalog: Catalog, servers: int = 1, **work: Any) -> WorkloadAnswer:
@@ -47,8 +41,7 @@ def test_the_gpus_of_3d_u_net_run_near_the_published_rate(catalog):
 
 
 @pytest.mark.parametrize(
-    ("dnn", "sample_bytes", "least_rate"),
-    [("transformer-big", 300, 1e6), ("bert-large", 2500, 1e6), ("ncf", 160, 1e7)],
+    ("dnn", "sample_bytes", "least_rate"), [("transformer-big", 300, 1e6), ("bert-large", 2500, 1e6), ("ncf", 160, 1e7)]
 )
 def test_sentences_and_clicks_cost_the_hosts_microseconds(catalog, dnn, sample_bytes, least_rate):
     """48 cores at 48 core-µs give a million sentences/s, at 4.8 core-µs ten million clicks/s."""

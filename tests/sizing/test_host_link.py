@@ -8,16 +8,10 @@ import pytest
 
 from sizer import Catalog, SizingRequest, project, size
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import shipped_catalog
 from sizer.perf.pipeline import host_link_stage, link_sample_bytes
 from sizer.sizing.result import STAGES, DesignAnswer
 
 INFERENCE = Path(__file__).parents[2] / "catalog" / "benchmarks" / "inference.csv"
-
-
-@pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    return shipped_catalog()
 
 
 def googlenet(catalog: Catalog, n_gpus: int) -> DesignAnswer:

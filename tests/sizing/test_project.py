@@ -6,15 +6,9 @@ import pytest
 
 from sizer import Catalog, SizingRequest, project
 from sizer.base.errors import InfeasibleError
-from sizer.catalog.loader import shipped_catalog
 from sizer.guide.plain_text import projection_text
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import DesignAnswer
-
-
-@pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    return shipped_catalog()
 
 
 def request(target: dict[str, Any], **tables: Any) -> SizingRequest:

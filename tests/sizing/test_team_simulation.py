@@ -99,10 +99,7 @@ def test_short_jobs_beside_one_that_fills_the_cluster_for_months_are_refused() -
 READS = [Reads(0.0, 0.1, 10.0, 4.0), Reads(0.0, 0.5, 6.0, 0.0), Reads(0.0, 1.0, 3.0, 1.0)]
 
 
-@given(
-    counts=st.lists(st.integers(1, 3), min_size=1, max_size=3),
-    percentile=st.floats(0, 1),
-)
+@given(counts=st.lists(st.integers(1, 3), min_size=1, max_size=3), percentile=st.floats(0, 1))
 def test_standing_demand_agrees_with_all_that_can_happen(counts, percentile):
     reads = READS[: len(counts)]
     levels, shares = standing_demand(counts, reads)

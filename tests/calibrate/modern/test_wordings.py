@@ -23,13 +23,7 @@ def test_an_accelerator_is_read(written, name):
     assert accelerator_named(written) == name
 
 
-@pytest.mark.parametrize(
-    ("written", "name"),
-    [
-        ("flux", "flux"),
-        ("flux1", "flux"),
-    ],
-)
+@pytest.mark.parametrize(("written", "name"), [("flux", "flux"), ("flux1", "flux")])
 def test_a_benchmark_is_read(written, name):
     assert benchmark_named(written) == name
 

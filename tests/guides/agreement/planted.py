@@ -29,7 +29,6 @@ def text(document: str, pattern: str, to: str) -> Callable[[Finished], None]:
         assert n == 1, f"{document} has no {pattern}"
         moved = len(changed) - len(one.text)
         at = re.search(pattern, one.text)
-        assert at is not None
         one.starts = [start + (moved if start > at.start() else 0) for start in one.starts]
         one.text = changed
 

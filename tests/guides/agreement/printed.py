@@ -71,7 +71,6 @@ def share(text: str) -> Span:
     if "under" in text:
         return Span(0.0, 0.001)
     number = re.search(NUMBER, text)
-    assert number is not None
     return Span(0.995, 1.0) if "over" in text else rounded(number[0]).times(0.01)
 
 
@@ -82,7 +81,6 @@ def chance(text: str) -> Span:
     if "over" in text:
         return Span(0.995, 1.0)
     number = re.search(NUMBER, text)
-    assert number is not None
     return Span(plain(number[0]), plain(number[0]) + 1).times(0.01)
 
 

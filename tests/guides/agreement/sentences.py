@@ -148,11 +148,7 @@ SENTENCES = (
         "workload drawn stage",
     ),
     Sentence(
-        "utilization",
-        r"\n{stage} {N}(?: ± {N}| \({N} to {N}\))? {share} ",
-        portion,
-        ENGINEER,
-        "workload before stage",
+        "utilization", r"\n{stage} {N}(?: ± {N}| \({N} to {N}\))? {share} ", portion, ENGINEER, "workload before stage"
     ),
     Sentence(
         "capacity",

@@ -1,6 +1,5 @@
 """Every figure that finished documents repeat is the same in all of them, and planted contradictions are found."""
 
-import re
 from collections import defaultdict
 
 import pytest
@@ -133,20 +132,7 @@ FAULTS = {
     "open lines": Planted(text("summary.pdf", "19 lines of", "17 lines of"), "bill.unpriced", "17 lines of"),
     "assumptions": Planted(key("assumptions", []), "assumptions", "engineers-file.pdf"),
     # What must hold between figures.
-    "typically more than at most": Planted(key("bill.lines.0.power_typical_w", 9e6), "typical power", "maximum power"),
     "more ports than there are": Planted(add("guide.pdf", "It takes 181 leaf ports of 128 ports."), "181", "128"),
-    "more than all": Planted(add("engineers-file.pdf", "The storage would be idle: 200\u202f% of it."), "200", "100"),
-    "not the slowest stage": Planted(
-        key("design.workloads.0.bottleneck", "network"), "bottleneck: network", "stages.gpu"
-    ),
-    "claim and threshold": Planted(
-        add("engineers-file.pdf", "A claim yes 12\u202f% at most 3\u202f%"), "12 % at most 3", "should say no"
-    ),
-    "met on a bound": Planted(
-        add("guide.pdf", "At most 1\u202f701 kg in one rack at least 67 kg met chapter 9"),
-        "at least 67",
-        "no upper bound",
-    ),
     "a price that is a bound": Planted(
         both(key("bill.total", "500000"), add("guide.pdf", "List price USD 500\u202f000")),
         "bill.unpriced",
@@ -157,30 +143,13 @@ FAULTS = {
         "no end of sale is published",
         "SB7800 has an end of service",
     ),
-    "a limit that is not explained": Planted(
-        key("design.workloads.0.stages.network.how", lambda how: re.sub(r"^\S+", "99.0", how)),
-        "network.capacity_samples_per_s",
-        "network.how: “99.0",
-    ),
     "a link of another network": Planted(
         first_row("cables.csv", Speed="100 GbE"), "at 100 GbE", "compute fabric is of EDR InfiniBand"
     ),
-    "an unknown network": Planted(
-        first_row("addresses.csv", Network="Guest network"),
-        "addresses.csv, row 2",
-        "no such network",
-    ),
     "a chapter that is missing": Planted(add("guide.pdf", "See chapter 47."), "chapter 47", "no chapter 47"),
     "a workload not drawn": Planted(text("guide.pdf", "Data path of", "A path of"), "data paths: 0", "there are 1"),
-    "no fabric": Planted(add("guide.pdf", "It needs no fabric between servers."), "no fabric", "4 servers"),
     "measured": Planted(
         add("guide.pdf", "The measured 15\u202f300 images/s were reached."), "15 300", "no published run"
-    ),
-    "the sum of the bill": Planted(key("bill.total", "123456"), "bill.total: 123456", "column Extended net"),
-    "the first year": Planted(
-        add("guide.pdf", "Buy 4 servers and 9 storage nodes of Apollo + WekaIO now; grow to 13 servers."),
-        "9 storage nodes",
-        "design.storage_nodes: 6",
     ),
 }
 

@@ -12,14 +12,8 @@ from sizer.questions.data.analysis import Checkpoint, DataPlan, data_plan
 from sizer.questions.data.charts import copy_chart, copy_finding
 from sizer.questions.data.ingest import IngestEntry, IngestLink, IngestLinkRole, IngestPlan, IngestRoute
 from sizer.questions.data.local_copy import LocalCopy
-from sizer.questions.data.tables import (
-    break_even_text,
-    checkpoints_table,
-    copies_table,
-    required_capacity_table,
-    routes_table,
-)
-from sizer.questions.data.text import copy_text, data_text, ingest_text
+from sizer.questions.data.tables import checkpoints_table, copies_table, required_capacity_table, routes_table
+from sizer.questions.data.text import data_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
 CATALOG = shipped_catalog()
@@ -51,32 +45,6 @@ COPY = LocalCopy(
 NEVER = replace(COPY, break_even_epoch=np.inf, local_s=1500.0, first_local_s=1500.0)
 
 
-@pytest.mark.parametrize(
-    ("one", "words"),
-    [
-        (COPY, ["2.00 h", "25 epochs", "15.0 min", "20.0 min", "90 epochs", "so it pays off"]),
-        (replace(COPY, epochs=10.0), ["does not pay off"]),
-        (COPY, ["4 storage nodes", "4.00 h"]),
-        (replace(COPY, usable_bytes=1.6e12), ["6.00 TB does not fit", "1.60 TB"]),
-        (replace(COPY, usable_bytes=np.nan), ["not published", "6.00 TB"]),
-        (replace(COPY, drives_are_bound=True), ["rate of these drives"]),
-        (replace(COPY, storage_is_bound=True), ["read rate of the storage"]),
-        (NEVER, ["never faster", "25.0 min", "20.0 min"]),
-        (replace(NEVER, local_s=1200.0), ["never faster", "later epochs"]),
-    ],
-)
-def test_the_text_says_whether_a_copy_pays_and_why(one, words):
-    text = plain(copy_text(one))
-    for word in words:
-        assert word in text
-
-
-def test_a_bound_break_even_says_so():
-    assert plain(break_even_text(COPY)) == "25 epochs"
-    assert plain(break_even_text(replace(COPY, drives_are_bound=True))) == "25 epochs at the earliest"
-    assert break_even_text(NEVER) == "never"
-
-
 def test_the_chart_marks_the_break_even_where_the_lines_cross():
     """25 epochs: 2 h + 25 x 15 min = 8.25 h against 25 x 20 min = 8.33 h."""
     spec = copy_chart(COPY).to_dict(validate=False)
@@ -101,25 +69,6 @@ def ingest(*links: IngestLink, write: float | None = None, **facts: object) -> I
 
 
 LINK = IngestLink(IngestLinkRole.STORAGE_LINE, 5e9)
-
-
-@pytest.mark.parametrize(
-    ("found", "words"),
-    [
-        (ingest(LINK), ["at least 33.3 min", "5.00 GB/s"]),
-        (ingest(LINK, write=1e9), ["2.78 h", "published write rate", "33.3 min"]),
-        (ingest(LINK, write=8e9), ["at least 33.3 min"]),
-        (ingest(write=1e9), ["2.78 h", "published write rate"]),
-        (ingest(), ["not known"]),
-        (ingest(LINK, missing="gateway"), ["does not have the requested route, gateway"]),
-        (ingest(LINK, n_files=1_281_167.0), ["1 280 000 single files"]),
-        (IngestPlan((), None, None, 0.0), ["no route into the storage"]),
-    ],
-)
-def test_the_time_to_ingest_comes_with_its_bound(found, words):
-    text = plain(ingest_text(found))
-    for word in words:
-        assert word in text
 
 
 def test_an_unknown_write_rate_is_said_to_be_unknown():

@@ -7,13 +7,7 @@ import pytest
 from sizer.questions.failures.analysis import FailureCase
 from sizer.questions.failures.charts import failure_chart
 from sizer.questions.failures.scenarios import JobsContinue, JobsRestart
-from sizer.questions.failures.tables import (
-    failures_table,
-    maintenance_table,
-    single_failures_table,
-    targets_text,
-    tolerated_losses_table,
-)
+from sizer.questions.failures.tables import failures_table, single_failures_table, targets_text, tolerated_losses_table
 
 CASE = FailureCase(
     key="server",
@@ -50,19 +44,6 @@ def test_targets_have_their_probability(case, text):
     assert targets_text(case).replace("\u202f", " ") == text
 
 
-def test_maintenance_says_when():
-    head = replace(CASE, key="head", loss=None)
-    rate = replace(MISSED, key="leaf", outage_s=(0.0,))
-    found = cells(maintenance_table([CASE, MISSED, head, rate]), 2)
-    assert found == [
-        "any time, one after the other",
-        "for at most 4.90 h during a run, or between two runs",
-        "any time; no job starts meanwhile",
-        "between two runs: the targets are missed as long as it is out",
-    ]
-    assert maintenance_table([replace(CASE, key="drive")]) is None  # a drive is changed while all goes on
-
-
 def test_the_worst_case_of_a_kind_counts():
     other = replace(CASE, key="head", effect=JobsContinue(9), share=(1.0,), probability=(0.99,), loss="switch")
     leaf = replace(CASE, key="leaf", effect=JobsRestart("servers", 4, has_training=False), share=(0.5,), loss="switch")
@@ -72,20 +53,10 @@ def test_the_worst_case_of_a_kind_counts():
     assert cells(table, 3) == ["met, 97 %", "met"]
 
 
-def test_a_team_has_a_column_and_a_note():
-    without = failures_table([CASE], [None])
-    team = failures_table([replace(CASE, within_wait=0.93)], [None])
-    assert len(team.columns) == len(without.columns) + 1
-    assert "93 %" in cells(team, 4)
-    assert "within its wait limit" in team.note
-    assert failures_table([], []) is None
-
-
 def test_a_rate_that_is_not_known_is_no_number_in_any_table_or_chart():
     unknown = replace(CASE, key="power-feed", keeps_targets=None, rate_is_known=False)
     assert cells(failures_table([unknown], []), 2) == ["not known"]
     assert cells(single_failures_table([unknown], ()), 2) == ["not known"]
     chart = failure_chart([CASE, unknown], 0, "images/s")
-    assert chart is not None
     texts = [row["text"] for row in next(iter(chart.to_dict()["datasets"].values()))]
     assert texts == ["900\u202fimages/s · 90\u202f%", "not known"]

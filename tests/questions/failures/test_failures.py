@@ -20,7 +20,7 @@ from tests import factories
 from tests.factories import examples
 from tests.factories.plans import CATALOG, DESIGNS, answer, asked, laid_out
 
-RESNET = size(SizingRequest.from_file("examples/dgx1-f800-resnet50.toml"), CATALOG)
+RESNET = examples.sized("dgx1-f800-resnet50")
 
 
 def cases(result):
@@ -189,7 +189,7 @@ def test_fewer_ports_to_the_storage_hold_large_samples():
 
 def test_gateway_uplinks_hold_the_reads():
     """Two of three uplinks of 54.5 Gbit/s carry 13.6 GB/s, far more than one C4140 reads; a thousandth 20 MB/s."""
-    result = size(SizingRequest.from_file("examples/c4140-f800.toml"), CATALOG)
+    result = examples.sized("c4140-f800")
     work = result.design.workloads[0]
     assert share_of(result, gateway_share=2 / 3) == 1
     rate = 3 * 54.5e9 / 8 * 0.001 / (113_040 * (1 - work.cache_hit_fraction))
@@ -198,7 +198,7 @@ def test_gateway_uplinks_hold_the_reads():
 
 def test_data_in_memory_outlive_the_switch():
     """ImageNet stays in the memory of one V225G, so a job past its first epoch needs no storage (hitachi-dl-2019)."""
-    result = size(SizingRequest.from_file("examples/small-team.toml"), CATALOG)
+    result = examples.sized("small-team")
     leaf = cases(result)["leaf"]
     assert leaf.share == (1.0,)
     assert isinstance(leaf.effect, CapacityReduced)
@@ -207,7 +207,7 @@ def test_data_in_memory_outlive_the_switch():
 
 
 def test_without_memory_and_way_to_the_storage_a_job_stops():
-    result = size(SizingRequest.from_file("examples/c4140-f800.toml"), CATALOG)
+    result = examples.sized("c4140-f800")
     found = cases(result)
     assert found["gateway"].share == (0, 0, 0)
     assert found["leaf"].share == (0, 0, 0)

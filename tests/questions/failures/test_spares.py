@@ -44,7 +44,6 @@ def test_a_run_without_spares_waits_a_day_for_each_failure():
     design = examples.sized("llama-70b-dgx-h100").design
     (answer,) = design.workloads
     waits = wait_for_repairs(answer)
-    assert waits is not None
     assert waits.failures == pytest.approx(5.4, abs=0.15)
     assert waits.total_s / 86_400 == pytest.approx(30.1, abs=0.2)
     assert waits.probability == pytest.approx(0.49, abs=0.05)

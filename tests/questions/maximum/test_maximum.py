@@ -48,7 +48,6 @@ def most(**limits: float) -> SizingResult:
 
 
 def step_of(result: SizingResult, limit: SizeLimit) -> LimitStep:
-    assert result.maximum is not None
     return next(step for step in result.maximum.steps if step.limit is limit)
 
 
@@ -57,10 +56,8 @@ def test_a_budget_buys_as_many_servers_as_its_quotient():
     result = most(budget=500_000)
     assert result.design.n_servers == 3
     following = step_of(result, SizeLimit.BUDGET).following
-    assert following is not None
     assert following.n_servers == 4
     assert following.cost == pytest.approx(4 * DGX1_USD, abs=6_000)
-    assert result.maximum is not None
     assert result.maximum.design.cost == pytest.approx(3 * DGX1_USD, abs=6_000)
 
 
@@ -69,7 +66,6 @@ def test_power_buys_as_many_servers_as_its_quotient():
     result = most(power_w=20_000)
     assert result.design.n_servers == 5
     following = step_of(result, SizeLimit.POWER).following
-    assert following is not None
     assert following.n_servers == 6
     assert following.power_w >= 21_000
 
@@ -84,7 +80,6 @@ def test_servers_are_all_used_while_each_adds_rate():
     result = most(servers=4)
     assert result.design.n_servers == 4
     following = step_of(result, SizeLimit.SERVERS).following
-    assert following is not None
     assert following.n_servers == 5
 
 
@@ -102,7 +97,6 @@ def test_a_design_that_draws_unknown_power_never_wins():
     assert result.design.platform.server.id == "dgx-1"
     assert not result.design.conditional_on
     following = step_of(result, SizeLimit.POWER).following
-    assert following is not None
     assert following.server == "dgx-1"
 
 
@@ -117,8 +111,6 @@ def test_laws_of_a_limit(limit: str, share: float, growth: float):
     if limit == "servers":
         small, large = round(small), round(large)
     one, other = (size(asked(MAXIMUM, **{limit: bound}), catalog()) for bound in (small, large))
-    assert one.maximum is not None
-    assert other.maximum is not None
     # Halving stops within a thousandth of the highest rate.
     assert other.maximum.highest_samples_per_s >= one.maximum.highest_samples_per_s * (1 - 1e-3)
     amount = one.maximum.design.amount(SizeLimit(limit))
@@ -144,9 +136,7 @@ def is_reached(request: SizingRequest, budget: float) -> bool:
 @pytest.mark.parametrize("limits", [{"budget": 500_000}, {"power_w": 20_000}, {"servers": 4}])
 def test_the_next_step_takes_more_than_the_limit_and_is_faster(limits: dict[str, float]):
     found = most(**limits).maximum
-    assert found is not None
     for step in found.steps:
-        assert step.following is not None
         assert (step.following.amount(step.limit) or 0.0) > step.bound
         assert step.following.samples_per_s > found.highest_samples_per_s
 
@@ -161,14 +151,12 @@ def test_the_other_workload_keeps_its_target():
     result = size(
         SizingRequest.from_dict({"workload": works, "platforms": platforms, "limits": {"servers": 3}}), catalog()
     )
-    assert result.maximum is not None
     assert result.maximum.workload == 1
     assert result.request.workload[0].target.samples_per_s == 2_000
     assert result.request.workload[1].target.samples_per_s == result.maximum.samples_per_s
     assert result.design.probability is not None
     assert result.design.probability >= 0.895
     alone = most(servers=3).maximum
-    assert alone is not None
     # Both together must meet their targets with 90 %, so that each has a little less room.
     assert result.maximum.samples_per_s <= alone.samples_per_s
 
@@ -185,10 +173,7 @@ def test_files_hold_the_question_and_customers_see_no_costs():
     assert document["request"]["workload"][0]["target"] == MAXIMUM
     assert document["maximum"]["fronts"][0]["limit"] == "budget"
     told = customer_copy(result).maximum
-    assert told is not None
     following, known = told.steps[0].following, step_of(result, SizeLimit.BUDGET).following
-    assert following is not None
-    assert known is not None
     assert {design.cost for design in filter(None, [told.design, told.runner_up, following])} == {None}
     assert following.n_servers == known.n_servers
 
@@ -247,7 +232,6 @@ def test_a_sentence_with_a_rate_keeps_it_next_to_a_limit():
     assert reading.request["currency"] == "EUR"
     assert reading.request["workload"][0]["target"] == {"samples_per_s": "40000 images/s"}
     question = read_sentence("ResNet-50 as fast as possible", catalog()).question
-    assert question is not None
     assert question.about == "limit"
 
 
@@ -256,6 +240,5 @@ def test_the_next_step_says_how_far_it_lies_over_the_limit():
     result = size(asked(MAXIMUM, budget=500_000), catalog())
     text = " ".join(maximum_sentences(result, with_amounts=True)).replace("\u202f", "")
     found = re.search(r" for USD (\d+), USD (\d+) over the limit, with", text)
-    assert found is not None, text
     assert int(found[1]) - int(found[2]) == 500_000
     assert 596_000 <= int(found[1]) < 620_000

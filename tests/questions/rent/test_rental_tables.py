@@ -10,8 +10,8 @@ from sizer.bom.ownership import Footprint, OwnershipRates
 from sizer.bom.rental import RentOrBuy, compared
 from sizer.present.charting import chart_svg
 from sizer.questions.rent.charts import rent_chart
-from sizer.questions.rent.tables import break_even_text, rental_table
-from sizer.questions.rent.text import finding, rental_text, short_finding
+from sizer.questions.rent.tables import rental_table
+from sizer.questions.rent.text import rental_text, short_finding
 from sizer.workload.rental import Rental
 from tests.bom.test_rental import line
 
@@ -24,32 +24,6 @@ def put(*prices: str | None, tb: float = 0.0, **offer: Any) -> RentOrBuy:
     bill = Bill("USD", tuple(line(price) for price in prices))
     rates = OwnershipRates(rental.years, rental.electricity_per_kwh, 1.0, care_percent=rental.yearly_cost_percent)
     return compared(bill, rental, rates, Footprint(0.0), n_gpus=8, stored_bytes=tb * 1e12)
-
-
-@pytest.mark.parametrize(
-    ("found", "use", "words"),
-    [
-        (put("160833.60"), None, [": 25 %"]),
-        (put("160833.60"), HALF, ["25 %", "At 50 % buying costs less", "USD 160,834", "USD 321,667"]),
-        (put("160833.60"), Decimal("0.2"), ["At 20 % renting costs less", "USD 128,667", "USD 160,834"]),
-        (put("160833.60"), Decimal("0.25"), ["exactly that, 25 %"]),
-        (put("160833.60", None), HALF, ["at least 25 %", "below USD 160,834"]),
-        (put("160833.60", None), Decimal("0.2"), ["At 20 % renting costs less", "at least USD 160,834"]),
-        (put("160833.60", tb=1.0), None, ["at most 25 %"]),
-        (put("160833.60", None, tb=1.0), None, ["25 %", "known costs"]),
-        (put("160833.60", electricity_per_kwh=None), HALF, ["buying costs less", "known costs"]),
-        (put("900000"), HALF, ["Renting costs less", "USD 643,334", "USD 900,000"]),
-        (put("900000", tb=1.0), None, ["Renting costs less", "Storage of the data is not included."]),
-        (put("5", tb=100.0, storage_per_tb_month=1), None, ["Buying costs less"]),
-        (put(None), HALF, ["no price yet", "USD 321,667"]),
-    ],
-)
-def test_the_finding_names_the_cheaper_one_and_its_bounds(
-    found: RentOrBuy, use: Decimal | None, words: list[str]
-) -> None:
-    text = finding(found, use).replace("\u202f", " ")
-    for word in words:
-        assert word.replace(",", " ") in text.replace(",", " ")
 
 
 def cells(found: RentOrBuy, use: Decimal | None = None) -> dict[str, str]:
@@ -86,7 +60,6 @@ def test_no_row_promises_a_budget_below_nothing() -> None:
 def test_the_chart_marks_where_both_cost_the_same() -> None:
     found = put("160833.60")
     chart = rent_chart(found, HALF)
-    assert chart is not None
     drawn = chart.to_dict(validate=False)
     assert " ".join(drawn["title"]["text"]) == short_finding(found) == "Buying costs less above 25\u202f% utilization"
     values = [row for rows in drawn["datasets"].values() for row in rows]
@@ -96,14 +69,6 @@ def test_the_chart_marks_where_both_cost_the_same() -> None:
     assert sorted(ends) == [pytest.approx(160.8336), pytest.approx(643.3344)]
     assert "stated: 50" in str(drawn)
     assert "25" in chart_svg(chart)
-
-
-def test_charts_of_every_case_can_be_drawn() -> None:
-    for found in (put("900000"), put("5", tb=100.0, storage_per_tb_month=1), put("640000"), put("1", per_gpu_hour=1)):
-        assert rent_chart(found, None) is not None
-        assert break_even_text(found)
-        assert short_finding(found)
-    assert rent_chart(put(None), HALF) is None
 
 
 def test_a_hostile_offer_stays_text() -> None:

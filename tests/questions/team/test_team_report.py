@@ -6,33 +6,22 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sizer import SizingRequest, SizingResult, size
+from sizer import SizingResult, size
 from sizer.guide.chapters.compliance import requirements
-from sizer.guide.chapters.team import applies, content, fragmentation, read_load, sizing_driver, verdict
+from sizer.guide.chapters.team import applies, content, fragmentation, read_load
 from sizer.guide.context import GuideContext
 from sizer.guide.edition import Edition
 from sizer.guide.engineer import team as engineer_team
 from sizer.guide.pdf.render import guide_html
 from sizer.guide.plain_text import answer_text
-from sizer.present.charting import chart_svg
 from sizer.present.tables import Table
 from sizer.questions.team.analysis import TeamAnswer, team_answer
-from sizer.questions.team.charts import reads_chart, reads_finding, waits_chart, waits_finding
+from sizer.questions.team.charts import reads_chart, reads_finding
 from sizer.questions.team.result import JobKindRun
-from sizer.questions.team.tables import (
-    demand_table,
-    erlang_table,
-    gpus_table,
-    jobs_table,
-    requested_team_table,
-    share_text,
-    sizes_table,
-    wait_duration,
-    wait_text,
-    waits_table,
-)
+from sizer.questions.team.tables import demand_table, erlang_table, gpus_table, share_text, sizes_table, waits_table
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories.examples import catalog
+from tests.questions.team.test_team import request
 
 TRAINING = {"name": "Training", "gpus": 4, "jobs_a_day_each": 0.5, "workload": "ResNet-50"}
 NOTEBOOK = {"name": "Notebook", "kind": "notebook", "gpus": 1, "jobs_a_day": 12, "duration_s": "3 h", "wait_s": "5 min"}
@@ -43,23 +32,8 @@ STANDING = {"name": "Nightly", "gpus": 4, "always_running": 2, "workload": "ResN
 def sized(kinds: str, **team: float) -> SizingResult:
     """A team on C4140 and F800; ``kinds`` names its jobs by their first letters."""
     jobs = [{"t": TRAINING, "n": NOTEBOOK, "s": STANDING}[letter] for letter in kinds]
-    data = {
-        "title": "A <b>team</b>",
-        "workload": [
-            {
-                "name": "ResNet-50",
-                "dnn": "resnet50",
-                "stack": "mxnet-ngc19.07-dali",
-                "batch_per_gpu": 192,
-                "dataset": "imagenet-x10",
-                "epochs": 4,
-                "target": {"samples_per_s": 3000},
-            }
-        ],
-        "platforms": {"servers": ["c4140"], "gpus": ["v100-sxm2-16gb"], "storage": ["isilon-f800"], "fabrics": ["edr"]},
-        "team": {"data_scientists": 12, "wait_s": "30 min", **team, "job": jobs},
-    }
-    return size(SizingRequest.from_dict(data), catalog())
+    asked = request(*jobs, team={"data_scientists": 12, "wait_s": "30 min", **team})
+    return size(asked.model_copy(update={"title": "A <b>team</b>"}), catalog())
 
 
 @cache
@@ -70,27 +44,11 @@ def answered(kinds: str, **team: float) -> TeamAnswer:
 
 
 def texts(table: Table | None) -> list[list[str]]:
-    assert table is not None
     return [[cell.text.replace("\u202f", " ").replace("\xa0", " ") for cell in row.cells] for row in table.rows]
 
 
 def column(table: Table | None, place: int) -> list[str]:
     return [row[place] for row in texts(table)]
-
-
-def test_the_request_is_told_as_it_was_understood():
-    rows = dict(texts(requested_team_table(answered("tn").team)))
-    assert rows["Data scientists"] == "12"
-    assert rows["Job: Training"] == "Training; 4 GPUs; 0.5 a day per person, 6 a day in total; runs ResNet-50"
-    assert rows["Job: Notebook"] == "Notebook; 1 GPU; 12 a day; 3.00 h long; waits at most 5.00 min"
-    assert rows["Target"] == "90 % of the jobs of each kind start within 30.0 min unless the kind has its own target"
-
-
-def test_jobs_tell_counts_lengths_and_reads():
-    training, notebook = texts(jobs_table(answered("tn")))
-    assert training[:3] == ["Training", "4", "6"]
-    assert training[3].endswith((" min", " h"))
-    assert notebook == ["Notebook", "1", "12", "3.00 h", "not stated", "not stated"]
 
 
 def test_waits_stand_beside_what_is_asked():
@@ -108,11 +66,6 @@ def test_waits_stand_beside_what_is_asked():
 def test_a_share_has_the_digits_that_its_error_supports(share, error, said):
     kind = JobKindRun("a", 100, share, error, 0.0, (0.0, 0.0, 0.0), True)
     assert share_text(kind).replace("\u202f", " ") == said
-
-
-def test_waits_of_nothing_and_without_end_have_words():
-    texts_of_waits = [wait_duration(wait_s) for wait_s in (0.0, np.inf, 90.0)]
-    assert texts_of_waits == ["none", "never starts", "90.0\u202fs"]
 
 
 def test_demand_is_set_against_the_least_that_is_carried():
@@ -169,37 +122,6 @@ def test_erlang_stands_beside_the_simulation_for_one_kind_only():
     assert int(rows[-1][1]) >= int(rows[-1][2])  # the formula is an upper reading
 
 
-def test_the_chart_of_waits_marks_design_and_target_and_says_what_one_server_fewer_costs():
-    answer = answered("tn")
-    svg = chart_svg(waits_chart(answer))
-    assert "this design" in svg
-    assert "target: 90" in svg
-    here, fewer = answer.run.n_servers, answer.run.n_servers - 1
-    assert f"{here}\u00a0servers start" in waits_finding(answer)
-    assert f"{fewer}\u00a0server" in waits_finding(answer)
-    assert waits_chart(answered("s")) is None
-
-
-@pytest.mark.guides
-@pytest.mark.parametrize("percentile", [0.5, 0.95, 1.0])
-def test_the_chart_of_reads_tells_worst_average_asked_and_carried(percentile):
-    answer = answered("t", demand_percentile=percentile)
-    svg = chart_svg(reads_chart(answer))
-    for word in ("average: ", "delivered: ", "orst"):
-        assert word in svg
-
-
-def test_sentences_follow_the_answer():
-    answer = answered("tn")
-    missed = replace(answer, run=replace(answer.run, meets=False))
-    assert verdict(missed) != verdict(answer)
-    fewer = answer.run.n_servers - 1
-    assert f"{fewer}\u00a0server" in sizing_driver(replace(answer, n_servers_for_waits=fewer))
-    assert f"{fewer}\u00a0server" not in sizing_driver(answer)
-    assert sizing_driver(answered("s")) == ""
-    assert wait_text(answered("s").team) == "every job has its GPUs all the time"
-
-
 def test_the_chapter_stands_where_a_team_is_and_the_guide_has_one_chart():
     result = sized("tn")
     context = GuideContext(result, catalog(), Edition("guide"))
@@ -217,7 +139,6 @@ def test_the_chapter_stands_where_a_team_is_and_the_guide_has_one_chart():
 def test_names_of_jobs_are_text_in_the_guide():
     result = sized("tn")
     team = result.request.team
-    assert team is not None
     bad = "<script>alert(1)</script>"
     jobs = (team.job[0].model_copy(update={"name": bad}), team.job[1])
     request = result.request.model_copy(update={"team": team.model_copy(update={"job": jobs})})

@@ -47,7 +47,6 @@ def test_the_nearest_step_is_found_on_either_side(resized: ResizedRequests, edge
     """A claim that is reversed at a known size; the request states 22.2 TB, itself a step."""
     size = resized.input_of(0, DATASET_SIZE, upwards=upwards)
     reversal = nearest_reversal(resized, size, lambda v: v >= edge if upwards else v <= edge)
-    assert reversal is not None
     reverses = (lambda v: v >= edge) if upwards else (lambda v: v <= edge)
     assert reverses(reversal.after)
     assert not reverses(reversal.last_unchanged)
@@ -65,5 +64,4 @@ def test_nothing_is_found_where_nothing_reverses(resized: ResizedRequests) -> No
 def test_a_change_before_nothing_can_be_built_is_found(resized: ResizedRequests) -> None:
     size = resized.input_of(0, DATASET_SIZE, upwards=True)
     reversal = nearest_reversal(resized, size, lambda v: None if v > 60e12 else v >= 50e12)
-    assert reversal is not None
     assert reversal.after == pytest.approx(50e12)

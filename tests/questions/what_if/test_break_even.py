@@ -8,8 +8,8 @@ import pytest
 
 from sizer.base.errors import InfeasibleError
 from sizer.questions.what_if.along_input import Span, fixed_design_along, hardware_along, spans
-from sizer.questions.what_if.break_even import BreakEven, fixed_design_break_evens, resized_break_evens, where
-from sizer.questions.what_if.resize import ResizedDesign, changed_request, resize
+from sizer.questions.what_if.break_even import BreakEven, fixed_design_break_evens, resized_break_evens
+from sizer.questions.what_if.resize import changed_request, resize
 from sizer.questions.what_if.varied_input import (
     CACHE,
     DATASET_SIZE,
@@ -54,20 +54,6 @@ STEPS = VariedInput("x", "Steps", (1.0, 2.0, 3.0, 4.0), ("1 s", "2 s", "3 s", "4
 def test_spans_are_the_runs_of_equal_values():
     assert spans("aabba") == (Span("a", 0, 1), Span("b", 2, 3), Span("a", 4, 4))
     assert spans("") == ()
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "words"),
-    [
-        (0, 3, "in the whole range (from 1 s to 4 s)"),
-        (0, 1, "up to 2 s"),
-        (2, 3, "from 3 s on"),
-        (1, 2, "from 2 s to 3 s"),
-        (2, 2, "at 3 s"),
-    ],
-)
-def test_a_part_of_the_range_in_words(first, last, words):
-    assert where(STEPS, first, last) == words
 
 
 def test_where_storage_becomes_the_limit_is_where_given_clusters_change():
@@ -121,15 +107,6 @@ def test_the_target_stops_being_met_where_one_server_less_misses_it():
     found = along(model, held_input(model, SERVERS))["Target"]
     assert found.text == "The target is missed up to 8\u00a0servers; the target is met from 9\u00a0servers on."
     assert found.changes
-
-
-def test_what_does_not_change_names_the_range():
-    model = model_of("dgx1-f800-resnet50")
-    one = held_input(model, STORAGE_NODES)
-    found = along(model, one)
-    assert not found["Bottleneck"].changes
-    assert f"({one.span})" in found["Bottleneck"].text
-    assert "Storage does not become the bottleneck" in found["Bottleneck"].text
 
 
 def test_a_limit_of_the_room_is_passed_where_the_power_is():
@@ -191,13 +168,6 @@ def test_sized_anew_is_what_the_whole_sizing_finds(name, key, factor):
     assert found.switches == sum(int((one.leaves + one.spines + one.cores)[0]) for one in counted.networks)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_without_a_change_it_is_the_design(name):
-    design, found = sized(name).design, resize(model_of(name), {})
-    assert (found.n_servers, found.storage_nodes) == (design.n_servers, design.storage_nodes)
-    assert found.reason == ""
-
-
 def test_more_servers_come_in_where_whole_sizings_change():
     model = model_of("dgx1-f800-resnet50")
     one = next(one for one in resize_inputs(model) if one.key == TARGET).part(10, 18)
@@ -221,14 +191,6 @@ def test_a_request_that_no_design_meets_says_why():
         size(changed_request(model, {TARGET: 1e9}), catalog())
     assert not resize(model_of("small-team"), {TARGET: 1.0}).is_feasible
     assert resize(model, {DATASET_SIZE: 10.0}).reason
-
-
-def test_where_no_design_is_left_is_said_and_no_count_is():
-    line = [ResizedDesign(n_servers=2, racks=1, model=model_of("small-team"))] * 2 + [ResizedDesign(reason="no")] * 2
-    found = {one.what: one.text for one in resized_break_evens(STEPS, line, 1)}
-    assert found["Target"] == "A design on this platform meets the request up to 2 s; none meets it from 3 s on."
-    assert found["GPU servers"] == "2 wherever a design meets the request (from 1 s to 4 s)."
-    assert [one.what for one in resized_break_evens(STEPS, line, 3)] == ["Target"]
 
 
 def test_faster_gpus_never_need_more_servers():

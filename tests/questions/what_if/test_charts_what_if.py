@@ -5,16 +5,10 @@ import pytest
 
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.present.charting import chart_svg
-from sizer.questions.what_if.answer import (
-    fixed_design_figures,
-    fixed_design_map,
-    resized_figures,
-    resized_finding,
-    resized_map,
-)
+from sizer.questions.what_if.answer import fixed_design_map, resized_figures, resized_map
 from sizer.questions.what_if.input_grid import fixed_design_rates
 from sizer.questions.what_if.map_charts import MapCell, map_chart, with_point
-from sizer.questions.what_if.rate_charts import along_chart, along_finding, change_charts, no_cache_note
+from sizer.questions.what_if.rate_charts import change_charts, no_cache_note
 from sizer.questions.what_if.resize import ResizedDesign, resize
 from sizer.questions.what_if.varied_input import (
     DATASET_SIZE,
@@ -25,7 +19,7 @@ from sizer.questions.what_if.varied_input import (
     fixed_design_inputs,
     resize_inputs,
 )
-from tests.factories.examples import EXAMPLES, sized
+from tests.factories.examples import EXAMPLES
 from tests.questions.what_if.test_input_grid import workloads
 
 X = VariedInput("x", "GPU load", (1.0, 2.0, 3.0, 4.0), ("1 s", "2 s", "3 s", "4 s"), 1, "a note")
@@ -107,19 +101,6 @@ def test_a_map_of_requests_sized_anew_names_what_differs():
     assert "1 to 4" in chart.to_dict()["title"]["text"][0]
 
 
-@pytest.mark.parametrize(
-    ("counts", "title"),
-    [
-        ([1, 1], "The request needs 1\u00a0GPU server in the range"),
-        ([2, 9], "The request needs 2 to 9\u00a0GPU servers in the range"),
-        ([2, None, 9, None], "2 to 9\u00a0GPU servers, and no design on this platform in 50\u202f% of the range"),
-        ([None], "No design on this platform meets the request anywhere in the range"),
-    ],
-)
-def test_the_title_of_a_map_is_its_finding(counts, title):
-    assert resized_finding(counts) == title
-
-
 @pytest.mark.guides
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda one: one.name)
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -137,20 +118,6 @@ def test_charts_of_changes_draw_for_every_workload(name, palette):
             assert ">now<" in svg
 
 
-def test_the_finding_of_a_line_names_the_takeover():
-    model = workloads("dgx1-f800-resnet50")[0]
-    x = next(one for one in fixed_design_inputs(model) if one.key == SAMPLE_SIZE)
-    x = x.part(x.base, len(x.values) - 1)
-    line = fixed_design_rates(model, {x.key: np.array(x.values)})
-    first = x.texts[line.limiting.index("storage")]
-    title = along_finding(x, line.rate, line.limiting, "Large images")
-    assert title.startswith("Large images leave ")
-    assert title.endswith(f"storage limits from {first} on")
-    rate = along_chart(x, line.rate, line.limiting, "images/s", title).to_dict()
-    axis = next(layer["encoding"]["x"] for layer in rate["layer"] if "title" in layer["encoding"]["x"])
-    assert axis["title"] == "image size, log scale"
-
-
 def test_differences_carry_a_sign_and_the_value_before():
     base = ResizedDesign(n_servers=9, n_gpus=72, storage_nodes=4, racks=3, rack_units=41, power_w=38_809)
     now = ResizedDesign(n_servers=11, n_gpus=88, storage_nodes=4, racks=2, rack_units=41, power_w=30_000)
@@ -160,20 +127,3 @@ def test_differences_carry_a_sign_and_the_value_before():
     assert found["Storage nodes"].under == "unchanged"
     assert found["Power, at most"].under == "\u221223\u202f% compared with 38.8\u202fkW"  # 30 000 / 38 809 = 0.773
     assert "Compute switches" not in found
-
-
-def test_figures_of_a_fixed_design_say_what_changed():
-    model = workloads("dgx1-f800-resnet50")[0]
-    base, now = fixed_design_rates(model, {}), fixed_design_rates(model, {SAMPLE_SIZE: 904e3})
-    found = {one.label: one for one in fixed_design_figures(model, now, base)}
-    assert found["Bottleneck"].value == "Storage"
-    assert found["Bottleneck"].under == "instead of GPU compute"
-    assert found["Training rate"].under.startswith("\u2212")
-    assert found["Target"].value == "missed: the data do not fit"
-    assert all(one.under == "unchanged" for one in fixed_design_figures(model, base, base))
-    assert sized("small-team").design.workloads[0].time is not None
-    team = workloads("small-team")[0]
-    labels = [
-        one.label for one in fixed_design_figures(team, fixed_design_rates(team, {}), fixed_design_rates(team, {}))
-    ]
-    assert "Time to train" in labels

@@ -23,7 +23,6 @@ from sizer.questions.what_if.varied_input import (
     fixed_design_inputs,
     resize_inputs,
 )
-from sizer.sizing.checks import CheckResult
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project
 from tests.factories.examples import EXAMPLES, WORKLOADS, catalog, sized
@@ -40,23 +39,6 @@ def workloads(name: str) -> tuple[WorkloadOnDesign, ...]:
     found = EvaluatedDesign(sized(name), catalog()).workloads
     assert all(one is not None for one in found)
     return tuple(one for one in found if one is not None)
-
-
-@every(lambda: [(name, index) for name in NAMES for index in range(len(sized(name).design.workloads))])
-def test_without_a_change_it_is_the_answer_of_the_design(name, index):
-    model, answer = workloads(name)[index], sized(name).design.workloads[index]
-    found = fixed_design_rates(model, {})
-    for part in ("value", "low", "high"):
-        assert_allclose(getattr(found.rate, part)[0], getattr(answer.throughput, part), rtol=1e-9)
-    assert found.limiting == (answer.bottleneck,)
-    # A target that an unknown rate leaves open is met with its upper bound.
-    assert bool(found.meets_target[0]) == (answer.target_check is not CheckResult.NOT_MET)
-    assert found.holds_data.all()
-    if answer.time is not None:
-        assert found.time_s is not None
-        assert_allclose(found.time_s[0], float(answer.time.total_s.value), rtol=1e-9)
-    for stage in answer.stages:
-        assert_allclose(found.stages[stage.key][0], float(stage.capacity.value), rtol=1e-9)
 
 
 @every(NAMES)

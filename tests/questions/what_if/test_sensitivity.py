@@ -15,6 +15,7 @@ from sizer.sizing.servers_needed import fewest_servers
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
+from tests.factories.examples import sized
 
 CATALOG = shipped_catalog()
 EXAMPLES = [
@@ -29,13 +30,8 @@ every_example = pytest.mark.parametrize("name", EXAMPLES)
 
 
 @cache
-def example(name):
-    return size(SizingRequest.from_file(f"examples/{name}.toml"), CATALOG)
-
-
-@cache
 def of(name):
-    return sensitivities(EvaluatedDesign(example(name), CATALOG))
+    return sensitivities(EvaluatedDesign(sized(name), CATALOG))
 
 
 def influence(name, key, workload=0):
@@ -44,7 +40,7 @@ def influence(name, key, workload=0):
 
 @every_example
 def test_base_is_the_answer_and_the_largest_reach_comes_first(name):
-    for found, answer in zip(of(name), example(name).design.workloads, strict=True):
+    for found, answer in zip(of(name), sized(name).design.workloads, strict=True):
         expected = answer.throughput if found.metric == "samples/s" else answer.time.total_s
         assert found.base == pytest.approx(float(expected.value), rel=1e-9)  # the same sums in the same order
         reaches = [max(abs(one.low - found.base), abs(one.high - found.base)) / found.base for one in found.influences]
@@ -56,7 +52,7 @@ def test_base_is_the_answer_and_the_largest_reach_comes_first(name):
 @every_example
 def test_the_light_search_finds_the_servers_of_the_full_one(name):
     """The full search ranks by servers first where prices are missing, and no limit of a room binds in the examples."""
-    result = example(name)
+    result = sized(name)
     model = EvaluatedDesign(result, CATALOG).workloads[0]
     found = fewest_servers(model.request, model.works, model.platform, 24, CATALOG, stored_calibration())
     assert found == result.design.n_servers
@@ -65,7 +61,7 @@ def test_the_light_search_finds_the_servers_of_the_full_one(name):
 def test_gpus_that_limit_carry_their_interval_to_the_result():
     """Nine DGX-1: storage and hosts pass twice the rate and more, so the rate is that of the GPUs at both ends."""
     found = influence("dgx1-f800-resnet50", "gpu")
-    gpu = next(s for s in example("dgx1-f800-resnet50").design.workloads[0].stages if s.key == "gpu")
+    gpu = next(s for s in sized("dgx1-f800-resnet50").design.workloads[0].stages if s.key == "gpu")
     assert (found.low, found.high) == pytest.approx((float(gpu.capacity.low), float(gpu.capacity.high)), rel=1e-3)
     assert found.stage == "gpu"
     # Slower GPUs need no fewer servers, faster ones no more.
@@ -84,7 +80,7 @@ def test_larger_samples_meet_the_rate_of_storage_and_mount():
 def test_servers_needed_for_a_changed_request_are_those_of_a_full_search():
     """Inception-v4 on images of twice the size, searched anew."""
     found = influence("dgx1-f800-inception-v4", "sample-size")
-    data = example("dgx1-f800-inception-v4").request.model_dump(exclude_none=True)
+    data = sized("dgx1-f800-inception-v4").request.model_dump(exclude_none=True)
     work = {**data["workload"][0], "sample_bytes": 2.6e6, "dataset_bytes": 45e12}
     result = size(SizingRequest.from_dict({**data, "workload": [work]}), CATALOG)
     assert found.high_servers == result.design.n_servers

@@ -200,12 +200,6 @@ def test_with_steady_prices_nothing_is_bought_before_it_is_needed():
         assert found.recommended.sizes == found.needs
 
 
-def test_rising_prices_call_for_all_in_the_first_year():
-    """Energy has no price here: only the parts cost, and each later year they cost half as much again."""
-    found = only(growth_plan(asked({"years": 4, "target": 1.6, "price": 1.5}), priced()))
-    assert set(found.recommended.sizes) == {found.needs[-1]}
-
-
 def test_a_price_of_energy_above_the_rise_of_prices_calls_for_steps():
     rental = {"per_gpu_hour": "1", "electricity_per_kwh": "9"}
     found = only(growth_plan(asked({"years": 4, "target": 1.6, "price": 1.01}, rental=rental), priced()))

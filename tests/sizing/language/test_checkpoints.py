@@ -77,7 +77,6 @@ def test_writing_can_decide_the_number_of_nodes():
     design = sized({"checkpoint_every_s": 60}, platforms={"storage": ["powerscale-f210"]}).design
     assert 14 * PARAMETERS / 60 / (0.5 * 8e9) <= design.storage_nodes <= 14 * PARAMETERS / 60 / (0.25 * 2.5e9) + 1
     need = design.storage_need
-    assert need is not None
     assert need.decision is StorageDecision.RATE
     assert need.rate_need is RateNeed.CHECKPOINTS
     relaxed = sized({"checkpoint_every_s": 3600}, platforms={"storage": ["powerscale-f210"]}).design

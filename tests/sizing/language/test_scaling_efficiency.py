@@ -4,7 +4,6 @@ import dataclasses
 
 import pytest
 
-from sizer.present.reference_table import reference_table, reference_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.stages.workload_run import rate_in_one_server
 from tests.factories.examples import catalog, sized
@@ -22,18 +21,6 @@ def test_a_network_of_mlperf_scales_as_its_one_gpu_says():
 def test_more_gpus_may_suit_a_model_better_than_the_fewest():
     """405B on one rack of 72 GB200 has to be divided by more pipeline stages or recompute: each GPU does less."""
     assert sized("llama-405b-gb200-nvl72").design.workloads[0].scaling_efficiency > 1.02
-
-
-def test_what_a_source_does_not_state_is_no_difference():
-    design = sized("llama-405b-gb200-nvl72").design
-    answer = design.workloads[0]
-    assert answer.evidence[0].server == ""
-    text = reference_text(answer, design)
-    assert "The source does not state its server." in text
-    assert "server" not in text.split("The source")[0].split("differs in")[1]
-    cells = {row.cells[0].text: row.cells[-1].text for row in reference_table(answer, design, 1).rows}
-    assert cells["Server"] == "not known"
-    assert cells["Sequences per GPU"] == "differs"
 
 
 def test_a_published_rate_is_compared_with_the_rate_while_it_runs():

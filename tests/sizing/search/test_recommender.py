@@ -4,35 +4,19 @@ import math
 
 import pytest
 
-from sizer import SizingRequest, size
+from sizer import size
 from sizer.catalog.loader import shipped_catalog
 from sizer.physical.violations import ViolationKind
 from sizer.sizing.design.next_sizes import next_sizes
 from sizer.sizing.reasons import ExchangeReason
+from tests.factories.requests import recommender_request
 
 CATALOG = shipped_catalog()
 
 
 @pytest.fixture(scope="module")
 def design():
-    """10 G parameters; 5 MFLOP a sample; one epoch of 4 G samples of 160 B within four hours."""
-    work = {
-        "name": "clicks",
-        "batch_per_gpu": 2048,
-        "epochs": 1,
-        "target": {"time_to_train_s": "4 h"},
-        "dnn": {
-            "name": "tables",
-            "forward_flop": 5e6,
-            "parameters": 10e9,
-            "input_bytes": 160,
-            "like": "ncf",
-        },
-        "dataset": {"name": "log", "n_samples": 4e9, "sample_bytes": "160 B"},
-    }
-    platforms = {"servers": ["c4140"], "storage": ["c4140-nvme"]}
-    request = {"workload": [work], "confidence": 0.9, "platforms": platforms}
-    return size(SizingRequest.from_dict(request), CATALOG).design
+    return size(recommender_request("c4140"), CATALOG).design
 
 
 def test_divided_tables_exchange_what_is_looked_up(design):

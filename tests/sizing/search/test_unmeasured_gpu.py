@@ -56,9 +56,6 @@ def test_a_made_up_gpu_is_sized_by_its_number_and_no_rate_is_claimed(catalog, wo
 
 
 def test_a_measured_generation_is_predicted():
-    asked = {
-        "workload": [{**LANGUAGE, "target": {"gpus_busy": 32}}],
-        "platforms": {"servers": ["dgx-h200"]},
-    }
+    asked = {"workload": [{**LANGUAGE, "target": {"gpus_busy": 32}}], "platforms": {"servers": ["dgx-h200"]}}
     answer = size(SizingRequest.from_dict(asked), examples.catalog()).design.workloads[0]
     assert answer.rate_is_predicted

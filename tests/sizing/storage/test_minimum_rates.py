@@ -49,7 +49,6 @@ def test_stated_rates_decide_the_nodes(data: dict[str, str], nodes: int) -> None
 def test_the_guide_names_the_requested_rate_as_the_reason() -> None:
     result = _sized(minimum_read_bytes_per_s="100 GB/s")
     need = result.design.storage_need
-    assert need is not None
     assert need.rate_need is RateNeed.STATED
     found = decisions(EvaluatedDesign(result, catalog()))
     said = " ".join(storage_need.storage_texts(found.storage, result.design))

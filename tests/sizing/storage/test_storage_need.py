@@ -65,7 +65,6 @@ def test_larger_drives_are_named_where_a_given_cluster_has_small_ones() -> None:
     design = project(
         request, shipped_catalog(), server="dgx-1", servers=2, storage="isilon-f800", storage_nodes=56, fabric="100gbe"
     )
-    assert design.storage_need is not None
     assert design.storage_need.larger_drives == LargerDrives("60 x 15.36 TB SSD", 8)
 
 

@@ -65,9 +65,7 @@ def test_a_minimum_decides_the_nodes() -> None:
     option = design.platform.storage.capacity_options[design.platform.capacity_option].name
     assert {"60 x 1.6 TB SSD": 24, "60 x 3.2 TB SSD": 12, "60 x 15.36 TB SSD": 4}[option] == design.storage_nodes
     need = design.storage_need
-    assert need is not None
     assert need.decision is StorageDecision.CAPACITY
-    assert need.minimum is not None
     assert (need.minimum.minimum_bytes, need.minimum.stored_bytes) == (500e12, 20e12)
     assert need.minimum.nodes_for_stored == 4
     usable = design.usable_bytes
@@ -104,8 +102,6 @@ def test_more_minimum_capacity_never_lowers_nodes_or_cost(least: float, more: fl
             assert minimum > 1e16
             return
     small, large = found
-    assert small.cost is not None
-    assert large.cost is not None
     assert large.cost.at_confidence >= small.cost.at_confidence * (1 - 1e-9)
     if large.platform.capacity_option == small.platform.capacity_option:
         assert large.storage_nodes >= small.storage_nodes

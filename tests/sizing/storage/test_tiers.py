@@ -106,11 +106,7 @@ def test_demand_names_every_stream(driving):
     kinds = {stream.kind for stream in found.streams}
     assert kinds >= {StreamKind.TRAINING, StreamKind.STAGING}
     assert found.peak_write_bytes_per_s == pytest.approx(400 * TB / (7 * 86_400), rel=1e-6)
-    for table in (
-        streams_table(result.design, request),
-        tiers_table(result.design),
-        level_table(result.design),
-    ):
+    for table in (streams_table(result.design, request), tiers_table(result.design), level_table(result.design)):
         assert table is not None
         assert table_text(table)
 

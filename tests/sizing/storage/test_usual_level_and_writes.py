@@ -6,8 +6,8 @@ from sizer.questions.data.analysis import data_plan
 from sizer.sizing.checks import FactKind
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
+from tests.factories.requests import recommender_request
 
 
 def test_a_level_that_nobody_asked_for_makes_no_target_conditional():
@@ -30,26 +30,7 @@ def test_a_need_beyond_the_smallest_system_stays_conditional():
 
 @pytest.fixture(scope="module")
 def recommender():
-    """One epoch of 4 billion rows of 160 B within 4 h."""
-    request = {
-        "workload": [
-            {
-                "dnn": {
-                    "name": "DLRM with 10 G embedding parameters",
-                    "forward_flop": 5e6,
-                    "parameters": 10e9,
-                    "input_bytes": 160,
-                    "like": "ncf",
-                },
-                "batch_per_gpu": 2048,
-                "dataset": {"name": "Click log", "n_samples": 4e9, "sample_bytes": "160 B"},
-                "epochs": 1,
-                "target": {"time_to_train_s": "4 h"},
-            }
-        ],
-        "platforms": {"servers": ["c4140-pcie"], "storage": ["c4140-nvme"]},
-    }
-    return size(SizingRequest.from_dict(request), catalog())
+    return size(recommender_request("c4140-pcie"), catalog())
 
 
 def test_of_one_epoch_nothing_is_read_from_a_cache(recommender):

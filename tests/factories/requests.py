@@ -1,0 +1,20 @@
+"""Requests that several tests ask."""
+
+from typing import Any
+
+from sizer.workload.request import SizingRequest
+
+
+def resnet_request(dataset_bytes: str, target: dict[str, Any], **tables: Any) -> SizingRequest:
+    """Training of ResNet-50 with the batch and stack of the published DGX-1 runs."""
+    work = {"dnn": "resnet50", "stack": "tf-cnn-benchmarks-ngc18.09", "batch_per_gpu": 256, "dataset": "imagenet"}
+    return SizingRequest.from_dict({"workload": [{**work, "dataset_bytes": dataset_bytes, "target": target}], **tables})
+
+
+def recommender_request(server: str) -> SizingRequest:
+    """10 G parameters in tables; 5 MFLOP a sample; one epoch of 4 G samples of 160 B within four hours."""
+    dnn = {"name": "tables", "forward_flop": 5e6, "parameters": 10e9, "input_bytes": 160, "like": "ncf"}
+    data = {"name": "log", "n_samples": 4e9, "sample_bytes": "160 B"}
+    work = {"name": "clicks", "dnn": dnn, "dataset": data, "batch_per_gpu": 2048, "epochs": 1}
+    work["target"] = {"time_to_train_s": "4 h"}
+    return SizingRequest.from_dict({"workload": [work], "platforms": {"servers": [server], "storage": ["c4140-nvme"]}})
