@@ -155,7 +155,8 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
 
 
 def _selection(counts: PartCounts, order: Sequence[int], ranking: Ranking) -> Selection:
-    rank_by, n_platforms = counts.request.rank_by, ranking.n_platforms()
+    rank_by = counts.request.rank_by
+    n_platforms = len(order) if len(order) < MAX_PLATFORMS_SHOWN else ranking.n_compared()
     preference = preference_of(counts, ranking, order[0], lambda row: _points([row], order[0], counts)[0].name)
     if preference is not None and preference.kind is PreferenceKind.LEADS:
         return Selection(SelectionKind.PREFERRED, n_platforms, rank_by, preference)

@@ -56,7 +56,7 @@ def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
         least = f"costs least{owned(selection.years)}"
     if selection.less_on_bill:
         least = f"{least} {WITHOUT_CABLES}"
-    text = f"Of {selection.n_platforms} platforms that meet the request it {least}"
+    text = f"Of {selection.n_platforms} platforms compared it {least}"
     because = cost_reason_text(result, with_amounts=with_amounts)
     text = f"{text}: {because}." if because else f"{text}."
     if selection.less_on_bill:

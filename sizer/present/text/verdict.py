@@ -333,9 +333,7 @@ def _choice_text(result: SizingResult, *, with_amounts: bool) -> str:
         case SelectionKind.RANKED:
             assert selection.rank_by is not None  # the kind says that the request ranks
             key = BEST_BY_KEY[selection.rank_by]
-            return (
-                f"Of {selection.n_platforms} platforms that meet the request it has the {key}, the key of the ranking."
-            )
+            return f"Of {selection.n_platforms} platforms compared it has the {key}, the key of the ranking."
         case SelectionKind.CHEAPEST | SelectionKind.LIKELY_CHEAPEST:
             return least_cost_text(result, with_amounts=with_amounts)
 

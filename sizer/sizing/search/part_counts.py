@@ -20,13 +20,13 @@ from sizer.physical.components import Quantities
 from sizer.physical.design_counts import DesignTotals
 from sizer.physical.existing_use import PurchaseColumns, has_main, purchase
 from sizer.physical.platform import Platform
-from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING, design_totals, quantities
+from sizer.physical.quantities import NOTHING_EXISTING, design_totals, quantities
 from sizer.physical.racks.power import device_power
 from sizer.sizing.limits import AnyLimit, Limit
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.least_room import least_room
 from sizer.sizing.search.main_items import MainItems, check_budget, main_items_cost, ranking_prices
-from sizer.sizing.search.stored_counts import PricedTotals, amounts, is_stored, priced_totals
+from sizer.sizing.search.stored_counts import PricedTotals, amounts, priced_totals
 from sizer.workload.request import SizingRequest
 
 _Counted = TypeVar("_Counted", Quantities, DesignTotals)
@@ -187,21 +187,6 @@ class PartCounts:
         self.of(index)
         rows = self.evaluated.space.of_platform(index)
         return np.asarray(np.flatnonzero(self.candidates[index] & self._keeps[rows]) + rows.start)
-
-    def has_feasible(self, index: int) -> bool:
-        """Whether some design of a platform keeps every limit: one that is known or small, else any of the others."""
-        request, evaluated = self.request, self.evaluated
-        if index not in self.by_platform and self.candidates[index].any() and request.existing == NOTHING_EXISTING:
-            places = np.flatnonzero(self.candidates[index])
-            if request.limits == NO_LIMITS:
-                # A power of two, which the next request may ask about, too; in a small room the first is likelier.
-                is_other = np.bitwise_count(evaluated.space.sizes[places]) > 1
-                places = places[np.argsort(is_other, kind="stable")]
-            platform, nodes = evaluated.platforms[index], evaluated.class_nodes[evaluated.class_of[index], places]
-            known = int(np.argmax(is_stored(platform, evaluated.space.sizes[places], nodes, request, self.catalog)))
-            if self.keep_limits(index, places[known : known + 1]).all():
-                return True
-        return self.feasible_of(index).size > 0
 
     def _count_all(self, index: int) -> PlatformParts:
         """Count the designs of one platform with their parts."""

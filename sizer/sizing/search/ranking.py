@@ -140,15 +140,13 @@ class Ranking:
             raise UnsettledError
         return list(self.one_by_one())
 
-    def n_platforms(self) -> int:
-        """Platforms (kinds of server and storage) with a design that meets the request: the length of :meth:`all`."""
-        counts = self._counts
-        members: dict[tuple[str, str], list[int]] = {}
-        for index in np.flatnonzero(counts.candidates.any(axis=1)).tolist():
-            members.setdefault(counts.evaluated.platforms[index].key, []).append(index)
-        for group in members.values():
-            group.sort(key=lambda index: index not in counts.by_platform)  # what is counted answers at once
-        return sum(any(map(counts.has_feasible, group)) for group in members.values())
+    def n_compared(self) -> int:
+        """Platforms (kinds of server and storage) of which some design meets the targets and may fit the room.
+
+        Counting the parts of all of them would take most of the time of a sizing.
+        """
+        could = np.flatnonzero(self._counts.candidates.any(axis=1)).tolist()
+        return len({self._counts.evaluated.platforms[index].key for index in could})
 
     def parts_of_preferred_vendors(self, row: int) -> int:
         """How many of server and storage of a row are of a preferred vendor, 0 to 2."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.arrays import Floats, Ints
 from sizer.base.identity_cache import identity_of, identity_of_catalog
 from sizer.bom.cost import row_amounts
 from sizer.bom.lines import row_cost
@@ -69,12 +69,6 @@ def priced_totals(
         totals = of_platform.totals(places)
         stored.grew_by(of_platform.n_designs - before)
     return PricedTotals(totals, cost, low, likely)
-
-
-def is_stored(platform: Platform, sizes: Ints, nodes: Ints, request: SizingRequest, catalog: Catalog) -> Bools:
-    """(designs,) whether what each takes is known without counting it."""
-    with _stored as stored:
-        return stored.of(platform, request, catalog).knows(sizes, nodes)
 
 
 def amounts(

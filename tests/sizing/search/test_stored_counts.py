@@ -47,18 +47,6 @@ def test_prices_belong_to_one_price_book():
     assert unit_prices(books[0], price_book(books[0]), "USD", (0.0, 0.5)) is not prices[0]
 
 
-def test_one_design_tells_of_each_platform_what_counting_all_of_its_designs_tells():
-    """Over platforms for 16 GPUs, in a room of two racks, of 15 kW, with racks of 6 kW each, and without a limit."""
-    for limits in ({"racks": 2}, {"power_w": 15e3}, {"rack_power_w": 6e3}, {}):
-        asked = {"workload": [WORK], "platforms": {"generations": ["volta"]}, "limits": {"servers": 8, **limits}}
-        request = SizingRequest.from_dict(asked)
-        quick, whole = (search(request, catalog(), stored_calibration()) for _ in range(2))
-        platforms = range(0, quick.evaluated.space.n_platforms, 7)
-        found = [quick.has_feasible(index) for index in platforms]
-        assert found == [whole.feasible_of(index).size > 0 for index in platforms]
-        assert any(found)
-
-
 def test_a_list_of_the_same_items_is_the_same_list():
     """By identity: an equal platform of another search of the same catalogue is the same object, too."""
     first, again = (counts_of(catalog()).evaluated.platforms for _ in range(2))
