@@ -91,18 +91,6 @@ def test_the_page_is_judged_once_for_all_sessions(asked):
     assert len(asked) == 1
 
 
-@pytest.mark.parametrize("fold", ["evidence-sources", "evidence-coverage"])
-def test_charts_of_everything_are_drawn_when_somebody_asks(asked, fold):
-    app = opened("evidence")
-    assert len(titles(app)) == 1
-    app.session_state[fold] = True
-    app.run()
-    assert not app.exception
-    words = {"evidence-sources": "median error", "evidence-coverage": "nominal"}
-    assert len(titles(app)) == 2
-    assert words[fold] in titles(app)[1]
-
-
 def test_names_from_files_are_shown_as_text(asked):
     app = opened("evidence")
     app.session_state["evidence-sources"] = True

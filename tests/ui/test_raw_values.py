@@ -2,18 +2,16 @@
 
 import html
 import re
-import tomllib
 from collections.abc import Iterator
 
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
-from sizer.base.resources import data_dir
 from sizer.catalog.loader import shipped_catalog
 from sizer.ui.requirements.templates import TEMPLATES
 from tests.factories.examples import ROOT
-from tests.ui.pages import PATH, opened, to_page, unfold, widget
+from tests.ui.pages import PATH, load, opened, to_page, unfold, widget
 
 FOLDS = ("more",)
 # Published architectures, common workloads and questions, as the app offers them.
@@ -87,13 +85,6 @@ def raw_values(app: AppTest) -> list[str]:
         for pattern in (IDS, RAW):
             found += [clean[max(0, match.start() - 30) : match.end() + 20] for match in pattern.finditer(clean)]
     return found
-
-
-def load(app: AppTest, name: str) -> None:
-    """Take an example in place of the first one, so that the list of changes is long."""
-    app.session_state.draft = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
-    app.session_state.generation += 1
-    app.run()
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
