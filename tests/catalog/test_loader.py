@@ -4,7 +4,6 @@ import os
 import pickle
 import shutil
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -80,18 +79,6 @@ def test_an_overlay_adds_items_with_their_source(overlay: Overlay, catalog: Cata
         "peak_mixed_flop_per_s",
         "peak_fp32_flop_per_s",
     }
-
-
-def test_a_price_book_replaces_all_prices_of_its_items(overlay: Overlay, catalog: Catalog) -> None:
-    rows = ["item,amount,currency,date,source", "dgx-1,120000.50,EUR,2019-05-02,quote 17", "c4140,30000,USD,2019,q"]
-    # Spreadsheets put a byte-order mark in front.
-    changed = load_catalog(overlay=overlay("prices/book.csv", "\ufeff" + "\n".join(rows)))
-    assert [(row.amount, row.currency) for row in changed.prices if row.item == "dgx-1"] == [
-        (Decimal("120000.50"), "EUR")
-    ]
-    assert changed.own_prices == {"dgx-1", "c4140"}
-    untouched = [row for row in catalog.prices if row.item == "dgx-2"]
-    assert [row for row in changed.prices if row.item == "dgx-2"] == untouched
 
 
 def test_comments_and_order_of_keys_do_not_change_the_digest(tmp_path: Path, catalog: Catalog) -> None:
@@ -170,27 +157,7 @@ def test_a_fault_of_a_file_names_file_key_value_and_what_is_allowed(
             "item,price,currency,date,source\n",
             "line 1: unknown column 'price'; did you mean 'amount'?",
         ),
-        ("prices/book.csv", "item,amount,currency,source\n", "line 1: column 'date' is missing"),
         ("prices/book.csv", "item,amount,currency,date,source\ndxg-1,1,USD,2019,q\n", "did you mean 'dgx-1'?"),
-        ("prices/book.csv", "item,amount,currency,date,source\ndgx-1,1,USD,,q\n", "line 2: date is empty"),
-        (
-            "prices/book.csv",
-            "item,amount,currency,date,source\ndgx-1,-1,USD,2019,q\n",
-            "line 2: amount: '-1' is not a price",
-        ),
-        (
-            "prices/book.csv",
-            "item,amount,currency,date,source\ndgx-1,1e99,USD,2019,q\n",
-            "amount: '1e99' is not a price",
-        ),
-        ("prices/book.csv", "item,amount,currency,date,source\ndgx-1,0,USD,2019,q\n", "a price of 0 needs a note"),
-        ("prices/book.csv", "item,amount,currency,date,source\ndgx-1,1,USD,2019\n", "not as many cells"),
-        (
-            "prices/book.csv",
-            "item,amount,currency,date,source\ndgx-1,1,Dollar,2019,q\n",
-            "currency = 'Dollar' is not three capital letters",
-        ),
-        ("prices/book.csv", 'item,amount,currency,date,source\n"dgx-1,1,USD,2019,q\n', "is not valid CSV"),
         ("sources.toml", "[acme]\ntitle = 'x'\n", "holds [[source]] tables only"),
         ("sources.toml", ACME + ACME, "is used twice"),
         ("sources.toml", ACME.replace('"D"', '"E"'), "grade = 'E' is not one of"),

@@ -37,15 +37,7 @@ def made_up() -> PublishedEvidence:
     runs = [run for run in load_observations() if run.quantity == "samples_per_s"][: len(PUBLISHED)]
     rows = [
         ValidatedRow(
-            run.id,
-            "training",
-            "samples_per_s",
-            HOSTILE,
-            value,
-            100.0,
-            80.0,
-            120.0,
-            PREDICTED if n % 2 else CALIBRATED,
+            run.id, "training", "samples_per_s", HOSTILE, value, 100.0, 80.0, 120.0, PREDICTED if n % 2 else CALIBRATED
         )
         for n, (run, value) in enumerate(zip(runs, PUBLISHED, strict=True))
     ]

@@ -194,10 +194,7 @@ def test_a_custom_dnn_and_data_set_are_read() -> None:
         ({"ownership": {}, "site": {"pue_ratio": 0.9}}, ["site.pue_ratio = 0.9", "between 1 and 5"]),
         ({"rank_by": "ownership"}, ["needs an [ownership] table"]),
         (
-            {
-                "ownership": {"electricity_per_kwh": 0.2},
-                "rental": {"per_gpu_hour": 2.5, "electricity_per_kwh": 0.3},
-            },
+            {"ownership": {"electricity_per_kwh": 0.2}, "rental": {"per_gpu_hour": 2.5, "electricity_per_kwh": 0.3}},
             ["give the price once"],
         ),
     ],

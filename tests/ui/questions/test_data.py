@@ -26,16 +26,8 @@ def test_what_is_kept_beside_the_data_is_written():
     assert_healthy(app)
     assert not app.error
     data = data_request_of(app)
-    assert (data.ingest, data.source_bytes_per_s, data.reserve_share) == (
-        "head-node",
-        1.25e9,
-        0.5,
-    )
-    assert (data.checkpoint_every_s, data.checkpoints_kept, data.copy_to_local) == (
-        1800.0,
-        5,
-        True,
-    )
+    assert (data.ingest, data.source_bytes_per_s, data.reserve_share) == ("head-node", 1.25e9, 0.5)
+    assert (data.checkpoint_every_s, data.checkpoints_kept, data.copy_to_local) == (1800.0, 5, True)
 
 
 def test_no_period_of_checkpoints_leaves_nothing_of_them_behind():
