@@ -1,5 +1,6 @@
 """The app without a browser: opening pages, finding widgets, reading the headline."""
 
+import copy
 import re
 import tomllib
 from collections.abc import Iterator
@@ -38,7 +39,7 @@ def load(app: AppTest, name: str, *, is_original: bool = False, **changes: objec
     draft = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
     app.session_state.draft = {**draft, **changes}
     if is_original:
-        app.session_state.original = draft
+        app.session_state.original = copy.deepcopy(draft)
     app.session_state.generation += 1
     return app.run()
 
