@@ -10,8 +10,9 @@ from streamlit.testing.v1.element_tree import Block
 
 from sizer.catalog.loader import shipped_catalog
 from sizer.ui.requirements.templates import TEMPLATES
+from sizer.workload.request import SizingRequest
 from tests.factories.examples import ROOT
-from tests.ui.pages import PATH, load, opened, to_page, unfold, widget
+from tests.ui.pages import PATH, load, opened, said, to_page, unfold, widget
 
 FOLDS = ("more",)
 # Published architectures, common workloads and questions, as the app offers them.
@@ -123,6 +124,9 @@ def test_no_question_shows_raw_values(name, questions):
 def test_no_page_of_a_template_shows_raw_values(name):
     app = opened()
     widget(app.button, name).click().run()
+    assert not app.error
+    assert "Not understood" not in said(app)
+    SizingRequest.from_dict(app.session_state.draft)
     found = {page: raw_values(to_page(app, page)) for page in PATH}
     assert {page: values for page, values in found.items() if values} == {}
 

@@ -24,11 +24,6 @@ def test_days_without_tokens_ask_for_them():
     assert [answer.label for answer in question.answers][2] == "1 trillion tokens"
 
 
-def test_fp8_is_for_language_models():
-    question = read_sentence("train ResNet-50 in FP8 on 8 H100", examples.catalog()).question
-    assert (question.about, question.words) == ("unavailable", "FP8")
-
-
 @pytest.mark.parametrize(
     ("sentence", "targets"),
     [

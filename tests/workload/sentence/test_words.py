@@ -38,23 +38,6 @@ def test_an_exclusion_ends_at_its_own_vendors(words, preferred, excluded):
     assert found["gpus"] == ["h100-sxm-80gb"]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "about", "words"),
-    [
-        ("a recommender at 2 million samples/s", "network", "recommender"),
-        ("click prediction with 900 GB of embedding tables, 2M samples/s", "refused", "900 GB of embedding tables"),
-        ("DLRM-DCNv2, embeddings take 3 TB, 2M samples/s", "refused", "3 TB"),
-        ("Llama 3 8B on 72 Vera Rubin in 9 days, 1T tokens", "unavailable", "Vera Rubin"),
-        ("OpenFold in a week on 64 H100", "unavailable", "OpenFold"),
-        ("ResNet-50 at 900 images/s, only 50 GbE", "unavailable", "50 GbE"),
-        ("ResNet-50 at 900 images/s for at most 90,000 CHF", "currency", "90,000 CHF"),
-    ],
-)
-def test_what_decides_the_design_and_cannot_be_said_is_asked(sentence, about, words):
-    question = read_sentence(sentence, catalog()).question
-    assert (question.about, question.words) == (about, words)
-
-
 def test_a_size_of_an_image_and_a_product_of_gpus_are_read():
     """Words beside them may stay unread."""
     sized = read_sentence("ResNet-50 at 9,000 images/s, 30 TB, 150 kB pro Bild", catalog())
