@@ -103,11 +103,7 @@ def test_a_dask_scheduler_does_the_work(tmp_path: Path, dask_client: Any) -> Non
     ],
 )
 def test_usage(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: tuple[object, ...],
-    status: int,
-    words: tuple[str, ...],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[object, ...], status: int, words: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(batch, "_CONNECT_S", 0.5)
     given = [str(one).replace("{out}", str(tmp_path / "out")) for one in arguments]

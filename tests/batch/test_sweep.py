@@ -51,12 +51,7 @@ def alone_cells(request):
     confidence=st.sampled_from([0.5, 0.9]),
 )
 def test_every_point_is_what_sizing_it_alone_gives(rates, sizes, servers, confidence):
-    axes = {
-        RATE: rates,
-        "workload.0.dataset_bytes": sizes,
-        "platforms.servers": servers,
-        "confidence": [confidence],
-    }
+    axes = {RATE: rates, "workload.0.dataset_bytes": sizes, "platforms.servers": servers, "confidence": [confidence]}
     rows = sweep(base(), axes, catalog()).to_pylist()
     points = [(rate, size, names) for rate in rates for size in sizes for names in servers]
     assert len(rows) == len(points)

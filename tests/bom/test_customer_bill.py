@@ -62,10 +62,7 @@ def test_what_cannot_be_shared_is_an_error(amounts: list[int], total: int) -> No
         allotted(amounts, [1] * len(amounts), total)
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 10**12), st.integers(1, 10_000)), max_size=30),
-    st.integers(0, 10_000),
-)
+@given(st.lists(st.tuples(st.integers(0, 10**12), st.integers(1, 10_000)), max_size=30), st.integers(0, 10_000))
 def test_shares_add_up_and_stay_near_their_part(lines: list[tuple[int, int]], kept: int) -> None:
     quantities = [quantity for _, quantity in lines]
     amounts = [price * quantity for price, quantity in lines]

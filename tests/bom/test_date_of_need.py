@@ -18,7 +18,6 @@ from sizer.catalog.price_books import Price
 from sizer.physical.components import Component
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from sizer.workload.sentence.reader import read_sentence
 from tests.factories.examples import catalog
 
 KIND = BillWarningKind
@@ -151,27 +150,3 @@ def test_a_date_of_need_on_the_day_of_the_quote_is_read_from_every_form_of_a_req
     written = json.loads(request.model_dump_json(exclude_none=True))
     assert written["needed_by"] == "2026-11-21"
     assert SizingRequest.from_dict(written) == request
-
-
-@pytest.mark.parametrize(
-    ("words", "day"),
-    [
-        ("by March 2027", "2027-03-01"),
-        ("needed by 2027-03-01", "2027-03-01"),
-        ("by the end of February 2028", "2028-02-29"),
-        ("ready by May 3rd, 2027", "2027-05-03"),
-        ("before 15 April 2028", "2028-04-15"),
-        ("date of need: 2027-09", "2027-09-01"),
-        ("in operation by the end of Q3 2027", "2027-09-30"),
-        ("by end of 2027", "2027-12-31"),
-    ],
-)
-def test_a_sentence_gives_the_date_of_need(words, day):
-    reading = read_sentence(f"Train ResNet-50 at 40000 images/s, {words}", catalog())
-    assert reading.request["needed_by"] == day
-    assert not reading.unread
-
-
-@pytest.mark.parametrize("words", ["by 2027-02-30", "with data of 2027", "by marble 2027"])
-def test_words_that_are_no_date_give_none(words):
-    assert "needed_by" not in read_sentence(f"Train ResNet-50 at 40000 images/s, {words}", catalog()).request

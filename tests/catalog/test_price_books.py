@@ -1,7 +1,9 @@
 """Price books: what a row may say, and that every fault is named with line, column and value."""
 
 import datetime
+import json
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,7 +12,10 @@ from hypothesis import strategies as st
 from sizer.base.dates import days_of
 from sizer.base.money import net_price, parse_amount, parse_percent, percent, round_money
 from sizer.catalog.price_books import COLUMNS, price_rows
+from tests.factories.rows import every
 
+# Bad cells and heads of a price book, and what is said of them.
+FAULTS = json.loads(Path(__file__).with_name("price_faults.json").read_text("utf-8"))
 GOOD = {
     "item": "dgx-1",
     "amount": "149000.00",
@@ -64,45 +69,11 @@ def test_empty_lines_and_cells_in_quotes_are_read():
     assert row.place == "prices/book.csv line 4"  # where the row begins
 
 
-@pytest.mark.parametrize(
-    ("column", "value", "expected"),
-    [
-        ("amount", "NaN", "amount: 'NaN' is not a price; write up to ten digits, a point and two decimals"),
-        ("amount", "Infinity", "amount: 'Infinity' is not a price"),
-        ("amount", "-1", "amount: '-1' is not a price"),
-        ("amount", "1e5", "amount: '1e5' is not a price"),
-        ("amount", "=1+1", "amount: '=1+1' is not a price"),
-        ("amount", "12.505", "amount: '12.505' is not a price"),
-        ("amount", "99999999999", "amount: '99999999999' is not a price"),
-        ("amount", "1 000", "amount: '1 000' is not a price"),
-        ("amount", "٣", "amount: '٣' is not a price"),  # a digit, and no digit of a price
-        ("amount", "", "amount is empty; a price has item, amount, currency, date, source"),
-        ("currency", "usd", "currency = 'usd' is not three capital letters, such as 'USD'"),
-        ("date", "2026-13", "date: '2026-13' is not a date; write 2026-11-21, 2026-11 or 2026"),
-        ("date", "2026-02-30", "date: '2026-02-30' is not a date"),
-        ("date", "0000", "date: '0000' is not a date"),
-        ("discount_percent", "101", "discount_percent: '101' is not a discount; write per cent from 0 to 100"),
-        ("discount_percent", "-5", "discount_percent: '-5' is not a discount"),
-        ("discount_percent", "12%", "discount_percent: '12%' is not a discount"),
-        ("discount_percent", "12.345", "discount_percent: '12.345' is not a discount"),
-        ("discount_percent", "nan", "discount_percent: 'nan' is not a discount"),
-        ("term_months", "0", "term_months = '0' must be between 1 and 240"),
-        ("term_months", "1.5", "term_months = '1.5' is not a whole number"),
-        ("term_months", "9" * 99, "is not a whole number"),
-        ("lead_time_weeks", "-1", "lead_time_weeks = '-1' is not a whole number"),
-        ("lead_time_weeks", "1_0", "lead_time_weeks = '1_0' is not a whole number"),
-        ("lead_time_weeks", "999", "lead_time_weeks = '999' must be between 0 and 260"),
-        ("valid_until", "2026", "valid_until: '2026' is not a date; write 2026-11-21"),
-        ("valid_until", "20261231", "valid_until: '20261231' is not a date"),
-        ("valid_until", "2026-02-30", "valid_until: '2026-02-30' is not a date"),
-        ("valid_until", "2025-01-01", "valid_until = 2025-01-01 must not be before date = 2026-11-20"),
-        ("note", "x" * 301, "has 301 characters; at most 300 are allowed"),
-    ],
-)
-def test_a_fault_names_line_column_value_and_what_is_allowed(column, value, expected):
-    (fault,) = faults(book(**{column: value}))
+@every(FAULTS["cells"])
+def test_a_fault_names_line_column_value_and_what_is_allowed(case):
+    (fault,) = faults(book(**{case["column"]: case["value"]}))
     assert fault.startswith("prices/book.csv line 2: ")
-    assert expected in fault
+    assert case["words"] in fault
 
 
 def test_every_fault_of_every_row_is_listed():
@@ -115,20 +86,10 @@ def test_every_fault_of_every_row_is_listed():
     ]
 
 
-@pytest.mark.parametrize(
-    ("head", "expected"),
-    [
-        ("item,amount,currency_code,date,source", "unknown column 'currency_code'; did you mean 'currency'?"),
-        ("item,unit price,currency,date,source", "unknown column 'unit price'; did you mean 'amount'?"),
-        ("item,amount,currency,date,source,amount", "column 'amount' stands there more than once"),
-        ("item\tamount\tcurrency\tdate\tsource", "separated by tabs; separate them by commas or semicolons"),
-        ("item\tamount\tcurrency", "separated by tabs"),
-        ("", "columns 'item', 'amount', 'currency', 'date', 'source' are missing"),
-    ],
-)
-def test_a_wrong_head_is_named_with_the_nearest_column(head, expected):
-    found = faults(head + "\n")
-    assert any(expected in fault for fault in found), found
+@every(FAULTS["heads"])
+def test_a_wrong_head_is_named_with_the_nearest_column(case):
+    found = faults(case["head"] + "\n")
+    assert any(case["words"] in fault for fault in found), found
     assert all(fault.startswith("prices/book.csv line 1: ") for fault in found)
 
 

@@ -1,6 +1,7 @@
 """The command line: answers, exit statuses, and one clear sentence for every kind of bad input."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -215,11 +216,6 @@ def test_fabric_alone(arguments: tuple[str, ...], expected: dict[str, float]) ->
     }
 
 
-def test_fabric_in_words() -> None:
-    assert "36 leaves, 18 spines" in run("fabric", "648", "--ports", "36").stdout
-    assert "one switch: 1 leaf" in run("fabric", "36", "--ports", "36").stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
@@ -262,3 +258,24 @@ def test_what_is_neither_a_number_nor_a_request_is_told_what_is_expected(tmp_pat
     table = tmp_path / "requests.xlsx"
     table.touch()
     refused(run("size", table), 2, "'.xlsx'; give a .toml or .json file, or a table (.csv or .parquet)")
+
+
+@pytest.mark.parametrize(
+    ("verb", "name"),
+    [
+        ("failures", "questions/one-server-may-fail"),
+        ("grow", "questions/images-grow-tenfold"),
+        ("ingest", "apollo-googlenet-inference"),
+        ("ingest", "questions/copy-to-local-drives"),
+        ("ingest", "questions/how-long-to-fill"),
+        ("scale", "questions/scale-up-or-out"),
+        ("team", "questions/a-mix-on-one-cluster"),
+        pytest.param("team", "questions/forty-data-scientists", marks=pytest.mark.laws),
+        pytest.param("verdict", "questions/do-we-need-a-cluster", marks=pytest.mark.laws),
+    ],
+)
+def test_an_answer_is_printed_for_people(verb: str, name: str) -> None:
+    done = run(verb, data_dir("examples") / f"{name}.toml")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) > 5
+    assert re.findall(r"\b(?:None|nan|inf|True|False)\b|\d[eE][+-]?\d", done.stdout) == []

@@ -9,13 +9,6 @@ from tests.cli.running import refused, run
 QUESTIONS = data_dir("examples") / "questions"
 
 
-def test_the_plan_is_printed_as_tables():
-    done = run("grow", QUESTIONS / "images-grow-tenfold.toml")
-    assert done.returncode == 0, done.stderr
-    for said in ("Images grow more than tenfold", "Purchases of each year", "9 + 8", "after 1.8 years"):
-        assert said in done.stdout.replace("\u00a0", " ").replace("\u202f", " ")
-
-
 def test_the_plan_is_data_for_machines():
     done = run("grow", QUESTIONS / "images-grow-tenfold.toml", "--json")
     assert done.returncode == 0, done.stderr

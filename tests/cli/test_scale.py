@@ -8,14 +8,6 @@ from tests.cli.running import refused, run
 QUESTION = data_dir("examples") / "questions" / "scale-up-or-out.toml"
 
 
-def test_scale_prints_tables_and_sentences() -> None:
-    done = run("scale", QUESTION, "--gpus", "8,16", "--order-by", "rack-units")
-    assert done.returncode == 0, done.stderr
-    assert "2 × C4140" in done.stdout
-    assert "8 GPUs do not fill servers of 16." in done.stdout
-    assert "rate per GPU on more servers" in done.stdout
-
-
 def test_scale_json_has_every_arrangement() -> None:
     done = run("scale", QUESTION, "--json")
     document = json.loads(done.stdout)

@@ -11,16 +11,6 @@ from tests.cli.running import refused, run
 QUESTIONS = data_dir("examples") / "questions"
 
 
-@pytest.mark.laws
-def test_the_answer_tells_waits_sizes_and_reads() -> None:
-    done = run("team", QUESTIONS / "forty-data-scientists.toml")
-    assert done.returncode == 0, done.stderr
-    for words in ("Notebook", "met", "not met", "spread over servers", "Average reads", "Poisson"):
-        assert words in done.stdout
-    # Several kinds of jobs: Erlang's formula has no say.
-    assert "Erlang" not in done.stdout
-
-
 def test_the_answer_for_machines_holds_the_same() -> None:
     done = run("team", QUESTIONS / "forty-data-scientists.toml", "--json")
     assert done.returncode == 0, done.stderr
@@ -33,13 +23,6 @@ def test_the_answer_for_machines_holds_the_same() -> None:
     demand = found["run"]["demand"]
     assert 0 < demand["average_bytes_per_s"] < demand["asked_bytes_per_s"] < demand["worst_bytes_per_s"]
     assert found["carries"]["asked_bytes_per_s"] == demand["asked_bytes_per_s"]
-
-
-def test_jobs_that_always_run_have_no_waits() -> None:
-    done = run("team", QUESTIONS / "a-mix-on-one-cluster.toml")
-    assert done.returncode == 0, done.stderr
-    assert "every job that always runs has its GPUs" in done.stdout
-    assert "Simulated" not in done.stdout
 
 
 @pytest.mark.laws

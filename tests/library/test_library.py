@@ -61,16 +61,6 @@ def test_a_new_design_reads_back_as_it_was_saved(library):
     assert design.newest.number == 1
 
 
-def test_every_save_is_the_next_revision_and_none_is_changed(library):
-    created(library)
-    for number, name in enumerate(("second", "third"), start=2):
-        done = library.save(DESIGN, number - 1, state(name), author="Bob", comment=name, now=at(number))
-        assert (done.number, done.is_new, done.newer_revisions) == (number, True, ())
-    assert titles(library) == ["first", "second", "third"]
-    assert [entry.parent for entry in library.revisions(DESIGN)] == [None, 1, 2]
-    assert [entry.author for entry in library.revisions(DESIGN)] == ["Ann", "Bob", "Bob"]
-
-
 def test_the_second_of_two_is_told_and_both_are_kept(library):
     created(library)
     library.save(DESIGN, 1, state("Ann's"), author="Ann", comment="more GPUs", now=at(1))
@@ -79,27 +69,6 @@ def test_the_second_of_two_is_told_and_both_are_kept(library):
     assert [(one.number, one.author, one.comment) for one in done.newer_revisions] == [(2, "Ann", "more GPUs")]
     assert titles(library) == ["first", "Ann's", "Bob's"]
     assert library.revision(DESIGN, 3).parent == 1
-
-
-def test_what_is_saved_already_is_not_saved_again(library):
-    created(library)
-    done = library.save(DESIGN, 1, state("first"), author="Bob", comment="again", now=at(1))
-    assert (done.number, done.is_new) == (1, False)
-    assert len(library.revisions(DESIGN)) == 1
-
-
-def test_two_who_make_the_same_change_share_a_revision_and_are_told(library):
-    created(library)
-    library.save(DESIGN, 1, state("second"), author="Ann", comment="", now=at(1))
-    done = library.save(DESIGN, 1, state("second"), author="Bob", comment="", now=at(2))
-    assert (done.number, done.is_new, [one.author for one in done.newer_revisions]) == (2, False, ["Ann"])
-
-
-def test_an_unchanged_old_revision_tells_of_newer_ones(library):
-    created(library)
-    library.save(DESIGN, 1, state("second"), author="Ann", comment="", now=at(1))
-    done = library.save(DESIGN, 1, state("first"), author="Bob", comment="", now=at(2))
-    assert (done.number, done.is_new, [one.number for one in done.newer_revisions]) == (1, False, [2])
 
 
 def test_another_price_book_is_another_state(library):

@@ -1,12 +1,16 @@
 """The app without a browser: opening pages, finding widgets, reading the headline."""
 
+import copy
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 from streamlit.util import calc_hash
+
+from sizer.base.resources import data_dir
 
 APP = Path(__file__).parents[2] / "app.py"
 # Left to right, from a need to a quote.
@@ -28,6 +32,26 @@ def to_page(app: AppTest, page: str) -> AppTest:
     """Another page of the same session. Pages made of functions have no file that ``switch_page`` could name."""
     app._page_hash = calc_hash("" if page == "requirements" else page)
     return app.run()
+
+
+def load(app: AppTest, name: str, *, is_original: bool = False, **changes: object) -> AppTest:
+    """Take an example, with other tables where ``changes`` has some, as the request of a session."""
+    draft = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
+    app.session_state.draft = {**draft, **changes}
+    if is_original:
+        app.session_state.original = copy.deepcopy(draft)
+    app.session_state.generation += 1
+    return app.run()
+
+
+def asked(question: str, name: str = "", **changes: object) -> AppTest:
+    """A question of the page What-if about an example, in a new session."""
+    app = load(opened(), name, **changes) if name else opened()
+    app.session_state.question = question
+    app = to_page(app, "what-if")
+    assert not app.exception, [one.message for one in app.exception]
+    assert not app.error, [one.value for one in app.error]
+    return app
 
 
 def widget(kind, label: str):

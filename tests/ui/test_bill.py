@@ -8,11 +8,6 @@ from typing import Any
 import pytest
 
 from sizer.base.formats.toml_text import to_toml
-from sizer.present.text.bill_lines import note_text
-from sizer.sizing.customer_copy import customer_copy
-from sizer.sizing.requote import requoted
-from sizer.workload.quote import Quote
-from tests.factories.examples import catalog, sized
 from tests.ui.pages import assert_healthy, figures, html_of, opened, said, to_page, unfold, widget
 
 BOOK = (
@@ -134,14 +129,6 @@ def test_a_quantity_that_was_set_for_another_design_is_dropped_with_a_sentence()
     assert "changed by hand" not in texts(app)
     button(app, "Dismiss").click().run()
     assert not [one for one in app.warning if "computed again" in one.value]
-
-
-def test_the_customer_reads_that_a_quantity_differs_from_the_design():
-    quote = Quote.model_validate({"override": [{"item": "dgx-1", "quantity": 10, "note": "INTERNAL"}]})
-    result = requoted(sized("dgx1-f800-resnet50"), quote, catalog())
-    line = next(one for one in customer_copy(result).design.bill.lines if one.item == "dgx-1")
-    assert "computed: 9" in note_text(line)
-    assert "INTERNAL" not in note_text(line)
 
 
 def test_what_was_set_aside_can_be_forgotten_and_does_not_follow_into_another_request():
@@ -336,15 +323,6 @@ def test_a_book_that_does_not_fit_the_catalogue_any_more_is_dropped():
     app.run()
     assert_healthy(app)
     assert app.session_state.price_book == ""
-
-
-def test_old_prices_stand_in_a_banner():
-    assert any("more than a year ago" in one.value.replace("\\", "") for one in bill().warning)
-
-
-def test_the_template_is_offered_while_prices_are_missing():
-    labels = [one.proto.label for one in bill("Price book").get("download_button")]
-    assert "Template for this bill, CSV" in labels
 
 
 def test_what_endangers_the_date_of_need_stands_in_a_banner():

@@ -20,7 +20,7 @@ from sizer.evidence.catalogue_part import uses_of
 from sizer.ui.evidence import catalogue
 from sizer.ui.session_catalog import CATALOG_FOLDER
 from tests.factories.examples import ROOT, catalog, sized
-from tests.ui.pages import opened, to_page, widget
+from tests.ui.pages import opened, widget
 
 SCRIPT = "<script>alert(1)</script>"
 SECRET = 123_456
@@ -168,10 +168,6 @@ def test_own_prices_are_hidden_in_customer_mode_and_published_ones_are_not(own_p
     assert "149\u202f000" in written(app)
 
 
-def test_a_part_without_a_price_says_so():
-    assert "List price" in " ".join(one.value for one in opened("catalogue", part="isilon-f800").markdown)
-
-
 # --- what is unknown
 
 
@@ -232,13 +228,6 @@ def test_every_document_is_listed_once():
     widget(app.multiselect, "Grade").set_value(["D"]).run()
     weak = (ROOT / "catalog" / "sources.toml").read_text(encoding="utf-8").count('grade = "D"')
     assert f"{weak}\u00a0documents" in written(app)
-
-
-def test_the_choice_outlives_a_change_of_page():
-    app = opened("catalogue", part="sx6036")
-    to_page(app, "bill")
-    to_page(app, "catalogue")
-    assert widget(app.selectbox, "Part details").value == "sx6036"
 
 
 def test_a_document_counts_the_facts_and_the_measurements_that_rest_on_it():

@@ -37,15 +37,7 @@ def made_up() -> PublishedEvidence:
     runs = [run for run in load_observations() if run.quantity == "samples_per_s"][: len(PUBLISHED)]
     rows = [
         ValidatedRow(
-            run.id,
-            "training",
-            "samples_per_s",
-            HOSTILE,
-            value,
-            100.0,
-            80.0,
-            120.0,
-            PREDICTED if n % 2 else CALIBRATED,
+            run.id, "training", "samples_per_s", HOSTILE, value, 100.0, 80.0, 120.0, PREDICTED if n % 2 else CALIBRATED
         )
         for n, (run, value) in enumerate(zip(runs, PUBLISHED, strict=True))
     ]
@@ -89,18 +81,6 @@ def test_the_page_is_judged_once_for_all_sessions(asked):
     assert any(title.startswith("The median error of 10 predictions") for title in titles(app))
     opened("evidence")
     assert len(asked) == 1
-
-
-@pytest.mark.parametrize("fold", ["evidence-sources", "evidence-coverage"])
-def test_charts_of_everything_are_drawn_when_somebody_asks(asked, fold):
-    app = opened("evidence")
-    assert len(titles(app)) == 1
-    app.session_state[fold] = True
-    app.run()
-    assert not app.exception
-    words = {"evidence-sources": "median error", "evidence-coverage": "nominal"}
-    assert len(titles(app)) == 2
-    assert words[fold] in titles(app)[1]
 
 
 def test_names_from_files_are_shown_as_text(asked):

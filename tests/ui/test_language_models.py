@@ -3,7 +3,7 @@
 import pytest
 
 from sizer.base.quantities import TOKENS, parse
-from tests.ui.pages import assert_healthy, html_of, opened, said, to_page, unfold, widget
+from tests.ui.pages import assert_healthy, opened, said, to_page, unfold, widget
 from tests.ui.test_need import LABEL
 
 pytestmark = pytest.mark.app
@@ -131,28 +131,3 @@ def test_a_time_to_train_starts_with_what_the_design_reaches():
     work = app.session_state.draft["workload"][0]
     assert parse(TOKENS, work["tokens"]) == 1e8
     assert work["target"] == {"time_to_train_s": "1 d"}
-
-
-def test_heads_of_folds_name_what_is_set():
-    """What a sentence confined to H100 and 5 servers may not read as open to all equipment."""
-    app = started(LORA, platforms={"gpus": ["h100-sxm-80gb"], "storage_tier": "local"}, limits={"servers": 5})
-    heads = [one.label.replace("\\", "") for one in app.expander]
-    assert "**Allowed equipment:** H100 SXM5 80 GB, storage tier" in heads
-    assert "**Limits:** GPU servers 5" in heads
-    assert "**Data on the storage:** data sets and checkpoints" in heads
-
-
-def test_the_data_page_names_the_checkpoints_that_it_counts():
-    app = started(LORA, platforms=H100)
-    app.session_state.question = "Data and ingest"
-    shown = to_page(app, "what-if")
-    (text,) = [one.value for one in shown.info]
-    assert text.endswith("the storage has to hold the data sets and the usual checkpoints.")
-
-
-def test_arrangements_of_a_language_model_are_not_called_inference():
-    app = started(LORA, platforms=H100)
-    app.session_state.question = "Scale up or out"
-    shown = " ".join(html_of(to_page(app, "what-if")))
-    assert "Batch inference" not in shown
-    assert "the layout decides the time of a step" in shown

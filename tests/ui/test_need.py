@@ -4,7 +4,6 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 
 from sizer.ui.requirements.templates import TEMPLATES
-from sizer.workload.request import SizingRequest
 from sizer.workload.sentence.reader import MAX_CHARACTERS
 from tests.ui.pages import assert_healthy, figures, opened, said, to_page, unfold, widget
 
@@ -137,18 +136,6 @@ def test_a_reload_keeps_the_need(monkeypatch):
     again = opened(s=app.session_state.stored_as)
     assert widget(again.text_area, LABEL).value == "ResNet-50 for 10 data scientists"
     assert "Which target?" in " ".join(one.value for one in again.markdown)
-
-
-@pytest.mark.parametrize("name", TEMPLATES)
-def test_every_template_has_a_design(name):
-    app = opened()
-    widget(app.button, name).click().run()
-    assert_healthy(app)
-    assert not app.error
-    assert not is_folded(app)
-    assert "Not understood" not in said(app)
-    SizingRequest.from_dict(app.session_state.draft)
-    assert widget(app.text_area, LABEL).value == TEMPLATES[name]
 
 
 def sent_late(app, *entries) -> None:

@@ -2,18 +2,17 @@
 
 import html
 import re
-import tomllib
 from collections.abc import Iterator
 
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
-from sizer.base.resources import data_dir
 from sizer.catalog.loader import shipped_catalog
 from sizer.ui.requirements.templates import TEMPLATES
+from sizer.workload.request import SizingRequest
 from tests.factories.examples import ROOT
-from tests.ui.pages import PATH, opened, to_page, unfold, widget
+from tests.ui.pages import PATH, load, opened, said, to_page, unfold, widget
 
 FOLDS = ("more",)
 # Published architectures, common workloads and questions, as the app offers them.
@@ -89,13 +88,6 @@ def raw_values(app: AppTest) -> list[str]:
     return found
 
 
-def load(app: AppTest, name: str) -> None:
-    """Take an example in place of the first one, so that the list of changes is long."""
-    app.session_state.draft = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
-    app.session_state.generation += 1
-    app.run()
-
-
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_no_page_of_an_example_shows_raw_values(name):
     app = opened()
@@ -132,6 +124,9 @@ def test_no_question_shows_raw_values(name, questions):
 def test_no_page_of_a_template_shows_raw_values(name):
     app = opened()
     widget(app.button, name).click().run()
+    assert not app.error
+    assert "Not understood" not in said(app)
+    SizingRequest.from_dict(app.session_state.draft)
     found = {page: raw_values(to_page(app, page)) for page in PATH}
     assert {page: values for page, values in found.items() if values} == {}
 

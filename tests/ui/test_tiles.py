@@ -17,14 +17,6 @@ def priced(line: BillLine) -> BillLine:
     return line if line.unit_price is not None else replace(line, unit_price=Decimal(1))
 
 
-def test_what_is_bought_names_servers_storage_and_size():
-    """Nine DGX-1 have 72 GPUs (8 each)."""
-    purchase, _, _ = tiles.tiles(sized(RESNET), is_customer_mode=False)
-    assert purchase.figure.value == "9 × DGX-1"
-    assert "4 × Isilon F800 nodes" in purchase.figure.label
-    assert " ".join(purchase.figure.under.split()).startswith("72 × Tesla V100 SXM2 16 GB, 41 rack units in 3 racks")
-
-
 def test_a_main_item_to_be_quoted_is_never_green():
     """The storage of the example has no price; with all lines priced the tile is green."""
     result = sized(RESNET)
@@ -64,33 +56,6 @@ def test_even_odds_are_not_green():
     surer = replace(result, design=replace(result.design, probability=0.9))
     _, performance, _ = tiles.tiles(surer, is_customer_mode=False)
     assert (performance.badge.colour, performance.badge.text.split(",")[0]) == ("green", "Met")
-
-
-def test_an_open_check_names_what_is_missing():
-    result = sized(RESNET)
-    fact = MissingFact(FactKind.WEIGHT, "dgx-1", "DGX-1")
-    check = DesignCheck(CheckKind.RACK_WEIGHT, CheckResult.OPEN, 1000.0, 500.0, (fact,))
-    design = replace(result.design, checks=(check,))
-    (text,) = tiles.open_checks(replace(result, design=design))
-    assert "weight of DGX-1" in text
-
-
-def test_the_stack_says_what_it_is_worth():
-    (text,) = tiles.stacks(sized(RESNET))
-    assert "TensorFlow NGC 18.09" in text
-
-
-def test_a_stack_that_the_request_does_not_name_is_the_default():
-    """Also where no choice between stacks was judged, as of language models."""
-    result = sized(RESNET)
-    (answer,) = result.design.workloads
-    assert answer.workload.stack is not None
-    assert answer.stack_choice is None
-    (text,) = tiles.stacks(result)
-    assert text.endswith("The request names this software stack.")
-    unnamed = replace(answer, workload=answer.workload.model_copy(update={"stack": None}))
-    (text,) = tiles.stacks(replace(result, design=replace(result.design, workloads=(unnamed,))))
-    assert text.endswith("It is the default software stack.")
 
 
 def test_a_gpu_that_nobody_measured_is_not_green_and_its_cards_claim_no_rate():

@@ -22,7 +22,6 @@ from sizer.present.text.bill_lines import change_text, note_text
 
 DAY = datetime.date(2026, 11, 21)
 WORKLOAD = [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]
-CRANE = {"description": "Crane", "category": "service", "quantity": 1}
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +151,7 @@ def test_lines_of_the_quote_stand_in_their_category(catalog):
             {"description": "Installation", "category": "service", "quantity": 1, "unit_price": 18000},
             {"description": "Rails", "category": "rack and power", "quantity": 4},
             {"description": "Training", "category": "service", "quantity": 2, "unit_price": 900, "status": "optional"},
-            {**CRANE, "status": "by others"},
+            {"description": "Crane", "category": "service", "quantity": 1, "status": "by others"},
         ],
     )
     added = {line.description: (line.line, line.status) for line in made.lines if not line.item}
@@ -220,40 +219,6 @@ def test_the_search_never_sees_the_quote(catalog):
     assert line_of(after.design.bill, "v225g").quantity == 40
     assert after.design.bill.total == Decimal("500180.00")  # (40 x 9 + 1,000,000) / 2
     assert row_cost(PARTS, catalog, BOOK, "USD")[0] == [1207025.55]
-
-
-@pytest.mark.parametrize(
-    ("quote", "expected"),
-    [
-        ({"valid_days": 0}, "quote.valid_days = 0 must be between 1 and 365"),
-        ({"discount_percent": 101}, "quote.discount_percent: 101 is not a discount"),
-        ({"discount_percent": float("nan")}, "quote.discount_percent: nan is not a discount"),
-        ({"numbers": "Q1"}, "unknown key 'quote.numbers'; did you mean 'number'?"),
-        ({"number": "x" * 121}, "quote.number"),
-        ({"override": [{"item": "dgx-1"}]}, "quote.override[0]: changes nothing; give quantity, unit_price"),
-        ({"override": [{"item": "dgx-1", "quantity": -1}]}, "override[0].quantity = -1 must be between 0 and 1e6"),
-        ({"override": [{"item": "dgx-1", "quantity": True}]}, "quote.override[0].quantity"),
-        ({"override": [{"item": "dgx-1", "quantity": 1.5}]}, "quote.override[0].quantity = 1.5 is not a whole number"),
-        ({"override": [{"item": "dgx-1", "unit_price": "1e5"}]}, "quote.override[0].unit_price: '1e5' is not a price"),
-        ({"override": [{"item": "dgx-1", "unit_price": "=1"}]}, "unit_price: '=1' is not a price"),
-        ({"override": [{"item": "dgx-1", "unit_price": -3}]}, "unit_price: -3 is not a price"),
-        ({"override": [{"item": "dgx-1", "optional": True, "by_others": True}]}, "either optional or by_others"),
-        ({"override": [{"item": "dgx-1", "unit_price": 1, "by_others": True}]}, "unit_price"),
-        ({"override": [{"item": "a", "quantity": 1}, {"item": "a", "optional": True}]}, "more than one override of a"),
-        ({"line": [{"description": "", "category": "service", "quantity": 1}]}, "quote.line[0].description"),
-        ({"line": [{"description": "x", "category": "services", "quantity": 1}]}, "did you mean 'service'?"),
-        ({"line": [{"description": "x", "category": "service", "quantity": 0}]}, "quantity = 0 must be between 1"),
-        (
-            {"line": [{"description": "x", "category": "service", "quantity": 1, "status": "computed"}]},
-            "quote.line[0].status = 'computed' is not one of 'added', 'optional' or 'by others'",
-        ),
-        ({"line": [{**CRANE, "status": "by others", "unit_price": 1}]}, "unit_price"),
-    ],
-)
-def test_a_fault_of_the_quote_names_place_value_and_what_is_allowed(quote, expected):
-    with pytest.raises(RequestError) as caught:
-        SizingRequest.from_dict({"workload": WORKLOAD, "quote": quote})
-    assert expected in str(caught.value)
 
 
 def test_a_quote_survives_the_design_file(catalog):

@@ -1,33 +1,19 @@
 """The data on the storage: its fields on the page Requirements and its question on the page What-if."""
 
-import tomllib
 from copy import deepcopy
 
 from streamlit.testing.v1 import AppTest
 
-from sizer.base.resources import data_dir
 from sizer.workload.data import DataRequest
 from sizer.workload.request import SizingRequest
-from tests.ui.pages import assert_healthy, figures, html_of, opened, said, to_page, unfold, widget
-from tests.ui.questions.test_what_if import assert_well, charts, page_text
+from tests.ui.pages import asked, assert_healthy, figures, html_of, opened, said, unfold, widget
+from tests.ui.questions.test_what_if import assert_well, page_text
 
 SEND = "Apply data settings"
 
 
 def data_request_of(app: AppTest) -> DataRequest:
     return SizingRequest.from_dict(app.session_state.draft).data
-
-
-def asked(name: str) -> AppTest:
-    """The question about an example."""
-    app = opened()
-    app.session_state.draft = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
-    app.session_state.generation += 1
-    app.run()
-    app.session_state.question = "Data and ingest"
-    app = to_page(app, "what-if")
-    assert_well(app)
-    return app
 
 
 def test_what_is_kept_beside_the_data_is_written():
@@ -42,16 +28,8 @@ def test_what_is_kept_beside_the_data_is_written():
     assert_healthy(app)
     assert not app.error
     data = data_request_of(app)
-    assert (data.ingest, data.source_bytes_per_s, data.reserve_share) == (
-        "head-node",
-        1.25e9,
-        0.5,
-    )
-    assert (data.checkpoint_every_s, data.checkpoints_kept, data.copy_to_local) == (
-        1800.0,
-        5,
-        True,
-    )
+    assert (data.ingest, data.source_bytes_per_s, data.reserve_share) == ("head-node", 1.25e9, 0.5)
+    assert (data.checkpoint_every_s, data.checkpoints_kept, data.copy_to_local) == (1800.0, 5, True)
 
 
 def test_no_period_of_checkpoints_leaves_nothing_of_them_behind():
@@ -73,7 +51,7 @@ def test_a_size_with_a_wrong_unit_is_said_beside_its_field():
 
 
 def test_data_of_a_silent_request_are_tried_and_change_nothing_until_they_are_applied():
-    app = asked("dgx1-f800-resnet50")
+    app = asked("Data and ingest", "dgx1-f800-resnet50")
     assert "Required capacity" in page_text(app)
     before, request = figures(app), deepcopy(app.session_state.draft)
     assert "Snapshots" not in page_text(app)
@@ -90,24 +68,8 @@ def test_data_of_a_silent_request_are_tried_and_change_nothing_until_they_are_ap
     assert "Snapshots" in page_text(app)
 
 
-def test_the_question_shows_capacity_ways_and_checkpoints():
-    app = asked("questions/how-long-to-fill")
-    text = page_text(app)
-    for words in ("Through the gateway (this plan)", "Required capacity", "10 of each training", "Checkpoint size"):
-        assert words in text
-    assert "does not fit" in text
-    assert not charts(app)  # a copy that does not fit has no break-even to draw
-
-
-def test_a_break_even_is_drawn():
-    app = asked("questions/copy-to-local-drives")
-    (finding,) = charts(app)
-    assert finding.startswith("Copying to local drives first pays off after")
-    assert "core-hours" in page_text(app)
-
-
 def test_hostile_names_stay_text():
-    app = asked("questions/copy-to-local-drives")
+    app = asked("Data and ingest", "questions/copy-to-local-drives")
     app.session_state.draft["workload"][0]["name"] = "<script>alert(1)</script>"
     app.session_state.generation += 1
     app.run()

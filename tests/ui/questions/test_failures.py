@@ -1,25 +1,9 @@
 """The question What if it fails? of the page What-if."""
 
-import tomllib
-
 from streamlit.testing.v1 import AppTest
 
-from sizer.base.resources import data_dir
-from tests.ui.pages import opened, to_page, widget
+from tests.ui.pages import asked, to_page, widget
 from tests.ui.questions.test_what_if import assert_well, charts, figure
-
-
-def asked(name: str, **changes: object) -> AppTest:
-    """The question about an example."""
-    app = opened()
-    draft = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
-    app.session_state.draft = {**draft, **changes}
-    app.session_state.generation += 1
-    app.run()
-    app.session_state.question = "Failures"
-    app = to_page(app, "what-if")
-    assert_well(app)
-    return app
 
 
 def fails(app: AppTest, key: str) -> AppTest:
@@ -33,7 +17,7 @@ def plain(text: str) -> str:
 
 
 def test_each_loss_shows_before_and_after() -> None:
-    app = asked("questions/one-server-may-fail")
+    app = asked("Failures", "questions/one-server-may-fail")
     assert plain(figure(app, "Throughput")[1]).startswith("90 % of 58")
     assert figure(app, "Target")[0] == "met"
     app = fails(app, "leaf")
@@ -48,7 +32,7 @@ def test_each_loss_shows_before_and_after() -> None:
 
 
 def test_a_button_asks_for_a_reserve_and_one_takes_it_back() -> None:
-    app = asked("questions/one-server-may-fail", resilience={})
+    app = asked("Failures", "questions/one-server-may-fail", resilience={})
     assert figure(app, "Target")[0] == "missed"
     widget(app.button, "Tolerate the loss of one server").click().run()
     assert_well(app)
@@ -64,7 +48,7 @@ def test_a_button_asks_for_a_reserve_and_one_takes_it_back() -> None:
 
 
 def test_the_share_of_jobs_within_the_wait_is_shown() -> None:
-    app = asked("questions/forty-data-scientists")
+    app = asked("Failures", "questions/forty-data-scientists")
     share, under = figure(app, "Jobs that start within their wait")
     assert plain(share) == "89 %"  # of six servers; see the table of sizes of the team
     assert plain(under).startswith("90 %")
@@ -72,7 +56,7 @@ def test_the_share_of_jobs_within_the_wait_is_shown() -> None:
 
 def test_the_checkpoints_of_a_language_model() -> None:
     """Worse hardware, a longer repair and a fixed interval change the goodput, and an impossible interval says why."""
-    app = asked("llama-70b-dgx-h100")
+    app = asked("Failures", "llama-70b-dgx-h100")
     best = plain(figure(app, "Goodput")[0])
     assert best == "99.3 %"  # the storage writes and reads faster than what the design is sized for
     assert figure(app, "Storage level")[0] == "good"
@@ -95,5 +79,5 @@ def test_the_checkpoints_of_a_language_model() -> None:
 
 
 def test_other_networks_have_no_such_part() -> None:
-    app = asked("dgx1-f800-resnet50")
+    app = asked("Failures", "dgx1-f800-resnet50")
     assert not [one for one in app.select_slider if one.label == "Checkpoint interval"]

@@ -1,29 +1,9 @@
 """Growth in the app: the fold of the page Requirements and the question of the page What-if."""
 
-import tomllib
-
 from streamlit.testing.v1 import AppTest
 
-from sizer.base.resources import data_dir
-from tests.ui.pages import figures, opened, to_page, widget
-
-
-def looked_at(name: str) -> AppTest:
-    """The question about an example, in a new session."""
-    app = opened()
-    app.session_state.draft = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
-    app.session_state.generation += 1
-    app.run()
-    app = to_page(app, "what-if")
-    app.session_state.question = "Growth"
-    app.run()
-    assert_well(app)
-    return app
-
-
-def assert_well(app: AppTest) -> None:
-    assert not app.exception, [one.message for one in app.exception]
-    assert not app.error, [one.value for one in app.error]
+from tests.ui.pages import asked, figures, opened, widget
+from tests.ui.questions.test_what_if import assert_well
 
 
 def said(app: AppTest) -> str:
@@ -33,7 +13,7 @@ def said(app: AppTest) -> str:
 
 
 def test_growth_of_a_request_without_any_is_tried_and_changes_nothing_until_it_is_applied():
-    app = looked_at("dgx1-f800-resnet50")
+    app = asked("Growth", "dgx1-f800-resnet50")
     before = figures(app)
     assert any("assumed" in one.value for one in app.info)
     assert "Purchases of each year" in said(app)
@@ -47,7 +27,7 @@ def test_growth_of_a_request_without_any_is_tried_and_changes_nothing_until_it_i
 
 
 def test_sliders_try_factors_and_take_them():
-    app = looked_at("questions/images-grow-tenfold")
+    app = asked("Growth", "questions/images-grow-tenfold")
     assert "9 servers and 8 storage nodes" in said(app).replace("\u00a0", " ")
     slider = widget(app.select_slider, "Targets, yearly factor")
     slider.set_value(1.5).run()
@@ -60,7 +40,7 @@ def test_sliders_try_factors_and_take_them():
 
 
 def test_sliders_are_set_back():
-    app = looked_at("questions/images-grow-tenfold")
+    app = asked("Growth", "questions/images-grow-tenfold")
     widget(app.select_slider, "Data, yearly factor").set_value(2.0).run()
     widget(app.button, "Reset the sliders").click().run()
     assert_well(app)
@@ -68,7 +48,7 @@ def test_sliders_are_set_back():
 
 
 def test_nothing_that_grows_is_a_sentence():
-    app = looked_at("questions/images-grow-tenfold")
+    app = asked("Growth", "questions/images-grow-tenfold")
     widget(app.select_slider, "Sample size, yearly factor").set_value(1.0).run()
     assert_well(app)
     assert app.warning

@@ -2,15 +2,13 @@
 
 import html
 import re
-import tomllib
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, parse
-from sizer.base.resources import data_dir
 from tests.factories.examples import EXAMPLES
-from tests.ui.pages import opened, to_page, widget
+from tests.ui.pages import load, opened, to_page, widget
 
 FIXED, RESIZED = "fixed", "resized"
 
@@ -23,13 +21,6 @@ def looked_at(name: str = "dgx1-f800-resnet50") -> AppTest:
     app = to_page(app, "what-if")
     assert_well(app)
     return app
-
-
-def load(app: AppTest, name: str) -> None:
-    """Take an example as the request of a session."""
-    app.session_state.draft = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
-    app.session_state.generation += 1
-    app.run()
 
 
 def assert_well(app: AppTest) -> None:
@@ -114,21 +105,6 @@ def test_larger_images_lower_the_rate_and_storage_limits():
     assert figure(app, "Training rate")[1].startswith("\u2212")
     assert figure(app, "Target")[0].startswith("missed")
     assert "with image size at 904\u202fkB" in page_text(app)
-
-
-def test_more_servers_reach_more():
-    app = looked_at()
-    move(app, "GPU servers", 3)
-    assert figure(app, "Training rate")[1].startswith("+")
-    assert figure(app, "Target")[0].startswith("met")
-
-
-def test_both_fields_never_offer_the_same_input():
-    app = looked_at()
-    first, second = (widget(app.selectbox, f"{which} input") for which in ("First", "Second"))
-    assert second.options[0] != first.options[0]
-    assert not {"Image size"} & set(second.options)
-    assert not {"GPU servers"} & set(first.options)
 
 
 def test_sliders_stand_where_they_were_after_another_page():
@@ -253,11 +229,3 @@ def test_a_customer_sees_no_cost():
     assert "GPU servers" in labels
     assert "discount" not in page_text(app).lower()
     assert not [label for label in labels if "price" in label.lower() or "cost" in label.lower()]
-
-
-def test_charts_are_spoken():
-    app = looked_at()
-    found = charts(app)
-    assert any("The target is met" in text for text in found)
-    assert any("moves the result most" in text for text in found)
-    assert all(found)

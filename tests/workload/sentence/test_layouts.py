@@ -7,29 +7,6 @@ from sizer.workload.sentence.reader import read_sentence
 from tests.factories.examples import catalog
 
 
-@pytest.mark.parametrize(
-    ("size", "says"),
-    [
-        ("1e15 parameter model", "parameters = 1e+15 must be between 1e6 and 1e13"),
-        ("1000T parameter model", "parameters = 1e+15 must be between 1e6 and 1e13"),
-        ("-7B model", "parameters = -7e+09 must be between 1e6 and 1e13"),
-        ("0B model", "parameters = 0 must be between 1e6 and 1e13"),
-        ("100 parameter model", "parameters = 100 must be between 1e6 and 1e13"),
-    ],
-)
-def test_a_size_out_of_range_is_refused_in_one_sentence(size: str, says: str) -> None:
-    question = read_sentence(f"Train a {size} on 64 H100", catalog()).question
-    assert question is not None
-    assert (question.about, question.words, question.reason) == ("refused", size, says)
-
-
-def test_padded_sequences_need_the_length_of_documents() -> None:
-    question = read_sentence("Llama 3 8B, unpacked, 8 H100", catalog()).question
-    assert question is not None
-    assert (question.about, question.words) == ("refused", "unpacked")
-    assert "documents of 500 tokens" in question.reason
-
-
 def test_a_mixture_offers_the_nearest_mixtures() -> None:
     """Qwen3 30B-A3B and gpt-oss 20B are the mixtures nearest to 30 billion parameters."""
     question = read_sentence("MoE with 64 experts, 8 active, 30B total, on 256 B200", catalog()).question

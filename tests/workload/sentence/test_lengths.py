@@ -8,12 +8,6 @@ from sizer.workload.sentence.reader import read_sentence
 from tests.factories.examples import catalog
 
 
-def test_too_few_tokens_for_the_samples_are_asked_for():
-    question = read_sentence("Fine-tune Llama 3 8B on 100k samples in 8 hours, 4096 tokens", catalog()).question
-    assert (question.about, question.words) == ("refused", "100k samples")
-    assert "too few" in question.reason
-
-
 def test_each_of_two_trainings_keeps_the_length_of_its_samples():
     sentence = "Fine-tune Llama 3 8B on 100k samples of 4096 tokens and pretrain Llama 3 70B on 1T tokens, 64 H100"
     tuned, trained = read_sentence(sentence, catalog()).request["workload"]
@@ -49,13 +43,6 @@ def test_a_recipe_says_that_it_starts_from_a_checkpoint():
     assert "training length not given: BERT, MLPerf v5.0, from its checkpoint" in [
         one.meaning for one in reading.phrases
     ]
-
-
-@pytest.mark.parametrize("time", ["20000 days", "10 million days", "0 days", "0.00000001 min"])
-@pytest.mark.parametrize("words", ["Train ResNet-50 on 22 TB in {}", "ResNet-50 and VGG-16 in {}"])
-def test_a_time_that_no_request_may_have_is_refused_with_its_words(words, time):
-    question = read_sentence(words.format(time), catalog()).question
-    assert (question.about, question.words) == ("refused", f"in {time}")
 
 
 OPEN = (

@@ -1,6 +1,8 @@
 """Presales talk: every value that a sentence means, nothing else, and what is asked back."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from sizer.workload.request import SizingRequest
@@ -8,14 +10,16 @@ from sizer.workload.sentence.reader import read_sentence
 from sizer.workload.sentence.reading import Reading
 from tests.factories.examples import catalog
 from tests.factories.rows import every
-from tests.workload.sentence.presales import SENTENCES, Expected
-from tests.workload.sentence.presales_equipment import EQUIPMENT
-from tests.workload.sentence.presales_language import LANGUAGE_SENTENCES
-from tests.workload.sentence.presales_layouts import LAYOUTS
-from tests.workload.sentence.presales_lengths import LENGTHS
-from tests.workload.sentence.presales_talk import TALK
 
-ALL = (*SENTENCES, *LANGUAGE_SENTENCES, *TALK, *EQUIPMENT, *LAYOUTS, *LENGTHS)
+# Each sentence with every value that it means (``w.`` is the first workload), what is asked back, and what is unread.
+TABLES = {
+    one["table"]: one["sentences"] for one in json.loads(Path(__file__).with_name("presales.json").read_text("utf-8"))
+}
+ALL = [case for table in TABLES.values() for case in table]
+
+
+def sentence_of(case: dict[str, Any]) -> str:
+    return str(case["sentence"])
 
 
 def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -36,26 +40,26 @@ def values(reading: Reading) -> dict[str, Any]:
     return {path: value for path, value in named.items() if path not in ("title", "w.name")}
 
 
-@every(ALL, lambda expected: expected.sentence)
-def test_a_sentence_is_read_as_a_colleague_reads_it(expected: Expected) -> None:
-    reading = read_sentence(expected.sentence, catalog())
-    assert values(reading) == expected.values
-    assert (reading.question.about if reading.question else "") == expected.asks
-    assert reading.unread == expected.unread
+@every(ALL, sentence_of)
+def test_a_sentence_is_read_as_a_colleague_reads_it(case: dict[str, Any]) -> None:
+    reading = read_sentence(case["sentence"], catalog())
+    assert values(reading) == case["values"]
+    assert (reading.question.about if reading.question else None) == case.get("asks")
+    assert list(reading.unread) == case.get("unread", [])
     if reading.is_complete:
         SizingRequest.from_dict(reading.request)
 
 
-def test_there_are_a_hundred_and_ninety_need_no_question() -> None:
-    assert len({expected.sentence for expected in SENTENCES}) >= 100
-    assert sum(not expected.asks and not expected.unread for expected in SENTENCES) >= 90
-    assert sum(not expected.asks and not expected.unread for expected in LANGUAGE_SENTENCES) >= 40
+def test_most_sentences_need_no_question() -> None:
+    assert len({sentence_of(case) for case in ALL}) == len(ALL)
+    for table, least in (("general", 90), ("language models", 40)):
+        assert sum(not {"asks", "unread"} & case.keys() for case in TABLES[table]) >= least
 
 
-@every([one for one in ALL if one.asks], lambda expected: expected.sentence)
-def test_every_answer_leads_on(expected: Expected) -> None:
+@every([case for case in ALL if "asks" in case], sentence_of)
+def test_every_answer_leads_on(case: dict[str, Any]) -> None:
     """An answer settles its question: the sentence with it is complete, or something else is asked."""
-    question = read_sentence(expected.sentence, catalog()).question
+    question = read_sentence(case["sentence"], catalog()).question
     assert question is not None
     assert question.answers
     for answer in question.answers:
