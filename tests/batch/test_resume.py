@@ -22,6 +22,7 @@ from sizer.calibrate.calibration import stored_calibration
 from tests.batch.requests import AtOnce, many, request
 from tests.factories.examples import ROOT, catalog
 
+pytestmark = pytest.mark.workers
 CHUNK = 4
 # The batch that is killed: two workers, and the numbers of their processes told first.
 PROGRAM = """
@@ -29,8 +30,6 @@ import multiprocessing, sys
 sys.path.insert(0, {root!r})
 from sizer.batch import run, workers
 from tests.batch.requests import many
-
-pytestmark = pytest.mark.workers
 
 class Telling(workers.ProcessWorkers):
     def _started(self):

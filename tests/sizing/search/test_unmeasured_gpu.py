@@ -1,7 +1,6 @@
 """A GPU that nobody measured: the design for a number of GPUs is complete, and its rates are not called predictions."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,7 @@ from sizer.guide.pdf.render import guide_html
 from sizer.guide.plain_text import answer_text
 from sizer.present.text.verdict import verdict_text
 from sizer.present.words import sample_unit
-from tests.catalog.test_new_generation import FILES
+from tests.catalog.test_new_generation import FOLDER
 from tests.factories import examples
 
 LANGUAGE = {"dnn": "llama-3-70b", "sequence_tokens": 8192}
@@ -19,13 +18,8 @@ IMAGES = {"dnn": "bert-large", "dataset": "wikipedia-bert"}
 
 
 @pytest.fixture(scope="module")
-def catalog(tmp_path_factory):
-    root = tmp_path_factory.mktemp("zeta")
-    for name, text in FILES.items():
-        file = root / name
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(f'id = "{Path(name).stem}"\n{text}')
-    return load_catalog(overlay=root)
+def catalog():
+    return load_catalog(overlay=FOLDER)
 
 
 @pytest.mark.laws
