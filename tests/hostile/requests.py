@@ -56,7 +56,7 @@ ENTRIES = (
     sized("negative rate", PLAIN.replace("5000 images/s", "-5000 images/s"), "samples_per_s"),
     sized("rate without a unit of rate", PLAIN.replace("5000 images/s", "5000 images"), "samples_per_s"),
     sized("rate beyond all clusters", PLAIN.replace("5000 images/s", "900 Mimages/s"), "GPUs", status=4),
-    sized("unknown network", PLAIN.replace("resnet50", "resnet51"), "did you mean 'resnet50'"),
+    sized("unknown network", PLAIN.replace("resnet50", "resnet51"), "not in the catalogue"),
     sized("network with a path", PLAIN.replace("resnet50", "../../etc/passwd"), "dnn"),
     sized("two targets", PLAIN.replace("}", ", gpus_busy = 4 }"), "target"),
     sized("no target", HEAD + WORKLOAD, "target"),
