@@ -37,7 +37,7 @@ from sizer.workload.eras import eras_asked
 from sizer.workload.request import SizingRequest, ranks_by_cost
 
 # Points of the Pareto front that documents show.
-MAX_PARETO_POINTS = 30
+MAX_PARETO_POINTS = 16
 
 
 def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> SizingResult:

@@ -6,6 +6,7 @@ from tests.hostile.harness import Entry, command
 
 # A request that is sized, in the parts that the entries change.
 HEAD = 'schema_version = 1\ntitle = "Plain"\ndate = 2026-11-21\nconfidence = 0.5\n'
+HEAD += 'platforms = { servers = ["dgx-1"], storage = ["isilon-f800"] }\n'
 WORKLOAD = (
     '[[workload]]\nname = "Training"\ndnn = "resnet50"\nstack = "tf-cnn-benchmarks-ngc18.09"\nprecision = "mixed"\n'
     'batch_per_gpu = 256\ndataset = "imagenet"\n'
