@@ -4,7 +4,8 @@ Changed is what differs between HEAD and the last commit that is older than four
 afternoon check the same work, and nothing lies between them. ``CHANGED_SINCE=commit`` says otherwise. Where the
 history does not tell, everything counts as changed.
 
-Prints the chosen targets, a line each, begun at another one in every commit; ``--seed`` prints the number that their drawn examples follow from.
+Prints the chosen targets, a line each, begun at another one in every commit; ``--seed`` prints the number that their
+drawn examples follow from.
 """
 
 import argparse

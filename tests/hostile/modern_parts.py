@@ -45,5 +45,7 @@ REQUESTS = (
     _sized("a fabric nobody knows", {"fabrics": ["800gbee"]}, "fabrics", "800gbe"),
     _sized("a server of today that is misspelt", {"servers": ["dgx-h10"]}, "servers", "dgx-h100"),
     _sized("a GPU that no allowed server takes", {"servers": ["dgx-h100"], "gpus": ["b200"]}, "gpus"),
-    _sized("a fabric that no allowed server takes", {"servers": ["dgx-1"], "fabrics": ["xdr"]}, "do not join", status=4),
+    _sized(
+        "a fabric that no allowed server takes", {"servers": ["dgx-1"], "fabrics": ["xdr"]}, "do not join", status=4
+    ),
 )
