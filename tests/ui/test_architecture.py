@@ -218,17 +218,6 @@ def test_a_picked_point_of_the_front_can_be_described():
     assert dict(figures(app))["GPUs"] == "96"
 
 
-def test_a_point_that_no_request_leads_to_says_so():
-    app = opened("architecture")
-    app.session_state.draft = json.loads(sized("small-team").request.model_dump_json(exclude_defaults=True))
-    app.run()
-    listed = widget(app.selectbox, "Alternative design; or click a point in the chart")
-    listed.set_value(listed.options[-1]).run()
-    assert_healthy(app)
-    assert "another stage limits before" in written(app)
-    assert "take-front" not in keys(app)
-
-
 def test_a_click_on_the_chart_carries_the_name_of_the_design():
     spec = {"layer": [{"mark": {"filled": False}, "encoding": {}}, {"mark": {"filled": True}, "encoding": {}}]}
     points, chosen = front.selectable(spec)["layer"]

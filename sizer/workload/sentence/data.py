@@ -222,7 +222,7 @@ def read_sizes(notes: Notes) -> None:
             notes.refuse(words, _TABLES_REASON)
             notes.text.mark(match.start(), end)
             continue
-        if each := _OF_TIME.match(after):
+        if (each := _OF_TIME.match(after)) and not _SAMPLES_OF.search(before):
             notes.unusable.append(notes.text.sentence[match.start() : match.end() + each.end()].strip())
             notes.text.mark(match.start(), match.end() + each.end())
             continue
