@@ -40,7 +40,8 @@ class Estimate:
     @property
     def log_sd(self) -> Floats:
         """Standard deviation of the logarithm that the interval stands for."""
-        return np.asarray(np.log(self.high / self.low) / (2 * Z90))
+        is_above = np.asarray(self.low) > 0  # an estimate of 0 has no spread
+        return np.asarray(np.log(np.where(is_above, self.high, 1.0) / np.where(is_above, self.low, 1.0)) / (2 * Z90))
 
     def scaled(self, factor: ArrayLike) -> "Estimate":
         """The same quantity times a factor above 0 without spread."""

@@ -230,9 +230,7 @@ def _workload_answer(
         sample_bytes=work.sample_bytes,
         sample_format=work.sample_format,
         format_basis=work.format_basis,
-        scaling_efficiency=float(rate.value) / n_gpus / _rate_of_one_gpu(work, platform, run, catalog, calibration)
-        if language is None
-        else _of_fewest_servers(run, along),
+        scaling_efficiency=_scaling_efficiency(work, platform, run, along, float(rate.value), catalog, calibration),
         job=job,
         exchanged_bytes=None
         if work.is_inference or language is not None
@@ -246,7 +244,7 @@ def _workload_answer(
                 key: np.broadcast_to(value.median, along.servers.shape) for key, value in along.warm.by_key().items()
             },
             time_s=None
-            if along_length is None or work.is_inference
+            if along_length is None or work.is_inference or not rate.value > 0
             else total_time(work, along_length, along_rate, along_cold, calibration),
         ),
         gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
@@ -260,6 +258,24 @@ def _workload_answer(
         servers_at_even_odds=servers_at_even_odds(request, by_size, *place) if is_documented and not missing else None,
         batch_is_fitted=any(one.kind is DefaultKind.BATCH_PER_GPU for one in work.defaults) and not work.is_inference,
     )
+
+
+def _scaling_efficiency(
+    work: ResolvedWorkload,
+    platform: Platform,
+    run: WorkloadRun,
+    along: WorkloadRun,
+    rate: float,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> float:
+    """Rate of a GPU of the design over that of one alone, or in the fewest servers; 0 where GPUs hold no network."""
+    if not rate > 0:
+        return 0.0
+    if work.language is not None:
+        return _of_fewest_servers(run, along)
+    n_gpus = float(run.servers[0] * run.cols.gpus_per_server[0])
+    return rate / n_gpus / _rate_of_one_gpu(work, platform, run, catalog, calibration)
 
 
 def _rate_of_one_gpu(
@@ -302,7 +318,7 @@ def _stage_list(
             Stage(
                 key=key,
                 capacity=capacity.estimate()[0],
-                load_fraction=min(1.0, float(rate.value) / median) if np.isfinite(median) else 0.0,
+                load_fraction=min(1.0, float(rate.value) / median) if np.isfinite(median) and median > 0 else 0.0,
                 is_limiting=key == bottleneck,
                 reason=reason,
                 sources=sources,

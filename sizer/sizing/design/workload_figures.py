@@ -75,7 +75,9 @@ def workload_figures(
     hits = float(run.comp.hit_fraction[0])
     (bottleneck,), (following,) = bottlenecks(run.warm, run.comp.gpu_alone)
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
-    time = None if length is None or work.is_inference else training_time(work, length[0], rate, cold_rate, calibration)
+    time = None
+    if length is not None and not work.is_inference and rate.value > 0:  # 0: the GPUs do not hold the network
+        time = training_time(work, length[0], rate, cold_rate, calibration)
     if evaluate.reads_once(work, length):
         hits = 0.0  # no later epoch finds anything in a cache
     chance = target_probability(run)
@@ -89,7 +91,7 @@ def workload_figures(
         storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
         cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0),
         cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
-        gpu_busy_fraction=min(1.0, float(rate.value) / float(run.comp.gpu.median[0]))
+        gpu_busy_fraction=(min(1.0, float(rate.value) / float(run.comp.gpu.median[0])) if rate.value > 0 else 0.0)
         * (1.0 if language is None else language.gpus_used / n_gpus),
         cache_hit_fraction=hits,
         bottleneck=bottleneck,

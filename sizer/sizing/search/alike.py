@@ -19,7 +19,7 @@ from sizer.workload.resolve import ResolvedWorkload
 # Columns that the compute side depends on.
 _OF_SERVERS = (
     *("gpus_per_server", "cores", "host_links", "cache_bytes"),
-    *("exchange_bytes_per_s", "storage_nic_bytes_per_s", "compute"),
+    *("exchange_bytes_per_s", "storage_nic_bytes_per_s", "exchanges_by_storage_nics", "has_usual_level", "compute"),
 )
 
 

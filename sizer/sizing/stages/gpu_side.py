@@ -101,7 +101,10 @@ _Stores = Callable[[Catalog, Calibration], StoredAnswers[GpuSide]]
 _of_one: _Stores = stores_by_catalog(4096)
 _of_many: _Stores = stores_by_catalog(512)
 # What the GPU side reads of the columns.
-_READ = ("compute", "gpus_per_server", "exchange_bytes_per_s", "host_links", "host_link_gain")
+_READ = (
+    *("compute", "gpus_per_server", "exchange_bytes_per_s", "host_links", "host_link_gain"),
+    "exchanges_by_storage_nics",
+)
 
 
 def _replicas(
@@ -166,7 +169,7 @@ def group_terms(
     if work.language is not None:
         return [_LANGUAGE_TERMS] * (2 * len(groups))
     # Where all rows are of one kind, nobody asks for the terms of the other.
-    is_many = n_servers > 1
+    is_many = (n_servers > 1) & (not work.is_inference)
     kinds = (False, True) if is_many.any() and not is_many.all() else (bool(is_many.any()),) * 2
     return [_group_terms(work, group, has_many, calibration, catalog) for group in groups for has_many in kinds]
 
