@@ -1,6 +1,6 @@
 """What a run draws: examples of laws, and cases of the whole suites in ``.ci/run``.
 
-With ``DRAWN_BY=number`` in the environment (``.ci/run`` sets it to the hash of the commit) a whole suite takes the
+With ``DRAWN_BY=number`` in the environment (``.ci/run`` sets it to a hash of the files) a whole suite takes the
 cases that are named here and some that follow from the number; without it, as in ``make everything``, it takes all.
 """
 

@@ -4,8 +4,8 @@ Changed is what differs between HEAD and the last commit that is older than four
 afternoon check the same work, and nothing lies between them. ``CHANGED_SINCE=commit`` says otherwise. Where the
 history does not tell, everything counts as changed.
 
-Prints one of the chosen targets, another one in every commit; ``--seed`` prints the number that its drawn examples
-follow from.
+Prints the chosen targets; ``--seed`` prints the number that drawn examples and the rotation follow from: the hash of
+the files, so that the same files draw the same.
 """
 
 import argparse
@@ -65,7 +65,7 @@ def changed_paths(since: str = "") -> list[str] | None:
 
 
 def selected(paths: list[str] | None, number: int) -> list[str]:
-    """Suites to run after a change of these paths; where they cover none of them, one by a number of the commit."""
+    """Suites to run after a change of these paths; where they cover none of them, one by a number."""
     if paths is None or any(path.startswith(EVERYTHING) for path in paths):
         return list(SUITES)
     chosen = [name for name, covered in SUITES.items() if any(path.startswith(covered) for path in paths)]
@@ -73,8 +73,8 @@ def selected(paths: list[str] | None, number: int) -> list[str]:
 
 
 def seed() -> int:
-    """Number of the commit: its hash."""
-    return int((git("rev-parse", "HEAD") or "0")[:8], 16)
+    """Number of the committed files: their hash."""
+    return int((git("rev-parse", "HEAD^{tree}") or "0")[:8], 16)
 
 
 def main() -> None:
@@ -84,9 +84,7 @@ def main() -> None:
     if parser.parse_args().seed:
         print(seed())
         return
-    chosen = selected(changed_paths(os.environ.get("CHANGED_SINCE", "")), seed())
-    # One of them in a run, another one in every commit: all together take longer than a run may.
-    print(chosen[seed() % len(chosen)])
+    print(*selected(changed_paths(os.environ.get("CHANGED_SINCE", "")), seed()))
 
 
 if __name__ == "__main__":
