@@ -37,6 +37,10 @@ class AccuracyMeasure(StrEnum):
     LANGUAGE_BIAS = "language-bias"
     LANGUAGE_SOURCE_BIAS = "language-held-out-source-bias"
     LANGUAGE_STRANGE_BIAS = "language-unknown-stack-bias"
+    # Days of whole trainings of language models, their family of models left out.
+    WHOLE_RUN_COVERAGE = "whole-run-coverage"
+    WHOLE_RUN_BIAS = "whole-run-bias"
+    WHOLE_RUN_WIDTH = "whole-run-half-width"  # of the 90 % interval, above the prediction, in the median
     # Other networks of MLPerf Training v1.0 and later.
     MODERN_RATE = "modern-rate-in-sample-median"
     MODERN_RATE_SYSTEM = "modern-rate-system-left-out-median"

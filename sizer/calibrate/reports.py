@@ -16,6 +16,7 @@ from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.peers import runs_of_peers
 from sizer.calibrate.language.rows import NEEDED_COLUMNS, is_language_file, load_language_rows
 from sizer.calibrate.language.validate import validate_language
+from sizer.calibrate.language.whole_runs import whole_run_accuracy
 from sizer.calibrate.modern.figures import accuracy_figures
 from sizer.calibrate.modern.rows import HEADER as MODERN_COLUMNS
 from sizer.calibrate.modern.rows import is_modern_file, load_modern
@@ -61,6 +62,7 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
     report = validate(rows, catalog, calibration, load_cross_validation(calibration))
     others = (
         *stored_accuracy(),
+        *whole_run_accuracy(catalog),
         *accuracy_figures(stored_modern_calibration()),
         *emulation_accuracy(),
         *at_limit_accuracy(),

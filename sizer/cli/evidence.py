@@ -1,5 +1,6 @@
 """``sizer validate`` and ``sizer calibrate``: predictions compared with published measurements, and the fit to them."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -64,13 +65,15 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.calibrate.fit.comparison import compare_fits
     from sizer.calibrate.fitting import calibrate_with_fit
     from sizer.calibrate.language.accuracy import accuracy, save_accuracy
-    from sizer.calibrate.language.calibration import calibrate, fits_of
+    from sizer.calibrate.language.calibration import calibrate, fits_of, language_calibration
     from sizer.calibrate.language.rows import load_language_rows
     from sizer.calibrate.language.stored import save_fits
+    from sizer.calibrate.language.whole_runs import save_predicted
     from sizer.calibrate.modern.rows import load_modern
     from sizer.calibrate.modern.stored import calibrate_modern, save_modern
     from sizer.calibrate.observations import load_observations
     from sizer.catalog.loader import load_catalog
+    from sizer.sizing.stages.language_rates import rate_of_training
 
     catalog, rows = load_catalog(), load_observations()
     calibration, fit = calibrate_with_fit(catalog, rows)
@@ -86,6 +89,8 @@ def calibrate_command(as_json: AsJson = False) -> None:
     language = calibrate(load_language_rows(), catalog)
     save_fits(fits_of(language))
     save_accuracy(accuracy(language))
+    language_calibration.cache_clear()
+    save_predicted(partial(rate_of_training, catalog=catalog))
     save_modern(calibrate_modern(load_modern()))
     if as_json:
         from sizer.evidence.export import calibration_document

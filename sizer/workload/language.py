@@ -29,6 +29,8 @@ DEFAULT_LANGUAGE_STACK = "nemo"
 # Llama 3 was trained at 8,192 tokens; a step of Llama 3 405B held 4 to 16 million (arXiv:2407.21783, section 3.4). Runs
 # of the measurements hold 4 million on 256 GPUs in the median, 6 on 512, 13 on 1,024 and 10 on 2,048.
 DEFAULT_SEQUENCE_TOKENS = 8_192
+# A stated batch moves to one that the GPUs divide, by up to this share of it.
+_NEAR_BATCH = 0.02
 _STEP_TOKENS, _MOST_STEP_TOKENS, _STEP_TOKENS_PER_GPU = 4_194_304, 16_777_216, 8_192
 # MLPerf's adapters of Llama 2 70B are trained with 8 sequences a step on few GPUs.
 _ADAPTER_SEQUENCES = 8
@@ -97,10 +99,17 @@ class LanguageWork:
         """Sequences of a step on so many GPUs: as stated, else near the usual number, such that the GPUs divide it.
 
         Pre-training on more GPUs usually takes more tokens a step. The nearest multiple is taken, up or down, so that
-        no number of GPUs is the faster for a much larger batch.
+        no number of GPUs is the faster for a much larger batch. A stated number moves by at most 2 %: 2,051 sequences
+        on 2,048 GPUs are 2,048, as nobody would leave half of the GPUs idle for three sequences.
         """
         if self.has_fixed_batch:
-            return self.step_sequences
+            stated, share = self.step_sequences, n_gpus
+            while share > 1:
+                near = round(stated / share) * share
+                if abs(near - stated) <= _NEAR_BATCH * stated:
+                    return near
+                share = share // 2 if share % 2 == 0 else 1
+            return stated
         wanted = self.step_sequences
         if self.method in ("full", "continued"):
             most = max(_MOST_STEP_TOKENS // self.sequence, wanted)

@@ -22,6 +22,7 @@ from sizer.calibrate.language.cases import gpu_of_case
 from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.language.stack_worth import stack_worths
 from sizer.calibrate.language.stacks import stack_named
+from sizer.calibrate.language.whole_runs import WholeTraining
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Stack
@@ -40,7 +41,8 @@ from sizer.sizing.stages.language_layouts import (
 )
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
-from sizer.workload.resolve import ResolvedWorkload
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload, resolve
 from sizer.workload.transformer.layout_pins import wide_tensor_error_text
 from sizer.workload.transformer.number_formats import stack_precision
 
@@ -52,6 +54,9 @@ _STEPS_TO_DOUBLE = 64
 # Layouts asked for: enough that the next one of other degrees is among them.
 _JUDGED = 24
 _LORA, _FULL = "lora", "pretrain"
+# Kinds of published trainings as requests name their methods, and the GPUs of one of their servers.
+_METHODS = {"pretrain": "full", "continued": "continued", "finetune": "fine-tuning"}
+_GPUS_PER_SERVER = 8
 # Stacks (ids) for the vendors whose GPUs the default stack does not run on.
 _STACK_OF_VENDOR = {"AMD": "primus"}
 
@@ -107,7 +112,7 @@ class _Cluster:
     gpu: str
     vendor: str
     gpus_per_server: int
-    nic_gbit_per_gpu: float
+    nic_gbit_per_gpu: float | None  # None: the usual one of its kind
 
 
 def language_run(
@@ -156,6 +161,32 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     basis = basis_of_question(_question(work.language, one, catalog), catalog, language_calibration())
     trained = replace(work.language, number_format=work.language.format_on(platform.gpu, catalog))
     return LanguageAnswer(trained, found[0], next(others, None), gpus, batch, stack, plan, basis, stacks)
+
+
+def rate_of_training(training: WholeTraining, catalog: Catalog) -> Estimate:
+    """Rate of a published training over its days, as it would be sized: by the fastest layout of the default stack.
+
+    In tokens/s, with the spread of the steps.
+    """
+    request = {
+        "workload": [
+            {
+                "name": training.model,
+                "dnn": {"name": training.model, **training.shape.model_dump(exclude_defaults=True)},
+                "tokens": training.tokens,
+                "sequence_tokens": training.sequence,
+                "batch_sequences": training.batch_sequences,
+                "method": _METHODS[training.kind],
+                "target": {"gpus_busy": training.gpus},
+            }
+        ]
+    }
+    (work,) = resolve(SizingRequest.from_dict(request), catalog, {})
+    assert work.language is not None
+    gpu = catalog.gpus[training.gpu]
+    one = _Cluster(gpu.id, gpu.vendor, min(_GPUS_PER_SERVER, training.gpus), None)
+    table = _table(work.language, one, training.gpus // one.gpus_per_server, training.gpus, catalog)
+    return Estimate.log_normal(table.tokens_per_s[-1], table.log_sd[-1])
 
 
 def gpus_at_work(work: ResolvedWorkload, platform: Platform, n_servers: int, catalog: Catalog) -> int:

@@ -1,0 +1,277 @@
+"""Whole trainings: how many times as long as their makers' tuned steps published runs took, from start to end.
+
+A published benchmark shows what hardware does after months of tuning. What teams report of whole trainings holds slower
+steps of their own software, failures, restarts, evaluations and idle time. The factor between both is log-normal,
+
+    ln(days published / days predicted) = sum of effects + family + run,
+
+with normal priors on effects; runs of a family (Llama 2, Falcon, ...) share an error. Days are predicted from the fastest
+layout of the default stack, of which each prediction has a spread of its own.
+"""
+
+import hashlib
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from sizer.base.arrays import Bools, Floats
+from sizer.base.errors import CalibrationError
+from sizer.base.estimate import Z90, Estimate
+from sizer.base.formats.csv_rows import rows_of_file
+from sizer.base.resources import data_dir
+from sizer.base.units import DAY_S
+from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.observations import read_stored, stored_path, write_stored
+from sizer.catalog.model import Catalog
+from sizer.catalog.networks import TransformerShape
+from sizer.catalog.schema import Gpu
+
+# Effects on the logarithm: mean and standard deviation of their priors. The mean of the first says that whole runs are
+# slower than benchmarks; the others may go either way.
+_BASE, _HOPPER, _CLOUD_40 = "base", "GPUs since 2022", "A100 with 40 GB"
+_MIXTURE, _OLD, _MEGATRON_DEEPSPEED = "mixture of experts", "software before 2023", "Megatron-DeepSpeed, GPT-NeoX"
+_EFFECT_SD = 0.3
+_PRIOR = {_BASE: (0.4, 1.0)} | dict.fromkeys(
+    (_HOPPER, _CLOUD_40, _MIXTURE, _OLD, _MEGATRON_DEEPSPEED), (0.0, _EFFECT_SD)
+)
+# Standard deviations that families and runs may have.
+_SPREADS = (0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3, 0.4, 0.5)
+_SMALL_BYTES, _HOPPER_YEAR, _FUSED_ATTENTION_YEAR = 48e9, 2022, 2023
+
+
+@dataclass(frozen=True)
+class WholeTraining:
+    """A published training with what it took."""
+
+    id: str
+    family: str  # of models that one team trained alike
+    source: str
+    model: str
+    shape: TransformerShape
+    gpu: str  # id
+    gpus: int
+    precision: str
+    kind: str  # "pretrain", "continued", "finetune"
+    sequence: int  # tokens
+    batch_sequences: int
+    tokens: float
+    days: float
+    software: str
+    year: int
+    role: str  # "calibration", or "check" of what is not fitted
+    notes: str
+
+
+def trainings_path() -> Path:
+    """Where the published trainings lie."""
+    return data_dir("catalog") / "benchmarks" / "language" / "whole_trainings.csv"
+
+
+@lru_cache(maxsize=1)
+def load_trainings() -> tuple[WholeTraining, ...]:
+    """The published trainings.
+
+    Raises
+    ------
+    CalibrationError
+        Naming the line and the column of a cell that is wrong.
+    """
+
+    def training(cells: dict[str, str], place: str) -> WholeTraining:
+        del place
+        whole = {name: int(cells[name]) for name in ("gpus", "sequence", "batch_sequences", "year")}
+        sizes = {name: int(cells[name]) for name in ("layers", "hidden", "ffn", "heads", "kv_heads", "vocabulary")}
+        experts, active = int(cells["experts"]), int(cells["active_experts"])
+        if experts > 1:
+            sizes |= {"experts": experts, "active_experts": active, "expert_ffn": sizes["ffn"]}
+        shape = TransformerShape(**sizes, head_size=sizes["hidden"] // sizes["heads"], gated=cells["gates"] == "3")
+        words = ("id", "family", "source", "model", "gpu", "precision", "kind", "software", "role", "notes")
+        texts = {name: cells[name] for name in words}
+        return WholeTraining(**texts, **whole, shape=shape, tokens=float(cells["tokens"]), days=float(cells["days"]))
+
+    return tuple(rows_of_file(trainings_path(), "whole trainings", training, key="id"))
+
+
+@dataclass(frozen=True)
+class WholeRuns:
+    """The fit: effects, their covariance, and the spreads of families and of runs."""
+
+    effects: Floats  # of _PRIOR, in its order
+    covariance: Floats
+    family_sd: float
+    run_sd: float
+    generations: frozenset[str | None]  # of GPUs with a published run
+
+    def factor(self, gpu: Gpu, is_mixture: bool, stack: str, catalog: Catalog) -> Estimate:
+        """How many times as long as its tuned steps a training takes, without the spread of these. [-]
+
+        Parameters
+        ----------
+        gpu : Gpu
+            One of a generation without a published run has the effect of the newest with one, and a wider interval.
+        is_mixture : bool
+            Whether the model is a mixture of experts.
+        stack : str
+            Software that is asked for, by name; "" where none is.
+        catalog : Catalog
+        """
+        row = _row(_facts(gpu, is_mixture, stack, _FUSED_ATTENTION_YEAR, catalog))
+        unknown = 0.0 if gpu.generation in self.generations else _EFFECT_SD**2
+        variance = row @ self.covariance @ row + self.family_sd**2 + self.run_sd**2 + unknown
+        return Estimate.log_normal(float(np.exp(row @ self.effects)), float(np.sqrt(variance)))
+
+
+def _facts(gpu: Gpu, is_mixture: bool, software: str, year: int, catalog: Catalog) -> dict[str, bool]:
+    generation = catalog.generations.get(gpu.generation or "")
+    introduced = "" if generation is None or generation.introduced is None else str(generation.introduced.value)
+    is_new = introduced >= str(_HOPPER_YEAR)
+    name = software.lower()
+    return {
+        _BASE: True,
+        _HOPPER: is_new,
+        _CLOUD_40: not is_new and gpu.generation == "ampere" and gpu.memory_bytes.value < _SMALL_BYTES,
+        _MIXTURE: is_mixture,
+        _OLD: year < _FUSED_ATTENTION_YEAR,
+        _MEGATRON_DEEPSPEED: "megatron" in name and "deepspeed" in name,
+    }
+
+
+def _row(facts: dict[str, bool]) -> Floats:
+    return np.array([float(facts[name]) for name in _PRIOR])
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Rows with their predictions. Arrays over the rows."""
+
+    log_ratio: Floats  # published over predicted days
+    step_sd: Floats  # of the logarithm of the prediction
+    design: Floats  # (rows, effects)
+    families: Floats  # (rows, families), 1 for that of a row
+    generations: frozenset[str | None]
+
+    def take(self, some: Bools) -> "_Problem":
+        return _Problem(
+            self.log_ratio[some], self.step_sd[some], self.design[some], self.families[some], self.generations
+        )
+
+    def variance(self, family_sd: float, run_sd: float) -> Floats:
+        """(rows, rows) covariance of the errors."""
+        shared = family_sd**2 * self.families @ self.families.T
+        return np.asarray(np.diag(self.step_sd**2 + run_sd**2) + shared)
+
+    def evidence(self, family_sd: float, run_sd: float) -> float:
+        """Logarithm of the probability of the rows with the effects integrated out, up to a constant."""
+        mean, sd = _priors()
+        total = self.variance(family_sd, run_sd) + (self.design * sd**2) @ self.design.T
+        error = self.log_ratio - self.design @ mean
+        return float(-0.5 * (np.linalg.slogdet(total)[1] + error @ np.linalg.solve(total, error)))
+
+    def fit(self, family_sd: float, run_sd: float) -> WholeRuns:
+        """Most probable effects at given spreads."""
+        mean, sd = _priors()
+        weighted = np.linalg.solve(self.variance(family_sd, run_sd), self.design).T
+        covariance = np.linalg.inv(weighted @ self.design + np.diag(1 / sd**2))
+        effects = covariance @ (weighted @ self.log_ratio + mean / sd**2)
+        return WholeRuns(effects, covariance, family_sd, run_sd, self.generations)
+
+    def spreads(self) -> tuple[float, float]:
+        """The most probable spreads of families and of runs."""
+        return max(itertools.product(_SPREADS, repeat=2), key=lambda spreads: self.evidence(*spreads))
+
+
+def _priors() -> tuple[Floats, Floats]:
+    mean, sd = np.array(list(_PRIOR.values())).T
+    return mean, sd
+
+
+def _problem(rows: Sequence[WholeTraining], predicted: dict[str, Estimate], catalog: Catalog) -> _Problem:
+    families = sorted({one.family for one in rows})
+    days = [predicted[one.id] for one in rows]
+    gpus = [catalog.gpus[one.gpu] for one in rows]
+    facts = [
+        _facts(gpu, one.shape.experts > 1, one.software, one.year, catalog) for one, gpu in zip(rows, gpus, strict=True)
+    ]
+    return _Problem(
+        np.log([one.days / float(estimate.value) for one, estimate in zip(rows, days, strict=True)]),
+        np.array([float(estimate.log_sd) for estimate in days]),
+        np.array([_row(one) for one in facts]),
+        np.array([[float(one.family == name) for name in families] for one in rows]),
+        frozenset(gpu.generation for gpu in gpus),
+    )
+
+
+def _fitted_rows() -> list[WholeTraining]:
+    return [one for one in load_trainings() if one.role == "calibration"]
+
+
+@lru_cache(maxsize=1)
+def whole_runs(catalog: Catalog) -> WholeRuns:
+    """The fit to the published trainings with the stored predictions of their days."""
+    problem = _problem(_fitted_rows(), _load_predicted(), catalog)
+    return problem.fit(*problem.spreads())
+
+
+def whole_run_accuracy(catalog: Catalog) -> tuple[AccuracyTarget, ...]:
+    """Errors of the days of whole trainings with each family of models left out."""
+    problem = _problem(_fitted_rows(), _load_predicted(), catalog)
+    spreads = problem.spreads()
+    errors, sds = np.zeros(len(problem.log_ratio)), np.zeros(len(problem.log_ratio))
+    for family in problem.families.T:
+        out = family > 0
+        fit, left = problem.take(~out).fit(*spreads), problem.take(out)
+        errors[out] = left.design @ fit.effects - left.log_ratio
+        known = ((left.design @ fit.covariance) * left.design).sum(axis=1)
+        sds[out] = np.sqrt(known + left.step_sd**2 + sum(sd**2 for sd in spreads))
+
+    def figure(measure: AccuracyMeasure, value: float, low: float, high: float) -> AccuracyTarget:
+        return AccuracyTarget(measure, value, low, high, len(errors))
+
+    inside = float(np.mean(np.abs(errors) <= Z90 * sds))
+    return (
+        figure(AccuracyMeasure.WHOLE_RUN_COVERAGE, inside, 0.85, 0.96),
+        figure(AccuracyMeasure.WHOLE_RUN_BIAS, abs(float(np.median(errors))), 0.0, 0.10),
+        figure(AccuracyMeasure.WHOLE_RUN_WIDTH, float(np.expm1(Z90 * np.median(sds))), 0.0, 0.65),
+    )
+
+
+# --- predictions of the days of the published trainings, which need a search of layouts and are stored
+
+
+def _predicted_path() -> Path:
+    return stored_path().with_name("whole-runs.json")
+
+
+def _digest() -> str:
+    steps = read_stored(stored_path().with_name("language.json"))["digest"]
+    return hashlib.sha256(trainings_path().read_bytes() + steps.encode()).hexdigest()[:16]
+
+
+def save_predicted(tokens_per_s: Callable[[WholeTraining], Estimate]) -> Path:
+    """Store what is predicted of every published training.
+
+    Parameters
+    ----------
+    tokens_per_s : callable
+        Rate of a training over its days, with the software that is taken where none is named. [tokens/s]
+    """
+    rates = {one.id: (one.tokens, tokens_per_s(one)) for one in load_trainings()}
+    days = {
+        name: [round(tokens / float(rate.value) / DAY_S, 4), round(float(rate.log_sd), 4)]
+        for name, (tokens, rate) in rates.items()
+    }
+    return write_stored({"digest": _digest(), "days_and_log_sd": days}, _predicted_path())
+
+
+def _load_predicted() -> dict[str, Estimate]:
+    content = read_stored(_predicted_path())
+    if content.get("digest") != _digest():
+        raise CalibrationError(
+            "whole trainings, or the fit of language models, have changed since their days were predicted; run "
+            "'sizer calibrate'"
+        )
+    return {name: Estimate.log_normal(*one) for name, one in content["days_and_log_sd"].items()}
