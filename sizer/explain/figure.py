@@ -152,12 +152,21 @@ def _time(result: SizingResult, answer: WorkloadAnswer, time: TrainingTime) -> E
         ),
     ]
     cautions = [*_cautions(answer)]
+    formula = "t = t start + min(E, 1) · N / T cold + max(E − 1, 0) · N / T + t evaluations"
+    if time.whole_run is not None:
+        formula = "t = t start + W · E · N / T"
+        rows.insert(
+            3,
+            input_row(
+                "W, whole run over its steps", number(float(time.whole_run.value)), note="published whole trainings"
+            ),
+        )
     if recipe is not None and time.epochs.high > time.epochs.low:
         cautions.insert(0, f"The number of epochs is uncertain as well: {words.estimate(time.epochs, 'epochs')}.")
     return Explanation(
         f"Time to train {answer.workload.name}",
         words.estimate(time.total_s, "s"),
-        "t = t start + min(E, 1) · N / T cold + max(E − 1, 0) · N / T + t evaluations",
+        formula,
         inputs_table(RATE, rows),
         (result_text.cold_epoch(answer), result_text.limit(answer, named=False), result_text.measured(answer)),
         tuple(cautions),

@@ -261,7 +261,10 @@ def _workload(design: DesignAnswer, answer: WorkloadAnswer) -> dict[str, object]
         stages={stage.key: _stage(stage) for stage in answer.stages},
         time=None
         if answer.time is None
-        else fields_of(answer.time, "epochs", "start_up_s", "first_epoch_s", "epoch_s", "evaluations_s", "total_s"),
+        else fields_of(
+            answer.time,
+            *("epochs", "start_up_s", "first_epoch_s", "epoch_s", "evaluations_s", "whole_run", "total_s"),
+        ),
         evidence=[
             fields_of(
                 run,
@@ -300,6 +303,8 @@ def _language(found: LanguageAnswer) -> dict[str, object]:
         "number_format": work.precision,
         "method": work.method,
         "gpus_used": found.gpus_used,
+        "model_flop_per_token": found.model_flop,
+        "peak_flop_per_s": found.peak_flop_per_s,
         "layout": found.layout,
         "runner_up": found.runner_up,
         "published_runs": found.basis,

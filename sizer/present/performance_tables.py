@@ -26,6 +26,7 @@ from sizer.sizing.result import (
     Stage,
     WorkloadAnswer,
 )
+from sizer.workload.transformer.number_formats import format_text
 
 _NEXT_TO_NOTHING = 0.001
 # Rates of the front that are higher than the rate of the design by less than this print as the same.
@@ -121,8 +122,18 @@ def scaling_rows(answer: WorkloadAnswer) -> list[tuple[str, str]]:
         rate = f"{significant(each)} {words.sample_unit(answer.dnn)}" if answer.rate_is_predicted else NOT_PREDICTED
         compared = (f"{words.scaling_name(is_language=True)} compared with the fewest servers", share)
         is_more = answer.language.gpus_used > np.min(answer.scaling.n_gpus)
-        return [("Rate of one GPU", rate), *([compared] if is_more else [])]
+        return [("Rate of one GPU", rate), *_utilization(answer), *([compared] if is_more else [])]
     return [("Scaling efficiency compared with one GPU", share), *_scaling_from_one_server(answer)]
+
+
+def _utilization(answer: WorkloadAnswer) -> list[tuple[str, str]]:
+    """Useful arithmetic of one GPU, by which trainings of language models are compared."""
+    found, rate = answer.language, float(answer.throughput.value)
+    if found is None or not answer.rate_is_predicted:
+        return []
+    useful = si(found.model_flop_per_s(rate), "FLOP/s")
+    share = f"{words.percent(found.utilization(rate))} of the peak in {format_text(found.work.number_format)} (MFU)"
+    return [("Useful arithmetic of one GPU", f"{useful}, {share}")]
 
 
 def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:
@@ -201,6 +212,7 @@ def time_table(answer: WorkloadAnswer, number: int) -> Table | None:
             [
                 ("Length", result_text.epochs_text(answer)),
                 ("Rate", throughput_text(answer)),
+                *([] if time.whole_run is None else [("Whole run", result_text.whole_run_text(time.whole_run))]),
                 row("Time to train", time_text(answer), kind="total"),
             ],
         )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sizer.base.estimate import Estimate
 from sizer.catalog.items import Item
 from sizer.catalog.model import Statement
 from sizer.physical.notes import CableQuestion
@@ -77,6 +78,20 @@ class InterruptionRate:
 
 
 @dataclass(frozen=True)
+class WholeRunCounted:
+    """How many times as long as its benchmark's steps a training is taken to last, from published trainings."""
+
+    workload: str  # name
+    factor: Estimate
+    n_trainings: int  # that it is fitted to
+
+    @property
+    def source(self) -> str:
+        """Key of the collection of trainings."""
+        return "whole-trainings"
+
+
+@dataclass(frozen=True)
 class RestartTimes:
     """From a failure to the first step after it, without loading. [s]"""
 
@@ -135,6 +150,7 @@ class AssumedWriteRate:
 DesignAssumption = (
     DefaultTaken
     | InterruptionRate
+    | WholeRunCounted
     | RestartTimes
     | CheckpointTimes
     | AssumedWriteRate

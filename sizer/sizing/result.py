@@ -87,6 +87,8 @@ class TrainingTime:
     epoch_s: Estimate
     evaluations_s: Estimate
     total_s: Estimate
+    # How many times as long as its steps the whole run takes; counted in the total. None: nothing is counted.
+    whole_run: Estimate | None = None
 
 
 @dataclass(frozen=True)

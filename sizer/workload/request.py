@@ -124,6 +124,8 @@ class Workload(RequestTable):
     # Training length: a fixed number of epochs, or a recipe that derives them from the global batch.
     epochs: Annotated[float, Field(ge=0.001, le=100_000, allow_inf_nan=False)] | None = None
     recipe: ItemId | None = None
+    # "benchmark": its steps alone, as makers tune and publish them, without what whole trainings take beyond these.
+    run: Annotated[Literal["whole", "benchmark"], BeforeValidator(of_file("whole", "benchmark"))] = "whole"
 
     @model_validator(mode="after")
     def _length_known(self) -> Self:

@@ -8,8 +8,7 @@ from pathlib import Path
 from tests.hostile.harness import Entry, command
 from tests.hostile.requests import PLAIN
 
-# Few designs: what is looked at comes after the sizing.
-FILES = {"request.toml": PLAIN + '[platforms]\nservers = ["dgx-1"]\nstorage = ["isilon-f800"]\n'}
+FILES = {"request.toml": PLAIN}
 SIZE = ("size", "request.toml", "--out", "out", "--formats", "design,csv")
 
 

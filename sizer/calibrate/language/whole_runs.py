@@ -5,8 +5,8 @@ steps of their own software, failures, restarts, evaluations and idle time. The 
 
     ln(days published / days predicted) = sum of effects + family + run,
 
-with normal priors on effects; runs of a family (Llama 2, Falcon, ...) share an error. Days are predicted from the fastest
-layout of the default stack, of which each prediction has a spread of its own.
+with normal priors on effects; runs of a family (Llama 2, Falcon, ...) share an error. Days are predicted from the
+fastest layout of the default stack, of which each prediction has a spread of its own.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -41,6 +42,9 @@ _PRIOR = {_BASE: (0.4, 1.0)} | dict.fromkeys(
 # Standard deviations that families and runs may have.
 _SPREADS = (0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3, 0.4, 0.5)
 _SMALL_BYTES, _HOPPER_YEAR, _FUSED_ATTENTION_YEAR = 48e9, 2022, 2023
+
+
+_SIZES = ("layers", "hidden", "ffn", "heads", "kv_heads", "vocabulary")
 
 
 @dataclass(frozen=True)
@@ -83,15 +87,14 @@ def load_trainings() -> tuple[WholeTraining, ...]:
 
     def training(cells: dict[str, str], place: str) -> WholeTraining:
         del place
-        whole = {name: int(cells[name]) for name in ("gpus", "sequence", "batch_sequences", "year")}
-        sizes = {name: int(cells[name]) for name in ("layers", "hidden", "ffn", "heads", "kv_heads", "vocabulary")}
-        experts, active = int(cells["experts"]), int(cells["active_experts"])
-        if experts > 1:
-            sizes |= {"experts": experts, "active_experts": active, "expert_ffn": sizes["ffn"]}
-        shape = TransformerShape(**sizes, head_size=sizes["hidden"] // sizes["heads"], gated=cells["gates"] == "3")
-        words = ("id", "family", "source", "model", "gpu", "precision", "kind", "software", "role", "notes")
-        texts = {name: cells[name] for name in words}
-        return WholeTraining(**texts, **whole, shape=shape, tokens=float(cells["tokens"]), days=float(cells["days"]))
+        sizes: dict[str, Any] = {name: int(cells[name]) for name in _SIZES}
+        if int(cells["experts"]) > 1:
+            counts = {name: int(cells[name]) for name in ("experts", "active_experts")}
+            sizes |= {**counts, "expert_ffn": sizes["ffn"]}
+        head_size = sizes["hidden"] // sizes["heads"]
+        shape = TransformerShape(**sizes, head_size=head_size, gated=cells["gates"] == "3")
+        of_type = {name: kind(cells[name]) for name, kind in get_type_hints(WholeTraining).items() if name != "shape"}
+        return WholeTraining(**of_type, shape=shape)
 
     return tuple(rows_of_file(trainings_path(), "whole trainings", training, key="id"))
 
@@ -177,11 +180,11 @@ class _Problem:
         weighted = np.linalg.solve(self.variance(family_sd, run_sd), self.design).T
         covariance = np.linalg.inv(weighted @ self.design + np.diag(1 / sd**2))
         effects = covariance @ (weighted @ self.log_ratio + mean / sd**2)
-        return WholeRuns(effects, covariance, family_sd, run_sd, self.generations)
+        return WholeRuns(effects, np.asarray(covariance), family_sd, run_sd, self.generations)
 
     def spreads(self) -> tuple[float, float]:
         """The most probable spreads of families and of runs."""
-        return max(itertools.product(_SPREADS, repeat=2), key=lambda spreads: self.evidence(*spreads))
+        return max(itertools.product(_SPREADS, _SPREADS), key=lambda spreads: self.evidence(*spreads))
 
 
 def _priors() -> tuple[Floats, Floats]:
@@ -207,6 +210,11 @@ def _problem(rows: Sequence[WholeTraining], predicted: dict[str, Estimate], cata
 
 def _fitted_rows() -> list[WholeTraining]:
     return [one for one in load_trainings() if one.role == "calibration"]
+
+
+def n_fitted_trainings() -> int:
+    """How many published trainings the factor is fitted to."""
+    return len(_fitted_rows())
 
 
 @lru_cache(maxsize=1)

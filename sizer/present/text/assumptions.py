@@ -8,6 +8,7 @@ from sizer.catalog.labels import capital, fact_label, fact_value_text, unit_of_f
 from sizer.catalog.schema import Port
 from sizer.physical.notes import CableQuestion
 from sizer.present.text.plan import question_text
+from sizer.present.text.result_text import whole_run_text
 from sizer.present.words import inside_sentence
 from sizer.sizing.assumptions import (
     AssumedFact,
@@ -24,6 +25,7 @@ from sizer.sizing.assumptions import (
     OpenPoint,
     RestartTimes,
     StorageLevelTaken,
+    WholeRunCounted,
 )
 from sizer.sizing.result import SizingResult
 from sizer.workload.language import DefaultKind
@@ -157,6 +159,15 @@ def _row(assumption: DesignAssumption) -> AssumptionRow:
                 _BASIS,
                 assumption.source,
                 "between published jobs of 384 to 16,384 GPUs; the request can state another rate",
+            )
+        case WholeRunCounted(workload, factor, n_trainings):
+            return AssumptionRow(
+                f"{workload}: Whole run",
+                whole_run_text(factor),
+                _BASIS,
+                assumption.source,
+                f"so much longer {n_trainings} published trainings took than their makers' benchmark steps: slower "
+                "software, failures, idle time; a step rate measured on the customer's system narrows it",
             )
         case RestartTimes(notice_s, replace_s, warm_up_s):
             return AssumptionRow(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from sizer.base.estimate import Estimate
 from sizer.base.quantities import by_count, grouped, plain, si, significant, tokens_text
 from sizer.base.units import gbit_per_s_from_bytes_per_s
 from sizer.bom.bill import Bill, BillWarningKind
@@ -274,6 +275,12 @@ def epochs_text(answer: WorkloadAnswer) -> str:
     stated = by_count(float(number), "1 epoch", f"{plain(float(number))} epochs")
     count = stated if is_stated else words.estimate(answer.time.epochs, "epochs")
     return f"{count} ({answer.recipe.name})" if answer.recipe is not None else count
+
+
+def whole_run_text(factor: Estimate) -> str:
+    """How much longer than its steps a training takes."""
+    value, low, high = (plain(float(part), 2) for part in factor)
+    return f"{value} times as long as its steps alone ({low} to {high})"
 
 
 def storage_name(design: DesignAnswer) -> str:

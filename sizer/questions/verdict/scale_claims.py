@@ -108,7 +108,7 @@ def _single_server_run(model: WorkloadOnDesign) -> SingleServerRun:
     rate, cold = rates_of([run.warm, run.cold]).tolist()
     time_s = None
     if target.time_to_train_s is not None:
-        epochs = evaluate.epochs(model.work, run.cols, run.servers, model.calibration)
+        epochs = evaluate.run_epochs(model.work, run.comp, run.cols, run.servers, model.calibration)
         time_s = model.metric(rate, cold, None if epochs is None else float(epochs.value[0]))
     fits = all_fit([model.work], [model.platform], run.cols, run.servers, model.calibration, model.catalog)
     return SingleServerRun(target, model.work.dnn, int(run.cols.gpus_per_server[0]), bool(fits.all()), rate, time_s)

@@ -124,7 +124,7 @@ def fixed_design_rates(model: WorkloadOnDesign, values: Mapping[str, ArrayLike])
     return FixedDesignRates(
         rate=rate,
         cold_rate=cold_rate,
-        time_s=_time_s(model, points, cols, rate.value, cold_rate.value),
+        time_s=_time_s(model, points, comp, cols, rate.value, cold_rate.value),
         stages={key: np.asarray(stage.median) for key, stage in warm.by_key().items()},
         limiting=tuple(pipeline.bottlenecks(warm, comp.gpu_alone)[0]),
         probability=chance,
@@ -243,6 +243,7 @@ def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute
         batch_per_gpu=batches,
         within_log_sd=within,
         replicas=None if comp.replicas is None else replicas,
+        whole_run=comp.whole_run and comp.whole_run[np.zeros(n, dtype=np.int64)],
     )
 
 
@@ -359,7 +360,9 @@ def _least_chance(confidence: Floats) -> Floats:
     return np.array([evaluate.least_chance(share) for share in confidence.tolist()])
 
 
-def _time_s(model: WorkloadOnDesign, points: _Points, cols: Columns, rate: Floats, cold_rate: Floats) -> Floats | None:
+def _time_s(
+    model: WorkloadOnDesign, points: _Points, comp: Compute, cols: Columns, rate: Floats, cold_rate: Floats
+) -> Floats | None:
     """Time to train: start-up, first (cold) epoch, the others and the evaluations."""
     request = model.work.request
     if model.work.is_inference or (request.epochs is None and request.recipe is None):
@@ -367,7 +370,7 @@ def _time_s(model: WorkloadOnDesign, points: _Points, cols: Columns, rate: Float
     total = np.empty(rate.shape)
     for _, rows in _groups(points.batch, points.n_samples):
         work = _work_at(model, points, int(rows[0]))
-        length = evaluate.epochs(work, cols.take(rows), points.servers[rows], model.calibration)
+        length = evaluate.run_epochs(work, comp.take(rows), cols.take(rows), points.servers[rows], model.calibration)
         assert length is not None  # the request states epochs or a recipe
         share, start_up_s = evaluate.evaluation_share(work), model.calibration.start_up_s
         total[rows] = training_time_s(length.value, work.n_samples, rate[rows], cold_rate[rows], share, start_up_s)

@@ -212,7 +212,7 @@ def _capacity_text(model: WorkloadOnDesign, key: str, rate: float) -> str:
 def _epochs(model: WorkloadOnDesign) -> Iterator[_Trial]:
     """Epochs at the ends of their interval, where they make the time to train."""
     run = model.run
-    length = evaluate.epochs(model.work, run.cols, run.servers, model.calibration)
+    length = evaluate.run_epochs(model.work, run.comp, run.cols, run.servers, model.calibration)
     if not model.is_timed or length is None:
         return
     low, high = (

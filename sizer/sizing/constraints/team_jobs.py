@@ -105,7 +105,7 @@ def _facts(
     fits = all_fit([work], platforms, own, on, calibration, catalog)
     rate = np.where(fits, throughput([comp.gpu, comp.decode, comp.host_link]).value, 0.0)
     epoch_s = np.where(fits, work.n_samples / np.where(fits, rate, 1.0), np.inf)
-    length = evaluate.epochs(work, own, on, calibration, comp.batch_per_gpu)
+    length = evaluate.run_epochs(work, comp, own, on, calibration)
     duration_s, cold_s = stated, epoch_s
     if job.duration_s is None and length is not None:
         share, cold_s = evaluate.evaluation_share(work), np.minimum(length.value, 1.0) * epoch_s

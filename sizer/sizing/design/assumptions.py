@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from sizer.calibrate.language.whole_runs import n_fitted_trainings
 from sizer.catalog.checks import unknown_facts
 from sizer.catalog.items import Item
 from sizer.catalog.labels import names_item
@@ -32,6 +33,7 @@ from sizer.sizing.assumptions import (
     OpenPoint,
     RestartTimes,
     StorageLevelTaken,
+    WholeRunCounted,
 )
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import has_usual_level
@@ -93,6 +95,9 @@ def _of_checkpoints(design: DesignAnswer) -> Iterator[DesignAssumption]:
     found = [answer.language for answer in design.workloads if answer.language is not None]
     if not found:
         return
+    for answer in design.workloads:
+        if answer.time is not None and answer.time.whole_run is not None:
+            yield WholeRunCounted(answer.workload.name, answer.time.whole_run, n_fitted_trainings())
     if any(one.work.checkpoints.interruptions is None for one in found):
         yield InterruptionRate(*INTERRUPTIONS)
     yield RestartTimes(NOTICE_S, RESCHEDULE_S, WARM_UP_S)

@@ -193,8 +193,8 @@ def _workload_answer(
     last = np.arange(rates.value.size)[-2 * along.servers.size :]
     along_rate, along_cold = (rates[rows] for rows in np.split(last, 2))
     figures = workload_figures(request, work, platform, run, missing, rate, cold_rate, catalog, calibration)
-    length = evaluate.epochs(work, run.cols, run.servers, calibration)
-    along_length = evaluate.epochs(by_size, along.cols, along.servers, calibration, along.comp.batch_per_gpu)
+    length = evaluate.run_epochs(work, run.comp, run.cols, run.servers, calibration)
+    along_length = evaluate.run_epochs(by_size, along.comp, along.cols, along.servers, calibration)
     n_gpus = n_servers * float(run.cols.gpus_per_server[0])
     required = evaluate.required_samples_per_s(work, length, calibration)
     place = (platform, n_servers, storage_nodes, gateway, catalog, calibration)

@@ -102,7 +102,7 @@ class WorkloadOnDesign:
         if not self.is_timed:
             return rate
         if n_epochs is None:
-            length = evaluate.epochs(self.work, self.run.cols, self.run.servers, self.calibration)
+            length = evaluate.run_epochs(self.work, self.run.comp, self.run.cols, self.run.servers, self.calibration)
             assert length is not None  # a request with a time to train states them
             n_epochs = float(length.value[0])
         share, start_up_s = evaluate.evaluation_share(self.work), self.calibration.start_up_s

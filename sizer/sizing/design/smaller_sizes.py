@@ -48,7 +48,8 @@ def smaller_sizes(
     found = []
     for place, count in enumerate(counts):
         sized = work.on(platform.gpu.id, count * float(run.cols.gpus_per_server[place]))
-        length = evaluate.epochs(sized, run.cols.take(np.array([place])), run.servers[[place]], calibration)
+        at = np.array([place])
+        length = evaluate.run_epochs(sized, run.comp.take(at), run.cols.take(at), run.servers[at], calibration)
         time_s = None
         if length is not None and not work.is_inference:
             time = training_time(sized, length[0], warm[place], cold[place], calibration)

@@ -1,7 +1,7 @@
 """What one workload reaches on one design: rates, time, loads, bottleneck and whether its target is met."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -77,7 +77,10 @@ def workload_figures(
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
     time = None
     if length is not None and not work.is_inference and rate.value > 0:  # 0: the GPUs do not hold the network
-        time = training_time(work, length[0], rate, cold_rate, calibration)
+        in_all = evaluate.run_epochs(work, run.comp, run.cols, run.servers, calibration)
+        assert in_all is not None
+        of_run = None if run.comp.whole_run is None else run.comp.whole_run[0]
+        time = replace(training_time(work, in_all[0], rate, cold_rate, calibration), epochs=length[0], whole_run=of_run)
     if evaluate.reads_once(work, length):
         hits = 0.0  # no later epoch finds anything in a cache
     chance = target_probability(run)

@@ -261,7 +261,7 @@ class _Servers:
             chances.append(by_gpus * by_decode * by_link)
         kept = (count, memory, gpu, decode, link, network)
         limits: dict[AnyLimit, Bools] = dict(zip(COMPUTE_LIMITS, kept, strict=True))
-        length = evaluate.epochs(works[0], cols, servers, calibration, computes[0].batch_per_gpu)
+        length = evaluate.run_epochs(works[0], computes[0], cols, servers, calibration)
         team = None
         if request.team is not None:
             could = np.logical_and.reduce(list(limits.values())).any(axis=1)

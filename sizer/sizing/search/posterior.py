@@ -18,7 +18,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.stages import compute_side, evaluate, gpu_memory, gpu_side
 from sizer.sizing.stages.host_bound import host_bound
-from sizer.sizing.stages.language_rates import LanguageRun
+from sizer.sizing.stages.language_rates import LanguageRun, whole_run
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
@@ -233,7 +233,7 @@ def _ran(
         if work.is_inference
         else gpu_side.exchanged_bytes(work, evaluated.platforms, cols, servers),
         hits=_hits(work, cols, servers, draws),
-        epochs=_epochs(work, evaluated, cols, servers, draws),
+        epochs=_epochs(work, evaluated, cols, servers, draws, catalog),
         evaluations=evaluate.evaluation_share(work),
         start_up_s=draws.start_up_s(),
     )
@@ -293,12 +293,15 @@ def _hits(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) ->
 
 
 def _epochs(
-    work: ResolvedWorkload, evaluated: EvaluatedSpace, cols: Columns, servers: Ints, draws: Draws
+    work: ResolvedWorkload, evaluated: EvaluatedSpace, cols: Columns, servers: Ints, draws: Draws, catalog: Catalog
 ) -> Floats | None:
     if not _has_length(work):
         return None
     if work.request.epochs is not None:
-        return np.array([work.request.epochs])
+        of_run = whole_run(work, evaluated.platforms, cols, servers, catalog)
+        if of_run is None:
+            return np.array([work.request.epochs])
+        return np.asarray(work.request.epochs * of_run.value * np.exp(of_run.log_sd * draws.normal("whole run")))
     assert work.recipe is not None
     return draws.epochs(
         work.recipe, servers * cols.gpus_per_server * gpu_memory.batches(work, evaluated.platforms, cols, servers)

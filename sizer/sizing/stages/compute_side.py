@@ -4,12 +4,13 @@ Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.estimate import Estimate
 from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.hosts import HostWork
@@ -17,6 +18,7 @@ from sizer.catalog.model import Catalog
 from sizer.perf import caches, pipeline
 from sizer.perf.stage_capacity import Capacity
 from sizer.physical.platform import Platform
+from sizer.sizing.stages import language_rates
 from sizer.sizing.stages.gpu_side import GpuSide, gpu_side
 from sizer.sizing.stages.host_bound import host_bound
 from sizer.sizing.stages.platform_columns import Columns
@@ -32,6 +34,8 @@ class Compute(GpuSide):
     host: HostWork  # line of that work
     hit_fraction: Floats  # of a server's cache, from the second epoch on
     miss_log_sd: Floats  # spread of the logarithm of what the cache does not serve
+    # How many times as long as its steps a training takes; None of what has no such factor.
+    whole_run: Estimate | None = None
 
     def take(self, rows: Ints | slice | tuple[Ints, Ints]) -> "Compute":
         """Compute side of some rows of the first axis, or of some entries of the first two."""
@@ -48,6 +52,7 @@ class Compute(GpuSide):
             batch_per_gpu=self.batch_per_gpu[rows],
             within_log_sd=self.within_log_sd[rows],
             replicas=None if self.replicas is None else self.replicas[rows],
+            whole_run=self.whole_run and Estimate(*(end[rows] for end in astuple(self.whole_run))),
         )
 
 
@@ -83,7 +88,13 @@ def compute(
     hits, misses = cache_hits(work, cols, n_servers, calibration)
     side = gpu_side(work, platforms, cols, n_servers, calibration, catalog)
     return Compute(
-        **vars(side), decode=decode, core_s_per_sample=core_s, host=host, hit_fraction=hits, miss_log_sd=misses
+        **vars(side),
+        decode=decode,
+        core_s_per_sample=core_s,
+        host=host,
+        hit_fraction=hits,
+        miss_log_sd=misses,
+        whole_run=language_rates.whole_run(work, platforms, cols, n_servers, catalog),
     )
 
 

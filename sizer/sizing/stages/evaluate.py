@@ -117,6 +117,20 @@ def epochs(
     return None
 
 
+def run_epochs(
+    work: ResolvedWorkload, comp: Compute, cols: Columns, n_servers: Ints, calibration: Calibration
+) -> Estimate | None:
+    """Epochs' worth of steps that the training takes from start to end: what it computes, and all else that it takes.
+
+    The length that a time to train follows from.
+    """
+    length = epochs(work, cols, n_servers, calibration, comp.batch_per_gpu)
+    if length is None or comp.whole_run is None:
+        return length
+    factor = comp.whole_run
+    return Estimate.log_normal(length.value * factor.value, np.hypot(length.log_sd, factor.log_sd))
+
+
 def reads_once(work: ResolvedWorkload, length: Estimate | None) -> bool:
     """Whether a training of some epochs reads every sample once, so that no later epoch finds it in a cache."""
     return length is not None and not work.is_inference and work.language is None and float(np.max(length.high)) <= 1
@@ -197,7 +211,7 @@ def _need_of_target(
         outcomes = of_busy_gpus(comp, has_gpus)
         return Need(upper, zero, upper, zero, counts_gpu=False, outcomes=outcomes, has_gpus=has_gpus)
     assert target.time_to_train_s is not None
-    length = epochs(work, cols, n_servers, calibration, comp.batch_per_gpu)
+    length = run_epochs(work, comp, cols, n_servers, calibration)
     assert length is not None  # checked by the request
     left_s = target.time_to_train_s - calibration.start_up_s
     if left_s <= 0:

@@ -22,7 +22,7 @@ from sizer.calibrate.language.cases import gpu_of_case
 from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.language.stack_worth import stack_worths
 from sizer.calibrate.language.stacks import stack_named
-from sizer.calibrate.language.whole_runs import WholeTraining
+from sizer.calibrate.language.whole_runs import WholeTraining, whole_runs
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Stack
@@ -96,7 +96,17 @@ class LanguageAnswer:
     stack: str  # id of the software that runs on these GPUs
     plan: CheckpointPlan  # checkpoints and interruptions, on storage that is sized for them
     basis: RunBasis  # published runs that the rate rests on
+    model_flop: float  # of training on one token, nothing recomputed
+    peak_flop_per_s: float  # of a GPU in the format of the training, dense
     stacks: tuple[OtherStack, ...] = ()  # for these GPUs, the fastest first
+
+    def model_flop_per_s(self, tokens_per_s: float) -> float:
+        """Useful FLOP/s of one GPU at a rate of the whole system."""
+        return self.model_flop * tokens_per_s / self.gpus_used
+
+    def utilization(self, tokens_per_s: float) -> float:
+        """Model FLOP utilization (MFU): useful FLOP/s over the peak of the number format. [-]"""
+        return self.model_flop_per_s(tokens_per_s) / self.peak_flop_per_s
 
     @property
     def job(self) -> CheckpointedJob:
@@ -143,6 +153,27 @@ def language_run(
     return LanguageRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape), replicas.reshape(shape))
 
 
+def whole_run(
+    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
+) -> Estimate | None:
+    """How many times as long as its steps the training of a language model takes, of every row; None of other work.
+
+    Arguments as of :func:`language_run`.
+    """
+    if work.language is None or work.request.run == "benchmark":
+        return None
+    shape = work.language.shape or catalog.dnns[work.language.model].transformer
+    assert shape is not None
+    name = "" if work.request.stack is None else work.stack.framework
+    groups = compute_groups(platforms)[0]
+    factors = [
+        whole_runs(catalog).factor(catalog.gpus[group.gpu], shape.experts > 1, name, catalog) for group in groups
+    ]
+    rows = np.broadcast_to(cols.compute, np.broadcast_shapes(cols.compute.shape, n_servers.shape)).astype(np.int64)
+    value, low, high = np.array([tuple(factor) for factor in factors]).T
+    return Estimate(value[rows], low[rows], high[rows])
+
+
 def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog) -> LanguageAnswer | None:
     """Layout of a workload on so many GPUs of a platform, with the next one; None of what is no language model."""
     if work.language is None:
@@ -160,7 +191,10 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     stacks = _other_stacks(work.language, one, stack, found[0], gpus, catalog)
     basis = basis_of_question(_question(work.language, one, catalog), catalog, language_calibration())
     trained = replace(work.language, number_format=work.language.format_on(platform.gpu, catalog))
-    return LanguageAnswer(trained, found[0], next(others, None), gpus, batch, stack, plan, basis, stacks)
+    question = replace(_question(work.language, one, catalog), gpus=gpus, batch=batch)
+    flop = float(inputs_of(question, found[0], catalog)[0].model_flop(np.array([float(trained.sequence)]))[0])
+    peak = platform.gpu.peak_flop_per_s.get(trained.precision, platform.gpu.peak_mixed_flop_per_s).value
+    return LanguageAnswer(trained, found[0], next(others, None), gpus, batch, stack, plan, basis, flop, peak, stacks)
 
 
 def rate_of_training(training: WholeTraining, catalog: Catalog) -> Estimate:
