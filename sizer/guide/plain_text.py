@@ -22,7 +22,7 @@ from sizer.present.text.layouts import (
 from sizer.present.text.memory import memory_text
 from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import existing_text
-from sizer.present.text.result_text import cautions, power
+from sizer.present.text.result_text import cautions, power, whole_run_text
 from sizer.present.text.verdict import reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.text.warnings import design_warnings
 from sizer.present.words import chance, name, percent, plural, sample_unit
@@ -169,6 +169,8 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
             f"  goodput      {goodput_sentence(answer)}",
         ]
     if answer.time is not None:
+        if answer.time.whole_run is not None:
+            lines.append(f"  whole run    {whole_run_text(answer.time.whole_run)}")
         value, low, high = answer.time.total_s
         lines.append(f"  to train     {duration(value)} (90 % interval {duration(low)} to {duration(high)})")
     lines.append(f"  bottleneck   {STAGES[answer.bottleneck]}; next: {stage_name(answer.next_bottleneck, inside=True)}")

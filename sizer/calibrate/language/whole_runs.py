@@ -220,13 +220,13 @@ def n_fitted_trainings() -> int:
 @lru_cache(maxsize=1)
 def whole_runs(catalog: Catalog) -> WholeRuns:
     """The fit to the published trainings with the stored predictions of their days."""
-    problem = _problem(_fitted_rows(), _load_predicted(), catalog)
+    problem = _problem(_fitted_rows(), predicted_days(), catalog)
     return problem.fit(*problem.spreads())
 
 
 def whole_run_accuracy(catalog: Catalog) -> tuple[AccuracyTarget, ...]:
     """Errors of the days of whole trainings with each family of models left out."""
-    problem = _problem(_fitted_rows(), _load_predicted(), catalog)
+    problem = _problem(_fitted_rows(), predicted_days(), catalog)
     spreads = problem.spreads()
     errors, sds = np.zeros(len(problem.log_ratio)), np.zeros(len(problem.log_ratio))
     for family in problem.families.T:
@@ -275,7 +275,14 @@ def save_predicted(tokens_per_s: Callable[[WholeTraining], Estimate]) -> Path:
     return write_stored({"digest": _digest(), "days_and_log_sd": days}, _predicted_path())
 
 
-def _load_predicted() -> dict[str, Estimate]:
+def predicted_days() -> dict[str, Estimate]:
+    """Stored predictions of the days of each published training, by its id, with their spread.
+
+    Raises
+    ------
+    CalibrationError
+        If rows or the fit of steps have changed since.
+    """
     content = read_stored(_predicted_path())
     if content.get("digest") != _digest():
         raise CalibrationError(

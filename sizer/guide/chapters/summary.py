@@ -208,6 +208,8 @@ def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list
     rows = [row("Throughput", throughput_text(answer), name or answer.dnn.name)]
     if answer.time is not None:
         rows.append(row("Time to train", time_text(answer), name or result_text.epochs_text(answer)))
+        if answer.time.whole_run is not None and not is_brief:
+            rows.append(row("Whole run", words.capital(result_text.whole_run_text(answer.time.whole_run)), name))
     if is_brief:
         return rows[-1:]
     return [*rows, row("Bottleneck", Cell(STAGES[answer.bottleneck], stage=answer.bottleneck), name)]

@@ -166,8 +166,8 @@ def _row(assumption: DesignAssumption) -> AssumptionRow:
                 whole_run_text(factor),
                 _BASIS,
                 assumption.source,
-                f"so much longer {n_trainings} published trainings took than their makers' benchmark steps: slower "
-                "software, failures, idle time; a step rate measured on the customer's system narrows it",
+                f"fitted to {n_trainings} published trainings: slower software, failures, idle time; a step rate "
+                "measured on the customer's system narrows it",
             )
         case RestartTimes(notice_s, replace_s, warm_up_s):
             return AssumptionRow(

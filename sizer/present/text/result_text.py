@@ -280,7 +280,7 @@ def epochs_text(answer: WorkloadAnswer) -> str:
 def whole_run_text(factor: Estimate) -> str:
     """How much longer than its steps a training takes."""
     value, low, high = (plain(float(part), 2) for part in factor)
-    return f"{value} times as long as its steps alone ({low} to {high})"
+    return f"counted as {value} times its makers' benchmark steps; published trainings took {low} to {high} times these"
 
 
 def storage_name(design: DesignAnswer) -> str:
