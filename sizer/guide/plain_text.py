@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import by_count, duration, grouped, si, significant
+from sizer.base.quantities import by_count, duration, si, significant
 from sizer.base.units import TIB
 from sizer.present.availability import checkpoint_sentence, goodput_sentence
 from sizer.present.plain_table import table_text
@@ -20,7 +20,7 @@ from sizer.present.text.layouts import (
     step_sentence,
 )
 from sizer.present.text.memory import memory_text
-from sizer.present.text.money import quotes_text
+from sizer.present.text.money import price_text, quotes_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.result_text import cautions, power, whole_run_text
 from sizer.present.text.verdict import reason_texts, runner_up_text, selection_text, verdict_text
@@ -104,7 +104,7 @@ def _design_lines(design: DesignAnswer) -> list[str]:
         f"Design: {design.name}, {design.n_gpus} × {design.platform.gpu.name}",
         f"        {by_count(units, '1 rack unit', f'{units:g} rack units')} in "
         f"{plural(quantities.n_racks, 'rack')}, {power(design)} maximum power, {capacity}",
-        f"Price:  {_price(design)}",
+        f"Price:  {price_text(design)}",
     ]
     lines[2:2] = [f"Tiers:  {tiers_sentence(design)}"] if design.platform.second_tier is not None else []
     for answer in design.workloads:
@@ -118,14 +118,6 @@ def _design_lines(design: DesignAnswer) -> list[str]:
     lines += [f"Open:   {check_label(check)}: {open_text(check)}" for check in design.checks if open_text(check)]
     lines += [f"Note:   {warning}" for warning in design_warnings(design)]
     return lines
-
-
-def _price(design: DesignAnswer) -> str:
-    bill = design.bill
-    if bill.net_total.is_unknown:
-        return f"to be quoted ({bill.n_unpriced} items without a published price)"
-    amount = f"{bill.currency} {grouped(float(bill.total))}"
-    return amount if bill.is_complete else f"at least {amount} ({bill.n_unpriced} items to be quoted)"
 
 
 _IN_STEP = "part of the GPUs' step"
@@ -212,4 +204,4 @@ def _one_line(design: DesignAnswer) -> str:
         else f"rate {NOT_PREDICTED}"
         for answer in design.workloads
     )
-    return f"{design.name}: {rates}, {float(design.quantities.rack_units[0]):g} U, {_price(design)}"
+    return f"{design.name}: {rates}, {float(design.quantities.rack_units[0]):g} U, {price_text(design, is_brief=True)}"

@@ -1,6 +1,6 @@
-"""Money in words: why a design costs less, with which confidence, and which quotes would settle that.
+"""Money in words: what a design costs, why it costs less, with which confidence, and which quotes would settle that.
 
-Price bands never show as prices. Differences that rest on them appear in internal documents only.
+What rests on price bands is called an estimate, and appears in internal documents only.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,25 @@ from sizer.sizing.result import DesignAnswer, SizingResult
 
 # What designs are ranked by, where the finished bills are in another order.
 WITHOUT_CABLES = "without cables, accessories and changes of the quote"
+
+
+def price_text(design: DesignAnswer, *, is_brief: bool = False) -> str:
+    """What a design costs: its total where every line has a price, else the range that price bands give.
+
+    In brief: the expected cost alone.
+    """
+    bill, cost = design.bill, design.cost
+    if bill.is_complete:
+        return f"{bill.currency} {grouped(float(bill.total))}"
+    quotes = by_count(bill.n_unpriced, "one item needs a quote", f"{bill.n_unpriced} items need quotes")
+    if cost is None or not isfinite(cost.high):
+        return f"to be quoted: {quotes}"
+    unit, word = (1e6, " million") if cost.low >= 1e6 else (1.0, "")
+    low, expected, high = (significant(amount / unit, 2) for amount in (cost.low, cost.expected, cost.high))
+    if is_brief:
+        return f"about {cost.currency} {expected}{word}"
+    basis = f"estimate from market prices; {quotes}"
+    return f"{cost.currency} {low} to {high}{word}, about {expected}{word} expected ({basis})"
 
 
 def cost_reason_text(result: SizingResult, *, with_amounts: bool) -> str:
