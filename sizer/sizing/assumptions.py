@@ -78,7 +78,7 @@ class InterruptionRate:
 
 
 @dataclass(frozen=True)
-class WholeRunCounted:
+class WholeRunFactor:
     """How many times as long as its benchmark's steps a training is taken to last, from published trainings."""
 
     workload: str  # name
@@ -150,7 +150,7 @@ class AssumedWriteRate:
 DesignAssumption = (
     DefaultTaken
     | InterruptionRate
-    | WholeRunCounted
+    | WholeRunFactor
     | RestartTimes
     | CheckpointTimes
     | AssumedWriteRate

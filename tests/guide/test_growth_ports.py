@@ -9,8 +9,8 @@ from tests.factories import examples
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        # 110 of the 4 x 36 = 144 ports for servers are in use; the other 34 take 17 servers of two ports.
-        ("llama-70b-dgx-h100", "enough for 17 servers more: the storage has leaves of its own"),
+        # 210 of the 6 x 36 = 216 ports for servers are in use; the other 6 take 3 servers of two ports.
+        ("llama-70b-dgx-h100", "enough for 3 servers more: the storage has leaves of its own"),
         # 288 of 8 x 36 = 288.
         ("llama-405b-gb200-nvl72", "no further server: the storage has leaves of its own"),
     ],

@@ -25,7 +25,7 @@ from sizer.sizing.assumptions import (
     OpenPoint,
     RestartTimes,
     StorageLevelTaken,
-    WholeRunCounted,
+    WholeRunFactor,
 )
 from sizer.sizing.result import SizingResult
 from sizer.workload.language import DefaultKind
@@ -160,7 +160,7 @@ def _row(assumption: DesignAssumption) -> AssumptionRow:
                 assumption.source,
                 "between published jobs of 384 to 16,384 GPUs; the request can state another rate",
             )
-        case WholeRunCounted(workload, factor, n_trainings):
+        case WholeRunFactor(workload, factor, n_trainings):
             return AssumptionRow(
                 f"{workload}: Whole run",
                 whole_run_text(factor),

@@ -33,7 +33,7 @@ from sizer.sizing.assumptions import (
     OpenPoint,
     RestartTimes,
     StorageLevelTaken,
-    WholeRunCounted,
+    WholeRunFactor,
 )
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import has_usual_level
@@ -97,7 +97,7 @@ def _of_checkpoints(design: DesignAnswer) -> Iterator[DesignAssumption]:
         return
     for answer in design.workloads:
         if answer.time is not None and answer.time.whole_run is not None:
-            yield WholeRunCounted(answer.workload.name, answer.time.whole_run, n_fitted_trainings())
+            yield WholeRunFactor(answer.workload.name, answer.time.whole_run, n_fitted_trainings())
     if any(one.work.checkpoints.interruptions is None for one in found):
         yield InterruptionRate(*INTERRUPTIONS)
     yield RestartTimes(NOTICE_S, RESCHEDULE_S, WARM_UP_S)

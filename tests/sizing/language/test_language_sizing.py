@@ -39,7 +39,10 @@ def pretraining():
 
 
 def test_a_trillion_tokens_in_thirty_days(pretraining):
-    """1e12 tokens / 30 days = 385,800 tokens/s; NVIDIA's runs give 1,113 to 1,121 a GPU, so 345 GPUs at the least."""
+    """1e12 tokens / 30 days = 385,800 tokens/s; NVIDIA's runs give 1,113 to 1,121 a GPU, so 345 GPUs at the least.
+
+    Meta took 6.4 million GPU hours for 15e12 tokens (model card of Llama 3), 593 H100 for 30 days: with nine in ten, more.
+    """
     design = pretraining.design
     (answer,) = design.workloads
     rate = float(answer.throughput.value)
@@ -48,7 +51,7 @@ def test_a_trillion_tokens_in_thirty_days(pretraining):
     assert design.n_gpus >= 1e12 / (30 * DAY_S) / 1121
     # Nine in ten: even the lower end of the 80 % interval is in time.
     assert round(design.probability, 2) >= 0.9
-    assert design.n_gpus <= 512
+    assert 593 < design.n_gpus <= 1024
 
 
 def test_the_layout_divides_and_explains_the_step(pretraining):
