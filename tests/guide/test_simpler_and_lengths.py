@@ -39,7 +39,7 @@ def test_a_simpler_design_is_the_first_that_was_rejected() -> None:
 
 
 def test_the_time_of_given_tokens_is_tokens_over_the_rate() -> None:
-    """100 billion tokens at the printed rate, as much longer as whole trainings took, said once; no time is asked for."""
+    """100 billion tokens at the printed rate, as much longer as whole trainings took; no time is asked for."""
     result = examples.sized("gb200-nvl72")
     context = guide_context(result, CATALOG, Edition("guide"))
     assert not any("take" in text for text in further_answers(context))

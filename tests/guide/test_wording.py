@@ -42,7 +42,7 @@ def test_each_server_counts_its_own_drives(diffusion):
 
 
 def test_a_run_that_writes_one_checkpoint_writes_it_once_in_its_time(adapters):
-    """79.4 minutes of steps x 1.66 are 7,900 s. One checkpoint of 9.66 GB: 1.22 MB/s, 300 s of them 3.8 % of the time."""
+    """79.4 minutes of steps x 1.66: 7,900 s. One checkpoint of 9.66 GB: 1.22 MB/s, 300 s of them 3.8 % of the time."""
     rows = {row.cells[0].text: row.cells for row in streams_table(adapters.design, adapters.result.request).rows}
     cells = [cell.text.replace(NARROW_SPACE, " ") for cell in rows["Checkpoints, written"]]
     assert cells[2:] == ["3.8 %", "1.22 MB/s"]

@@ -41,7 +41,7 @@ def pretraining():
 def test_a_trillion_tokens_in_thirty_days(pretraining):
     """1e12 tokens / 30 days = 385,800 tokens/s; NVIDIA's runs give 1,113 to 1,121 a GPU, so 345 GPUs at the least.
 
-    Meta took 6.4 million GPU hours for 15e12 tokens (model card of Llama 3), 593 H100 for 30 days: with nine in ten, more.
+    Meta took 6.4 million GPU hours for 15e12 tokens (model card of Llama 3), 593 H100 for 30 days: nine in ten, more.
     """
     design = pretraining.design
     (answer,) = design.workloads
