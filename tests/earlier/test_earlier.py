@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -108,6 +109,14 @@ def test_profiles_open_or_name_the_successor_of_a_field(path):
         return
     with pytest.raises(RequestError, match=SUCCESSORS["customer"]):
         Profile.from_file(path)
+
+
+@pytest.mark.parametrize("path", files("api.md"))
+def test_what_an_earlier_page_promises_is_there_or_has_a_successor(path):
+    earlier, now = (
+        set(re.findall(r"`([^`]+)`", one.read_text("utf-8"))) for one in (path, FOLDER.parents[1] / "docs" / "api.md")
+    )
+    assert earlier - now - set(SUCCESSORS) == set()
 
 
 def _undescribed(form: object) -> object:

@@ -3,6 +3,7 @@
 Requests, profiles and price books are typed by people: those of the folder of the version before are copied first.
 """
 
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -48,6 +49,7 @@ def write(folder: Path) -> None:
         else:
             library.create("small-team-1", "Small team", content, **about)
     library.close()
+    shutil.copy("docs/api.md", folder)
 
 
 if __name__ == "__main__":
