@@ -21,12 +21,13 @@ EXAMPLES = ("examples/small-team.toml", "examples/llama-70b-dgx-h100.toml")
 TABLES = ("", "design", "design.workloads[]", "design.tiers[]", "bill", "bill.lines[]")
 _TEXT = """# Stable interface
 
-What programs and scripts can rely on: names of `import sizer`, verbs of the command line, exit statuses, and keys of JSON.
+What programs and scripts can rely on: names of `import sizer`, verbs of the command line, exit statuses, keys of JSON.
 What is on this page goes only after a release that warns of it and names what takes its place. Additions may come with
 every release; anything that is not on this page may change.
 
-`sizer --version` prints the version; [CHANGELOG.md](../CHANGELOG.md) lists by version which answers moved, what is new and
-what is gone. Requests, designs, share links, libraries, price books and profiles of earlier versions open in later ones.
+`sizer --version` prints the version; [CHANGELOG.md](../CHANGELOG.md) lists by version which answers moved, what is new
+and what is gone. Requests, designs, share links, libraries, price books and profiles of earlier versions open in later
+ones.
 
 This page is written by `python -m tools.api_page`, from the code.
 """
@@ -111,7 +112,7 @@ def page(documents: Iterable[Mapping[str, Any]]) -> str:
         "\n## Exit statuses\n",
         _table(("status", "error in Python", "meaning"), _statuses()),
         "\n## JSON\n",
-        "[JSON documents](json.md) lists the documents of all verbs and the form of their values. Keys of `design.json`:\n",
+        "[JSON documents](json.md) lists the documents of all verbs and the form of their values. Of `design.json`:\n",
         _table(("table", "keys"), keys),
         "\n## What went, and its successor\n",
         _table(("earlier", "now"), ((f"`{name}`", then) for name, then in SUCCESSORS.items())),

@@ -133,6 +133,11 @@ class JobMix:
         """Servers whose GPUs are as many as those that are taken on average."""
         return max(int(np.ceil(self.mean_gpus_taken / self.gpus_per_server - 1e-9)), 1)
 
+    @property
+    def fits(self) -> tuple[bool, ...]:
+        """Of every kind of job, those that always run last, whether its GPUs hold its network."""
+        return (*(kind.fits for kind in self.kinds), *(job.fits for job in self.standing))
+
     def gpus_taken(self, gpus: int, whole_servers: bool) -> int:
         """GPUs that a job takes."""
         return servers_of(gpus, self.gpus_per_server, whole_servers) * self.gpus_per_server or gpus

@@ -166,7 +166,7 @@ def fewest_servers(case: JobMix, waits_s: tuple[float, ...], probability: float,
     load, where the line grows without end.
     """
     least = case.least_servers
-    if least > most or not all(one.fits for one in (*case.kinds, *case.standing)):
+    if least > most or not all(case.fits):
         return None
     good = min(max(_first_guess(case, probability), least), most)
     bad = least - 1

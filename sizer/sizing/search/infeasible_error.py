@@ -226,8 +226,8 @@ def _wait_error_text(counts: PartCounts, row: int) -> str:
     assert team is not None  # without a team nobody waits
     assert case is not None  # nor is a kind of server blamed that was not simulated
     run = simulated(case.case, int(evaluated.space.n_servers[row]))
-    for place, one in zip((*case.queue, *case.standing), (*case.case.kinds, *case.case.standing), strict=True):
-        if not one.fits:
+    for place, fits in zip((*case.queue, *case.standing), case.case.fits, strict=True):
+        if not fits:
             job = team.job[place]
             gpus = by_count(job.gpus, "its GPU does not hold", f"its {grouped(job.gpus)} GPUs do not hold")
             return f"does not run the job {job.name}: {gpus} {job.workload}; give it more GPUs"

@@ -287,7 +287,7 @@ def _networks(notes: Notes) -> None:
 def _take_dataset(notes: Notes, named: Mention, networks: Sequence[Mention]) -> bool:
     """Give a data set to the nearest networks that it can feed: those listed before it, else the first after it."""
     if not networks:
-        return notes.work.setdefault("dataset", named.ids[0]) == named.ids[0]
+        return bool(notes.work.setdefault("dataset", named.ids[0]) == named.ids[0])
     sample, dnns = notes.catalog.datasets[named.ids[0]].sample, notes.catalog.dnns
     fed = [one for one in networks if dnns[one.ids[0]].sample in (sample, *(["token"] if sample in _TEXT else []))]
     fed = [one for one in fed if one.ids[0] not in notes.own_datasets]

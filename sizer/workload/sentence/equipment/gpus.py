@@ -225,7 +225,9 @@ def _read_existing(notes: Notes) -> None:
             continue
         servers = _servers_with(notes, match.start("what"), match.end("what"), with_discontinued=True)
         number, each = match["number"], match["gpus"]
-        counts_servers = any(match[group] for group in ("server", "server_after", "gpus"))  # "2 x 8 V100": two with eight
+        counts_servers = any(
+            match[group] for group in ("server", "server_after", "gpus")
+        )  # "2 x 8 V100": two with eight
         count = round(value_of(number)) if number else 0
         answers = []
         for key in sorted(servers, key=lambda key: not _is_of_gpu_maker(notes, key)):
