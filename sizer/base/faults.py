@@ -42,6 +42,15 @@ _PATTERNS = {
     "^[A-Z]{3}$": "is not three capital letters, such as 'USD'",
     "^[A-Za-z0-9][A-Za-z0-9 _.+-]*$": "is not an id of the catalogue, such as 'dgx-1'",
 }
+# What earlier versions had and this one does not: key of a file, document, verb or key of JSON -> its successor.
+SUCCESSORS = {
+    "prepared_for": "customer, of the request",  # [quote], to 0.1; requests are converted
+    "customer": "customer, of the request file",  # a profile, to 0.1
+    "pdf-full": "engineer",
+    "drawio": "slides, whose drawings are native shapes",
+    "storage-benchmark": "validate FILE.csv",
+    "points": "following, the next step beyond the limit",  # maximum.fronts[] of JSON
+}
 # Type of a fault of pydantic -> what a value of another type must be.
 _TYPES = {
     "float_type": "must be a number",
@@ -66,7 +75,7 @@ def shown(value: object) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """``; did you mean 'x'?`` when a known name is near, else an empty text.
+    """``; did you mean 'x'?`` when a known name is near, what took the place of an earlier name, else an empty text.
 
     Examples
     --------
@@ -79,6 +88,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     number of the name with letters beside it must stand in the known one, between the same letters; only a word of
     three letters or more before it may be misspelt.
     """
+    if successor := SUCCESSORS.get(name.rpartition(".")[2]):
+        return f"; it is now {successor}"
     if len(name) > _MAX_SHOWN:  # near to none, and would take long to compare
         return ""
     by_plain_name = {plain: one for one in known if _may_mean(_plain(name), plain := _plain(one))}

@@ -8,11 +8,14 @@ import contextlib
 import gc
 import signal
 import sys
+from typing import Annotated
 
 import typer
 
+from sizer import __version__
 from sizer.base.error_report import reported
-from sizer.base.errors import OutputError, SizerError
+from sizer.base.errors import OutputError, RequestError, SizerError
+from sizer.base.faults import nearest
 from sizer.base.streams import close_quietly, prepare_streams
 from sizer.cli.batch import batch_command
 from sizer.cli.catalog import catalog_check, catalog_import_netbox, catalog_show
@@ -40,6 +43,31 @@ app = typer.Typer(
     rich_markup_mode=None,  # help texts and typed values have brackets of their own
     help="Size deep-learning clusters and write their reference architectures.",
 )
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        print(f"sizer {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None: ...
+
+
+@app.command(
+    "storage-benchmark", hidden=True, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+)
+def _earlier(context: typer.Context) -> None:
+    """A verb of an earlier version."""
+    name = str(context.info_name)
+    raise RequestError(f"there is no command {name}{nearest(name, ())}")
+
+
 app.command("size")(size_command)
 app.command("batch")(batch_command)
 app.command("sweep")(sweep_command)

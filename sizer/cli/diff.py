@@ -18,7 +18,9 @@ _WHAT = "request file, design.json, or revision of the library: 'Plant 4@r3'"
 
 def diff_command(
     before: Annotated[str, typer.Argument(help=f"A: {_WHAT}.", metavar="A")],
-    now: Annotated[str, typer.Argument(help=f"B: {_WHAT}.", metavar="B")],
+    now: Annotated[
+        str | None, typer.Argument(help=f"B: {_WHAT}. Default: A, sized today.", metavar="B", show_default=False)
+    ] = None,
     library: Annotated[
         str | None,
         typer.Option(help="Library of designs: a file or an address. Default: as for the app (SIZER_LIBRARY)."),
@@ -29,12 +31,14 @@ def diff_command(
     """Compare two requests, designs or saved revisions: inputs, results, parts, cost, and the cause of each change."""
     from sizer.catalog.loader import load_catalog
     from sizer.library.compare import differences
+    from sizer.library.compared_answers import sized_today
     from sizer.questions.compare.causes import diff
     from sizer.questions.compare.export import difference_document
     from sizer.questions.compare.text import difference_text
 
     catalog = load_catalog(overlay=catalog_dir)
-    sides = _side(before, library, catalog), _side(now, library, catalog)
+    saved = _side(before, library, catalog)
+    sides = saved, sized_today(saved, catalog) if now is None else _side(now, library, catalog)
     found = differences(*sides)
     caused = diff(sides[0].sizing_request, sides[1].sizing_request, catalog)
     if as_json:

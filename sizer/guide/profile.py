@@ -87,17 +87,6 @@ class Profile(BaseModel):
     locale: Annotated[str, AfterValidator(_locale)] = DEFAULT_LOCALE
     _logo_uri: str = PrivateAttr("")
 
-    @model_validator(mode="before")
-    @classmethod
-    def _without_customer(cls, data: object) -> object:
-        # Profiles of earlier versions could name one.
-        if isinstance(data, dict) and "customer" in data:
-            raise ValueError(
-                f"customer = {shown(data['customer'])}: the customer is part of the request; write customer in the "
-                "request file and remove it from the profile"
-            )
-        return data
-
     @model_validator(mode="after")
     def _take_logo(self, info: ValidationInfo) -> Self:
         given: dict[str, Any] = info.context or {}

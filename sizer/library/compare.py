@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 from sizer import __version__
+from sizer.bom.prices import PriceBook, prices_for
 from sizer.catalog.model import Catalog
 from sizer.library.snapshot import (
     FactValue,
@@ -20,6 +21,7 @@ from sizer.library.snapshot import (
 )
 from sizer.sizing.result import SizingResult
 from sizer.workload.changes import FieldChange, field_changes
+from sizer.workload.request import SizingRequest
 
 # Smaller relative differences come from the rounding of another processor or library.
 _ROUNDING = 1e-6
@@ -137,7 +139,11 @@ class Differences:
 
 
 def changes_since(
-    snapshot: Snapshot, catalog: Catalog, calibration_digest: str, result: SizingResult | None
+    snapshot: Snapshot,
+    request: SizingRequest,
+    catalog: Catalog,
+    calibration_digest: str,
+    result: SizingResult | None,
 ) -> ChangesSince:
     """What changed since an answer was saved, and whether the answer changed.
 
@@ -145,6 +151,8 @@ def changes_since(
     ----------
     snapshot : Snapshot
         The answer as it was saved.
+    request : SizingRequest
+        What was saved with it.
     catalog : Catalog
         Today's, with the price book of the session.
     calibration_digest : str
@@ -159,7 +167,7 @@ def changes_since(
         has_answer=today is not None,
         removed_parts=tuple(part.name for item, part in snapshot.parts.items() if saved_part(item, catalog) is None),
         facts=_fact_changes(snapshot, catalog),
-        prices=_price_changes(snapshot, catalog),
+        prices=_price_changes(snapshot, prices_for(request, catalog)),
         rates=_rate_changes(snapshot, today) if is_other_calibration else (),
         is_other_catalog=snapshot.catalog_digest != catalog.digest,
         is_other_calibration=is_other_calibration,
@@ -209,8 +217,8 @@ def _fact_changes(snapshot: Snapshot, catalog: Catalog) -> tuple[FactChange, ...
     return tuple(changes)
 
 
-def _price_changes(snapshot: Snapshot, catalog: Catalog) -> tuple[PriceChange, ...]:
-    today = saved_prices(snapshot.parts, snapshot.currency, catalog)
+def _price_changes(snapshot: Snapshot, book: PriceBook) -> tuple[PriceChange, ...]:
+    today = saved_prices(snapshot.parts, snapshot.currency, book)
     return tuple(
         PriceChange(part.name, snapshot.prices.get(item), today.get(item))
         for item, part in snapshot.parts.items()

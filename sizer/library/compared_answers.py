@@ -1,13 +1,15 @@
 """The answers to compare: to a request, in a design.json, or of a revision of the library."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.errors import CatalogError, InfeasibleError, RequestError
 from sizer.base.formats.json_document import parse_json
 from sizer.base.resources import text_of_file
+from sizer.catalog.loader import with_prices
 from sizer.catalog.model import Catalog
+from sizer.catalog.price_books import price_rows
 from sizer.library.design_file import has_digest, snapshot_of_file
 from sizer.library.snapshot import Snapshot, snapshot_of
 from sizer.sizing.size import size
@@ -47,6 +49,15 @@ def answer_to_request(name: str, request: SizingRequest, catalog: Catalog) -> Co
         return ComparedAnswer(name, request, snapshot_of(size(request, catalog), catalog))
     except InfeasibleError as error:
         return ComparedAnswer(name, request, None, reason=str(error))
+
+
+def sized_today(saved: ComparedAnswer, catalog: Catalog) -> ComparedAnswer:
+    """Answer to the request of a saved answer, sized now with its price book."""
+    rows, faults = price_rows(saved.price_book, saved.name) if saved.price_book else ([], [])
+    if faults:
+        raise CatalogError(faults)
+    today = answer_to_request(saved.name, saved.sizing_request, with_prices(catalog, rows) if rows else catalog)
+    return replace(today, price_book=saved.price_book)
 
 
 def answer_in_file(path: Path, catalog: Catalog) -> ComparedAnswer:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, mod
 from sizer import __version__
 from sizer.base.estimate import Estimate
 from sizer.bom.bill import BillLine
-from sizer.bom.prices import price_book
+from sizer.bom.prices import PriceBook, prices_for
 from sizer.catalog.labels import sample_unit, with_vendor
 from sizer.catalog.model import Catalog
 from sizer.present.text.verdict import verdict_text
@@ -147,14 +147,13 @@ def snapshot_of(result: SizingResult, catalog: Catalog) -> Snapshot:
         figures=_figures(design),
         lines=_lines(design.bill.lines),
         parts=parts,
-        prices=saved_prices(parts, design.bill.currency, catalog),
+        prices=saved_prices(parts, design.bill.currency, prices_for(result.request, catalog)),
         rates=tuple(_rate(answer, design.n_gpus) for answer in design.workloads),
     )
 
 
-def saved_prices(items: Iterable[str], currency: str, catalog: Catalog) -> dict[str, SavedPrice]:
+def saved_prices(items: Iterable[str], currency: str, book: PriceBook) -> dict[str, SavedPrice]:
     """Prices of the price book by the id of the item; items without one in this currency are missing."""
-    book = price_book(catalog)
     prices = {item: book.price(item, currency) for item in items}
     return {
         item: SavedPrice(

@@ -15,6 +15,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
+from sizer.sizing.constraints.tiers import with_tiers
 from sizer.sizing.limits import SizeLimit
 from sizer.sizing.maximum_result import LimitDesign, LimitStep, Maximum
 from sizer.sizing.recommend import MAX_SERVERS
@@ -138,7 +139,8 @@ class _MaximumSearch:
         place = request.maximized
         assert place is not None  # asked by those who call it
         start = _at(request, place, _LOWEST_RATE)
-        options, works = platforms(catalog, request), resolved(start, catalog, calibration)
+        works = resolved(start, catalog, calibration)
+        options = with_tiers(platforms(catalog, request), works, start, catalog)
         search = cls(start, place, catalog, calibration, options, works, prices_for(request, catalog))
         check_budget(request, options, search.prices)
         return search

@@ -259,7 +259,7 @@ def design_name(platform: Platform, n_servers: int, storage_nodes: int) -> str:
 
 @dataclass(frozen=True)
 class DesignAnswer:
-    """One sized design: platform, counts, how every workload runs on it, what it is made of and costs."""
+    """One sized design: platform, counts, how every workload runs on it, its parts and what it costs."""
 
     platform: Platform
     n_servers: int

@@ -85,7 +85,7 @@ def test_without_a_profile_documents_look_as_the_program_does():
         # #777777 is the well-known grey just short of 4.5 (4.478).
         ('banner = "#777777"', ["banner: '#777777' has a contrast of 4.4 : 1 with white"]),
         ('company = "A\\u0007B"', ["company", "control character U+0007 (character 2)"]),
-        ('customer = "Other Ltd"', ["customer = 'Other Ltd'", "the customer is part of the request"]),
+        ('customer = "Other Ltd"', ["unknown key 'customer'", "customer, of the request file"]),
         ('company = "A\\nB"', ["company", "single line"]),
         ('legal = "ends\\u0000"', ["legal", "U+0000"]),
         (f'company = "{"x" * 121}"', ["company", "at most 120"]),

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
 from sizer.library.compare import changes_since, differences
 from sizer.library.content import content_of
 from sizer.library.library import Library
-from sizer.library.snapshot import read_snapshot, snapshot_of
+from sizer.library.snapshot import read_snapshot, saved_prices, snapshot_of
 from sizer.sizing.size import size
 from sizer.workload.changes import FieldChange, field_changes
 from sizer.workload.request import SizingRequest
@@ -48,7 +49,7 @@ def test_a_snapshot_survives_being_stored_and_nothing_has_changed_since(name):
     result = sized(name)
     snapshot = snapshot_of(result, catalog())
     assert read_snapshot(snapshot.model_dump_json()) == snapshot
-    since = changes_since(snapshot, catalog(), DIGEST, result)
+    since = changes_since(snapshot, result.request, catalog(), DIGEST, result)
     assert since.is_same_answer
     assert (since.facts, since.prices, since.rates, since.removed_parts) == ((), (), (), ())
     assert [since.is_other_catalog, since.is_other_calibration, since.is_other_version] == [False] * 3
@@ -71,7 +72,7 @@ def test_figures_and_lines_are_those_of_the_answer(name):
 def test_a_changed_fact_is_named_with_both_values(tmp_path):
     snapshot = snapshot_of(sized(NINE), catalog())
     parts = overlaid(tmp_path, file_of("servers/dgx-1.toml", "value = 3500", "value = 9500"))
-    since = changes_since(snapshot, parts, DIGEST, size(request(), parts))
+    since = changes_since(snapshot, request(), parts, DIGEST, size(request(), parts))
     assert [(one.part, one.field, one.before, one.now) for one in since.facts] == [
         ("NVIDIA DGX-1", "power_max_w", 3500, 9500)
     ]
@@ -89,7 +90,7 @@ def test_a_changed_fact_is_named_with_both_values(tmp_path):
 def test_a_changed_catalogue_elsewhere_leaves_the_answer(tmp_path):
     snapshot = snapshot_of(sized(NINE), catalog())
     parts = overlaid(tmp_path, file_of("servers/v225g.toml", 'name = "UCP RS V225G"', 'name = "another name"'))
-    since = changes_since(snapshot, parts, DIGEST, size(request(), parts))
+    since = changes_since(snapshot, request(), parts, DIGEST, size(request(), parts))
     assert since.is_other_catalog
     assert since.is_same_answer
     assert not since.facts
@@ -104,7 +105,7 @@ def test_a_changed_price_is_named_and_moves_the_bill(tmp_path):
     )
     book = "\n".join(rows)
     parts = overlaid(tmp_path, {"prices/own.csv": book})
-    since = changes_since(snapshot, parts, DIGEST, size(request(), parts))
+    since = changes_since(snapshot, request(), parts, DIGEST, size(request(), parts))
     found = {one.part: (one.before and one.before.amount, one.now and one.now.amount) for one in since.prices}
     (switch,) = [part for part in found if "S5232F" in part]
     assert found == {"NVIDIA DGX-1": ("149000", "150000"), switch: (None, "1000")}
@@ -119,7 +120,7 @@ def test_an_item_that_is_gone_is_named_and_there_may_be_no_answer():
     without = replace(
         parts, servers=type(parts.servers)("servers", {k: v for k, v in parts.servers.items() if k != "dgx-1"})
     )
-    since = changes_since(snapshot, without, DIGEST, None)
+    since = changes_since(snapshot, request(), without, DIGEST, None)
     assert since.removed_parts == ("NVIDIA DGX-1",)
     assert not since.has_answer
     assert not since.is_same_answer
@@ -132,7 +133,7 @@ def test_another_calibration_shows_rates_before_and_now():
     moved[[name.startswith("gpu:v100") for name in fitted.names]] += 0.05
     other = replace(fitted, values=moved, digest="0" * 64)
     result = size(request(), catalog(), other)
-    since = changes_since(snapshot, catalog(), other.digest, result)
+    since = changes_since(snapshot, request(), catalog(), other.digest, result)
     assert since.is_other_calibration
     assert not since.is_other_catalog
     (rate,) = since.rates
@@ -252,3 +253,15 @@ def test_differences_read_backwards_are_the_same_with_sides_changed(old, new):
         return sorted(repr((one.now, one.before) if back else (one.before, one.now)) for one in changes)
 
     assert sides(field_changes(old, new), False) == sides(field_changes(new, old), True)
+
+
+def test_prices_are_saved_in_the_currency_of_the_request():
+    """149,000 USD at 1.25 USD for a euro are 119,200 EUR."""
+    result = sized(NINE)
+    euro = result.request.model_copy(update={"currency": "EUR", "exchange_rate_usd": 1.25})
+    saved = saved_prices(["dgx-1"], "EUR", prices_for(euro, catalog()))
+    assert saved["dgx-1"].amount == "119200.00"
+    snapshot = snapshot_of(sized(NINE), catalog())
+    assert snapshot.prices["dgx-1"].amount == "149000"
+    in_euro = snapshot.model_copy(update={"currency": "EUR", "prices": saved})
+    assert changes_since(in_euro, euro, catalog(), DIGEST, None).prices == ()

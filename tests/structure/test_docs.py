@@ -24,6 +24,7 @@ from sizer.cli import app
 from sizer.export.design_json import design_document
 from sizer.guide.plain_text import answer_text
 from tests.factories.examples import sized
+from tools import api_page
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -186,6 +187,12 @@ def test_every_verb_is_in_the_table_of_documents() -> None:
     assert answering <= set(re.findall(r"^\| `([\w-]+)` \| `", page, flags=re.M))
 
 
+def test_the_page_of_the_stable_interface_is_written_from_the_code() -> None:
+    """`python -m tools.api_page` writes it again; what goes has its successor (tests/earlier holds that)."""
+    names = [Path(name).stem for name in api_page.EXAMPLES]
+    assert api_page.PAGE.read_text(encoding="utf-8") == api_page.page(design_document(sized(name)) for name in names)
+
+
 def test_every_storage_system_stands_in_its_tier() -> None:
     page = (ROOT / "docs" / "storage-and-memory.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(performance|capacity)` \| [^|]* \| (.*) \|$", page, flags=re.M))
@@ -199,6 +206,13 @@ def test_no_change_of_a_release_is_listed_twice() -> None:
     for release in re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.M):
         entries = [" ".join(entry.split()) for entry in re.split(r"^(?:- |### )", release, flags=re.M)]
         assert [entry for entry, count in Counter(entries).items() if count > 1] == []
+
+
+def test_the_change_log_begins_with_this_version_and_has_three_lists() -> None:
+    releases = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.M)[1:]
+    assert releases[0].startswith(f"{sizer.__version__} (")
+    for release in releases:
+        assert re.findall(r"^### (.*)$", release, flags=re.M) == ["Answers moved", "New", "Removed"]
 
 
 def test_public_names_can_be_had() -> None:

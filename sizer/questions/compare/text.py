@@ -46,7 +46,7 @@ def difference_text(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differe
 
 
 def _heading(name: str, side: ComparedAnswer) -> str:
-    when = "as answered then" if side.is_stored else "sized now"
+    when = "as answered then" if side.is_stored else "sized today"
     lines = [clean(f"{name}: {side.name}, {when}")]
     if side.snapshot is not None:
         said = sentence(side.snapshot.verdict)

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 
-from sizer.bom.prices import price_book
+from sizer.bom.prices import PriceBook, prices_for
 from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.model import Catalog
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit
@@ -63,7 +63,7 @@ def storage_worth(evaluated: EvaluatedDesign, question: GoodputQuestion) -> Stor
     platform = design.platform
     if not counts_nodes(platform.storage) or not design.storage_nodes or write_rate_is_unknown(platform.storage):
         return None
-    costs = _costs(design, catalog)
+    costs = _costs(design, catalog, prices_for(evaluated.result.request, catalog))
     if costs is None:
         return None
     of_gpu_hour, of_node = costs
@@ -103,10 +103,12 @@ def _with_write_rate(question: GoodputQuestion, write: float) -> GoodputQuestion
     return GoodputQuestion(**{**vars(question), "write_bytes_per_s": write})
 
 
-def _costs(design: DesignAnswer, catalog: Catalog) -> tuple[tuple[float, float], tuple[float, float]] | None:
+def _costs(
+    design: DesignAnswer, catalog: Catalog, book: PriceBook
+) -> tuple[tuple[float, float], tuple[float, float]] | None:
     """Lowest and highest price of an hour of a GPU and of a storage node."""
     platform = design.platform
-    prices = unit_prices(catalog, price_book(catalog), design.bill.currency, (0.0, 1.0))
+    prices = unit_prices(catalog, book, design.bill.currency, (0.0, 1.0))
     server = prices.of(platform.server.id, platform)
     part = platform.storage.id if platform.storage_server is None else platform.storage_server.id
     unit = prices.of(part, platform)

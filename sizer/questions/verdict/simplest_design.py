@@ -7,6 +7,9 @@ import numpy as np
 
 from sizer.base.arrays import Ints
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.bom.bill import Bill
+from sizer.bom.lines import bill
+from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gpu
@@ -191,21 +194,30 @@ def _simplest(
         design = best_design(narrow, catalog, calibration).design
     except (InfeasibleError, RequestError):  # a limit that the row meets by less than rounding
         return None
-    if not _is_no_larger(design, described.design):
+    if not _is_no_larger(design, described.design, request, catalog):
         return None
     return RatedDesign(narrow, design, _simplicity(design, catalog))
 
 
-def _is_no_larger(design: DesignAnswer, described: DesignAnswer) -> bool:
-    """Whether a design has no more servers, and not much more GPUs, watts and price; unknown prices do not count."""
+def _is_no_larger(design: DesignAnswer, described: DesignAnswer, request: SizingRequest, catalog: Catalog) -> bool:
+    """Whether a design has no more servers, and not much more GPUs, watts and price; unknown prices do not count.
+
+    Prices are those without the quote: a customer's copy has its discount in the described design alone.
+    """
     pairs = [
         (float(design.n_gpus), float(described.n_gpus)),
         (float(design.quantities.power_max_w[0]), float(described.quantities.power_max_w[0])),
     ]
-    if design.bill.is_complete and described.bill.is_complete:
-        pairs.append((float(design.bill.total), float(described.bill.total)))
+    bills = [_bill_without_quote(one, request, catalog) for one in (design, described)]
+    if all(one.is_complete for one in bills):
+        pairs.append((float(bills[0].total), float(bills[1].total)))
     within = all(mine <= MOST_OF_DESCRIBED * other for mine, other in pairs)
     return within and design.n_servers <= described.n_servers
+
+
+def _bill_without_quote(design: DesignAnswer, request: SizingRequest, catalog: Catalog) -> Bill:
+    parts, book = design.quantities.components, prices_for(request, catalog)
+    return bill(parts, catalog, book, request.currency, request.date)
 
 
 def _simplest_row(counts: PartCounts, choices: Platforms, described: DesignAnswer) -> int | None:

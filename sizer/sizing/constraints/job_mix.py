@@ -27,6 +27,8 @@ MOST_JOBS = 25_000
 MOST_JOBS_A_WEEK = 20_000
 # With those of the first weeks, that are not counted.
 MOST_JOBS_IN_ALL = 250_000
+# GPUs of a job that runs on no cluster.
+_TOO_MANY_GPUS = 2**40
 # The cluster starts empty: so many weeks, and so many times the longest mean duration, are not counted.
 _WARM_UP_WEEKS = 2
 _WARM_UP_DURATIONS = 3
@@ -42,6 +44,7 @@ class QueuedJobs(NamedTuple):
     is_fixed: bool  # all last as long; else exponential
     priority: int = 0  # place in the queue; jobs of a smaller number stand before all of a larger one
     sessions_per_gpu: int = 1  # that take turns on one GPU
+    fits: bool = True  # False: its GPUs do not hold its network, so that it never starts
 
 
 class PermanentJobs(NamedTuple):
@@ -51,6 +54,7 @@ class PermanentJobs(NamedTuple):
     whole_servers: bool
     n_jobs: int
     sessions_per_gpu: int = 1
+    fits: bool = True
 
     @property
     def n_places(self) -> int:
@@ -129,6 +133,11 @@ class JobMix:
         """Servers whose GPUs are as many as those that are taken on average."""
         return max(int(np.ceil(self.mean_gpus_taken / self.gpus_per_server - 1e-9)), 1)
 
+    @property
+    def fits(self) -> tuple[bool, ...]:
+        """Of every kind of job, those that always run last, whether its GPUs hold its network."""
+        return (*(kind.fits for kind in self.kinds), *(job.fits for job in self.standing))
+
     def gpus_taken(self, gpus: int, whole_servers: bool) -> int:
         """GPUs that a job takes."""
         return servers_of(gpus, self.gpus_per_server, whole_servers) * self.gpus_per_server or gpus
@@ -136,7 +145,8 @@ class JobMix:
     def cluster(self, n_servers: int) -> ServerPool:
         """So many servers with the jobs that always run."""
         jobs = [job for job in self.standing for _ in range(job.n_places)]
-        gpus, whole = [job.gpus for job in jobs], [job.whole_servers for job in jobs]
+        gpus = [job.gpus if job.fits else _TOO_MANY_GPUS for job in jobs]
+        whole = [job.whole_servers for job in jobs]
         return ServerPool.of(n_servers, self.gpus_per_server, gpus, whole)
 
 
@@ -177,6 +187,7 @@ def draw_jobs(case: JobMix) -> Jobs:
     which, arrival, duration = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(arrival, kind="stable")
     kinds = which[order].astype(np.int64)
-    gpus = np.array([kind.gpus for kind in case.kinds], dtype=np.int64)[kinds]
+    of_kinds = [kind.gpus if kind.fits else _TOO_MANY_GPUS for kind in case.kinds]
+    gpus = np.array(of_kinds, dtype=np.int64)[kinds]
     whole = np.array([kind.whole_servers for kind in case.kinds], dtype=bool)[kinds]
     return Jobs(kinds, arrival[order], duration[order], gpus, whole)

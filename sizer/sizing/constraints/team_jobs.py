@@ -35,6 +35,10 @@ class JobFacts:
     warm_bytes_per_s: Floats  # for the rest of its time
     hit_fraction: Floats  # of its share of the servers' memory, after the first epoch
 
+    def fits(self, row: int) -> bool:
+        """Whether its GPUs hold its network."""
+        return self.job.workload is None or float(self.samples_per_s[row]) != 0
+
     @property
     def mean_bytes_per_s(self) -> Floats:
         """What it reads on average while it runs. [B/s]"""

@@ -40,16 +40,19 @@ class TeamCase:
                 facts[place].job.gpus,
                 facts[place].job.whole_servers,
                 facts[place].jobs_a_day,
-                float(facts[place].duration_s[row]),
+                float(facts[place].duration_s[row]) if facts[place].fits(row) else 0.0,
                 facts[place].job.durations == "fixed",
                 PRIORITY_RANKS[facts[place].job.priority],
                 facts[place].job.sessions_per_gpu,
+                facts[place].fits(row),
             )
             for place in queue
         )
         always = tuple(
-            PermanentJobs(job.gpus, job.whole_servers, job.always_running or 0, job.sessions_per_gpu)
-            for job in (facts[place].job for place in standing)
+            PermanentJobs(
+                job.gpus, job.whole_servers, job.always_running or 0, job.sessions_per_gpu, facts[place].fits(row)
+            )
+            for place, job in ((place, facts[place].job) for place in standing)
         )
         case = JobMix(gpus_per_server, kinds, always, team.hours_a_day, team.days_a_week, team.order)
         waits = (facts[place].job.wait_s for place in queue)

@@ -55,6 +55,8 @@ class Simulated:
     def _has_room(self, kind: int) -> bool:
         one, cluster = self.case.kinds[kind], self.case.cluster(self.n_servers)
         whole = servers_of(one.gpus, self.case.gpus_per_server, one.whole_servers)
+        if not one.fits:
+            return False
         if whole:
             return int((cluster.free == cluster.gpus_per_server).sum()) >= whole
         return int(cluster.free.max(initial=0)) >= one.gpus
@@ -164,7 +166,7 @@ def fewest_servers(case: JobMix, waits_s: tuple[float, ...], probability: float,
     load, where the line grows without end.
     """
     least = case.least_servers
-    if least > most:
+    if least > most or not all(case.fits):
         return None
     good = min(max(_first_guess(case, probability), least), most)
     bad = least - 1

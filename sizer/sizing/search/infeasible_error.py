@@ -226,6 +226,11 @@ def _wait_error_text(counts: PartCounts, row: int) -> str:
     assert team is not None  # without a team nobody waits
     assert case is not None  # nor is a kind of server blamed that was not simulated
     run = simulated(case.case, int(evaluated.space.n_servers[row]))
+    for place, fits in zip((*case.queue, *case.standing), case.case.fits, strict=True):
+        if not fits:
+            job = team.job[place]
+            gpus = by_count(job.gpus, "its GPU does not hold", f"its {grouped(job.gpus)} GPUs do not hold")
+            return f"does not run the job {job.name}: {gpus} {job.workload}; give it more GPUs"
     if not run.all_placed:
         return "has no room for all jobs that always run"
     shares = [run.share_within(place, wait_s) for place, wait_s in enumerate(case.waits_s)]

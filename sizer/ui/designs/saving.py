@@ -337,4 +337,4 @@ def since_saved(revision: Revision, request: SizingRequest) -> ChangesSince | No
         return None
     parts = catalog()
     result = state.outcome(request, parts).result
-    return changes_since(revision.snapshot, parts, stored_calibration().digest, result)
+    return changes_since(revision.snapshot, request, parts, stored_calibration().digest, result)

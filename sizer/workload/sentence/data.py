@@ -94,21 +94,22 @@ _COUNT = re.compile(
 )
 # Words around a size that make it the size of one sample.
 _OF_ONE = re.compile(
-    rf"^ ?(?:each\b|(?:per|je|pro)\b|/ ?(?:image|img|file|sample|picture)|apiece\b|an? {SAMPLES}|on"
+    rf"^ ?(?:each\b|(?P<per>per|je|pro)\b|/ ?(?:image|img|file|sample|picture)|apiece\b|an? {SAMPLES}|on"
     rf" average|(?:JPEG |medical |CT )?{SAMPLES}\b(?! ?(?:/|per)))",
     re.I,
 )
 _SAMPLES_OF = re.compile(
     rf"{SAMPLES} ?(?:of|with|at|@|a|averaging|around|about|sized|are)(?: (?:about|around"
     r"|some|up to|roughly|approx\w*|on average))? ?[~<]? ?$|\beach(?: about| around| roughly)?"
-    r" ?$|\b(?:average|mean|avg\.?|file|image|sample|picture|photo) size(?: of| is|:)?"
+    rf" ?$|\b(?:per|je|pro) {SAMPLES},? ?$|\b(?:average|mean|avg\.?|file|image|sample|picture|photo) size(?: of| is|:)?"
     r"(?: about| around| roughly)? ?[~<]? ?$",
     re.I,
 )
 # "10 TB per week", "2 TB of embedding tables": neither a sample nor the data set.
 _OF_TIME = re.compile(
-    r" ?(?:of )?(?:new |more |additional |extra )?(?:\w+ )?(?:/|\b(?:per|an?|each|every)\b) ?"
-    r"(?:s|sec|second|minute|hour|h|night|day|d|week|month|quarter|year)\b"
+    r" ?(?:of )?(?:new |more |additional |extra )?(?:\w+ )?(?:/|\b(?:per|an?|each|every|je|pro)\b) ?"
+    r"(?:s|sec|second|minute|hour|h|night|day|d|week|month|quarter|year"
+    r"|sekunde|stunde|nacht|tag|woche|monat|quartal|jahr)\b"
     r"| (?:(?:of )?\w+ )?(?:daily|weekly|monthly|yearly|annually)\b",
     re.I,
 )
@@ -226,7 +227,8 @@ def read_sizes(notes: Notes) -> None:
             notes.unusable.append(notes.text.sentence[match.start() : match.end() + each.end()].strip())
             notes.text.mark(match.start(), match.end() + each.end())
             continue
-        key = "sample_bytes" if _OF_ONE.match(after) or _SAMPLES_OF.search(before) else "dataset_bytes"
+        of_one = _OF_ONE.match(after)
+        key = "sample_bytes" if of_one or _SAMPLES_OF.search(before) else "dataset_bytes"
         if key in notes.work:
             what = "one sample" if key == "sample_bytes" else "the data set"
             notes.refuse(
@@ -238,9 +240,9 @@ def read_sizes(notes: Notes) -> None:
             continue
         notes.work[key] = written
         ranged = " (upper end of the range)" if (match["low"] or match["low_between"]) else ""
-        notes.text.record(
-            match, ("size of one sample" if key == "sample_bytes" else "size of the data set") + f": {written}{ranged}"
-        )
+        end = match.end() + (max(of_one.end("per"), 0) if of_one else 0)
+        meaning = "size of one sample" if key == "sample_bytes" else "size of the data set"
+        notes.text.record_words(match.start(), end, f"{meaning}: {written}{ranged}")
 
 
 def read_samples(notes: Notes) -> re.Match[str] | None:

@@ -29,6 +29,9 @@ def network_answers(notes: Notes) -> tuple[Answer, ...]:
     measured = measurements(notes.catalog)
     newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
     items.sort(key=lambda item: (newer_first and item.transformer is None, -measured[item.id]))
+    # Who says nothing of the samples chooses among networks of every kind.
+    rank = {item.id: sum(other.sample == item.sample for other in items[:place]) for place, item in enumerate(items)}
+    items.sort(key=lambda item: rank[item.id])
     return tuple(notes.answer(short_name(item)) for item in items)
 
 

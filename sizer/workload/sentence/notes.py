@@ -29,6 +29,7 @@ class Notes:
     second_training_at: int = 0
     # Targets that belong to one network, or by its place to one of two trainings; else empty.
     own_targets: dict[str | int, dict[str, Any]] = field(default_factory=dict)
+    own_datasets: dict[str, str] = field(default_factory=dict)  # data sets (ids) by the network that reads them
     questions: list[Question] = field(default_factory=list)
     refused_kind: Question | None = None  # the sentence is about work that is not sized
     unusable: list[str] = field(default_factory=list)  # phrases that have no place in a request

@@ -111,6 +111,11 @@ _HOW_LONG = re.compile(
 _OF_LANGUAGE = frozenset(
     ("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "packing", "layout")
 )
+# And what only the others have beside one.
+_OF_SAMPLES = frozenset(("dataset", "sample_bytes", "dataset_bytes", "sample_format"))
+# Samples of data sets that language models read, too.
+_TEXT = ("sequence", "sentence pair")
+_LISTED = re.compile(r",? ?(?:and|&|plus|,) ?", re.I)
 
 
 def read_sentence(sentence: str, catalog: Catalog) -> Reading:
@@ -275,9 +280,25 @@ def _networks(notes: Notes) -> None:
         ) < 0.1:
             notes.text.record(size, f"size of {short_name(catalog.dnns[key])}")
     for one in notes.mentions:
-        if one.kind == DATASET and "dataset" not in notes.work:
-            notes.work["dataset"] = one.ids[0]
+        if one.kind == DATASET and _take_dataset(notes, one, [each for each in named if len(each.ids) == 1]):
             notes.text.record_words(one.start, one.end, f"data set {catalog.datasets[one.ids[0]].name}")
+
+
+def _take_dataset(notes: Notes, named: Mention, networks: Sequence[Mention]) -> bool:
+    """Give a data set to the nearest networks that it can feed: those listed before it, else the first after it."""
+    if not networks:
+        return bool(notes.work.setdefault("dataset", named.ids[0]) == named.ids[0])
+    sample, dnns = notes.catalog.datasets[named.ids[0]].sample, notes.catalog.dnns
+    fed = [one for one in networks if dnns[one.ids[0]].sample in (sample, *(["token"] if sample in _TEXT else []))]
+    fed = [one for one in fed if one.ids[0] not in notes.own_datasets]
+    before = [one for one in fed if one.start < named.start]
+    nearest = before[-1:] or fed[:1]
+    for one in reversed(before[:-1]):
+        if not _LISTED.fullmatch(notes.text.sentence[one.end : nearest[0].start]):
+            break
+        nearest.insert(0, one)
+    notes.own_datasets.update({one.ids[0]: named.ids[0] for one in nearest})
+    return bool(nearest)
 
 
 def _in_all(families: Sequence[Mention]) -> list[str]:
@@ -355,14 +376,13 @@ def _request(notes: Notes) -> dict[str, Any]:
     if not has_targets and not {"limit", "number"} & asked:
         notes.ask(Question("target", answers=target_answers(notes)))
     for place, training in trainings:
-        work = {**training, **notes.work, **_own_target(notes, place)}
+        work = {**training, **_data_of(notes, training["dnn"]), **_own_target(notes, place)}
         default_length(notes, work)
         works.append(work)
     for dnn in notes.dnns:
         if any(training["dnn"] == dnn for _, training in trainings):
             continue
-        is_language = catalog.dnns[dnn].transformer is not None
-        work = {"dnn": dnn, **{key: notes.work[key] for key in notes.work if is_language or key not in _OF_LANGUAGE}}
+        work = {"dnn": dnn, **_data_of(notes, dnn)}
         work |= _own_target(notes, dnn)
         _default_dataset(notes, work)
         default_length(notes, work)
@@ -383,6 +403,16 @@ def _request(notes: Notes) -> dict[str, Any]:
         except RequestError as error:
             notes.refuse("", "; ".join(line.removeprefix("sentence: ") for line in str(error).splitlines()))
     return request
+
+
+def _data_of(notes: Notes, dnn: Any) -> dict[str, Any]:
+    """What the sentence says of the work of a network, without what only networks of another kind have."""
+    if not isinstance(dnn, str):
+        return notes.work
+    is_language = {key: notes.catalog.dnns[key].transformer is not None for key in (dnn, *notes.dnns)}
+    others = _OF_LANGUAGE if not is_language[dnn] else frozenset() if all(is_language.values()) else _OF_SAMPLES
+    own = {"dataset": notes.own_datasets[dnn]} if dnn in notes.own_datasets else {}
+    return {**own, **{key: value for key, value in notes.work.items() if key not in others}}
 
 
 def _own_target(notes: Notes, key: str | int) -> dict[str, Any]:

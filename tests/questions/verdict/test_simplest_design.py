@@ -1,19 +1,24 @@
 """The simplest sufficient design, against a look at every platform of small catalogues."""
 
+from decimal import Decimal
+
 import pytest
 
 from sizer.base.errors import InfeasibleError
 from sizer.catalog.schema import Device
 from sizer.physical.platforms import platforms
-from sizer.questions.verdict.simplest_design import STORAGE_ORDER, simplest_design
+from sizer.questions.verdict.simplest_design import MOST_OF_DESCRIBED, STORAGE_ORDER, _is_no_larger, simplest_design
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.requote import requoted
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.size import size
+from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import EXAMPLES, catalog, most_in, sized
+from tests.factories.prices import all_priced
 from tests.factories.requests import resnet_request
 
 
@@ -135,3 +140,14 @@ def test_servers_to_buy_are_not_simpler_than_servers_that_are_there() -> None:
     assert result.design.platform.server.id == "dgx-h100"
     found = simplest_design(EvaluatedDesign(result, catalog()))
     assert found.allowed.design.platform.server.id == "dgx-h100"
+
+
+def test_the_discount_of_a_copy_makes_no_other_design_too_dear() -> None:
+    """A design is as large as itself, also where the copy shows what is paid after 60 % of discount."""
+    parts = all_priced(lambda _: 1000)
+    full = size(asked({"samples_per_s": 5000}, "145 GB", servers=["dgx-1"], storage=["isilon-f800"]), parts)
+    deal = requoted(full, Quote(discount_percent=Decimal(60)), parts)
+    copy = customer_copy(deal)
+    assert copy.design.bill.is_complete
+    assert float(full.design.bill.total) > MOST_OF_DESCRIBED * float(copy.design.bill.total)
+    assert _is_no_larger(full.design, copy.design, copy.request, parts)

@@ -1,6 +1,7 @@
 """A network that some GPUs do not hold has no rate there: nothing is drawn, printed or averaged in its place."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.failures.export import failures_document
 from sizer.questions.scale.analysis import scale_comparison
 from sizer.questions.scale.export import scale_document
+from sizer.questions.team.analysis import team_model
 from sizer.questions.what_if.along_input import fixed_design_along
 from sizer.questions.what_if.varied_input import SERVERS, fixed_design_inputs
 from sizer.sizing.constraints.team_jobs import job_facts
@@ -72,6 +74,18 @@ def test_a_job_whose_gpus_do_not_hold_its_model_reads_nothing():
     small, large = job_facts(team, [model.work], [model.platform], model.run.cols, catalog(), model.calibration)
     assert (float(small.samples_per_s[0]), float(small.mean_bytes_per_s[0])) == (0.0, 0.0)
     assert float(large.samples_per_s[0]) > 1000
+
+
+@pytest.mark.parametrize("comes", [{"jobs_a_day": 3, "duration_s": "2 h"}, {"always_running": 2}])
+def test_a_job_whose_gpus_do_not_hold_its_model_never_starts_and_uses_no_gpu(comes):
+    result = sized("llama-70b-dgx-h100")
+    job = {"name": "small", "gpus": 4, "workload": result.request.workload[0].name, **comes}
+    team = Team.model_validate({"wait_s": "1 h", "job": [job]})
+    asked = replace(result, request=result.request.model_copy(update={"team": team}))
+    model = team_model(EvaluatedDesign(asked, catalog()))
+    run = model.on(result.design.n_servers)
+    assert (run.gpus_busy_fraction, run.gpus_reserved_fraction, run.meets) == (0.0, 0.0, False)
+    assert model.fewest(10_000) is None
 
 
 def on_design():

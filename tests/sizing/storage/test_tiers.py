@@ -14,9 +14,10 @@ from sizer.physical.roles import Role
 from sizer.present.plain_table import table_text
 from sizer.present.storage_streams import level_table, streams_table, tiers_table
 from sizer.sizing.design.storage_streams import StreamKind, demand_over_time
+from sizer.sizing.maximum import _MaximumSearch
 from sizer.sizing.recommend import search
 from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import SizingRequest, Target
 from tests.factories import examples
 
 TB, PB = 1e12, 1e15
@@ -189,3 +190,13 @@ def test_what_makes_no_sense_is_refused(data, says):
     with pytest.raises((RequestError, InfeasibleError)) as refused:
         sized(**data)
     assert says in str(refused.value).replace("\u202f", " ")
+
+
+def test_the_highest_rate_is_sought_on_storage_of_two_tiers_too():
+    request = SizingRequest.from_file(EXAMPLE)
+    work = request.workload[0].model_copy(update={"target": Target(maximum="rate")})
+    limits = request.limits.model_copy(update={"racks": 60})
+    request = request.model_copy(update={"workload": (work,), "limits": limits})
+    options = _MaximumSearch.of(request, examples.catalog(), stored_calibration()).options
+    ids = {None if one.second_tier is None else one.second_tier.storage.id for one in options}
+    assert "isilon-h5600" in ids

@@ -1,5 +1,7 @@
 """What is written to the storage: which streams overlap, restarts of every replica, files, and unknown write rates."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -154,3 +156,17 @@ def test_storage_that_pays_for_itself():
     assert found.rows[0].pays is Pays.IS_PLANNED
     assert all(row.ratio[0] <= row.ratio[1] for row in found.rows[1:])
     assert found.pays_up_to.nodes >= result.design.storage_nodes
+
+
+def test_more_storage_is_worth_the_same_in_another_currency_at_its_rate():
+    """Bands are in USD: with a rate, gains and costs are converted alike, so that only the prices' unit changes."""
+    _, result = sized({"checkpoint_waits": True}, storage=["ai400x2"])
+    question = job_question(result.design, {})
+    euro = result.request.model_copy(update={"currency": "EUR", "exchange_rate_usd": 1.25})
+    in_euro = replace(result.design, bill=replace(result.design.bill, currency="EUR"))
+    answers = [
+        storage_worth(EvaluatedDesign(replace(result, request=asked, design=design), examples.catalog()), question)
+        for asked, design in ((result.request, result.design), (euro, in_euro))
+    ]
+    for usd, eur in zip(answers[0].rows[1:], answers[1].rows[1:], strict=True):
+        assert eur.ratio == pytest.approx(usd.ratio, rel=1e-6)  # rounding of prices to cents

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sizer.workload.request import SizingRequest
+from sizer.workload.sentence.names import short_name
 from sizer.workload.sentence.reader import read_sentence
 from sizer.workload.sentence.reading import Reading
 from tests.factories.examples import catalog
@@ -103,3 +104,10 @@ def test_networks_in_wide_use_are_offered_first():
         question = read_sentence(need, catalog()).question
         assert question.about == "network"
         assert question.answers[0].label == first
+
+
+def test_who_says_nothing_of_the_samples_chooses_among_networks_of_every_kind():
+    question = read_sentence("Train a neural network on 32 H100", catalog()).question
+    kinds = {dnn.sample for dnn in catalog().dnns.values()}
+    by_name = {short_name(dnn): dnn.sample for dnn in catalog().dnns.values()}
+    assert {by_name[answer.label] for answer in question.answers[: len(kinds)]} == kinds

@@ -36,10 +36,3 @@ def test_an_exclusion_ends_at_its_own_vendors(words, preferred, excluded):
             if is_of_vendor(servers[key].vendor, name)}  # fmt: skip
     assert told == set(excluded)
     assert found["gpus"] == ["h100-sxm-80gb"]
-
-
-def test_a_size_of_an_image_and_a_product_of_gpus_are_read():
-    """Words beside them may stay unread."""
-    sized = read_sentence("ResNet-50 at 9,000 images/s, 30 TB, 150 kB pro Bild", catalog())
-    assert sized.request["workload"][0]["sample_bytes"] == "150 kB"
-    assert read_sentence("ResNet-50 at 900 images/s on 2 x 8 V100", catalog()).request["platforms"]["gpus"]

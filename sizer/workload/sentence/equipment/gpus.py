@@ -48,9 +48,10 @@ _AT_MOST = re.compile(
 )
 _SERVER = r"(?:GPU )?(?:servers?|nodes?|boxes|box|machines?|hosts?|systems?|chassis)"
 _EACH = rf"(?: (?:each|apiece)|(?: ?/ ?| (?:per|in each|in every|in a|a|for each) ){_SERVER})"
-# "4 nodes of 8 H100", "two servers with eight GPUs each", "1 node 8xH100"
+# "4 nodes of 8 H100", "two servers with eight GPUs each", "1 node 8xH100", "2 x 8 V100"
 _SERVERS_OF_GPUS = re.compile(
-    rf"(?P<servers>{COUNT}) ?(?:x )?{_SERVER}\b (?:(?:of|with|having|x|@) )?(?P<number>{COUNT}) ?(?:[x*] ?)?"
+    rf"(?P<servers>{COUNT}) ?(?:(?:x )?{_SERVER}\b (?:(?:of|with|having|x|@) )?(?P<number>{COUNT})"
+    r"|[x*] ?(?P<times>[1-9]\d{0,3})(?![\w.,])) ?(?:[x*] ?)?"
     rf"(?P<what>{_GPU_KINDS})(?!\w)(?P<each>{_EACH})?",
     re.I,
 )
@@ -156,9 +157,9 @@ def _read_servers_of_gpus(notes: Notes, has_target: bool) -> None:
     for match in list(_SERVERS_OF_GPUS.finditer(notes.text.left)):
         if not _are_held(notes, match):
             continue
-        servers, count = round(value_of(match["servers"])), round(value_of(match["number"]))
+        servers, count = round(value_of(match["servers"])), round(value_of(match["number"] or match["times"]))
         # "Ten servers with 80 GPUs" counts the GPUs of all of them: no server has so many.
-        if match["each"] or count <= _most_per_server(notes):
+        if match["each"] or match["times"] or count <= _most_per_server(notes):
             count *= servers
         _want_gpus(notes, match.start(), match.end(), count, has_target)
     for match in list(_GPUS_EACH.finditer(notes.text.left)):
@@ -224,14 +225,17 @@ def _read_existing(notes: Notes) -> None:
             continue
         servers = _servers_with(notes, match.start("what"), match.end("what"), with_discontinued=True)
         number, each = match["number"], match["gpus"]
+        counts_servers = any(
+            match[group] for group in ("server", "server_after", "gpus")
+        )  # "2 x 8 V100": two with eight
         count = round(value_of(number)) if number else 0
         answers = []
         for key in sorted(servers, key=lambda key: not _is_of_gpu_maker(notes, key)):
             n_gpus = _per_server(notes, [key])
             if each and n_gpus != round(value_of(each)):
                 continue
-            n_servers = count if match["server"] or match["server_after"] else count // n_gpus
-            if n_servers * (1 if match["server"] or match["server_after"] else n_gpus) == count:
+            n_servers = count if counts_servers else count // n_gpus
+            if n_servers * (1 if counts_servers else n_gpus) == count:
                 named = f"{n_servers} {short_name(notes.catalog.servers[key])}"
                 answers.append(Answer(named, notes.replaced(match.start(), match.end(), named)))
         words = notes.text.sentence[match.start() : match.end()].strip()
