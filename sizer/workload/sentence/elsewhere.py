@@ -6,22 +6,20 @@ nearest part of the catalogue can be offered; a part with an unknown name is rec
 
 _NAMES = {
     "gpu": """
-        H100, H200, H800, H20, A100, A800, A30, A40, A10, A16, A2, L4, L40, L40S, T4, B100, B200, B300, GB200,
-        GB300, GH200, K80, M40, P4, P40, RTX, RTX 4090, RTX 3090, RTX 6000, RTX 8000, Quadro, GeForce, MI50,
-        MI100, MI210, MI250, MI250X, MI300, MI300X, MI325X, MI350X, MI400, MI450, MI455X, Gaudi, Gaudi 2, Gaudi
-        3, TPU, TPU v3, TPU v4, Titan V, Hopper, Blackwell, Ampere, Rubin, Vera Rubin, Rubin Ultra, Grace
-        Hopper, Trainium, A6000, RTX A6000, A5000, Instinct, 2080 Ti, 3090, 4090, 5090
+        H100, H200, A100, A800, A16, A2, L40S, B100, B200, B300, GB200, GB300, K80, M40, P4, P40, RTX, RTX 4090,
+        RTX 3090, RTX 6000, RTX 8000, Quadro, GeForce, MI50, MI100, MI210, MI250, MI300, MI300X, MI325X, MI350X,
+        MI400, MI450, Gaudi 2, TPU, TPU v3, TPU v4, Titan V, Hopper, Blackwell, Ampere, Rubin Ultra, Trainium,
+        A5000, Instinct, 2080 Ti, 3090, 4090, 5090
     """,
     "server": """
-        DGX Station, DGX SuperPOD, XE8545, PowerEdge XE8545, XE9640, R750xa, PowerEdge R750xa, PowerEdge R740,
-        XL675d, XL645d, Cray, SR670, SR675, Cisco UCS, UCS C480, Inspur, Gigabyte, AC922, IBM, Power9, NVL72,
-        GB200 NVL72, GB300 NVL72, NVL36, GB200 NVL36, NVL4, HGX Rubin, NVL144,
-        Vera Rubin NVL144, Rubin NVL144, Vera Rubin NVL72, NVL576
+        DGX Station, DGX SuperPOD, XE8545, PowerEdge XE8545, XE9640, PowerEdge R740, XL675d, XL645d, Cray, SR670,
+        SR675, Cisco UCS, UCS C480, Inspur, Gigabyte, AC922, IBM, Power9, NVL72, GB200 NVL72, GB300 NVL72, NVL36,
+        GB200 NVL36, NVL4, HGX Rubin, NVL144, Rubin NVL144, NVL576
     """,
     "storage": """
-        PowerScale, FlashBlade, Pure Storage, VAST, VAST Data, A3I, EXAScaler, Lustre, GPFS, Spectrum Scale,
-        BeeGFS, Ceph, Qumulo, FlashArray, Unity, PowerStore, ECS, S3, MinIO, Hammerspace, F900, F710, F910,
-        F600, F200, A200, A2000, StorageGRID, FAS, AFF A400, AFF A900, Nimble, Alletra
+        PowerScale, FlashBlade EXA, A3I, EXAScaler, Lustre, GPFS, Spectrum Scale, BeeGFS, FlashArray, Unity,
+        PowerStore, ECS, S3, MinIO, Hammerspace, F900, F710, F910, F600, F200, A200, A2000, StorageGRID, FAS,
+        AFF A400, AFF A900, Nimble, Alletra
     """,
     "token": """
         Llama, Llama 2, Llama 3, Llama 7B, Llama 13B, Llama 1B, Llama 3.2 1B, Llama 3.2 3B, Llama 2 7B, Llama 2

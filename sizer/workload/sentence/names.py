@@ -30,6 +30,7 @@ _GAP = re.compile(r"[ ._/-]{0,2}\[?")
 # A word alone that is too common to name an item.
 _TOO_COMMON = frozenset(
     ("local", "existing", "head", "ssd", "nvme", "nfs", "tesla", "neural", "mask", "matrix", "stable")
+    + ("storage", "data", "cloud", "technology")
 )
 # Names of server families that stand for their vendor: "PowerEdge servers".
 _SERIES = {"Dell": ("poweredge",), "HPE": ("proliant",), "Lenovo": ("thinksystem",)}
@@ -191,7 +192,9 @@ def _vendor_names(catalog: Catalog) -> dict[Pieces, str]:
         words = vendor.split()
         for first in range(len(words)):
             for last in range(first + 1, len(words) + 1):
-                names.setdefault(pieces(" ".join(words[first:last])), " ".join(words[first:last]))
+                part = " ".join(words[first:last])
+                if part.lower() not in _TOO_COMMON:  # "Storage" is no name of Pure Storage
+                    names.setdefault(pieces(part), part)
         for series in _SERIES.get(words[0], ()):
             names.setdefault((series,), words[0])
         if len(words) == 1 and vendor.isupper() and len(vendor) == 3:
