@@ -5,8 +5,8 @@ steps of their own software, failures, restarts, evaluations and idle time. The 
 
     ln(days published / days predicted) = sum of effects + family + run,
 
-with normal priors on effects; runs of a family (Llama 2, Falcon, ...) share an error. Days are predicted from the fastest
-layout of the default stack, of which each prediction has a spread of its own.
+with normal priors on effects; runs of a family (Llama 2, Falcon, ...) share an error. Days are predicted from the
+fastest layout of the default stack, of which each prediction has a spread of its own.
 """
 
 import hashlib

@@ -6,12 +6,12 @@ from typing import Any
 
 from sizer.catalog.generations import era_of, era_of_gpu, eras_of, usual_eras
 from sizer.catalog.labels import name
-from sizer.catalog.sale import is_sold
+from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.workload.sentence.names import GPU, SERVER, STORAGE, VENDOR
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT, ends, quantity, value_of
-from sizer.workload.sentence.unavailable import ask_unavailable, usable_gpus
+from sizer.workload.sentence.unavailable import ask_unavailable
 
 _KIND = r" (?:storage|arrays?|NAS|systems?|tier)\b"
 _TIERS = {
