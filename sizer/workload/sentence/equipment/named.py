@@ -296,9 +296,11 @@ def _limit_gpus(notes: Notes, vendors: list[str], is_negated: bool) -> None:
         gpu for gpu in usable if any(is_of_vendor(catalog.gpus[gpu].vendor, one) for one in vendors) is not is_negated
     ]
     usual = [gpu for gpu in usable if era_of_gpu(catalog, catalog.gpus[gpu]) in eras]
-    gpus = [gpu for gpu in meant if gpu in usual] or meant
+    day = notes.request.get("date")
+    sold = [gpu for gpu in usual if is_sold(catalog, catalog.gpus[gpu], day)] or usual
+    gpus = [gpu for gpu in meant if gpu in sold] or [gpu for gpu in meant if gpu in usual] or meant
     platforms = notes.table("platforms")
-    if gpus and gpus != usual and "gpus" not in platforms:
+    if gpus and gpus != sold and "gpus" not in platforms:
         platforms["gpus"] = gpus
 
 
@@ -311,7 +313,10 @@ def _allow(notes: Notes, part: str, keys: Iterable[str]) -> None:
 def _orderable(notes: Notes, kind: str, keys: Iterable[str]) -> list[str]:
     items: Any = notes.catalog.servers if kind == SERVER else notes.catalog.storage
     return [
-        key for key in dict.fromkeys(keys) if items[key].orderable or getattr(items[key], "kind", "") == "nfs-server"
+        # Storage that nobody sells as a product, such as Ceph, is there where it is named.
+        key
+        for key in dict.fromkeys(keys)
+        if items[key].orderable or getattr(items[key], "kind", "local") != "local"
     ]
 
 
