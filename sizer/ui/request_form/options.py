@@ -42,9 +42,9 @@ def orderable_gpus() -> dict[str, str]:
 
 
 def usable_storage() -> dict[str, str]:
-    """Storage that can be ordered, and the NFS server that a head node can be."""
+    """Storage that can be ordered, and what is there where it is named: an NFS server, Ceph."""
     storage = catalog().storage
-    return names_by_id({key: item for key, item in storage.items() if item.orderable or item.kind == "nfs-server"})
+    return names_by_id({key: item for key, item in storage.items() if item.orderable or item.kind != "local"})
 
 
 def shared_storage() -> dict[str, str]:
