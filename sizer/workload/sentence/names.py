@@ -31,8 +31,6 @@ _GAP = re.compile(r"[ ._/-]{0,2}\[?")
 _TOO_COMMON = frozenset(
     ("local", "existing", "head", "ssd", "nvme", "nfs", "tesla", "neural", "mask", "matrix", "stable")
 )
-# Words of vendors' names that name none: "Storage" of Pure Storage.
-_NO_VENDORS = frozenset(("storage", "data", "cloud", "technology"))
 # Names of server families that stand for their vendor: "PowerEdge servers".
 _SERIES = {"Dell": ("poweredge",), "HPE": ("proliant",), "Lenovo": ("thinksystem",)}
 _MODEL_NUMBER = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])[\w-]{2,}")
@@ -194,7 +192,7 @@ def _vendor_names(catalog: Catalog) -> dict[Pieces, str]:
         for first in range(len(words)):
             for last in range(first + 1, len(words) + 1):
                 part = " ".join(words[first:last])
-                if part.lower() not in _NO_VENDORS:
+                if part.lower() not in FILLERS:  # "Storage" is no name of Pure Storage
                     names.setdefault(pieces(part), part)
         for series in _SERIES.get(words[0], ()):
             names.setdefault((series,), words[0])

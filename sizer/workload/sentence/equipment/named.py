@@ -313,7 +313,7 @@ def _allow(notes: Notes, part: str, keys: Iterable[str]) -> None:
 def _orderable(notes: Notes, kind: str, keys: Iterable[str]) -> list[str]:
     items: Any = notes.catalog.servers if kind == SERVER else notes.catalog.storage
     return [
-        # Storage that nobody sells as a product, such as Ceph, is there where it is named.
+        # Storage that is not planned unasked, such as Ceph, is there where it is named.
         key
         for key in dict.fromkeys(keys)
         if items[key].orderable or getattr(items[key], "kind", "local") != "local"
