@@ -10,7 +10,7 @@ from pydantic import Field
 # Bounds that a request has, too, where it writes the number with a unit.
 MEMORY_BYTES = Field(ge=1e9, le=1e14)
 CAPACITY_BYTES = Field(ge=1e9, le=1e17)
-RATE_BYTES_PER_S = Field(ge=1e6, le=1e13)
+RATE_BYTES_PER_S = Field(ge=1e6, le=1e14)
 INPUT_BYTES = Field(ge=1, le=1e10)
 SAMPLE_BYTES = Field(ge=1, le=1e12)
 

@@ -45,6 +45,13 @@ def orderable_on(catalog: Catalog, items: Iterable[Item], day: datetime.date | N
     return [item for item in items if sale_on(catalog, item, day) in _SOLD]
 
 
+def usable_gpus(catalog: Catalog) -> list[str]:
+    """GPUs of the servers that can be ordered; some are sold inside their server only."""
+    servers = (one for one in catalog.servers.values() if one.role == "gpu" and one.orderable)
+    taken = {key for server in servers for key in server.gpus}
+    return [key for key in catalog.gpus if key in taken]
+
+
 _SOLD = (Sale.ENDS_LATER, Sale.NOT_KNOWN)
 
 

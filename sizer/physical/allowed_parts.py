@@ -13,6 +13,7 @@ from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.generations import era_of, era_of_gpu
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import Sale, sale_on, usable_gpus
 from sizer.catalog.schema import Gpu, Pdu, Server, Storage
 from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.physical.host_memory import memory_sizes, page_cache_bytes
@@ -228,6 +229,8 @@ def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Seque
             f"no platform: platforms.gpus_per_server = {asked.gpus_per_server}; the allowed servers take at most {most}"
         )
     if not any(allowed_gpus(catalog, s, asked, eras) for s in gpu_servers):
+        if apart := _without_server_texts(catalog, request):
+            return f"no platform: {'; '.join(apart)}"
         fits = sorted({g for s in gpu_servers for g in s.gpus})
         return (
             f"no platform: none of the GPUs asked for ({', '.join((*asked.gpus, *asked.generations))}) fits an allowed "
@@ -262,12 +265,22 @@ def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Seque
     return f"{text}{_older_text(catalog, eras)}"
 
 
+def _without_server_texts(catalog: Catalog, request: SizingRequest) -> list[str]:
+    """Why GPUs that are asked for and that no server of the catalogue takes cannot be planned."""
+    texts, usable = [], usable_gpus(catalog)
+    for gpu in (catalog.gpus[name] for name in request.platforms.gpus if name not in usable):
+        is_announced = sale_on(catalog, gpu, request.date) is Sale.NOT_YET
+        why = "announced, and not sold on the date of the request" if is_announced else "no published rates here"
+        texts.append(f"{gpu.name}: {why}; state a server with it in a catalogue of your own (--catalog)")
+    return texts
+
+
 def _older_text(catalog: Catalog, eras: ErasAsked) -> str:
     """How to ask for servers that cannot be ordered, where the request has those that can."""
     if eras.basis is not EquipmentBasis.ON_SALE:
         return ""
-    gpus = {name for s in catalog.servers.values() if s.role == "gpu" and s.orderable for name in s.gpus}
-    older = {catalog.gpus[name].generation for name in gpus if era_of_gpu(catalog, catalog.gpus[name]) not in eras.eras}
+    gpus = (catalog.gpus[name] for name in usable_gpus(catalog))
+    older = {gpu.generation for gpu in gpus if era_of_gpu(catalog, gpu) not in eras.eras}
     names = ", ".join(f'"{name}"' for name in sorted(name for name in older if name is not None))
     return f". For systems that are no longer sold, write platforms.generations = [{names}]" if names else ""
 

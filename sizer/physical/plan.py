@@ -279,16 +279,6 @@ class Plan:
         own = device_ports(self.catalog.device(placed.item))[port]
         return End(placed.name, own.name, self.racks[placed.rack].name, placed.unit, placed.item, own.node)
 
-    def port_names(self, item: str) -> tuple[str, ...]:
-        """Names of a device's ports by their numbers."""
-        if item not in self._names:
-            self._names[item] = tuple(port.name for port in device_ports(self.catalog.device(item)))
-        return self._names[item]
-
-    @cached_property
-    def _names(self) -> dict[str, tuple[str, ...]]:
-        return {}
-
 
 def stock_length_m(choice: CableChoice, items: Mapping[str, Cable]) -> float | None:
     """Length of the part that spans the way: the cable, or the fibre between two transceivers."""

@@ -26,6 +26,6 @@ ENTRIES = (
     sentence("too long", "train " * 1_000, "2,000"),
     sentence("only digits", "9" * 400, "sentence: network"),
     sentence("two readings", "ResNet-50 at 40.000 images/s", "number: 40.000 images/s"),
-    sentence("not in the catalogue", "64 GH200 for ResNet-50", "GH200 GPU"),
+    sentence("not in the catalogue", "64 MI210 for ResNet-50", "MI210 GPU"),
     sentence("numbers that never end", "1-" * 1_000, "sentence: network"),
 )

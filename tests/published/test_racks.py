@@ -5,6 +5,7 @@ import pytest
 
 from sizer.catalog.loader import shipped_catalog
 from sizer.physical.layout import building_plan
+from sizer.physical.networks.ports import device_ports
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.violations import ViolationKind
@@ -114,7 +115,7 @@ def test_eight_nvl72_are_a_scalable_unit():
     assert sum(rack.item == "mgx-nvl72" for rack in plan.racks) == 8
     fabric = row.networks[0]
     assert int(fabric.end_points[0]) == 576
-    names = plan.port_names("gb200-nvl72")
+    names = [port.name for port in device_ports(CATALOG.servers["gb200-nvl72"])]
     assert (names[0], names[71]) == ("tray-1/ndr-1", "tray-18/ndr-4")
 
 

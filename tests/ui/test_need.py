@@ -81,8 +81,8 @@ def test_what_is_missing_is_asked_with_buttons_until_there_is_a_design():
 
 
 def test_a_part_that_is_not_held_is_replaced_by_the_nearest():
-    app = given("64 GH200 for ResNet-50")
-    assert "The catalogue has no GPU **GH200**" in " ".join(one.value for one in app.markdown)
+    app = given("64 MI210 for ResNet-50")
+    assert "The catalogue has no GPU **MI210**" in " ".join(one.value for one in app.markdown)
     answer(app, "B200 SXM").click().run()
     assert_healthy(app)
     assert target(app) == {"gpus_busy": 64}
@@ -97,7 +97,7 @@ def test_two_readings_of_a_number_are_two_buttons():
 
 
 def test_downloads_are_locked_while_a_question_is_open():
-    app = to_page(given("64 GH200 for ResNet-50"), "document")
+    app = to_page(given("64 MI210 for ResNet-50"), "document")
     downloads = [one for one in app.get("download_button") if (one.key or "").startswith("download-")]
     assert downloads
     assert all(one.proto.disabled for one in downloads)

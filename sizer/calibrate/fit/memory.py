@@ -41,7 +41,6 @@ _PRIORS = {
     "features": (0.0, 0.3),
     "scatter": (math.log(0.3), 0.3),
 }
-_LINEAR = ("general", "slope", "mixed", "inference", "recompute")
 # An estimate of feature maps counts outputs of layers; two counts of one network differ by so much.
 _FEATURES_LOG_SD = 0.2
 # Smallest room for activations that a row is read with: below, its state is as uncertain as the room itself. [B]

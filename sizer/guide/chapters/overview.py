@@ -21,8 +21,6 @@ from sizer.present.text.verdict import BEST_BY_KEY
 from sizer.sizing.reasons import SelectionKind
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 
-_BY_COST = (SelectionKind.CHEAPEST, SelectionKind.LIKELY_CHEAPEST)
-
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/overview.html`` prints."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import usable_gpus
 from sizer.catalog.vendors import vendors_of
 from sizer.physical.capacity import counts_nodes
 from sizer.present.words import name
@@ -37,14 +38,13 @@ def fabrics() -> dict[str, str]:
 def orderable_gpus() -> dict[str, str]:
     """GPUs that can be ordered in one of the servers."""
     parts = catalog()
-    usable = {gpu for server in orderable_servers() for gpu in parts.servers[server].gpus}
-    return names_by_id({key: item for key, item in parts.gpus.items() if item.orderable and key in usable})
+    return names_by_id({key: parts.gpus[key] for key in usable_gpus(parts) if parts.gpus[key].orderable})
 
 
 def usable_storage() -> dict[str, str]:
-    """Storage that can be ordered, and the NFS server that a head node can be."""
+    """Storage that can be ordered, and what is there where it is named: an NFS server, Ceph."""
     storage = catalog().storage
-    return names_by_id({key: item for key, item in storage.items() if item.orderable or item.kind == "nfs-server"})
+    return names_by_id({key: item for key, item in storage.items() if item.orderable or item.kind != "local"})
 
 
 def shared_storage() -> dict[str, str]:

@@ -191,7 +191,9 @@ def _vendor_names(catalog: Catalog) -> dict[Pieces, str]:
         words = vendor.split()
         for first in range(len(words)):
             for last in range(first + 1, len(words) + 1):
-                names.setdefault(pieces(" ".join(words[first:last])), " ".join(words[first:last]))
+                part = " ".join(words[first:last])
+                if part.lower() not in FILLERS:  # "Storage" is no name of Pure Storage
+                    names.setdefault(pieces(part), part)
         for series in _SERIES.get(words[0], ()):
             names.setdefault((series,), words[0])
         if len(words) == 1 and vendor.isupper() and len(vendor) == 3:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Server
 from sizer.workload.kinds import Networks, kind_in
 from sizer.workload.sentence.names import DNN, OUTSIDE, short_name
@@ -28,14 +29,6 @@ _MEMORY_AFTER = re.compile(r"[ /-]?\d{1,3} ?GB\b(?: (?:GPUs?|cards?))?| (?:GPUs?
 _BILLIONS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B\b", re.I)
 _SIZE_AFTER = re.compile(r"[ -]?\d{1,4}(?:\.\d)? ?B\b(?: parameters?| model)?", re.I)  # of a language model
 _COUNT_BEFORE = re.compile(rf"{COUNT} ?(?:x |x)?(?:[\ue005]+ )?$", re.I)
-
-
-def usable_gpus(catalog: Catalog) -> list[str]:
-    """GPUs of the servers that can be ordered; some are sold inside their server only."""
-    taken = {
-        key for server in catalog.servers.values() if server.role == "gpu" and server.orderable for key in server.gpus
-    }
-    return [key for key in catalog.gpus if key in taken]
 
 
 def read_outside(notes: Notes) -> None:

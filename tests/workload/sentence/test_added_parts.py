@@ -9,7 +9,7 @@ from sizer.catalog.model import Catalog
 from sizer.workload.sentence.reader import read_sentence
 from tests.factories.examples import ROOT
 
-SENTENCE = "16 Zeus Z9000 in Thunder T4 boxes from Acme for OlympNet-7 at 9000 images/s"
+SENTENCE = "16 Zeus Z9000 in Thunder P4 boxes from Acme for OlympNet-7 at 9000 images/s"
 
 
 def made_up(folder: Path, like: str, changes: dict[str, str]) -> None:
@@ -31,8 +31,8 @@ def larger_catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     gpu = {'id = "v100-sxm2-32gb"': 'id = "z9000"', "Tesla V100 SXM2 32 GB": "Zeus Z9000 64 GB"}
     made_up(folder, "gpus/v100-sxm2-32gb.toml", gpu)
     server = {
-        'id = "dgx-1"': 'id = "thunder-t4"',
-        'name = "DGX-1"': 'name = "Thunder T4"\naliases = ["Big Bolt"]',
+        'id = "dgx-1"': 'id = "thunder-p4"',
+        'name = "DGX-1"': 'name = "Thunder P4"\naliases = ["Big Bolt"]',
         'vendor = "NVIDIA"': 'vendor = "Acme"',
         'gpus = ["v100-sxm2-16gb", "v100-sxm2-32gb"]': 'gpus = ["z9000"]',
     }
@@ -62,17 +62,17 @@ def test_a_v100_is_no_other_gpu_once_there_is_one(larger_catalog: Catalog) -> No
     assert "v100-sxm2-16gb" in reading.request["platforms"]["gpus"]
 
 
-@pytest.mark.parametrize("name", ["Thunder T4", "thunder-t4", "Big Bolt", "Acme Thunder T4"])
+@pytest.mark.parametrize("name", ["Thunder P4", "thunder-p4", "Big Bolt", "Acme Thunder P4"])
 def test_an_added_server_is_read_by_all_its_names(larger_catalog: Catalog, name: str) -> None:
     reading = read_sentence(f"two {name} for ResNet-50", larger_catalog)
-    assert reading.request["platforms"]["servers"] == ["thunder-t4"]
+    assert reading.request["platforms"]["servers"] == ["thunder-p4"]
     assert reading.request["workload"][0]["target"] == {"gpus_busy": 16}
     assert reading.unread == ()
 
 
 def test_an_added_vendor_is_read(larger_catalog: Catalog) -> None:
     reading = read_sentence("ResNet-50, 16 GPUs, Acme servers", larger_catalog)
-    assert reading.request["platforms"]["servers"] == ["thunder-t4"]
+    assert reading.request["platforms"]["servers"] == ["thunder-p4"]
     assert "Acme" in read_sentence("Acme", shipped_catalog()).unread
 
 
@@ -81,7 +81,7 @@ def test_everything_at_once(larger_catalog: Catalog) -> None:
     (work,) = reading.request["workload"]
     assert work["dnn"] == "olympnet7"
     assert reading.request["platforms"]["gpus"] == ["z9000"]
-    assert reading.request["platforms"]["servers"] == ["thunder-t4"]
+    assert reading.request["platforms"]["servers"] == ["thunder-p4"]
 
 
 def test_without_them_they_are_asked_for() -> None:

@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterable
 
 from sizer.base.quantities import by_count
+from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Gpu
 from sizer.workload.sentence.equipment.named import EXISTING_WORDS, is_existing
 from sizer.workload.sentence.names import GPU, SERVER, VENDOR, Mention, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT, ends, quantity, value_of
 from sizer.workload.sentence.reading import Answer, Question
-from sizer.workload.sentence.unavailable import ask_unavailable, usable_gpus
+from sizer.workload.sentence.unavailable import ask_unavailable
 
 _MEMORY = r"(?P<{0}>\d{{1,3}}) ?(?:GB|G|GiB)\b"
 _FORM = r"(?P<{0}>SXM ?\d?|PCI-?e|NVLink|HGX)\b"

@@ -6,12 +6,12 @@ from typing import Any
 
 from sizer.catalog.generations import era_of, era_of_gpu, eras_of, usual_eras
 from sizer.catalog.labels import name
-from sizer.catalog.sale import is_sold
+from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.workload.sentence.names import GPU, SERVER, STORAGE, VENDOR
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.numbers import COUNT, ends, quantity, value_of
-from sizer.workload.sentence.unavailable import ask_unavailable, usable_gpus
+from sizer.workload.sentence.unavailable import ask_unavailable
 
 _KIND = r" (?:storage|arrays?|NAS|systems?|tier)\b"
 _TIERS = {
@@ -296,9 +296,11 @@ def _limit_gpus(notes: Notes, vendors: list[str], is_negated: bool) -> None:
         gpu for gpu in usable if any(is_of_vendor(catalog.gpus[gpu].vendor, one) for one in vendors) is not is_negated
     ]
     usual = [gpu for gpu in usable if era_of_gpu(catalog, catalog.gpus[gpu]) in eras]
-    gpus = [gpu for gpu in meant if gpu in usual] or meant
+    day = notes.request.get("date")
+    sold = [gpu for gpu in usual if is_sold(catalog, catalog.gpus[gpu], day)] or usual
+    gpus = [gpu for gpu in meant if gpu in sold] or [gpu for gpu in meant if gpu in usual] or meant
     platforms = notes.table("platforms")
-    if gpus and gpus != usual and "gpus" not in platforms:
+    if gpus and gpus != sold and "gpus" not in platforms:
         platforms["gpus"] = gpus
 
 
@@ -311,7 +313,10 @@ def _allow(notes: Notes, part: str, keys: Iterable[str]) -> None:
 def _orderable(notes: Notes, kind: str, keys: Iterable[str]) -> list[str]:
     items: Any = notes.catalog.servers if kind == SERVER else notes.catalog.storage
     return [
-        key for key in dict.fromkeys(keys) if items[key].orderable or getattr(items[key], "kind", "") == "nfs-server"
+        # Storage that is not planned unasked, such as Ceph, is there where it is named.
+        key
+        for key in dict.fromkeys(keys)
+        if items[key].orderable or getattr(items[key], "kind", "local") != "local"
     ]
 
 
