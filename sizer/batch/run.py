@@ -114,8 +114,7 @@ def size_batch(
     store = None if out is None else ChunkStore(_parquet_target(Path(out)))
     with contextlib.nullcontext() if store is None else store.alone():
         key = sha256(repr(sorted(metadata.items())).encode()).hexdigest()
-        # Half a second of work, for processes that lack them alone.
-        content = cache(partial(pickled_models, catalog, calibration))
+        content = cache(partial(pickled_models, catalog, calibration))  # half a second, for workers that lack them
         # Threads of this process, ours or the caller's, use both without a copy.
         load_models(key, catalog, calibration)
         results = _Results(store, metadata, _ProgressReport(progress, total, clock))
