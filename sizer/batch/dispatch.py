@@ -2,7 +2,7 @@
 
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from dataclasses import dataclass, field, replace
 
@@ -67,7 +67,7 @@ class _Dispatcher:
 
     pool: WorkerPool
     key: str
-    content: bytes
+    content: Callable[[], bytes]
     ready: deque[_Piece] = field(default_factory=deque)
     suspects: deque[_Piece] = field(default_factory=deque)
     in_flight: dict[PendingRows, _Piece] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class _Dispatcher:
 
     def _submit(self, piece: _Piece) -> None:
         self.n_submitted += 1
-        content = self.content if piece.needs_models else None
+        content = self.content() if piece.needs_models else None
         pending: PendingRows
         try:
             pending = self.pool.executor.submit(size_chunk, self.key, piece.requests, content, self.n_submitted)
@@ -151,7 +151,7 @@ class _Dispatcher:
 
 
 def rows_of_chunks(
-    chunks: Iterator[Chunk], pool: WorkerPool, key: str, content: bytes
+    chunks: Iterator[Chunk], pool: WorkerPool, key: str, content: Callable[[], bytes]
 ) -> Iterator[tuple[Chunk, list[Row]]]:
     """Rows of every chunk, as the workers finish.
 
@@ -163,8 +163,8 @@ def rows_of_chunks(
         The workers.
     key : str
         Names catalogue and calibration.
-    content : bytes
-        Both, for workers that lack them.
+    content : callable
+        Gives both pickled, for workers that lack them.
 
     Raises
     ------

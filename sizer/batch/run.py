@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import fields
+from functools import cache, partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -113,13 +114,13 @@ def size_batch(
     store = None if out is None else ChunkStore(_parquet_target(Path(out)))
     with contextlib.nullcontext() if store is None else store.alone():
         key = sha256(repr(sorted(metadata.items())).encode()).hexdigest()
-        content = pickled_models(catalog, calibration)
+        content = cache(partial(pickled_models, catalog, calibration))  # half a second, for workers that lack them
         # Threads of this process, ours or the caller's, use both without a copy.
         load_models(key, catalog, calibration)
         results = _Results(store, metadata, _ProgressReport(progress, total, clock))
         pool: WorkerPool
         if workers is not None:
-            pool = ProcessWorkers(workers, key, content)
+            pool = ProcessWorkers(workers, key, content())
         elif executor is not None:
             pool = GivenExecutor(executor, in_flight or DEFAULT_IN_FLIGHT)
         else:

@@ -90,7 +90,7 @@ def test_the_request_that_ends_its_worker_is_identified(
     pool = FrailPool(in_flight, order)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dispatch, "wait", pool.wait)
-        found = {chunk.number: rows for chunk, rows in rows_of_chunks(iter(asked), pool, "", b"")}
+        found = {chunk.number: rows for chunk, rows in rows_of_chunks(iter(asked), pool, "", bytes)}
     assert found.keys() == set(range(len(chunks)))
     for chunk in asked:
         rows = found[chunk.number]

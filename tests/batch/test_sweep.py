@@ -112,14 +112,14 @@ def test_without_axes_it_is_the_request():
 
 
 def test_draws_are_those_of_the_design_in_its_whole_space():
-    axes = {TIME: ["4 h", "9 h", "1 min"], "platforms.servers": [["dgx-1"], ["dgx-1", "c4140"]]}
+    axes = {TIME: ["4 h", "1 min"], "platforms.servers": [["dgx-1"], ["dgx-1", "c4140"]]}
     request = base(workload=[{**WORK, "dataset_bytes": "144.8 GB", "recipe": "resnet50-mlperf-v0.6"}])
     with ThreadPoolExecutor(1) as pool:
         rows = sweep(request, axes, catalog(), draws=60, seed=4, executor=pool).to_pylist()
-    assert [row["answer.status"] for row in rows] == ["sized"] * 4 + ["infeasible"] * 2
+    assert [row["answer.status"] for row in rows] == ["sized"] * 2 + ["infeasible"] * 2
     columns = [name for name in rows[0] if name.startswith(POSTERIOR)]
     assert len(columns) == 10
-    for row in rows[:4]:
+    for row in rows[:2]:
         work = request.workload[0]
         target = work.target.model_copy(update={"samples_per_s": None, "time_to_train_s": row[TIME]})
         servers = request.platforms.model_copy(update={"servers": tuple(row["platforms.servers"])})
@@ -131,7 +131,7 @@ def test_draws_are_those_of_the_design_in_its_whole_space():
         found = [one for one in space if all(one[name] == row[name] for name in what)]
         assert found
         assert {name: found[0][name] for name in columns} == {name: row[name] for name in columns}
-    assert all(row[name] is None for row in rows[4:] for name in columns)
+    assert all(row[name] is None for row in rows[2:] for name in columns)
 
 
 @pytest.mark.parametrize(

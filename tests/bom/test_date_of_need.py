@@ -16,7 +16,7 @@ from sizer.bom.lines import bill
 from sizer.bom.prices import PriceBook
 from sizer.catalog.price_books import Price
 from sizer.physical.components import Component
-from sizer.sizing.size import size
+from sizer.sizing.best_design import best_design
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
 
@@ -127,8 +127,8 @@ def test_a_request_without_a_date_of_need_has_the_warnings_of_lead_times_alone()
 
 
 def test_the_date_of_need_reaches_the_bill_and_changes_no_design():
-    plain = size(SizingRequest.from_dict(REQUEST), catalog()).design
-    dated = size(SizingRequest.from_dict({**REQUEST, "needed_by": "2027-03-01"}), catalog()).design
+    plain = best_design(SizingRequest.from_dict(REQUEST), catalog()).design
+    dated = best_design(SizingRequest.from_dict({**REQUEST, "needed_by": "2027-03-01"}), catalog()).design
     assert dated.name == plain.name
     assert dated.bill.lines == plain.bill.lines
     added = [warning for warning in dated.bill.warnings if warning not in plain.bill.warnings]

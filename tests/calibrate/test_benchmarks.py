@@ -13,7 +13,7 @@ from sizer.calibrate.notes import FitNote, note
 from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, LOADERS, QUANTITIES, TASKS, load_observations
 from sizer.calibrate.rules import exclusion_of
 from sizer.catalog.items import Item
-from sizer.catalog.loader import load_catalog, shipped_catalog
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.price_books import Price
 from sizer.catalog.schema import Dnn, Recipe, Source, Stack
 from tests.factories.rows import every
@@ -43,7 +43,7 @@ def read_rows(file: str) -> list[dict[str, str]]:
 
 
 def read_items(folder: str) -> dict[str, Item]:
-    return dict(load_catalog(CATALOG).folder(folder))
+    return dict(shipped_catalog().folder(folder))
 
 
 def read_sources() -> list[Source]:

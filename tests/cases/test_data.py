@@ -2,17 +2,20 @@
 
 import pytest
 
-from sizer import EvaluatedDesign, InfeasibleError, data_plan, size
+from sizer import EvaluatedDesign, InfeasibleError, data_plan
 from sizer.calibrate.calibration import stored_calibration
 from sizer.sizing.limits import Limit
 from sizer.sizing.recommend import search
 from sizer.sizing.search.nearest_design import nearest_design
 from tests.cases.case_book import bought, catalog, designed, expect, request, used
+from tests.factories.answers import recommended
+
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes cases and examples
 
 
 def fill_s(name: str) -> float:
     """Time in which the data of a case arrive. [s]"""
-    return data_plan(EvaluatedDesign(size(request(name), catalog()), catalog())).ingest.chosen.shown_s
+    return data_plan(EvaluatedDesign(recommended(request(name)), catalog())).ingest.chosen.shown_s
 
 
 def test_a_slow_line_fills_the_storage_for_a_month():

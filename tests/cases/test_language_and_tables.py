@@ -1,8 +1,12 @@
 """Text, sound and tables: what fits the memory, what is divided over the GPUs, and how little the host does."""
 
+import pytest
+
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.sizing.stages.sharding import Sharding
 from tests.cases.case_book import expect
+
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes cases and examples
 
 
 def test_a_transformer_takes_one_server_and_hardly_a_processor():

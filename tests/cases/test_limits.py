@@ -11,6 +11,8 @@ from sizer.sizing.recommend import search
 from sizer.sizing.search.nearest_design import nearest_design
 from tests.cases.case_book import NAMES, budget_of, catalog, designed, expect, request
 
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes cases and examples
+
 REFUSED = ("small-change", "video-archive")
 
 

@@ -4,9 +4,13 @@ Rates by hand: a training takes three forward passes of arithmetic, at 125 TFLOP
 them in one server: ResNet-50 10,940 images/s (27 % of the peak), SSD 4,884 images/s (46 %), Mask R-CNN 218 images/s.
 """
 
+import pytest
+
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.sizing.checks import CheckResult
 from tests.cases.case_book import budget_of, expect
+
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes cases and examples
 
 
 def test_a_vision_lab_gets_one_server_and_a_budget_in_odds():

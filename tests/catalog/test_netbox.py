@@ -74,10 +74,11 @@ def asked(result: Imported) -> set[str]:
     return {name for question in result.questions for name in question.partition(":")[0].split(", ")}
 
 
-def overlaid(tmp_path: Path, result: Imported, folder: str) -> Catalog:
-    file = tmp_path / "mine" / folder / f"{result.item_id}.toml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(result.toml, encoding="utf-8")
+def overlaid(tmp_path: Path, *results: tuple[Imported, str]) -> Catalog:
+    for result, folder in results:
+        file = tmp_path / "mine" / folder / f"{result.item_id}.toml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(result.toml, encoding="utf-8")
     return load_catalog(overlay=tmp_path / "mine")
 
 
@@ -197,21 +198,21 @@ def test_a_rate_of_thousands_of_digits_is_no_link():
     assert link_of(f"{'9' * 5000}gbase-x", shipped_catalog().links) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "folder"),
-    [(SB7800, "switches"), (QM8700, "switches"), (S5232F, "switches"), (ARISTA, "switches"), (SX6036, "gateways"),
-     (R740XD, "servers"), (DL360, "servers")],
-)  # fmt: skip
-def test_an_import_loads_as_an_overlay_and_passes_the_check(tmp_path, text, folder):
+def test_imports_load_as_an_overlay_and_pass_the_check(tmp_path):
     shipped = shipped_catalog()
-    result = import_device_type(text, "file.yaml", folder, catalog=shipped)
-    catalog = overlaid(tmp_path, result, folder)
+    files = [(text, "switches") for text in (SB7800, QM8700, S5232F, ARISTA)]
+    results = [
+        (import_device_type(text, "file.yaml", folder, catalog=shipped), folder)
+        for text, folder in (*files, (SX6036, "gateways"), (R740XD, "servers"), (DL360, "servers"))
+    ]
+    catalog = overlaid(tmp_path, *results)
     assert check_catalog(catalog) == []
-    item = catalog.folder(folder)[result.item_id]
-    assert isinstance(item, Device)
-    assert item.height_u is not None
-    # A new item waits for its open facts; one of the catalogue stays what it was.
-    assert item.orderable == (result.item_id in shipped.folder(folder))
+    for result, folder in results:
+        item = catalog.folder(folder)[result.item_id]
+        assert isinstance(item, Device)
+        assert item.height_u is not None
+        # A new item waits for its open facts; one of the catalogue stays what it was.
+        assert item.orderable == (result.item_id in shipped.folder(folder))
 
 
 def test_of_an_item_of_the_catalogue_only_gaps_are_filled(tmp_path):
@@ -227,7 +228,7 @@ def test_of_an_item_of_the_catalogue_only_gaps_are_filled(tmp_path):
         "id", "height_u", "weight_kg", "power_high_w", "power_inlets", "inlet_kind", "features", "ports",
     }  # fmt: skip
     assert asked(result) == set()
-    changed = overlaid(tmp_path, result, "switches").switches["sb7700"]
+    changed = overlaid(tmp_path, (result, "switches")).switches["sb7700"]
     assert changed.weight_kg is not None
     assert (changed.name, changed.weight_kg.value) == (shipped.switches["sb7700"].name, 12.0)
     # A published height stays; the other one is told.
@@ -246,7 +247,7 @@ def test_the_check_names_what_is_missing_once_the_item_is_offered(tmp_path):
     result = import_device_type(SB7890.replace("SB7890", "SB9999"), "file.yaml")
     offered = Imported(result.toml.replace("orderable = false\n", ""), result.item_id, result.questions)
     with pytest.raises(CatalogError) as caught:
-        overlaid(tmp_path, offered, "switches")
+        overlaid(tmp_path, (offered, "switches"))
     for field in ("depth_m", "power_low_w", "subnet_manager"):
         assert any(field in fault for fault in caught.value.faults)
         assert field in asked(result)

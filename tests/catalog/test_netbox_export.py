@@ -6,11 +6,14 @@ import zipfile
 from collections import Counter
 from functools import cache
 
+import pytest
 import yaml
 
 from sizer.catalog.netbox.device_file import read_device_type
 from sizer.export.netbox import netbox_files, netbox_zip
 from tests.factories.plans import CATALOG, answer, cables, every_design, sheets
+
+pytestmark = pytest.mark.xdist_group("plans")  # one worker lays them out
 
 # netbox/dcim/choices.py of NetBox 4.2.
 INTERFACE_TYPES = {

@@ -15,8 +15,8 @@ from sizer.drawings.workflow import workflow
 from sizer.sizing.result import DesignAnswer
 from tests import factories
 from tests.drawings.test_drawings_plan import asked, assert_sound, assert_texts_stand_apart
-from tests.factories.examples import EXAMPLES, sized
 from tests.factories.examples import catalog as shipped_catalog
+from tests.factories.examples import sized
 
 # Two fours, each fully connected, and one pair between partners: the hybrid cube mesh, written out by hand.
 MESH = {
@@ -40,8 +40,8 @@ def with_gpus(design: DesignAnswer, count: int) -> DesignAnswer:
 
 
 def all_designs() -> dict[str, DesignAnswer]:
-    """Examples, every server of the catalogue, and both ends of the size."""
-    found = {name: sized(name).design for name in EXAMPLES}
+    """Every server of the catalogue, both ends of the size, and two tiers of storage."""
+    found = {"two tiers": sized("driving-two-tiers").design}
     servers = [item.id for item in shipped_catalog().servers.values() if item.role == "gpu"]
     older = [name for name in servers if era_of(shipped_catalog(), shipped_catalog().servers[name]) == "v100"]
     found |= {name: built(name, 2) if name in older else built(name, 2, "powerscale-f710") for name in servers}

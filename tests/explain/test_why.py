@@ -16,6 +16,8 @@ from tests.cases import case_book
 from tests.factories.examples import EXAMPLES, catalog, sized
 from tests.factories.rows import every
 
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
+
 # Inputs have five digits, most formulas are products of a few of them.
 SHOWN = 2e-3
 

@@ -20,6 +20,8 @@ from sizer.export.text import FORMULA_STARTS
 from sizer.physical.roles import NetworkPlane, NetworkRole
 from tests.factories.plans import CATALOG, DESIGNS, answer, cables, every_design, laid_out, sheets
 
+pytestmark = pytest.mark.xdist_group("plans")  # one worker lays them out
+
 # --- cable list
 
 

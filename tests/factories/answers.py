@@ -17,6 +17,7 @@ from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.violations import Violation, ViolationKind
 from sizer.sizing.assumptions import AssumedFact, CableRoute, DefaultTaken, MissingFacts, MissingReadRate
+from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.limits import Limit
@@ -300,6 +301,11 @@ ASSUMPTIONS = (
     AssumedFact(DGX1, Statement("depth_m", 0.866, MLPERF, "", "assumed", "comparable chassis; ask the vendor"), None),
 )
 QUESTIONS = (MissingFacts(DGX1, ("depth_m",)), MissingReadRate(F800))
+
+
+def recommended(req: SizingRequest) -> SizingResult:
+    """The recommended design of a request alone: without other designs, its nearest runs and its scaling curve."""
+    return result(req, best_design(req, CATALOG).design)
 
 
 def result(req: SizingRequest, design: DesignAnswer, **more: Any) -> SizingResult:

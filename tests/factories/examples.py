@@ -1,6 +1,6 @@
 """Answers to the examples, sized once a test process."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,13 @@ WORKLOADS = tuple(sorted(f"workloads/{path.stem}" for path in (ROOT / "examples"
 _EVERY_RUN = ("small-team", "llama-70b-dgx-h100")
 
 
-def most_in(suite: str, values: Iterable[Any]) -> list[Any]:
-    """Parameters of a test: the first and those of two examples in every run, the others in a whole suite."""
+def most_in(suite: str, values: Iterable[Any], every_run: Sequence[str] = _EVERY_RUN) -> list[Any]:
+    """Parameters of a test: the first and those of some examples in every run, the others in a whole suite."""
     mark = getattr(pytest.mark, suite)
     return [
-        value if not place or getattr(value, "stem", value) in _EVERY_RUN else pytest.param(value, marks=mark)
+        value
+        if not place or getattr(value, "stem", value) in every_run
+        else pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=mark)
         for place, value in enumerate(values)
     ]
 

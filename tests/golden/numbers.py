@@ -11,7 +11,7 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,7 @@ def _array(value: np.ndarray[Any, Any], path: str) -> Iterator[tuple[str, object
     yield f"{path}.weighted_sum", float(flat @ np.arange(1, flat.size + 1))
 
 
+@cache
 def stored() -> dict[str, dict[str, str]]:
     """Answer -> its numbers, as the table has them."""
     table: dict[str, dict[str, str]] = {}

@@ -4,6 +4,8 @@ import pytest
 
 from tests.golden.numbers import ANSWERS, answer_numbers, moved, stored
 
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
+
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_no_number_has_moved(name):

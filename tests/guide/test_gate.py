@@ -40,7 +40,7 @@ from sizer.sizing.growth.result import without_money
 from sizer.sizing.result import SizingResult
 from sizer.ui.tiles import tiles
 from sizer.workload.request import SizingRequest
-from tests.factories.examples import EXAMPLES, ROOT, catalog, sized
+from tests.factories.examples import EXAMPLES, ROOT, catalog, most_in, sized
 
 # One published raw test reached 92.4 % of a line (deepops-roce).
 PASSED_SHARE = 0.924
@@ -48,7 +48,7 @@ PASSED_SHARE = 0.924
 _PROBABILITY = re.compile(r"probability[^%.;]*?(\d+)\u202f%|(\d+)\u202f% confidence")
 
 
-@pytest.fixture(scope="module", params=EXAMPLES)
+@pytest.fixture(scope="module", params=most_in("guides", EXAMPLES))
 def result(request: pytest.FixtureRequest) -> SizingResult:
     return sized(request.param)
 

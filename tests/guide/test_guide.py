@@ -197,6 +197,16 @@ def text_of(page: str) -> str:
 
 # A cluster on Ethernet, a cluster with local drives that only validates, and a team that needs no cluster.
 EXAMPLES = ("dgx1-f800-resnet50", "apollo-googlenet-inference", "small-team")
+# Every form of the last one, and the guide of each, whose text is stored; more in `make guides`.
+EVERY_RUN = [*((name, "guide") for name in EXAMPLES), (EXAMPLES[-1], "engineer"), (EXAMPLES[-1], "summary")]
+every_page = pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        (name, form) if (name, form) in EVERY_RUN else pytest.param(name, form, marks=pytest.mark.guides)
+        for name in (*EXAMPLES, "hgx-b200-400gbe", "driving-two-tiers")
+        for form in ("guide", "engineer", "summary")
+    ],
+)
 
 
 @cache
@@ -215,8 +225,7 @@ def test_guide_reads_as_approved(name):
     assert got == path.read_text(encoding="utf-8"), f"read the diff; delete {path.name} and run again to approve it"
 
 
-@pytest.mark.parametrize("form", ["guide", "engineer", "summary"])
-@pytest.mark.parametrize("name", EXAMPLES)
+@every_page
 def test_guide_prints_no_raw_values(name, form):
     text = text_of(page(name, form))
     for raw in ("nan", "None", "inf", "True", "False", "page-cache", "scale-out-nas", "Undefined", "\n| 0 |"):
@@ -224,8 +233,7 @@ def test_guide_prints_no_raw_values(name, form):
     assert "Decimal(" not in text
 
 
-@pytest.mark.parametrize("form", ["guide", "engineer", "summary"])
-@pytest.mark.parametrize("name", EXAMPLES)
+@every_page
 def test_guide_needs_no_other_file(name, form):
     text = page(name, form)
     addresses = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"')\s>]+)""", text)
@@ -233,6 +241,67 @@ def test_guide_needs_no_other_file(name, form):
     ids = re.findall(r'\sid="([^"]+)"', text)
     assert len(ids) == len(set(ids))
     assert {address[1:] for address in addresses if address.startswith("#")} <= set(ids)
+
+
+@every_page
+def test_every_citation_resolves_on_the_sources_page(name, form):
+    html = page(name, form)
+    if form == "summary":
+        return  # one page, without sources
+    start = html.index('id="sources"')
+    rows = re.findall(r'<tr id="source-(\d+)">(.*?)</tr>', html[start:], re.DOTALL)
+    cited = set(re.findall(r'href="#source-(\d+)"', html))
+    assert cited <= {number for number, _ in rows}
+    for number, row in rows:
+        cells = [text_of(cell).strip() for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)]
+        assert cells[0] == f"[{number}]"
+        # Title, publisher and place, each ended by a point.
+        assert cells[1].count(". ") >= 2, cells[1]
+        assert re.search(r"(19|20)\d\d", cells[2]), cells
+        # Grades are for those who know them.
+        assert cells[3:] == [] if form == "guide" else cells[3] in ("A", "B", "C", "D")
+        assert "not recorded" not in cells[1]
+        assert not cells[1].startswith("Assumption")
+
+
+# Each paraphrase with the word of the field that stands in its place. Words that have a plain meaning, too ("made of",
+# "left", "in time"), are listed with what makes them the paraphrase.
+PARAPHRASES = {
+    r"limits? now|sets? the pace": "bottleneck",
+    r"lies \d[\d.]* times (?:higher|above)": "headroom",
+    r"\bbusy\b|\bused up\b": "utilization; capacity exhausted in year n",
+    r"taken for granted|takes? for granted|facts behind it": "assumption",
+    r"\bhow sure\b": "sizing confidence",
+    r"a rate that lies between|rate lies between": "expected rate (90 % interval a to b)",
+    r"\bbears? (?:a|the|no) loss|keeps? its targets without": "tolerates the loss of one server; N+1",
+    r"\bhangs? (?:on|together)\b|\bone inlet\b": "single-corded; connected",
+    r"1:1 where down is up|where down is up": "non-blocking; oversubscription",
+    r"way of a sample": "data path",
+    r"unit of the design": "building block",
+    r"\bbeside\b": "compared with",
+    r"what is left of|left of sizes": "remaining capacity",
+    r"\banew\b": "resize; re-run",
+    r"\bpatience\b|\bstart in time\b": "queue wait",
+    r"\bis by others\b|\bare by others\b": "provided by others",
+    r"the request leaves (?:it|them) out": "excluded by the request",
+    r"to be asked\b|open prices?\b": "needs a quote",
+    r"\bdoubts?\b|to be aware of": "cautions",
+    r"what must be reached": "target",
+    r"validation inference": "batch inference on a test set",
+    r"ranks nobody|sent home|everybody|nobody": "no personification",
+}
+
+
+@every_page
+def test_no_paraphrase_of_a_word_of_the_field(name, form):
+    text = text_of(page(name, form))
+    found = {
+        line.strip()[:160]: f"say: {word}"
+        for pattern, word in PARAPHRASES.items()
+        for line in text.splitlines()
+        if re.search(pattern, line, re.IGNORECASE)
+    }
+    assert found == {}
 
 
 def test_guide_of_a_hostile_customer_shows_the_text():

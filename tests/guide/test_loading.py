@@ -6,7 +6,6 @@ import time
 import pytest
 
 from sizer.base.errors import ReportError
-from sizer.guide.pdf.packaged import PackagedOnly
 from sizer.guide.pdf.progress import DelayedProgress, reported_steps
 from sizer.guide.pdf.typeset import page_pdf
 from tests.guide.engine import needs_engine
@@ -40,11 +39,13 @@ REFUSED = [
 @pytest.mark.parametrize("url", REFUSED)
 def test_nothing_is_fetched_but_shipped_fonts_and_pictures_inside_the_page(url):
     needs_engine()
+    from weasyprint.urls import url_join
+
+    from sizer.guide.pdf.packaged import PackagedOnly
+
     with pytest.raises(ValueError, match="the guide may not load"):
         PackagedOnly().fetch(url)
     # Joined with the address of the page, as WeasyPrint does for relative ones.
-    from weasyprint.urls import url_join
-
     with pytest.raises(ValueError, match="the guide may not load"):
         PackagedOnly().fetch(url_join("asset:", url, allow_relative=True, context=""))
 

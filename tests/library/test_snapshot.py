@@ -20,6 +20,8 @@ from sizer.workload.request import SizingRequest
 from tests.factories.examples import EXAMPLES, ROOT, catalog, sized
 from tests.library.samples import at
 
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
+
 NINE = "dgx1-f800-resnet50"
 DIGEST = stored_calibration().digest
 

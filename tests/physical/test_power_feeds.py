@@ -1,7 +1,8 @@
 """Feeds of devices of which no source gives the power inlets."""
 
-from sizer import SizingRequest, size
+from sizer import SizingRequest
 from sizer.physical.notes import PlanNoteKind
+from sizer.sizing.best_design import best_design
 from tests.factories.examples import catalog
 
 
@@ -13,7 +14,7 @@ def test_a_device_without_known_inlets_loads_both_feeds_with_its_full_draw():
     """
     work = {"dnn": "resnet50", "dataset": "imagenet", "target": {"gpus_busy": 16}}
     only = {"servers": ["dgx-1"], "storage": ["netapp-a800"], "fabrics": ["100gbe"]}
-    plan = size(SizingRequest.from_dict({"workload": [work], "platforms": only}), catalog()).design.plan
+    plan = best_design(SizingRequest.from_dict({"workload": [work], "platforms": only}), catalog()).design.plan
     assert catalog().storage["netapp-a800"].power_inlets is None
     (rack,) = plan.racks
     assert {feed.side: feed.alone_w for feed in rack.feeds} == {"A": 11_168, "B": 11_018}

@@ -4,6 +4,7 @@ import pytest
 
 from sizer.present.text.design_size import binding_text, required_rate_text
 from sizer.present.text.verdict import reason_texts, verdict_text
+from sizer.sizing.best_design import best_design
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests.factories import examples
@@ -42,7 +43,7 @@ def test_servers_at_the_expected_rate_are_those_of_a_sizing_at_even_odds() -> No
     A division by the rate of one server may miss it; a sizing at a confidence of 50 % is the count to print.
     """
     asked = examples.sized("llama-70b-dgx-h100")
-    even = size(asked.request.model_copy(update={"confidence": 0.5}), examples.catalog()).design
+    even = best_design(asked.request.model_copy(update={"confidence": 0.5}), examples.catalog()).design
     (answer,) = asked.design.workloads
     assert answer.servers_at_even_odds == even.n_servers
     assert f"At the expected rate {even.n_servers} servers" in " ".join(reason_texts(asked))

@@ -1,6 +1,7 @@
 """Laws of the building plan over random designs of today's systems, 1 to 2,048 servers."""
 
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -21,19 +22,27 @@ CATALOG = shipped_catalog()
 GENERATIONS = ("ampere", "hopper", "blackwell", "cdna3", "cdna4")
 ASKED = {"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]}
 FABRICS = [[], ["400gbe"], ["800gbe"], ["200gbe"], ["xdr"]]
-PLATFORMS = []
-for names in FABRICS:
-    for spares in ([], ["switch"]):
-        asked = {
-            **ASKED,
-            "platforms": {"generations": list(GENERATIONS), "fabrics": names},
-            "resilience": {"keeps_targets_without": spares},
-        }
-        PLATFORMS += platforms(CATALOG, SizingRequest.from_dict(asked))
-        if names and names != ["xdr"]:
-            converged = {**asked, "fabric": {"converged": True}}
-            PLATFORMS += platforms(CATALOG, SizingRequest.from_dict(converged))
-numbers = st.integers(0, len(PLATFORMS) - 1)
+numbers = st.integers(0, 100_000)
+
+
+@cache
+def all_platforms():
+    """Those of every fabric, with and without spare switches, apart and converged."""
+    found = []
+    for names in FABRICS:
+        for spares in ([], ["switch"]):
+            asked = {
+                **ASKED,
+                "platforms": {"generations": list(GENERATIONS), "fabrics": names},
+                "resilience": {"keeps_targets_without": spares},
+            }
+            found += platforms(CATALOG, SizingRequest.from_dict(asked))
+            if names and names != ["xdr"]:
+                converged = {**asked, "fabric": {"converged": True}}
+                found += platforms(CATALOG, SizingRequest.from_dict(converged))
+    return found
+
+
 # Mostly small, some around full scalable units and the ends of two levels, up to 2,048.
 servers = st.one_of(
     st.integers(1, 40),
@@ -53,7 +62,7 @@ OUT_OF_PLAN = -1
 
 
 def planned(number, n, m, fabric):
-    platform = PLATFORMS[number]
+    platform = all_platforms()[number % len(all_platforms())]
     more = {"catalog": CATALOG, "fabric": fabric, "limits": Limits(rack_power_w=60e3)}
     counted = quantities(platform, [n], [m], **more)
     assume(not counted.violations)
@@ -208,7 +217,7 @@ def two_ports_end_on_two_leaves(plan):
 def test_counts_of_many_sizes_are_those_of_one(n):
     """Arrays over sizes give the numbers that each size gives alone."""
     fabric = Fabric(subnet_manager="ufm")
-    for platform in PLATFORMS[:: max(len(PLATFORMS) // 12, 1)]:
+    for platform in all_platforms()[:: max(len(all_platforms()) // 12, 1)]:
         sizes = np.array([1, 2, n, 2 * n + 1, 300])
         together = quantities(platform, sizes, np.full(5, 4), catalog=CATALOG, fabric=fabric)
         alone = quantities(platform, [n], [4], catalog=CATALOG, fabric=fabric)

@@ -1,6 +1,7 @@
 """Laws of racks, feeds and cooling over random designs of today's systems: DGX, HGX, PCIe servers, NVL72 racks."""
 
 from collections import Counter, defaultdict
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -26,16 +27,14 @@ SITES = [
 ]
 
 
-def platforms_of(site):
+@cache
+def platforms_of(number):
     asked = {
         "workload": [{"dnn": "llama-3-70b", "tokens": 1e10, "target": {"gpus_busy": 8}}],
         "platforms": {"servers": SERVERS},
-        "site": site,
+        "site": SITES[number],
     }
     return platforms(CATALOG, SizingRequest.from_dict(asked))
-
-
-PLATFORMS = [platforms_of(site) for site in SITES]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
@@ -48,7 +47,7 @@ PLATFORMS = [platforms_of(site) for site in SITES]
     spare=st.sampled_from([0, 0, 0, 2]),
 )
 def test_designs_of_today_keep_the_laws(site, number, n, units, rack_power_w, spare):
-    platform = PLATFORMS[site][number % len(PLATFORMS[site])]
+    platform = platforms_of(site)[number % len(platforms_of(site))]
     more = {
         "catalog": CATALOG, "limits": Limits(rack_power_w=rack_power_w), "fabric": Fabric(spare_servers=spare)
     }  # fmt: skip

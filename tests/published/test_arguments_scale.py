@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from sizer import Estimate, SizingRequest, project, scale_comparison, size
+from sizer import Estimate, SizingRequest, project, scale_comparison
 from sizer.catalog.loader import shipped_catalog
 from sizer.questions.scale.analysis import EqualGpuComparison
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from tests.factories.answers import recommended
 
 CATALOG = shipped_catalog()
 CHIEF = "tf-cnn-benchmarks-ngc18.09"
@@ -42,12 +43,12 @@ def request(
 
 def efficiencies(asked: SizingRequest, n_gpus: list[int]) -> list[Estimate]:
     """Scaling efficiency of the first workload from one number of GPUs to the next."""
-    comparison = scale_comparison(EvaluatedDesign(size(asked, CATALOG), CATALOG), n_gpus=n_gpus)
+    comparison = scale_comparison(EvaluatedDesign(recommended(asked), CATALOG), n_gpus=n_gpus)
     return [step.efficiency[0] for step in comparison.scaling_steps]
 
 
 def same_gpus(asked: SizingRequest, n_gpus: int) -> EqualGpuComparison:
-    return scale_comparison(EvaluatedDesign(size(asked, CATALOG), CATALOG), n_gpus=n_gpus).comparisons[0]
+    return scale_comparison(EvaluatedDesign(recommended(asked), CATALOG), n_gpus=n_gpus).comparisons[0]
 
 
 def holds(interval: Estimate, published: float) -> bool:
@@ -165,7 +166,7 @@ def test_one_port_for_eight_gpus_costs(
 ) -> None:
     """dlperf, ResNet-50 v1.5 tables: the share of its rate that a GPU keeps when the servers double."""
     asked = request("apollo-6500", stack, batch, precision)  # one EDR port for eight GPUs
-    kept = scale_comparison(EvaluatedDesign(size(asked, CATALOG), CATALOG), n_gpus=[8, 16, 32]).scaling_steps
+    kept = scale_comparison(EvaluatedDesign(recommended(asked), CATALOG), n_gpus=[8, 16, 32]).scaling_steps
     shares = [many / (2 * few) for few, many in pairwise(published)]
     for step, share, does in zip(kept, shares, agrees, strict=True):
         assert float(step.efficiency[0].value) == pytest.approx(share, abs=0.04)
@@ -177,7 +178,7 @@ def test_with_mixed_precision_the_port_costs_more_than_with_fp32() -> None:
     stack = "mxnet-ngc20.03-dali"
     kept = [
         scale_comparison(
-            EvaluatedDesign(size(request("apollo-6500", stack, batch, precision), CATALOG), CATALOG), n_gpus=[8, 16]
+            EvaluatedDesign(recommended(request("apollo-6500", stack, batch, precision)), CATALOG), n_gpus=[8, 16]
         )
         .scaling_steps[0]
         .efficiency[0]

@@ -18,6 +18,7 @@ from sizer.questions.verdict.claim import Claim
 from sizer.sizing.design.cluster_need import consumption, first_read_s, smallest_link
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
+from tests.factories.answers import recommended
 from tests.factories.examples import catalog, sized
 
 IMAGENET = 148e9  # bytes, as the Isilon paper states the set
@@ -64,7 +65,7 @@ def one_server(stack: str, server: str, batch: int) -> float:
     asked = resnet50(stack=stack, batch_per_gpu=batch, cache="none", target={"gpus_busy": 4 if "c41" in server else 8})
     data = asked.model_dump(exclude_none=True)
     data["platforms"] = {"servers": [server], "storage": ["isilon-f800"]}
-    found = EvaluatedDesign(size(SizingRequest.from_dict(data), catalog()), catalog()).workloads[0]
+    found = EvaluatedDesign(recommended(SizingRequest.from_dict(data)), catalog()).workloads[0]
     assert found is not None
     return consumption(found).later_bytes_per_s
 
@@ -162,7 +163,7 @@ def test_the_small_set_vanishes_in_the_memory_of_a_dgx1() -> None:
     work = asked.workload[0].model_copy(update={"dataset_bytes": IMAGENET})
     found = {
         one.key: one
-        for one in claims(EvaluatedDesign(size(asked.model_copy(update={"workload": (work,)}), catalog()), catalog()))
+        for one in claims(EvaluatedDesign(recommended(asked.model_copy(update={"workload": (work,)})), catalog()))
     }
     assert found["fits-memory"].holds
     assert found["storage-idles"].value == 0

@@ -13,6 +13,7 @@ import pytest
 from sizer import SizingRequest, project, size
 from sizer.base.resources import data_dir
 from sizer.catalog.loader import shipped_catalog
+from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import DataInMemory, NoClusterFileSystem
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
@@ -96,7 +97,7 @@ def test_waiting_for_isilon_is_not_reproduced_but_lies_inside_the_interval(
 @pytest.mark.parametrize("name", ["dgx1-f800-resnet50", "dgx1-f800-inception-v4"])
 def test_the_published_cluster_is_enough(name: str) -> None:
     """9 DGX-1 with 8 F800 nodes reached the target: the recommendation needs no more."""
-    design = size(request(name), CATALOG).design
+    design = best_design(request(name), CATALOG).design
     assert all(answer.target_check is CheckResult.MET for answer in design.workloads)
     assert design.n_servers <= 9
     assert design.storage_nodes <= 8

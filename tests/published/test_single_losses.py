@@ -2,7 +2,7 @@
 
 import pytest
 
-from sizer import SizingRequest, failure_cases, size
+from sizer import SizingRequest, failure_cases
 from sizer.base.resources import data_dir
 from sizer.catalog.loader import shipped_catalog
 from sizer.perf.storage import read_capacity
@@ -10,6 +10,7 @@ from sizer.physical.losses import Losses, on_one_side
 from sizer.questions.failures.scenarios import FeedLost, NodeLost
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.stages.storage_rates import node_rates
+from tests.factories.answers import recommended
 
 CATALOG = shipped_catalog()
 
@@ -18,7 +19,7 @@ def sized(name, *losses, **platforms):
     data = SizingRequest.from_file(data_dir("examples") / f"{name}.toml").model_dump(exclude_none=True)
     data["resilience"] = {"keeps_targets_without": list(losses)}
     data["platforms"] = {**data.get("platforms", {}), **platforms}
-    return size(SizingRequest.from_dict(data), CATALOG)
+    return recommended(SizingRequest.from_dict(data))
 
 
 def cases(result):
@@ -43,7 +44,7 @@ def test_eight_wekaio_servers_have_that_room():
     """The same source: eight hosts. One lost leaves seven, of at least six."""
     data = SizingRequest.from_file(data_dir("examples") / "apollo-weka-resnet50.toml").model_dump(exclude_none=True)
     data["workload"][0].update({"dataset_bytes": 150e12})
-    eight = size(SizingRequest.from_dict(data), CATALOG)
+    eight = recommended(SizingRequest.from_dict(data))
     assert eight.design.storage_nodes >= 7
     lost = cases(eight)["storage-node"].effect
     assert isinstance(lost, NodeLost)

@@ -9,6 +9,7 @@ from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.project import project
 from sizer.workload.request import SizingRequest
 from tests.factories import examples
+from tests.factories.examples import most_in
 
 # "Good" storage of the pod needs less; twelve appliances of eight 200 Gbit/s ports are the 96 storage ports of table 8.
 STORAGE = {"storage": "ai400x2", "storage_nodes": 12}
@@ -52,7 +53,7 @@ def four_units():
 
 @pytest.mark.parametrize(
     ("nodes", "leaves", "spines", "to_nodes_and_ufm", "between"),
-    [(31, 8, 4, 252, 256), (63, 16, 8, 508, 512), (95, 24, 16, 764, 768), (127, 32, 16, 1020, 1024)],
+    most_in("laws", [(31, 8, 4, 252, 256), (63, 16, 8, 508, 512), (95, 24, 16, 764, 768), (127, 32, 16, 1020, 1024)]),
 )
 def test_compute_fabric_with_ufm(nodes, leaves, spines, to_nodes_and_ufm, between):
     """Table 4, all rows."""
@@ -63,7 +64,9 @@ def test_compute_fabric_with_ufm(nodes, leaves, spines, to_nodes_and_ufm, betwee
 
 @pytest.mark.parametrize(
     ("nodes", "leaves", "spines", "cores"),
-    [(128, 32, 16, 0), (256, 64, 32, 0), (512, 128, 128, 64), (1024, 256, 256, 128), (2048, 512, 512, 256)],
+    most_in(
+        "laws", [(512, 128, 128, 64), (128, 32, 16, 0), (256, 64, 32, 0), (1024, 256, 256, 128), (2048, 512, 512, 256)]
+    ),
 )
 def test_larger_pods(nodes, leaves, spines, cores):
     """Table 3, all rows: no port is left for appliances, so the subnet manager runs in a switch."""
@@ -73,7 +76,9 @@ def test_larger_pods(nodes, leaves, spines, cores):
     assert sum(run.run.a_device.size for run in design.plan.cables if run.run.role is Role.COMPUTE_CABLE) == links
 
 
-@pytest.mark.parametrize(("nodes", "leaves", "spines"), [(72, 8, 4), (144, 16, 8), (288, 32, 18), (576, 64, 36)])
+@pytest.mark.parametrize(
+    ("nodes", "leaves", "spines"), most_in("laws", [(72, 8, 4), (144, 16, 8), (288, 32, 18), (576, 64, 36)])
+)
 def test_b300_units_on_xdr(nodes, leaves, spines):
     """DGX B300 SuperPOD with Quantum-X800 (RA-11339-001), table 3."""
     design = pod(nodes, "dgx-b300", "xdr", managers=False, storage="ai400x2-turbo", storage_nodes=1)

@@ -31,7 +31,7 @@ def asked(target, server, storage, losses, fabric=None, **more):
 
 
 def sized(*args, **more):
-    return size(asked(*args, **more), CATALOG).design
+    return best_design(asked(*args, **more), CATALOG).design
 
 
 def counts(design):
@@ -164,7 +164,7 @@ def test_more_losses_never_give_a_smaller_design(request_):
     for n in range(len(losses) + 1):
         fewer = request_.model_dump(exclude_none=True)
         fewer["resilience"] = {"keeps_targets_without": losses[:n]}
-        now = counts(size(SizingRequest.from_dict(fewer), CATALOG).design)
+        now = counts(best_design(SizingRequest.from_dict(fewer), CATALOG).design)
         assert now >= before
         before = now
 
@@ -227,7 +227,7 @@ def test_a_team_starts_its_jobs_in_time_on_what_is_left():
 
 @pytest.mark.parametrize("request_", CASES, ids=range(len(CASES)))
 def test_the_light_search_counts_the_same_servers(request_):
-    design = size(request_, CATALOG).design
+    design = best_design(request_, CATALOG).design
     works = resolve(request_, CATALOG, stored_calibration().measured)
     assert fewest_servers(request_, works, design.platform, 64, CATALOG, stored_calibration()) == design.n_servers
 

@@ -7,8 +7,8 @@ from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, first_r
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
+from tests.factories.answers import recommended
 from tests.factories.examples import catalog, sized
 
 
@@ -52,7 +52,7 @@ def test_more_gpus_bring_what_the_larger_design_brings(few: int, many: int) -> N
     }  # fmt: skip
     platforms = {"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}
     request = SizingRequest.from_dict({"workload": [work], "platforms": platforms})
-    model = EvaluatedDesign(size(request, catalog()), catalog()).workloads[0]
+    model = EvaluatedDesign(recommended(request), catalog()).workloads[0]
     assert model is not None
     found = times_the_gpus(model, few, many)
     small, large = (

@@ -6,12 +6,12 @@ import pytest
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
+from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult, FactKind
 from sizer.sizing.project import project
 from sizer.sizing.recommend import search
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking
-from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 
 
@@ -70,7 +70,7 @@ def test_stated_values_end_the_condition() -> None:
     open_ = SizingRequest.from_dict({"workload": [work], "platforms": chosen})
     stated = {"storage": "hnas", "node_read_bytes_per_s": "1.2 GB/s", "usable_bytes": "2 PB"}
     told = SizingRequest.from_dict({"workload": [work], "platforms": chosen, "stated_storage": [stated]})
-    before, after = (size(request, shipped_catalog()).design for request in (open_, told))
+    before, after = (best_design(request, shipped_catalog()).design for request in (open_, told))
     assert {fact.kind for fact in before.conditional_on} == {FactKind.READ_RATE, FactKind.USABLE_CAPACITY}
     assert (before.probability, before.target_check) == (None, CheckResult.OPEN)
     assert (after.conditional_on, after.target_check) == ((), CheckResult.MET)
@@ -85,7 +85,7 @@ def test_more_data_than_a_vendor_publishes_do_not_fit() -> None:
         {"workload": [work], "platforms": {"generations": ["volta"], "storage": ["hnas", "hnas-4100"]}}
     )
     with pytest.raises(InfeasibleError, match="capacity"):
-        size(request, shipped_catalog())
+        best_design(request, shipped_catalog())
 
 
 def test_an_array_of_disks_does_not_read_at_line_rate() -> None:

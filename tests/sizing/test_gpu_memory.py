@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sizer import SizingRequest, project, size
+from sizer import SizingRequest, project
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.sizing.best_design import best_design
@@ -40,7 +40,7 @@ def resolved_work(asked: SizingRequest) -> ResolvedWorkload:
 
 def designed(asked: SizingRequest) -> DesignAnswer:
     """The design of a request."""
-    return size(asked, catalog()).design
+    return best_design(asked, catalog()).design
 
 
 @pytest.mark.parametrize(

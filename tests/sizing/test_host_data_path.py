@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from sizer import Catalog, SizingRequest, project, size
+from sizer import Catalog, SizingRequest, project
+from sizer.sizing.best_design import best_design
 from sizer.sizing.result import Stage, WorkloadAnswer
 
 
@@ -87,7 +88,7 @@ def test_a_night_of_photos_takes_several_servers(catalog):
         "dataset": {"n_samples": 50e6, "sample_bytes": 400e3, "format": "raw files"},
         "target": {"samples_per_s": 20_000},
     }
-    design = size(
+    design = best_design(
         SizingRequest.from_dict({"workload": [work], "platforms": {"generations": ["volta"]}}), catalog
     ).design
     assert 3 <= design.n_servers <= 16

@@ -16,6 +16,7 @@ from sizer.bom.unit_prices import UnitPrices
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import with_prices
 from sizer.catalog.price_books import Price
+from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.reasons import RunnerUpKind
 from sizer.sizing.recommend import search
@@ -128,7 +129,7 @@ def test_a_dear_kilowatt_hour_turns_the_order() -> None:
 
     def servers(price: float) -> str:
         asked = {"years": 10, "electricity_per_kwh": price, "support_percent": 0}
-        return size(request(["dgx-1", "dgx-2"], asked, target={"gpus_busy": 16}), book).design.platform.server.id
+        return best_design(request(["dgx-1", "dgx-2"], asked, target={"gpus_busy": 16}), book).design.platform.server.id
 
     assert servers(0.01) == "dgx-2"
     assert servers(3.0) == "dgx-1"
@@ -166,5 +167,5 @@ def test_a_customer_is_not_told_what_bands_give() -> None:
 
 def test_money_of_two_currencies_is_never_added() -> None:
     with pytest.raises(RequestError, match="not every allowed server and storage system has a price in EUR"):
-        size(request(["dgx-1"], currency="EUR"), catalog())
-    assert size(request(["dgx-1"], currency="EUR", rank_by="cost"), catalog()).design.ownership is None
+        best_design(request(["dgx-1"], currency="EUR"), catalog())
+    assert best_design(request(["dgx-1"], currency="EUR", rank_by="cost"), catalog()).design.ownership is None

@@ -101,7 +101,7 @@ def test_names_of_vendors_are_words_of_theirs() -> None:
     assert not is_of_vendor("any", "any")
     assert {"Dell EMC", "HPE", "NVIDIA", "WekaIO"} <= set(vendors_of(catalog()))
     with pytest.raises(RequestError, match=r"prefer_vendors names 'Fujitsu'.*known: .*HPE"):
-        size(request(["Fujitsu"]), catalog())
+        best_design(request(["Fujitsu"]), catalog())
 
 
 def test_local_drives_count_as_their_server_does() -> None:

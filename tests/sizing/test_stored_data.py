@@ -4,14 +4,16 @@ from typing import Any
 
 import pytest
 
-from sizer import SizingRequest, size
+from sizer import SizingRequest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.questions.what_if.input_grid import fixed_design_rates
 from sizer.questions.what_if.varied_input import DATASET_SIZE
+from sizer.sizing.best_design import best_design
 from sizer.sizing.constraints.stored_data import data_sets, needed_with_bytes, storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.resolve import resolve
+from tests.factories.answers import recommended
 
 CATALOG = shipped_catalog()
 
@@ -104,7 +106,7 @@ def test_the_search_buys_storage_for_two_sets_together():
     """
     first = {"dataset": "imagenet", "dataset_bytes": "600 TB"}
     second = {"dataset": "coco", "dataset_bytes": "600 TB"}
-    alone, both = (size(request(*works, **ON_F800), CATALOG).design for works in ((first,), (first, second)))
+    alone, both = (best_design(request(*works, **ON_F800), CATALOG).design for works in ((first,), (first, second)))
     assert (alone.storage_nodes, both.storage_nodes) == (4, 8)
     assert both.usable_bytes >= 1200e12
 
@@ -113,7 +115,7 @@ def test_the_search_buys_storage_for_snapshots_and_reserve():
     """60 TB fit 90 % of a chassis of 72 TB; with 20 % snapshots and 50 % reserve 102 TB do not fit that drive."""
     work = {"dataset_bytes": "60 TB"}
     plain, kept = (
-        size(request(work, **ON_F800, data=care), CATALOG).design
+        best_design(request(work, **ON_F800, data=care), CATALOG).design
         for care in ({}, {"snapshot_share": 0.2, "reserve_share": 0.5})
     )
     assert plain.usable_bytes == pytest.approx(72e12)
@@ -123,7 +125,7 @@ def test_the_search_buys_storage_for_snapshots_and_reserve():
 def test_a_data_set_that_varies_is_judged_by_the_same_account():
     """One chassis of 144 TB: at 50 % reserve, 96 TB of data is the most that fits."""
     asked = request({"dataset_bytes": "90 TB"}, **ON_F800, data={"reserve_share": 0.5})
-    result = size(asked, CATALOG)
+    result = recommended(asked)
     model = EvaluatedDesign(result, CATALOG).workloads[0]
     usable = result.design.usable_bytes
     assert usable == pytest.approx(144e12)

@@ -89,7 +89,7 @@ def test_failures_and_acceptance_tests_know_the_standby(pair: tuple[SizingResult
 def test_a_second_head_node_does_not_hold_the_files_of_the_first() -> None:
     assert best_design(request(4_000, "head-node-nfs"), CATALOG).design.n_servers == 1
     with pytest.raises(InfeasibleError, match="second head node"):
-        size(request(4_000, "head-node-nfs", "head-node"), CATALOG)
+        best_design(request(4_000, "head-node-nfs", "head-node"), CATALOG)
 
 
 def test_one_server_without_a_head_node_stays_as_it_is() -> None:

@@ -147,6 +147,7 @@ def test_every_example_is_in_the_readme() -> None:
         assert path.name in README
 
 
+@pytest.mark.xdist_group("examples")  # one worker sizes all of them
 def test_figures_of_sized_examples_are_those_of_their_answers() -> None:
     """Rates have three digits; a row that states one for a GPU means the rate of the design divided by its GPUs."""
     rows = dict(re.findall(r"^\| \[`([\w-]+)\.toml`\]\S* \| (.*) \|$", README, flags=re.M))

@@ -14,6 +14,7 @@ from sizer.questions.data.analysis import DataPlan, StorageQuestion, data_plan
 from sizer.questions.data.ingest import IngestLinkRole
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
+from tests.factories.answers import recommended
 
 CATALOG = shipped_catalog()
 WORK = {"dnn": "resnet50", "stack": "mxnet-ngc19.05-dali", "dataset": "imagenet-tfrecord", "target": {"gpus_busy": 16}}
@@ -21,7 +22,7 @@ WORK = {"dnn": "resnet50", "stack": "mxnet-ngc19.05-dali", "dataset": "imagenet-
 
 def sized(platforms: dict[str, Any], data: dict[str, Any] | None = None, *works: dict[str, Any]) -> SizingResult:
     request = {"workload": list(works) or [WORK], "confidence": 0.5, "platforms": platforms, "data": data or {}}
-    return size(SizingRequest.from_dict(request), CATALOG)
+    return recommended(SizingRequest.from_dict(request))
 
 
 def plan(platforms: dict[str, Any], data: dict[str, Any] | None = None, *works: dict[str, Any]) -> DataPlan:

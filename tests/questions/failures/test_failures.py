@@ -14,10 +14,10 @@ from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
 from sizer.questions.failures.scenarios import CapacityReduced, FeedLost, JobsRestart
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
 from tests.factories import examples
+from tests.factories.answers import recommended
 from tests.factories.plans import CATALOG, DESIGNS, answer, asked, laid_out
 
 RESNET = examples.sized("dgx1-f800-resnet50")
@@ -217,14 +217,14 @@ def test_without_memory_and_way_to_the_storage_a_job_stops():
 
 
 def test_a_spare_gpu_in_the_server_takes_over():
-    result = size(SizingRequest.from_dict(asked(4, "dgx-1", "dgx1-ssd", platforms={"gpus_per_server": 4})), CATALOG)
+    result = recommended(SizingRequest.from_dict(asked(4, "dgx-1", "dgx1-ssd", platforms={"gpus_per_server": 4})))
     found = cases(result)
     assert found["gpu"].share == (1.0,)
     assert found["gpu"].effect == JobsRestart("another GPU", 1, has_training=True)
 
 
 def test_the_head_node_stops_jobs_only_where_it_serves_the_files():
-    result = size(SizingRequest.from_dict(asked(8, "c4140", "head-node-nfs", platforms={"fabrics": ["edr"]})), CATALOG)
+    result = recommended(SizingRequest.from_dict(asked(8, "c4140", "head-node-nfs", platforms={"fabrics": ["edr"]})))
     head = cases(result)["head"]
     assert isinstance(head.effect, CapacityReduced)
     assert (head.effect.remaining.reaches_storage, head.effect.is_cached) == (False, True)

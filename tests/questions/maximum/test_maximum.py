@@ -197,14 +197,14 @@ def test_what_has_no_answer_is_refused_with_a_sentence(change: dict[str, Any], w
 
 def test_a_budget_that_buys_nothing_names_the_least_cost():
     with pytest.raises(InfeasibleError) as none:
-        size(asked(MAXIMUM, budget=100_000), catalog())
+        best_design(asked(MAXIMUM, budget=100_000), catalog())
     assert "150" in str(none.value)  # 149,000 and what costs a few hundred
 
 
 def test_a_budget_without_prices_in_its_currency_is_refused():
     request = asked(MAXIMUM, budget=500_000).model_copy(update={"currency": "EUR"})
     with pytest.raises(RequestError) as refused:
-        size(request, shipped_catalog())
+        best_design(request, shipped_catalog())
     assert "EUR" in str(refused.value)
 
 

@@ -15,6 +15,7 @@ from sizer.questions.ownership.analysis import OwnershipAnswer, _runs, ownership
 from sizer.questions.ownership.export import ownership_content
 from sizer.questions.ownership.tables import runs_table
 from sizer.questions.ownership.text import finding
+from sizer.sizing.best_design import best_design
 from sizer.workload.sentence.reader import read_sentence
 from tests.bom.test_ownership import owned
 from tests.bom.test_rental import line
@@ -81,4 +82,4 @@ def test_other_networks_have_no_tokens():
     with pytest.raises(
         RequestError, match=r"ownership\.cost_per_million_tokens = 1: no workload trains a language model"
     ):
-        size(asked, catalog())
+        best_design(asked, catalog())

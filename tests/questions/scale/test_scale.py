@@ -12,11 +12,13 @@ from sizer.questions.scale.analysis import MAX_GPUS, ArrangementPair, scale_comp
 from sizer.questions.scale.arrangements import ExclusionReason, arrangements, is_same_host
 from sizer.questions.scale.comparison_text import difference, rate_comparison_text, storage_text
 from sizer.questions.scale.tables import short_table
+from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.project import project
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
+from tests.factories.answers import recommended
 from tests.factories.examples import catalog, sized
 
 QUESTION = SizingRequest.from_file("examples/questions/scale-up-or-out.toml")
@@ -60,7 +62,7 @@ def test_every_arrangement_has_the_same_gpus(found):
 
 def test_one_server_two_and_four():
     """The published test: 1 x 8, 2 x 4 and 4 x 2 GPUs."""
-    same = scale_comparison(EvaluatedDesign(size(asked(), catalog()), catalog()), n_gpus=8).comparisons[0]
+    same = scale_comparison(EvaluatedDesign(recommended(asked()), catalog()), n_gpus=8).comparisons[0]
     own = [way.arrangement for way in same.designs if way.arrangement.kind != "other"]
     assert [(one.n_servers, one.gpus_used) for one in own] == [(1, 8), (2, 4), (4, 2)]
     assert [one.is_full for one in own] == [True, False, False]
@@ -69,7 +71,7 @@ def test_one_server_two_and_four():
 
 def test_default_is_what_the_design_uses(result):
     assert [same.n_gpus for same in scale_comparison(EvaluatedDesign(result, catalog())).comparisons] == [32]
-    used = size(asked(platforms={"gpus_per_server": 6}, n_gpus=12), catalog())
+    used = recommended(asked(platforms={"gpus_per_server": 6}, n_gpus=12))
     same = scale_comparison(EvaluatedDesign(used, catalog())).comparisons[0]
     assert (same.n_gpus, same.first.arrangement.gpus_used, same.first.design) == (12, 6, used.design)
 
@@ -98,7 +100,7 @@ def test_servers_that_are_not_filled_are_named_with_the_reason(found):
 )
 def test_what_is_left_out(platforms, name, reason):
     request = asked(platforms=platforms, work={"dataset_bytes": "100 GB"})
-    _, left = arrangements(request, size(request, catalog()).design, 8, catalog())
+    _, left = arrangements(request, best_design(request, catalog()).design, 8, catalog())
     assert {one.name: one.reason for one in left}[name] == reason
 
 
@@ -163,7 +165,7 @@ def test_first_arrangement_of_the_designs_size_is_the_design_itself(result, foun
 
 def test_a_server_with_one_gpu_exchanges_nothing():
     request = asked(n_gpus=1, platforms={"gpus_per_server": 1})
-    split = scale_comparison(EvaluatedDesign(size(request, catalog()), catalog())).comparisons[0].first.runs[0].step
+    split = scale_comparison(EvaluatedDesign(recommended(request), catalog())).comparisons[0].first.runs[0].step
     assert (split.exchange_s, split.exposed_s, split.waiting_s) == (0, 0, 0)
 
 
@@ -228,7 +230,7 @@ def test_validation_alone_exchanges_no_gradients():
 def test_more_servers_for_the_same_gpus_never_use_fewer_ports(server):
     # 16 servers fill one switch of any kind, 32 DGX-1 with four ports each need a fat tree.
     for same in scale_comparison(
-        EvaluatedDesign(size(asked((server,)), catalog()), catalog()), n_gpus=[8, 24, 64]
+        EvaluatedDesign(recommended(asked((server,))), catalog()), n_gpus=[8, 24, 64]
     ).comparisons:
         ports = [way.n_ports for way in same.designs if way.arrangement.kind != "other"]
         assert ports == sorted(ports)

@@ -16,9 +16,9 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.limits import Limit
 from sizer.sizing.project import project
 from sizer.sizing.servers_needed import fewest_servers
-from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
+from tests.factories.answers import recommended
 from tests.factories.examples import catalog
 
 NOTEBOOK = {"name": "Notebook", "gpus": 1, "jobs_a_day": 12, "duration_s": "3 h"}
@@ -51,7 +51,7 @@ TRAINING = {"name": "Training", "gpus": 2, "jobs_a_day": 6, "workload": "ResNet-
 
 @cache
 def sized():
-    return size(request(TRAINING, NOTEBOOK), catalog())
+    return recommended(request(TRAINING, NOTEBOOK))
 
 
 @cache
@@ -70,7 +70,7 @@ def answer() -> TeamAnswer:
 
 def test_without_a_team_there_is_no_answer():
     asked = request(TRAINING).model_copy(update={"team": None})
-    result = size(asked, catalog())
+    result = recommended(asked)
     assert team_model(EvaluatedDesign(result, catalog())) is None
     assert team_answer(EvaluatedDesign(result, catalog())) is None
 
@@ -78,7 +78,7 @@ def test_without_a_team_there_is_no_answer():
 def test_around_the_clock_one_kind_waits_as_erlang_says():
     """24 hours, 7 days, exponential durations: nothing differs from M/M/c."""
     asked = request({**NOTEBOOK, "gpus": 2, "jobs_a_day": 40}, team={"hours_a_day": 24, "days_a_week": 7})
-    found = team_answer(EvaluatedDesign(size(asked, catalog()), catalog()))
+    found = team_answer(EvaluatedDesign(recommended(asked), catalog()))
     erlang = found.erlang
     assert erlang.is_exact
     assert erlang.load == pytest.approx(5.0)  # 40 a day of 3 h
@@ -89,14 +89,14 @@ def test_around_the_clock_one_kind_waits_as_erlang_says():
 
 
 def sized_servers(asked):
-    return size(asked, catalog()).design.n_servers
+    return best_design(asked, catalog()).design.n_servers
 
 
 @pytest.mark.parametrize("hours", [0.5, 3.0, 30.0])
 def test_erlang_at_the_working_hour_rate_is_an_upper_reading(hours):
     """Arrivals that stop at night are a part of those that never stop: nobody waits longer for them."""
     asked = request({**NOTEBOOK, "duration_s": hours * 3600, "jobs_a_day": 24 / hours})
-    found = team_answer(EvaluatedDesign(size(asked, catalog()), catalog()))
+    found = team_answer(EvaluatedDesign(recommended(asked), catalog()))
     assert not found.erlang.is_exact
     kind = found.run.kinds[0]
     assert kind.share_within >= found.erlang.share_within - 4 * kind.share_error - 1e-3
@@ -135,8 +135,8 @@ def test_storage_carries_the_share_of_the_time_asked_for():
     """A team that reads more than one workload alone needs more nodes; its demand rules."""
     many = [{**TRAINING, "name": f"Training {n}", "gpus": 4, "jobs_a_day": 30} for n in range(2)]
     asked = request(*many, NOTEBOOK, sample_bytes="800 kB")
-    alone = size(asked.model_copy(update={"team": None}), catalog()).design.storage_nodes
-    result = size(asked, catalog())
+    alone = best_design(asked.model_copy(update={"team": None}), catalog()).design.storage_nodes
+    result = recommended(asked)
     found = team_answer(EvaluatedDesign(result, catalog()))
     assert result.design.storage_nodes > alone
     capacity = found.read_capacity
@@ -150,7 +150,7 @@ def test_storage_carries_the_share_of_the_time_asked_for():
 def test_the_worst_demand_needs_the_most_storage():
     training = {**TRAINING, "gpus": 4, "jobs_a_day": 40}
     asked = [request(training, team={"demand_percentile": share}, sample_bytes="800 kB") for share in (0.5, 0.95, 1.0)]
-    nodes = [size(one, catalog()).design.storage_nodes for one in asked]
+    nodes = [best_design(one, catalog()).design.storage_nodes for one in asked]
     assert nodes == sorted(nodes)
     assert nodes[-1] > nodes[0]
 
@@ -158,7 +158,7 @@ def test_the_worst_demand_needs_the_most_storage():
 def test_a_job_takes_as_long_as_its_workload_on_a_cluster_of_its_gpus():
     """Four GPUs are one C4140: the time to train is that of one server with more storage than it can use."""
     asked = request({**TRAINING, "gpus": 4})
-    job = team_model(EvaluatedDesign(size(asked, catalog()), catalog())).jobs[0]
+    job = team_model(EvaluatedDesign(recommended(asked), catalog())).jobs[0]
     alone = project(asked, catalog(), server="c4140", servers=1, storage="isilon-f800", storage_nodes=40)
     time = alone.workloads[0].time
     # The projection's first epoch is slower by what storage may take from it, here within its rounding.
@@ -200,13 +200,13 @@ def test_more_servers_start_no_fewer_jobs_in_time():
 
 def test_too_many_jobs_are_refused_with_the_way_out():
     with pytest.raises(RequestError, match="together as one"):
-        size(request({**NOTEBOOK, "jobs_a_day": 90_000}), catalog())
+        best_design(request({**NOTEBOOK, "jobs_a_day": 90_000}), catalog())
 
 
 def test_a_wait_that_no_allowed_cluster_keeps_names_what_it_reaches():
     asked = request({**NOTEBOOK, "jobs_a_day": 200}, limits={"servers": 6})
     with pytest.raises(InfeasibleError, match=r"6 × C4140 .* jobs Notebook"):
-        size(asked, catalog())
+        best_design(asked, catalog())
 
 
 def test_jobs_that_always_run_are_all_placed():
@@ -215,26 +215,26 @@ def test_jobs_that_always_run_are_all_placed():
         {"name": "Large", "gpus": 6, "always_running": 2, "workload": "ResNet-50"},
         {"name": "Small", "gpus": 2, "always_running": 3},
     ]
-    result = size(request(*standing), catalog())
+    result = recommended(request(*standing))
     found = team_answer(EvaluatedDesign(result, catalog()))
     assert result.design.n_servers == found.n_servers_for_waits == 6
     assert [kind.n_jobs for kind in found.run.kinds] == [2, 3]
     assert found.run.gpus_busy_fraction == pytest.approx(18 / 24)
     assert found.run.gpus_reserved_fraction == pytest.approx(4 / 24)
     with pytest.raises(InfeasibleError, match="no room for all jobs that always run"):
-        size(request(*standing, limits={"servers": 5}), catalog())
+        best_design(request(*standing, limits={"servers": 5}), catalog())
 
 
 def test_a_job_of_unknown_length_reads_as_in_its_first_epoch():
     asked = request({"name": "Always", "gpus": 4, "always_running": 2, "workload": "ResNet-50"}, epochs=None)
-    job = team_model(EvaluatedDesign(size(asked, catalog()), catalog())).jobs[0]
+    job = team_model(EvaluatedDesign(recommended(asked), catalog())).jobs[0]
     assert job.duration_s == inf
     assert job.mean_bytes_per_s == job.cold_bytes_per_s > 0
 
 
 def test_gpus_that_whole_servers_leave_unused_are_told():
     """Jobs of 1 GPU that take a whole C4140: three of four GPUs are held and idle."""
-    result = size(request({**NOTEBOOK, "whole_servers": True}), catalog())
+    result = recommended(request({**NOTEBOOK, "whole_servers": True}))
     run = team_answer(EvaluatedDesign(result, catalog())).run
     assert run.gpus_reserved_fraction == pytest.approx(3 * run.gpus_busy_fraction)
     # 12 jobs a day of 3 h on 5 of 7 days, a GPU each; 20,000 exponential durations: 1 %, three of these.
@@ -245,5 +245,5 @@ def test_assumptions_depend_on_the_jobs():
     """Arrivals, durations, simulation, no preemption, placement, storage; fixed durations have no spread."""
     assert len(list(assumptions(answer()))) == 6
     fixed = request({**NOTEBOOK, "durations": "fixed"})
-    found = team_answer(EvaluatedDesign(size(fixed, catalog()), catalog()))
+    found = team_answer(EvaluatedDesign(recommended(fixed), catalog()))
     assert len(list(assumptions(found))) == 4

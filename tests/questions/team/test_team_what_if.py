@@ -11,6 +11,7 @@ from sizer.questions.team.text import change_figures
 from sizer.questions.team.what_if import TeamChange, changed_answer, changed_team
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.team import Team
+from tests.factories.answers import recommended
 from tests.factories.examples import catalog
 
 TEAM = Team.model_validate(
@@ -74,8 +75,6 @@ def test_a_changed_answer_is_that_of_the_changed_design():
     assert more.read_capacity.mounts_bytes_per_s > base.read_capacity.mounts_bytes_per_s
     assert {one.under for one in change_figures(same, base)} == {"unchanged"}
     assert (
-        changed_answer(
-            EvaluatedDesign(size(request.model_copy(update={"team": None}), catalog()), catalog()), TeamChange()
-        )
+        changed_answer(EvaluatedDesign(recommended(request.model_copy(update={"team": None})), catalog()), TeamChange())
         is None
     )

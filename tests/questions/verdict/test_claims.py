@@ -17,7 +17,6 @@ from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_
 from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
-from sizer.sizing.size import size
 from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import EXAMPLES, catalog, most_in, sized
@@ -115,7 +114,7 @@ def simple_storage(request: SizingRequest, result: SizingResult, _: Claim) -> bo
         chosen = {"servers": [result.design.platform.server.id], "storage": [storage.id]}
         data = {**request.model_dump(exclude_none=True), "platforms": chosen}
         try:
-            design = size(SizingRequest.from_dict(data), catalog()).design
+            design = best_design(SizingRequest.from_dict(data), catalog()).design
         except InfeasibleError:
             continue
         is_known = storage.node_read_low_bytes_per_s or storage.node_read_high_bytes_per_s
@@ -137,7 +136,7 @@ CHECKS: dict[str, Callable[[SizingRequest, SizingResult, Claim], bool]] = {
 }
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", most_in("laws", ASKED))
 def test_every_change_reverses_its_claim_and_the_step_before_does_not(name: str) -> None:
     """Brute force: the request resized as a user would, at the step that reverses a claim and at the one before."""
     result, checked = sized(name), 0

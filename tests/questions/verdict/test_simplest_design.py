@@ -87,7 +87,7 @@ def test_what_is_found_is_a_design_of_its_request(name: str) -> None:
     for rated in (simplest.allowed, simplest.unrestricted):
         if rated is None:
             continue
-        again = size(rated.request, catalog()).design
+        again = best_design(rated.request, catalog()).design
         assert again.name == rated.design.name
         assert again.target_check is (CheckResult.OPEN if again.conditional_on else CheckResult.MET)
     if simplest.unrestricted is not None:

@@ -22,11 +22,13 @@ from sizer.questions.what_if.varied_input import (
     fixed_design_inputs,
     resize_inputs,
 )
+from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project
-from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import EXAMPLES, catalog, sized
+
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
 
 
 @cache
@@ -156,7 +158,7 @@ def test_sized_anew_is_what_the_whole_sizing_finds(name, key, factor):
     one = next(one for one in resize_inputs(model) if one.key == key)
     values = {key: one.values[one.base] * factor}
     found = resize(model, values)
-    design = size(changed_request(model, values), catalog()).design
+    design = best_design(changed_request(model, values), catalog()).design
     assert (found.n_servers, found.storage_nodes, found.n_gpus) == (
         design.n_servers,
         design.storage_nodes,
@@ -172,7 +174,7 @@ def test_more_servers_come_in_where_whole_sizings_change():
     model = model_of("dgx1-f800-resnet50")
     one = next(one for one in resize_inputs(model) if one.key == TARGET).part(10, 18)
     line = [resize(model, {TARGET: value}, says_why=False) for value in one.values]
-    brute = [size(changed_request(model, {TARGET: value}), catalog()).design.n_servers for value in one.values]
+    brute = [best_design(changed_request(model, {TARGET: value}), catalog()).design.n_servers for value in one.values]
     up = next(place for place in range(one.base, len(brute)) if brute[place] != brute[one.base])
     down = next(place for place in range(one.base, -1, -1) if brute[place] != brute[one.base])
     found = {each.what: each for each in resized_break_evens(one, line, one.base)}
@@ -188,7 +190,7 @@ def test_a_request_that_no_design_meets_says_why():
     assert not found.is_feasible
     assert "no design meets the request" in found.reason
     with pytest.raises(InfeasibleError):
-        size(changed_request(model, {TARGET: 1e9}), catalog())
+        best_design(changed_request(model, {TARGET: 1e9}), catalog())
     assert not resize(model_of("small-team"), {TARGET: 1.0}).is_feasible
     assert resize(model, {DATASET_SIZE: 10.0}).reason
 

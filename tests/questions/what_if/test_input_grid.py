@@ -28,6 +28,8 @@ from sizer.sizing.project import project
 from tests.factories.examples import EXAMPLES, WORKLOADS, catalog, sized
 from tests.factories.rows import every
 
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
+
 NAMES = (*EXAMPLES, *WORKLOADS)
 # Bisection of the joint rate stops at a billionth of its bracket; a median may fall by that.
 SAME = 1e-8

@@ -12,10 +12,12 @@ from sizer.catalog.loader import shipped_catalog
 from sizer.questions.what_if.sensitivity import LEAST_REACH, sensitivities
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.servers_needed import fewest_servers
-from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
+from tests.factories.answers import recommended
 from tests.factories.examples import sized
+
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
 
 CATALOG = shipped_catalog()
 EXAMPLES = [
@@ -82,7 +84,7 @@ def test_servers_needed_for_a_changed_request_are_those_of_a_full_search():
     found = influence("dgx1-f800-inception-v4", "sample-size")
     data = sized("dgx1-f800-inception-v4").request.model_dump(exclude_none=True)
     work = {**data["workload"][0], "sample_bytes": 2.6e6, "dataset_bytes": 45e12}
-    result = size(SizingRequest.from_dict({**data, "workload": [work]}), CATALOG)
+    result = recommended(SizingRequest.from_dict({**data, "workload": [work]}))
     assert found.high_servers == result.design.n_servers
 
 
@@ -120,7 +122,7 @@ def test_no_cache_leaves_the_line_of_the_storage():
         "platforms": {"servers": ["v225g"], "storage": ["hnas"], "fabrics": ["10gbe"]},
         "limits": {"servers": 1},
     }
-    found = sensitivities(EvaluatedDesign(size(SizingRequest.from_dict(request), CATALOG), CATALOG))[0]
+    found = sensitivities(EvaluatedDesign(recommended(SizingRequest.from_dict(request)), CATALOG))[0]
     cache_ = next(one for one in found.influences if one.key == "cache")
     assert cache_.high == found.base
     assert cache_.low <= 2 * 1.25e9 / 1e6
@@ -142,7 +144,7 @@ def test_epochs_move_the_time_but_not_the_rate():
         ],
         "platforms": {"servers": ["dgx-1"], "storage": ["isilon-f800"], "fabrics": ["edr"]},
     }
-    result = size(SizingRequest.from_dict(request), CATALOG)
+    result = recommended(SizingRequest.from_dict(request))
     found = sensitivities(EvaluatedDesign(result, CATALOG))[0]
     epochs = next(one for one in found.influences if one.key == "epochs")
     length = result.design.workloads[0].time.epochs
@@ -170,7 +172,7 @@ def test_a_faster_stage_never_slows_the_design(parts, dnn, rate, sample_bytes):
     work = {"dnn": dnn, "target": {"samples_per_s": rate}, "sample_bytes": sample_bytes, "dataset_bytes": 2e12}
     platforms = {"servers": [parts[0]], "storage": [parts[1]], "fabrics": ["edr"]}
     asked = {"workload": [work], "platforms": platforms, "confidence": 0.5}
-    found = sensitivities(EvaluatedDesign(size(SizingRequest.from_dict(asked), CATALOG), CATALOG))[0]
+    found = sensitivities(EvaluatedDesign(recommended(SizingRequest.from_dict(asked)), CATALOG))[0]
     for one in found.influences:
         if one.key in ("gpu", "decode", "storage", "network"):
             assert one.low <= found.base <= one.high

@@ -15,6 +15,7 @@ from sizer.bom.lines import row_cost
 from sizer.bom.prices import price_book
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.quantities import quantities
+from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import CapacityLimit, GrowthPlan, LimitKind, PlatformGrowth
@@ -159,7 +160,7 @@ def test_the_need_of_a_year_is_what_sizing_that_year_alone_finds():
     """On the platform of the plan: its last year fixes GPU and fabric, and another one may be cheaper for one year."""
     plan = growth_plan(asked({"years": 4, "target": 1.5}), CATALOG)
     for year, need in zip(plan.requests, only(plan).needs, strict=True):
-        design = size(narrowed_to(year, only(plan).platform), CATALOG).design
+        design = best_design(narrowed_to(year, only(plan).platform), CATALOG).design
         assert (need.n_servers, need.storage_nodes) == (design.n_servers, design.storage_nodes)
 
 
@@ -280,7 +281,7 @@ def test_a_plan_ends_where_the_room_does_and_says_why():
     assert "rack" in plan.unmet.reason
     assert len(only(plan).recommended.purchases) == plan.n_years
     with pytest.raises(InfeasibleError):
-        size(plan.requests[plan.n_years], CATALOG)
+        best_design(plan.requests[plan.n_years], CATALOG)
 
 
 def test_what_cannot_be_met_in_the_first_year_has_no_plan():
@@ -384,4 +385,4 @@ def test_the_team_exhausts_the_servers_for_its_queue_wait():
     first, second = found.needs
     assert waits.loads == (1.0, second.n_servers / first.n_servers)
     assert waits.year == 2
-    assert second.n_servers == size(yearly_requests(request, CATALOG)[1], CATALOG).design.n_servers
+    assert second.n_servers == best_design(yearly_requests(request, CATALOG)[1], CATALOG).design.n_servers

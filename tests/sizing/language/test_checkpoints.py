@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer import SizingRequest, size
+from sizer import SizingRequest
 from sizer.base.errors import RequestError, SizerError
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.reasons import RateNeed, StorageDecision
 from sizer.sizing.stages.checkpoints import checkpoint_rates, goodput_of, plan_of
 from sizer.workload.checkpoints import Checkpoints
-from tests.factories import examples
+from tests.factories.answers import recommended
 
 DAY_S, MINUTE, TB = 86_400, 60, 1e12
 # Llama 3 70B: 70.55 G parameters, 14 bytes each (README of NVIDIA's recipes: 0.75 TB; MLPerf Storage: 0.91 TB).
@@ -26,7 +26,7 @@ def sized(data=None, resilience=None, platforms=None, **work):
     platforms = {"servers": ["dgx-h100"], **(platforms or {})}
     stored = {"storage_level": "none", **(data or {})}
     request = {"workload": [asked], "platforms": platforms, "data": stored, "resilience": resilience or {}}
-    return size(SizingRequest.from_dict(request), examples.catalog())
+    return recommended(SizingRequest.from_dict(request))
 
 
 @pytest.fixture(scope="module")

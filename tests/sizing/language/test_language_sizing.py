@@ -13,6 +13,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.language.rows import load_language_rows
 from sizer.physical.platforms import platforms
 from sizer.present.text.result_text import precision_text
+from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import FactKind
 from sizer.sizing.limits import Limit
 from sizer.sizing.stages.gpu_memory import resolved
@@ -29,13 +30,13 @@ def request(dnn="llama-3-70b", target=None, platforms=None, **work):
 
 
 def sized(*parts, **work):
-    return size(request(*parts, **work), examples.catalog())
+    return best_design(request(*parts, **work), examples.catalog())
 
 
 @pytest.fixture(scope="module")
 def pretraining():
     target = {"time_to_train_s": 30 * DAY_S}
-    return sized(target=target, tokens=1e12, platforms={"servers": ["dgx-h100"]})
+    return size(request(target=target, tokens=1e12, platforms={"servers": ["dgx-h100"]}), examples.catalog())
 
 
 def test_a_trillion_tokens_in_thirty_days(pretraining):
@@ -89,7 +90,8 @@ def test_adapters_of_70b_need_one_server_of_b200():
 def test_runs_on_gpus_of_the_same_generation_are_the_nearest():
     """MLPerf v5.0 has adapters of Llama 2 70B on eight GB200 in FP8; H200 runs of the same format are older GPUs."""
     target, gpus = {"gpus_busy": 8}, {"gpus": ["b200-sxm-180gb"]}
-    nearest = sized("llama-2-70b", target, gpus, method="lora").design.workloads[0].evidence
+    asked = request("llama-2-70b", target, gpus, method="lora")
+    nearest = size(asked, examples.catalog()).design.workloads[0].evidence
     published = [one.published / 8 for one in nearest if one.n_gpus == 8 and "GB200" in one.gpu]
     assert sorted(round(rate) for rate in published)[:2] == [5512, 5518]
     catalog = examples.catalog()
@@ -117,7 +119,7 @@ def test_gpus_that_nobody_measured_rank_behind_those_that_were():
 
 def test_what_no_number_of_servers_holds_is_refused():
     with pytest.raises(InfeasibleError, match="memory"):
-        size(
+        best_design(
             SizingRequest.from_dict(
                 {
                     "workload": [{"dnn": "llama-3-70b", "target": {"gpus_busy": 16}}],

@@ -3,7 +3,7 @@
 import pytest
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.sizing.size import size
+from sizer.sizing.best_design import best_design
 from sizer.sizing.stages.language_rates import layout_refusal
 from sizer.workload.request import SizingRequest
 from tests.factories import examples
@@ -13,7 +13,7 @@ DGX_H100 = {"servers": ["dgx-h100"]}
 
 def sized(dnn="llama-3-70b", target=None, platforms=None, **work):
     data = {"workload": [{"dnn": dnn, "target": target or {"gpus_busy": 64}, "tokens": 1e11, **work}]}
-    return size(SizingRequest.from_dict(data | {"platforms": platforms or DGX_H100}), examples.catalog())
+    return best_design(SizingRequest.from_dict(data | {"platforms": platforms or DGX_H100}), examples.catalog())
 
 
 def answer(**given):

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sizer import InfeasibleError, SizingRequest, size
+from sizer import InfeasibleError, SizingRequest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
-from sizer.sizing.best_design import best_row
+from sizer.sizing.best_design import best_design, best_row
 from sizer.sizing.recommend import MAX_SERVERS, search
 from sizer.sizing.search.larger_sizes import servers_by_scaling
 
@@ -44,7 +44,7 @@ def test_a_rate_beyond_the_first_search_is_met_by_a_larger_cluster():
 def test_an_error_names_the_limit_of_servers_that_excludes_larger_designs():
     said = r"Excluded by: rate of the GPUs within limits\.servers = 3\..*Without this limit .* × DGX-1 with"
     with pytest.raises(InfeasibleError, match=said):
-        size(_asked(40_000, servers=3), CATALOG)
+        best_design(_asked(40_000, servers=3), CATALOG)
 
 
 def test_a_room_too_small_is_no_reason_for_more_servers():
@@ -52,10 +52,10 @@ def test_a_room_too_small_is_no_reason_for_more_servers():
     request = _asked(2e6, power_w=100_000)
     assert search(request, CATALOG, stored_calibration()).evaluated.space.sizes[-1] == MAX_SERVERS
     with pytest.raises(InfeasibleError, match=r"Excluded by: rate of the GPUs and the limit of 100 kW"):
-        size(request, CATALOG)
+        best_design(request, CATALOG)
 
 
 def test_an_error_names_the_most_servers_that_are_compared():
     """160 DGX-1 deliver some 1.6 million images/s: ninety million take more than 9,000."""
     with pytest.raises(InfeasibleError, match=r"Clusters of up to 160 servers were compared; limits\.servers"):
-        size(_asked(9e7), CATALOG)
+        best_design(_asked(9e7), CATALOG)

@@ -10,6 +10,7 @@ from sizer.guide.pdf.render import guide_html
 from sizer.guide.plain_text import answer_text
 from sizer.present.text.verdict import verdict_text
 from sizer.present.words import sample_unit
+from sizer.sizing.best_design import best_design
 from tests.catalog.test_new_generation import FOLDER
 from tests.factories import examples
 
@@ -51,5 +52,5 @@ def test_a_made_up_gpu_is_sized_by_its_number_and_no_rate_is_claimed(catalog, wo
 
 def test_a_measured_generation_is_predicted():
     asked = {"workload": [{**LANGUAGE, "target": {"gpus_busy": 32}}], "platforms": {"servers": ["dgx-h200"]}}
-    answer = size(SizingRequest.from_dict(asked), examples.catalog()).design.workloads[0]
+    answer = best_design(SizingRequest.from_dict(asked), examples.catalog()).design.workloads[0]
     assert answer.rate_is_predicted

@@ -15,7 +15,6 @@ from sizer.physical.roles import Role
 from sizer.sizing.best_design import best_design
 from sizer.sizing.project import project
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 
 GIB = 2**30
@@ -119,5 +118,5 @@ def test_larger_memory_never_raises_the_cost(data: str) -> None:
     given = {one.name: getattr(catalog, one.name) for one in fields(catalog) if one.init}
     standard_only = Catalog(**given | {"memory": {}, "digest": "without memory options"})
     request = _request(data, 6000, servers=["v225g", "c4140-pcie"], forbidden_storage=["c4140-nvme"])
-    costs = [size(request, one).design.cost for one in (catalog, standard_only)]
+    costs = [best_design(request, one).design.cost for one in (catalog, standard_only)]
     assert costs[0].at_confidence <= costs[1].at_confidence + 0.01

@@ -3,9 +3,9 @@
 import pytest
 
 from sizer.catalog.loader import shipped_catalog
+from sizer.sizing.best_design import best_design
 from sizer.sizing.project import project
 from sizer.sizing.reasons import CapacityTier, LargerDrives, StorageDecision, StorageNeed
-from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 
 
@@ -16,7 +16,7 @@ def _request(n_samples: float, samples_per_s: float, sample_bytes: str = "1.5 MB
 
 
 def _need(request: SizingRequest) -> StorageNeed:
-    need = size(request, shipped_catalog()).design.storage_need
+    need = best_design(request, shipped_catalog()).design.storage_need
     assert need is not None
     return need
 
@@ -72,4 +72,4 @@ def test_unknown_capacity_or_drives_in_the_servers_decide_nothing() -> None:
     """HNAS: no source prints what a configuration holds; drives in the servers are not bought by the node."""
     for chosen in ({"servers": ["dgx-1"], "storage": ["hnas"]}, {"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}):
         request = _request(1e6, 500, "100 kB", platforms=chosen)
-        assert size(request, shipped_catalog()).design.storage_need is None
+        assert best_design(request, shipped_catalog()).design.storage_need is None

@@ -9,7 +9,6 @@ from sizer.catalog.loader import shipped_catalog
 from sizer.physical.platforms import platforms
 from sizer.sizing.best_design import best_design
 from sizer.sizing.reasons import StorageDecision
-from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 
 F800 = {"servers": ["dgx-1"], "storage": ["isilon-f800"]}
@@ -61,7 +60,7 @@ def test_a_minimum_decides_the_nodes() -> None:
     Two chassis of 60 x 3.2 TB have 2 x 192 x 7/8 = 336 TB, three 3 x 192 x 8/9 = 512 TB; of 1.6 TB drives six have
     6 x 96 x 8/9 = 512 TB; one of 15.36 TB has 921.6 x 0.75 = 691 TB. Each holds the minimum, none fewer.
     """
-    design = size(_request(platforms=F800, data={"minimum_capacity_bytes": "500 TB"}), shipped_catalog()).design
+    design = best_design(_request(platforms=F800, data={"minimum_capacity_bytes": "500 TB"}), shipped_catalog()).design
     option = design.platform.storage.capacity_options[design.platform.capacity_option].name
     assert {"60 x 1.6 TB SSD": 24, "60 x 3.2 TB SSD": 12, "60 x 15.36 TB SSD": 4}[option] == design.storage_nodes
     need = design.storage_need
@@ -75,8 +74,10 @@ def test_a_minimum_decides_the_nodes() -> None:
 def test_a_minimum_below_what_is_stored_changes_nothing() -> None:
     """20 TB with a reserve of half are 30 TB: a minimum of 25 TB is met anyway."""
     reserve = {"reserve_share": 0.5}
-    before = size(_request(platforms=F800, data=reserve), shipped_catalog()).design
-    after = size(_request(platforms=F800, data=reserve | {"minimum_capacity_bytes": "25 TB"}), shipped_catalog()).design
+    before = best_design(_request(platforms=F800, data=reserve), shipped_catalog()).design
+    after = best_design(
+        _request(platforms=F800, data=reserve | {"minimum_capacity_bytes": "25 TB"}), shipped_catalog()
+    ).design
     assert (after.name, after.cost, after.storage_need) == (before.name, before.cost, before.storage_need)
 
 
@@ -97,7 +98,7 @@ def test_more_minimum_capacity_never_lowers_nodes_or_cost(least: float, more: fl
     for minimum in (least, least * more):
         request = _request(platforms=allowed, data={"minimum_capacity_bytes": minimum})
         try:
-            found.append(size(request, shipped_catalog()).design)
+            found.append(best_design(request, shipped_catalog()).design)
         except InfeasibleError:
             assert minimum > 1e16
             return

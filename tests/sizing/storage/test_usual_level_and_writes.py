@@ -5,7 +5,7 @@ import pytest
 from sizer.questions.data.analysis import data_plan
 from sizer.sizing.checks import FactKind
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.size import size
+from tests.factories.answers import recommended
 from tests.factories.examples import catalog, sized
 from tests.factories.requests import recommender_request
 
@@ -30,7 +30,7 @@ def test_a_need_beyond_the_smallest_system_stays_conditional():
 
 @pytest.fixture(scope="module")
 def recommender():
-    return size(recommender_request("c4140-pcie"), catalog())
+    return recommended(recommender_request("c4140-pcie"))
 
 
 def test_of_one_epoch_nothing_is_read_from_a_cache(recommender):

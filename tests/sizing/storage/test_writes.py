@@ -10,15 +10,16 @@ from hypothesis import strategies as st
 from sizer.perf.storage import nodes_for_both, nodes_needed
 from sizer.questions.failures.goodput import job_question
 from sizer.questions.failures.storage_worth import Pays, storage_worth
+from sizer.sizing.best_design import best_design
 from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.storage_streams import demand_over_time
 from sizer.sizing.reasons import RateNeed
-from sizer.sizing.size import size
 from sizer.sizing.stages.checkpoints import CheckpointRates
 from sizer.workload.checkpoints import OtherStreams
 from sizer.workload.request import SizingRequest
 from tests.factories import examples
+from tests.factories.answers import recommended
 
 GB, PARAMETERS = 1e9, 70.6e9
 
@@ -31,7 +32,7 @@ def sized(data=None, storage=(), stated=(), servers=("dgx-h100",), **workload):
         "data": {"storage_level": "none", **(data or {})},
     }
     found = SizingRequest.from_dict({**request, "stated_storage": list(stated)})
-    return found, size(found, examples.catalog())
+    return found, recommended(found)
 
 
 def together(waits=False, **others):
@@ -127,7 +128,7 @@ def test_local_drives_as_buffer_lower_the_write_need():
 def test_image_networks_keep_small_checkpoints():
     """ResNet-50: 25.6 M parameters of 8 bytes are 205 MB, 0.2 s through one mount of 1 GB/s while training waits."""
     request = SizingRequest.from_file("examples/questions/how-long-to-fill.toml")
-    result = size(request, examples.catalog())
+    result = recommended(request)
     job = result.design.workloads[0].job
     assert job.checkpoints.written_bytes == pytest.approx(204.8e6, rel=0.01)
     assert job.plan.write_s == pytest.approx(0.2048, rel=0.01)
@@ -142,7 +143,7 @@ def test_small_files_take_operations():
     image = {"dnn": "resnet50", "tokens": None, "dataset": files, "batch_per_gpu": 128}
     asked = {key: value for key, value in {**image, "target": {"samples_per_s": 2e5}}.items() if value is not None}
     request = {"workload": [{"name": "p", **asked}], "platforms": {"servers": ["dgx-h100"], "storage": ["ai400x2"]}}
-    design = size(SizingRequest.from_dict(request), examples.catalog()).design
+    design = best_design(SizingRequest.from_dict(request), examples.catalog()).design
     assert design.storage_need.rate_need is RateNeed.FILES
 
 
