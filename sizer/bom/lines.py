@@ -94,13 +94,13 @@ def bill(
 
 
 def row_cost(
-    components: Iterable[Component], catalog: Catalog, book: PriceBook, currency: str
-) -> tuple[Floats | None, tuple[str, ...]]:
+    components: Sequence[Component], catalog: Catalog, book: PriceBook, currency: str
+) -> tuple[Floats, tuple[str, ...]]:
     """Cost of the priced lines of every row at the net prices of the price book, and the items that have no price.
 
     Parameters
     ----------
-    components : iterable of Component
+    components : sequence of Component
         Of all rows.
     catalog, book, currency
         As for ``bill``.
@@ -108,28 +108,25 @@ def row_cost(
     Returns
     -------
     tuple
-        Cost of what is priced, shape (rows,), or None where nothing but free items is priced; ids of bought items
-        without a price. The cost is complete only where none of these is needed by the row. [currency]
+        Cost of what is priced, shape (rows,); ids of bought items without a price. The cost is complete only where none
+        of these is needed by the row. [currency]
 
     Notes
     -----
     Sums of cents stay exact in doubles up to 9e13, so a row's cost equals the total of its bill to the cent. What the
     request's quote changes is left out: it is a matter of the bill, not of the design.
     """
-    cents: Floats | None = None
+    cents = np.zeros(components[0].quantity.size if components else 1)
     unpriced: dict[str, None] = {}
     for part in components:
-        if part.status != "computed" or not np.count_nonzero(part.quantity):
-            continue
-        if is_free(catalog.item(part.item)):
+        if part.status != "computed" or not np.count_nonzero(part.quantity) or is_free(catalog.item(part.item)):
             continue
         net = book.net(part.item, currency)
         if net is None:
             unpriced[part.item] = None
-            continue
-        cost = np.asarray(part.quantity * float(net * 100), dtype=np.float64)
-        cents = cost if cents is None else cents + cost
-    return (None if cents is None else cents / 100), tuple(unpriced)
+        else:
+            cents += part.quantity * float(net * 100)
+    return cents / 100, tuple(unpriced)
 
 
 def _merged(components: Iterable[Component], whole: Collection[str]) -> list[tuple[Component, tuple[Role, ...]]]:

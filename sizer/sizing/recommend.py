@@ -158,6 +158,7 @@ def design_of(counts: PartCounts, row: int, calibration: Calibration, *, is_docu
         counts.prices,
         binding_of(counts, row),
         is_documented,
+        counts.design(row),
     )
 
 

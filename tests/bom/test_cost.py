@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 from sizer import Catalog, load_catalog, project
 from sizer.base.errors import CatalogError
-from sizer.bom.cost import heights_of, line_amounts, probability_within, row_amounts
+from sizer.bom.cost import component_amounts, heights_of, line_amounts, probability_within
 from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import UnitPrices, amount_at
 from sizer.catalog.loader import with_prices
@@ -106,7 +106,7 @@ def test_the_interval_is_the_sum_of_the_lines(server: str, servers: int, storage
     assert len(lines) == len(one.bill.bought)
     assert np.isfinite(lines).all()
     total = lines.sum(axis=0)
-    parts = row_amounts(one.quantities.components, one.platform, unit_prices())[:, 0]
+    parts = component_amounts(one.quantities.bought, one.platform, unit_prices()).sum(axis=1)[:, 0]
     assert_allclose(parts, total, rtol=1e-12)
     assert one.cost is not None
     assert_allclose([one.cost.low, one.cost.expected, one.cost.at_confidence, one.cost.high], total, rtol=1e-12)

@@ -102,7 +102,7 @@ def _order(design: DesignAnswer, prices: UnitPrices, *, is_of_bill: bool) -> Pri
         parts = [part for part in design.quantities.components if part.status == "computed"]
         for part in parts:
             pieces[part.item] = pieces.get(part.item, 0) + int(part.quantity[0])
-        return PricedOrder(design.platform, amounts_by_item(parts, 0, design.platform, prices), pieces)
+        return PricedOrder(design.platform, amounts_by_item(parts, design.platform, prices), pieces)
     amounts: dict[str, Floats] = {}
     for line, amount in zip(design.bill.bought, line_amounts(design.bill, design.platform, prices), strict=True):
         if line.item:

@@ -84,22 +84,28 @@ class BuiltDesign:
             if not cables:
                 return None
             amount, unpriced = row_cost(cables, catalog, prices, currency)
-            cost.append(0.0 if amount is None else float(amount[0]))
+            cost.append(float(amount[0]))
             open_items |= set(unpriced)
         return CableLengths(IN_RACK_M, BETWEEN_RACKS_M, cost[1] - cost[0] if any(cost) else None, bool(open_items))
 
 
 def built_design(
-    request: SizingRequest, platform: Platform, n_servers: int, storage_nodes: int, catalog: Catalog
+    request: SizingRequest,
+    platform: Platform,
+    n_servers: int,
+    storage_nodes: int,
+    catalog: Catalog,
+    counted: Quantities | None = None,
 ) -> BuiltDesign:
-    """Count and place one design of so many servers and storage nodes."""
+    """Place one design of so many servers and storage nodes, and count it where nobody has."""
     room: dict[str, Any] = {
         "catalog": catalog,
         "limits": request.limits,
         "existing": request.existing,
         "fabric": request.fabric,
     }
-    counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
+    if counted is None:
+        counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
     rows = request.site.racks_per_row
     plan = building_plan(platform, counted, n_servers, storage_nodes, **room, racks_per_row=rows)
     unused = unused_software(request, catalog)
@@ -118,9 +124,13 @@ def design_answer(
     prices: PriceBook,
     binding: Binding,
     is_documented: bool = True,
+    counted: Quantities | None = None,
 ) -> DesignAnswer:
-    """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time."""
-    built = built_design(request, platform, n_servers, storage_nodes, catalog)
+    """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time.
+
+    ``counted`` is what it is made of, where the search counted it.
+    """
+    built = built_design(request, platform, n_servers, storage_nodes, catalog, counted)
     parts, plan = built.parts, built.plan
     lengths = built.cable_lengths(catalog, prices, request.currency)
     gateway = float(parts.gateway_bytes_per_s[0])
