@@ -4,12 +4,12 @@ import datetime
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.base.identity_cache import cached_by_identity
 from sizer.base.money import round_money
 from sizer.bom.bill import Bill, BillLine, LineNote, LineNoteKind, stated
 from sizer.bom.overrides import added, overridden, whole_items
@@ -230,7 +230,7 @@ def _price(item: Item, part: Component, book: PriceBook, currency: str) -> dict[
     }
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def _physical(item: Item) -> dict[str, float | None]:
     """Watts, rack units and kilograms of one piece, where a source gives them."""
     found: dict[str, float | None] = {}

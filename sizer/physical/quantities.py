@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Server
@@ -228,7 +228,7 @@ class _Each:
     has_weight: bool
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def _each(device: Device) -> _Each:
     draw, height, weight = device_power(device), device.height_u, device.weight_kg
     units = height.value if height is not None else 0.0
@@ -307,7 +307,7 @@ def _storage_violations(platform: Platform, rows: Shape, asked: Ints) -> dict[Vi
     return {Violation(ViolationKind.NODE_COUNT, (platform.storage.name, low, high)): mask}
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def _notes(platform: Platform) -> tuple[PlanNote, ...]:
     storage = platform.storage
     notes = []

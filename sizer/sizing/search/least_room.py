@@ -1,11 +1,11 @@
 """What designs take of a room at the least: their servers and storage alone."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.base.identity_cache import cached_by_list
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.platform import Platform
@@ -41,7 +41,7 @@ def least_room(evaluated: EvaluatedSpace, request: SizingRequest) -> dict[str, F
     return {"units": units, "watts": watts, "racks": racks}
 
 
-@cached_by_list
+@lru_cache(maxsize=128)
 def _heights_and_draws(platforms: Sequence[Platform]) -> tuple[Floats, Floats, Ints]:
     """Rack units and watts of a server and of a unit of storage, shape (2, platforms), and the nodes of a unit."""
 
@@ -57,7 +57,7 @@ def _chassis(platforms: Sequence[Platform]) -> list[Device]:
     return [platform.storage_server or platform.storage for platform in platforms]
 
 
-@cached_by_list
+@lru_cache(maxsize=128)
 def _rack_needs(platforms: Sequence[Platform]) -> tuple[Floats, Floats, Floats, Bools]:
     """What a server and a unit of storage take of a rack and what it holds, shape (3, platforms); who brings its own.
 

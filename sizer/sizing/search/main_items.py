@@ -8,7 +8,6 @@ import numpy as np
 
 from sizer.base.arrays import Floats, Ints
 from sizer.base.errors import RequestError
-from sizer.base.identity_cache import Identity, cached_by_catalog, cached_by_identity, identity_of_list
 from sizer.base.quantities import grouped
 from sizer.bom.ownership import OwnershipRates
 from sizer.bom.ownership_interval import least_yearly_cost
@@ -97,7 +96,7 @@ def main_items_cost(
     existing, platforms = request.existing, evaluated.platforms
     # Of a cluster that is there any of the rest may be there, too.
     is_expansion = bool(existing.servers or existing.storage_nodes or existing.switches)
-    server, unit, cluster, tier, per_unit = _amounts(identity_of_list(platforms), prices, rates, is_expansion)
+    server, unit, cluster, tier, per_unit = _amounts(tuple(platforms), prices, rates, is_expansion)
     head, shared, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each, one_leaf, is_shared = cluster
     there, units_there = np.zeros((2, len(platforms), 1))
     if existing.servers or existing.storage_nodes:
@@ -131,13 +130,13 @@ def main_items_cost(
 
 @lru_cache(maxsize=128)  # lists of platforms at a few confidences
 def _amounts(
-    listed: Identity, prices: UnitPrices, rates: OwnershipRates | None, is_expansion: bool
+    platforms: tuple[Platform, ...], prices: UnitPrices, rates: OwnershipRates | None, is_expansion: bool
 ) -> tuple[Floats, Floats, Floats, Floats, Ints]:
     """What a server, a unit of storage, a cluster (:meth:`_Amounts.cluster`) and a second tier cost; nodes of a unit.
 
     Arrays of shape (..., platforms, 1).
     """
-    platforms, amounts = listed.value, _Amounts(prices, rates, is_expansion=is_expansion)
+    amounts = _Amounts(prices, rates, is_expansion=is_expansion)
     parts = [_priced_parts(platform) for platform in platforms]
     of_server, of_storage, of_cluster, of_tier = zip(*parts, strict=True)
     server = _of_all(platforms, of_server, amounts.server)
@@ -148,7 +147,7 @@ def _amounts(
     return server, unit, cluster, tier, per_unit
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def _priced_parts(platform: Platform) -> tuple[tuple[object, ...], ...]:
     """The parts that decide what a server, a unit of storage, what a cluster needs once, and a second tier cost."""
     memory, head, switch = platform.host_memory, platform.head_node, platform.fabric_switch
@@ -173,7 +172,7 @@ def _of_all(
     return np.asarray(each[[places[one] for one in parts]].T[..., None])
 
 
-@cached_by_catalog
+@lru_cache(maxsize=4096)
 def _licences(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
     """Software that every design of a platform needs and that is bought by the node or by the terabyte."""
     return tuple(

@@ -29,6 +29,8 @@ from sizer.sizing.search.main_items import MainItems, check_budget, main_items_c
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
 _COSTS = ("cost", "least_cost", "likely_cost", "ranking_cost")
+
+
 @lru_cache(maxsize=512)
 def _part_table(platform: Platform, catalog: Catalog, rack_power_w: float | None, fabric: Fabric) -> PartTable:
     """Table of a platform where no equipment is there: the designs of a batch end at the same few platforms."""

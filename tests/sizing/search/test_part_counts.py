@@ -13,7 +13,6 @@ from sizer.bom.unit_prices import unit_prices
 from sizer.calibrate.calibration import stored_calibration
 from sizer.sizing.recommend import search
 from sizer.sizing.search.part_counts import PartCounts
-from tests.factories.examples import catalog
 from tests.factories.prices import priced
 from tests.property.law_examples import law
 
