@@ -98,7 +98,7 @@ def _built(
 def _newly_built(
     request: SizingRequest, platform: Platform, n_servers: int, storage_nodes: int, catalog: Catalog, prices: PriceBook
 ) -> _Built:
-    parts = built_design(request, platform, n_servers, storage_nodes, catalog).parts
+    parts, _ = built_design(request, platform, n_servers, storage_nodes, catalog)
     priced = bill(
         parts.components,
         catalog,

@@ -100,15 +100,6 @@ def component_amounts(components: Sequence[Component], platform: Platform, price
     return item_prices(items, platform, prices).amounts([part.quantity for part in components])
 
 
-def amounts_by_item(components: Sequence[Component], platform: Platform, prices: UnitPrices) -> dict[str, Floats]:
-    """Cost of every item of one design at the heights of ``prices``."""
-    bought = [part for part in components if part.status == "computed" and part.quantity[0]]
-    found: dict[str, Floats] = {}
-    for part, amount in zip(bought, component_amounts(bought, platform, prices)[..., 0].T, strict=True):
-        found[part.item] = np.asarray(found.get(part.item, 0.0) + amount)
-    return found
-
-
 def line_amounts(bill: Bill, platform: Platform, prices: UnitPrices) -> Floats:
     """Cost of every bought line of a bill at the heights of ``prices``, shape (lines, heights).
 
