@@ -116,17 +116,21 @@ def row_cost(
     Sums of cents stay exact in doubles up to 9e13, so a row's cost equals the total of its bill to the cent. What the
     request's quote changes is left out: it is a matter of the bill, not of the design.
     """
-    cents = np.zeros(components[0].quantity.size if components else 1)
-    unpriced: dict[str, None] = {}
-    for part in components:
-        if part.status != "computed" or not np.count_nonzero(part.quantity) or is_free(catalog.item(part.item)):
-            continue
-        net = book.net(part.item, currency)
-        if net is None:
-            unpriced[part.item] = None
-        else:
-            cents += part.quantity * float(net * 100)
-    return cents / 100, tuple(unpriced)
+    bought = [part for part in components if part.status == "computed"]
+    if not bought:
+        return np.zeros(1), ()
+    items = tuple(part.item for part in bought)
+    pieces, cents = np.array([part.quantity for part in bought]), _net_cents(items, catalog, book, currency)
+    is_open = np.isnan(cents)
+    unpriced = (item for item, is_missing in zip(items, is_open & pieces.any(axis=1), strict=True) if is_missing)
+    return np.where(is_open, 0.0, cents) @ pieces / 100, tuple(dict.fromkeys(unpriced))
+
+
+@lru_cache(maxsize=4096)
+def _net_cents(items: tuple[str, ...], catalog: Catalog, book: PriceBook, currency: str) -> Floats:
+    """Net prices of some items in hundredths of the currency; NaN where there is none."""
+    nets = (Decimal(0) if is_free(catalog.item(item)) else book.net(item, currency) for item in items)
+    return np.array([np.nan if net is None else float(net * 100) for net in nets])
 
 
 def _merged(components: Iterable[Component], whole: Collection[str]) -> list[tuple[Component, tuple[Role, ...]]]:
