@@ -138,7 +138,7 @@ class DesignParts:
             *(values[designs] for values in self._values()),
         )
 
-    def joined(self, other: "DesignParts") -> "DesignParts":
+    def extended(self, other: "DesignParts") -> "DesignParts":
         """These designs and then others of the same platform."""
         sizes = self.racks.size, other.racks.size
         absent = [np.zeros(size, dtype=np.int64) for size in sizes]

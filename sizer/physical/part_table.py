@@ -52,4 +52,4 @@ class PartTable:
         new = [design for design in wanted if design not in self._columns]
         counted = DesignParts.of(self._count(*np.array(new, dtype=np.int64).T))
         self._columns.update(zip(new, range(len(self._columns), len(self._columns) + len(new)), strict=True))
-        self._designs = counted if self._designs is None else self._designs.joined(counted)
+        self._designs = counted if self._designs is None else self._designs.extended(counted)

@@ -67,16 +67,16 @@ class PartCounts:
     unknowns: Ints = field(init=False)
     # Designs whose cost of ownership has an energy that nobody knows; they rank behind those of known energy.
     energy_is_open: Bools = field(init=False)
-    is_counted: Bools = field(init=False)
+    has_parts: Bools = field(init=False)
     # What can be built, the room and the budget -> designs that keep it, where they are counted.
-    kept: dict[AnyLimit, Bools] = field(init=False, default_factory=dict)
+    part_passes: dict[AnyLimit, Bools] = field(init=False, default_factory=dict)
     _designs: dict[int, Quantities] = field(init=False, default_factory=dict)
     _tables: dict[int, PartTable] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         n_sizes, n_rows = len(self.evaluated.space.sizes), self.evaluated.space.n_rows
         object.__setattr__(self, "unknowns", self.evaluated.unknowns + np.repeat(self._draw_of_main_is_open, n_sizes))
-        for name in ("is_priced", "energy_is_open", "is_counted"):
+        for name in ("is_priced", "energy_is_open", "has_parts"):
             object.__setattr__(self, name, np.zeros(n_rows, dtype=bool))
         for name in ("rack_units", "racks", "power_w", "raw_bytes", *_COSTS):
             object.__setattr__(self, name, np.full(n_rows, np.nan))
@@ -94,19 +94,19 @@ class PartCounts:
             Places of the designs among its sizes.
         """
         rows = self.evaluated.space.of_platform(index).start + sizes
-        if not self.is_counted[rows].all():
-            self._count(index, sizes[~self.is_counted[rows]])
+        if not self.has_parts[rows].all():
+            self._count(index, sizes[~self.has_parts[rows]])
         return np.asarray(rows)
 
     def keeping_limits(self, index: int, sizes: Ints) -> Ints:
         """Rows of those of some designs of one platform that keep every limit of their parts."""
         rows = self.count(index, sizes)
-        return rows[np.all([kept[rows] for kept in self.kept.values()], axis=0)] if self.kept else rows
+        return rows[np.all([kept[rows] for kept in self.part_passes.values()], axis=0)] if self.part_passes else rows
 
     def limits_at(self, rows: Ints) -> dict[AnyLimit, Bools]:
         """What can be built, the room and the budget, in this order -> whether counted designs keep it."""
-        order = sorted(self.kept, key=lambda limit: isinstance(limit, Limit))
-        return {limit: self.kept[limit][rows] for limit in order}
+        order = sorted(self.part_passes, key=lambda limit: isinstance(limit, Limit))
+        return {limit: self.part_passes[limit][rows] for limit in order}
 
     def design(self, row: int) -> Quantities:
         """Everything that the design of one row is made of."""
@@ -169,8 +169,8 @@ class PartCounts:
         self.unknowns[rows] = self.evaluated.unknowns[rows] + (found.draw_is_open & is_limited)
         self.energy_is_open[rows] = found.draw_is_open & self._pays_energy
         for limit, keeps in self.limits_of(found, self.least_cost[rows]).items():
-            self.kept.setdefault(limit, np.ones(self.evaluated.space.n_rows, dtype=bool))[rows] = keeps
-        self.is_counted[rows] = True
+            self.part_passes.setdefault(limit, np.ones(self.evaluated.space.n_rows, dtype=bool))[rows] = keeps
+        self.has_parts[rows] = True
 
     @property
     def conditional(self) -> Bools:
