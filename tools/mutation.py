@@ -14,7 +14,6 @@ import ast
 import builtins
 import functools
 import gc
-import importlib
 import json
 import math
 import os
@@ -102,9 +101,6 @@ class Reach:
 
     def prepare(self) -> None:
         """Load everything with a note in front of the statement of every mutant."""
-        identity_cache = importlib.import_module("sizer.base.identity_cache")
-        real = identity_cache._cached
-        identity_cache._cached = lambda function, most: self._tracked(function, lambda compute: real(compute, most))
         import_everything()
         by_file: dict[str, list[tuple[int, dict[str, Any]]]] = {}
         for number, mutant in enumerate(mutants()):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any, NamedTuple
 
-from sizer.base.identity_cache import StoredAnswers, identity_of, stores_by_catalog
+from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.batch.columns import answer_cells, design_cells
 from sizer.bom.lines import bill
 from sizer.bom.prices import PriceBook
@@ -81,7 +81,7 @@ def _built(
     if request.existing != NOTHING_EXISTING:
         return _newly_built(request, platform, n_servers, storage_nodes, catalog, prices)
     key = (
-        identity_of(platform),
+        platform,
         n_servers,
         storage_nodes,
         prices,
@@ -98,7 +98,7 @@ def _built(
 def _newly_built(
     request: SizingRequest, platform: Platform, n_servers: int, storage_nodes: int, catalog: Catalog, prices: PriceBook
 ) -> _Built:
-    parts = built_design(request, platform, n_servers, storage_nodes, catalog).parts
+    parts, _ = built_design(request, platform, n_servers, storage_nodes, catalog)
     priced = bill(
         parts.components,
         catalog,

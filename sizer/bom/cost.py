@@ -1,11 +1,13 @@
 """The cost of designs as an interval: every line has a price, a published price or a band."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Floats
+from sizer.base.arrays import Floats, Ints
 from sizer.bom.bill import Bill
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import UnitPrices, unit_prices
@@ -33,70 +35,69 @@ class CostInterval:
         return self.high < other.low
 
 
-def row_amounts(components: Iterable[Component], platform: Platform, prices: UnitPrices) -> Floats:
-    """Cost of every row of a platform at the heights of ``prices``.
-
-    Parameters
-    ----------
-    components : iterable of Component
-        Of all rows; existing and optional ones cost nothing.
-    platform : Platform
-        GPUs a server and drives a chassis, which bands depend on.
-    prices : UnitPrices
-
-    Returns
-    -------
-    ndarray, shape (heights, rows)
-        [currency]
+@dataclass(frozen=True, eq=False)
+class ItemPrices:
+    """What one piece of each of some items costs as a platform uses it: what every cost is summed from.
 
     Notes
     -----
     All unknown prices of an order lie at the same height of their bands: a customer who pays much for one thing pays
     much for the others. The interval of a sum is then the sum of the intervals, the widest that the bands allow.
-    Support that costs a percentage is that share of what it supports, bought or not priced otherwise.
+    Support that costs a percentage is that share of what it supports.
     """
-    bought = [part for part in components if part.status == "computed" and np.count_nonzero(part.quantity)]
-    plain = [part for part in bought if not prices.is_percentage(part.item)]
-    if not plain:
-        rows = bought[0].quantity.size if bought else 1
-        return np.zeros((prices.heights.size, rows))
-    quantity = np.array([part.quantity for part in plain], dtype=float)
-    each = np.array([prices.of(part.item, platform) for part in plain]).T
-    amounts = _product(each, quantity)
-    for part in bought:
-        if prices.is_percentage(part.item):
-            rows_of = [i for i, one in enumerate(plain) if prices.supports(part.item, one.item)]
-            share = prices.of(part.item, platform)[:, None]
-            if rows_of:
-                amounts = amounts + share * _product(each[:, rows_of], quantity[rows_of])
-    return amounts
+
+    each: Floats  # (heights, items) price of one piece; of support that costs a percentage the share
+    supported: Mapping[int, Ints]  # place of support that costs a percentage -> places of what it is for
+
+    @classmethod
+    def of(
+        cls, items: tuple[str, ...], platform: Platform, prices: UnitPrices, stated: Mapping[int, float] | None = None
+    ) -> "ItemPrices":
+        """Prices of some items at the heights of ``prices``.
+
+        ``stated`` are amounts that stand whatever the bands say, by the place of their item. An item without an id and
+        without a stated amount is unknown without bounds.
+        """
+        known = stated or {}
+        unknown = np.where(prices.heights > 0, np.inf, 0.0)
+        shares = {i for i, item in enumerate(items) if item and i not in known and prices.is_percentage(item)}
+        each = [
+            np.full(prices.heights.size, known[i]) if i in known else prices.of(item, platform) if item else unknown
+            for i, item in enumerate(items)
+        ]
+        supported = {
+            place: np.array(
+                [i for i, item in enumerate(items) if item and i not in shares and prices.supports(items[place], item)],
+                dtype=np.int64,
+            )
+            for place in sorted(shares)
+        }
+        return cls(np.array(each).reshape(len(items), -1).T, supported)
+
+    def amounts(self, pieces: ArrayLike) -> Floats:
+        """Cost of so many pieces of each item, shape (heights, items, designs) for (items, designs). [currency]
+
+        A piece without any bound counts only where there is one.
+        """
+        count = np.asarray(pieces, dtype=float)
+        found = np.where(count > 0, self.each[:, :, None], 0.0) * np.maximum(count, 0.0)
+        for place, base in self.supported.items():
+            found[:, place] = np.where(count[place] > 0, self.each[:, place, None] * found[:, base].sum(axis=1), 0.0)
+        return np.asarray(found)
 
 
-def _product(each: Floats, quantity: Floats) -> Floats:
-    """Sum of prices x quantities; a piece without any bound counts only where there is one."""
-    if np.isfinite(each).all():
-        return np.asarray(each @ quantity)
-    parts = np.where(quantity[None] > 0, each[:, :, None], 0.0) * np.maximum(quantity[None], 0.0)
-    return np.asarray(parts.sum(axis=1))
+@lru_cache(maxsize=4096)  # items of the platforms that requests of a batch rank first, at a few confidences
+def item_prices(items: tuple[str, ...], platform: Platform, prices: UnitPrices) -> ItemPrices:
+    """:meth:`ItemPrices.of`, the same object for the same question."""
+    return ItemPrices.of(items, platform, prices)
 
 
-def amounts_by_item(
-    components: Iterable[Component], row: int, platform: Platform, prices: UnitPrices
-) -> dict[str, Floats]:
-    """Cost of every item of one row at the heights of ``prices``; the sum over the items is :func:`row_amounts`."""
-    found: dict[str, Floats] = {}
-    later: list[str] = []
-    for part in components:
-        if part.status != "computed" or not part.quantity[row]:
-            continue
-        if prices.is_percentage(part.item):
-            later.append(part.item)
-            continue
-        found[part.item] = found.get(part.item, 0.0) + int(part.quantity[row]) * prices.of(part.item, platform)
-    for item in dict.fromkeys(later):
-        base = [amount for name, amount in found.items() if name not in later and prices.supports(item, name)]
-        found[item] = prices.of(item, platform) * np.sum(base, axis=0) if base else np.zeros(prices.heights.size)
-    return found
+def component_amounts(components: Sequence[Component], platform: Platform, prices: UnitPrices) -> Floats:
+    """Cost of bought components of some designs, shape (heights, components, designs). [currency]"""
+    if not components:
+        return np.zeros((prices.heights.size, 0, 1))
+    items = tuple(part.item for part in components)
+    return item_prices(items, platform, prices).amounts([part.quantity for part in components])
 
 
 def line_amounts(bill: Bill, platform: Platform, prices: UnitPrices) -> Floats:
@@ -106,23 +107,12 @@ def line_amounts(bill: Bill, platform: Platform, prices: UnitPrices) -> Floats:
     their bands. A line of the quote's own without a price is unknown without bounds.
     """
     lines = bill.bought
+    if not lines:
+        return np.zeros((0, prices.heights.size))
     factor = 1 - float(bill.deal_discount_percent) / 100
-    found = np.zeros((len(lines), prices.heights.size))
-    later: list[int] = []
-    for place, line in enumerate(lines):
-        if line.extended_net is not None:
-            found[place] = float(line.extended_net) * factor
-        elif not line.item:
-            found[place] = np.where(prices.heights > 0, np.inf, 0.0)
-        elif prices.is_percentage(line.item):
-            later.append(place)
-        else:
-            found[place] = line.quantity * prices.of(line.item, platform)
-    for place in later:
-        support = prices.catalog.item(lines[place].item)
-        base = [i for i, line in enumerate(lines) if line.item and prices.supports(support.id, line.item)]
-        found[place] = prices.of(support.id, platform) * found[base].sum(axis=0)
-    return found
+    stated = {i: float(line.extended_net) * factor for i, line in enumerate(lines) if line.extended_net is not None}
+    pieces = [[1 if i in stated else line.quantity] for i, line in enumerate(lines)]
+    return ItemPrices.of(tuple(line.item for line in lines), platform, prices, stated).amounts(pieces)[..., 0].T
 
 
 def bill_cost(bill: Bill, platform: Platform, prices: UnitPrices, confidence: float) -> CostInterval:

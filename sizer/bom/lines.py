@@ -4,12 +4,12 @@ import datetime
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.base.identity_cache import cached_by_identity
 from sizer.base.money import round_money
 from sizer.bom.bill import Bill, BillLine, LineNote, LineNoteKind, stated
 from sizer.bom.overrides import added, overridden, whole_items
@@ -94,13 +94,13 @@ def bill(
 
 
 def row_cost(
-    components: Iterable[Component], catalog: Catalog, book: PriceBook, currency: str
-) -> tuple[Floats | None, tuple[str, ...]]:
+    components: Sequence[Component], catalog: Catalog, book: PriceBook, currency: str
+) -> tuple[Floats, tuple[str, ...]]:
     """Cost of the priced lines of every row at the net prices of the price book, and the items that have no price.
 
     Parameters
     ----------
-    components : iterable of Component
+    components : sequence of Component
         Of all rows.
     catalog, book, currency
         As for ``bill``.
@@ -108,28 +108,29 @@ def row_cost(
     Returns
     -------
     tuple
-        Cost of what is priced, shape (rows,), or None where nothing but free items is priced; ids of bought items
-        without a price. The cost is complete only where none of these is needed by the row. [currency]
+        Cost of what is priced, shape (rows,); ids of bought items without a price. The cost is complete only where none
+        of these is needed by the row. [currency]
 
     Notes
     -----
     Sums of cents stay exact in doubles up to 9e13, so a row's cost equals the total of its bill to the cent. What the
     request's quote changes is left out: it is a matter of the bill, not of the design.
     """
-    cents: Floats | None = None
-    unpriced: dict[str, None] = {}
-    for part in components:
-        if part.status != "computed" or not np.count_nonzero(part.quantity):
-            continue
-        if is_free(catalog.item(part.item)):
-            continue
-        net = book.net(part.item, currency)
-        if net is None:
-            unpriced[part.item] = None
-            continue
-        cost = np.asarray(part.quantity * float(net * 100), dtype=np.float64)
-        cents = cost if cents is None else cents + cost
-    return (None if cents is None else cents / 100), tuple(unpriced)
+    bought = [part for part in components if part.status == "computed"]
+    if not bought:
+        return np.zeros(1), ()
+    items = tuple(part.item for part in bought)
+    pieces, cents = np.array([part.quantity for part in bought]), _net_cents(items, catalog, book, currency)
+    is_open = np.isnan(cents)
+    unpriced = (item for item, is_missing in zip(items, is_open & pieces.any(axis=1), strict=True) if is_missing)
+    return np.where(is_open, 0.0, cents) @ pieces / 100, tuple(dict.fromkeys(unpriced))
+
+
+@lru_cache(maxsize=4096)
+def _net_cents(items: tuple[str, ...], catalog: Catalog, book: PriceBook, currency: str) -> Floats:
+    """Net prices of some items in hundredths of the currency; NaN where there is none."""
+    nets = (Decimal(0) if is_free(catalog.item(item)) else book.net(item, currency) for item in items)
+    return np.array([np.nan if net is None else float(net * 100) for net in nets])
 
 
 def _merged(components: Iterable[Component], whole: Collection[str]) -> list[tuple[Component, tuple[Role, ...]]]:
@@ -233,7 +234,7 @@ def _price(item: Item, part: Component, book: PriceBook, currency: str) -> dict[
     }
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def _physical(item: Item) -> dict[str, float | None]:
     """Watts, rack units and kilograms of one piece, where a source gives them."""
     found: dict[str, float | None] = {}

@@ -7,11 +7,11 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.bom.bill import MONTHS_A_YEAR, Bill
-from sizer.bom.cost import CostInterval, heights_of, line_amounts
+from sizer.bom.cost import CostInterval, component_amounts, heights_of, line_amounts
 from sizer.bom.ownership import UNSUPPORTED, Footprint, OwnershipRates
 from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.schema import Device
-from sizer.physical.components import Component, Quantities
+from sizer.physical.components import Component, DesignParts
 from sizer.physical.platform import Platform
 from sizer.physical.racks.power import device_power, energy_kwh_per_year
 
@@ -27,10 +27,10 @@ class _Part:
     term_months: int | None  # after which it is paid again; None: it is bought once
 
 
-def row_totals(found: Quantities, platform: Platform, prices: UnitPrices, rates: OwnershipRates) -> Floats:
+def row_totals(found: DesignParts, platform: Platform, prices: UnitPrices, rates: OwnershipRates) -> Floats:
     """Cost of ownership of every row of a platform at the heights of ``prices``, shape (heights, rows). [currency]"""
     return _totals(_parts(found.components, platform, prices), rates) + yearly_cost(
-        rates, found.power_typical_w, found.rack_units, found.racks.astype(float)
+        rates, found.power_typical_w, found.rack_units, found.racks
     ) * float(rates.years)
 
 
@@ -90,18 +90,10 @@ def bill_interval(
 
 
 def _parts(components: Sequence[Component], platform: Platform, prices: UnitPrices) -> list[_Part]:
-    """Every bought line of a platform's designs, support that costs a percentage behind what it supports."""
+    """Every bought line of a platform's designs."""
     bought = [part for part in components if part.status == "computed" and part.quantity.any()]
-    plain = [part for part in bought if not prices.is_percentage(part.item)]
-    amounts = [_product(prices.of(part.item, platform), part.quantity.astype(float)) for part in plain]
-    found = [_part(part, amount, prices) for part, amount in zip(plain, amounts, strict=True)]
-    for part in bought:
-        if prices.is_percentage(part.item):
-            base = [amount for one, amount in zip(plain, amounts, strict=True) if prices.supports(part.item, one.item)]
-            share = prices.of(part.item, platform)[:, None]
-            total = share * np.sum(base, axis=0) if base else np.zeros((prices.heights.size, part.quantity.size))
-            found.append(_part(part, total, prices))
-    return found
+    amounts = component_amounts(bought, platform, prices).swapaxes(0, 1)
+    return [_part(part, amount, prices) for part, amount in zip(bought, amounts, strict=True)]
 
 
 def _part(part: Component, amount: Floats, prices: UnitPrices) -> _Part:
@@ -116,11 +108,6 @@ def _term(item: str, category: str, is_priced: bool, term_months: int | None, pr
     if is_priced:
         return MONTHS_A_YEAR if term_months is None and category == "support" else term_months
     return MONTHS_A_YEAR if item and prices.is_yearly(item) else None
-
-
-def _product(each: Floats, quantity: Floats) -> Floats:
-    """Price x quantity; a piece without any bound counts only where there is one."""
-    return np.where(quantity[None] > 0, each[:, None], 0.0) * np.maximum(quantity[None], 0.0)
 
 
 def _totals(parts: Sequence[_Part], rates: OwnershipRates) -> Floats:

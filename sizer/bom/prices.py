@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.base.money import net_price, round_money
 from sizer.catalog.model import Catalog
 from sizer.catalog.price_books import Price
@@ -75,7 +74,7 @@ class PriceBook:
         return PriceBook([*self._prices.values(), *added], {currency: usd})
 
 
-@cached_by_catalog
+@lru_cache(maxsize=8)
 def price_book(catalog: Catalog) -> PriceBook:
     """Price book of a catalogue with its overlay."""
     return PriceBook(catalog.prices)

@@ -2,9 +2,9 @@
 
 import datetime
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from sizer.base.dates import days_of, years_after
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
@@ -158,7 +158,7 @@ def _has_other_currency(catalog: Catalog, item: str, currency: str) -> bool:
     return not _currencies(catalog).get(item, set()) <= {currency}
 
 
-@cached_by_catalog  # a price book may have thousands of rows
+@lru_cache(maxsize=8)  # a price book may have thousands of rows
 def _currencies(catalog: Catalog) -> dict[str, set[str]]:
     """Currencies that each item has a price in."""
     found: dict[str, set[str]] = {}

@@ -46,7 +46,7 @@ _PINNED = (1.0, 0.0)
 _NO_CACHE = (0.0, 0.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Calibration:
     """Fitted values, their covariance and the digest of the observations that they came from."""
 

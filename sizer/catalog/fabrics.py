@@ -1,8 +1,8 @@
 """Which links the ports of devices can join."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.links import LinkType, fastest_first
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Port
@@ -28,7 +28,7 @@ def fabric_ports(ports: Sequence[Port], kind: LinkType) -> int:
     return sum(port.count for port in ports if joins_fabric(port, kind))
 
 
-@cached_by_catalog
+@lru_cache(maxsize=8)
 def fabric_links(catalog: Catalog) -> tuple[LinkType, ...]:
     """Links that a compute fabric may have: those of the GPU servers' ports, the fastest first."""
     servers = [one for one in catalog.servers.values() if one.role == "gpu" and one.orderable]

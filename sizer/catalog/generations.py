@@ -2,8 +2,8 @@
 
 import datetime
 from collections.abc import Iterable
+from functools import lru_cache
 
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import is_sold
 from sizer.catalog.schema import Device, Gpu, Server
@@ -17,7 +17,7 @@ def era_of_gpu(catalog: Catalog, gpu: Gpu) -> str | None:
     return None if gpu.generation is None else catalog.generations[gpu.generation].era
 
 
-@cached_by_catalog
+@lru_cache(maxsize=4096)
 def era_of(catalog: Catalog, device: Device) -> str | None:
     """Era of a device: of a GPU server that of its GPUs."""
     if isinstance(device, Server) and device.gpus:
@@ -30,7 +30,7 @@ def newer_eras(catalog: Catalog) -> frozenset[str]:
     return frozenset(one.era for one in catalog.generations.values()) - {V100_ERA}
 
 
-@cached_by_catalog
+@lru_cache(maxsize=64)
 def eras_on_sale(catalog: Catalog, day: datetime.date | None) -> frozenset[str]:
     """Eras of which GPU servers can be ordered on a day; without one, after all dates of the catalogue."""
     servers = (one for one in catalog.servers.values() if one.role == "gpu" and is_sold(catalog, one, day))

@@ -25,7 +25,10 @@ class Sku(Frozen):
 
 
 class Item(Frozen):
-    """What every catalogue item carries."""
+    """What every catalogue item carries.
+
+    Two items are the same only as one object: items of two catalogues may share an id and differ.
+    """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$", max_length=60)]
     name: Name  # as a headline says it
@@ -41,3 +44,9 @@ class Item(Frozen):
     # Facts worth printing that no formula reads, as "label: text with source" rows of the component tables.
     features: dict[ShortText, Sourced[LongText]] = {}
     aliases: tuple[Name, ...] = ()  # other names that people use for it
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)

@@ -153,7 +153,7 @@ def _statements_in(value: Any, path: str) -> Iterator[Statement]:
 
 @dataclass(frozen=True, eq=False)
 class Catalog:
-    """Everything that the files of ``catalog/`` say. Two catalogues are equal when their digests are.
+    """Everything that the files of ``catalog/`` say. Two catalogues say the same when their digests are equal.
 
     Parameters
     ----------
@@ -205,12 +205,6 @@ cables, racks, pdus, cooling, accessories, software, support, dnns, datasets, st
     def __post_init__(self) -> None:
         index = {key: (folder, item) for folder in CATEGORIES for key, item in self.folder(folder).items()}
         object.__setattr__(self, "_index", index)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Catalog) and other.digest == self.digest
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
 
     def folder(self, name: str) -> Items[Any]:
         """Items of one folder of ``catalog/`` by the folder's name."""

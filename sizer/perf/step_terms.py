@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
-from sizer.base.identity_cache import StoredAnswers
+from sizer.base.stored_answers import StoredAnswers
 from sizer.perf.step_draws import drawn_terms
 
 TERM_NAMES = (

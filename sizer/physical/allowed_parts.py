@@ -3,11 +3,11 @@
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.faults import nearest
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.base.quantities import plain, si
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.generations import era_of, era_of_gpu
@@ -43,7 +43,7 @@ def larger_cache_bytes(catalog: Catalog, size_bytes: float) -> float:
     return caches[place] if place < len(caches) else math.inf
 
 
-@cached_by_catalog
+@lru_cache(maxsize=8)
 def _page_caches(catalog: Catalog) -> list[float]:
     """Page caches of all GPU servers with all their GPUs and published sizes of memory, rising. [B]"""
     return sorted(

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.schema import Storage
 from sizer.physical.notes import PlanNote, PlanNoteKind
 
@@ -218,7 +218,7 @@ def smallest_nodes(storage: Storage, capacity_option: int, data_bytes: ArrayLike
     return SmallestNodes(sizes[np.minimum(index, sizes.size - 1)], np.asarray((index < sizes.size) & (need <= largest)))
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def _usable_by_size(storage: Storage, capacity_option: int) -> tuple[Ints, Floats]:
     """Node counts that a system is sold with, ascending, and the usable bytes of each."""
     low, high = node_limits(storage)
@@ -341,7 +341,7 @@ def _onefs_step(storage: Storage, usable: float, n_nodes: int) -> CapacityStep:
     return CapacityStep("protection", usable, how, row.basis, row.source)
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def _overheads(storage: Storage) -> Floats:
     """Protection overhead at 0, 1, 2 ... nodes; from the last entry on it stays the same."""
     published = _published(storage)

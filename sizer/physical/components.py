@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -104,3 +104,62 @@ class Quantities:
     def n_switches(self) -> int:
         """Switches and gateways of all networks, in the first row."""
         return sum(int(part.quantity[0]) for part in self.components if part.role.forwards)
+
+
+@dataclass(frozen=True)
+class DesignParts:
+    """What designs of a platform are made of, and what they take of a room. Arrays over the designs."""
+
+    components: tuple[Component, ...]
+    violations: dict[Violation, Bools]  # rule -> designs that break it
+    rack_units: Floats
+    racks: Floats
+    power_typical_w: Floats
+    power_max_w: Floats  # lower bounds where the draw is open
+    raw_bytes: Floats
+    draw_is_open: Bools  # a device has no known draw
+
+    @classmethod
+    def of(cls, counted: Quantities) -> "DesignParts":
+        """Those of counted designs."""
+        is_open = np.zeros(counted.power_max_w.size, dtype=bool)
+        for part in counted.components:
+            if part.item in counted.unknown_power:
+                is_open |= part.quantity > 0
+        racks, raw = counted.racks.astype(float), np.asarray(counted.raw_bytes, dtype=float)
+        values = counted.rack_units, racks, counted.power_typical_w, counted.power_max_w, raw, is_open
+        return cls(counted.components, counted.violations, *values)
+
+    def take(self, designs: Ints) -> "DesignParts":
+        """Some of the designs."""
+        return DesignParts(
+            tuple(part.of(part.quantity[designs]) for part in self.components),
+            {rule: rows for rule, of_all in self.violations.items() if (rows := of_all[designs]).any()},
+            *(values[designs] for values in self._values()),
+        )
+
+    def extended(self, other: "DesignParts") -> "DesignParts":
+        """These designs and then others of the same platform."""
+        sizes = self.racks.size, other.racks.size
+        absent = [np.zeros(size, dtype=np.int64) for size in sizes]
+        parts: dict[tuple[object, ...], tuple[Component, list[Ints]]] = {}
+        for place, of in enumerate((self, other)):
+            for part in of.components:
+                # Notes and contents change neither price nor draw.
+                key = part.role, part.category, part.item, part.status
+                pieces = parts.setdefault(key, (part, list(absent)))[1]
+                pieces[place] = pieces[place] + part.quantity
+        none = [rows.astype(bool) for rows in absent]
+        rules = dict.fromkeys((*self.violations, *other.violations))
+        return DesignParts(
+            tuple(part.of(np.concatenate(pieces)) for part, pieces in parts.values()),
+            {
+                rule: np.concatenate([self.violations.get(rule, none[0]), other.violations.get(rule, none[1])])
+                for rule in rules
+            },
+            *map(np.concatenate, zip(self._values(), other._values(), strict=True)),
+        )
+
+    def _values(self) -> tuple[Any, ...]:
+        watts = self.power_typical_w, self.power_max_w
+        return self.rack_units, self.racks, *watts, self.raw_bytes, self.draw_is_open

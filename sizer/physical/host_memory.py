@@ -1,9 +1,9 @@
 """Memory of a server: what of it caches data, and which published sizes a request considers."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sizer.base import units
-from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, MemoryOption, Server
 from sizer.workload.request import SizingRequest
@@ -90,6 +90,6 @@ def _memory_bytes(server: Server) -> float:
 
 
 # Kept, so that the same choice is the same object: other functions keep by identity what they found of it.
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def _with(server: Server, option: MemoryOption) -> Server:
     return server.model_copy(update={"memory_bytes": option.memory_bytes})

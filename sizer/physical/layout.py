@@ -4,13 +4,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate, count
 from operator import attrgetter
 
 import numpy as np
 
 from sizer.base.arrays import Ints
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Cable, Device
 from sizer.physical.components import Component, Quantities
@@ -302,7 +302,7 @@ def _own_weight_kg(group: RackGroup, room: ExistingRack | None) -> float | None:
     return group.rack.weight_kg.value if group.rack.weight_kg is not None else None
 
 
-@cached_by_catalog
+@lru_cache(maxsize=8)
 def _cables(catalog: Catalog) -> tuple[Cable, ...]:
     return tuple(catalog.cables.values())
 

@@ -22,7 +22,7 @@ class SecondTier:
     is_in_band: bool = False  # its front end is on the in-band network, not on the one of the fast storage
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Platform:
     """One choice of server, GPU, storage and fabric, with the devices that follow from it.
 

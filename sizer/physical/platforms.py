@@ -1,9 +1,10 @@
 """All platforms that the catalogue can order and a request allows, with the devices that follow from each choice."""
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from sizer.base.errors import InfeasibleError
-from sizer.base.identity_cache import StoredAnswers, cached_by_catalog, same_list, stores_by_catalog
+from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.catalog.fabrics import fabric_links, fabric_ports, plans_unasked
 from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType
@@ -74,7 +75,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> tuple[Platform, ...]:
         *(request.platforms, request.fabric, request.resilience, request.site),
         *(request.stated_storage, tuple(request.existing.servers), sets_bytes, eras_asked(catalog, request)),
     )
-    return _lists(catalog).get(key, lambda: same_list(_fitting(catalog, request, sets_bytes)))
+    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes))
 
 
 _lists: Callable[[Catalog], StoredAnswers[tuple[Platform, ...]]] = stores_by_catalog(64)
@@ -198,7 +199,7 @@ def own_network_ports(server: Server, kind: LinkType, fabric: LinkType) -> int:
 
 
 # Kept, so that the same choice is the same object in every request: what other functions keep for it is found again.
-@cached_by_catalog
+@lru_cache(maxsize=16384)
 def _on_fabric(
     catalog: Catalog,
     server: Server,
@@ -278,7 +279,7 @@ def _has_second_port(storage: Storage) -> bool:
     return ports is not None and used is not None and ports.value >= 2 * used.value
 
 
-@cached_by_catalog
+@lru_cache(maxsize=4096)
 def _switch_for(catalog: Catalog, era: str | None, kind: LinkType, also: LinkType | None = None) -> Switch | None:
     return choose_switch(_of_era(catalog, era), kind, also)
 
@@ -351,7 +352,7 @@ def _in_band(catalog: Catalog, era: str | None, server: Server) -> tuple[Switch 
     return None, None
 
 
-@cached_by_catalog
+@lru_cache(maxsize=64)
 def _fabric_manager(catalog: Catalog, era: str | None) -> Server | None:
     """Appliance that runs the subnet manager of an InfiniBand fabric."""
     known = (s for s in catalog.servers.values() if s.role == "fabric-manager" and s.orderable and fits_era(s.era, era))

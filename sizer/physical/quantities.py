@@ -2,21 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Server
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, raw_bytes, usable_bytes
 from sizer.physical.components import Component, Network, Quantities
-from sizer.physical.design_counts import DesignTotals, draw_is_open
 from sizer.physical.networks.counts import cable_lines, data_networks, with_management
-from sizer.physical.networks.members import AS_USUAL, Shape, Wiring, shape
+from sizer.physical.networks.members import AS_USUAL, Shape, shape
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
@@ -88,15 +87,31 @@ def quantities(
     Cables are counted at two planning lengths, inside a rack where all stands in one and between racks otherwise; the
     plan of a design (``building_plan``) measures them. Racks follow ``placement.count_racks``.
     """
-    found = _standing(platform, n_servers, storage_nodes, catalog, limits, existing, fabric, coolant_unit)
-    rows, net, placed, power = found.rows, found.networks, found.placed, found.power
-    components = _split_existing(platform, found.devices, existing)
+    servers, nodes = _rows(n_servers, storage_nodes)
+    rows = shape(platform, servers, nodes, fabric)
+    pdus: Ints = np.zeros_like(servers)
+    before: RackTotals | None = None
+    data = data_networks(platform, rows, fabric)
+    for _ in range(_MOST_ROUNDS if platform.in_band_switch is not None else 1):
+        # PDUs have ports on switches, which may take a further rack with further PDUs. Where a further switch makes the
+        # heaviest rack lighter, the PDUs of a rack stay: with fewer, the switch would go and the rack be heavier again.
+        net = with_management(platform, rows, data, pdus)
+        devices = _devices(platform, rows)
+        devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
+        devices += coolant_units(devices, catalog, servers.size, coolant_unit)
+        groups = rack_groups(platform, devices, catalog, limits, existing, rows.to_come)
+        placed = before = count_groups(groups, servers.size, at_least=before)
+        if np.array_equal(placed.pdus, pdus):
+            break
+        pdus = placed.pdus
+    power = _Sum(platform, catalog, devices)
+    components = _split_existing(platform, devices, existing)
     if platform.host_memory is not None:
         # Servers that are there have their standard memory, so that they get the larger one, too.
         components.append(Component(Role.HOST_MEMORY, "compute", platform.host_memory.id, rows.n_servers))
     components += _adapters(platform, catalog, rows, components)
     components += cable_lines(catalog, net.links, placed.racks + placed.existing)
-    components += rack_parts(catalog, found.groups, placed, components)
+    components += rack_parts(catalog, groups, placed, components)
     components += software_lines(platform, catalog, rows, components)
     return Quantities(
         components=tuple(c for c in components if np.count_nonzero(c.quantity)),
@@ -115,84 +130,30 @@ def quantities(
         notes=_notes(platform),
         power_low_w=power.low_w,
         rack_power_max_w=placed.heaviest_w,
-        liquid_heat_w=total_liquid_w(found.devices, catalog, rows.n_servers.size),
+        liquid_heat_w=total_liquid_w(devices, catalog, servers.size),
         row_notes={PlanNote(PlanNoteKind.SINGLE_SERVER): ~rows.has_management} if not rows.has_management.all() else {},
-        violations=found.violations,
+        violations={
+            **{rule: mask for rule, mask in net.violations.items() if np.count_nonzero(mask)},
+            **_storage_violations(platform, rows, nodes),
+            **_rack_violations(platform, catalog, limits, devices, groups, placed),
+        },
     )
 
 
-def design_totals(
+def _rack_violations(
     platform: Platform,
-    n_servers: ArrayLike,
-    storage_nodes: ArrayLike,
-    *,
-    catalog: Catalog,
-    limits: Limits = NO_LIMITS,
-    existing: Existing = NOTHING_EXISTING,
-    fabric: Fabric = AS_USUAL,
-) -> DesignTotals:
-    """What the limits of a room ask, as :func:`quantities` counts it, without what is ordered besides the devices."""
-    found = _standing(platform, n_servers, storage_nodes, catalog, limits, existing, fabric)
-    power = found.power
-    return DesignTotals(
-        power.rack_units,
-        found.placed.racks.astype(float),
-        power.max_w,
-        raw_bytes(platform.storage, platform.capacity_option, found.rows.nodes).astype(float),
-        draw_is_open(found.devices, power.unknown_power, found.rows.n_servers.size),
-        found.violations,
-    )
-
-
-@dataclass(frozen=True)
-class _Standing:
-    """The devices of all rows, the networks that join them, and the racks that hold them."""
-
-    rows: Shape
-    devices: list[Component]
-    networks: Wiring
-    groups: tuple[RackGroup, ...]
-    placed: RackTotals
-    power: "_Sum"
-    violations: dict[Violation, Bools]
-
-
-def _standing(
-    platform: Platform,
-    n_servers: ArrayLike,
-    storage_nodes: ArrayLike,
     catalog: Catalog,
     limits: Limits,
-    existing: Existing,
-    fabric: Fabric,
-    coolant_unit: str | None = None,
-) -> _Standing:
-    servers, nodes = _rows(n_servers, storage_nodes)
-    rows = shape(platform, servers, nodes, fabric)
-    pdus: Ints = np.zeros_like(servers)
-    before: RackTotals | None = None
-    data = data_networks(platform, rows, fabric)
-    for _ in range(_MOST_ROUNDS if platform.in_band_switch is not None else 1):
-        # PDUs have ports on switches, which may take a further rack with further PDUs. Where a further switch makes the
-        # heaviest rack lighter, the PDUs of a rack stay: with fewer, the switch would go and the rack be heavier again.
-        net = with_management(platform, rows, data, pdus)
-        devices = _devices(platform, rows)
-        devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
-        devices += coolant_units(devices, catalog, servers.size, coolant_unit)
-        groups = rack_groups(platform, devices, catalog, limits, existing, rows.to_come)
-        placed = before = count_groups(groups, servers.size, at_least=before)
-        if np.array_equal(placed.pdus, pdus):
-            break
-        pdus = placed.pdus
-    violations = {name: mask for name, mask in net.violations.items() if np.count_nonzero(mask)}
-    violations |= _storage_violations(platform, rows, nodes)
-    violations |= mounting_violations(catalog, groups)
+    devices: Sequence[Component],
+    groups: Sequence[RackGroup],
+    placed: RackTotals,
+) -> dict[Violation, Bools]:
     room = dict(room_violations(platform.site, catalog, devices, limits.rack_power_w))
-    violations |= room
-    unexplained = ~placed.holds_all & ~np.any([*room.values(), np.zeros(servers.size, dtype=bool)], axis=0)
+    found = {**mounting_violations(catalog, groups), **room}
+    unexplained = ~placed.holds_all & ~np.any([*room.values(), np.zeros(placed.racks.size, dtype=bool)], axis=0)
     if unexplained.any():
-        violations[Violation(ViolationKind.DEVICE_EXCEEDS_RACK)] = unexplained
-    return _Standing(rows, devices, net, groups, placed, _Sum(platform, catalog, devices), violations)
+        found[Violation(ViolationKind.DEVICE_EXCEEDS_RACK)] = unexplained
+    return found
 
 
 def slice_row(counted: Quantities, row: int) -> Quantities:
@@ -267,7 +228,7 @@ class _Each:
     has_weight: bool
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def _each(device: Device) -> _Each:
     draw, height, weight = device_power(device), device.height_u, device.weight_kg
     units = height.value if height is not None else 0.0
@@ -346,7 +307,7 @@ def _storage_violations(platform: Platform, rows: Shape, asked: Ints) -> dict[Vi
     return {Violation(ViolationKind.NODE_COUNT, (platform.storage.name, low, high)): mask}
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def _notes(platform: Platform) -> tuple[PlanNote, ...]:
     storage = platform.storage
     notes = []

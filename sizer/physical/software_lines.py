@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Ints
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.generations import era_of
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
@@ -37,7 +37,7 @@ class SoftwareLine:
     needed_from_heads: int | None  # from so many head nodes on it is not optional
 
 
-@cached_by_catalog
+@lru_cache(maxsize=4096)
 def lines_of(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
     """Software and support lines of a platform."""
     folders: tuple[tuple[Literal["software", "support"], Mapping[str, Software | Support]], ...] = (

@@ -6,7 +6,7 @@ from dataclasses import replace
 from sizer.bom.bill import Bill
 from sizer.bom.customer import customer_bill, unpriced_bill
 from sizer.sizing.maximum_result import Maximum
-from sizer.sizing.reasons import CableLengths, QuoteToSettle, RunnerUpKind
+from sizer.sizing.reasons import QuoteToSettle, RunnerUpKind
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, SpareCost, Verdict
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest, ranks_by_cost
@@ -66,12 +66,8 @@ def _request(request: SizingRequest) -> SizingRequest:
 
 
 def _told(design: DesignAnswer, bill: Bill) -> DesignAnswer:
-    """The design with another bill, and without cautions that name an amount of money.
-
-    They compare list or net prices, before the discount of the deal.
-    """
-    warnings = tuple(one for one in design.warnings if not (isinstance(one, CableLengths) and one.cost_difference))
-    return replace(design, bill=bill, warnings=warnings, cost=None, ownership=None)
+    """The design with another bill, and without the intervals of its cost."""
+    return replace(design, bill=bill, cost=None, ownership=None)
 
 
 def _copied(verdict: Verdict, before: Sequence[DesignAnswer], after: Sequence[DesignAnswer]) -> Verdict:

@@ -386,14 +386,4 @@ class BudgetOfPricedLines:
     """The budget is compared with the priced lines only: price bands are in another currency."""
 
 
-@dataclass(frozen=True)
-class CableLengths:
-    """The bill holds the planned cable lengths; the search compared designs with nominal ones."""
-
-    in_rack_m: float  # nominal
-    between_racks_m: float
-    cost_difference: float | None  # planned - nominal, of the priced cables; None: none has a price
-    has_open_items: bool  # cables that need a quote
-
-
-DesignWarning = UnknownReadRate | FewerGpusUsed | BudgetOfPricedLines | CableLengths
+DesignWarning = UnknownReadRate | FewerGpusUsed | BudgetOfPricedLines

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from sizer.base.errors import InfeasibleError
-from sizer.base.identity_cache import same_list
 from sizer.base.quantities import grouped
 from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration
@@ -80,7 +79,7 @@ def search(
     works = resolved(request, catalog, calibration)
     single = platforms(catalog, request)
     if only is not None:
-        single = same_list([option for option in single if option.key == only])
+        single = tuple(option for option in single if option.key == only)
     options = with_tiers(single, works, request, catalog)
     space = design_space(len(options), 1, most or most_servers(request))
     evaluated = evaluate_space(request, works, options, space, catalog, calibration)
@@ -158,6 +157,7 @@ def design_of(counts: PartCounts, row: int, calibration: Calibration, *, is_docu
         counts.prices,
         binding_of(counts, row),
         is_documented,
+        counts.design(row),
     )
 
 

@@ -8,7 +8,7 @@ from sizer.sizing.checks import CheckKind
 from sizer.sizing.design import assumptions
 from sizer.sizing.design.differences import cost_difference, open_between, with_bills
 from sizer.sizing.design.money import design_money
-from sizer.sizing.reasons import BudgetOfPricedLines, CableLengths, SelectionKind
+from sizer.sizing.reasons import BudgetOfPricedLines, SelectionKind
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, SpareCost
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest
@@ -60,16 +60,14 @@ def _design(
     money = design_money(
         request, design.platform, design.quantities, design.plan, catalog, book, is_documented=is_documented
     )
-    # In the order in which a design is evaluated.
-    first = [one for one in design.warnings if not isinstance(one, BudgetOfPricedLines | CableLengths)]
-    last = [one for one in design.warnings if isinstance(one, CableLengths)]
+    others = [one for one in design.warnings if not isinstance(one, BudgetOfPricedLines)]
     return replace(
         design,
         bill=money.bill,
         cost=money.cost,
         ownership=money.ownership,
         checks=(*(check for check in design.checks if check.kind is not CheckKind.BUDGET), *money.checks),
-        warnings=(*first, *([BudgetOfPricedLines()] if money.budget_is_open else []), *last),
+        warnings=(*others, *([BudgetOfPricedLines()] if money.budget_is_open else [])),
     )
 
 

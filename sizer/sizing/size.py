@@ -215,7 +215,7 @@ def _point(row: int, chosen: int, counts: PartCounts, rate: float, time_s: float
         time_s=time_s,
         power_w=float(counts.power_w[row]),
         rack_units=float(counts.rack_units[row]),
-        cost=None if counts.of(index).unpriced else float(counts.cost[row]),
+        cost=float(counts.cost[row]) if counts.is_priced[row] else None,
         is_documented=row == chosen,
     )
 

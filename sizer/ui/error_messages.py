@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.base.quantities import AMOUNT, parse
 from sizer.catalog.model import Catalog
 from sizer.ui.request_form.field import RequestPath
@@ -84,7 +84,7 @@ def name_of(text: str) -> str:
     return _names(catalog()).get(text, text)
 
 
-@cached_by_catalog
+@lru_cache(maxsize=8)
 def _names(parts: Catalog) -> dict[str, str]:
     """Id of every item -> its name. To look a word up in the catalogue itself would seek the nearest id, too."""
     return {item.id: item.name for _, item in parts.items()}

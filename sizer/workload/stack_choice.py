@@ -3,9 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
 
-from sizer.base.identity_cache import Identity, identity_of_catalog
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Stack
 
@@ -83,13 +81,6 @@ def choose_stack(
     -----
     Among stacks of one release date, the one with more rates of the network, then of its family, leads.
     """
-    # Requests of a batch ask for few networks.
-    return _chosen(identity_of_catalog(catalog), identity_of_catalog(measured), dnn_id, precision, task)
-
-
-@lru_cache(maxsize=512)
-def _chosen(of: Identity, measured_rates: Identity, dnn_id: str, precision: str, task: str) -> StackChoice | None:
-    catalog, measured = of.value, measured_rates.value
     candidates = [
         stack
         for stack in catalog.stacks.values()

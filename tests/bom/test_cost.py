@@ -12,12 +12,13 @@ from numpy.testing import assert_allclose
 
 from sizer import Catalog, load_catalog, project
 from sizer.base.errors import CatalogError
-from sizer.bom.cost import heights_of, line_amounts, probability_within, row_amounts
+from sizer.bom.cost import component_amounts, heights_of, line_amounts, probability_within
 from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import UnitPrices, amount_at
 from sizer.catalog.loader import with_prices
 from sizer.catalog.price_bands import PriceBand, PriceBands, band_rows, evidence_rows
 from sizer.catalog.price_books import Price
+from sizer.physical.quantities import quantities
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
@@ -106,7 +107,7 @@ def test_the_interval_is_the_sum_of_the_lines(server: str, servers: int, storage
     assert len(lines) == len(one.bill.bought)
     assert np.isfinite(lines).all()
     total = lines.sum(axis=0)
-    parts = row_amounts(one.quantities.components, one.platform, unit_prices())[:, 0]
+    parts = component_amounts(one.quantities.bought, one.platform, unit_prices()).sum(axis=1)[:, 0]
     assert_allclose(parts, total, rtol=1e-12)
     assert one.cost is not None
     assert_allclose([one.cost.low, one.cost.expected, one.cost.at_confidence, one.cost.high], total, rtol=1e-12)
@@ -236,3 +237,12 @@ def test_an_overlay_replaces_bands(tmp_path):
     (tmp_path / "prices" / "bands.csv").write_text(f"{HEAD}servers,c4140,5,1,USD,piece,2019,assumed,,a quote\n")
     with pytest.raises(CatalogError, match="must not be above"):
         load_catalog(overlay=tmp_path)
+
+
+def test_support_that_one_server_does_not_buy_costs_it_nothing():
+    """Only a cluster of C4140 buys Dell's deployment: what one server costs is the same beside larger designs."""
+    platform = design("c4140", 1, "isilon-f800", 4).platform
+    both, alone = (quantities(platform, sizes, 4, catalog=catalog()) for sizes in ([1, 6], [1]))
+    assert next(part for part in both.bought if part.item == "dell-ready-services").quantity.tolist()[0] == 0
+    beside, own = (component_amounts(found.bought, platform, unit_prices()).sum(axis=1) for found in (both, alone))
+    assert_allclose(beside[:, 0], own[:, 0], rtol=1e-14)

@@ -45,8 +45,7 @@ def test_a_budget_far_too_small_is_refused_with_the_budget_as_the_reason():
     counts = search(request("small-change"), catalog(), stored_calibration())
     row, broken = nearest_design(counts)
     assert broken == (Limit.BUDGET,)
-    platform, size_index = divmod(row, len(counts.evaluated.space.sizes))
-    assert 58_000 <= float(counts.of(platform).least_cost[size_index]) <= 110_000
+    assert 58_000 <= float(counts.least_cost[row]) <= 110_000
 
 
 def test_forty_students_share_twelve_to_twenty_gpus():

@@ -59,8 +59,8 @@ def of_design(design: DesignAnswer) -> Numbers:
 def of_row(counts: PartCounts, row: int, design: DesignAnswer) -> Numbers:
     """What the search decides by; of a probability that a fact leaves open, the search's is of the fact's upper end."""
     evaluated = counts.evaluated
-    index, _ = divmod(row, len(evaluated.space.sizes))
-    counts.of(index)
+    index, size = divmod(row, len(evaluated.space.sizes))
+    counts.count(index, np.array([size]))
     rate, _ = evaluated.rates_at(np.array([row]))
     has_time = design.workloads[0].time is not None
     numbers: Numbers = {

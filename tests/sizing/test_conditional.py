@@ -54,7 +54,7 @@ def test_a_limit_of_watts_makes_unknown_draws_count() -> None:
     free, limited = _searched(**chosen), _searched(**chosen, limits={"servers": 6, "power_w": 1e6})
     for counts in (free, limited):
         for index in range(counts.evaluated.space.n_platforms):
-            counts.of(index)
+            counts.count(index, np.arange(6))
     is_unknown = np.repeat([platform.server.id == "dss-8440" for platform in free.evaluated.platforms], 6)
     assert not free.conditional.any()
     assert limited.conditional.tolist() == is_unknown.tolist()

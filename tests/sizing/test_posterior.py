@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sizer import SizingRequest, monte_carlo, size
 from sizer.base.errors import RequestError
-from sizer.base.identity_cache import StoredAnswers
+from sizer.base.stored_answers import StoredAnswers
 from sizer.batch.monte_carlo import draws_of
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.draws import Draws

@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
-from sizer.base.identity_cache import cached_by_identity
 from sizer.calibrate.fit.host_rows import matching_rate
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.rules import exclusion_of
@@ -123,7 +123,7 @@ def epochs_curve(recipe: Recipe, parameters: ArrayLike) -> EpochsCurve:
     return EpochsCurve(base, double, float(growth), max(_MIN_EPOCHS_LOG_SD, grid, spread), points)
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def curve_alone(recipe: Recipe) -> EpochsCurve:
     """Curve of a recipe that the calibration was not fitted to.
 

@@ -2,10 +2,10 @@
 
 import difflib
 import re
+from functools import lru_cache
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import nearest
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.calibrate.language.shapes import GPU_MAKERS, plain_name
 from sizer.calibrate.language.stacks import STACK_WORDS
 from sizer.catalog.model import Catalog
@@ -41,7 +41,7 @@ def gpu_named(text: str, catalog: Catalog) -> Gpu | None:
     return whole.get(name) or parts.get(name)
 
 
-@cached_by_catalog
+@lru_cache(maxsize=8)
 def _gpu_names(catalog: Catalog) -> tuple[dict[str, Gpu], dict[str, Gpu]]:
     """GPUs by their whole names, and by the words with which these begin."""
     whole: dict[str, Gpu] = {}
@@ -89,7 +89,7 @@ def software_names(catalog: Catalog) -> list[str]:
     return sorted([*named, *(word for word, _ in STACK_WORDS if plain_name(word) not in known)], key=str.lower)
 
 
-@cached_by_catalog
+@lru_cache(maxsize=8)
 def _software_names(catalog: Catalog) -> frozenset[str]:
     stacks = [stack for stack in catalog.stacks.values() if stack.trains_language]
     own = (name for stack in stacks for name in (stack.id, stack.name))

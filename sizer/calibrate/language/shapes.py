@@ -2,8 +2,8 @@
 
 import math
 import re
+from functools import lru_cache
 
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
@@ -82,7 +82,7 @@ def shape_values(shape: TransformerShape) -> dict[str, float]:
     }
 
 
-@cached_by_catalog
+@lru_cache(maxsize=8)
 def shapes_by_name(catalog: Catalog) -> dict[str, TransformerShape]:
     """Shapes of the catalogue's language models by each of their names, as :func:`plain_name` writes it."""
     found: dict[str, TransformerShape] = {}

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.language.shapes import plain_name
 from sizer.catalog.model import Catalog
@@ -29,7 +29,7 @@ class ModelNames:
         return self._models.get(plain_name(row.model)) or self._models.get(plain_name(model)) or model
 
 
-@cached_by_catalog
+@lru_cache(maxsize=8)
 def _of_catalogue(catalog: Catalog) -> dict[str, str]:
     """Each name of the catalogue's language models, as :func:`plain_name` writes it."""
     found: dict[str, str] = {}

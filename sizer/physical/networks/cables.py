@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Cable, FibreMode
 from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
@@ -131,7 +130,7 @@ def choose_cables(
     return found, (np.cumsum(is_used) - 1)[step]
 
 
-@cached_by_catalog
+@lru_cache(maxsize=4096)
 def _steps(
     cables: tuple[Cable, ...], kind: LinkType, cages: Cages, may_split: bool
 ) -> tuple[Floats, tuple[CableChoice, ...]]:
@@ -153,7 +152,7 @@ class Splitters:
     plug_end: int  # end of the link with the plug: 0 or 1
 
 
-@cached_by_catalog
+@lru_cache(maxsize=4096)
 def splitters(cables: tuple[Cable, ...], kind: LinkType, cages: Cages) -> Splitters | None:
     """Splitters for links of a kind between two cages; None where the catalogue has none."""
     known = [cable for cable in cables if cable.orderable]

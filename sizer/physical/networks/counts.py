@@ -5,11 +5,11 @@ Every link has one end on a switch or gateway and one on a device or another swi
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.physical.components import Component
@@ -164,7 +164,7 @@ def cable_lines(catalog: Catalog, links: Sequence[CableCount], racks: Ints) -> l
     return components
 
 
-@cached_by_catalog
+@lru_cache(maxsize=4096)
 def _cable(
     catalog: Catalog, kind: LinkType, length_m: float, cages: Cages
 ) -> tuple[tuple[tuple[str, Fraction], ...], tuple[PlanNote, ...]]:

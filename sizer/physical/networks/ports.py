@@ -6,11 +6,11 @@ of a chassis carry the number of the node that they belong to.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from sizer.base.arrays import Ints
-from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.fabrics import joins_fabric
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Device, Port, PortUse, Server, Storage, Switch
@@ -40,7 +40,7 @@ class DevicePort:
     node: int = 0  # of a chassis that holds several nodes, from 1; 0: the device is one node
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def device_ports(device: Device) -> tuple[DevicePort, ...]:
     """All ports of a device in the order of their numbers.
 
@@ -69,13 +69,13 @@ def device_ports(device: Device) -> tuple[DevicePort, ...]:
     return tuple(found)
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def fabric_numbers(device: Device, kind: LinkType) -> Ints:
     """Numbers of the ports that can join a fabric of ``kind``; see :func:`~sizer.catalog.fabrics.joins_fabric`."""
     return _numbers(device, lambda port: joins_fabric(port, kind))
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def storage_network_numbers(server: Server, kind: LinkType, fabric: LinkType) -> Ints:
     """Numbers of a server's ports that join a storage network of its own: they run ``kind`` but not ``fabric``."""
     return _numbers(
@@ -87,7 +87,7 @@ def storage_network_numbers(server: Server, kind: LinkType, fabric: LinkType) ->
     )
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def management_numbers(device: Device) -> Ints:
     """Numbers of the ports that join the 1 GbE network.
 
@@ -106,27 +106,27 @@ def management_numbers(device: Device) -> Ints:
     return bmc if in_band_numbers(device).size else np.concatenate([found[:1], bmc])
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def in_band_numbers(device: Device) -> Ints:
     """Numbers of the ports that join an in-band network of its own."""
     return _numbers(device, lambda port: port.use == "in-band")
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def switch_numbers(switch: Switch, kind: LinkType, uses: tuple[PortUse, ...] = ("any",)) -> Ints:
     """Numbers of the largest group of a switch's ports that take a kind; empty where there is none."""
     best = largest_group(switch, kind, uses)
     return _numbers(switch, lambda p: p is best)
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def largest_group(switch: Switch, kind: LinkType, uses: tuple[PortUse, ...] = ("any",)) -> Port | None:
     """The largest group of a switch's ports that take a kind; None where there is none."""
     fitting = (p for p in switch.ports if p.use in uses and (p.kind == kind or kind in p.also))
     return max(fitting, key=lambda group: group.count, default=None)
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def unit_numbers(storage: Storage, use: PortUse, per_node: int) -> Ints:
     """Numbers of the first ``per_node`` ports of a use of every node of one storage unit, node by node."""
     numbers = _numbers(storage, lambda p: p.use == use)
@@ -173,7 +173,7 @@ def nodes_of(device: Device) -> int:
     return 1 if device.delivered is None else max(device.delivered.n_nodes, 1)
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def rail_numbers(server: Server, kind: LinkType) -> tuple[Ints, ...]:
     """Fabric ports of a server by rail: one port each, or the ports of that place on all trays of a rack."""
     numbers = fabric_numbers(server, kind)

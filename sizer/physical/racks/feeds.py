@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.schema import Device, Pdu
 from sizer.physical.racks.power import device_power, inlet_of
 from sizer.workload.request import FeedRedundancy
@@ -140,7 +139,7 @@ class _Supplies(NamedTuple):
     max_w: float
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def _supplies(device: Device) -> _Supplies:
     inlets = None if device.power_inlets is None else device.power_inlets.value
     return _Supplies(inlets, inlet_of(device), device_power(device).max_w)

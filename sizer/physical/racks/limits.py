@@ -3,11 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.schema import Device, Pdu, Rack
 from sizer.physical.racks.power import device_power, inlet_of
 from sizer.physical.roles import Role
@@ -62,7 +62,7 @@ class RackLimits:
         return needed * (SIDES if self.feeds == "2N" else 1)
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def device_needs(device: Device, pdu: Pdu, feeds: FeedRedundancy) -> Floats:
     """What one device takes: [U, kg, W, outlets of each kind of a PDU]; unknown ones count as 0, which callers list.
 

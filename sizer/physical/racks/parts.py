@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Accessory, Device, Pdu, Rack
 from sizer.physical.components import Component
@@ -206,7 +206,7 @@ def _feed_notes(group: RackGroup) -> tuple[PlanNote, ...]:
     return (PlanNote(kinds[group.limits.feeds]),)
 
 
-@cached_by_catalog
+@lru_cache(maxsize=8)
 def _accessories(catalog: Catalog) -> dict[tuple[str, str], Accessory]:
     """Small parts that can be ordered, by their use and the kind of inlet that a cord leads to."""
     return {

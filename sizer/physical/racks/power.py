@@ -1,8 +1,8 @@
 """Watts of a device as the catalogue knows them (exactly, in a bracket, or not at all), and what becomes of them."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
-from sizer.base.identity_cache import cached_by_identity
 from sizer.base.provenance import Sourced
 from sizer.catalog.bounds import Watts
 from sizer.catalog.model import Catalog
@@ -22,7 +22,7 @@ class DevicePower:
     is_known: bool
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def device_power(device: Device) -> DevicePower:
     """Draw of one device from what the catalogue states.
 
@@ -60,7 +60,7 @@ def has_typical_draw(device: Device) -> bool:
 
 
 # Kept, so that the same choice is the same object: other functions keep by identity what they found of it.
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def with_fitted_power(server: Server, gpu: Gpu, n_gpus: int, cpu: Cpu | None, catalog: Catalog) -> Server:
     """A server whose power follows the GPUs that are fitted: its least draw, and its bracket where their number varies.
 

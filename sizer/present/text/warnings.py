@@ -1,10 +1,9 @@
 """Cautions about a design in words."""
 
-from sizer.base.quantities import grouped, plain
 from sizer.present.text.memory import host_memory_sentences
 from sizer.present.text.plan import note_sentences
 from sizer.present.text.storage_need import storage_need_sentences
-from sizer.sizing.reasons import BudgetOfPricedLines, CableLengths, DesignWarning, FewerGpusUsed, UnknownReadRate
+from sizer.sizing.reasons import BudgetOfPricedLines, DesignWarning, FewerGpusUsed, UnknownReadRate
 from sizer.sizing.result import DesignAnswer
 
 
@@ -30,21 +29,3 @@ def _warning_text(warning: DesignWarning, design: DesignAnswer) -> str:
             return f"The job uses {n_gpus} of the {design.platform.gpus_per_server} GPUs of each server."
         case BudgetOfPricedLines():
             return "The budget is compared with the priced lines only; lines that need a quote are additional."
-        case CableLengths():
-            return _cables(warning, design.bill.currency)
-
-
-def _cables(lengths: CableLengths, currency: str) -> str:
-    """By how much the bill differs from what the search compared."""
-    nominal = (
-        f"Designs were compared with cables of {plain(lengths.in_rack_m)} m in a rack and "
-        f"{plain(lengths.between_racks_m)} m between racks."
-    )
-    if lengths.cost_difference is None:
-        return f"{nominal} The bill holds the planned lengths; all of them need a quote."
-    difference = round(lengths.cost_difference, 2)
-    cables = "priced cables" if lengths.has_open_items else "cables"
-    if not difference:
-        return f"{nominal} At the planned lengths the {cables} cost the same."
-    more = "more" if difference > 0 else "less"
-    return f"{nominal} At the planned lengths the {cables} cost {grouped(abs(difference), 2)} {currency} {more}."

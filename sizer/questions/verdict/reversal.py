@@ -165,10 +165,9 @@ class ResizedRequests:
             return None
         counts, row = best
         evaluated = counts.evaluated
-        index, local = divmod(row, len(evaluated.space.sizes))
-        platform, gateway = evaluated.platforms[index], math.inf
+        platform, gateway = evaluated.platforms[int(evaluated.space.platform[row])], math.inf
         if platform.gateway is not None:
-            gateway = float(counts.of(index).quantities.gateway_bytes_per_s[local])
+            gateway = float(counts.design(row).gateway_bytes_per_s[0])
         return tuple(
             replace(
                 model,

@@ -264,14 +264,13 @@ def _best_rank(
     rows = rows[is_small[rows % sizes.size] & (counts.power_w[rows] <= most_w)]
     if not rows.size:
         return None
-    local = rows % sizes.size
-    quantities, platform = counts.of(index).quantities, evaluated.platforms[index]
+    quantities, platform = counts.quantities(index, rows % sizes.size), evaluated.platforms[index]
     keys = zip(
-        _network_kinds(quantities)[local].tolist(),
-        _devices(quantities, counts.catalog)[local].tolist(),
+        _network_kinds(quantities).tolist(),
+        _devices(quantities, counts.catalog).tolist(),
         [len(_excluding_choices(choices, platform))] * rows.size,
-        quantities.rack_units[local].tolist(),
-        quantities.power_max_w[local].tolist(),
+        quantities.rack_units.tolist(),
+        quantities.power_max_w.tolist(),
         [float(evaluated.exchange_bytes_per_s[index])] * rows.size,
         counts.raw_bytes[rows].tolist(),
         rows.tolist(),

@@ -68,22 +68,19 @@ def resize(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why: bo
     if not order:
         return ResizedDesign(reason=str(infeasible_error(counts)) if says_why else "No design meets it.")
     row, evaluated = order[0], counts.evaluated
-    index, local = divmod(row, len(evaluated.space.sizes))
-    found = counts.of(index).quantities
+    found = counts.design(row)
     servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
-    platform = evaluated.platforms[index]
+    platform = evaluated.platforms[int(evaluated.space.platform[row])]
     return ResizedDesign(
         n_servers=servers,
         n_gpus=servers * platform.gpus_per_server,
         storage_nodes=nodes,
-        fabric_switches=_switches(found, local, NetworkRole.COMPUTE),
-        switches=_switches(found, local),
-        racks=int(found.racks[local] + found.existing_racks[local]),
-        rack_units=float(found.rack_units[local]),
-        power_w=float(found.power_max_w[local]),
-        has_unknown_power=any(
-            part.item in found.unknown_power and part.quantity[local] > 0 for part in found.components
-        ),
+        fabric_switches=_switches(found, NetworkRole.COMPUTE),
+        switches=_switches(found),
+        racks=int(found.racks[0] + found.existing_racks[0]),
+        rack_units=float(found.rack_units[0]),
+        power_w=float(found.power_max_w[0]),
+        has_unknown_power=bool(found.unknown_power),
         model=replace(
             model,
             request=request,
@@ -91,7 +88,7 @@ def resize(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why: bo
             platform=platform,
             n_servers=servers,
             storage_nodes=nodes,
-            gateway_bytes_per_s=float(found.gateway_bytes_per_s[local]),
+            gateway_bytes_per_s=float(found.gateway_bytes_per_s[0]),
             catalog=catalog,
         ),
     )
@@ -112,7 +109,7 @@ def changed_request(model: WorkloadOnDesign, values: Mapping[str, float]) -> Siz
     return SizingRequest.from_dict({**data, **whole, "workload": works}, "what if")
 
 
-def _switches(found: Quantities, row: int, role: NetworkRole | None = None) -> int:
+def _switches(found: Quantities, role: NetworkRole | None = None) -> int:
     """Switches of the network of one role, of all rails; without a role those of all networks."""
     networks = [network for network in found.networks if role in (None, network.role)]
-    return sum(int(network.leaves[row] + network.spines[row] + network.cores[row]) for network in networks)
+    return sum(int(network.leaves[0] + network.spines[0] + network.cores[0]) for network in networks)

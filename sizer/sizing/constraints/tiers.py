@@ -8,7 +8,6 @@ from functools import lru_cache
 import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.base.identity_cache import Identity, identity_of, same_list
 from sizer.base.units import WEEK_S
 from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType
@@ -174,7 +173,7 @@ def with_tiers(
             f"data.capacity_tier = {data.capacity_tier!r} joins no fast storage that the request allows, or is too "
             "small for the data; allow other storage, or leave the key out"
         )
-    return same_list(found)
+    return tuple(found)
 
 
 def with_tier_of(own: Platform, platforms: Sequence[Platform], catalog: Catalog) -> list[Platform]:
@@ -190,26 +189,10 @@ def with_tier_of(own: Platform, platforms: Sequence[Platform], catalog: Catalog)
     ]
 
 
+@lru_cache(maxsize=4096)  # requests of a batch, and variants of one, ask for the same tiers again and again
 def _of_two_tiers(platform: Platform, tier: SecondTier, *, is_in_band: bool) -> Platform:
     """A platform with a second tier; the same object for the same question, whose parts are counted already."""
-    storage = None if tier.storage is None else identity_of(tier.storage)
-    option, nodes, staging = tier.capacity_option, tier.nodes, tier.staging_bytes_per_s
-    return _two_tiers(identity_of(platform), storage, option, nodes, staging, is_in_band)
-
-
-@lru_cache(maxsize=4096)  # requests of a batch, and variants of one, ask for the same tiers again and again
-def _two_tiers(
-    platform: Identity,
-    storage: Identity | None,
-    capacity_option: int,
-    nodes: int,
-    staging_bytes_per_s: float,
-    is_in_band: bool,
-) -> Platform:
-    behind = None if storage is None else storage.value
-    tier = SecondTier(behind, capacity_option, nodes, staging_bytes_per_s, is_in_band)
-    of_two: Platform = replace(platform.value, second_tier=tier)
-    return of_two
+    return replace(platform, second_tier=replace(tier, is_in_band=is_in_band))
 
 
 def _candidates(request: SizingRequest, catalog: Catalog) -> list[Storage]:

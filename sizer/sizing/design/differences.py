@@ -3,11 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from sizer.base.arrays import Floats
 from sizer.bom.bill import Bill
-from sizer.bom.cost import amounts_by_item, heights_of, line_amounts
+from sizer.bom.cost import heights_of, line_amounts
 from sizer.bom.prices import prices_for
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
@@ -97,15 +94,8 @@ def cost_difference(
 
 
 def _order(design: DesignAnswer, prices: UnitPrices, *, is_of_bill: bool) -> PricedOrder:
-    pieces: dict[str, int] = {}
     if not is_of_bill:
-        parts = [part for part in design.quantities.components if part.status == "computed"]
-        for part in parts:
-            pieces[part.item] = pieces.get(part.item, 0) + int(part.quantity[0])
-        return PricedOrder(design.platform, amounts_by_item(parts, 0, design.platform, prices), pieces)
-    amounts: dict[str, Floats] = {}
-    for line, amount in zip(design.bill.bought, line_amounts(design.bill, design.platform, prices), strict=True):
-        if line.item:
-            amounts[line.item] = np.asarray(amounts.get(line.item, 0.0) + amount)
-            pieces[line.item] = pieces.get(line.item, 0) + line.quantity
-    return PricedOrder(design.platform, amounts, pieces)
+        return PricedOrder.of_parts(design.platform, design.quantities.bought, prices)
+    lines = design.bill.bought
+    amounts = line_amounts(design.bill, design.platform, prices)
+    return PricedOrder.of(design.platform, (line.item for line in lines), (line.quantity for line in lines), amounts)

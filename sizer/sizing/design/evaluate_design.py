@@ -1,7 +1,7 @@
 """One design in full: how every workload runs on it, stage by stage, what it is made of and what it costs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -9,18 +9,16 @@ import numpy as np
 
 from sizer.base.arrays import Ints
 from sizer.base.estimate import Estimate, Spread
-from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.extrapolation import extrapolations, unmeasured
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
-from sizer.physical.components import Component, Quantities
+from sizer.physical.components import Quantities
 from sizer.physical.existing_use import existing_use
 from sizer.physical.layout import building_plan
-from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M
-from sizer.physical.plan import CABLE_CATEGORY, Plan
+from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.checks import MissingFact
@@ -43,7 +41,6 @@ from sizer.sizing.design.workload_figures import target_probability, workload_fi
 from sizer.sizing.reasons import (
     Binding,
     BudgetOfPricedLines,
-    CableLengths,
     DesignWarning,
     FewerGpusUsed,
     UnknownReadRate,
@@ -67,44 +64,31 @@ _SCALING_BEYOND = 2
 _SCALING_MOST = 64
 
 
-@dataclass(frozen=True, eq=False)
-class BuiltDesign:
-    """Parts and plan of one design."""
-
-    parts: Quantities  # of one row, the cables as planned
-    as_searched: tuple[Component, ...]  # the parts as a search counts them
-    plan: Plan
-
-    def cable_lengths(self, catalog: Catalog, prices: PriceBook, currency: str) -> CableLengths | None:
-        """By how much the bill differs from what the search compared: cables, by their length; None without cables."""
-        cost = []
-        open_items: set[str] = set()
-        for components in (self.as_searched, self.plan.components):
-            cables = [part for part in components if part.category == CABLE_CATEGORY]
-            if not cables:
-                return None
-            amount, unpriced = row_cost(cables, catalog, prices, currency)
-            cost.append(0.0 if amount is None else float(amount[0]))
-            open_items |= set(unpriced)
-        return CableLengths(IN_RACK_M, BETWEEN_RACKS_M, cost[1] - cost[0] if any(cost) else None, bool(open_items))
-
-
 def built_design(
-    request: SizingRequest, platform: Platform, n_servers: int, storage_nodes: int, catalog: Catalog
-) -> BuiltDesign:
-    """Count and place one design of so many servers and storage nodes."""
+    request: SizingRequest,
+    platform: Platform,
+    n_servers: int,
+    storage_nodes: int,
+    catalog: Catalog,
+    counted: Quantities | None = None,
+) -> tuple[Quantities, Plan]:
+    """Parts and plan of one design of so many servers and storage nodes, the cables by their measured lengths.
+
+    ``counted`` are its parts as a search counted them.
+    """
     room: dict[str, Any] = {
         "catalog": catalog,
         "limits": request.limits,
         "existing": request.existing,
         "fabric": request.fabric,
     }
-    counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
+    if counted is None:
+        counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
     rows = request.site.racks_per_row
     plan = building_plan(platform, counted, n_servers, storage_nodes, **room, racks_per_row=rows)
     unused = unused_software(request, catalog)
     useful = tuple(part for part in plan.components if part.item not in unused)
-    return BuiltDesign(replace(counted, components=useful), counted.components, plan)
+    return replace(counted, components=useful), plan
 
 
 def design_answer(
@@ -118,11 +102,13 @@ def design_answer(
     prices: PriceBook,
     binding: Binding,
     is_documented: bool = True,
+    counted: Quantities | None = None,
 ) -> DesignAnswer:
-    """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time."""
-    built = built_design(request, platform, n_servers, storage_nodes, catalog)
-    parts, plan = built.parts, built.plan
-    lengths = built.cable_lengths(catalog, prices, request.currency)
+    """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time.
+
+    ``counted`` is what it is made of, where the search counted it.
+    """
+    parts, plan = built_design(request, platform, n_servers, storage_nodes, catalog, counted)
     gateway = float(parts.gateway_bytes_per_s[0])
     runs = [
         run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration) for work in works
@@ -151,7 +137,7 @@ def design_answer(
         bill=money.bill,
         probability=None if unknown else min(prod(target_probability(run) for run in runs), MOST_CERTAIN),
         binding=binding,
-        warnings=(*_design_warnings(platform, request, money), *(() if lengths is None else (lengths,))),
+        warnings=tuple(_design_warnings(platform, request, money)),
         existing=existing_use(platform, parts.components, request.existing, catalog),
         conditional_on=unknown,
         checks=(*design_checks(request, tiers, platform, parts, plan, catalog), *money.checks),

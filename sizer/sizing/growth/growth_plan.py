@@ -246,5 +246,4 @@ def _meets(years: Sequence[PartCounts], index: int, sizes: Sequence[ClusterSize]
 def _meets_limits(by_size: SizeQuantities, last: PartCounts) -> bool:
     """Whether all sizes, whose storage may be larger than that of the year's own need, meet the request's limits."""
     cost, _ = row_cost(by_size.quantities.components, last.catalog, last.prices, last.request.currency)
-    known = np.zeros(by_size.quantities.racks.size) if cost is None else cost
-    return all(bool(is_met.all()) for is_met in last.limits_of(by_size.quantities, known).values())
+    return all(bool(is_met.all()) for is_met in last.limits_of(by_size.quantities, cost).values())

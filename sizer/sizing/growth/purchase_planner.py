@@ -12,10 +12,10 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.bom.bill import Sum, reduction
-from sizer.bom.cost import heights_of
+from sizer.bom.cost import ItemPrices, heights_of, item_prices
 from sizer.bom.lines import is_free
 from sizer.bom.prices import PriceBook
-from sizer.bom.unit_prices import unit_prices
+from sizer.bom.unit_prices import UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
 from sizer.physical.expansion import grown
 from sizer.physical.layout import building_plan
@@ -25,7 +25,6 @@ from sizer.physical.quantities import slice_row
 from sizer.physical.racks.power import energy_kwh_per_year
 from sizer.sizing.growth.cheapest_sequence import Cost, cheapest_sequence
 from sizer.sizing.growth.parts_by_size import PartsBySize, SizeQuantities
-from sizer.sizing.growth.purchase_amounts import UNITS_PER_CURRENCY, PurchaseAmounts
 from sizer.sizing.growth.result import ClusterSize, Criterion, Purchase, PurchaseSequence, SequenceName
 from sizer.sizing.growth.yearly_requests import growth_of
 from sizer.sizing.search.main_items import ranking_currency
@@ -34,6 +33,10 @@ from sizer.workload.request import SizingRequest
 
 # Places among the heights of a cost interval.
 _LOW, _AT_CONFIDENCE, _HIGH = 0, 2, 3
+# Decimals that prices of a piece, and shares of support, are rounded to before they are added up. Sums over the same
+# pieces are then the same whole number of units, whatever the order of the purchases: ties are ties.
+_PRICE_DECIMALS, _SHARE_DECIMALS = 2, 4
+_UNITS_PER_CURRENCY = 10 ** (_PRICE_DECIMALS + _SHARE_DECIMALS)
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,8 @@ class PurchasePlanner:
     def _criterion(self) -> Criterion:
         save = growth_of(self.request).save
         # What has neither price nor band can be compared by nothing but its number.
-        return "equipment" if save == "cost" and not self._amounts.are_bounded else save
+        is_bounded = all(np.isfinite(table.each).all() for table in self._tables)
+        return "equipment" if save == "cost" and not is_bounded else save
 
     def _best(self, criterion: Criterion, height: int) -> tuple[bool, tuple[int, ...]]:
         """Whether the network is prepared, and the sizes, of the best sequence by the prices at a height."""
@@ -92,7 +96,7 @@ class PurchasePlanner:
             return ()
         each, at_once = tuple(self.sizes.index(need) for need in self.needs), (len(self.sizes) - 1,) * len(self.needs)
         others = [(True, each), (True, at_once), *(self._best("cost", height) for height in (_LOW, _HIGH))]
-        best, prices = self._order(is_prepared, path), self._amounts.prices
+        best, prices = self._order(is_prepared, path), self._unit_prices
         items: dict[str, None] = {}
         for other_prepared, other_path in dict.fromkeys(others):
             other = self._order(other_prepared, other_path)
@@ -103,24 +107,33 @@ class PurchasePlanner:
         return tuple(items)
 
     @cached_property
-    def _amounts(self) -> PurchaseAmounts:
+    def _unit_prices(self) -> UnitPrices:
         currency = ranking_currency(self.request, (self.platform,), self.prices)
-        prices = unit_prices(self.catalog, self.prices, currency, heights_of(self.request.confidence))
-        items = dict.fromkeys([*self.by_size.as_it_grows.items, *self.by_size.prepared.items])
-        return PurchaseAmounts.of(tuple(items), self.platform, prices)
+        return unit_prices(self.catalog, self.prices, currency, heights_of(self.request.confidence))
+
+    @cached_property
+    def _tables(self) -> tuple[ItemPrices, ItemPrices]:
+        """Rounded prices of the items of a network that grows, and of one that is prepared."""
+        tables = []
+        for is_prepared in (False, True):
+            table = item_prices(self._parts(is_prepared).items, self.platform, self._unit_prices)
+            each, shares = np.round(table.each, _PRICE_DECIMALS), list(table.supported)
+            each[:, shares] = np.round(table.each[:, shares], _SHARE_DECIMALS)
+            tables.append(ItemPrices(each, table.supported))
+        return tables[0], tables[1]
+
+    def _amounts(self, is_prepared: bool, year: int, bought: Ints) -> Floats:
+        """(heights, items) what is bought in a year costs."""
+        return growth_of(self.request).price ** year * self._tables[is_prepared].amounts(bought[:, None])[..., 0]
 
     def _order(self, is_prepared: bool, path: Sequence[int]) -> PricedOrder:
         """All that a sequence buys, at the prices of its years."""
-        parts = self._parts(is_prepared)
-        amounts: dict[str, Floats] = {}
-        pieces: dict[str, int] = {}
-        for year, before, after in _steps(path):
-            bought = dict(_listed(parts.items, parts.bought(before, after)))
-            factor = growth_of(self.request).price ** year
-            for item, amount in self._amounts.by_item(bought).items():
-                amounts[item] = np.asarray(amounts.get(item, 0.0) + factor * amount)
-                pieces[item] = pieces.get(item, 0) + bought[item]
-        return PricedOrder(self.platform, amounts, pieces)
+        parts, steps = self._parts(is_prepared), _steps(path)
+        bought = [parts.bought(before, after) for _, before, after in steps]
+        amounts = sum(self._amounts(is_prepared, step[0], pieces) for step, pieces in zip(steps, bought, strict=True))
+        pieces = dict(_listed(parts.items, np.sum(bought, axis=0)))
+        by_item = dict(zip(parts.items, np.asarray(amounts).T, strict=True))
+        return PricedOrder(self.platform, {item: by_item[item] for item in pieces}, pieces)
 
     def _total_energy_cents(self, is_prepared: bool, path: Sequence[int]) -> int:
         return sum(self._energy_cents(self._energy_wh(size, is_prepared)) for size in path)
@@ -157,11 +170,10 @@ class PurchasePlanner:
         if before is not None and (after < before or (not is_prepared and self._moved(before, after))):
             return None  # equipment stays, and so do its links
         parts = self._parts(is_prepared)
-        bought = dict(_listed(parts.items, parts.bought(before, after)))
-        amount = growth_of(self.request).price ** year * self._amounts.total(bought)[height]
+        amount = float(self._amounts(is_prepared, year, parts.bought(before, after))[height].sum())
         energy_wh = self._energy_wh(after, is_prepared)
-        parts_cost = round(UNITS_PER_CURRENCY * amount) if np.isfinite(amount) else 0
-        cost = self._energy_cents(energy_wh) * (UNITS_PER_CURRENCY // 100) + parts_cost
+        parts_cost = round(_UNITS_PER_CURRENCY * amount) if np.isfinite(amount) else 0
+        cost = self._energy_cents(energy_wh) * (_UNITS_PER_CURRENCY // 100) + parts_cost
         size = self.sizes[after]
         equipment = size.n_servers + size.storage_nodes
         if criterion == "cost":

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.identity_cache import cached_by_list
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.sizing.search.space import Space
@@ -46,6 +45,7 @@ class Alike:
         catalog: Catalog,
     ) -> "Alike":
         """Those of the designs of a space."""
+        platforms = tuple(platforms)
         facts = columns(platforms, catalog, request.platforms.gpus_per_server)
         fewest, each = fewest_nodes(platforms), np.arange(len(platforms))
         units = StorageUnits.of(works, platforms, request.data)
@@ -88,7 +88,7 @@ class Alike:
         return self.kinds.size == self.first.size
 
 
-@cached_by_list
+@lru_cache(maxsize=128)
 def _groups(platforms: Sequence[Platform], catalog: Catalog, gpus_used: int | None) -> tuple[Ints, Ints, Ints]:
     """The rates of each platform as a number, a platform of each kind of servers, and the kind of each."""
     facts = columns(platforms, catalog, gpus_used)

@@ -5,7 +5,7 @@ Parts are counted later, and only where it matters (``part_counts``).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import TypeVar
 
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.base.identity_cache import cached_by_list
 from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
@@ -148,6 +147,7 @@ def evaluate_space(
     and what the target asks once a kind of server on a kind of fabric; storage, mounts and network once a class of
     platforms with equal rates.
     """
+    platforms = tuple(platforms)
     alike = Alike.of(request, works, platforms, space, catalog)
     servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration, known)
     shape = (len(alike.first), len(space.sizes))
@@ -389,7 +389,7 @@ def _twins(platforms: Sequence[Platform], alike: Alike, nodes: Ints, servers: _S
     return frozenset(twins)
 
 
-@cached_by_list
+@lru_cache(maxsize=128)
 def _main_parts(platforms: Sequence[Platform]) -> list[int]:
     """A number for each platform, equal where they differ in drive size or GPU memory only."""
     numbers: dict[tuple[object, ...], int] = {}

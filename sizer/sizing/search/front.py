@@ -89,7 +89,7 @@ def _is_beaten(values: Floats, front: Floats) -> Bools:
 def _exact(counts: PartCounts, rows: Ints, known: float, is_over: bool, front: Floats) -> Floats:
     """What some rows of one platform cost and take, and the rows; without those that break a limit or are beaten."""
     index, n_sizes = int(rows[0]) // len(counts.evaluated.space.sizes), len(counts.evaluated.space.sizes)
-    rows = rows[counts.keep_limits(index, rows - index * n_sizes)]
+    rows = counts.keeping_limits(index, rows - index * n_sizes)
     rows = rows[(uncertainty(counts, rows) <= known) & (beyond_budget(counts, counts.likely_cost[rows]) <= is_over)]
     amounts = (counts.ranking_cost[rows], counts.evaluated.time_at(rows), counts.power_w[rows], counts.rack_units[rows])
     values = np.stack([*amounts, rows.astype(float)], axis=1)

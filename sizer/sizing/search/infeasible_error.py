@@ -116,9 +116,8 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
     if Limit.TEAM_WAITS in broken:
         return _wait_error_text(counts, row)
     if Limit.BUDGET in broken:
-        index, size = divmod(row, len(evaluated.space.sizes))
-        least = significant(float(counts.of(index).least_cost[size]))
-        missing = "; missing prices are taken at the low end of their range" if counts.of(index).unpriced else ""
+        least = significant(float(counts.least_cost[row]))
+        missing = "" if counts.is_priced[row] else "; missing prices are taken at the low end of their range"
         return f"costs at least about {counts.request.currency} {least}{missing}"
     racks, servers = int(counts.racks[row]), int(evaluated.space.n_servers[row])
     return "takes {racks}, {units} rack units, {power} and {servers}".format(

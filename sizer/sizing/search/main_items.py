@@ -1,6 +1,6 @@
 """What the main items of every design cost, in one pass: servers, storage, and the support of both."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from sizer.base.arrays import Floats, Ints
 from sizer.base.errors import RequestError
-from sizer.base.identity_cache import Identity, cached_by_catalog, cached_by_identity, identity_of_list
 from sizer.base.quantities import grouped
 from sizer.bom.ownership import OwnershipRates
 from sizer.bom.ownership_interval import least_yearly_cost
@@ -97,8 +96,9 @@ def main_items_cost(
     existing, platforms = request.existing, evaluated.platforms
     # Of a cluster that is there any of the rest may be there, too.
     is_expansion = bool(existing.servers or existing.storage_nodes or existing.switches)
-    server, unit, cluster, tier, per_unit = _amounts(identity_of_list(platforms), prices, rates, is_expansion)
-    head, shared, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each, one_leaf, is_shared = cluster
+    amounts = _amounts(tuple(platforms), prices, rates, is_expansion)
+    server, unit, tier, per_unit = amounts[:4]
+    head, shared, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each, one_leaf, is_shared = amounts[4:]
     there, units_there = np.zeros((2, len(platforms), 1))
     if existing.servers or existing.storage_nodes:
         for place, platform in enumerate(platforms):
@@ -131,49 +131,20 @@ def main_items_cost(
 
 @lru_cache(maxsize=128)  # lists of platforms at a few confidences
 def _amounts(
-    listed: Identity, prices: UnitPrices, rates: OwnershipRates | None, is_expansion: bool
-) -> tuple[Floats, Floats, Floats, Floats, Ints]:
-    """What a server, a unit of storage, a cluster (:meth:`_Amounts.cluster`) and a second tier cost; nodes of a unit.
-
-    Arrays of shape (..., platforms, 1).
-    """
-    platforms, amounts = listed.value, _Amounts(prices, rates, is_expansion=is_expansion)
-    parts = [_priced_parts(platform) for platform in platforms]
-    of_server, of_storage, of_cluster, of_tier = zip(*parts, strict=True)
-    server = _of_all(platforms, of_server, amounts.server)
-    unit = _of_all(platforms, of_storage, amounts.unit)
-    cluster = _of_all(platforms, of_cluster, amounts.cluster)
-    tier = _of_all(platforms, of_tier, amounts.tier)
-    per_unit = np.array([nodes_per_unit(platform.storage) for platform in platforms])[:, None]
-    return server, unit, cluster, tier, per_unit
-
-
-@cached_by_identity
-def _priced_parts(platform: Platform) -> tuple[tuple[object, ...], ...]:
-    """The parts that decide what a server, a unit of storage, what a cluster needs once, and a second tier cost."""
-    memory, head, switch = platform.host_memory, platform.head_node, platform.fabric_switch
-    storage = (platform.storage.id, platform.capacity_option, platform.storage_server and platform.storage_server.id)
-    # A head node may hold the data.
-    once = (head and head.id, platform.has_spare_head, switch and switch.id, platform.director is None)
-    others = (platform.management_switch, platform.in_band_switch, platform.back_end_switch, platform.gateway)
-    network = (*(one and one.id for one in others), platform.attachment, platform.fabric.id, platform.server.id)
-    second = platform.second_tier
-    tier = second and (platform.tier_key, second.capacity_option, second.nodes)
-    server = (platform.server.id, platform.gpus_per_server, memory and memory.id)
-    return server, storage, (*storage, *once, *network), (tier,)
-
-
-def _of_all(
-    platforms: Sequence[Platform], parts: Sequence[tuple[object, ...]], amount: Callable[[Platform], float | Floats]
+    platforms: tuple[Platform, ...], prices: UnitPrices, rates: OwnershipRates | None, is_expansion: bool
 ) -> Floats:
-    """An amount of every platform, worked out once for all of the same parts; shape (..., platforms, 1)."""
-    first = dict(zip(reversed(parts), reversed(platforms), strict=True))
-    places = {one: place for place, one in enumerate(first)}
-    each = np.array([amount(platform) for platform in first.values()])
-    return np.asarray(each[[places[one] for one in parts]].T[..., None])
+    """What a server, a unit of storage and a second tier cost, the nodes of a unit, and :meth:`_Amounts.cluster`.
+
+    Shape (13, platforms, 1).
+    """
+    of = _Amounts(prices, rates, is_expansion=is_expansion)
+    rows = [
+        (of.server(one), of.unit(one), of.tier(one), nodes_per_unit(one.storage), *of.cluster(one)) for one in platforms
+    ]
+    return np.array(rows, dtype=float).T[..., None]
 
 
-@cached_by_catalog
+@lru_cache(maxsize=4096)
 def _licences(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
     """Software that every design of a platform needs and that is bought by the node or by the terabyte."""
     return tuple(

@@ -60,12 +60,12 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
         while start < order.size and (best is None or (int(few[order[start]]), -float(near[order[start]])) <= best[:2]):
             places = np.sort(order[start : start + many])
             start, many = start + many, 4 * many
-            parts, at = counts.parts_at(index, places)
+            counted = counts.count(index, places)
             limits = {limit: kept[row, places] for limit, kept in evaluated.class_passes.items()}
-            limits |= {limit: kept[at] for limit, kept in parts.limits.items()}
-            smallness = _smallness(parts.totals.racks[at], parts.totals.rack_units[at])
+            limits |= counts.limits_at(counted)
+            smallness = _smallness(counts.racks[counted], counts.rack_units[counted])
             if budget is not None and Limit.BUDGET in limits:
-                cheapness = 1.0 - _PER_UNIT_OF_MONEY * parts.least_cost[at]
+                cheapness = 1.0 - _PER_UNIT_OF_MONEY * counts.least_cost[counted]
                 smallness = np.where(limits[Limit.BUDGET], smallness, cheapness)
             reached = closeness_of(row, places, smallness)
             size, broken = nearest_row(limits, reached)

@@ -1,149 +1,176 @@
 """What the designs of the space are made of: counted platform by platform, and only when somebody asks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TypeVar
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
-from sizer.base.identity_cache import cached_by_list
 from sizer.base.interruption import pause_point
+from sizer.bom.cost import component_amounts
+from sizer.bom.lines import row_cost
 from sizer.bom.ownership import OwnershipRates, rates_of
 from sizer.bom.ownership_interval import row_totals
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
-from sizer.physical.components import Quantities
-from sizer.physical.design_counts import DesignTotals
-from sizer.physical.existing_use import PurchaseColumns, has_main, purchase
+from sizer.physical.components import DesignParts, Quantities
+from sizer.physical.existing_use import has_main, purchase
+from sizer.physical.part_table import PartTable
 from sizer.physical.platform import Platform
-from sizer.physical.quantities import NOTHING_EXISTING, design_totals, quantities
+from sizer.physical.quantities import NOTHING_EXISTING, quantities, slice_row
 from sizer.physical.racks.power import device_power
 from sizer.sizing.limits import AnyLimit, Limit
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.least_room import least_room
 from sizer.sizing.search.main_items import MainItems, check_budget, main_items_cost, ranking_prices
-from sizer.sizing.search.stored_counts import PricedTotals, amounts, priced_totals
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import Fabric, Limits, SizingRequest
 
-_Counted = TypeVar("_Counted", Quantities, DesignTotals)
+_COSTS = ("cost", "least_cost", "likely_cost", "ranking_cost")
 
 
-@cached_by_list
-def _draws_are_open(platforms: Sequence[Platform]) -> Ints:
+@lru_cache(maxsize=512)
+def _part_table(platform: Platform, catalog: Catalog, rack_power_w: float | None, fabric: Fabric) -> PartTable:
+    """Table of a platform where no equipment is there: the designs of a batch end at the same few platforms."""
+    limits = Limits(rack_power_w=rack_power_w)
+    return PartTable(partial(quantities, platform, catalog=catalog, limits=limits, fabric=fabric))
+
+
+@lru_cache(maxsize=128)
+def _draws_are_open(platforms: tuple[Platform, ...]) -> Ints:
     """(platforms,) 1 where nobody knows what a server draws."""
     return np.array([not device_power(platform.server).is_known for platform in platforms], dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class DesignParts:
-    """Some sizes of one platform. Arrays over the sizes."""
-
-    totals: DesignTotals
-    cost: Floats  # sum of the priced lines
-    least_cost: Floats  # bands at their low ends where there is no price
-    likely_cost: Floats  # at most, with the confidence of the request; bands where there is no price
-    ranking_cost: Floats  # that, or the cost of ownership where the request ranks by it
-    limits: dict[AnyLimit, Bools]  # what can be built, the room, the budget -> designs that keep it
-    power_is_open: Bools  # a limit of watts is asked for, and a device draws nobody knows how much
-    energy_is_open: Bools  # energy is part of the ranking, and a device draws nobody knows how much
-
-
-@dataclass(frozen=True)
-class PlatformParts(DesignParts):
-    """All sizes of one platform."""
-
-    quantities: Quantities
-    unpriced: frozenset[str]  # items without a price
-    purchase: PurchaseColumns | None  # what is bought and what stays idle; None where no servers or storage are there
-
-
-@dataclass(frozen=True)
 class PartCounts:
-    """Parts of the designs of a space. Arrays over its rows hold NaN until their platform is counted."""
+    """Parts of the designs of a space. Arrays over its rows hold NaN until their design is counted."""
 
     request: SizingRequest
     evaluated: EvaluatedSpace
     catalog: Catalog
     prices: PriceBook
-    by_platform: dict[int, PlatformParts] = field(default_factory=dict)  # platform -> its rows
     rack_units: Floats = field(init=False)
     racks: Floats = field(init=False)
     power_w: Floats = field(init=False)
     raw_bytes: Floats = field(init=False)
     cost: Floats = field(init=False)  # sum of the priced lines
+    least_cost: Floats = field(init=False)  # bands at their low ends where there is no price
     likely_cost: Floats = field(init=False)  # at most, with the confidence of the request
     ranking_cost: Floats = field(init=False)  # that, or the cost of ownership; this ranks designs
-    # Facts that no source gives and that have to be good enough for a design to meet the request: before a platform is
+    is_priced: Bools = field(init=False)  # every item that is bought has a price
+    purchase: Floats = field(init=False)  # (5, rows) ``PurchaseColumns`` where servers or storage are there
+    # Facts that no source gives and that have to be good enough for a design to meet the request: before a design is
     # counted those of its stages, afterwards its watts, too. Designs with fewer of them come first.
     unknowns: Ints = field(init=False)
     # Designs whose cost of ownership has an energy that nobody knows; they rank behind those of known energy.
     energy_is_open: Bools = field(init=False)
-    _is_counted: Bools = field(init=False)
-    _keeps: Bools = field(init=False)  # every limit, where a design is counted
+    has_parts: Bools = field(init=False)
+    # What can be built, the room and the budget -> designs that keep it, where they are counted.
+    part_passes: dict[AnyLimit, Bools] = field(init=False, default_factory=dict)
+    _designs: dict[int, Quantities] = field(init=False, default_factory=dict)
+    _tables: dict[int, PartTable] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        n_sizes = len(self.evaluated.space.sizes)
+        n_sizes, n_rows = len(self.evaluated.space.sizes), self.evaluated.space.n_rows
         object.__setattr__(self, "unknowns", self.evaluated.unknowns + np.repeat(self._draw_of_main_is_open, n_sizes))
-        for name in ("energy_is_open", "_is_counted", "_keeps"):
-            object.__setattr__(self, name, np.zeros(self.evaluated.space.n_rows, dtype=bool))
-        for name in ("rack_units", "racks", "power_w", "raw_bytes", "cost", "likely_cost", "ranking_cost"):
-            object.__setattr__(self, name, np.full(self.evaluated.space.n_rows, np.nan))
+        for name in ("is_priced", "energy_is_open", "has_parts"):
+            object.__setattr__(self, name, np.zeros(n_rows, dtype=bool))
+        for name in ("rack_units", "racks", "power_w", "raw_bytes", *_COSTS):
+            object.__setattr__(self, name, np.full(n_rows, np.nan))
+        n_keys = 5 if has_main(self.request.existing) else 0
+        object.__setattr__(self, "purchase", np.full((n_keys, n_rows), np.nan))
 
-    def of(self, index: int) -> PlatformParts:
-        """One platform, counted now if nobody asked before."""
-        if index not in self.by_platform:
-            sizes = np.arange(len(self.evaluated.space.sizes))
-            self.by_platform[index] = one = self._count_all(index)
-            self._take(index, sizes, one)
-        return self.by_platform[index]
-
-    def keep_limits(self, index: int, sizes: Ints) -> Bools:
-        """Which of some designs of one platform keep every limit; those that nobody asked about are counted now.
+    def count(self, index: int, sizes: Ints) -> Ints:
+        """Rows of some designs of one platform; those that nobody asked about are counted now.
 
         Parameters
         ----------
         index : int
             Platform.
         sizes : ndarray of int, shape (designs,)
-            Places of the designs among its sizes; their stages run.
+            Places of the designs among its sizes.
         """
         rows = self.evaluated.space.of_platform(index).start + sizes
-        new = sizes[~self._is_counted[rows]]
-        if new.size and not self._counts_some:
-            self.of(index)
-        elif new.size:
-            self._take(index, new, self._count(index, new))
-        return np.asarray(self._keeps[rows])
+        if not self.has_parts[rows].all():
+            self._count(index, sizes[~self.has_parts[rows]])
+        return np.asarray(rows)
 
-    def parts_at(self, index: int, sizes: Ints) -> tuple[DesignParts, Ints]:
-        """Some designs of a platform, and their places in what is returned."""
-        if index in self.by_platform or not self._counts_some:
-            return self.of(index), sizes
-        found = self._count(index, sizes)
-        self._take(index, sizes, found)
-        return found, np.arange(sizes.size)
+    def keeping_limits(self, index: int, sizes: Ints) -> Ints:
+        """Rows of those of some designs of one platform that keep every limit of their parts."""
+        rows = self.count(index, sizes)
+        return rows[np.all([kept[rows] for kept in self.part_passes.values()], axis=0)] if self.part_passes else rows
 
-    @property
-    def _counts_some(self) -> bool:
-        """Whether a few designs of a platform are counted without the others."""
-        return self.request.existing == NOTHING_EXISTING and self.ownership_rates is None
+    def limits_at(self, rows: Ints) -> dict[AnyLimit, Bools]:
+        """What can be built, the room and the budget, in this order -> whether counted designs keep it."""
+        order = sorted(self.part_passes, key=lambda limit: isinstance(limit, Limit))
+        return {limit: self.part_passes[limit][rows] for limit in order}
 
-    def _take(self, index: int, sizes: Ints, one: DesignParts) -> None:
-        """Write what was counted of some designs into the arrays over all."""
+    def design(self, row: int) -> Quantities:
+        """Everything that the design of one row is made of."""
+        if row not in self._designs:
+            index, size = divmod(row, len(self.evaluated.space.sizes))
+            self._designs[row] = slice_row(self.quantities(index, np.array([size])), 0)
+        return self._designs[row]
+
+    def quantities(self, index: int, sizes: Ints) -> Quantities:
+        """Everything that some designs of one platform are made of."""
+        return self._counting(index)(*self._sizes(index, sizes))
+
+    def _counting(self, index: int) -> Callable[[Ints, Ints], Quantities]:
+        platform, request = self.evaluated.platforms[index], self.request
+        return partial(
+            quantities,
+            platform,
+            catalog=self.catalog,
+            limits=request.limits,
+            existing=request.existing,
+            fabric=request.fabric,
+        )
+
+    def _sizes(self, index: int, sizes: Ints) -> tuple[Ints, Ints]:
+        """Servers and storage nodes."""
+        evaluated = self.evaluated
+        return evaluated.space.sizes[sizes], evaluated.class_nodes[evaluated.class_of[index], sizes]
+
+    def _table(self, index: int) -> PartTable:
+        request, platform = self.request, self.evaluated.platforms[index]
+        if request.existing == NOTHING_EXISTING:
+            return _part_table(platform, self.catalog, request.limits.rack_power_w, request.fabric)
+        return self._tables.setdefault(index, PartTable(self._counting(index)))
+
+    def _count(self, index: int, sizes: Ints) -> None:
+        """Write what designs of one platform take and cost into the arrays over all."""
+        pause_point()
+        request, platform = self.request, self.evaluated.platforms[index]
         rows = self.evaluated.space.of_platform(index).start + sizes
-        self.rack_units[rows], self.power_w[rows] = one.totals.rack_units, one.totals.power_max_w
-        self.racks[rows] = one.totals.racks
-        self.raw_bytes[rows] = np.where(np.isnan(one.totals.raw_bytes), 0.0, one.totals.raw_bytes)
-        self.cost[rows], self.likely_cost[rows] = one.cost, one.likely_cost
-        self.ranking_cost[rows] = one.ranking_cost
-        self.unknowns[rows] = self.evaluated.unknowns[rows] + one.power_is_open
-        self.energy_is_open[rows] = one.energy_is_open
-        self._keeps[rows] = np.logical_and.reduce(list(one.limits.values())) if one.limits else True
-        self._is_counted[rows] = True
+        found = self._table(index).designs(*self._sizes(index, sizes))
+        self.rack_units[rows], self.power_w[rows], self.racks[rows] = found.rack_units, found.power_max_w, found.racks
+        self.raw_bytes[rows] = np.where(np.isnan(found.raw_bytes), 0.0, found.raw_bytes)
+        bought = [part for part in found.components if part.status == "computed"]
+        self.cost[rows], unpriced = row_cost(bought, self.catalog, self.prices, request.currency)
+        missing = [part.quantity > 0 for part in bought if part.item in unpriced]
+        self.is_priced[rows] = ~np.any(missing, axis=0) if missing else True
+        low, likely = component_amounts(bought, platform, self.unit_prices).sum(axis=1)
+        is_ours = self.unit_prices.currency == request.currency
+        self.least_cost[rows] = np.maximum(low, self.cost[rows]) if is_ours else self.cost[rows]
+        # Two designs of the same parts cost the same to the cent, whatever the order of the sums.
+        self.likely_cost[rows] = self.ranking_cost[rows] = np.round(likely, 2)
+        if self.ownership_rates is not None:
+            owned = row_totals(found, platform, self.unit_prices, self.ownership_rates)[1]
+            self.ranking_cost[rows] = np.round(owned, 2)
+        if self.purchase.size:
+            bought_keys = purchase(platform, found.components, request.existing, self.catalog)
+            self.purchase[:, rows] = bought_keys.stacked()
+        limits = request.limits
+        is_limited = limits.power_w is not None or limits.rack_power_w is not None
+        self.unknowns[rows] = self.evaluated.unknowns[rows] + (found.draw_is_open & is_limited)
+        self.energy_is_open[rows] = found.draw_is_open & self._pays_energy
+        for limit, keeps in self.limits_of(found, self.least_cost[rows]).items():
+            self.part_passes.setdefault(limit, np.ones(self.evaluated.space.n_rows, dtype=bool))[rows] = keeps
+        self.has_parts[rows] = True
 
     @property
     def conditional(self) -> Bools:
@@ -182,64 +209,7 @@ class PartCounts:
 
     def feasible_of(self, index: int) -> Ints:
         """Rows of one platform that keep every limit."""
-        if not self.candidates[index].any():
-            return np.zeros(0, dtype=np.int64)
-        self.of(index)
-        rows = self.evaluated.space.of_platform(index)
-        return np.asarray(np.flatnonzero(self.candidates[index] & self._keeps[rows]) + rows.start)
-
-    def _count_all(self, index: int) -> PlatformParts:
-        """Count the designs of one platform with their parts."""
-        pause_point()
-        request, catalog, platform = self.request, self.catalog, self.evaluated.platforms[index]
-        found = self._counted_by(quantities, index)
-        priced, unpriced = amounts(found.components, platform, catalog, self.prices, self.unit_prices, request.currency)
-        ranking = priced[2]
-        if self.ownership_rates is not None:
-            ranking = np.round(row_totals(found, platform, self.unit_prices, self.ownership_rates)[1], 2)
-        bought = None
-        if has_main(request.existing):
-            bought = purchase(platform, found.components, request.existing, catalog)
-        parts = self._parts_of(PricedTotals(DesignTotals.of(found), *priced), ranking)
-        return PlatformParts(**vars(parts), quantities=found, unpriced=unpriced, purchase=bought)
-
-    def _counted_by(self, count: Callable[..., _Counted], index: int) -> _Counted:
-        """All sizes of one platform, counted by :func:`quantities` or :func:`design_totals`."""
-        evaluated, request = self.evaluated, self.request
-        return count(
-            evaluated.platforms[index],
-            evaluated.space.sizes,
-            evaluated.class_nodes[evaluated.class_of[index]],
-            catalog=self.catalog,
-            limits=request.limits,
-            existing=request.existing,
-            fabric=request.fabric,
-        )
-
-    def _count(self, index: int, places: Ints) -> DesignParts:
-        """Count some sizes of one platform, where no equipment is there."""
-        pause_point()
-        evaluated = self.evaluated
-        sizes, nodes = evaluated.space.sizes[places], evaluated.class_nodes[evaluated.class_of[index], places]
-        prices = (self.catalog, self.prices, self.unit_prices)
-        priced = priced_totals(evaluated.platforms[index], sizes, nodes, self.request, *prices)
-        return self._parts_of(priced, priced.likely)
-
-    def _parts_of(self, priced: PricedTotals, ranking_cost: Floats) -> DesignParts:
-        limits, totals = self.request.limits, priced.totals
-        is_ours = self.unit_prices.currency == self.request.currency
-        least = np.maximum(priced.low, priced.cost) if is_ours else priced.cost
-        is_limited = limits.power_w is not None or limits.rack_power_w is not None
-        return DesignParts(
-            totals,
-            priced.cost,
-            least,
-            priced.likely,
-            ranking_cost,
-            self.limits_of(totals, least),
-            totals.draw_is_open & is_limited,
-            totals.draw_is_open & self._pays_energy,
-        )
+        return self.keeping_limits(index, np.flatnonzero(self.candidates[index]))
 
     @cached_property
     def _draw_of_main_is_open(self) -> Ints:
@@ -293,7 +263,7 @@ class PartCounts:
         prices = unit_prices(self.catalog, self.prices, self.request.currency, (0.0, 0.0), SMALL)
         return main_items_cost(self.request, self.evaluated, prices).cost
 
-    def limits_of(self, found: DesignTotals | Quantities, least_cost: Floats) -> dict[AnyLimit, Bools]:
+    def limits_of(self, found: DesignParts | Quantities, least_cost: Floats) -> dict[AnyLimit, Bools]:
         """What can be built, the limits of the room and the budget -> counted designs that keep it."""
         limits = self.request.limits
         passes: dict[AnyLimit, Bools] = {limit: ~breaks for limit, breaks in found.violations.items()}
@@ -315,8 +285,7 @@ class PartCounts:
         index, size = divmod(row, len(evaluated.space.sizes))
         passes = {limit: kept[evaluated.class_of[index], size] for limit, kept in evaluated.class_passes.items()}
         passes[Limit.LARGER_PARTS] = np.bool_(index not in evaluated.twins)
-        parts, places = self.parts_at(index, np.array([size]))
-        of_parts = {limit: kept[places[0]] for limit, kept in parts.limits.items()}
+        of_parts = self.limits_at(self.count(index, np.array([size])))
         return [limit for limit, is_kept in (passes | of_parts).items() if not is_kept]
 
     @cached_property
@@ -329,20 +298,9 @@ class PartCounts:
     @cached_property
     def passes(self) -> dict[AnyLimit, Bools]:
         """Limit -> (rows,) designs that keep it, of stages and parts; counts every platform that is alive."""
-        found = dict(self.evaluated.passes)
         for index in self.alive:
-            rows = self.evaluated.space.of_platform(index)
-            for limit, keeps in self._limits_of_all(index).items():
-                found.setdefault(limit, np.ones(self.evaluated.space.n_rows, dtype=bool))[rows] = keeps
-        return found
-
-    def _limits_of_all(self, index: int) -> dict[AnyLimit, Bools]:
-        """Limits of the parts of one platform, of all its sizes; prices are left out where no budget asks for them."""
-        if index in self.by_platform or self.request.limits.budget is not None:
-            return self.of(index).limits
-        pause_point()
-        found = self._counted_by(design_totals, index)
-        return self.limits_of(found, np.zeros(len(self.evaluated.space.sizes)))
+            self.count(index, np.arange(len(self.evaluated.space.sizes)))
+        return {**self.evaluated.passes, **self.limits_at(np.arange(self.evaluated.space.n_rows))}
 
     @cached_property
     def feasible(self) -> Bools:

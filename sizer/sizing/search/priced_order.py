@@ -1,12 +1,14 @@
 """Two orders compared item by item: by how much they differ in cost, and which quotes would settle which costs less."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sizer.base.arrays import Floats
+from sizer.bom.cost import component_amounts
 from sizer.bom.unit_prices import SMALL, UnitPrices
+from sizer.physical.components import Component
 from sizer.physical.platform import Platform
 from sizer.sizing.reasons import CostDifference, QuoteToSettle
 
@@ -25,6 +27,24 @@ class PricedOrder:
     pieces: Mapping[str, int]  # item -> number ordered
     # What owning it costs beyond its purchase, at the heights; 0 where designs are compared by what they cost to buy.
     running: Floats = field(default_factory=lambda: np.zeros(4))
+
+    @classmethod
+    def of(cls, platform: Platform, items: Iterable[str], pieces: Iterable[int], amounts: Floats) -> "PricedOrder":
+        """The order of some lines that cost ``amounts``, shape (lines, heights); those without an item are left out."""
+        by_item: dict[str, Floats] = {}
+        counts: dict[str, int] = {}
+        for item, count, amount in zip(items, pieces, amounts, strict=True):
+            if not item:
+                continue
+            by_item[item] = np.asarray(by_item.get(item, 0.0) + amount)
+            counts[item] = counts.get(item, 0) + count
+        return cls(platform, by_item, counts)
+
+    @classmethod
+    def of_parts(cls, platform: Platform, parts: Sequence[Component], prices: UnitPrices) -> "PricedOrder":
+        """The order of what is bought of one design."""
+        amounts = component_amounts(parts, platform, prices)[..., 0].T
+        return cls.of(platform, (part.item for part in parts), (int(part.quantity[0]) for part in parts), amounts)
 
 
 def difference(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> CostDifference:

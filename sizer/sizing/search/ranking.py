@@ -7,7 +7,6 @@ from itertools import count, islice
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.physical.existing_use import has_main
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.preference import preferred_first, preferred_parts
 from sizer.workload.request import ranks_by_cost
@@ -39,16 +38,7 @@ def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
 
 def _purchase_keys(counts: PartCounts, rows: Ints) -> list[Floats]:
     """Servers and storage nodes to buy, and the kinds left idle; nothing where no main equipment is there."""
-    if not has_main(counts.request.existing):
-        return []
-    found = np.zeros((5, rows.size))
-    platform, size = np.divmod(rows, len(counts.evaluated.space.sizes))
-    for index in np.unique(platform).tolist():
-        mine = platform == index
-        bought = counts.of(index).purchase
-        assert bought is not None  # main equipment is there
-        found[:, mine] = bought.stacked()[:, size[mine]]
-    return list(found)
+    return list(counts.purchase[:, rows])
 
 
 def order_of(counts: PartCounts, rows: Ints) -> list[Floats]:
@@ -251,7 +241,7 @@ class Ranking:
             if index not in waiting:
                 waiting[index] = designs_of(index)
             sizes = waiting[index].take()
-            rows = self._counts.evaluated.space.of_platform(index).start + sizes[self._counts.keep_limits(index, sizes)]
+            rows = self._counts.keeping_limits(index, sizes)
             if rows.size:
                 best = best_of(self._counts, rows)
                 heappush(heap, (self._key(best), best, index))

@@ -1,14 +1,15 @@
 """Which missing prices decide between the design that leads and those that follow it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 
-from sizer.bom.cost import amounts_by_item, heights_of
+from sizer.bom.cost import heights_of
 from sizer.bom.ownership_interval import row_totals
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
-from sizer.physical.quantities import slice_row
+from sizer.physical.components import DesignParts
 from sizer.sizing.reasons import CostDifference, QuoteToSettle
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.priced_order import MOST_QUOTES, PricedOrder, difference, ordered, quotes_between
@@ -54,17 +55,12 @@ def quotes_to_settle(counts: PartCounts, order: Sequence[int]) -> tuple[QuoteToS
 
 def order_of_row(counts: PartCounts, row: int, prices: UnitPrices) -> PricedOrder:
     """What the design of one row orders; ``prices`` are :func:`settling_prices`."""
-    index, size = divmod(row, len(counts.evaluated.space.sizes))
-    parts, platform = counts.of(index).quantities.components, counts.evaluated.platforms[index]
-    pieces: dict[str, int] = {}
-    for part in parts:
-        if part.status == "computed":
-            pieces[part.item] = pieces.get(part.item, 0) + int(part.quantity[size])
-    amounts = amounts_by_item(parts, size, platform, prices)
+    design, platform = counts.design(row), counts.evaluated.platforms[int(counts.evaluated.space.platform[row])]
+    order = PricedOrder.of_parts(platform, design.bought, prices)
     if counts.ownership_rates is None:
-        return PricedOrder(platform, amounts, pieces)
-    owned = row_totals(slice_row(counts.of(index).quantities, size), platform, prices, counts.ownership_rates)[:, 0]
-    return PricedOrder(platform, amounts, pieces, owned - np.sum(list(amounts.values()), axis=0))
+        return order
+    owned = row_totals(DesignParts.of(design), platform, prices, counts.ownership_rates)[:, 0]
+    return replace(order, running=owned - np.sum(list(order.amounts.values()), axis=0))
 
 
 def row_difference(counts: PartCounts, row: int, base: int) -> CostDifference:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.base.identity_cache import cached_by_list
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.stored_data import storage_demand
@@ -16,7 +16,7 @@ from sizer.workload.data import DataRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 
-@cached_by_list
+@lru_cache(maxsize=128)
 def _kinds(platforms: Sequence[Platform]) -> tuple[list[Platform], Ints]:
     """A platform of each kind of storage, and which of these each platform has."""
     first: dict[tuple[str, int, str], Platform] = {}
@@ -27,7 +27,7 @@ def _kinds(platforms: Sequence[Platform]) -> tuple[list[Platform], Ints]:
     return list(first.values()), np.array([places[key] for key in keys], dtype=np.int64)
 
 
-@cached_by_list
+@lru_cache(maxsize=128)
 def _fixed(platforms: Sequence[Platform]) -> list[tuple[bool, int, int, int, bool, bool, bool]]:
     """Of each kind of storage what no data set changes: :class:`StorageUnits` without what the data call for."""
     found = []
@@ -40,7 +40,7 @@ def _fixed(platforms: Sequence[Platform]) -> list[tuple[bool, int, int, int, boo
     return found
 
 
-@cached_by_list
+@lru_cache(maxsize=128)
 def fewest_nodes(platforms: Sequence[Platform]) -> Ints:
     """(platforms,) nodes of the smallest storage system of each."""
     return np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])
@@ -66,6 +66,7 @@ class StorageUnits:
     ) -> "StorageUnits":
         """Units for the data sets of some workloads together, with their checkpoints and snapshots."""
         demand = storage_demand(works, data_request)
+        platforms = tuple(platforms)
         first, kind_of = _kinds(platforms)
         fixed = _fixed(platforms)
         least, holds = [], []

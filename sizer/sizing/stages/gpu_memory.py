@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
-from sizer.base.identity_cache import StoredAnswers, stores_by_catalog
 from sizer.base.interruption import pause_point
+from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
 from sizer.calibrate.memory_rows import n_moments

@@ -5,17 +5,13 @@ Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.identity_cache import (
-    StoredAnswers,
-    cached_by_identity,
-    identity_of_list,
-    stores_by_catalog,
-)
+from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import peak_flop_per_s
 from sizer.catalog.model import Catalog
@@ -89,7 +85,7 @@ def gpu_side(
     key = (
         network_key(work),
         # Of a platform alone, its group is all that counts besides the columns: storage may differ.
-        compute_groups(platforms)[0][0] if len(platforms) == 1 else identity_of_list(platforms),
+        compute_groups(platforms)[0][0] if len(platforms) == 1 else tuple(platforms),
         *((one.shape, one.tobytes()) for one in arrays),
     )
     stored = _of_one if len(platforms) == n_servers.size == 1 else _of_many
@@ -282,4 +278,4 @@ def _terms(
 # The rate of a language model comes from its layout, with its spread.
 _LANGUAGE_TERMS = StepTerms(np.zeros(len(TERM_NAMES)), np.zeros((len(TERM_NAMES),) * 2), np.zeros(()))
 # Most requests of a batch ask for few neural networks of the catalogue; those of a request are never asked for again.
-_known_terms = cached_by_identity(_terms)
+_known_terms = lru_cache(maxsize=4096)(_terms)

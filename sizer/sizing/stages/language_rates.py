@@ -14,7 +14,6 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.calibrate.language.basis import RunBasis
 from sizer.calibrate.language.calibration import language_calibration
@@ -341,7 +340,7 @@ def _question(work: LanguageWork, one: _Cluster, catalog: Catalog) -> LayoutQues
     )
 
 
-@cached_by_catalog
+@lru_cache(maxsize=8)
 def _measured(catalog: Catalog) -> frozenset[str | None]:
     """Ids and generations of the GPUs with published runs of language models."""
     gpus = [gpu_of_case(case, catalog) for case in language_calibration().cases]

@@ -8,12 +8,11 @@ of a step that waits for memory: arithmetic grew faster than memory bandwidth.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.base.identity_cache import cached_by_identity
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.modern.accelerators import Accelerator, sourced_accelerators
 from sizer.calibrate.modern.design_rates import MeasuredSystem, SystemRates, convergence_of, system_rates
@@ -281,7 +280,7 @@ def anchor_of(work: ResolvedWorkload, catalog: Catalog) -> str:
     return own if own in catalog.dnns and published_runs(catalog.dnns[own].mlperf) else _ANCHOR
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, group: ComputeGroup) -> float:
     """ln of the rate that was measured of a network over the one that the model of V100 gives at the GPU's peak.
 

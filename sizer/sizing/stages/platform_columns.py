@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.identity_cache import cached_by_identity, cached_by_list
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.generations import V100_ERA, era_of
@@ -87,7 +87,7 @@ class ComputeGroup:
 def compute_groups(platforms: Sequence[Platform]) -> tuple[list[ComputeGroup], list[int]]:
     """Distinct compute groups, and the index of each platform's group."""
     # One platform is quickly looked at; stored, it would only displace the lists of whole requests.
-    return _groups_of(platforms) if len(platforms) == 1 else _groups_of_list(platforms)
+    return _groups_of(platforms) if len(platforms) == 1 else _groups_of_list(tuple(platforms))
 
 
 def _groups_of(platforms: Sequence[Platform]) -> tuple[list[ComputeGroup], list[int]]:
@@ -96,10 +96,10 @@ def _groups_of(platforms: Sequence[Platform]) -> tuple[list[ComputeGroup], list[
     return list(groups), index
 
 
-_groups_of_list = cached_by_list(_groups_of)
+_groups_of_list = lru_cache(maxsize=128)(_groups_of)
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def _group(platform: Platform) -> ComputeGroup:
     return ComputeGroup(platform.server.id, platform.gpu.id, platform.intra_link, platform.fabric)
 
@@ -108,7 +108,7 @@ def columns(platforms: Sequence[Platform], catalog: Catalog, gpus_used: int | No
     """Columns of all platforms, one entry a platform; ``gpus_used`` GPUs of each server run the job (default all)."""
     if len(platforms) == 1:
         return _columns_of(platforms, catalog, gpus_used)
-    return _columns_of_list(platforms, catalog, gpus_used)
+    return _columns_of_list(tuple(platforms), catalog, gpus_used)
 
 
 def _columns_of(platforms: Sequence[Platform], catalog: Catalog, gpus_used: int | None) -> Columns:
@@ -118,7 +118,7 @@ def _columns_of(platforms: Sequence[Platform], catalog: Catalog, gpus_used: int 
     return Columns(**dict(zip(names, rows.T, strict=True)), compute=np.array(groups, dtype=np.int64))
 
 
-_columns_of_list = cached_by_list(_columns_of)
+_columns_of_list = lru_cache(maxsize=128)(_columns_of)
 
 
 def fabric_shares(platforms: Sequence[Platform], index: Ints, servers: Ints, nodes: Ints, fabric: Fabric) -> Floats:
@@ -173,7 +173,7 @@ def _share_to_storage(platform: Platform, fabric: Fabric) -> float:
     return 1 / max(fabric_ports(platform.server.ports, platform.fabric), 1) if fabric.rails_apart else 1.0
 
 
-@cached_by_identity
+@lru_cache(maxsize=4096)
 def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple[float, ...]:
     """Columns of one platform in their order, without the last."""
     server, storage = platform.server, platform.storage

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.identity_cache import StoredAnswers
+from sizer.base.stored_answers import StoredAnswers
 from sizer.perf.inference_step import InferenceRun
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import StepTerms

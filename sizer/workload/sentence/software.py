@@ -1,8 +1,8 @@
 """What a sentence says about software: a framework or stack of the catalogue by its name."""
 
 import re
+from functools import lru_cache
 
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Stack
 from sizer.workload.sentence.names import VENDOR, pieces
@@ -29,7 +29,7 @@ _FP16 = re.compile(r"FP ?16|float16", re.I)
 _BATCH = re.compile(r"\b(?:local )?batch(?: size)?(?: of|:)? (?P<number>\d{1,5}) (?:per|a|each|on each) GPU\b", re.I)
 
 
-@cached_by_catalog
+@lru_cache(maxsize=8)
 def _pattern(catalog: Catalog) -> re.Pattern[str]:
     """Every framework, and other software in the names of stacks: DALI, FSDP, DeepSpeed."""
     stacks = catalog.stacks.values()

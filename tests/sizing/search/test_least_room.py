@@ -38,16 +38,16 @@ def test_servers_and_storage_never_take_more_than_the_design(asked: dict[str, An
     sizes = np.array([0, 1, 2, 4, 8, 15, 31, 39])
     platforms = np.linspace(0, len(counts.evaluated.platforms) - 1, 24).astype(int)
     for index in np.unique(platforms):
-        parts, at = counts.parts_at(int(index), sizes)
-        for name, total in (("racks", parts.totals.racks), ("units", parts.totals.rack_units)):
-            assert (counts.at_least[name][index, sizes] <= total[at] + 1e-9).all(), (
+        rows = counts.count(int(index), sizes)
+        for name, total in (("racks", counts.racks), ("units", counts.rack_units)):
+            assert (counts.at_least[name][index, sizes] <= total[rows] + 1e-9).all(), (
                 counts.evaluated.platforms[index].key,
                 name,
             )
         watts = counts.at_least["watts"][index, sizes]
-        assert (watts <= parts.totals.power_max_w[at] + 1e-6).all()
-        assert (counts.least_main_cost[index, sizes] <= parts.least_cost[at]).all()
-        assert (counts.main_cost.cost[index, sizes] <= parts.likely_cost[at]).all()
+        assert (watts <= counts.power_w[rows] + 1e-6).all()
+        assert (counts.least_main_cost[index, sizes] <= counts.least_cost[rows]).all()
+        assert (counts.main_cost.cost[index, sizes] <= counts.likely_cost[rows]).all()
 
 
 def test_racks_follow_the_watts_of_a_rack() -> None:

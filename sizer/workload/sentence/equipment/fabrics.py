@@ -1,8 +1,8 @@
 """What a sentence says about the fabric: its speed or kind, and the rate that each server has on it."""
 
 import re
+from functools import lru_cache
 
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.fabrics import fabric_links, fabric_ports
 from sizer.catalog.generations import era_of
 from sizer.catalog.model import Catalog
@@ -32,7 +32,7 @@ _ONLY_BEFORE = re.compile(r"\b(?:only|exclusively|nothing but)(?: have| use)? $"
 _GBIT_OF = {"g": 1.0, "t": 1000.0}
 
 
-@cached_by_catalog
+@lru_cache(maxsize=8)
 def _fabric_pattern(catalog: Catalog) -> re.Pattern[str]:
     links = fabric_links(catalog)
     speeds = sorted((f"{link.gbit_per_s.value:g}" for link in links if not link.is_infiniband), key=len)[::-1]
