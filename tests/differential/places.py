@@ -22,7 +22,7 @@ from sizer.guide.front_matter import key_figures
 from sizer.physical.capacity import counts_nodes
 from sizer.questions.what_if.input_grid import fixed_design_rates
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.smaller_sizes import MOST_CERTAIN
+from sizer.sizing.design.workload_figures import MOST_CERTAIN
 from sizer.sizing.maximum import with_fixed_target
 from sizer.sizing.reasons import SelectionKind
 from sizer.sizing.recommend import search

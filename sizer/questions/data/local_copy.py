@@ -12,7 +12,6 @@ from sizer.physical.capacity import counts_nodes
 from sizer.physical.quantities import quantities
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.search.storage_units import StorageUnits
-from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.sizing.stages.workload_run import sequential_bytes_per_s
 
@@ -147,7 +146,7 @@ def _copy_s(model: WorkloadOnDesign, copied_bytes: float) -> float:
 def _epochs(model: WorkloadOnDesign) -> float | None:
     if model.work.is_inference:
         return None
-    length = evaluate.epochs(model.work, model.run.cols, model.run.servers, model.calibration)
+    length = model.run.length
     return None if length is None else float(length.value[0])
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.links import LinkType
+from sizer.perf.pipeline import throughputs
 from sizer.physical.networks.ports import nodes_of
 from sizer.questions.verdict.claim import (
     HITACHI,
@@ -33,7 +34,6 @@ from sizer.sizing.design.cluster_need import (
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
-from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
 from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
@@ -105,13 +105,17 @@ def _one_server(result: SizingResult, resized: ResizedRequests) -> ClaimDraft:
 def _single_server_run(model: WorkloadOnDesign) -> SingleServerRun:
     """What one server of a design achieves."""
     run, target = model.run_on(1), model.work.request.target
-    rate, cold = rates_of([run.warm, run.cold]).tolist()
-    time_s = None
-    if target.time_to_train_s is not None:
-        epochs = evaluate.epochs(model.work, run.cols, run.servers, model.calibration)
-        time_s = model.metric(rate, cold, None if epochs is None else float(epochs.value[0]))
+    rate, cold = throughputs(run.warm, run.cold).value
+    time_s = None if target.time_to_train_s is None else run.time_s(rate, cold)
     fits = all_fit([model.work], [model.platform], run.cols, run.servers, model.calibration, model.catalog)
-    return SingleServerRun(target, model.work.dnn, int(run.cols.gpus_per_server[0]), bool(fits.all()), rate, time_s)
+    return SingleServerRun(
+        target,
+        model.work.dnn,
+        int(run.cols.gpus_per_server[0]),
+        bool(fits.all()),
+        float(rate),
+        None if time_s is None else float(time_s[0]),
+    )
 
 
 def _compared_links(model: WorkloadOnDesign) -> tuple[LinkType, LinkType]:

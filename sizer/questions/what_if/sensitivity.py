@@ -133,9 +133,16 @@ def _of_workload(model: WorkloadOnDesign) -> Sensitivity:
 def _metrics(ends: Sequence[_End]) -> list[float]:
     """Metric at every end; one pass over all of them, as one costs hardly less."""
     warm, cold = (rates_of(stages).tolist() for stages in ([end.warm for end in ends], [end.cold for end in ends]))
-    return [
-        end.model.metric(rate, cold_rate, end.n_epochs) for end, rate, cold_rate in zip(ends, warm, cold, strict=True)
-    ]
+    return [_metric(end, *rates) for end, *rates in zip(ends, warm, cold, strict=True)]
+
+
+def _metric(end: _End, rate: float, cold_rate: float) -> float:
+    """Time to train where the target is one, else the rate itself. [s] or [samples/s]"""
+    run, length = end.model.run, end.model.run.length
+    if not end.model.is_timed or length is None:
+        return rate
+    n_epochs = length.value if end.n_epochs is None else end.n_epochs
+    return float(np.ravel(evaluate.time_s(run.work, n_epochs, rate, cold_rate, run.calibration.start_up_s))[0])
 
 
 def _influence(trial: _Trial, low: float, high: float) -> Influence:
@@ -211,8 +218,7 @@ def _capacity_text(model: WorkloadOnDesign, key: str, rate: float) -> str:
 
 def _epochs(model: WorkloadOnDesign) -> Iterator[_Trial]:
     """Epochs at the ends of their interval, where they make the time to train."""
-    run = model.run
-    length = evaluate.epochs(model.work, run.cols, run.servers, model.calibration)
+    length = model.run.length
     if not model.is_timed or length is None:
         return
     low, high = (

@@ -14,7 +14,6 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
 from sizer.perf.pipeline import decode_stage, read_demand_bytes_per_s
-from sizer.perf.training_time import training_time_s
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
@@ -185,8 +184,7 @@ def times_the_gpus(model: WorkloadOnDesign, few: int, many: int) -> Doubling | N
     rate = np.minimum(_gpu_rate(model, model.platform, servers), decode.median)
     batch = (servers * cols.gpus_per_server * work.batch_per_gpu).astype(int)
     epochs = model.calibration.epochs(work.recipe, batch).value
-    share, start_up_s = evaluate.evaluation_share(work), model.calibration.start_up_s
-    time_s = training_time_s(epochs, work.n_samples, rate, rate, share, start_up_s)
+    time_s = evaluate.time_s(work, epochs, rate, rate, model.calibration.start_up_s)
     return Doubling(
         rate_ratio=float(rate[1] / rate[0]),
         speed_ratio=float(time_s[0] / time_s[1]),

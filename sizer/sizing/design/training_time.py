@@ -4,7 +4,6 @@ import numpy as np
 
 from sizer.base.estimate import Estimate
 from sizer.calibrate.calibration import Calibration
-from sizer.perf.training_time import training_time_s
 from sizer.sizing.result import TrainingTime
 from sizer.sizing.stages import evaluate
 from sizer.workload.resolve import ResolvedWorkload
@@ -46,14 +45,13 @@ def total_time(
 
     Arguments as of :func:`training_time`, of one design or of several.
     """
-    share, start_up_s = evaluate.evaluation_share(work), calibration.start_up_s
     value, low, high = (
-        training_time_s(length.value, work.n_samples, steady, in_first, share)
+        evaluate.time_s(work, length.value, steady, in_first, 0.0)
         for steady, in_first in ((rate.value, cold.value), (rate.high, cold.high), (rate.low, cold.low))
     )
     shorter = np.exp(np.hypot(np.log(value / low), np.log(length.value / length.low)))
     longer = np.exp(np.hypot(np.log(high / value), np.log(length.high / length.value)))
-    return Estimate(*(np.asarray(start_up_s + run) for run in (value, value / shorter, value * longer)))
+    return Estimate(*(np.asarray(calibration.start_up_s + run) for run in (value, value / shorter, value * longer)))
 
 
 def _seconds(samples: float, rate: Estimate) -> Estimate:

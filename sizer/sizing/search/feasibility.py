@@ -303,8 +303,7 @@ class _FirstWorkload:
         """The same at given rates."""
         if self.epochs is None:
             return training_time_s(1.0, 1e6, rate, rate)
-        length, share = self.epochs[self.alike.kind_of[classes], sizes], evaluate.evaluation_share(self.work)
-        return training_time_s(length, self.work.n_samples, rate, cold, share, self.start_up_s)
+        return evaluate.time_s(self.work, self.epochs[self.alike.kind_of[classes], sizes], rate, cold, self.start_up_s)
 
 
 @dataclass(frozen=True)
