@@ -312,8 +312,7 @@ def _platform_of(point: ParetoPoint, result: SizingResult, catalog: Catalog, fit
 
     def miss(platform: Platform) -> float:
         run = run_on(request, works[0], platform, [point.n_servers], point.storage_nodes, math.inf, catalog, fitted)
-        rate = min(float(stage.median.flat[0]) for stage in run.warm.limiting())
-        return abs(rate / point.throughput_samples_per_s - 1)
+        return abs(float(run.warm.slowest[0]) / point.throughput_samples_per_s - 1)
 
     return min(options, key=miss)
 

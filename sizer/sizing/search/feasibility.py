@@ -71,6 +71,7 @@ class EvaluatedSpace:
     kind_first: Ints  # first platform of each kind
     team: TeamLimits | None  # of each kind
     memory: tuple[MemoryOfWorkload, ...]  # what each workload takes of a GPU
+    targets: JointTargets  # of each kind, before storage
     first: "_FirstWorkload"
 
     def over_rows(self, of_classes: NDArray[_Scalar]) -> NDArray[_Scalar]:
@@ -211,6 +212,7 @@ def evaluate_space(
         kind_first=alike.kinds,
         team=servers.team,
         memory=tuple(gpu_memory.memory_of(work, calibration) for work in works),
+        targets=targets,
         first=first,
     )
 
