@@ -15,7 +15,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.hosts import HostWork
 from sizer.catalog.model import Catalog
 from sizer.perf import caches, pipeline
-from sizer.perf.stage_capacity import Capacity
+from sizer.perf.stage_capacity import Capacity, Index
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.gpu_side import GpuSide, gpu_side
 from sizer.sizing.stages.host_bound import host_bound
@@ -33,7 +33,7 @@ class Compute(GpuSide):
     hit_fraction: Floats  # of a server's cache, from the second epoch on
     miss_log_sd: Floats  # spread of the logarithm of what the cache does not serve
 
-    def take(self, rows: Ints | slice | tuple[Ints, Ints]) -> "Compute":
+    def take(self, rows: Index) -> "Compute":
         """Compute side of some rows of the first axis, or of some entries of the first two."""
         return replace(
             self,
