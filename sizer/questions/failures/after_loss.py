@@ -8,8 +8,9 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.normal import normal_quantile
+from sizer.perf.pipeline import throughputs
 from sizer.physical.losses import Remaining
-from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.gpu_memory import all_fit
@@ -55,7 +56,7 @@ def rate_shares(
     path = [
         replace(stage, median=np.where(reads, stage.median, np.inf)) for stage in (run.warm.storage, run.warm.network)
     ]
-    rates = rates_of([replace(run.warm, storage=path[0], network=path[1])])
+    rates = throughputs(replace(run.warm, storage=path[0], network=path[1])).value
     before, *after = np.where(runs & (reads | (run.comp.hit_fraction >= 1)), rates, 0.0).tolist()
     if before <= 0:
         return np.zeros(len(options))

@@ -6,7 +6,6 @@ import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.links import LinkType
-from sizer.perf.pipeline import throughputs
 from sizer.physical.networks.ports import nodes_of
 from sizer.questions.verdict.claim import (
     HITACHI,
@@ -31,7 +30,7 @@ from sizer.sizing.design.cluster_need import (
     exchange_s,
     step_samples,
 )
-from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages.gpu_memory import all_fit
@@ -105,7 +104,7 @@ def _one_server(result: SizingResult, resized: ResizedRequests) -> ClaimDraft:
 def _single_server_run(model: WorkloadOnDesign) -> SingleServerRun:
     """What one server of a design achieves."""
     run, target = model.run_on(1), model.work.request.target
-    rate, cold = throughputs(run.warm, run.cold).value
+    rate, cold = (part.value for part in run.rates)
     time_s = None if target.time_to_train_s is None else run.time_s(rate, cold)
     fits = all_fit([model.work], [model.platform], run.cols, run.servers, model.calibration, model.catalog)
     return SingleServerRun(
@@ -113,7 +112,7 @@ def _single_server_run(model: WorkloadOnDesign) -> SingleServerRun:
         model.work.dnn,
         int(run.cols.gpus_per_server[0]),
         bool(fits.all()),
-        float(rate),
+        float(rate[0]),
         None if time_s is None else float(time_s[0]),
     )
 
@@ -169,7 +168,7 @@ def _double_gpus(resized: ResizedRequests, index: int, model: WorkloadOnDesign) 
 
 
 def _waiting(model: WorkloadOnDesign) -> Threshold:
-    rate = float(rates_of([model.run.warm])[0])
+    rate = float(model.run.rates[0].value[0])
     return Threshold(max(1 - rate / float(model.run.comp.gpu.median[0]), 0.0), MOST_WAITING)
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from sizer.base.quantities import by_count, grouped, si, significant
 from sizer.catalog.labels import sample_unit
-from sizer.perf.pipeline import Stages, bottlenecks
+from sizer.perf.pipeline import Stages, bottlenecks, throughputs
 from sizer.physical.capacity import usable_bytes
-from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, pinned, rates_of
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, pinned
 from sizer.sizing.recommend import most_servers
 from sizer.sizing.servers_needed import Pin, fewest_servers
 from sizer.sizing.stages import evaluate
@@ -132,7 +132,7 @@ def _of_workload(model: WorkloadOnDesign) -> Sensitivity:
 
 def _metrics(ends: Sequence[_End]) -> list[float]:
     """Metric at every end; one pass over all of them, as one costs hardly less."""
-    warm, cold = (rates_of(stages).tolist() for stages in ([end.warm for end in ends], [end.cold for end in ends]))
+    warm, cold = np.split(throughputs(*(end.warm for end in ends), *(end.cold for end in ends)).value, 2)
     return [_metric(end, *rates) for end, *rates in zip(ends, warm, cold, strict=True)]
 
 

@@ -16,7 +16,7 @@ from sizer.catalog.schema import Storage
 from sizer.perf.pipeline import decode_stage, read_demand_bytes_per_s
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
-from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages import compute_side, evaluate, gpu_side
 from sizer.sizing.stages.platform_columns import Columns, columns
 from sizer.sizing.stages.step_rates import GpuRates
@@ -76,7 +76,7 @@ def consumption(model: WorkloadOnDesign) -> Consumption:
 def storage_read_bytes_per_s(model: WorkloadOnDesign) -> float:
     """What a design reads from its storage after the first epoch, at the median. [B/s]"""
     run = model.run
-    rate, hits = rates_of([run.warm])[0], run.comp.hit_fraction[0]
+    rate, hits = float(run.rates[0].value[0]), run.comp.hit_fraction[0]
     return float(read_demand_bytes_per_s(rate, model.work.sample_bytes, hits))
 
 

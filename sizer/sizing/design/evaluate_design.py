@@ -15,7 +15,6 @@ from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.extrapolation import extrapolations, unmeasured
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.catalog.model import Catalog
-from sizer.perf import pipeline
 from sizer.physical.components import Component, Quantities
 from sizer.physical.existing_use import existing_use
 from sizer.physical.layout import building_plan
@@ -128,9 +127,7 @@ def design_answer(
     runs = [
         run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration) for work in works
     ]
-    missing = [
-        missing_for_rate(platform, work, run, storage_nodes, catalog) for work, run in zip(works, runs, strict=True)
-    ]
+    missing = [missing_for_rate(platform, run, catalog) for run in runs]
     answers = [
         _workload_answer(
             request, work, platform, run, unknown, storage_nodes, gateway, catalog, calibration, is_documented
@@ -156,7 +153,7 @@ def design_answer(
         existing=existing_use(platform, parts.components, request.existing, catalog),
         conditional_on=unknown,
         checks=(*design_checks(request, tiers, platform, parts, plan, catalog), *money.checks),
-        storage_need=storage_need(request, works, platform, runs, storage_nodes, catalog),
+        storage_need=storage_need(request, works, platform, runs, catalog),
         cost=money.cost,
         ownership=money.ownership,
     )
@@ -197,11 +194,8 @@ def _workload_answer(
         smaller = smaller_sizes(every.take(np.flatnonzero(fits)), platform, n_servers, catalog, is_open=bool(missing))
         shown = np.flatnonzero(fits & np.isin(counts, chart))
         along = every.take(shown if shown.size else np.flatnonzero(counts == n_servers))
-    rates = pipeline.throughputs(run.warm, run.cold, *(() if along is run else (along.warm, along.cold)))
-    rate, cold_rate = rates[0], rates[1]
-    last = np.arange(rates.value.size)[-2 * along.servers.size :]
-    along_rate, along_cold = (rates[rows] for rows in np.split(last, 2))
-    figures = workload_figures(request, work, platform, run, missing, rate, cold_rate, catalog, calibration)
+    rate = run.rates[0][0]
+    figures = workload_figures(request, platform, run, missing, catalog)
     n_gpus = n_servers * float(run.cols.gpus_per_server[0])
     required = evaluate.required_samples_per_s(work, run.length, calibration)
     dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
@@ -245,13 +239,11 @@ def _workload_answer(
         scaling=Scaling(
             n_servers=along.servers.astype(float),
             n_gpus=along.servers * along.cols.gpus_per_server,
-            throughput=along_rate,
+            throughput=along.rates[0],
             stage_capacity={
                 key: np.broadcast_to(value.median, along.servers.shape) for key, value in along.warm.by_key().items()
             },
-            time_s=None
-            if along.length is None or work.is_inference or not rate.value > 0
-            else total_time(work, along.length, along_rate, along_cold, calibration),
+            time_s=total_time(along) if rate.value > 0 else None,
         ),
         gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
         extrapolations=reach,

@@ -1,16 +1,15 @@
 """A design with all that questions about it start from: each workload on it, as asked or with inputs changed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Floats
 from sizer.base.errors import RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
-from sizer.perf.pipeline import Stages, throughputs
+from sizer.perf.pipeline import Stages
 from sizer.perf.stage_capacity import Capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.design.design_checks import missing_for_rate
@@ -56,7 +55,7 @@ class WorkloadOnDesign:
     @property
     def is_open(self) -> bool:
         """Whether a fact that no source gives decides if the target is met."""
-        return bool(missing_for_rate(self.platform, self.work, self.run, self.storage_nodes, self.catalog))
+        return bool(missing_for_rate(self.platform, self.run, self.catalog))
 
     @cached_property
     def run(self) -> WorkloadRun:
@@ -144,11 +143,6 @@ def _is_known(answer: WorkloadAnswer, platform: Platform, catalog: Catalog) -> b
         return [catalog.item(item_id).id for item_id in used] == used
     except KeyError:
         return False
-
-
-def rates_of(rows: Sequence[Stages]) -> Floats:
-    """Median rate of each of some stages of one row, all in one pass; shape (rows,). [samples/s]"""
-    return throughputs(*rows).value
 
 
 def pinned(stages: Stages, key: str, probability: float) -> Stages:

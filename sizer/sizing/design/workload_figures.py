@@ -6,10 +6,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from sizer.base.estimate import Estimate
-from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Stack
-from sizer.perf.pipeline import bottlenecks, read_demand_bytes_per_s, throughputs
+from sizer.perf.pipeline import bottlenecks, read_demand_bytes_per_s
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import CheckResult, MissingFact
 from sizer.sizing.design.training_time import training_time
@@ -48,40 +47,15 @@ class WorkloadFigures:
 
 
 def workload_figures(
-    request: SizingRequest,
-    work: ResolvedWorkload,
-    platform: Platform,
-    run: WorkloadRun,
-    missing: Sequence[MissingFact],
-    rate: Estimate,
-    cold_rate: Estimate,
-    catalog: Catalog,
-    calibration: Calibration,
+    request: SizingRequest, platform: Platform, run: WorkloadRun, missing: Sequence[MissingFact], catalog: Catalog
 ) -> WorkloadFigures:
-    """Figures of one workload.
-
-    Parameters
-    ----------
-    request : SizingRequest
-    work : ResolvedWorkload
-    platform : Platform
-    run : WorkloadRun
-        Of the design alone.
-    missing : sequence of MissingFact
-        What decides whether the target is met and no source gives.
-    rate, cold_rate : Estimate
-        In later epochs, and in the first one. [samples/s]
-    catalog : Catalog
-    calibration : Calibration
-    """
+    """Figures of one workload on the first row of a run; ``missing``: what decides on its target and nobody gives."""
     n_gpus = int(run.servers[0]) * float(run.cols.gpus_per_server[0])
-    work = work.on(platform.gpu.id).on(platform.gpu.id, n_gpus)
+    work = run.work.on(platform.gpu.id, n_gpus)
+    rate, cold_rate = (part[0] for part in run.rates)
     hits = float(run.comp.hit_fraction[0])
     (bottleneck,), (following,) = bottlenecks(run.warm, run.comp.gpu_alone)
-    length, time = run.length, None
-    if length is not None and not work.is_inference and rate.value > 0:  # 0: the GPUs do not hold the network
-        time = training_time(work, length[0], rate, cold_rate, calibration)
-    if evaluate.reads_once(work, length):
+    if evaluate.reads_once(work, run.length):
         hits = 0.0  # no later epoch finds anything in a cache
     chance = float(run.probability[0])
     # An unknown rate counts as its upper bound: a target that is missed with it is missed, a met one is open.
@@ -90,7 +64,7 @@ def workload_figures(
     core_load = run.comp.core_s_per_sample / (int(run.servers[0]) * float(run.cols.cores[0]))
     return WorkloadFigures(
         throughput=rate,
-        time=time,
+        time=training_time(run),
         storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
         cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0),
         cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
@@ -119,7 +93,7 @@ def smaller_sizes(
     run = along.take(np.flatnonzero(np.isin(along.servers, n_servers - np.array(_FEWER)))[::-1])
     if not run.servers.size:
         return ()
-    warm, cold = np.split(throughputs(run.warm, run.cold).value, 2)
+    warm, cold = (part.value for part in run.rates)
     time_s = run.time_s(warm, cold)
     return tuple(
         SmallerSize(

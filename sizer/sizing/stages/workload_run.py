@@ -67,6 +67,13 @@ class WorkloadRun:
         return evaluate.probability(self.warm, self.cold, self.need)
 
     @cached_property
+    def rates(self) -> tuple[Estimate, Estimate]:
+        """Rates after the first epoch and in it: what the slowest stage passes. [samples/s]"""
+        warm, cold = np.split(np.arange(2 * self.servers.size), 2)
+        both = pipeline.throughputs(self.warm, self.cold)
+        return both[warm], both[cold]
+
+    @cached_property
     def length(self) -> Estimate | None:
         """Epochs of the training; None where the request states none."""
         return evaluate.epochs(self.work, self.cols, self.servers, self.calibration, self.comp.batch_per_gpu)
