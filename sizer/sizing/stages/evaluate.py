@@ -5,7 +5,7 @@ has shape (platforms, 1).
 """
 
 from dataclasses import dataclass, replace
-from typing import overload
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +28,8 @@ from sizer.sizing.stages.outcomes import ByStage, Outcomes, of_busy_gpus, of_rat
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
+
+FloatsT = TypeVar("FloatsT", float, Floats, Floats | float)
 
 # The last bits of a probability, so that one that equals the confidence but for rounding meets it.
 _CONFIDENCE_RESOLUTION = 1e-9
@@ -143,11 +145,7 @@ def time_s(
     return training_time_s(n_epochs, work.n_samples, rate, cold_rate, evaluation_share(work), start_up_s)
 
 
-@overload
-def least_chance(confidence: float) -> float: ...
-@overload
-def least_chance(confidence: Floats | float) -> Floats | float: ...
-def least_chance(confidence: Floats | float) -> Floats | float:
+def least_chance(confidence: FloatsT) -> FloatsT:
     """Smallest probability that counts as ``confidence``."""
     return confidence - _CONFIDENCE_RESOLUTION
 
