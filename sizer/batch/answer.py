@@ -10,14 +10,12 @@ from sizer.bom.lines import bill
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
-from sizer.perf.pipeline import throughputs
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import NOTHING_EXISTING
 from sizer.sizing.best_design import BestDesign, BestRow, best_row
 from sizer.sizing.design.design_checks import conditional_on, missing_for_rate
 from sizer.sizing.design.evaluate_design import built_design, unused_software
-from sizer.sizing.design.smaller_sizes import MOST_CERTAIN
-from sizer.sizing.design.workload_figures import figures_of, target_probability, workload_figures
+from sizer.sizing.design.workload_figures import MOST_CERTAIN, figures_of, workload_figures
 from sizer.sizing.recommend import binding_of
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
@@ -62,12 +60,9 @@ def _of_row(best: BestRow, calibration: Calibration) -> dict[str, Any]:
     answers, chances, unknown = [], [], []
     for work in evaluated.works:
         run = run_on(request, work, platform, [n_servers], nodes, built.gateway_bytes_per_s, catalog, calibration)
-        missing = missing_for_rate(platform, work, run, nodes, catalog)
-        rates = throughputs(run.warm, run.cold)
-        answers.append(
-            workload_figures(request, work, platform, run, missing, rates[0], rates[1], catalog, calibration)
-        )
-        chances.append(target_probability(run))
+        missing = missing_for_rate(platform, run, catalog)
+        answers.append(workload_figures(request, platform, run, missing, catalog))
+        chances.append(float(run.probability[0]))
         unknown.append(missing)
     is_open = bool(conditional_on(platform, unknown, built.unknown_power, request.limits, catalog))
     probability = None if is_open else min(prod(chances), MOST_CERTAIN)

@@ -5,7 +5,7 @@ Steady-state throughput is the capacity of the slowest stage. Everything is an a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,6 +65,11 @@ class Stages:
     def limiting(self) -> tuple[Capacity, ...]:
         """The stages that bound throughput: all but the exchange, whose exposed part counts with the GPUs."""
         return tuple(capacity for key, capacity in self.by_key().items() if key != "exchange")
+
+    @property
+    def slowest(self) -> Floats:
+        """Smallest median of a stage: no rate at a confidence of half or more lies above it. [samples/s]"""
+        return np.asarray(reduce(np.minimum, (stage.median for stage in self.limiting())))
 
 
 def bottlenecks(stages: Stages, gpu_alone_samples_per_s: Floats) -> tuple[list[str], list[str]]:

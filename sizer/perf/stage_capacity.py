@@ -17,6 +17,8 @@ _BISECTIONS = 30
 _AT_ONCE, _FEW = 3, 64
 # A skew below this is none: the next digits of its logarithm are rounding.
 _NO_SKEW = 1e-6
+# Rows of the first axis, or entries of several axes.
+Index = Ints | Bools | slice | tuple[Ints | slice | int | None, ...]
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ class Capacity:
     def log_normal(cls, median: ArrayLike, log_sd: ArrayLike) -> "Capacity":
         """Fitted capacity."""
         middle, sd = np.broadcast_arrays(np.asarray(median, float), np.asarray(log_sd, float))
-        return cls(middle, sd, np.zeros_like(sd), np.zeros_like(sd))
+        zero = np.broadcast_to(0.0, sd.shape)
+        return cls(middle, sd, zero, zero)
 
     @classmethod
     def skewed(cls, median: ArrayLike, below: ArrayLike, above: ArrayLike, level: float) -> "Capacity":
@@ -98,7 +101,7 @@ class Capacity:
         """Capacities of the rows of flat arrays at some places, in the shape of these."""
         return Capacity(*(np.ravel(getattr(self, one))[place] for one in _FIELDS))
 
-    def take(self, rows: Ints | Bools | slice | tuple[Ints, Ints]) -> "Capacity":
+    def take(self, rows: Index) -> "Capacity":
         """Capacity of some rows of the first axis, of some entries of the first two, or of those of a mask."""
         return Capacity(*(getattr(self, one)[rows] for one in _FIELDS))
 

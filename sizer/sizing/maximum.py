@@ -25,9 +25,10 @@ from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.least import amount_of, certain_rows, least_row, possible, promising
 from sizer.sizing.search.main_items import check_budget
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.reached_rate import reached_rate
 from sizer.sizing.search.space import design_space
+from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import resolved
+from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import Limits, SizingRequest, Target
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -37,6 +38,8 @@ NEAR_TIE = 0.01
 _LOWEST_RATE = 1e-6
 # The highest rate is sought until so little is left between a rate that is reached and one that is not. [-]
 _RESOLUTION = 1e-3
+# Points of a grid of rates, and refinements of it: what remains of a factor of e is below a millionth.
+_GRID, _REFINEMENTS = 65, 4
 
 
 def with_fixed_target(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> SizingRequest:
@@ -295,8 +298,32 @@ class _MaximumSearch:
         )
 
     def reached(self, counts: PartCounts, row: int) -> float:
-        """Highest rate that a row reaches at the confidence of the request, its storage as it is. [samples/s]"""
-        return reached_rate(counts, row, self.place, self.calibration)
+        """Highest rate that a row reaches at the confidence of the request, its storage as it is. [samples/s]
+
+        At least the target. Where losses are to be tolerated it is the target: what remains after a loss would have to
+        be judged anew at each rate.
+        """
+        evaluated, request, place = counts.evaluated, counts.request, self.place
+        low = request.workload[place].target.samples_per_s
+        assert low is not None  # every search of this module has one
+        if request.resilience.keeps_targets_without:
+            return low
+        platform, nodes = evaluated.platforms[int(evaluated.space.platform[row])], int(evaluated.storage_nodes[row])
+        size = (platform, int(evaluated.space.n_servers[row]), nodes, np.inf, self.catalog, self.calibration)
+        runs = [run_on(request, work, *size) for work in evaluated.works]
+        run = runs.pop(place)
+        others, share = np.prod([one.probability[0] for one in runs]), evaluate.share_of(request)
+        high = max(low, float(run.warm.slowest[0]))
+        for _ in range(_REFINEMENTS):
+            rates = np.geomspace(low, high, _GRID)
+            need = evaluate.need_of_rate(run.comp, rates[:, None])
+            chance = evaluate.probability(run.warm, run.cold, need)
+            reads = evaluate.read_bytes_per_s(run.work, run.comp, need)
+            least = np.minimum(chance, run.side.mounts.probability_at_least(reads)) >= evaluate.least_chance(share)
+            met = least & (chance * others >= evaluate.least_chance(request.confidence))
+            last = int(np.flatnonzero(met).max(initial=0))
+            low, high = float(rates[last]), float(rates[min(last + 1, _GRID - 1)])
+        return low
 
     def _infeasible(self) -> InfeasibleError:
         """Why not even the lowest rate is reached within the limits."""

@@ -87,7 +87,7 @@ def search(
     if most is not None or request.limits.servers is not None:
         return counts
     for _ in range(_MOST_RAISED):
-        more = larger_sizes(larger.evaluated, request, catalog, calibration)
+        more = larger_sizes(larger.evaluated)
         if more is None:
             break
         space = Space(len(options), np.concatenate([larger.evaluated.space.sizes, more]))
@@ -105,7 +105,7 @@ def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError
     broken, most = set(nearest_design(counts)[1]), request.limits.servers
     expected = math.inf
     if broken <= TAKE_SERVERS:
-        expected = servers_expected(counts.evaluated, request, counts.catalog, calibration)
+        expected = servers_expected(counts.evaluated)
     if most is not None and (math.isfinite(expected) or Limit.TEAM_WAITS in broken):
         limits = request.limits.model_copy(update={"servers": None})
         design = _first_text(request.model_copy(update={"limits": limits}), counts.catalog, calibration)

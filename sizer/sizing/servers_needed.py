@@ -14,11 +14,11 @@ from sizer.perf.pipeline import Stages
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.storage import read_capacity
 from sizer.physical.platform import Platform
-from sizer.sizing.constraints.redundancy import NOTHING_KNOWN, Known
 from sizer.sizing.design.evaluated_design import pinned
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.space import design_space
 from sizer.sizing.stages.compute_side import Compute
+from sizer.sizing.stages.joint_targets import NOTHING_KNOWN, Known
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload

@@ -7,7 +7,7 @@ from functools import partial
 from sizer.base.deferred import Deferred
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
-from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, StackAlternative, StackDefault
 from sizer.sizing.servers_needed import fewest_servers
 from sizer.workload.request import SizingRequest
@@ -69,7 +69,7 @@ def stack_default(model: WorkloadOnDesign) -> StackDefault | None:
     others = [(stack, other) for stack in choice.others if (other := model.asked(stack=stack.id)) is not None]
     shown = []
     if others:
-        own, *rates = rates_of([model.run.warm, *(other.run.warm for _, other in others)]).tolist()
+        own, *rates = (float(one.run.rates[0].value[0]) for one in (model, *(other for _, other in others)))
         oldest, fastest = len(others) - 1, max(range(len(others)), key=lambda index: rates[index])
         for index in dict.fromkeys((oldest, fastest) if rates[fastest] > own else (oldest,)):
             stack, other = others[index]

@@ -20,15 +20,19 @@ from sizer.export.design_json import design_document
 from sizer.export.workbook.book import workbook
 from sizer.guide.front_matter import key_figures
 from sizer.physical.capacity import counts_nodes
+from sizer.physical.losses import Losses
+from sizer.physical.roles import Role
+from sizer.questions.failures.after_loss import HardwareAfterLoss, rate_shares, target_probabilities
 from sizer.questions.what_if.input_grid import fixed_design_rates
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.smaller_sizes import MOST_CERTAIN
+from sizer.sizing.design.workload_figures import MOST_CERTAIN
 from sizer.sizing.maximum import with_fixed_target
 from sizer.sizing.reasons import SelectionKind
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import beyond_budget, uncertainty
+from sizer.sizing.stages.platform_columns import is_narrowed
 
 # Laws are solved by bisection to a billionth; sums of many parts and what is interpolated lose a few digits more.
 TOLERANCE = 1e-6
@@ -169,6 +173,33 @@ def of_what_if(result: SizingResult, catalog: Catalog, fitted: Calibration) -> N
     return numbers
 
 
+def of_losses(result: SizingResult, catalog: Catalog, fitted: Calibration) -> tuple[Numbers, Numbers]:
+    """The design with nothing lost, and with one server less; of networks whose batch is that of the GPUs in use."""
+    whole, lost, found = Losses(result.design.plan), [], []
+    left = [HardwareAfterLoss(whole.whole), HardwareAfterLoss(whole.without(whole.named(Role.GPU_SERVER)[:1]))]
+    for place, model in enumerate(EvaluatedDesign(result, catalog, fitted).workloads):
+        answer = result.design.workloads[place]
+        assert model is not None  # the catalogue is that of the result
+        if answer.probability is None or model.works[place].batch_sizes:
+            continue
+        rates = rate_shares(model, answer, whole.whole, left) * float(answer.throughput.value)
+        chances = np.minimum(target_probabilities(model, left), MOST_CERTAIN)
+        for numbers, rate, chance in zip((found, lost), rates.tolist(), chances.tolist(), strict=True):
+            numbers += [(f"rate.value {place}", rate), (f"probability {place}", chance)]
+    return dict(found), dict(lost)
+
+
+def of_one_server_less(result: SizingResult) -> Numbers:
+    """What is told of the next smaller size of the design; no loss makes a design faster."""
+    numbers: Numbers = {}
+    for place, answer in enumerate(result.design.workloads):
+        for smaller in answer.smaller:
+            if smaller.n_servers == result.design.n_servers - 1 and smaller.probability is not None:
+                numbers[f"rate.value {place}"] = min(smaller.samples_per_s, float(answer.throughput.value))
+                numbers[f"probability {place}"] = smaller.probability
+    return numbers
+
+
 def of_front(result: SizingResult) -> Numbers:
     """The point of the front that is the design."""
     point = next(point for point in result.pareto if point.is_documented)
@@ -237,6 +268,10 @@ def disagreements(request: SizingRequest, catalog: Catalog, fitted: Calibration,
     compare("design.json", of_document(result))
     compare("what-if", of_what_if(result, catalog, fitted))
     compare("front", of_front(result))
+    whole, lost = of_losses(result, catalog, fitted)
+    compare("nothing lost", whole)
+    if not is_narrowed(result.request.fabric):  # a smaller design has fewer switches, what is left of one has all
+        compare("one server lost", lost, of_one_server_less(result))
     if documents:
         compare("workbook", of_workbook(result, catalog))
         compare("key figures", of_key_figures(result))

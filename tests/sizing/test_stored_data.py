@@ -1,5 +1,6 @@
 """What the storage must hold: every set once, what is kept beside them, and that the search sizes for it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,10 +8,10 @@ import pytest
 from sizer import SizingRequest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
-from sizer.questions.what_if.input_grid import fixed_design_rates
+from sizer.questions.what_if.input_grid import changed_works, fixed_design_rates
 from sizer.questions.what_if.varied_input import DATASET_SIZE
 from sizer.sizing.best_design import best_design
-from sizer.sizing.constraints.stored_data import data_sets, needed_with_bytes, storage_demand
+from sizer.sizing.constraints.stored_data import data_sets, storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.resolve import resolve
 from tests.factories.answers import recommended
@@ -138,5 +139,6 @@ def test_who_shares_the_varied_set_goes_on_sharing_it():
         {"dataset_bytes": "20 TB"}, {"dataset_bytes": "12 TB"}, {"dataset": "coco", "dataset_bytes": "1 TB"}
     )
     works = readers(asked)
-    needed = needed_with_bytes(works, asked.data, 0, [5e12, 20e12, 40e12], works[0].sample_bytes)
-    assert needed.tolist() == [13e12, 21e12, 41e12]
+    for size_bytes, needed in ((5e12, 13e12), (20e12, 21e12), (40e12, 41e12)):
+        changed = replace(works[0], dataset_bytes=size_bytes, sample_bytes=2 * works[0].sample_bytes)
+        assert storage_demand(changed_works(works, 0, changed), asked.data).total_bytes == needed

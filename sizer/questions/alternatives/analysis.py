@@ -22,7 +22,6 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import CostDifference
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
 from sizer.sizing.search.priced_order import MOST_QUOTES
-from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.quote import QuoteOverride
@@ -313,8 +312,7 @@ def _platform_of(point: ParetoPoint, result: SizingResult, catalog: Catalog, fit
 
     def miss(platform: Platform) -> float:
         run = run_on(request, works[0], platform, [point.n_servers], point.storage_nodes, math.inf, catalog, fitted)
-        rate = min(float(stage.median.flat[0]) for stage in run.warm.limiting())
-        return abs(rate / point.throughput_samples_per_s - 1)
+        return abs(float(run.warm.slowest[0]) / point.throughput_samples_per_s - 1)
 
     return min(options, key=miss)
 
@@ -326,7 +324,7 @@ def _probability(result: SizingResult, design: DesignAnswer, catalog: Catalog, f
     likely = 1.0
     for model in EvaluatedDesign(replace(result, design=design), catalog, fitted).workloads:
         assert model is not None  # the catalogue is that of the result
-        likely *= float(evaluate.probability(model.run.warm, model.run.cold, model.run.need)[0])
+        likely *= float(model.run.probability[0])
     return likely
 
 

@@ -23,7 +23,7 @@ from sizer.sizing.constraints.stored_data import (
     storage_demand,
 )
 from sizer.sizing.constraints.tiers import StorageTier
-from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, rates_of
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import host_cores, storage_nic_bytes_per_s
 from sizer.sizing.stages.storage_rates import rate_is_unknown
@@ -247,7 +247,7 @@ def _validation(model: WorkloadOnDesign) -> ValidationPass | None:
     every, per_epoch_s, share = None, None, None
     if not work.is_inference:
         every = work.recipe.evaluate_every_epochs.value if work.recipe is not None else 1.0
-        epoch_s = work.n_samples / float(rates_of([model.run.warm])[0])
+        epoch_s = work.n_samples / float(model.run.rates[0].value[0])
         per_epoch_s = pass_s / every
         share = per_epoch_s / (epoch_s + per_epoch_s)
     return ValidationPass(

@@ -10,9 +10,8 @@ from sizer.catalog.schema import Storage
 from sizer.perf.data_transfer import break_even_epoch, fill_time_s
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.quantities import quantities
-from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.search.storage_units import StorageUnits
-from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.sizing.stages.workload_run import sequential_bytes_per_s
 
@@ -136,8 +135,8 @@ def on_local_drives(model: WorkloadOnDesign) -> WorkloadOnDesign | None:
 
 def _epochs_s(model: WorkloadOnDesign, local: WorkloadOnDesign) -> tuple[float, ...]:
     """First and later epoch from shared storage, then from local drives. [s]"""
-    rates = rates_of([model.run.cold, model.run.warm, local.run.cold, local.run.warm])
-    return tuple((model.work.n_samples / rates).tolist())
+    rates = (rate for one in (model, local) for rate in reversed(one.run.rates))
+    return tuple(model.work.n_samples / float(rate.value[0]) for rate in rates)
 
 
 def _copy_s(model: WorkloadOnDesign, copied_bytes: float) -> float:
@@ -147,7 +146,7 @@ def _copy_s(model: WorkloadOnDesign, copied_bytes: float) -> float:
 def _epochs(model: WorkloadOnDesign) -> float | None:
     if model.work.is_inference:
         return None
-    length = evaluate.epochs(model.work, model.run.cols, model.run.servers, model.calibration)
+    length = model.run.epochs
     return None if length is None else float(length.value[0])
 
 

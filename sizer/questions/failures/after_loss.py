@@ -1,22 +1,20 @@
 """Rate of a workload on the hardware that remains after a loss, and whether it still meets its target."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Bools, Floats
 from sizer.base.normal import normal_quantile
-from sizer.perf.pipeline import Stages, StorageSide
-from sizer.perf.stage_capacity import Capacity
+from sizer.perf.pipeline import throughputs
 from sizer.physical.losses import Remaining
-from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages import compute_side, evaluate
-from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.gpu_memory import all_fit
-from sizer.sizing.stages.platform_columns import Columns
+from sizer.sizing.stages.workload_run import WorkloadRun
 
 # Outage that a design tolerates where the lost part is not needed for the target. [s]
 UNLIMITED_S = float("inf")
@@ -27,26 +25,6 @@ class HardwareAfterLoss(NamedTuple):
 
     remaining: Remaining
     n_gpus_per_server: int | None = None  # None: as many as before
-
-
-@dataclass(frozen=True)
-class _Running:
-    """One workload on the remaining hardware. Arrays of one row."""
-
-    comp: Compute
-    cols: Columns
-    servers: Ints
-    side: StorageSide
-    reads: bool  # whether it reaches its storage; without, it continues from memory alone
-
-    def stages(self, model: WorkloadOnDesign, *, is_warm: bool = True) -> Stages:
-        """Stages in a warm epoch, or in the first one."""
-        stages = evaluate.stages(model.work.sample_bytes, self.comp, self.side, is_warm=is_warm)
-        if self.reads:
-            return stages
-        # A running job reads from memory alone once its first epoch is over.
-        unlimited = Capacity.exact(np.array([np.inf]))
-        return replace(stages, storage=unlimited, network=unlimited)
 
 
 def rate_shares(
@@ -72,12 +50,17 @@ def rate_shares(
     """
     if model is None:
         return np.array([_rough_share(answer, whole, option) for option in options])
-    jobs = [_running(model, option) for option in (HardwareAfterLoss(whole), *options)]
-    rates = iter(rates_of([job.stages(model) for job in jobs if job is not None]))
-    before, *after = [0.0 if job is None else float(next(rates)) for job in jobs]
+    run, runs = _run(model, [HardwareAfterLoss(whole), *options])
+    reads = np.array([option.remaining.reaches_storage for option in (HardwareAfterLoss(whole), *options)])
+    # A running job reads from memory alone once its first epoch is over.
+    path = [
+        replace(stage, median=np.where(reads, stage.median, np.inf)) for stage in (run.warm.storage, run.warm.network)
+    ]
+    rates = throughputs(replace(run.warm, storage=path[0], network=path[1])).value
+    before, *after = np.where(runs & (reads | (run.comp.hit_fraction >= 1)), rates, 0.0).tolist()
     if before <= 0:
         return np.zeros(len(options))
-    return np.minimum(np.array(after) / before, 1.0)
+    return np.asarray(np.minimum(np.asarray(after) / before, 1.0))
 
 
 def target_probabilities(model: WorkloadOnDesign, options: Sequence[HardwareAfterLoss]) -> Floats:
@@ -100,20 +83,10 @@ def target_probabilities(model: WorkloadOnDesign, options: Sequence[HardwareAfte
     The target is evaluated as for a design of the remaining hardware: a time to train is that of a run during which
     the part stays out. That is the worst case; a part that is repaired during the run does less harm.
     """
-    return np.array([_target_probability(model, option) for option in options])
-
-
-def _target_probability(model: WorkloadOnDesign, option: HardwareAfterLoss) -> float:
-    running = _running(model, option)
-    if running is None or not running.reads:
-        return 0.0
-    busy = model.work.request.target.gpus_busy
-    if busy is not None and float((running.servers * running.cols.gpus_per_server)[0]) < busy:
-        return 0.0
-    confidence = evaluate.share_of(model.request)
-    need = evaluate.need(model.work, running.comp, running.cols, running.servers, confidence, model.calibration)
-    warm, cold = (running.stages(model, is_warm=is_warm) for is_warm in (True, False))
-    return float(evaluate.probability(warm, cold, need)[0])
+    run, runs = _run(model, options)
+    reads = np.array([option.remaining.reaches_storage for option in options])
+    has_gpus = run.servers * run.cols.gpus_per_server >= (model.work.request.target.gpus_busy or 0)
+    return np.where(runs & reads & has_gpus, run.probability, 0.0)
 
 
 def longest_outage_s(answer: WorkloadAnswer, share: float, confidence: float, *, is_met: bool) -> float:
@@ -146,33 +119,36 @@ def longest_outage_s(answer: WorkloadAnswer, share: float, confidence: float, *,
     return max(asked - takes_s, 0.0) / (1 - share if share < 1 else 1.0)
 
 
-def _running(model: WorkloadOnDesign, option: HardwareAfterLoss) -> _Running | None:
-    """The workload on the remaining hardware; None where nothing runs."""
-    remaining, cols = option.remaining, model.run.cols
-    if remaining.n_servers == 0:
-        return None
-    servers = np.array([remaining.n_servers])
-    gpus = cols.gpus_per_server if option.n_gpus_per_server is None else np.array([float(option.n_gpus_per_server)])
-    # Storage that no link of the plan leads to keeps its ports: their cabling is out of scope.
-    ports = remaining.node_port_share if remaining.storage_nodes else 1.0
+def _run(model: WorkloadOnDesign, options: Sequence[HardwareAfterLoss]) -> tuple[WorkloadRun, Bools]:
+    """The workload on the hardware that remains, row by row, and whether there are servers that hold it."""
+    left, cols = [option.remaining for option in options], model.run.cols
+    used = float(cols.gpus_per_server[0])
+    shares = {
+        "exchange_bytes_per_s": [one.exchange_share or 1.0 for one in left],
+        "storage_nic_bytes_per_s": [one.file_share or 1.0 for one in left],
+        # Storage that no link of the plan leads to keeps its ports: their cabling is out of scope.
+        "node_line_bytes_per_s": (ports := [one.node_port_share if one.storage_nodes else 1.0 for one in left]),
+        "mounts_per_node": ports,
+    }
+    cols = cols.take(np.zeros(len(options), dtype=np.int64))
     cols = replace(
         cols,
-        gpus_per_server=gpus,
-        exchange_bytes_per_s=cols.exchange_bytes_per_s * (remaining.exchange_share or 1.0),
-        storage_nic_bytes_per_s=cols.storage_nic_bytes_per_s * (remaining.file_share or 1.0),
-        node_line_bytes_per_s=cols.node_line_bytes_per_s * ports,
-        mounts_per_node=cols.mounts_per_node * ports,
+        gpus_per_server=np.array([float(option.n_gpus_per_server or used) for option in options]),
+        **{name: getattr(cols, name) * np.array(share) for name, share in shares.items()},
     )
-    if not all_fit([model.work], [model.platform], cols, servers, model.calibration, model.catalog).all():
-        return None
-    comp = compute_side.compute(model.work, [model.platform], cols, servers, model.calibration, model.catalog)
-    if not remaining.reaches_storage and comp.hit_fraction[0] < 1:
-        return None
-    nodes = np.array([remaining.storage_nodes or model.storage_nodes])
-    gateway = np.array([model.gateway_bytes_per_s * (remaining.gateway_share or 1.0)])
-    return _Running(
-        comp, cols, servers, evaluate.storage_side(cols, servers, nodes, gateway), remaining.reaches_storage
+    servers, gateway = np.array([one.n_servers for one in left]), model.gateway_bytes_per_s
+    rest = (cols, np.maximum(servers, 1), model.calibration, model.catalog)
+    run = WorkloadRun(
+        work=model.work,
+        comp=compute_side.compute(model.work, [model.platform], *rest),
+        cols=cols,
+        servers=np.maximum(servers, 1),
+        nodes=np.array([one.storage_nodes or model.storage_nodes for one in left]),
+        gateway_bytes_per_s=np.array([gateway * (one.gateway_share or 1.0) for one in left]),
+        confidence=evaluate.share_of(model.request),
+        calibration=model.calibration,
     )
+    return run, (servers > 0) & all_fit([model.work], [model.platform], *rest)
 
 
 def _rough_share(answer: WorkloadAnswer, whole: Remaining, option: HardwareAfterLoss) -> float:

@@ -1,18 +1,14 @@
 """One workload on one arrangement of GPUs: the times of a step, and the rate in every draw of the calibration."""
 
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from sizer.base.arrays import Floats
 from sizer.calibrate.draws import Draws
 from sizer.catalog.model import Catalog
-from sizer.perf.preprocess import decode_samples_per_s
 from sizer.perf.training_step import TrainingRun
 from sizer.questions.scale.arrangements import Arrangement
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.search.posterior import core_seconds, host_link, log_scatter
-from sizer.sizing.stages import gpu_side
+from sizer.sizing.search.posterior import DrawnServers
 from sizer.sizing.stages.platform_columns import compute_groups
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
@@ -99,15 +95,13 @@ def drawn_estimates(
         catalog,
         draws.calibration,
     )
-    (group,), _ = compute_groups(platforms)
-    terms = gpu_side.terms_of(work, one.platform, one.n_servers, draws.calibration, catalog)
-    steps = gpu_side.step_run(work, platforms, run.cols, run.servers, catalog)
-    gpu = gpu_side.gpu_samples_per_s(steps, draws.step_values(terms))
-    gpu = gpu * np.exp(log_scatter(work, terms, steps, group, draws))
-    link = host_link(work, run.cols, run.servers, draws)
-    decode = decode_samples_per_s(run.servers * run.cols.cores, core_seconds(work, draws))
+    one_size = (slice(None), None)
+    cols, comp = run.cols.shaped((-1, 1)), run.comp.take(one_size)
+    drawn = DrawnServers.of(work, platforms, one.platform, comp, cols, run.servers[one_size], draws, catalog)
+    servers = drawn.compute()
     # Storage and network are the same system in all arrangements: their uncertainty does not affect the comparison.
-    path = min(float(run.warm.storage.median.flat[0]), float(run.warm.network.median.flat[0]))
-    rates = np.minimum(np.minimum(gpu, decode), np.minimum(link, path))
+    stages = replace(run.warm, gpu=servers.gpu, decode=servers.decode, host_link=servers.host_link)
+    (group,), _ = compute_groups(platforms)
     equipment = (group.gpu, work.stack.id, group.intra_link, group.fabric.id, one.gpus_used, one.n_servers)
-    return DrawnRates(steps if isinstance(steps, TrainingRun) else None, terms.values, rates, equipment)
+    steps = drawn.run if isinstance(drawn.run, TrainingRun) else None
+    return DrawnRates(steps, drawn.terms.values, stages.slowest.ravel(), equipment)

@@ -30,10 +30,9 @@ from sizer.sizing.design.cluster_need import (
     exchange_s,
     step_samples,
 )
-from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
-from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
 from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
@@ -105,13 +104,17 @@ def _one_server(result: SizingResult, resized: ResizedRequests) -> ClaimDraft:
 def _single_server_run(model: WorkloadOnDesign) -> SingleServerRun:
     """What one server of a design achieves."""
     run, target = model.run_on(1), model.work.request.target
-    rate, cold = rates_of([run.warm, run.cold]).tolist()
-    time_s = None
-    if target.time_to_train_s is not None:
-        epochs = evaluate.run_epochs(model.work, run.comp, run.cols, run.servers, model.calibration)
-        time_s = model.metric(rate, cold, None if epochs is None else float(epochs.value[0]))
+    rate, cold = (part.value for part in run.rates)
+    time_s = None if target.time_to_train_s is None else run.time_s(rate, cold)
     fits = all_fit([model.work], [model.platform], run.cols, run.servers, model.calibration, model.catalog)
-    return SingleServerRun(target, model.work.dnn, int(run.cols.gpus_per_server[0]), bool(fits.all()), rate, time_s)
+    return SingleServerRun(
+        target,
+        model.work.dnn,
+        int(run.cols.gpus_per_server[0]),
+        bool(fits.all()),
+        float(rate[0]),
+        None if time_s is None else float(time_s[0]),
+    )
 
 
 def _compared_links(model: WorkloadOnDesign) -> tuple[LinkType, LinkType]:
@@ -165,7 +168,7 @@ def _double_gpus(resized: ResizedRequests, index: int, model: WorkloadOnDesign) 
 
 
 def _waiting(model: WorkloadOnDesign) -> Threshold:
-    rate = float(rates_of([model.run.warm])[0])
+    rate = float(model.run.rates[0].value[0])
     return Threshold(max(1 - rate / float(model.run.comp.gpu.median[0]), 0.0), MOST_WAITING)
 
 

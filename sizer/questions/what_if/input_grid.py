@@ -1,10 +1,11 @@
 """One workload on a fixed design while inputs vary: many points in one pass, without a search."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError
@@ -12,8 +13,6 @@ from sizer.base.estimate import Estimate
 from sizer.catalog.model import Catalog, Items
 from sizer.catalog.schema import Gpu
 from sizer.perf import pipeline
-from sizer.perf.stage_capacity import Capacity, throughput
-from sizer.perf.training_time import training_time_s
 from sizer.physical import capacity
 from sizer.physical.quantities import quantities
 from sizer.physical.roles import NetworkRole
@@ -30,17 +29,12 @@ from sizer.questions.what_if.varied_input import (
     target_kind,
     target_value,
 )
-from sizer.sizing.constraints.storage_fill import planned_bytes
-from sizer.sizing.constraints.stored_data import needed_with_bytes, storage_demand
-from sizer.sizing.constraints.tiers import fast_tier_bytes
+from sizer.sizing.constraints.stored_data import data_sets, storage_demand
+from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.stages import compute_side, evaluate, gpu_side
-from sizer.sizing.stages.compute_side import Compute
-from sizer.sizing.stages.evaluate import Need
-from sizer.sizing.stages.outcomes import Outcomes
-from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
-from sizer.workload.data import DataRequest
-from sizer.workload.request import Target
+from sizer.sizing.search.storage_units import StorageUnits
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.resolve import ResolvedWorkload
 
 
@@ -69,26 +63,6 @@ class HardwareCounts:
     rack_units: Floats
 
 
-@dataclass(frozen=True)
-class _Points:
-    """Values of all inputs at each point; NaN reads served by the cache follow from its size."""
-
-    servers: Ints
-    nodes: Ints
-    sample_bytes: Floats
-    dataset_bytes: Floats
-    batch: Ints
-    speed: Floats
-    cached: Floats
-    target: Floats
-    confidence: Floats
-
-    @property
-    def n_samples(self) -> Floats:
-        """Samples of one epoch."""
-        return self.dataset_bytes / self.sample_bytes
-
-
 def fixed_design_rates(model: WorkloadOnDesign, values: Mapping[str, ArrayLike]) -> FixedDesignRates:
     """The workload on the design with some inputs changed.
 
@@ -106,32 +80,45 @@ def fixed_design_rates(model: WorkloadOnDesign, values: Mapping[str, ArrayLike])
 
     Notes
     -----
-    Storage nodes, gateways and everything that is not varied stay as they are. The functions are those of the sizing:
-    each is called once for all points that share what it takes as a scalar.
+    Storage nodes, gateways and everything that is not varied stay as they are. Points of one GPU, and of one target
+    where that is no rate, are evaluated in one pass.
     """
-    points = _points(model, values)
-    cols = _columns(model, points)
-    comp = _compute(model, points, cols)
-    side = evaluate.storage_side(
-        cols, points.servers, points.nodes, np.full(points.servers.shape, model.gateway_bytes_per_s)
-    )
-    warm, cold = (evaluate.stages(points.sample_bytes, comp, side, is_warm=is_warm) for is_warm in (True, False))
-    need, nodes = _needs(model, points, comp, cols)
-    chance = np.where(np.isfinite(need.samples_per_s), evaluate.probability(warm, cold, need), 0.0)
-    holds = _holds_data(model, points)
-    busy = points.target if model.work.request.target.gpus_busy is not None else np.zeros_like(points.target)
-    rate, cold_rate = throughput(warm.limiting()), throughput(cold.limiting())
+    points = {SERVERS: model.n_servers, STORAGE_NODES: model.storage_nodes, **values}
+    parts = np.broadcast_arrays(*(np.atleast_1d(np.asarray(part, float)) for part in points.values()))
+    at, n = dict(zip(points, parts, strict=True)), parts[0].size
+    apart = [at[key] for key in (GPU_SPEED, *([] if target_kind(model) == "samples_per_s" else [TARGET])) if key in at]
+    groups: dict[tuple[float, ...], list[int]] = {}
+    for place, each in enumerate(np.reshape(apart, (len(apart), n)).T.tolist()):
+        groups.setdefault(tuple(each), []).append(place)
+    gpu, speeds = model.platform.gpu, set(at[GPU_SPEED].tolist()) if GPU_SPEED in at else {1.0}
+    catalogs = {speed: with_gpu_speed(model.catalog, gpu, speed) for speed in speeds}
+    runs = [_run(model, {key: part[rows] for key, part in at.items()}, catalogs) for rows in groups.values()]
+    # What is worked out group by group, in the order of the points.
+    order = np.argsort(np.concatenate([*groups.values()]))
+    chance, wanted = (np.concatenate(part)[order] for part in zip(*map(_target, runs), strict=True))
+    rates = pipeline.throughputs(*(run.warm for run in runs), *(run.cold for run in runs))
+    rate, cold_rate = rates[order], rates[order + n]
+    times = [
+        run.time_s(rate.value[rows], cold_rate.value[rows]) for run, rows in zip(runs, groups.values(), strict=True)
+    ]
+    timed = [part for part in times if part is not None]
+    limiting = [key for run in runs for key in pipeline.bottlenecks(run.warm, run.comp.gpu_alone)[0]]
+    medians = [
+        {key: np.broadcast_to(stage.median, run.servers.shape) for key, stage in run.warm.by_key().items()}
+        for run in runs
+    ]
+    holds, nodes = _storage(model, at, wanted)
+    least = evaluate.least_chance(at.get(CONFIDENCE, np.full(n, model.request.confidence)))
+    busy = at.get(TARGET, target_value(model)) if target_kind(model) == "gpus_busy" else 0.0
     return FixedDesignRates(
         rate=rate,
         cold_rate=cold_rate,
-        time_s=_time_s(model, points, comp, cols, rate.value, cold_rate.value),
-        stages={key: np.asarray(stage.median) for key, stage in warm.by_key().items()},
-        limiting=tuple(pipeline.bottlenecks(warm, comp.gpu_alone)[0]),
+        time_s=np.concatenate(timed)[order] if timed else None,
+        stages={key: np.concatenate([each[key] for each in medians])[order] for key in medians[0]},
+        limiting=tuple(limiting[place] for place in order),
         probability=chance,
         holds_data=holds,
-        meets_target=np.asarray(
-            (chance >= _least_chance(points.confidence)) & holds & (points.servers * cols.gpus_per_server >= busy)
-        ),
+        meets_target=np.asarray((chance >= least) & holds & (at[SERVERS] * model.run.cols.gpus_per_server >= busy)),
         storage_nodes=nodes,
     )
 
@@ -178,200 +165,77 @@ def with_gpu_speed(catalog: Catalog, gpu: Gpu, factor: float) -> Catalog:
     return replace(catalog, gpus=Items("gpus", {**catalog.gpus, gpu.id: faster}))
 
 
-def _points(model: WorkloadOnDesign, values: Mapping[str, ArrayLike]) -> _Points:
-    work = model.work
-    sample = np.asarray(values.get(SAMPLE_SIZE, work.sample_bytes), dtype=float)
-    # As many samples as before, unless the size of the whole set is given.
-    dataset = np.asarray(values.get(DATASET_SIZE, work.n_samples * sample), dtype=float)
-    servers, nodes, sizes, sets, batch, speed, cached, target, confidence = np.broadcast_arrays(
-        np.atleast_1d(np.asarray(values.get(SERVERS, model.n_servers), dtype=float)),
-        np.asarray(values.get(STORAGE_NODES, model.storage_nodes), dtype=float),
-        sample,
-        dataset,
-        np.asarray(values.get(BATCH, work.batch_per_gpu), dtype=float),
-        np.asarray(values.get(GPU_SPEED, 1.0), dtype=float),
-        np.asarray(values.get(CACHED_READS, np.nan), dtype=float),
-        np.asarray(values.get(TARGET, target_value(model)), dtype=float),
-        np.asarray(values.get(CONFIDENCE, model.request.confidence), dtype=float),
-    )
-    n_servers, n_nodes, n_batch = (one.astype(np.int64) for one in (servers, nodes, batch))
-    return _Points(n_servers, n_nodes, sizes, sets, n_batch, speed, cached, target, confidence)
+def _run(model: WorkloadOnDesign, at: Mapping[str, Floats], catalogs: Mapping[float, Catalog]) -> WorkloadRun:
+    """The workload with changed inputs on points that one pass evaluates."""
+    request, work = model.request, model.work
+    rows: dict[str, Any] = {}
+    if CONFIDENCE in at:
+        request = request.model_copy(update={"confidence": at[CONFIDENCE]})
+    if TARGET in at:
+        kind, asked = target_kind(model), at[TARGET]
+        one: dict[str, Any] = {"gpus_busy": int(asked[0]), "time_to_train_s": float(asked[0]), "samples_per_s": asked}
+        target = work.request.target.model_copy(update={kind: one[kind]})
+        rows["request"] = work.request.model_copy(update={"target": target})
+    if BATCH in at:
+        rows["batch_per_gpu"] = at[BATCH]
+    if SAMPLE_SIZE in at or DATASET_SIZE in at:
+        sample, dataset = _sizes(work, at)
+        n_samples = work.n_samples * (dataset / work.dataset_bytes) / (sample / work.sample_bytes)
+        rows |= {"sample_bytes": sample, "dataset_bytes": dataset, "n_samples": n_samples}
+    catalog = catalogs[float(at[GPU_SPEED][0]) if GPU_SPEED in at else 1.0]
+    counts = at[SERVERS], at[STORAGE_NODES], model.gateway_bytes_per_s
+    run = run_on(request, replace(work, **rows), model.platform, *counts, catalog, model.calibration)
+    if CACHED_READS not in at:
+        return run
+    hits = at[CACHED_READS]
+    return replace(run, comp=replace(run.comp, hit_fraction=hits, miss_log_sd=np.zeros(hits.shape)))
 
 
-def _groups(*parts: NDArray[np.generic]) -> Iterator[tuple[tuple[float, ...], Ints]]:
-    """Each combination of values that occurs, with the points that have it."""
-    table = np.stack([np.asarray(part, dtype=float) for part in parts], axis=1)
-    found, place = np.unique(table, axis=0, return_inverse=True)
-    place = place.reshape(-1)
-    for number, combination in enumerate(found.tolist()):
-        yield tuple(combination), np.flatnonzero(place == number)
+def _sizes(work: ResolvedWorkload, at: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+    """Bytes of a sample and of the data set, which has as many samples as before unless its size is given."""
+    sample = at.get(SAMPLE_SIZE, np.full(at[SERVERS].shape, work.sample_bytes))
+    return sample, at.get(DATASET_SIZE, work.dataset_bytes * (sample / work.sample_bytes))
 
 
-def _columns(model: WorkloadOnDesign, points: _Points) -> Columns:
-    index = np.zeros(points.servers.size, dtype=np.int64)
-    cols = columns([model.platform], model.catalog, model.request.platforms.gpus_per_server).take(index)
-    return narrowed(cols, [model.platform], index, points.servers, points.nodes, model.request.fabric)
+def _target(run: WorkloadRun) -> tuple[Floats, Floats]:
+    """Probability of the target, and the storage nodes that it takes, not rounded; inf: no number of them."""
+    try:
+        return run.probability, run.storage_nodes_needed
+    except InfeasibleError:  # starting a run alone takes longer than the training may
+        return np.zeros(run.servers.shape), np.full(run.servers.shape, np.inf)
 
 
-def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute:
-    """Compute side of all points: the GPUs by batch and speed, decoding by sample size, the cache by data set."""
-    n = points.servers.size
-    medians, spreads, skews, alone, exchange, moved, within, batches, replicas = np.empty((9, n))
-    comp = None
-    for (batch, speed), rows in _groups(points.batch, points.speed):
-        work = replace(model.work, batch_per_gpu=int(batch))
-        catalog = with_gpu_speed(model.catalog, model.platform.gpu, speed)
-        servers = points.servers[rows]
-        comp = compute_side.compute(work, [model.platform], cols.take(rows), servers, model.calibration, catalog)
-        medians[rows], spreads[rows], skews[rows] = comp.gpu.median, comp.gpu.log_sd, comp.gpu.skew
-        alone[rows], exchange[rows] = comp.gpu_alone, comp.exchange
-        moved[rows], within[rows], batches[rows] = comp.exchanged_bytes, comp.within_log_sd, comp.batch_per_gpu
-        if comp.replicas is not None:
-            replicas[rows] = comp.replicas
-    assert comp is not None  # there is one point at least
-    hits, misses = _hits(model, points, cols)
-    return replace(
-        comp,
-        gpu=Capacity(medians, spreads, np.zeros(n), skews),
-        gpu_alone=alone,
-        exchange=exchange,
-        decode=_decode(model, points, cols),
-        host_link=gpu_side.host_link(model.work, cols, points.servers, model.calibration),
-        exchanged_bytes=moved,
-        hit_fraction=hits,
-        miss_log_sd=misses,
-        batch_per_gpu=batches,
-        within_log_sd=within,
-        replicas=None if comp.replicas is None else replicas,
-        whole_run=comp.whole_run and comp.whole_run[np.zeros(n, dtype=np.int64)],
-    )
+def _storage(model: WorkloadOnDesign, at: Mapping[str, Floats], wanted: Floats) -> tuple[Bools, Floats]:
+    """Whether the storage holds the data, and the nodes in whole units that a rate calls for.
+
+    A capacity that no source gives counts as enough, as in the sizing.
+    """
+    platform, data = model.platform, model.request.data
+    distinct, place = np.unique(np.stack(_sizes(model.work, at)), axis=1, return_inverse=True)
+    works = [
+        changed_works(model.works, model.index, replace(model.work, sample_bytes=sample, dataset_bytes=dataset))
+        for sample, dataset in distinct.T.tolist()
+    ]
+    rows = list(zip(place.reshape(-1).tolist(), at[STORAGE_NODES].astype(int).tolist(), strict=True))
+    demands = [storage_demand(each, data) for each in works]
+    tiers = {(which, nodes): storage_tiers(platform, nodes, demands[which], data) for which, nodes in set(rows)}
+    holds = np.array([not any(tier.free_bytes < 0 for tier in tiers[row]) for row in rows])
+    if not capacity.counts_nodes(platform.storage):
+        return holds, np.full(wanted.shape, np.nan)
+    each = [vars(StorageUnits.of(some, [platform], data)) for some in works]
+    units = StorageUnits(**{name: np.concatenate([one[name] for one in each])[place] for name in each[0]})
+    whole, is_enough = units.whole(wanted[:, None], at[SERVERS][:, None].astype(int), model.run.cols.is_local)
+    return holds, np.where(is_enough[:, 0] & units.holds_data, whole[:, 0], np.inf)
 
 
-def _decode(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Capacity:
-    core_s, spread = np.empty((2, points.servers.size))
-    for (size,), rows in _groups(points.sample_bytes):
-        work = replace(model.work, sample_bytes=size)
-        core_s[rows], spread[rows] = compute_side.core_seconds(work, model.calibration)
-    return pipeline.decode_stage(points.servers, cols.cores, core_s, spread)
-
-
-def _hits(model: WorkloadOnDesign, points: _Points, cols: Columns) -> tuple[Floats, Floats]:
-    hits, misses = points.cached.copy(), np.zeros(points.cached.shape)
-    by_size = np.flatnonzero(np.isnan(hits))
-    for (size,), rows in _groups(points.dataset_bytes[by_size]):
-        at = by_size[rows]
-        work = replace(model.work, dataset_bytes=size)
-        hits[at], misses[at] = compute_side.cache_hits(work, cols.take(at), points.servers[at], model.calibration)
-    return hits, misses
-
-
-def _asked(model: WorkloadOnDesign, target: float) -> Target:
-    kind = target_kind(model)
-    return Target.model_validate({kind: int(target) if kind == "gpus_busy" else target})
-
-
-def _work_at(model: WorkloadOnDesign, points: _Points, row: int) -> ResolvedWorkload:
-    """The workload with the values of one point."""
-    work = model.work
-    request = work.request.model_copy(update={"target": _asked(model, float(points.target[row]))})
-    return replace(
-        work,
-        request=request,
-        batch_per_gpu=int(points.batch[row]),
-        sample_bytes=float(points.sample_bytes[row]),
-        dataset_bytes=float(points.dataset_bytes[row]),
-        n_samples=float(points.n_samples[row]),
-    )
-
-
-def _needs(model: WorkloadOnDesign, points: _Points, comp: Compute, cols: Columns) -> tuple[Need, Floats]:
-    """What the target asks of every point (inf where no rate is enough), and the storage nodes that it takes."""
-    shape = points.servers.shape
-    steady, spread, upper, cold, nodes = (np.full(shape, np.inf) for _ in range(5))
-    counts_gpu, outcomes = True, Outcomes.none(shape)
-    # A rate does not depend on the length of the training, so fewer points differ.
-    of_length = (points.batch, points.n_samples) if model.is_timed else ()
-    for _, rows in _groups(points.target, points.confidence, points.sample_bytes, *of_length):
-        work = _work_at(model, points, int(rows[0]))
-        confidence = float(points.confidence[rows[0]])
-        share = evaluate.share_of(model.request.model_copy(update={"confidence": confidence}))
-        some, local = comp.take(rows), cols.take(rows)
-        try:
-            need = evaluate.need(work, some, local, points.servers[rows], share, model.calibration)
-        except InfeasibleError:  # starting a run alone takes longer than the training may
-            continue
-        counts_gpu = need.counts_gpu
-        steady[rows], spread[rows] = need.gpu_samples_per_s, need.gpu_log_sd
-        upper[rows], cold[rows] = need.samples_per_s, need.cold_samples_per_s
-        nodes[rows] = evaluate.storage_nodes(work, some, local, need, share)
-        outcomes = outcomes.placed(rows, need.outcomes)
-    spread = np.where(np.isfinite(spread), spread, 0.0)
-    return Need(steady, spread, upper, cold, counts_gpu, outcomes), _whole_nodes(model, points, nodes)
-
-
-def _whole_nodes(model: WorkloadOnDesign, points: _Points, wanted: Floats) -> Floats:
-    """Nodes in whole units that give the rate and hold the data; NaN where storage is not bought by the node."""
-    storage = model.platform.storage
-    if not capacity.counts_nodes(storage):
-        return np.full(wanted.shape, np.nan)
-    unit = capacity.nodes_per_unit(storage)
-    low, high = capacity.node_limits(storage)
-    for_data = capacity.smallest_nodes(storage, model.platform.capacity_option, _planned_bytes(model, points))
-    whole = np.ceil(np.maximum(np.maximum(wanted, low), for_data.nodes) / unit) * unit
-    return np.where((whole <= high) & for_data.fits, whole, np.inf)
-
-
-def _holds_data(model: WorkloadOnDesign, points: _Points) -> Bools:
-    """Whether the data fit; a capacity that no source gives counts as enough, as in the sizing."""
-    platform, tier, data = model.platform, model.platform.second_tier, model.request.data
-    usable = capacity.usable_bytes(platform.storage, platform.capacity_option, points.nodes)
-    holds = np.isnan(usable) | (usable >= _fast_bytes(model, points))
-    if tier is not None and tier.storage is not None:
-        second = capacity.usable_bytes(tier.storage, tier.capacity_option, tier.nodes)
-        everything = _stored_bytes(model, points, data.model_copy(update={"minimum_capacity_bytes": None}))
-        kept = storage_demand(model.works, data).checkpoints_bytes  # on the fast tier alone
-        holds &= np.isnan(second) | (second >= everything - kept)
-    return np.asarray(holds)
-
-
-def _planned_bytes(model: WorkloadOnDesign, points: _Points) -> Floats:
-    """What a resized fast storage is planned for: with one tier it keeps free space."""
-    needed, data = _fast_bytes(model, points), model.request.data
-    if model.platform.second_tier is not None:
-        return needed
-    without = {"reserve_share": 0.0, "minimum_capacity_bytes": None}
-    return planned_bytes(needed, _stored_bytes(model, points, data.model_copy(update=without)))
-
-
-def _fast_bytes(model: WorkloadOnDesign, points: _Points) -> Floats:
-    """What the fast storage must hold: everything, or the working set of two tiers."""
-    stored = _stored_bytes(model, points, model.request.data)
-    if model.platform.second_tier is None:
-        return stored
-    return np.minimum(fast_tier_bytes(storage_demand(model.works, model.request.data), model.request.data), stored)
-
-
-def _stored_bytes(model: WorkloadOnDesign, points: _Points, data: DataRequest) -> Floats:
-    """Data of all workloads and other stored data."""
-    return needed_with_bytes(model.works, data, model.index, points.dataset_bytes, points.sample_bytes)
-
-
-def _least_chance(confidence: Floats) -> Floats:
-    return np.array([evaluate.least_chance(share) for share in confidence.tolist()])
-
-
-def _time_s(
-    model: WorkloadOnDesign, points: _Points, comp: Compute, cols: Columns, rate: Floats, cold_rate: Floats
-) -> Floats | None:
-    """Time to train: start-up, first (cold) epoch, the others and the evaluations."""
-    request = model.work.request
-    if model.work.is_inference or (request.epochs is None and request.recipe is None):
-        return None
-    total = np.empty(rate.shape)
-    for _, rows in _groups(points.batch, points.n_samples):
-        work = _work_at(model, points, int(rows[0]))
-        length = evaluate.run_epochs(work, comp.take(rows), cols.take(rows), points.servers[rows], model.calibration)
-        assert length is not None  # the request states epochs or a recipe
-        share, start_up_s = evaluate.evaluation_share(work), model.calibration.start_up_s
-        total[rows] = training_time_s(length.value, work.n_samples, rate[rows], cold_rate[rows], share, start_up_s)
-    return total
+def changed_works(
+    works: Sequence[ResolvedWorkload], index: int, changed: ResolvedWorkload
+) -> tuple[ResolvedWorkload, ...]:
+    """All workloads with one of them changed; who reads the same data set as it does now goes on doing so."""
+    shared = next(one.readers for one in data_sets(works) if index in one.readers)
+    found = [
+        replace(work, sample_bytes=changed.sample_bytes) if place in shared else work
+        for place, work in enumerate(works)
+    ]
+    found[index] = changed
+    return tuple(found)

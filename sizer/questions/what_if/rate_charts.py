@@ -231,8 +231,7 @@ def has_cache(model: WorkloadOnDesign) -> bool:
 
 
 def _reads_once(model: WorkloadOnDesign) -> bool:
-    length = evaluate.epochs(model.work, model.run.cols, model.run.servers, model.calibration)
-    return evaluate.reads_once(model.work, length)
+    return evaluate.reads_once(model.work, model.run.length)
 
 
 def no_cache_note(model: WorkloadOnDesign) -> str:

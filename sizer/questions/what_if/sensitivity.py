@@ -8,9 +8,9 @@ import numpy as np
 
 from sizer.base.quantities import by_count, grouped, si, significant
 from sizer.catalog.labels import sample_unit
-from sizer.perf.pipeline import Stages, bottlenecks
+from sizer.perf.pipeline import Stages, bottlenecks, throughputs
 from sizer.physical.capacity import usable_bytes
-from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, pinned, rates_of
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, pinned
 from sizer.sizing.recommend import most_servers
 from sizer.sizing.servers_needed import Pin, fewest_servers
 from sizer.sizing.stages import evaluate
@@ -132,10 +132,17 @@ def _of_workload(model: WorkloadOnDesign) -> Sensitivity:
 
 def _metrics(ends: Sequence[_End]) -> list[float]:
     """Metric at every end; one pass over all of them, as one costs hardly less."""
-    warm, cold = (rates_of(stages).tolist() for stages in ([end.warm for end in ends], [end.cold for end in ends]))
-    return [
-        end.model.metric(rate, cold_rate, end.n_epochs) for end, rate, cold_rate in zip(ends, warm, cold, strict=True)
-    ]
+    warm, cold = np.split(throughputs(*(end.warm for end in ends), *(end.cold for end in ends)).value, 2)
+    return [_metric(end, *rates) for end, *rates in zip(ends, warm, cold, strict=True)]
+
+
+def _metric(end: _End, rate: float, cold_rate: float) -> float:
+    """Time to train where the target is one, else the rate itself. [s] or [samples/s]"""
+    run, length = end.model.run, end.model.run.length
+    if not end.model.is_timed or length is None:
+        return rate
+    n_epochs = length.value if end.n_epochs is None else end.n_epochs
+    return float(np.ravel(evaluate.time_s(run.work, n_epochs, rate, cold_rate, run.calibration.start_up_s))[0])
 
 
 def _influence(trial: _Trial, low: float, high: float) -> Influence:
@@ -210,15 +217,18 @@ def _capacity_text(model: WorkloadOnDesign, key: str, rate: float) -> str:
 
 
 def _epochs(model: WorkloadOnDesign) -> Iterator[_Trial]:
-    """Epochs at the ends of their interval, where they make the time to train."""
-    run = model.run
-    length = evaluate.run_epochs(model.work, run.comp, run.cols, run.servers, model.calibration)
+    """Length at the ends of its interval, where it makes the time to train: by its epochs, or by the whole run."""
+    length, of_run = model.run.length, model.run.comp.whole_run
     if not model.is_timed or length is None:
         return
-    low, high = (
-        _End.of(_epochs_text(count), model)._replace(n_epochs=count)
-        for count in (float(length.low[0]), float(length.high[0]))
-    )
+    counts = float(length.low[0]), float(length.high[0])
+    if of_run is not None:
+        texts = [f"{significant(float(end[0]), 2)} times its steps" for end in (of_run.low, of_run.high)]
+        low, high = (_End.of(text, model)._replace(n_epochs=n) for text, n in zip(texts, counts, strict=True))
+        basis = "90\u202f% interval of published whole trainings"
+        yield _Trial("whole-run", "Whole run over its steps", low, high, basis, "", is_searched=False)
+        return
+    low, high = (_End.of(_epochs_text(count), model)._replace(n_epochs=count) for count in counts)
     # Servers are not sought: on other sizes the batch, and with it the curve's interval, is another.
     basis = "90\u202f% interval of the curve through the recipe's published runs"
     yield _Trial("epochs", "Epochs to the target", low, high, basis, "", is_searched=False)

@@ -157,34 +157,6 @@ def storage_demand(readers: Sequence[Reader], data_request: DataRequest) -> Stor
     )
 
 
-def needed_with_bytes(
-    readers: Sequence[Reader], data_request: DataRequest, index: int, dataset_bytes: ArrayLike, sample_bytes: ArrayLike
-) -> Floats:
-    """What must fit when one workload's set and its samples have other sizes; shape of the sizes. [B]
-
-    Parameters
-    ----------
-    readers : sequence of Reader
-    data_request : DataRequest
-    index : int
-        The workload among ``readers``.
-    dataset_bytes, sample_bytes : array_like, shape (...)
-        Sizes of its set and of a sample. Who reads the same set as it does now goes on doing so. [B]
-    """
-    size, sample = (np.asarray(one, dtype=float) for one in (dataset_bytes, sample_bytes))
-    data = np.zeros(np.broadcast_shapes(size.shape, sample.shape))
-    for places in _places(readers):
-        others = [readers[place].dataset_bytes for place in places if place != index]
-        is_varied = index in places
-        held = np.maximum(size, max(others, default=0.0)) if is_varied else np.asarray(max(others))
-        of_sample = sample if is_varied else np.asarray(readers[places[0]].sample_bytes)
-        raw = held / of_sample * raw_sample_bytes(of_sample, data_request)
-        data = data + held + raw
-    kept = checkpoint_bytes(readers, data_request) * data_request.checkpoints_kept + frozen_bytes(readers)
-    stored = needed_bytes(data, kept, data_request.snapshot_share, data_request.reserve_share)
-    return np.maximum(stored, data_request.minimum_capacity_bytes or 0.0)
-
-
 def checkpoint_bytes(readers: Sequence[Reader], data_request: DataRequest) -> float:
     """One checkpoint of every training that is asked to write them, and of every language model. [B]"""
     each = data_request.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER

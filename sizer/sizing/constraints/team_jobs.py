@@ -11,7 +11,6 @@ from sizer.catalog.model import Catalog
 from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.perf.server_pool import servers_of
 from sizer.perf.stage_capacity import throughput
-from sizer.perf.training_time import training_time_s
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.gpu_memory import all_fit
@@ -112,9 +111,9 @@ def _facts(
     length = evaluate.run_epochs(work, comp, own, on, calibration)
     duration_s, cold_s = stated, epoch_s
     if job.duration_s is None and length is not None:
-        share, cold_s = evaluate.evaluation_share(work), np.minimum(length.value, 1.0) * epoch_s
+        cold_s = np.minimum(length.value, 1.0) * epoch_s
         # Storage holds no epoch up.
-        duration_s = training_time_s(length.value, work.n_samples, rate, rate, share, calibration.start_up_s)
+        duration_s = evaluate.time_s(work, length.value, rate, rate, calibration.start_up_s)
     # A job of unknown length that always runs is taken to read as in its first epoch.
     known = np.isfinite(duration_s)
     cold_share = np.where(known, np.minimum(cold_s / np.where(known, duration_s, 1.0), 1.0), 1.0)

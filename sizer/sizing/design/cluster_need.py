@@ -14,10 +14,9 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
 from sizer.perf.pipeline import decode_stage, read_demand_bytes_per_s
-from sizer.perf.training_time import training_time_s
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
-from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages import compute_side, evaluate, gpu_side
 from sizer.sizing.stages.platform_columns import Columns, columns
 from sizer.sizing.stages.step_rates import GpuRates
@@ -77,7 +76,7 @@ def consumption(model: WorkloadOnDesign) -> Consumption:
 def storage_read_bytes_per_s(model: WorkloadOnDesign) -> float:
     """What a design reads from its storage after the first epoch, at the median. [B/s]"""
     run = model.run
-    rate, hits = rates_of([run.warm])[0], run.comp.hit_fraction[0]
+    rate, hits = float(run.rates[0].value[0]), run.comp.hit_fraction[0]
     return float(read_demand_bytes_per_s(rate, model.work.sample_bytes, hits))
 
 
@@ -185,8 +184,7 @@ def times_the_gpus(model: WorkloadOnDesign, few: int, many: int) -> Doubling | N
     rate = np.minimum(_gpu_rate(model, model.platform, servers), decode.median)
     batch = (servers * cols.gpus_per_server * work.batch_per_gpu).astype(int)
     epochs = model.calibration.epochs(work.recipe, batch).value
-    share, start_up_s = evaluate.evaluation_share(work), model.calibration.start_up_s
-    time_s = training_time_s(epochs, work.n_samples, rate, rate, share, start_up_s)
+    time_s = evaluate.time_s(work, epochs, rate, rate, model.calibration.start_up_s)
     return Doubling(
         rate_ratio=float(rate[1] / rate[0]),
         speed_ratio=float(time_s[0] / time_s[1]),

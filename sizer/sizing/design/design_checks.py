@@ -17,12 +17,9 @@ from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unkno
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.sizing.stages.write_demand import write_demand_matters
 from sizer.workload.request import Limits, SizingRequest
-from sizer.workload.resolve import ResolvedWorkload
 
 
-def missing_for_rate(
-    platform: Platform, work: ResolvedWorkload, run: WorkloadRun, storage_nodes: int, catalog: Catalog
-) -> tuple[MissingFact, ...]:
+def missing_for_rate(platform: Platform, run: WorkloadRun, catalog: Catalog) -> tuple[MissingFact, ...]:
     """What decides whether one workload meets its target and no source gives.
 
     That are the storage's rates and its capacity, and the rate of a language model on GPUs of a generation that nobody
@@ -30,11 +27,11 @@ def missing_for_rate(
     """
     is_read = bool((run.comp.hit_fraction < 1).any() or (run.need.cold_samples_per_s > 0).any())
     found = list(_of_storage(platform, is_read=is_read))
-    nodes = run.servers if platform.storage.kind == "local" else np.array([max(storage_nodes, 1)])
+    nodes = run.servers if platform.storage.kind == "local" else np.maximum(run.nodes, 1)
     is_written = write_demand_matters(run.need.checkpoints, nodes, run.cols).any()
     if is_written and write_rate_is_unknown(platform.storage):
         found.append(MissingFact(FactKind.WRITE_RATE, platform.storage.id, platform.storage.name))
-    if work.language is not None and is_unmeasured(platform.gpu, catalog):
+    if run.work.language is not None and is_unmeasured(platform.gpu, catalog):
         found.append(MissingFact(FactKind.TRAINING_RATE, platform.gpu.id, platform.gpu.name))
     return tuple(found)
 

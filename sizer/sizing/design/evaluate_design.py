@@ -14,7 +14,6 @@ from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.extrapolation import extrapolations, unmeasured
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.catalog.model import Catalog
-from sizer.perf import pipeline
 from sizer.physical.components import Quantities
 from sizer.physical.existing_use import existing_use
 from sizer.physical.layout import building_plan
@@ -33,11 +32,10 @@ from sizer.sizing.design.evidence.nearest_measurements import (
 )
 from sizer.sizing.design.evidence.nearest_mlperf import nearest_mlperf_runs, notes_on_newer_gpu
 from sizer.sizing.design.money import DesignMoney, design_money
-from sizer.sizing.design.smaller_sizes import MOST_CERTAIN, servers_at_even_odds, smaller_sizes
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
 from sizer.sizing.design.training_time import total_time
-from sizer.sizing.design.workload_figures import target_probability, workload_figures
+from sizer.sizing.design.workload_figures import MOST_CERTAIN, smaller_sizes, workload_figures
 from sizer.sizing.reasons import (
     Binding,
     BudgetOfPricedLines,
@@ -45,10 +43,10 @@ from sizer.sizing.reasons import (
     FewerGpusUsed,
     UnknownReadRate,
 )
-from sizer.sizing.result import DesignAnswer, NearbyMeasurement, Scaling, Stage, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, NearbyMeasurement, Scaling, SmallerSize, Stage, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.checkpoints import job_of
-from sizer.sizing.stages.gpu_memory import memory_answer, memory_of, memory_of_layout, sizes_that_fit
+from sizer.sizing.stages.gpu_memory import all_fit, memory_answer, memory_of, memory_of_layout
 from sizer.sizing.stages.host_bound import large_images
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
 from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
@@ -62,6 +60,8 @@ from sizer.workload.resolve import ResolvedWorkload
 # Sizes of the scaling chart go this far beyond the design, so that the next bottleneck shows.
 _SCALING_BEYOND = 2
 _SCALING_MOST = 64
+# The expected rate is a median: it is reached as often as it is missed.
+_EVEN_ODDS = 0.5
 
 
 def built_design(
@@ -113,9 +113,7 @@ def design_answer(
     runs = [
         run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration) for work in works
     ]
-    missing = [
-        missing_for_rate(platform, work, run, storage_nodes, catalog) for work, run in zip(works, runs, strict=True)
-    ]
+    missing = [missing_for_rate(platform, run, catalog) for run in runs]
     answers = [
         _workload_answer(
             request, work, platform, run, unknown, storage_nodes, gateway, catalog, calibration, is_documented
@@ -135,13 +133,13 @@ def design_answer(
         quantities=parts,
         plan=plan,
         bill=money.bill,
-        probability=None if unknown else min(prod(target_probability(run) for run in runs), MOST_CERTAIN),
+        probability=None if unknown else min(prod(float(run.probability[0]) for run in runs), MOST_CERTAIN),
         binding=binding,
         warnings=tuple(_design_warnings(platform, request, money)),
         existing=existing_use(platform, parts.components, request.existing, catalog),
         conditional_on=unknown,
         checks=(*design_checks(request, tiers, platform, parts, plan, catalog), *money.checks),
-        storage_need=storage_need(request, works, platform, runs, storage_nodes, catalog),
+        storage_need=storage_need(request, works, platform, runs, catalog),
         cost=money.cost,
         ownership=money.ownership,
     )
@@ -169,21 +167,23 @@ def _workload_answer(
     n_servers = int(run.servers[0])
     by_size = work.on(platform.gpu.id)
     work = by_size.on(platform.gpu.id, n_servers * float(run.cols.gpus_per_server[0]))
-    along = run
+    along, even = run, None
+    smaller: tuple[SmallerSize, ...] = ()
     if is_documented:
-        fitting = sizes_that_fit(by_size, platform, run.cols, _sizes(n_servers), calibration, catalog)
-        sizes = fitting.tolist() or [n_servers]
-        along = run_on(request, by_size, platform, sizes, storage_nodes, gateway, catalog, calibration)
-    rates = pipeline.throughputs(run.warm, run.cold, *(() if along is run else (along.warm, along.cold)))
-    rate, cold_rate = rates[0], rates[1]
-    last = np.arange(rates.value.size)[-2 * along.servers.size :]
-    along_rate, along_cold = (rates[rows] for rows in np.split(last, 2))
-    figures = workload_figures(request, work, platform, run, missing, rate, cold_rate, catalog, calibration)
-    length = evaluate.run_epochs(work, run.comp, run.cols, run.servers, calibration)
-    along_length = evaluate.run_epochs(by_size, along.comp, along.cols, along.servers, calibration)
+        # The sizes of the chart, and all up to the design: the rate of a language model does not grow in proportion.
+        chart = _sizes(n_servers)
+        counts = np.union1d(chart, np.arange(1, n_servers + 1))
+        every = run_on(request, by_size, platform, counts, storage_nodes, gateway, catalog, calibration)
+        fits = all_fit([by_size], [platform], every.cols, counts, calibration, catalog)
+        meets = (every.probability >= evaluate.least_chance(_EVEN_ODDS)) & (counts <= n_servers)
+        even = int(counts[np.argmax(meets)]) if meets.any() and not missing else None
+        smaller = smaller_sizes(every.take(np.flatnonzero(fits)), platform, n_servers, catalog, is_open=bool(missing))
+        shown = np.flatnonzero(fits & np.isin(counts, chart))
+        along = every.take(shown if shown.size else np.flatnonzero(counts == n_servers))
+    rate = run.rates[0][0]
+    figures = workload_figures(request, platform, run, missing, catalog)
     n_gpus = n_servers * float(run.cols.gpus_per_server[0])
-    required = evaluate.required_samples_per_s(work, length, calibration)
-    place = (platform, n_servers, storage_nodes, gateway, catalog, calibration)
+    required = evaluate.required_samples_per_s(work, run.length, calibration)
     dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
     precision, task = work.request.precision, "inference" if work.is_inference else "training"
     gpu, loader = platform.gpu, calibration.hosts.note(host_task_of(work.sample_format, work.stack))
@@ -225,13 +225,11 @@ def _workload_answer(
         scaling=Scaling(
             n_servers=along.servers.astype(float),
             n_gpus=along.servers * along.cols.gpus_per_server,
-            throughput=along_rate,
+            throughput=along.rates[0],
             stage_capacity={
                 key: np.broadcast_to(value.median, along.servers.shape) for key, value in along.warm.by_key().items()
             },
-            time_s=None
-            if along_length is None or work.is_inference or not rate.value > 0
-            else total_time(work, along_length, along_rate, along_cold, calibration),
+            time_s=total_time(along) if rate.value > 0 else None,
         ),
         gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
         extrapolations=reach,
@@ -240,8 +238,8 @@ def _workload_answer(
         warnings=work.warnings,
         stack_choice=work.stack_choice,
         required_samples_per_s=None if required is None else float(required.flat[0]),
-        smaller=smaller_sizes(request, by_size, *place, is_open=bool(missing)) if is_documented else (),
-        servers_at_even_odds=servers_at_even_odds(request, by_size, *place) if is_documented and not missing else None,
+        smaller=smaller,
+        servers_at_even_odds=even,
         batch_is_fitted=any(one.kind is DefaultKind.BATCH_PER_GPU for one in work.defaults) and not work.is_inference,
     )
 

@@ -1,20 +1,19 @@
 """A design with all that questions about it start from: each workload on it, as asked or with inputs changed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from sizer.base.arrays import Floats
+from numpy.typing import ArrayLike
+
 from sizer.base.errors import RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
-from sizer.perf.pipeline import Stages, throughputs
+from sizer.perf.pipeline import Stages
 from sizer.perf.stage_capacity import Capacity
-from sizer.perf.training_time import training_time_s
 from sizer.physical.platform import Platform
 from sizer.sizing.design.design_checks import missing_for_rate
 from sizer.sizing.result import SizingResult, WorkloadAnswer
-from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import resolved, resolved_one
 from sizer.sizing.stages.measured_rates import is_measured
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
@@ -56,20 +55,20 @@ class WorkloadOnDesign:
     @property
     def is_open(self) -> bool:
         """Whether a fact that no source gives decides if the target is met."""
-        return bool(missing_for_rate(self.platform, self.work, self.run, self.storage_nodes, self.catalog))
+        return bool(missing_for_rate(self.platform, self.run, self.catalog))
 
     @cached_property
     def run(self) -> WorkloadRun:
         """The workload on the whole design."""
         return self.run_on(self.n_servers)
 
-    def run_on(self, n_servers: int) -> WorkloadRun:
-        """The workload on so many servers, storage and gateway held fixed."""
+    def run_on(self, n_servers: ArrayLike) -> WorkloadRun:
+        """The workload on numbers of servers, storage and gateway held fixed."""
         return run_on(
             self.request,
             self.works[self.index],
             self.platform,
-            [n_servers],
+            n_servers,
             self.storage_nodes,
             self.gateway_bytes_per_s,
             self.catalog,
@@ -88,25 +87,6 @@ class WorkloadOnDesign:
             return None
         works = (*self.works[: self.index], work, *self.works[self.index + 1 :])
         return replace(self, request=request, works=works)
-
-    def metric(self, rate: float, cold_rate: float, n_epochs: float | None = None) -> float:
-        """Time to train where the target is one, else the rate itself. [s] or [samples/s]
-
-        Parameters
-        ----------
-        rate, cold_rate : float
-            After the first epoch and in it. [samples/s]
-        n_epochs : float, optional
-            Default: the median for the design. [-]
-        """
-        if not self.is_timed:
-            return rate
-        if n_epochs is None:
-            length = evaluate.run_epochs(self.work, self.run.comp, self.run.cols, self.run.servers, self.calibration)
-            assert length is not None  # a request with a time to train states them
-            n_epochs = float(length.value[0])
-        share, start_up_s = evaluate.evaluation_share(self.work), self.calibration.start_up_s
-        return float(training_time_s(n_epochs, self.work.n_samples, rate, cold_rate, share, start_up_s))
 
 
 @dataclass(frozen=True)
@@ -163,11 +143,6 @@ def _is_known(answer: WorkloadAnswer, platform: Platform, catalog: Catalog) -> b
         return [catalog.item(item_id).id for item_id in used] == used
     except KeyError:
         return False
-
-
-def rates_of(rows: Sequence[Stages]) -> Floats:
-    """Median rate of each of some stages of one row, all in one pass; shape (rows,). [samples/s]"""
-    return throughputs(*rows).value
 
 
 def pinned(stages: Stages, key: str, probability: float) -> Stages:

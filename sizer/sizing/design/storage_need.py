@@ -28,7 +28,6 @@ def storage_need(
     works: Sequence[ResolvedWorkload],
     platform: Platform,
     runs: Sequence[WorkloadRun],
-    storage_nodes: int,
     catalog: Catalog,
 ) -> StorageNeed | None:
     """Nodes that the data call for and nodes that the reads call for; None of storage that is not bought by the node.
@@ -40,18 +39,16 @@ def storage_need(
     platform : Platform
     runs : sequence of WorkloadRun
         Of the design's size alone, in the order of ``works``.
-    storage_nodes : int
-        Nodes of the design.
     catalog : Catalog
         Storage that could hold the data behind a smaller system.
     """
-    storage, option = platform.storage, platform.capacity_option
+    storage, option, storage_nodes = platform.storage, platform.capacity_option, int(runs[0].nodes[0])
     if not capacity.counts_nodes(storage) or capacity_is_unknown(storage, option) or rate_is_unknown(storage):
         return None
     demand = storage_demand(works, request.data)
     data = needed_of(platform, demand, request.data)
     for_capacity = int(capacity.smallest_nodes(storage, option, data).nodes)
-    for_rate = _whole(storage, _nodes_for_rate(request, works, runs))
+    for_rate = _whole(storage, max(float(run.storage_nodes_needed[0]) for run in runs))
     loads = [float(run.need.samples_per_s[0] / run.warm.storage.median[0]) for run in runs]
     is_capacity = for_rate is not None and for_rate < for_capacity and storage_nodes == for_capacity
     is_rate = for_rate is not None and for_capacity < for_rate and storage_nodes == for_rate
@@ -63,7 +60,7 @@ def storage_need(
         smallest_nodes=capacity.node_limits(storage)[0],
         nodes_for_capacity=for_capacity,
         nodes_for_rate=for_rate,
-        rate_need=_rate_need(works, runs),
+        rate_need=_rate_need(runs),
         load_fraction=max(loads),
         fill_fraction=min(demand.stored_bytes, data) / float(capacity.usable_bytes(storage, option, storage_nodes)),
         larger_drives=_larger_drives(storage, data, storage_nodes) if is_capacity else None,
@@ -83,17 +80,9 @@ def _minimum(platform: Platform, demand: StorageDemand, data: DataRequest) -> Mi
     return MinimumCapacity(demand.minimum_bytes, demand.stored_bytes, stored)
 
 
-def _nodes_for_rate(request: SizingRequest, works: Sequence[ResolvedWorkload], runs: Sequence[WorkloadRun]) -> float:
-    confidence = evaluate.share_of(request)
-    return max(
-        float(evaluate.storage_nodes(work, run.comp, run.cols, run.need, confidence)[0])
-        for work, run in zip(works, runs, strict=True)
-    )
-
-
-def _rate_need(works: Sequence[ResolvedWorkload], runs: Sequence[WorkloadRun]) -> RateNeed:
+def _rate_need(runs: Sequence[WorkloadRun]) -> RateNeed:
     """What takes the most nodes of all workloads."""
-    each = [evaluate.rate_need(work, run.comp, run.cols, run.need) for work, run in zip(works, runs, strict=True)]
+    each = [evaluate.rate_need(run.work, run.comp, run.cols, run.need) for run in runs]
     return max(((nodes, need) for one in each for need, nodes in one.items()), key=lambda pair: pair[0])[1]
 
 

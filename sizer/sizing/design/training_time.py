@@ -3,57 +3,50 @@
 import numpy as np
 
 from sizer.base.estimate import Estimate
-from sizer.calibrate.calibration import Calibration
-from sizer.perf.training_time import training_time_s
 from sizer.sizing.result import TrainingTime
 from sizer.sizing.stages import evaluate
-from sizer.workload.resolve import ResolvedWorkload
+from sizer.sizing.stages.workload_run import WorkloadRun
 
 
-def training_time(
-    work: ResolvedWorkload, length: Estimate, rate: Estimate, cold: Estimate, calibration: Calibration
-) -> TrainingTime:
-    """Start-up + first (cold) epoch + remaining epochs + evaluations.
+def training_time(run: WorkloadRun) -> TrainingTime | None:
+    """Start-up + first (cold) epoch + remaining epochs + evaluations, on the first row of a run.
 
-    Parameters
-    ----------
-    work : ResolvedWorkload
-    length : Estimate
-        Epochs of the training.
-    rate, cold : Estimate
-        In later epochs, and in the first one. [samples/s]
-    calibration : Calibration
+    None where no length is known, and where the GPUs do not hold the network.
     """
-    epoch = _seconds(work.n_samples, rate)
-    first = _seconds(work.n_samples, cold)
-    share = evaluate.evaluation_share(work)
-    evaluations_s = float(length.value) * share * float(epoch.value)
+    rate, cold = (part[0] for part in run.rates)
+    epochs, total_s = run.epochs, total_time(run)
+    if epochs is None or run.length is None or total_s is None or not rate.value > 0:
+        return None
+    length, epoch = run.length[0], _seconds(run.work.n_samples, rate)
+    evaluations_s = float(length.value) * evaluate.evaluation_share(run.work) * float(epoch.value)
     spread = float(np.hypot(length.log_sd, rate.log_sd))
     return TrainingTime(
-        epochs=length,
-        start_up_s=calibration.start_up_s,
-        first_epoch_s=first,
+        epochs=epochs[0],
+        start_up_s=run.calibration.start_up_s,
+        first_epoch_s=_seconds(run.work.n_samples, cold),
         epoch_s=epoch,
         evaluations_s=Estimate.log_normal(evaluations_s, spread) if evaluations_s else Estimate.exact(0.0),
-        total_s=total_time(work, length, rate, cold, calibration),
+        total_s=total_s[0],
+        whole_run=None if run.comp.whole_run is None else run.comp.whole_run[0],
     )
 
 
-def total_time(
-    work: ResolvedWorkload, length: Estimate, rate: Estimate, cold: Estimate, calibration: Calibration
-) -> Estimate:
+def total_time(run: WorkloadRun) -> Estimate | None:
     """Start-up and the run, whose interval is that of its parts, widened by what is not known of its length. [s]
 
-    Arguments as of :func:`training_time`, of one design or of several.
+    None where no length is known.
     """
-    share, start_up_s = evaluate.evaluation_share(work), calibration.start_up_s
+    length, (rate, cold) = run.length, run.rates
+    if length is None or run.work.is_inference:
+        return None
     value, low, high = (
-        training_time_s(length.value, work.n_samples, steady, in_first, share)
+        evaluate.time_s(run.work, length.value, steady, in_first, 0.0)
         for steady, in_first in ((rate.value, cold.value), (rate.high, cold.high), (rate.low, cold.low))
     )
     shorter = np.exp(np.hypot(np.log(value / low), np.log(length.value / length.low)))
     longer = np.exp(np.hypot(np.log(high / value), np.log(length.high / length.value)))
-    return Estimate(*(np.asarray(start_up_s + run) for run in (value, value / shorter, value * longer)))
+    start_up_s = run.calibration.start_up_s
+    return Estimate(*(np.asarray(start_up_s + run_s) for run_s in (value, value / shorter, value * longer)))
 
 
 def _seconds(samples: float, rate: Estimate) -> Estimate:

@@ -1,26 +1,29 @@
 """What one workload reaches on one design: rates, time, loads, bottleneck and whether its target is met."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from sizer.base.estimate import Estimate
-from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Stack
 from sizer.perf.pipeline import bottlenecks, read_demand_bytes_per_s
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import CheckResult, MissingFact
-from sizer.sizing.design.smaller_sizes import MOST_CERTAIN
 from sizer.sizing.design.training_time import training_time
-from sizer.sizing.result import TrainingTime, WorkloadAnswer
+from sizer.sizing.result import SmallerSize, TrainingTime, WorkloadAnswer
 from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.language_rates import LanguageAnswer, language_answer
+from sizer.sizing.stages.language_rates import LanguageAnswer, gpus_at_work, language_answer
 from sizer.sizing.stages.measured_rates import is_measured
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
+
+# No model makes an outcome certain: tails beyond this are not known.
+MOST_CERTAIN = 0.999
+# One server fewer says what a smaller design reaches; two fewer, what that design reaches after a loss.
+_FEWER = (1, 2)
 
 
 @dataclass(frozen=True)
@@ -44,53 +47,24 @@ class WorkloadFigures:
 
 
 def workload_figures(
-    request: SizingRequest,
-    work: ResolvedWorkload,
-    platform: Platform,
-    run: WorkloadRun,
-    missing: Sequence[MissingFact],
-    rate: Estimate,
-    cold_rate: Estimate,
-    catalog: Catalog,
-    calibration: Calibration,
+    request: SizingRequest, platform: Platform, run: WorkloadRun, missing: Sequence[MissingFact], catalog: Catalog
 ) -> WorkloadFigures:
-    """Figures of one workload.
-
-    Parameters
-    ----------
-    request : SizingRequest
-    work : ResolvedWorkload
-    platform : Platform
-    run : WorkloadRun
-        Of the design alone.
-    missing : sequence of MissingFact
-        What decides whether the target is met and no source gives.
-    rate, cold_rate : Estimate
-        In later epochs, and in the first one. [samples/s]
-    catalog : Catalog
-    calibration : Calibration
-    """
+    """Figures of one workload on the first row of a run; ``missing``: what decides on its target and nobody gives."""
     n_gpus = int(run.servers[0]) * float(run.cols.gpus_per_server[0])
-    work = work.on(platform.gpu.id).on(platform.gpu.id, n_gpus)
+    work = run.work.on(platform.gpu.id, n_gpus)
+    rate, cold_rate = (part[0] for part in run.rates)
     hits = float(run.comp.hit_fraction[0])
     (bottleneck,), (following,) = bottlenecks(run.warm, run.comp.gpu_alone)
-    length = evaluate.epochs(work, run.cols, run.servers, calibration)
-    time = None
-    if length is not None and not work.is_inference and rate.value > 0:  # 0: the GPUs do not hold the network
-        in_all = evaluate.run_epochs(work, run.comp, run.cols, run.servers, calibration)
-        assert in_all is not None
-        of_run = None if run.comp.whole_run is None else run.comp.whole_run[0]
-        time = replace(training_time(work, in_all[0], rate, cold_rate, calibration), epochs=length[0], whole_run=of_run)
-    if evaluate.reads_once(work, length):
+    if evaluate.reads_once(work, run.length):
         hits = 0.0  # no later epoch finds anything in a cache
-    chance = target_probability(run)
+    chance = float(run.probability[0])
     # An unknown rate counts as its upper bound: a target that is missed with it is missed, a met one is open.
     met = CheckResult.OPEN if missing else CheckResult.MET
     language = language_answer(work, platform, int(n_gpus), catalog)
     core_load = run.comp.core_s_per_sample / (int(run.servers[0]) * float(run.cols.cores[0]))
     return WorkloadFigures(
         throughput=rate,
-        time=time,
+        time=training_time(run),
         storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
         cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0),
         cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
@@ -112,9 +86,25 @@ def figures_of(answer: WorkloadAnswer) -> WorkloadFigures:
     return WorkloadFigures(**{one.name: getattr(answer, one.name) for one in fields(WorkloadFigures)})
 
 
-def target_probability(run: WorkloadRun) -> float:
-    """Probability that a workload meets its target on the first size of a run."""
-    return float(evaluate.probability(run.warm, run.cold, run.need)[0])
+def smaller_sizes(
+    along: WorkloadRun, platform: Platform, n_servers: int, catalog: Catalog, *, is_open: bool
+) -> tuple[SmallerSize, ...]:
+    """One and two servers fewer, of a run on sizes that hold the workload; ``is_open``: what decides is not known."""
+    run = along.take(np.flatnonzero(np.isin(along.servers, n_servers - np.array(_FEWER)))[::-1])
+    if not run.servers.size:
+        return ()
+    warm, cold = (part.value for part in run.rates)
+    time_s = run.time_s(warm, cold)
+    return tuple(
+        SmallerSize(
+            count,
+            gpus_at_work(run.work, platform, count, catalog),
+            float(warm[place]),
+            None if time_s is None else float(time_s[place]),
+            None if is_open else min(float(run.probability[place]), MOST_CERTAIN),
+        )
+        for place, count in enumerate(run.servers.tolist())
+    )
 
 
 def _stack(work: ResolvedWorkload, language: LanguageAnswer | None, gpu_id: str, catalog: Catalog) -> Stack:

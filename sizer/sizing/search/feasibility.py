@@ -4,7 +4,7 @@ Parts are counted later, and only where it matters (``part_counts``).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import TypeVar
@@ -19,7 +19,7 @@ from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
 from sizer.perf.training_time import training_time_s
 from sizer.physical.platform import Platform
-from sizer.sizing.constraints.redundancy import NOTHING_KNOWN, Known, after_losses
+from sizer.sizing.constraints.redundancy import after_losses
 from sizer.sizing.constraints.stored_data import asks_for_local_drives, lacks_shared_storage
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.limits import COMPUTE_LIMITS, LOSS_LIMITS, STAGE_LIMITS, AnyLimit, Limit
@@ -27,8 +27,8 @@ from sizer.sizing.search.alike import Alike
 from sizer.sizing.search.space import Space
 from sizer.sizing.stages import compute_side, evaluate, gpu_memory
 from sizer.sizing.stages.compute_side import Compute
-from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.gpu_memory import MemoryOfWorkload
+from sizer.sizing.stages.joint_targets import NOTHING_KNOWN, JointTargets, Known
 from sizer.sizing.stages.language_rates import is_unmeasured
 from sizer.sizing.stages.platform_columns import Columns, fabric_shares
 from sizer.sizing.stages.write_demand import write_demands_matter
@@ -70,6 +70,7 @@ class EvaluatedSpace:
     kind_first: Ints  # first platform of each kind
     team: TeamLimits | None  # of each kind
     memory: tuple[MemoryOfWorkload, ...]  # what each workload takes of a GPU
+    targets: JointTargets  # of each kind, before storage
     first: "_FirstWorkload"
 
     def over_rows(self, of_classes: NDArray[_Scalar]) -> NDArray[_Scalar]:
@@ -151,16 +152,14 @@ def evaluate_space(
     alike = Alike.of(request, works, platforms, space, catalog)
     servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration, known)
     shape = (len(alike.first), len(space.sizes))
-    losses = after_losses(
-        request, works, platforms, space.sizes, alike.cols, alike.fewest_nodes, servers.team, catalog, calibration
-    )
-    after = [loss.asked(request, works, calibration, known) for loss in losses]
+    rest = (alike.cols, alike.fewest_nodes, servers.team, catalog, calibration, known)
+    after = after_losses(request, works, platforms, space.sizes, *rest)
     spare = np.max([loss.nodes() for loss in after], axis=0) if after else None
     found = _Classes.empty(shape)
     step = max(_BLOCK_ROWS // len(space.sizes), 1)
     for start in range(0, len(alike.first), step):
         pause_point()
-        _evaluate_block(slice(start, start + step), found, request, works, space, alike, servers, spare, known)
+        _evaluate_block(slice(start, start + step), found, space, alike, servers, spare)
     passes: dict[AnyLimit, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
     is_local, hosts = alike.class_cols.is_local, alike.class_cols.hosts
     apart = lacks_shared_storage(works, asks_for_local_drives(request, catalog), is_local, space.sizes[None, :] * hosts)
@@ -178,15 +177,16 @@ def evaluate_space(
     alone = np.logical_and.reduce([passes[name] for name in STAGE_LIMITS])
     passes[Limit.CONFIDENCE] = (found.chance >= evaluate.least_chance(request.confidence)) | ~alone
     for loss in after:
-        name = LOSS_LIMITS[loss.after.loss]
+        name = LOSS_LIMITS[loss.loss]
         passes[name] = passes.get(name, np.ones(shape, dtype=bool)) & loss.keeps(found.nodes)
-    is_cached = np.logical_and.reduce([compute_side.is_cached(comp) for comp in servers.computes])[alike.kind_of]
+    targets = servers.targets
+    is_cached = np.logical_and.reduce([compute_side.is_cached(comp) for comp in targets.computes])[alike.kind_of]
     # Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
-    is_read = ~is_cached | np.logical_or.reduce([need.cold_samples_per_s > 0 for need in servers.needs])[alike.kind_of]
+    is_read = ~is_cached | np.logical_or.reduce([need.cold_samples_per_s > 0 for need in targets.needs])[alike.kind_of]
     units, kinds = alike.class_units, alike.kinds_of(slice(None))
-    streams = [need.checkpoints and need.checkpoints.take(kinds) for need in servers.needs]
+    streams = [need.checkpoints and need.checkpoints.take(kinds) for need in targets.needs]
     is_written = write_demands_matter(streams, space.sizes[None, :], found.nodes, alike.class_cols)
-    first = _FirstWorkload(works[0], servers.computes[0], servers.epochs, alike, space, calibration.start_up_s)
+    first = _FirstWorkload(works[0], targets.computes[0], servers.epochs, alike, space, calibration.start_up_s)
     return EvaluatedSpace(
         space=space,
         platforms=tuple(platforms),
@@ -212,18 +212,17 @@ def evaluate_space(
         kind_first=alike.kinds,
         team=servers.team,
         memory=tuple(gpu_memory.memory_of(work, calibration) for work in works),
+        targets=targets,
         first=first,
     )
 
 
 @dataclass(frozen=True)
 class _Servers:
-    """The servers without storage. One entry of each sequence a workload; arrays (kinds, sizes)."""
+    """The servers without storage. Arrays (kinds, sizes)."""
 
-    computes: list[Compute]
-    needs: list[Need]
-    chances: list[Floats]  # that GPUs, host decode and the links between them meet the target
-    limits: dict[AnyLimit, Bools]  # of COMPUTE_LIMITS
+    targets: JointTargets
+    limits: dict[AnyLimit, Bools]  # of COMPUTE_LIMITS, and the waits of a team
     epochs: Floats | None  # of the first workload
     team: TeamLimits | None
 
@@ -240,36 +239,26 @@ class _Servers:
         known: Known,
     ) -> "_Servers":
         servers, cols = space.sizes[None, :], alike.kind_cols
-        confidence = evaluate.share_of(request)
-        asked = evaluate.least_chance(confidence)
-        computes, needs, chances = [], [], []
-        count, gpu, decode, link, network = np.ones((5, len(alike.kinds), len(space.sizes)), dtype=bool)
-        memory = gpu_memory.all_fit(works, platforms, cols, servers, calibration, catalog)
-        for index, work in enumerate(works):
-            comp = known.compute(index, compute_side.compute(work, platforms, cols, servers, calibration, catalog))
-            need = evaluate.need(work, comp, cols, servers, confidence, calibration)
-            by_gpus, by_decode, by_link = evaluate.stage_probabilities(comp, need)
-            if work.request.target.gpus_busy is not None:
-                count &= servers * cols.gpus_per_server >= work.request.target.gpus_busy
-            if need.counts_gpu:
-                gpu &= by_gpus >= asked
-            decode &= by_decode >= asked
-            link &= by_link >= asked
-            network &= servers * cols.storage_nic_bytes_per_s >= evaluate.nic_bytes_per_s(work, comp, need)
-            computes.append(comp)
-            needs.append(need)
-            chances.append(by_gpus * by_decode * by_link)
-        kept = (count, memory, gpu, decode, link, network)
-        limits: dict[AnyLimit, Bools] = dict(zip(COMPUTE_LIMITS, kept, strict=True))
-        length = evaluate.run_epochs(works[0], computes[0], cols, servers, calibration)
+        computes = [compute_side.compute(work, platforms, cols, servers, calibration, catalog) for work in works]
+        targets = JointTargets.of(request, works, computes, cols, servers, calibration, known)
+        nics = servers * cols.storage_nic_bytes_per_s
+        each = zip(works, targets.computes, targets.needs, strict=True)
+        kept: dict[AnyLimit, Bools] = {
+            **targets.limits,
+            Limit.GPU_MEMORY: gpu_memory.all_fit(works, platforms, cols, servers, calibration, catalog),
+            Limit.SERVER_PORTS: np.logical_and.reduce([nics >= evaluate.nic_bytes_per_s(*one) for one in each]),
+        }
+        limits: dict[AnyLimit, Bools] = {name: kept[name] for name in COMPUTE_LIMITS}
+        length = evaluate.run_epochs(works[0], targets.computes[0], cols, servers, calibration)
         team = None
         if request.team is not None:
             could = np.logical_and.reduce(list(limits.values())).any(axis=1)
             facts = alike.facts.take(alike.kinds)
             team = team_limits(request.team, works, platforms, facts, space.sizes, could, catalog, calibration)
             limits[Limit.TEAM_WAITS] = team.waits
-            network &= servers * cols.storage_nic_bytes_per_s >= team.bytes_per_s
-        return cls(computes, needs, chances, limits, None if length is None else length.value, team)
+            limits[Limit.SERVER_PORTS] &= nics >= team.bytes_per_s
+            targets = replace(targets, team_bytes_per_s=team.bytes_per_s)
+        return cls(targets, limits, None if length is None else length.value, team)
 
 
 @dataclass(frozen=True)
@@ -303,8 +292,7 @@ class _FirstWorkload:
         """The same at given rates."""
         if self.epochs is None:
             return training_time_s(1.0, 1e6, rate, rate)
-        length, share = self.epochs[self.alike.kind_of[classes], sizes], evaluate.evaluation_share(self.work)
-        return training_time_s(length, self.work.n_samples, rate, cold, share, self.start_up_s)
+        return evaluate.time_s(self.work, self.epochs[self.alike.kind_of[classes], sizes], rate, cold, self.start_up_s)
 
 
 @dataclass(frozen=True)
@@ -328,46 +316,24 @@ class _Classes:
 def _evaluate_block(
     block: slice,
     found: _Classes,
-    request: SizingRequest,
-    works: Sequence[ResolvedWorkload],
     space: Space,
     alike: Alike,
     servers: _Servers,
     spare: Floats | None,
-    known: Known,
 ) -> None:
     """Storage, mounts and network of some classes, and what their designs reach; written to ``found``."""
-    kind, sizes, confidence = alike.kinds_of(block), space.sizes[None, :], evaluate.share_of(request)
-    cols, units = alike.class_cols.take(block), alike.class_units.take(block)
-    computes = [comp.take(kind) for comp in servers.computes]
-    needs = [need.take(kind) for need in servers.needs]
-    chances = [chance[kind] for chance in servers.chances]
-    each = list(zip(works, computes, needs, chances, strict=True))
-    wanted = [
-        evaluate.nodes_given_compute(chance, work, comp, known.node(index, cols), need, confidence)
-        for index, (work, comp, need, chance) in enumerate(each)
-    ]
-    if servers.team is not None:
-        wanted.append(evaluate.nodes_for(servers.team.bytes_per_s[kind], cols, confidence))
-    nodes, found.enough[block] = units.whole(np.max(wanted, axis=0), sizes, cols.is_local)
+    sizes, cols, units = space.sizes[None, :], alike.class_cols.take(block), alike.class_units.take(block)
+    targets = servers.targets.on(alike.kinds_of(block), cols)
+    wanted = targets.nodes
+    nodes, found.enough[block] = units.whole(wanted, sizes, cols.is_local)
     if spare is not None:
-        nodes, _ = units.whole(np.maximum(np.max(wanted, axis=0), spare[block]), sizes, cols.is_local)
+        nodes, _ = units.whole(np.maximum(wanted, spare[block]), sizes, cols.is_local)
     side = evaluate.storage_side(cols, sizes, nodes, np.full(nodes.shape, np.inf))
-    reads = [evaluate.read_bytes_per_s(work, comp, need) for work, comp, need, _ in each]
-    if servers.team is not None:
-        reads.append(servers.team.bytes_per_s[kind])
-    found.nodes[block] = nodes
-    found.mounts[block] = side.mounts.probability_at_least(np.max(reads, axis=0)) >= evaluate.least_chance(confidence)
-    for place, (work, comp, need, _) in enumerate(each):
-        warm, cold = (
-            known.path(place, evaluate.stages(work.sample_bytes, comp, side, is_warm=is_warm))
-            for is_warm in (True, False)
-        )
+    found.nodes[block], found.mounts[block] = nodes, targets.has_mounts(side)
+    for place, (need, (warm, cold)) in enumerate(zip(targets.needs, targets.stages(side), strict=True)):
         found.chance[block] *= evaluate.probability(warm, cold, need)
         if place == 0:
-            found.slowest[block], found.slowest_cold[block] = (
-                np.min([stage.median for stage in stages.limiting()], axis=0) for stages in (warm, cold)
-            )
+            found.slowest[block], found.slowest_cold[block] = warm.slowest, cold.slowest
 
 
 def _twins(platforms: Sequence[Platform], alike: Alike, nodes: Ints, servers: _Servers) -> frozenset[int]:
@@ -376,7 +342,7 @@ def _twins(platforms: Sequence[Platform], alike: Alike, nodes: Ints, servers: _S
     They would be the same designs at a higher price: larger drives that no row needs, memory that no batch needs.
     """
     nodes_of = [row.tobytes() for row in nodes]
-    rates = [part for comp in servers.computes for part in (comp.gpu.median, comp.gpu.log_sd, comp.gpu.skew)]
+    rates = [part for comp in servers.targets.computes for part in (comp.gpu.median, comp.gpu.log_sd, comp.gpu.skew)]
     # Memory that lets a batch fit makes another design of the same rate.
     rates.append(servers.limits[Limit.GPU_MEMORY].astype(float))
     rates_of = [tuple(part[kind].tobytes() for part in rates) for kind in range(len(rates[0]))]

@@ -1,19 +1,12 @@
 """Numbers of servers beyond those of a search that its targets may take, where none of these meets them."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.calibrate.calibration import Calibration
-from sizer.catalog.model import Catalog
 from sizer.sizing.limits import COMPUTE_LIMITS, Limit
-from sizer.sizing.search.alike import Alike
 from sizer.sizing.search.feasibility import EvaluatedSpace
-from sizer.sizing.search.space import Space
-from sizer.sizing.stages import compute_side, evaluate
-from sizer.workload.request import SizingRequest
 
 # Largest number of servers that a search looks at; fewer where the fabric ends before.
 MOST_SERVERS = 10_000
@@ -27,7 +20,7 @@ _FEWER, _MORE = 15 / 16, 5 / 4
 _MOST_SIZES = 512
 
 
-def servers_expected(evaluated: EvaluatedSpace, request: SizingRequest, catalog: Catalog, cal: Calibration) -> float:
+def servers_expected(evaluated: EvaluatedSpace) -> float:
     """Servers at which the targets of a request may be met, by how the largest designs of its search scale.
 
     Infinite where more servers would not do: the rate does not grow enough, or another limit is broken.
@@ -37,8 +30,9 @@ def servers_expected(evaluated: EvaluatedSpace, request: SizingRequest, catalog:
     could = np.logical_and.reduce(others)[evaluated.class_of]
     if not could.any():
         return math.inf
-    fewer = max(most // 2**_DOUBLINGS, 1)
-    share = _delivered_shares(evaluated, request, (fewer, most), catalog, cal)[could]
+    sizes = evaluated.space.sizes
+    place = int(np.searchsorted(sizes, max(most // 2**_DOUBLINGS, 1)))
+    fewer, share = int(sizes[place]), _delivered_shares(evaluated)[:, [place, -1]][could]
     exponent = np.ones(len(share))
     if fewer < most:
         exponent = np.log(share[:, 1] / share[:, 0]) / math.log(most / fewer)
@@ -58,29 +52,21 @@ def servers_by_scaling(n_servers: int, share: Floats, exponent: Floats) -> Float
         return np.asarray(np.where(k > missing, n_servers * k / (k - missing), np.inf))
 
 
-def larger_sizes(evaluated: EvaluatedSpace, request: SizingRequest, catalog: Catalog, cal: Calibration) -> Ints | None:
+def larger_sizes(evaluated: EvaluatedSpace) -> Ints | None:
     """Numbers of servers to look at where no design of a space meets the targets; None where no larger one would."""
     if evaluated.runs.any():
         return None
-    expected, most = servers_expected(evaluated, request, catalog, cal), int(evaluated.space.sizes[-1])
+    expected, most = servers_expected(evaluated), int(evaluated.space.sizes[-1])
     if expected > MOST_SERVERS:
         return None
     low, high = max(most + 1, math.floor(expected * _FEWER)), min(MOST_SERVERS, math.ceil(expected * _MORE))
     return np.arange(low, high + 1, max(1, math.ceil((high - low) / _MOST_SIZES)))
 
 
-def _delivered_shares(
-    evaluated: EvaluatedSpace, request: SizingRequest, sizes: Sequence[int], catalog: Catalog, cal: Calibration
-) -> Floats:
+def _delivered_shares(evaluated: EvaluatedSpace) -> Floats:
     """(platforms, sizes) share of what the targets ask of them that servers deliver at the confidence asked."""
-    works, platforms = evaluated.works, evaluated.platforms
-    space = Space(len(platforms), np.array(sizes))
-    alike = Alike.of(request, works, platforms, space, catalog)
-    servers, cols, confidence = space.sizes[None, :], alike.kind_cols, evaluate.share_of(request)
-    shares = [np.full((len(alike.kinds), len(sizes)), np.inf)]
-    for work in works:
-        comp = compute_side.compute(work, platforms, cols, servers, cal, catalog)
-        need = evaluate.need(work, comp, cols, servers, confidence, cal)
+    targets, shares = evaluated.targets, []
+    for comp, need in zip(targets.computes, targets.needs, strict=True):
         stages = (comp.decode, comp.host_link, *((comp.gpu,) if need.counts_gpu else ()))
-        shares += [stage.quantile(1 - confidence) / need.samples_per_s for stage in stages]
-    return np.asarray(np.min(shares, axis=0)[alike.kind_of][alike.class_of])
+        shares += [stage.quantile(1 - targets.confidence) / need.samples_per_s for stage in stages]
+    return np.asarray(np.min(shares, axis=0)[evaluated.kind_of_class][evaluated.class_of])

@@ -1,6 +1,6 @@
 """Monte-Carlo over the calibration: what every design of a space reaches under many sets of coefficients."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,14 +11,15 @@ from sizer.catalog.model import Catalog
 from sizer.perf import caches, pipeline
 from sizer.perf.inference_step import InferenceRun
 from sizer.perf.preprocess import decode_samples_per_s
+from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import StepTerms
 from sizer.perf.training_step import TrainingRun
-from sizer.perf.training_time import training_time_s
 from sizer.physical.platform import Platform
 from sizer.sizing.search.feasibility import EvaluatedSpace
-from sizer.sizing.stages import compute_side, evaluate, gpu_memory, gpu_side
+from sizer.sizing.stages import compute_side, evaluate, gpu_side
+from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.host_bound import host_bound
-from sizer.sizing.stages.language_rates import LanguageRun, whole_run
+from sizer.sizing.stages.language_rates import LanguageRun
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
@@ -129,22 +130,66 @@ def posterior_of(evaluated: EvaluatedSpace, row: int, draws: Draws, catalog: Cat
 
 
 @dataclass(frozen=True)
-class _Ran:
+class DrawnServers:
     """One workload on one kind of servers at some sizes. Arrays (sizes, 1), (draws,) or (sizes, draws)."""
 
-    target: Target
+    work: ResolvedWorkload
+    comp: Compute  # as the sizing has it
+    n_gpus: Floats
+    cores: Floats  # of all servers
     run: TrainingRun | InferenceRun | LanguageRun
+    terms: StepTerms
     values: Floats  # (draws, k) terms of the step
     log_scatter: Floats  # (draws,) or (sizes, draws) of runs and sources
     core_s: Floats  # core time of a sample on the hosts [core s]
-    host_link: Floats  # what the links between host and GPUs carry [samples/s]
-    sample_bytes: float
-    n_samples: float  # of an epoch
-    exchanged_bytes: Floats  # that enter a server's NICs per sample
+    link_gain: Floats  # of the links between host and GPUs, over the rate as fitted [-]
     hits: Floats  # of the servers' caches after the first epoch
-    epochs: Floats | None  # with the later three: None where the length of the training is not known
-    evaluations: float  # as a share of the epochs
+    epochs: Floats | None  # None where the length of the training is not known
     start_up_s: Floats
+
+    @classmethod
+    def of(
+        cls,
+        work: ResolvedWorkload,
+        platforms: Sequence[Platform],
+        platform: Platform,
+        comp: Compute,
+        cols: Columns,
+        servers: Ints,
+        draws: Draws,
+        catalog: Catalog,
+    ) -> "DrawnServers":
+        """Servers of one platform of those in the compute groups of ``cols``; arrays (sizes, 1)."""
+        group = compute_groups(platforms)[0][int(cols.compute.flat[0])]
+        run = gpu_side.step_run(work, platforms, cols, servers, catalog)
+        terms = gpu_side.terms_of(work, platform, int(servers.flat[0]), draws.calibration, catalog)
+        unit, _ = draws.calibration.host_link
+        return cls(
+            work=work,
+            comp=comp,
+            n_gpus=servers * cols.gpus_per_server,
+            cores=servers * cols.cores,
+            run=run,
+            terms=terms,
+            values=draws.step_values(terms),
+            log_scatter=_log_scatter(work, terms, run, group, draws),
+            core_s=_core_seconds(work, draws),
+            link_gain=draws.host_link_bytes_per_s() / unit,
+            hits=_hits(work, cols, servers, draws),
+            epochs=_epochs(work, comp, servers * cols.gpus_per_server * comp.batch_per_gpu, draws),
+            start_up_s=draws.start_up_s(),
+        )
+
+    def compute(self) -> Compute:
+        """What the servers do under each draw, (sizes, draws)."""
+        gpu = gpu_side.gpu_samples_per_s(self.run, self.values) * np.exp(self.log_scatter)
+        return replace(
+            self.comp,
+            gpu=Capacity.exact(gpu),
+            decode=Capacity.exact(decode_samples_per_s(self.cores, self.core_s)),
+            host_link=Capacity.exact(self.comp.host_link.median * self.link_gain),
+            hit_fraction=self.hits,
+        )
 
 
 @dataclass(frozen=True)
@@ -152,25 +197,25 @@ class _Path:
     """Storage of one class of platforms at some sizes."""
 
     side: pipeline.StorageSide  # arrays (sizes, 1)
-    place: Floats  # (draws,) of the true rate in its bracket, -1..1
+    place: Floats  # (draws,) of the true rate in its bracket, 0..1
+
+    def drawn(self) -> pipeline.StorageSide:
+        """The path with what nodes and mounts together let through under each draw, (sizes, draws) or (sizes, 1)."""
+        served = self.side.served
+        rate = served.quantile(self.place) if served.log_half_width.any() else served.median
+        return replace(self.side, read=Capacity.exact(rate), mounts=Capacity.exact(np.full(rate.shape, np.inf)))
 
 
 @dataclass(frozen=True)
 class Block:
     """Classes of platforms with one kind of servers, at some sizes, under all draws: what a worker needs."""
 
-    n_gpus: Floats  # (sizes, 1)
-    cores: Floats  # (sizes, 1) of all servers
-    ran: tuple[_Ran, ...]
+    ran: tuple[DrawnServers, ...]
     paths: tuple[_Path, ...]
 
 
 def _one_by_one(blocks: Iterable[Block]) -> Iterator[Reached]:
     return map(reached, blocks)
-
-
-def _has_length(work: ResolvedWorkload) -> bool:
-    return not work.is_inference and (work.request.epochs is not None or work.recipe is not None)
 
 
 def _blocks(
@@ -192,13 +237,22 @@ def _block(evaluated: EvaluatedSpace, draws: Draws, catalog: Catalog, classes: I
     """Block of some classes of one kind."""
     first = int(evaluated.kind_first[evaluated.kind_of_class[classes[0]]])
     servers = evaluated.space.sizes[sizes][:, None]
-    cols = _columns(evaluated, first, sizes)
+    cols, kind = _columns(evaluated, first, sizes), int(evaluated.kind_of_class[classes[0]])
     ran = tuple(
-        _ran(evaluated, number, evaluated.platforms[first], cols, servers, draws, catalog)
-        for number in range(len(evaluated.works))
+        DrawnServers.of(
+            work,
+            evaluated.platforms,
+            evaluated.platforms[first],
+            comp.take((kind, sizes, None)),
+            cols,
+            servers,
+            draws,
+            catalog,
+        )
+        for work, comp in zip(evaluated.works, evaluated.targets.computes, strict=True)
     )
     paths = tuple(_path(evaluated, int(index), sizes, servers, draws) for index in classes)
-    return Block(servers * cols.gpus_per_server, servers * cols.cores, ran, paths)
+    return Block(ran, paths)
 
 
 def _columns(evaluated: EvaluatedSpace, platform: int, sizes: slice) -> Columns:
@@ -207,39 +261,7 @@ def _columns(evaluated: EvaluatedSpace, platform: int, sizes: slice) -> Columns:
     return cols.take(np.arange(len(evaluated.space.sizes))[sizes]) if len(cols.cores) > 1 else cols
 
 
-def _ran(
-    evaluated: EvaluatedSpace,
-    number: int,
-    platform: Platform,
-    cols: Columns,
-    servers: Ints,
-    draws: Draws,
-    catalog: Catalog,
-) -> _Ran:
-    work = evaluated.works[number]
-    of = compute_groups(evaluated.platforms)[0][int(cols.compute.flat[0])]
-    run = gpu_side.step_run(work, evaluated.platforms, cols, servers, catalog)
-    terms = gpu_side.terms_of(work, platform, int(servers[0, 0]), draws.calibration, catalog)
-    return _Ran(
-        target=work.request.target,
-        run=run,
-        values=draws.step_values(terms),
-        log_scatter=log_scatter(work, terms, run, of, draws),
-        core_s=core_seconds(work, draws),
-        host_link=host_link(work, cols, servers, draws),
-        sample_bytes=work.sample_bytes,
-        n_samples=work.n_samples,
-        exchanged_bytes=np.zeros((1, 1))
-        if work.is_inference
-        else gpu_side.exchanged_bytes(work, evaluated.platforms, cols, servers),
-        hits=_hits(work, cols, servers, draws),
-        epochs=_epochs(work, evaluated, cols, servers, draws, catalog),
-        evaluations=evaluate.evaluation_share(work),
-        start_up_s=draws.start_up_s(),
-    )
-
-
-def log_scatter(
+def _log_scatter(
     work: ResolvedWorkload,
     terms: StepTerms,
     run: TrainingRun | InferenceRun | LanguageRun,
@@ -261,7 +283,7 @@ def log_scatter(
     return np.asarray(scatter)
 
 
-def core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
+def _core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
     """(draws,) core time that a sample costs the hosts. [core s]"""
     each = 1 if work.language is None else work.language.sequence
     drawn = draws.core_seconds(work.sample_format, work.stack, compute_side.record_bytes(work)) / each
@@ -271,13 +293,6 @@ def core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
         median = compute_side.host_seconds(work, host)
         drawn = median * bound.median * (drawn / median) ** bound.spread
     return np.asarray(drawn)
-
-
-def host_link(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) -> Floats:
-    """What the links between host and GPUs carry, with an axis of draws last. [samples/s]"""
-    unit, _ = draws.calibration.host_link
-    median = gpu_side.host_link(work, cols, servers, draws.calibration).median
-    return np.asarray(median * (draws.host_link_bytes_per_s() / unit))
 
 
 def _hits(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) -> Floats:
@@ -292,20 +307,16 @@ def _hits(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) ->
     return caches.hits_at(position, share, exponent)
 
 
-def _epochs(
-    work: ResolvedWorkload, evaluated: EvaluatedSpace, cols: Columns, servers: Ints, draws: Draws, catalog: Catalog
-) -> Floats | None:
-    if not _has_length(work):
+def _epochs(work: ResolvedWorkload, comp: Compute, global_batch: Floats, draws: Draws) -> Floats | None:
+    if work.is_inference or (work.request.epochs is None and work.recipe is None):
         return None
     if work.request.epochs is not None:
-        of_run = whole_run(work, evaluated.platforms, cols, servers, catalog)
-        if of_run is None:
+        if comp.whole_run is None:
             return np.array([work.request.epochs])
-        return np.asarray(work.request.epochs * of_run.value * np.exp(of_run.log_sd * draws.normal("whole run")))
+        factor = comp.whole_run.value * np.exp(comp.whole_run.log_sd * draws.normal("whole run"))
+        return np.asarray(work.request.epochs * factor)
     assert work.recipe is not None
-    return draws.epochs(
-        work.recipe, servers * cols.gpus_per_server * gpu_memory.batches(work, evaluated.platforms, cols, servers)
-    )
+    return draws.epochs(work.recipe, global_batch)
 
 
 def _path(evaluated: EvaluatedSpace, index: int, sizes: slice, servers: Ints, draws: Draws) -> _Path:
@@ -321,64 +332,39 @@ def _path(evaluated: EvaluatedSpace, index: int, sizes: slice, servers: Ints, dr
         )
     ]
     side = evaluate.storage_side(cols, servers, nodes, np.full(nodes.shape, np.inf))
-    return _Path(side, 2 * draws.uniform(f"storage {bracket}") - 1)
+    return _Path(side, draws.uniform(f"storage {bracket}"))
 
 
 def reached(block: Block) -> Reached:
     """What the designs of a block reach under each draw, as shares and statistics."""
-    n_classes, n_sizes, n = len(block.paths), len(block.n_gpus), block.ran[0].log_scatter.shape[-1]
+    n_classes, n_sizes, n = len(block.paths), len(block.ran[0].n_gpus), block.ran[0].log_scatter.shape[-1]
     found = Reached.empty(len(block.ran), (n_classes, n_sizes))
     all_met = np.ones((n_classes, n_sizes, n), dtype=bool)
+    sides = [path.drawn() for path in block.paths]
     for number, ran in enumerate(block.ran):
-        gpu = gpu_side.gpu_samples_per_s(ran.run, ran.values) * np.exp(ran.log_scatter)
-        feed = np.minimum(decode_samples_per_s(block.cores, ran.core_s), ran.host_link)
-        servers = np.minimum(gpu, feed)
-        for place, path in enumerate(block.paths):
-            bytes_per_s = _bytes_per_s(path)
-            storage = bytes_per_s * (1 / pipeline.read_bytes(ran.sample_bytes, ran.hits))
-            network = pipeline.network_stage(path.side, ran.sample_bytes, ran.hits, ran.exchanged_bytes).median
-            data = np.minimum(storage, network)
-            rate = np.minimum(servers, data)
+        work, comp = ran.work, ran.compute()
+        for place, side in enumerate(sides):
+            warm = evaluate.stages(work.sample_bytes, comp, side, is_warm=True)
+            rate, time_s = warm.slowest, None
             found.rate[number, place] = _statistics(rate)
-            time_s = None if ran.epochs is None else _time_s(ran, rate, _cold(ran, path, bytes_per_s, servers))
-            if time_s is not None:
+            if ran.epochs is not None:
+                cold = evaluate.stages(work.sample_bytes, comp, side, is_warm=False).slowest
+                time_s = evaluate.time_s(work, ran.epochs, rate, cold, ran.start_up_s)
                 found.time_s[number, place] = _statistics(time_s)
-            met = _met(ran.target, block, rate, time_s, gpu, np.minimum(feed, data))
+            met = _met(work.request.target, ran.n_gpus, warm, rate, time_s)
             found.met[number, place] = met.mean(axis=-1)
             all_met[place] &= met
     found.all_met[:] = all_met.mean(axis=-1)
     return found
 
 
-def _bytes_per_s(path: _Path) -> Floats:
-    """What storage and mounts serve, (sizes, draws) or (sizes, 1). [B/s]"""
-    # Samples of one byte that are all read.
-    bracket = pipeline.storage_stage(path.side, 1.0, 0.0)
-    if not bracket.log_half_width.any():
-        return bracket.median
-    return np.asarray(bracket.median * np.exp(bracket.log_half_width * path.place))
-
-
-def _cold(ran: _Ran, path: _Path, bytes_per_s: Floats, servers: Floats) -> Floats:
-    """Rate of the first epoch. [samples/s]"""
-    storage = bytes_per_s * (1 / pipeline.read_bytes(ran.sample_bytes, 0.0))
-    network = pipeline.network_stage(path.side, ran.sample_bytes, 0.0, ran.exchanged_bytes).median
-    return np.asarray(np.minimum(servers, np.minimum(storage, network)))
-
-
-def _time_s(ran: _Ran, rate: Floats, cold: Floats) -> Floats:
-    """Start-up, first epoch, later epochs and evaluations. [s]"""
-    assert ran.epochs is not None
-    return training_time_s(ran.epochs, ran.n_samples, rate, cold, ran.evaluations, ran.start_up_s)
-
-
-def _met(target: Target, block: Block, rate: Floats, time_s: Floats | None, gpu: Floats, others: Floats) -> Bools:
+def _met(target: Target, n_gpus: Floats, warm: pipeline.Stages, rate: Floats, time_s: Floats | None) -> Bools:
     """(sizes, draws) whether the target is reached."""
     if target.samples_per_s is not None:
         return np.asarray(rate >= target.samples_per_s * (1 - _ROUNDING))
     if target.gpus_busy is not None:
         # Busy GPUs wait for nobody: all other stages pass what the GPUs take in the same draw.
-        return np.asarray((others >= gpu * (1 - _ROUNDING)) & (block.n_gpus >= target.gpus_busy))
+        return np.asarray((rate >= warm.gpu.median * (1 - _ROUNDING)) & (n_gpus >= target.gpus_busy))
     assert time_s is not None  # a time to train is asked of trainings of known length only
     assert target.time_to_train_s is not None
     return np.asarray(time_s <= target.time_to_train_s * (1 + _ROUNDING))

@@ -16,7 +16,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.hosts import HostWork
 from sizer.catalog.model import Catalog
 from sizer.perf import caches, pipeline
-from sizer.perf.stage_capacity import Capacity
+from sizer.perf.stage_capacity import Capacity, Index
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import language_rates
 from sizer.sizing.stages.gpu_side import GpuSide, gpu_side
@@ -30,14 +30,14 @@ class Compute(GpuSide):
     """What the servers do, without regard to storage. Arrays over rows; rates of the whole design in samples/s."""
 
     decode: Capacity
-    core_s_per_sample: float
+    core_s_per_sample: float  # of the first row
     host: HostWork  # line of that work
     hit_fraction: Floats  # of a server's cache, from the second epoch on
     miss_log_sd: Floats  # spread of the logarithm of what the cache does not serve
     # How many times as long as its steps a training takes; None of what has no such factor.
     whole_run: Estimate | None = None
 
-    def take(self, rows: Ints | slice | tuple[Ints, Ints]) -> "Compute":
+    def take(self, rows: Index) -> "Compute":
         """Compute side of some rows of the first axis, or of some entries of the first two."""
         return replace(
             self,
@@ -90,7 +90,7 @@ def compute(
     return Compute(
         **vars(side),
         decode=decode,
-        core_s_per_sample=core_s,
+        core_s_per_sample=float(np.ravel(core_s)[0]),
         host=host,
         hit_fraction=hits,
         miss_log_sd=misses,
@@ -98,8 +98,12 @@ def compute(
     )
 
 
-def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[float, float]:
+def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[Floats | float, Floats | float]:
     """Core time that a sample costs the host, and the spread of its logarithm. [s], [-]"""
+    if np.ndim(work.sample_bytes):  # of each row another one
+        sizes, place = np.unique(work.sample_bytes, return_inverse=True)
+        each = np.array([core_seconds(replace(work, sample_bytes=size), calibration) for size in sizes.tolist()])
+        return each[place, 0], each[place, 1]
     host = calibration.host_work(work.sample_format, work.stack)
     bound = host_bound(work, host)
     return host_seconds(work, host) * bound.median, host.log_sd(record_bytes(work)) * bound.spread
@@ -127,10 +131,10 @@ def cache_hits(
         return nothing, nothing
     access = work.request.access
     position, of_rows = calibration.cache_position(access, work.request.cache)
-    # Few servers differ in memory, and the law is a long sum: each pair of memory and servers is computed once.
-    memory, of_memory = np.unique(cols.cache_bytes, return_inverse=True)
+    # Few servers differ in memory, and the law is a long sum: each pair of cached share and servers is computed once.
+    fraction = caches.cached_fraction(cols.cache_bytes, work.dataset_bytes)
+    cached, of_cached = np.unique(fraction, return_inverse=True)
     servers, of_servers = np.unique(n_servers, return_inverse=True)
-    cached = caches.cached_fraction(memory, work.dataset_bytes)
     share, exponent = _share_and_exponent(cached.tobytes(), servers.astype(float).tobytes(), access)
     table = caches.hits_at(position, share, exponent)
     spread = np.zeros_like(table)
@@ -140,7 +144,7 @@ def cache_hits(
         low, high = (1 - caches.hits_at(one, share, exponent) for one in (most, least))
         is_read = low > 0
         spread = 0.5 * np.log(np.where(is_read, high, 1.0) / np.where(is_read, low, 1.0))
-    rows = of_memory.reshape(cols.cache_bytes.shape), of_servers.reshape(n_servers.shape)
+    rows = of_cached.reshape(fraction.shape), of_servers.reshape(n_servers.shape)
     return table[rows], spread[rows]
 
 

@@ -4,10 +4,11 @@ Arrays may have any shape: one axis of rows, or platforms x numbers of servers, 
 has shape (platforms, 1).
 """
 
-import math
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError
@@ -19,7 +20,7 @@ from sizer.calibrate.modern.design_rates import convergence_of
 from sizer.perf import pipeline, storage
 from sizer.perf.availability.goodput import level_rates, servers_of_eight
 from sizer.perf.stage_capacity import Capacity
-from sizer.perf.training_time import epochs_read
+from sizer.perf.training_time import epochs_read, training_time_s
 from sizer.sizing.reasons import RateNeed
 from sizer.sizing.stages.checkpoints import CheckpointRates, checkpoint_rates
 from sizer.sizing.stages.compute_side import Compute
@@ -27,6 +28,8 @@ from sizer.sizing.stages.outcomes import ByStage, Outcomes, of_busy_gpus, of_rat
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
+
+FloatsT = TypeVar("FloatsT", float, Floats, Floats | float)
 
 # The last bits of a probability, so that one that equals the confidence but for rounding meets it.
 _CONFIDENCE_RESOLUTION = 1e-9
@@ -149,14 +152,22 @@ def evaluation_share(work: ResolvedWorkload) -> float:
     return per_epoch / (3 * work.n_samples)
 
 
-def least_chance(confidence: float) -> float:
+def time_s(
+    work: ResolvedWorkload, n_epochs: ArrayLike, rate: ArrayLike, cold_rate: ArrayLike, start_up_s: ArrayLike
+) -> Floats:
+    """Time to train at rates after the first epoch and in it, in samples/s: start-up, epochs and evaluations. [s]"""
+    return training_time_s(n_epochs, work.n_samples, rate, cold_rate, evaluation_share(work), start_up_s)
+
+
+def least_chance(confidence: FloatsT) -> FloatsT:
     """Smallest probability that counts as ``confidence``."""
     return confidence - _CONFIDENCE_RESOLUTION
 
 
 def share_of(request: SizingRequest) -> float:
     """Confidence that each workload must reach alone, so that all together reach the one asked."""
-    return float(request.confidence ** (1 / len(request.workload)))
+    share: float = request.confidence ** (1 / len(request.workload))
+    return share
 
 
 def need(
@@ -164,7 +175,7 @@ def need(
     comp: Compute,
     cols: Columns,
     n_servers: Ints,
-    confidence: float,
+    confidence: Floats | float,
     calibration: Calibration,
 ) -> Need:
     """What the target of a workload asks of every row.
@@ -197,7 +208,7 @@ def _need_of_target(
     comp: Compute,
     cols: Columns,
     n_servers: Ints,
-    confidence: float,
+    confidence: Floats | float,
     calibration: Calibration,
 ) -> Need:
     zero = np.zeros(comp.gpu.median.shape)
@@ -275,13 +286,15 @@ def nic_bytes_per_s(work: ResolvedWorkload, comp: Compute, wanted: Need) -> Floa
     return np.maximum(wanted.samples_per_s * warm, wanted.cold_samples_per_s * cold)
 
 
-def storage_nodes(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: float) -> Floats:
+def storage_nodes(
+    work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: Floats | float
+) -> Floats:
     """Smallest node count whose rates meet the target at the joint confidence; inf where none does."""
     return nodes_given_compute(compute_probability(comp, wanted), work, comp, cols, wanted, confidence)
 
 
 def nodes_given_compute(
-    already: Floats, work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: float
+    already: Floats, work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: Floats | float
 ) -> Floats:
     """:func:`storage_nodes` where the probability that GPUs, host decode and their link meet the target is known.
 
@@ -328,7 +341,7 @@ def operations_per_s(work: ResolvedWorkload, reads_bytes_per_s: Floats) -> Float
     """Lookups and reads a second of samples that are files of their own; 0 of records. [1/s]"""
     if work.dataset.format != "raw files" or work.language is not None:
         return np.zeros_like(reads_bytes_per_s)
-    each = 1 + math.ceil(work.sample_bytes / _READ_BYTES)
+    each = 1 + np.ceil(work.sample_bytes / _READ_BYTES)
     return np.asarray(reads_bytes_per_s / work.sample_bytes * each)
 
 
@@ -357,7 +370,7 @@ def rate_need(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need
     return found
 
 
-def nodes_for(bytes_per_s: Floats, cols: Columns, confidence: float) -> Floats:
+def nodes_for(bytes_per_s: Floats, cols: Columns, confidence: Floats | float) -> Floats:
     """Smallest node count that reads so much at a confidence of the storage alone; inf where none does."""
     return _nodes_reading(bytes_per_s, cols, least_chance(confidence))
 

@@ -173,7 +173,7 @@ def memory_of_layout(found: LanguageAnswer, gpu: Gpu) -> MemoryAnswer:
 def batches(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints) -> Floats:
     """Samples of one step on one GPU of every row."""
     if not work.batches and not work.batch_sizes:
-        return np.full(cols.compute.shape, float(work.batch_per_gpu))
+        return np.full(cols.compute.shape, work.batch_per_gpu, dtype=float)
     groups, _ = compute_groups(platforms)
     found = np.array([float(work.batch_on(group.gpu)) for group in groups])[cols.compute]
     if not work.batch_sizes:

@@ -79,7 +79,8 @@ def gpu_side(
             replicas=_replicas(work, platforms, cols, n_servers, catalog),
         )
 
-    if work.language is not None or cols.compute.size * n_servers.size > _MOST_ROWS:
+    has_batches = bool(np.ndim(work.batch_per_gpu))  # of each row another one
+    if work.language is not None or has_batches or cols.compute.size * n_servers.size > _MOST_ROWS:
         return work_out()
     arrays = (n_servers, *cols.as_rows(_READ))
     key = (

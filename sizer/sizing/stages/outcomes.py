@@ -75,35 +75,6 @@ class Outcomes:
         share, misses = np.broadcast_to(first_share, shape), np.broadcast_to(1 - comp.hit_fraction, shape)
         return cls(chance, log_need, log_rate, width, share, misses, comp.miss_log_sd * (1 - share))
 
-    @classmethod
-    def none(cls, shape: tuple[int, ...]) -> "Outcomes":
-        """Rows that no outcome lets meet the target."""
-        chance, rate = np.zeros((1, *shape)), np.full((1, *shape), _NEVER)
-        return cls(chance, rate, rate, chance, np.zeros(shape), np.ones(shape), np.zeros(shape))
-
-    def placed(self, rows: Ints, own: "Outcomes") -> "Outcomes":
-        """The same with the outcomes of some rows."""
-        n = max(len(self.chance), len(own.chance))
-
-        def joined(mine: Floats, theirs: Floats, fill: float) -> Floats:
-            part = np.full((n, *mine.shape[1:]), fill)
-            part[: len(mine)] = mine
-            part[:, rows] = fill
-            part[: len(theirs), rows] = theirs
-            return part
-
-        share, misses, spread = self.first_share.copy(), self.misses.copy(), self.miss_log_sd.copy()
-        share[rows], misses[rows], spread[rows] = own.first_share, own.misses, own.miss_log_sd
-        return Outcomes(
-            joined(self.chance, own.chance, 0.0),
-            joined(self.log_need, own.log_need, _NEVER),
-            joined(self.log_rate, own.log_rate, _NEVER),
-            joined(self.log_width, own.log_width, 0.0),
-            share,
-            misses,
-            spread,
-        )
-
     def take(self, rows: Ints | slice) -> "Outcomes":
         """Outcomes of some rows of the first axis of these."""
         return Outcomes(

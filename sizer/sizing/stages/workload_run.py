@@ -1,11 +1,12 @@
-"""One workload evaluated on some sizes of one platform."""
+"""One workload evaluated on rows of one platform: sizes, inputs, or what is left after losses."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Ints
+from sizer.base.arrays import Floats, Ints
 from sizer.base.estimate import Estimate
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
@@ -23,45 +24,110 @@ from sizer.workload.resolve import ResolvedWorkload
 
 @dataclass(frozen=True)
 class WorkloadRun:
-    """Stages, need and columns of one workload. Arrays over the sizes."""
+    """One workload on some rows. Arrays over the rows; what is derived is worked out for whoever asks."""
 
+    work: ResolvedWorkload  # sizes of sample and data set, batch and target rate may be arrays over the rows
     comp: Compute
-    need: Need
-    side: pipeline.StorageSide
-    warm: pipeline.Stages
-    cold: pipeline.Stages
     cols: Columns
     servers: Ints
+    nodes: Ints  # of the storage
+    gateway_bytes_per_s: Floats
+    confidence: Floats | float  # that the workload must reach
+    calibration: Calibration
+
+    @cached_property
+    def side(self) -> pipeline.StorageSide:
+        """Data path."""
+        return evaluate.storage_side(self.cols, self.servers, self.nodes, self.gateway_bytes_per_s)
+
+    @cached_property
+    def warm(self) -> pipeline.Stages:
+        """Stages after the first epoch."""
+        return evaluate.stages(self.work.sample_bytes, self.comp, self.side, is_warm=True)
+
+    @cached_property
+    def cold(self) -> pipeline.Stages:
+        """Stages in the first epoch."""
+        return evaluate.stages(self.work.sample_bytes, self.comp, self.side, is_warm=False)
+
+    @cached_property
+    def need(self) -> Need:
+        """What the target asks.
+
+        Raises
+        ------
+        InfeasibleError
+            If starting a run takes longer than the whole training may.
+        """
+        return evaluate.need(self.work, self.comp, self.cols, self.servers, self.confidence, self.calibration)
+
+    @cached_property
+    def probability(self) -> Floats:
+        """Probability that the target is met."""
+        return evaluate.probability(self.warm, self.cold, self.need)
+
+    @cached_property
+    def rates(self) -> tuple[Estimate, Estimate]:
+        """Rates after the first epoch and in it: what the slowest stage passes. [samples/s]"""
+        warm, cold = np.split(np.arange(2 * self.servers.size), 2)
+        both = pipeline.throughputs(self.warm, self.cold)
+        return both[warm], both[cold]
+
+    @property
+    def epochs(self) -> Estimate | None:
+        """Epochs of the training; None where the request states none."""
+        return evaluate.epochs(self.work, self.cols, self.servers, self.calibration, self.comp.batch_per_gpu)
+
+    @cached_property
+    def length(self) -> Estimate | None:
+        """Epochs' worth of steps that the training takes from start to end; None where no length is known."""
+        return evaluate.run_epochs(self.work, self.comp, self.cols, self.servers, self.calibration)
+
+    def time_s(self, rate: Floats, cold_rate: Floats) -> Floats | None:
+        """Time to train at rates after the first epoch and in it, in samples/s; None where no length is known. [s]"""
+        if self.length is None or self.work.is_inference:
+            return None
+        return evaluate.time_s(self.work, self.length.value, rate, cold_rate, self.calibration.start_up_s)
+
+    @property
+    def storage_nodes_needed(self) -> Floats:
+        """Storage nodes that the target takes, not rounded; inf where no number is enough."""
+        return evaluate.storage_nodes(self.work, self.comp, self.cols, self.need, self.confidence)
+
+    def take(self, rows: Ints) -> "WorkloadRun":
+        """Some of the rows."""
+        arrays = {name: getattr(self, name)[rows] for name in ("servers", "nodes", "gateway_bytes_per_s")}
+        return replace(self, comp=self.comp.take(rows), cols=self.cols.take(rows), **arrays)
 
 
 def run_on(
     request: SizingRequest,
     work: ResolvedWorkload,
     platform: Platform,
-    servers: Sequence[int],
-    storage_nodes: int,
+    servers: ArrayLike,
+    storage_nodes: ArrayLike,
     gateway_bytes_per_s: float,
     catalog: Catalog,
     calibration: Calibration,
 ) -> WorkloadRun:
-    """Evaluate a workload on clusters of ``servers`` servers each, with storage and gateway held fixed."""
+    """Evaluate a workload on clusters of ``servers`` servers and ``storage_nodes`` nodes each, the gateway held fixed.
+
+    Counts of servers and nodes, of shape (rows,), broadcast.
+    """
     work = work.on(platform.gpu.id)
-    count = np.asarray(servers, dtype=np.int64)
+    count, nodes = np.broadcast_arrays(np.atleast_1d(servers).astype(np.int64), storage_nodes)
     index = np.zeros(len(count), dtype=np.int64)
-    nodes = np.full(len(count), storage_nodes)
     cols = columns([platform], catalog, request.platforms.gpus_per_server).take(index)
     cols = narrowed(cols, [platform], index, count, nodes, request.fabric)
-    comp = compute_side.compute(work, [platform], cols, count, calibration, catalog)
-    side = evaluate.storage_side(cols, count, nodes, np.full(len(count), gateway_bytes_per_s))
-    need = evaluate.need(work, comp, cols, count, evaluate.share_of(request), calibration)
     return WorkloadRun(
-        comp=comp,
-        need=need,
-        side=side,
-        warm=evaluate.stages(work.sample_bytes, comp, side, is_warm=True),
-        cold=evaluate.stages(work.sample_bytes, comp, side, is_warm=False),
+        work=work,
+        comp=compute_side.compute(work, [platform], cols, count, calibration, catalog),
         cols=cols,
         servers=count,
+        nodes=nodes,
+        gateway_bytes_per_s=np.full(len(count), gateway_bytes_per_s),
+        confidence=evaluate.share_of(request),
+        calibration=calibration,
     )
 
 

@@ -21,8 +21,7 @@ from sizer.questions.what_if.along_input import fixed_design_along
 from sizer.questions.what_if.varied_input import SERVERS, fixed_design_inputs
 from sizer.sizing.constraints.team_jobs import job_facts
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.smaller_sizes import smaller_sizes
-from sizer.sizing.stages import evaluate
+from sizer.sizing.design.workload_figures import smaller_sizes
 from sizer.workload.team import Team
 from tests.factories.examples import catalog, most_in, sized
 
@@ -100,15 +99,15 @@ def test_servers_that_do_not_hold_the_model_have_no_rate_and_meet_no_target():
     assert float(run.warm.gpu.median[0]) == 0.0
     for target in ({"gpus_busy": 8}, {"samples_per_s": 1.0}, {"time_to_train_s": "900 d"}):
         run = model.asked(target=target).run_on(1)
-        assert float(evaluate.probability(run.warm, run.cold, run.need)[0]) == 0.0
+        assert float(run.probability[0]) == 0.0
 
 
 def test_a_size_that_does_not_hold_the_model_is_no_smaller_size():
     model = on_design()
     fewest = int(next(one for one in fixed_design_inputs(model) if one.key == SERVERS).values[0])
-    rest = (model.storage_nodes, model.gateway_bytes_per_s, model.catalog, model.calibration)
+    along = model.run_on(np.arange(fewest, fewest + 3))
     counts = [
-        [size.n_servers for size in smaller_sizes(model.request, model.work, model.platform, n, *rest, is_open=False)]
+        [size.n_servers for size in smaller_sizes(along, model.platform, n, model.catalog, is_open=False)]
         for n in (fewest, fewest + 1, fewest + 2)
     ]
     assert counts == [[], [fewest], [fewest + 1, fewest]]
