@@ -10,7 +10,6 @@ from sizer.base.formats.csv_records import csv_records
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.ids import UnknownName, unknown_names, with_ids
-from sizer.calibrate.language.accuracy import stored_accuracy
 from sizer.calibrate.language.basis import accuracy_by_generation
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.peers import runs_of_peers
@@ -60,7 +59,7 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
         raise CalibrationError("observations have changed since the calibration; run 'sizer calibrate'")
     report = validate(rows, catalog, calibration, load_cross_validation(calibration))
     others = (
-        *stored_accuracy(),
+        *language_calibration().figures,
         *accuracy_figures(stored_modern_calibration()),
         *emulation_accuracy(),
         *at_limit_accuracy(),

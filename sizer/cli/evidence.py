@@ -1,5 +1,6 @@
 """``sizer validate`` and ``sizer calibrate``: predictions compared with published measurements, and the fit to them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -61,12 +62,12 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.base.errors import CalibrationError
     from sizer.calibrate.calibration import load_calibration, save_calibration
     from sizer.calibrate.cross_validation import cross_validate, save_cross_validation
+    from sizer.calibrate.engine import fits_path, save_fits
     from sizer.calibrate.fit.comparison import compare_fits
     from sizer.calibrate.fitting import calibrate_with_fit
-    from sizer.calibrate.language.accuracy import accuracy, save_accuracy
-    from sizer.calibrate.language.calibration import calibrate, fits_of
+    from sizer.calibrate.language.accuracy import accuracy
+    from sizer.calibrate.language.calibration import calibrate
     from sizer.calibrate.language.rows import load_language_rows
-    from sizer.calibrate.language.stored import save_fits
     from sizer.calibrate.modern.rows import load_modern
     from sizer.calibrate.modern.stored import calibrate_modern, save_modern
     from sizer.calibrate.observations import load_observations
@@ -84,8 +85,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     path = save_calibration(calibration)
     save_cross_validation(checks)
     language = calibrate(load_language_rows(), catalog)
-    save_fits(fits_of(language))
-    save_accuracy(accuracy(language))
+    save_fits(replace(language, figures=accuracy(language)).stored(), fits_path("language"))
     save_modern(calibrate_modern(load_modern()))
     if as_json:
         from sizer.evidence.export import calibration_document
