@@ -44,8 +44,6 @@ _TAIL = 6.0
 _SYMMETRIC = {"SymmetricMode": True, "DiagPivotThresh": 0.0}
 # Relative fall of the objective at which a fit has settled.
 _TOLERANCE = 1e-8
-# From the full fit to one without some rows.
-_STEPS_LEFT_OUT = 5
 # Of the logarithm of a factor, for derivatives by differences.
 _STEP = 1e-4
 
@@ -111,22 +109,16 @@ def sum_of_parts(constants: Floats) -> Law:
 
 
 class Design:
-    """Which parameters the terms of each case add up; what is no parameter counts with its prior."""
+    """Which parameters the terms of each case add up; an effect that is no parameter adds nothing."""
 
-    def __init__(
-        self, effects: Sequence[Sequence[Effect]], n_terms: int, index: Mapping[str, int], prior_of: PriorOf
-    ) -> None:
+    def __init__(self, effects: Sequence[Sequence[Effect]], n_terms: int, index: Mapping[str, int]) -> None:
         self.shape = (len(effects), n_terms)
-        known: list[tuple[int, int, int, float]] = []
-        self._mean, self._unknown_variance = np.zeros(self.shape), np.zeros(self.shape)
-        for row, found in enumerate(effects):
-            for term, name, coefficient in found:
-                if name in index:
-                    known.append((row, term, index[name], coefficient))
-                else:
-                    prior = prior_of(name)
-                    self._mean[row, term] += coefficient * prior.mean
-                    self._unknown_variance[row, term] += (coefficient * prior.sd) ** 2
+        known = [
+            (row, term, index[name], coefficient)
+            for row, found in enumerate(effects)
+            for term, name, coefficient in found
+            if name in index
+        ]
         columns = np.array(known, dtype=float).reshape(-1, 4).T
         self._row, self._term, self._column = (part.astype(np.int64) for part in columns[:3])
         self._weight, self._width = columns[3], len(index)
@@ -135,16 +127,12 @@ class Design:
 
     def terms(self, values: Floats) -> Floats:
         """Terms of every case, shape (cases, terms)."""
-        return np.asarray(self._mean + (self._matrix @ values).reshape(self.shape))
+        return np.asarray(self._matrix @ values).reshape(self.shape)
 
     def jacobian(self, slopes: Floats) -> csr_array:
         """Derivatives by the parameters from those by the terms, shape (cases, terms)."""
         data = slopes[self._row, self._term] * self._weight
         return csr_array((data, (self._row, self._column)), shape=(self.shape[0], self._width))
-
-    def unknown_variance(self, slopes: Floats) -> Floats:
-        """Variance that effects which are no parameters add, shape (cases,)."""
-        return np.asarray((slopes**2 * self._unknown_variance).sum(axis=1))
 
 
 # --- fits -----------------------------------------------------------------------------------------------------------
@@ -190,25 +178,32 @@ class Fit:
             found[np.ix_(known, known)] = (among + among.T) / 2
         return found
 
-    def terms(self, effects: Sequence[Effect], n_terms: int) -> tuple[Floats, Floats]:
-        """Terms of one case and their covariance, shapes (terms,) and (terms, terms)."""
-        names = list(dict.fromkeys(name for _, name, _ in effects))
-        place = {name: number for number, name in enumerate(names)}
-        adds = np.zeros((n_terms, len(names)))
+    def terms(self, effects: Sequence[Effect], n_terms: int, unknown: Collection[str] = ()) -> tuple[Floats, Floats]:
+        """Terms of one case and their covariance, shapes (terms,) and (terms, terms).
+
+        Effects that are ``unknown`` count with their priors, whatever the rows say.
+        """
+        names = [name for name in dict.fromkeys(name for _, name, _ in effects) if name not in unknown]
+        strange = [name for name in dict.fromkeys(name for _, name, _ in effects) if name in unknown]
+        place = {name: number for number, name in enumerate((*names, *strange))}
+        adds = np.zeros((n_terms, len(place)))
         for term, name, coefficient in effects:
             adds[term, place[name]] += coefficient
-        return adds @ np.array([self.value(name) for name in names]), adds @ self.covariance(names) @ adds.T
-
-    def variance(self, derivative: csr_array) -> Floats:
-        """Variance of predictions by the effects, from their derivatives."""
-        dense = derivative.toarray()
-        return np.asarray((dense * self._factors.solve(dense.T).T).sum(axis=1))
+        priors = [self.prior_of(name) for name in strange]
+        values = [*(self.value(name) for name in names), *(prior.mean for prior in priors)]
+        some, others = adds[:, : len(names)], adds[:, len(names) :] * [prior.sd for prior in priors]
+        return adds @ np.array(values), some @ self.covariance(names) @ some.T + others @ others.T
 
     def predict(self, effects: Sequence[Sequence[Effect]], law: Law, n_terms: int) -> tuple[Floats, Floats]:
         """Logarithms of what cases show, and their variance by the effects, shapes (cases,)."""
-        design = Design(effects, n_terms, self.index, self.prior_of)
-        logs, slopes = law(design.terms(self.values))
-        return logs, self.variance(design.jacobian(slopes)) + design.unknown_variance(slopes)
+        unknown = dict.fromkeys(name for row in effects for _, name, _ in row if name not in self.index)
+        priors, n = [self.prior_of(name) for name in unknown], len(self.names)
+        design = Design(effects, n_terms, self.index | {name: n + i for i, name in enumerate(unknown)})
+        logs, slopes = law(design.terms(np.append(self.values, [prior.mean for prior in priors])))
+        derivative = design.jacobian(slopes).toarray()
+        known, beyond = derivative[:, :n], derivative[:, n:] * [prior.sd for prior in priors]
+        variance = (known * self._factors.solve(known.T).T).sum(axis=1) + (beyond**2).sum(axis=1)
+        return logs, np.asarray(variance)
 
     def interval_sd(self, variance: Floats, scatter: Floats | float = 0.0) -> Floats:
         """Standard deviation of what is published, in log space; ``scatter``: of a case, beyond that of every row."""
@@ -292,7 +287,7 @@ class Problem:
         self.mean = np.array([own.get(name, one.mean) for name, one in zip(self.names, priors, strict=True)])
         self.sd = np.array([one.sd for one in priors])
         index = {name: place for place, name in enumerate(self.names)}
-        self._parts = [(block.law, Design(block.effects, block.n_terms, index, prior_of)) for block in blocks]
+        self._parts = [(block.law, Design(block.effects, block.n_terms, index)) for block in blocks]
         self.measured = np.concatenate([block.measured for block in blocks])
         self.sigma = np.concatenate([np.broadcast_to(block.sigma, len(block.effects)) for block in blocks])
 
@@ -316,28 +311,29 @@ class Problem:
         found = fit_with_priors(self, self.measured, self.sigma, self.mean, self.sd, self.mean)
         return Fit(self.names, found.values, found.hessian, self.prior_of)
 
-    def without(self, fit: Fit, out: Bools) -> Fit:
-        """Effects fitted to the rows that are not ``out``; the spreads are those of ``fit``.
+    def without(self, fit: Fit, out: Bools, n_steps: int | None = None) -> Fit:
+        """Effects fitted to the rows that are not ``out``, from those of ``fit``, whose spreads they keep.
 
-        A few reweighted Gauss-Newton steps from the full fit are enough: one source of sixty moves the shared
-        parameters little, and its own fall back to their priors, which are quadratic; a test compares with a whole fit.
+        With ``n_steps`` the fit stops after so many reweighted Gauss-Newton steps, without it where it settles. A few
+        are enough for a source of sixty: it moves the shared parameters little, and its own fall back to their priors,
+        which are quadratic; a test compares with a whole fit.
         """
-        values, y, sigma = fit.values.copy(), self.measured[~out], self.sigma[~out]
-        for _ in range(_STEPS_LEFT_OUT):
-            predicted, derivative = self(values)
-            scaled = (predicted[~out] - y) / sigma
-            hessian, slope = normal_equations(derivative[~out], scaled, sigma, values, self.mean, self.sd)
-            values = values - splu(csc_array(hessian), options=_SYMMETRIC).solve(slope)
-        predicted, derivative = self(values)
-        hessian, _ = normal_equations(
-            derivative[~out], (predicted[~out] - y) / sigma, sigma, values, self.mean, self.sd
-        )
-        return replace(fit, values=values, hessian=csc_array(hessian), _columns={})
+        y, sigma = self.measured[~out], self.sigma[~out]
 
-    def errors(self, fit: Fit, rows: Bools | slice = slice(None)) -> tuple[Floats, Floats]:
-        """Logarithms of predicted over measured of some rows, and variances of the predictions by the effects."""
-        predicted, derivative = self(fit.values)
-        return (predicted - self.measured)[rows], fit.variance(csr_array(derivative[rows]))
+        def model(values: Floats) -> tuple[Floats, csr_array]:
+            predicted, derivative = self(values)
+            return predicted[~out], derivative[~out]
+
+        if n_steps is None:
+            found = fit_with_priors(model, y, sigma, self.mean, self.sd, fit.values)
+            return replace(fit, values=found.values, hessian=found.hessian, _columns={})
+        values = fit.values
+        for step in range(n_steps + 1):
+            predicted, derivative = model(values)
+            hessian, slope = normal_equations(derivative, (predicted - y) / sigma, sigma, values, self.mean, self.sd)
+            if step < n_steps:
+                values = values - splu(csc_array(hessian), options=_SYMMETRIC).solve(slope)
+        return replace(fit, values=values, hessian=csc_array(hessian), _columns={})
 
 
 def kind_of(name: str) -> str:
@@ -359,9 +355,11 @@ class RateModel(Generic[Case]):
     prior_of: PriorOf
     law: Callable[[Sequence[Case]], Law]
     sigma: float  # scatter of a row, within which the loss of the fit is quadratic
-    row_sd: float  # scatter of a run about its prediction, beyond what the effects know
-    scatter: Callable[[Sequence[Case]], Floats]  # and of what is particular or guessed of a case, shape (cases,)
+    row_sd: float = 0.0  # scatter of a run about its prediction, where leaving out does not set it
+    # Scatter of what is particular or guessed of a case, beyond that of every row, shape (cases,).
+    scatter: Callable[[Sequence[Case]], Floats] = lambda cases: np.zeros(len(cases))
     shared_only: Collection[str] = ()
+    steps_left_out: int | None = None  # see :meth:`Problem.without`
 
     def problem(self, cases: Sequence[Case], measured: Floats, means: Mapping[str, float] | None = None) -> Problem:
         """Published cases as a fit sees them."""
@@ -380,6 +378,10 @@ class RateModel(Generic[Case]):
         """
         problem = self.problem(cases, measured, means)
         return FittedModel(self, tuple(cases), measured, replace(problem.fit(), row_sd=self.row_sd), means)
+
+    def predict(self, fit: Fit, cases: Sequence[Case]) -> tuple[Floats, Floats]:
+        """Logarithms of what cases show by a fit, and their variance by the effects, shapes (cases,)."""
+        return fit.predict([self.effects(case) for case in cases], self.law(cases), self.n_terms)
 
     def names(self, cases: Iterable[Case]) -> list[str]:
         """Effects of some cases."""
@@ -403,10 +405,8 @@ class FittedModel(Generic[Case]):
 
     def predict(self, cases: Sequence[Case]) -> tuple[Floats, Floats]:
         """Logarithms of what cases show, and the standard deviations of what is published of them, shapes (cases,)."""
-        model = self.model
-        effects = [model.effects(case) for case in cases]
-        logs, variance = self.fit.predict(effects, model.law(cases), model.n_terms)
-        return logs, self.fit.interval_sd(variance, model.scatter(cases))
+        logs, variance = self.model.predict(self.fit, cases)
+        return logs, self.fit.interval_sd(variance, self.model.scatter(cases))
 
     def estimate(self, cases: Sequence[Case]) -> Estimate:
         """What cases show, with 90 % intervals, shape (cases,)."""
@@ -415,13 +415,15 @@ class FittedModel(Generic[Case]):
         logs, log_sd = self.predict(cases)
         return Estimate.log_normal(np.exp(logs), log_sd)
 
-    def seen(self) -> tuple[Floats, Floats]:
-        """Logarithms of predicted over measured of the fitted cases, and the standard deviations of both intervals."""
-        return self._with_scatter(*self.problem.errors(self.fit), np.ones(len(self.cases), dtype=bool))
+    def refitted(self, out: Bools) -> "FittedModel[Case]":
+        """The model fitted to the cases that are not ``out``."""
+        return replace(self, fit=self.problem.without(self.fit, out, self.model.steps_left_out))
 
-    def without(self, out: Bools) -> tuple[Floats, Floats]:
-        """The same of the cases ``out``, by a fit that has not seen them."""
-        return self._with_scatter(*self.problem.errors(self.problem.without(self.fit, out), out), out)
+    def errors(self, rows: Bools | None = None) -> tuple[Floats, Floats]:
+        """Logarithms of predicted over measured of fitted cases, and the standard deviations of the intervals."""
+        some = np.ones(len(self.cases), dtype=bool) if rows is None else rows
+        logs, log_sd = self.predict([case for case, is_here in zip(self.cases, some, strict=True) if is_here])
+        return logs - self.measured[some], log_sd
 
     def left_out(self, groups: Iterable[Hashable]) -> tuple[Floats, Floats]:
         """The same of all cases, each group of them by a fit that has not seen it."""
@@ -430,12 +432,8 @@ class FittedModel(Generic[Case]):
         errors, log_sd = np.zeros(len(group)), np.zeros(len(group))
         for number in range(len(numbers)):
             out = group == number
-            errors[out], log_sd[out] = self.without(out)
+            errors[out], log_sd[out] = self.refitted(out).errors(out)
         return errors, log_sd
-
-    def _with_scatter(self, errors: Floats, variance: Floats, rows: Bools) -> tuple[Floats, Floats]:
-        cases = [case for case, is_here in zip(self.cases, rows, strict=True) if is_here]
-        return errors, self.fit.interval_sd(variance, self.model.scatter(cases))
 
 
 # --- accuracy -------------------------------------------------------------------------------------------------------
@@ -462,6 +460,31 @@ class Accuracy:
             float(np.median(errors)),
             float(np.mean(size <= Z90 * log_sd)),
         )
+
+
+# Factors on the effects' variance, and scatters of a row, that are tried.
+_EFFECT_FACTORS, _ROW_SDS = np.geomspace(0.3, 6, 30), np.geomspace(0.004, 0.1, 30)
+_COVERED = 0.90
+
+
+def with_spreads(fit: Fit, *tests: tuple[Floats, Floats]) -> Fit:
+    """A fit with the spreads at which the intervals of all tests hold as many rows as they should.
+
+    Parameters
+    ----------
+    fit : Fit
+    *tests : tuple of ndarray
+        Errors (logarithms) and variances by the effects: of rows that were fitted, and of rows left out.
+    """
+
+    def missed(factor: float, row_sd: float) -> float:
+        spread = [np.sqrt(factor * variance + row_sd**2) for _, variance in tests]
+        shares = [np.mean(np.abs(errors) <= Z90 * sd) for (errors, _), sd in zip(tests, spread, strict=True)]
+        return round(float(sum(abs(share - _COVERED) for share in shares)), 9)
+
+    pairs = [(float(factor), float(sd)) for factor in _EFFECT_FACTORS for sd in _ROW_SDS]
+    factor, row_sd = min(pairs, key=lambda pair: missed(*pair))
+    return replace(fit, effect_factor=factor, row_sd=row_sd)
 
 
 # --- storage --------------------------------------------------------------------------------------------------------

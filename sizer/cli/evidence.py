@@ -68,8 +68,8 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.calibrate.language.accuracy import accuracy
     from sizer.calibrate.language.calibration import calibrate
     from sizer.calibrate.language.rows import load_language_rows
+    from sizer.calibrate.modern.calibration import calibrate_modern
     from sizer.calibrate.modern.rows import load_modern
-    from sizer.calibrate.modern.stored import calibrate_modern, save_modern
     from sizer.calibrate.observations import load_observations
     from sizer.catalog.loader import load_catalog
 
@@ -86,7 +86,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     save_cross_validation(checks)
     language = calibrate(load_language_rows(), catalog)
     save_fits(replace(language, figures=accuracy(language)).stored(), fits_path("language"))
-    save_modern(calibrate_modern(load_modern()))
+    save_fits(calibrate_modern(load_modern()), fits_path("modern"))
     if as_json:
         from sizer.evidence.export import calibration_document
 

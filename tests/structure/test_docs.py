@@ -14,8 +14,7 @@ from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.peers import runs_of_peers
-from sizer.calibrate.modern.figures import accuracy_figures
-from sizer.calibrate.modern.stored import stored_modern_calibration
+from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.validate import ValidationReport, validate
 from sizer.catalog.loader import shipped_catalog
@@ -77,7 +76,7 @@ OTHER_NETWORKS = {
 
 @pytest.fixture(scope="module")
 def figures() -> dict[AccuracyMeasure, AccuracyTarget]:
-    stored = (*language_calibration().figures, *accuracy_figures(stored_modern_calibration()))
+    stored = (*language_calibration().figures, *modern_calibration().figures)
     return {figure.measure: figure for figure in stored}
 
 

@@ -28,14 +28,14 @@ def accuracy(calibration: LanguageCalibration) -> tuple[AccuracyTarget, ...]:
     known = np.array([len(stacks[case.levels.stack]) > 1 for case in cases])
     of_source = steps.left_out(case.row.source for case in cases)
     seen, by_series = (
-        Accuracy.of(*steps.seen()),
+        Accuracy.of(*steps.errors()),
         Accuracy.of(*steps.left_out(c.row.series or c.row.row_id for c in cases)),
     )
     by_source, usual, strange = (Accuracy.of(*(part[rows] for part in of_source)) for rows in (..., known, ~known))
     rates, times = newest_round(steps)
     better = sources_better_than_one_utilization(cases, of_source[0])
     peaks, peaks_left_out = (
-        Accuracy.of(*memory.seen()),
+        Accuracy.of(*memory.errors()),
         Accuracy.of(*memory.left_out(c.row.source for c in memory.cases)),
     )
     refused = refused_that_ran(memory, cases)
@@ -79,7 +79,7 @@ def newest_round(steps: FittedModel[LanguageCase]) -> tuple[Floats, Floats]:
     """
     cases = steps.cases
     out = np.array([case.row.source == NEWEST_ROUND for case in cases])
-    rates, _ = steps.without(out)
+    rates, _ = steps.refitted(out).errors(out)
     before = fit_benchmarks([case for case, is_out in zip(cases, out, strict=True) if not is_out])
     known = {name for name, _ in before.cases}
     newest = zip((case for case, is_out in zip(cases, out, strict=True) if is_out), rates.tolist(), strict=True)

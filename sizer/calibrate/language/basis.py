@@ -67,7 +67,7 @@ def basis_of(case: LanguageCase, calibration: LanguageCalibration) -> RunBasis:
 
 def accuracy_by_generation(calibration: LanguageCalibration, catalog: Catalog) -> tuple[GroupAccuracy, ...]:
     """Accuracy in sample of each generation of GPUs with each stack, the newest generation first."""
-    cases, (errors, log_sd) = calibration.cases, calibration.steps.seen()
+    cases, (errors, log_sd) = calibration.cases, calibration.steps.errors()
     groups: dict[tuple[str, str], list[int]] = {}
     for i, case in enumerate(cases):
         groups.setdefault((catalog.gpus[case.gpu_id].generation or "", case.levels.stack), []).append(i)

@@ -119,4 +119,7 @@ STEPS = RateModel(
     sigma=SCATTER,
     row_sd=_ROW_SD,
     scatter=scatter,
+    # Without a source of two or three hundred runs the fit has not settled by then: with twenty steps the median error
+    # with the stack unknown is 15.8 %, not 14.8, and a source of ten runs costs five times the time.
+    steps_left_out=5,
 )

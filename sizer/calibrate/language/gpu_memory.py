@@ -80,8 +80,8 @@ PEAKS = RateModel(
     prior_of=prior_of,
     law=_law,
     sigma=_SCATTER,
-    row_sd=0.0,
     scatter=spread,
+    steps_left_out=8,
 )
 
 

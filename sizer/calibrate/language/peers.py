@@ -38,7 +38,7 @@ def runs_of_peers(calibration: LanguageCalibration, catalog: Catalog) -> tuple[P
     for source, theirs in _THEIR_ERRORS.items():
         out = np.array([case.row.source == source for case in calibration.cases])
         if out.any():
-            errors, log_sd = calibration.steps.without(out)
+            errors, log_sd = calibration.steps.refitted(out).errors(out)
         else:
             mine = [case for case in others if case.row.source == source]
             step = calibration.step_seconds(mine)

@@ -35,7 +35,6 @@ SEQUENCES = RateModel[Run](
     law=lambda _: lambda terms: (terms[:, 0], np.ones_like(terms)),
     sigma=_SCATTER,
     row_sd=_SCATTER,
-    scatter=lambda runs: np.zeros(len(runs)),
 )
 
 

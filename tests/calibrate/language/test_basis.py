@@ -41,7 +41,7 @@ def test_every_fitted_run_is_in_one_group():
     nemo = next(one for one in groups if (one.generation, one.stack) == ("blackwell", "nemo"))
     errors = [
         abs(error)
-        for case, error in zip(calibration.cases, calibration.steps.seen()[0], strict=True)
+        for case, error in zip(calibration.cases, calibration.steps.errors()[0], strict=True)
         if catalog.gpus[case.gpu_id].generation == "blackwell" and case.levels.stack == "nemo"
     ]
     assert nemo.median == pytest.approx(float(np.median(errors)))

@@ -123,7 +123,7 @@ def test_names_of_formats():
 
 
 def test_the_fit_reproduces_what_it_has_seen():
-    errors = np.abs(language_calibration().steps.seen()[0])
+    errors = np.abs(language_calibration().steps.errors()[0])
     assert len(errors) > 900
     assert np.median(errors) <= 0.04
     assert np.quantile(errors, 0.9) <= 0.15
@@ -163,7 +163,7 @@ def test_leaving_a_source_out_equals_a_fit_without_it():
     """The few steps from the full fit end where a whole fit to the other rows ends."""
     steps = language_calibration().steps
     out = np.array([case.row.source == "mlperf-training-v3.1" for case in steps.cases])
-    errors, _ = steps.without(out)
+    errors, _ = steps.refitted(out).errors(out)
     again = fit_steps([case for case, is_out in zip(steps.cases, out, strict=True) if not is_out])
     predicted, _ = again.predict([case for case, is_out in zip(steps.cases, out, strict=True) if is_out])
     assert errors == pytest.approx(predicted - steps.measured[out], abs=0.01)
