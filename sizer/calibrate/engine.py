@@ -12,16 +12,17 @@ law, and make a :class:`Problem` of the published rows.
 
 import base64
 import binascii
+import copy
 import hashlib
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, diags_array, triu, vstack
+from scipy.sparse import block_diag, csc_array, csr_array, diags_array, triu, vstack
 from scipy.sparse.linalg import SuperLU, splu
 
 from sizer.base.arrays import Bools, Floats, Ints
@@ -148,7 +149,6 @@ class Fit:
     prior_of: PriorOf
     effect_factor: float = 1.0  # on the variance of the effects
     row_sd: float = 0.0  # scatter of a row about its effects
-    _columns: dict[str, Floats] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -159,24 +159,44 @@ class Fit:
     def _factors(self) -> SuperLU:
         return splu(self.hessian, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
+    @cached_property
+    def _inverse(self) -> tuple[Bools, Floats]:
+        """Which rows of the inverse of the Hessian are solved for, and these: most cases share most effects."""
+        return np.zeros(len(self.names), dtype=bool), np.zeros((len(self.names),) * 2)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is worked out on demand, the sparse factors among it, does not travel to another process.
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     def value(self, name: str) -> float:
         """An effect; its prior's mean where no row has it."""
         return float(self.values[self.index[name]]) if name in self.index else self.prior_of(name).mean
 
     def covariance(self, names: Sequence[str]) -> Floats:
         """Covariance of effects, shape (names, names); one that no row has varies alone, as its prior."""
-        new = [name for name in dict.fromkeys(names) if name in self.index and name not in self._columns]
-        if new:
-            units = np.zeros((len(self.names), len(new)))
-            units[[self.index[name] for name in new], np.arange(len(new))] = 1.0
-            self._columns.update(zip(new, self._factors.solve(units).T, strict=True))
-        known = [place for place, name in enumerate(names) if name in self.index]
-        found = np.diag([0.0 if name in self.index else self.prior_of(name).sd ** 2 for name in names])
-        rows = [self.index[names[place]] for place in known]
-        if known:
-            among = np.stack([self._columns[names[place]][rows] for place in known])
-            found[np.ix_(known, known)] = (among + among.T) / 2
+        places = np.array([self.index.get(name, -1) for name in names], dtype=np.int64)
+        known = np.flatnonzero(places >= 0)
+        rows, (solved, inverse) = places[known], self._inverse
+        new = np.unique(rows[~solved[rows]])
+        if new.size:
+            units = np.zeros((len(self.names), new.size))
+            units[new, np.arange(new.size)] = 1.0
+            inverse[new], solved[new] = self._factors.solve(units).T, True
+        found = np.zeros((len(names), len(names)))
+        among = inverse[np.ix_(rows, rows)]
+        found[np.ix_(known, known)] = (among + among.T) / 2
+        for place in np.flatnonzero(places < 0).tolist():
+            found[place, place] = self.prior_of(names[place]).sd ** 2
         return found
+
+    @cached_property
+    def sd(self) -> Floats:
+        """Standard deviation of every effect."""
+        return np.asarray(np.sqrt(np.diag(self.covariance(self.names))))
+
+    def sd_of(self, name: str) -> float:
+        """Standard deviation of an effect; that of its prior where no row has it."""
+        return float(np.sqrt(self.covariance([name])[0, 0]))
 
     def terms(self, effects: Sequence[Effect], n_terms: int, unknown: Collection[str] = ()) -> tuple[Floats, Floats]:
         """Terms of one case and their covariance, shapes (terms,) and (terms, terms).
@@ -201,13 +221,22 @@ class Fit:
         design = Design(effects, n_terms, self.index | {name: n + i for i, name in enumerate(unknown)})
         logs, slopes = law(design.terms(np.append(self.values, [prior.mean for prior in priors])))
         derivative = design.jacobian(slopes).toarray()
-        known, beyond = derivative[:, :n], derivative[:, n:] * [prior.sd for prior in priors]
-        variance = (known * self._factors.solve(known.T).T).sum(axis=1) + (beyond**2).sum(axis=1)
-        return logs, np.asarray(variance)
+        beyond = derivative[:, n:] * [prior.sd for prior in priors]
+        return logs, self.variance(derivative[:, :n]) + (beyond**2).sum(axis=1)
+
+    def variance(self, derivative: Floats) -> Floats:
+        """Variance of predictions by the effects, from their derivatives, shape (cases, effects)."""
+        return np.asarray((derivative * self._factors.solve(derivative.T).T).sum(axis=1))
 
     def interval_sd(self, variance: Floats, scatter: Floats | float = 0.0) -> Floats:
         """Standard deviation of what is published, in log space; ``scatter``: of a case, beyond that of every row."""
         return np.asarray(np.sqrt(self.effect_factor * variance + self.row_sd**2 + np.asarray(scatter) ** 2))
+
+    def joined(self, other: "Fit") -> "Fit":
+        """This fit with the effects of another one, which knows none of its own, after them."""
+        hessian = csc_array(block_diag([self.hessian, other.hessian]))
+        values = np.concatenate([self.values, other.values])
+        return replace(self, names=(*self.names, *other.names), values=values, hessian=hessian)
 
     def stored(self) -> dict[str, Any]:
         """As JSON holds it, exact to the last bit."""
@@ -300,7 +329,17 @@ class Problem:
             derivatives.append(design.jacobian(slopes))
         return np.concatenate(logs), csr_array(vstack(derivatives))
 
-    def fit(self) -> Fit:
+    def logs(self, values: Floats) -> Floats:
+        """Logarithms of all rows."""
+        return np.concatenate([law(design.terms(values))[0] for law, design in self._parts])
+
+    def with_rows(self, measured: Floats, sigma: Floats) -> "Problem":
+        """The same rows as if they had been measured so, with such a scatter."""
+        found = copy.copy(self)
+        found.measured, found.sigma = measured, sigma
+        return found
+
+    def fit(self, start: Floats | None = None) -> Fit:
         """Most probable effects of all rows.
 
         Raises
@@ -308,7 +347,8 @@ class Problem:
         CalibrationError
             If the fit does not converge.
         """
-        found = fit_with_priors(self, self.measured, self.sigma, self.mean, self.sd, self.mean)
+        first = self.mean if start is None else start
+        found = fit_with_priors(self, self.measured, self.sigma, self.mean, self.sd, first)
         return Fit(self.names, found.values, found.hessian, self.prior_of)
 
     def without(self, fit: Fit, out: Bools, n_steps: int | None = None) -> Fit:
@@ -326,14 +366,14 @@ class Problem:
 
         if n_steps is None:
             found = fit_with_priors(model, y, sigma, self.mean, self.sd, fit.values)
-            return replace(fit, values=found.values, hessian=found.hessian, _columns={})
+            return replace(fit, values=found.values, hessian=found.hessian)
         values = fit.values
         for step in range(n_steps + 1):
             predicted, derivative = model(values)
             hessian, slope = normal_equations(derivative, (predicted - y) / sigma, sigma, values, self.mean, self.sd)
             if step < n_steps:
                 values = values - splu(csc_array(hessian), options=_SYMMETRIC).solve(slope)
-        return replace(fit, values=values, hessian=csc_array(hessian), _columns={})
+        return replace(fit, values=values, hessian=csc_array(hessian))
 
 
 def kind_of(name: str) -> str:

@@ -90,7 +90,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     if as_json:
         from sizer.evidence.export import calibration_document
 
-        print_json(calibration_document(calibration, len(fit.model.ids), moved))
+        print_json(calibration_document(calibration, len(fit.ids), moved))
     else:
         from sizer.evidence.validation_text import calibration_text, comparison_text
 

@@ -67,6 +67,6 @@ def fitted_values() -> Iterator[tuple[str, str, str]]:
     """Label, median and 90 % interval of the fitted coefficients of a step."""
     fit = language_calibration().fit
     for name, label in _COEFFICIENTS.items():
-        median, reach = fit.value(name), Z90 * math.sqrt(float(fit.covariance([name])[0, 0]))
+        median, reach = fit.value(name), Z90 * fit.sd_of(name)
         low, middle, high = (significant(math.exp(median + way * reach), 2) for way in (-1, 0, 1))
         yield label, middle, f"{low} to {high}"

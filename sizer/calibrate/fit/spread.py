@@ -52,10 +52,10 @@ class Unseen:
 
 def leave_sources_out(fit: JointFit) -> Unseen:
     """Every rate, predicted by a fit without its source."""
-    model = fit.model
-    is_rate = np.isin(model.kinds, RATE_TASKS)
-    errors, variances = np.zeros(len(model.kinds)), np.zeros(len(model.kinds))
-    for source in np.unique(model.sources[is_rate]):
-        out = model.sources == source
-        errors[out], variances[out] = fit.errors_without(out)
-    return Unseen(model.kinds[is_rate], errors[is_rate], variances[is_rate], fit.sigma[is_rate])
+    kinds, sources = fit.kinds, fit.sources
+    is_rate = np.isin(kinds, RATE_TASKS)
+    errors, variances = np.zeros(len(kinds)), np.zeros(len(kinds))
+    for source in np.unique(sources[is_rate]):
+        out = sources == source
+        errors[out], variances[out] = fit.errors(fit.without(out), out)
+    return Unseen(kinds[is_rate], errors[is_rate], variances[is_rate], fit.problem.sigma[is_rate])

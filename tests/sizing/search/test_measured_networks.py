@@ -74,7 +74,6 @@ def test_arrays_say_what_the_fit_says_of_a_row():
         names=tuple(fit.names[i] for i in kept),
         values=fit.values[kept],
         hessian=fit.hessian[kept][:, kept].tocsc(),
-        _columns={},
     )
     found = SystemRates(system, StoredFits("", {RATE: bare})).rate(np.array([1, 2, 64]), 48.0)
     rows = [
