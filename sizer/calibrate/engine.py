@@ -232,7 +232,7 @@ class Fit:
         """Standard deviation of what is published, in log space; ``scatter``: of a case, beyond that of every row."""
         return np.asarray(np.sqrt(self.effect_factor * variance + self.row_sd**2 + np.asarray(scatter) ** 2))
 
-    def joined(self, other: "Fit") -> "Fit":
+    def with_effects_of(self, other: "Fit") -> "Fit":
         """This fit with the effects of another one, which knows none of its own, after them."""
         hessian = csc_array(block_diag([self.hessian, other.hessian]))
         values = np.concatenate([self.values, other.values])
@@ -272,7 +272,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Block:
+class FittedRows:
     """Published rows of one kind: the effects of their terms, the law, and the logarithms that were measured."""
 
     effects: Sequence[Sequence[Effect]]
@@ -287,7 +287,7 @@ class Problem:
 
     def __init__(
         self,
-        blocks: Sequence[Block],
+        blocks: Sequence[FittedRows],
         prior_of: PriorOf,
         *,
         means: Mapping[str, float] | None = None,
@@ -297,7 +297,7 @@ class Problem:
 
         Parameters
         ----------
-        blocks : sequence of Block
+        blocks : sequence of FittedRows
         prior_of : callable
         means : mapping, optional
             Means of priors that the rows themselves set.
@@ -403,7 +403,7 @@ class RateModel(Generic[Case]):
 
     def problem(self, cases: Sequence[Case], measured: Floats, means: Mapping[str, float] | None = None) -> Problem:
         """Published cases as a fit sees them."""
-        block = Block([self.effects(case) for case in cases], self.law(cases), measured, self.n_terms, self.sigma)
+        block = FittedRows([self.effects(case) for case in cases], self.law(cases), measured, self.n_terms, self.sigma)
         return Problem([block], self.prior_of, means=means, shared_only=self.shared_only)
 
     def fitted(
@@ -480,7 +480,7 @@ class FittedModel(Generic[Case]):
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class ErrorStatistics:
     """Errors |ln(predicted / published)| of some rows."""
 
     rows: int
@@ -490,10 +490,10 @@ class Accuracy:
     coverage: float  # share inside the 90 % interval
 
     @staticmethod
-    def of(errors: Floats, log_sd: Floats) -> "Accuracy":
+    def of(errors: Floats, log_sd: Floats) -> "ErrorStatistics":
         """Accuracy of errors with the standard deviations of their predictions."""
         size = np.abs(errors)
-        return Accuracy(
+        return ErrorStatistics(
             len(size),
             float(np.median(size)),
             float(np.quantile(size, 0.9)),

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import (
-    Accuracy,
+    ErrorStatistics,
     Fit,
     Prior,
     RateModel,
@@ -108,7 +108,7 @@ def test_a_damaged_file_is_refused(tmp_path, change):
 
 def test_accuracy_counts_what_lies_inside():
     """Of errors of 0.1, -0.2 and 0.4 with a standard deviation of 0.2, two are within 1.645 of it."""
-    found = Accuracy.of(np.array([0.1, -0.2, 0.4]), np.full(3, 0.2))
+    found = ErrorStatistics.of(np.array([0.1, -0.2, 0.4]), np.full(3, 0.2))
     assert (found.rows, found.median, found.bias) == (3, pytest.approx(0.2), pytest.approx(0.1))
     assert found.coverage == pytest.approx(2 / 3)
 

@@ -375,9 +375,9 @@ def test_saved_and_loaded_is_the_same(calibration, catalog, rows, tmp_path):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda content: content.pop("parameters"),
+        lambda content: content.pop("fit"),
         lambda content: content.update(version=99),
-        lambda content: content.update(covariance_lower_triangle_float32_base64="AAAA"),
+        lambda content: content["fit"].update(hessian="AAAA"),
         lambda content: content.update(epochs_points=3),
     ],
 )

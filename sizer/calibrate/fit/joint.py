@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.engine import Block, Fit, Problem
+from sizer.calibrate.engine import Fit, FittedRows, Problem
 from sizer.calibrate.parameters import prior_of
 
 # Scatter of a row with which the fit starts; later passes use the scatter that the one before finds.
@@ -28,7 +28,7 @@ MAD_TO_SD = 1.4826
 
 
 @dataclass(frozen=True)
-class FitBlock(Block):
+class FitBlock(FittedRows):
     """Rows of one kind, each with its id and source; a scatter of NaN is estimated from the residuals of the kind."""
 
     kind: str  # name under which the scatter is kept

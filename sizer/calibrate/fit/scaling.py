@@ -3,7 +3,7 @@
 import numpy as np
 
 from sizer.calibrate.cases import RateCase
-from sizer.calibrate.engine import Block, Fit, Problem
+from sizer.calibrate.engine import Fit, FittedRows, Problem
 from sizer.calibrate.fit.joint import MIN_SCATTER_LOG_SD
 from sizer.calibrate.fit.rates import pair_effects, pair_law
 from sizer.calibrate.parameters import active_effects, prior_of
@@ -47,14 +47,14 @@ def fit_scaling(pairs: tuple[tuple[RateCase, RateCase], ...], joint: Fit) -> tup
         for term, name, coefficient in found:
             given[row, term] += 0.0 if name in is_open else coefficient * joint.value(name)
     rates = pair_law([case for case, _ in used], [one for _, one in used])
-    block = Block(
+    block = FittedRows(
         effects=[[effect for effect in found if effect[1] in is_open] for found in effects],
         law=lambda terms: rates(given + terms),
         measured=np.log([case.row.value for case, _ in used]),
         n_terms=2 * len(TERM_NAMES),
         sigma=_SCATTER_LOG_SD,
     )
-    return frozenset(case.row.id for case, _ in used), joint.joined(Problem([block], prior_of).fit())
+    return frozenset(case.row.id for case, _ in used), joint.with_effects_of(Problem([block], prior_of).fit())
 
 
 def _exchange(case: RateCase) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.arrays import Floats
-from sizer.base.estimate import Z90
+from sizer.calibrate.engine import ErrorStatistics
 from sizer.calibrate.fit.joint import MAD_TO_SD, JointFit
 from sizer.calibrate.fit.rates import RATE_TASKS
 
@@ -40,12 +40,12 @@ class Unseen:
         for task in RATE_TASKS:
             mine = self.kinds == task
             if mine.any():
-                errors = np.abs(self.errors[mine])
+                one = ErrorStatistics.of(self.errors[mine], sd[mine])
                 found[task] = {
-                    "rows": int(mine.sum()),
-                    "median_error": float(np.median(errors)),
-                    "p90_error": float(np.quantile(errors, 0.9)),
-                    "coverage": float((errors <= Z90 * sd[mine]).mean()),
+                    "rows": one.rows,
+                    "median_error": one.median,
+                    "p90_error": one.p90,
+                    "coverage": one.coverage,
                 }
         return found
 

@@ -8,7 +8,7 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats
 from sizer.base.normal import normal_cdf
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
-from sizer.calibrate.engine import Accuracy, FittedModel
+from sizer.calibrate.engine import ErrorStatistics, FittedModel
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, work_flop
 from sizer.calibrate.language.gpu_memory import REFUSED
@@ -28,15 +28,17 @@ def accuracy(calibration: LanguageCalibration) -> tuple[AccuracyTarget, ...]:
     known = np.array([len(stacks[case.levels.stack]) > 1 for case in cases])
     of_source = steps.left_out(case.row.source for case in cases)
     seen, by_series = (
-        Accuracy.of(*steps.errors()),
-        Accuracy.of(*steps.left_out(c.row.series or c.row.row_id for c in cases)),
+        ErrorStatistics.of(*steps.errors()),
+        ErrorStatistics.of(*steps.left_out(c.row.series or c.row.row_id for c in cases)),
     )
-    by_source, usual, strange = (Accuracy.of(*(part[rows] for part in of_source)) for rows in (..., known, ~known))
+    by_source, usual, strange = (
+        ErrorStatistics.of(*(part[rows] for part in of_source)) for rows in (..., known, ~known)
+    )
     rates, times = newest_round(steps)
     better = sources_better_than_one_utilization(cases, of_source[0])
     peaks, peaks_left_out = (
-        Accuracy.of(*memory.errors()),
-        Accuracy.of(*memory.left_out(c.row.source for c in memory.cases)),
+        ErrorStatistics.of(*memory.errors()),
+        ErrorStatistics.of(*memory.left_out(c.row.source for c in memory.cases)),
     )
     refused = refused_that_ran(memory, cases)
     m = AccuracyMeasure

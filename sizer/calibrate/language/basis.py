@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sizer.calibrate.engine import Accuracy
+from sizer.calibrate.engine import ErrorStatistics
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase
 from sizer.calibrate.language.rows import LanguageRow
@@ -74,7 +74,7 @@ def accuracy_by_generation(calibration: LanguageCalibration, catalog: Catalog) -
     order = {name: place for place, name in enumerate(catalog.generations)}
 
     def group(key: tuple[str, str], members: list[int]) -> GroupAccuracy:
-        one = Accuracy.of(-errors[members], log_sd[members])
+        one = ErrorStatistics.of(-errors[members], log_sd[members])
         return GroupAccuracy(
             generation=key[0],
             generation_name=catalog.generations[key[0]].name if key[0] else "other",

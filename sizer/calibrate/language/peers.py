@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sizer.calibrate.engine import Accuracy
+from sizer.calibrate.engine import ErrorStatistics
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, cases_of
 from sizer.calibrate.language.rows import load_language_rows, shipped_path
@@ -45,6 +45,6 @@ def runs_of_peers(calibration: LanguageCalibration, catalog: Catalog) -> tuple[P
             errors = np.log(step.value) - np.array([case.log_step_s for case in mine], dtype=float)
             log_sd = step.log_sd
         mean = float(np.mean(np.abs(np.expm1(errors))))
-        accuracy = Accuracy.of(errors, log_sd)
+        accuracy = ErrorStatistics.of(errors, log_sd)
         found.append(PeerRuns(source, accuracy.rows, mean, accuracy.coverage, theirs))
     return tuple(found)

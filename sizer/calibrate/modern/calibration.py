@@ -9,7 +9,15 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
-from sizer.calibrate.engine import Accuracy, FittedModel, StoredFits, digest_of, fits_path, load_fits, with_spreads
+from sizer.calibrate.engine import (
+    ErrorStatistics,
+    FittedModel,
+    StoredFits,
+    digest_of,
+    fits_path,
+    load_fits,
+    with_spreads,
+)
 from sizer.calibrate.modern.accelerators import accelerator_of
 from sizer.calibrate.modern.rows import ModernRow
 from sizer.calibrate.modern.rules import fits_rate, fits_time
@@ -54,7 +62,7 @@ def calibrate_modern(rows: Sequence[ModernRow]) -> StoredFits:
     tests = [(rate_fit, *seen[0]), (time_fit, *seen[1]), (rate_fit, *unseen[0]), (time_fit, *unseen[1])]
     of_newest = zip((rate_fit, time_fit), later, (newest, newest_times), strict=True)
     tests += [(fit, errors[here], variance[here]) for fit, (errors, variance), here in of_newest]
-    checks = [Accuracy.of(errors, fit.interval_sd(variance)) for fit, errors, variance in tests]
+    checks = [ErrorStatistics.of(errors, fit.interval_sd(variance)) for fit, errors, variance in tests]
     return StoredFits(digest_of_rows(rows), {RATE: rate_fit, TIME: time_fit}, _figures(checks))
 
 
@@ -125,7 +133,7 @@ def _errors(
     return (-of_steps, sd**2), (logs - measured, time_sd**2 + np.array([of_rate[row.id] for row in times]))
 
 
-def _figures(checks: Sequence[Accuracy]) -> tuple[AccuracyTarget, ...]:
+def _figures(checks: Sequence[ErrorStatistics]) -> tuple[AccuracyTarget, ...]:
     """Measures of accuracy: rates and times in sample, with systems left out, and with the newest round left out."""
     n = sum(one.rows for one in checks)
     shares = [one.coverage for one in checks]
