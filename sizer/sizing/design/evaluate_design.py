@@ -188,10 +188,8 @@ def _workload_answer(
     required = evaluate.required_samples_per_s(work, length, calibration)
     place = (platform, n_servers, storage_nodes, gateway, catalog, calibration)
     gpu, language = platform.gpu, figures.language
-    model, on_design = (
-        design_rates(work, gpu.id),
-        RateOnDesign(work, platform, int(n_gpus), n_servers, catalog, calibration),
-    )
+    model = design_rates(work, gpu.id)
+    on_design = RateOnDesign(work, platform, int(n_gpus), n_servers, catalog, calibration)
     missing_runs, reach = model.beyond(on_design)
     job = None if language is None else language.job
     if language is None:
