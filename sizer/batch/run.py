@@ -11,7 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 
 from sizer import __version__
@@ -23,6 +22,7 @@ from sizer.batch.requests import BatchRequest, batch_requests, digest_of
 from sizer.batch.work import load_models, pickled_models
 from sizer.batch.workers import DEFAULT_IN_FLIGHT, GivenExecutor, ProcessWorkers, WorkerPool
 from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.calibrate.engine import Fit
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 from sizer.workload.request import SizingRequest
@@ -143,8 +143,8 @@ def calibration_digest(calibration: Calibration) -> str:
     digest = sha256()
     for one in fields(calibration):
         value = getattr(calibration, one.name)
-        if isinstance(value, np.ndarray):
-            digest.update(np.ascontiguousarray(value).tobytes())
+        if isinstance(value, Fit):
+            digest.update(repr(value.stored()).encode())
         elif isinstance(value, Mapping):
             digest.update(repr(sorted(value.items())).encode())
         else:

@@ -1,6 +1,5 @@
 """The calibration: fitted values with their covariance, and what sizing asks of them."""
 
-import base64
 import binascii
 import math
 from collections.abc import Sequence
@@ -12,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
 from sizer.calibrate.cases import Levels, generation, link_level
+from sizer.calibrate.engine import Effect, Fit
 from sizer.calibrate.extrapolation import DnnLike, known_as
 from sizer.calibrate.fit.host_effects import HostTask
 from sizer.calibrate.fit.hosts import HostFit, HostWork
@@ -32,7 +31,7 @@ from sizer.calibrate.ids import release_year
 from sizer.calibrate.modern.epochs import mlperf_curve
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.calibrate.observations import read_stored, write_stored
-from sizer.calibrate.parameters import HOST_LINK_RATE, Effect, effects, prior_of
+from sizer.calibrate.parameters import HOST_LINK_RATE, effects, prior_of
 from sizer.calibrate.rules import CATALOGUE_DERIVES_FROM
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Gpu, Recipe, Stack
@@ -40,7 +39,7 @@ from sizer.perf.epochs import epochs_to_target
 from sizer.perf.step_draws import drawn_estimate, drawn_terms
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 
-STORED_VERSION = 6
+STORED_VERSION = 7
 # A page cache that is pinned (or local drives that hold the set) never evicts; nothing is fitted there.
 _PINNED = (1.0, 0.0)
 _NO_CACHE = (0.0, 0.0)
@@ -51,9 +50,7 @@ class Calibration:
     """Fitted values, their covariance and the digest of the observations that they came from."""
 
     digest: str
-    names: tuple[str, ...]
-    values: Floats
-    covariance: Floats
+    fit: Fit
     scatter_log_sd: dict[str, float]  # within a source, by kind of observation
     tau2: float  # variance between sources
     dnn_families: dict[str, str]
@@ -71,38 +68,33 @@ class Calibration:
     # By task: rates predicted by fits that had not seen their source; median and p90 of |ln error|, 90 % coverage.
     unseen_sources: dict[str, dict[str, float]] = field(default_factory=dict)
 
-    @cached_property
-    def index(self) -> dict[str, int]:
-        """Place of every effect by its name."""
-        return {name: i for i, name in enumerate(self.names)}
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the fitted effects."""
+        return self.fit.names
 
     @cached_property
     def hosts(self) -> HostFit:
         """The host's work per sample."""
-        names = tuple(name for name in self.names if name.startswith("host-") and name != HOST_LINK_RATE)
-        columns = [self.index[name] for name in names]
-        return HostFit(names, self.values[columns], self.covariance[np.ix_(columns, columns)], self.host_log_sd)
+        return HostFit(self.fit, self.host_log_sd)
 
     @property
     def overhead(self) -> RunOverhead:
         """What a run takes beyond its epochs."""
-        start, share = (math.exp(self._value(f"run-{name}:all")) for name in ("start-up", "evaluations"))
+        start, share = (math.exp(self.fit.value(f"run-{name}:all")) for name in ("start-up", "evaluations"))
         return RunOverhead(start, share, self.scatter_log_sd["run"])
 
     def epoch_samples_factor(self, dnn_id: str) -> float:
         """Samples of an epoch of the public runs of a DNN over those of the data set. [-]"""
         name = f"epoch-samples:{dnn_id}"
-        return math.exp(self._value(name)) if name in self.index else 1.0
-
-    def _value(self, name: str) -> float:
-        return float(self.values[self.index[name]])
+        return math.exp(self.fit.value(name)) if name in self.fit.index else 1.0
 
     @property
     def host_link(self) -> tuple[float, float]:
         """Rate of one x16 link between host and GPUs, and the spread of its logarithm. [B/s], [-]"""
-        place, prior = self.index.get(HOST_LINK_RATE), prior_of(HOST_LINK_RATE)
-        value, sd = (prior.mean, prior.sd) if place is None else (self.values[place], self.parameter_sd[place])
-        return math.exp(float(value)), math.hypot(float(sd), self.scatter_log_sd["inference"])
+        return math.exp(self.fit.value(HOST_LINK_RATE)), math.hypot(
+            self.fit.sd_of(HOST_LINK_RATE), self.scatter_log_sd["inference"]
+        )
 
     @property
     def start_up_s(self) -> float:
@@ -112,7 +104,7 @@ class Calibration:
     @property
     def start_up(self) -> Estimate:
         """Start-up of a training run with its 90 % interval. [s]"""
-        return Estimate.log_normal(self.start_up_s, self.parameter_sd[self.index["run-start-up:all"]])
+        return Estimate.log_normal(self.start_up_s, self.fit.sd_of("run-start-up:all"))
 
     @cached_property
     def measured(self) -> dict[tuple[str, str, str, str], int]:
@@ -128,13 +120,6 @@ class Calibration:
         combinations = (name.split("/") for name in self.rates_of)
         return frozenset(stack for stack, dnn, *_ in combinations if dnn == dnn_id)
 
-    @cached_property
-    def parameter_sd(self) -> Floats:
-        """Standard deviation of every parameter."""
-        found: Floats = np.sqrt(np.diag(self.covariance))
-        found.setflags(write=False)
-        return found
-
     def calibrates(self, observation_id: str) -> bool:
         """Whether a published number was among those that the calibration is fitted to."""
         return observation_id in self.used | self.host_used | CATALOGUE_DERIVES_FROM
@@ -142,7 +127,7 @@ class Calibration:
     def narrowed_fraction(self) -> dict[str, float]:
         """How much the data narrowed the prior of each effect: 0 not at all, 1 entirely."""
         prior = np.array([prior_of(name).sd for name in self.names])
-        return dict(zip(self.names, (1 - self.parameter_sd / prior).tolist(), strict=True))
+        return dict(zip(self.names, (1 - self.fit.sd / prior).tolist(), strict=True))
 
     def step_terms(
         self,
@@ -222,24 +207,9 @@ class Calibration:
 
     def terms_from(self, found: Sequence[Effect], kind: str = "network") -> StepTerms:
         """Terms that some effects add up to; an effect that was never fitted counts with its prior."""
-        k = len(TERM_NAMES)
-        values, outside = np.zeros(k), np.zeros(k)
-        rows, columns, coefficients = [], [], []
-        for term, name, coefficient in found:
-            if name in self.index:
-                rows.append(term)
-                columns.append(self.index[name])
-                coefficients.append(coefficient)
-            else:
-                prior = prior_of(name)
-                values[term] += coefficient * prior.mean
-                outside[term] += (coefficient * prior.sd) ** 2
-        np.add.at(values, rows, self.values[columns] * coefficients)
-        among = self.covariance[np.ix_(columns, columns)]
-        adds = np.zeros((k, len(columns)))
-        adds[rows, np.arange(len(columns))] = coefficients
+        values, covariance = self.fit.terms(found, len(TERM_NAMES))
         scatter = np.array(self.scatter_log_sd.get(kind, 0.0))
-        return StepTerms(values, adds @ among @ adds.T + np.diag(outside), scatter, effects=tuple(found))
+        return StepTerms(values, covariance, scatter, effects=tuple(found))
 
     def host_work(self, sample_format: SampleFormat, stack: Stack) -> HostWork:
         """Host work per sample of a format with the loader of a stack.
@@ -280,8 +250,8 @@ class Calibration:
         curve = self.epochs_curve(recipe)
         if self.epochs_points.get(recipe.id) != recipe_points(recipe):
             return curve.at(global_batch)
-        places = [self.index[name] for name in epochs_names(recipe)]
-        moved = drawn_terms(np.zeros(len(places)), self.covariance[np.ix_(places, places)])
+        names = epochs_names(recipe)
+        moved = drawn_terms(np.zeros(len(names)), self.fit.covariance(names))
         base, double, growth = np.exp(np.moveaxis(moved, -1, 0))
         # Draws change slowly with the batch: they are made at its powers of two.
         octave = np.log2(np.asarray(global_batch, float))
@@ -297,7 +267,7 @@ class Calibration:
         if recipe.mlperf:
             return mlperf_curve(recipe)
         if self.epochs_points.get(recipe.id) == recipe_points(recipe):
-            return epochs_curve(recipe, [self._value(name) for name in epochs_names(recipe)])
+            return epochs_curve(recipe, [self.fit.value(name) for name in epochs_names(recipe)])
         return curve_alone(recipe)
 
 
@@ -309,7 +279,6 @@ def host_task_of(sample_format: SampleFormat, stack: Stack) -> HostTask:
 def save_calibration(calibration: Calibration, path: Path | str | None = None) -> Path:
     """Write a calibration as JSON, by default where the program looks for it."""
     c = calibration
-    lower = c.covariance[np.tril_indices(len(c.names))].astype("<f4").tobytes()
     content: dict[str, Any] = {
         "version": STORED_VERSION,
         "digest": c.digest,
@@ -328,12 +297,7 @@ def save_calibration(calibration: Calibration, path: Path | str | None = None) -
         "host_used": sorted(c.host_used),
         "excluded": {name: [reason.kind, *reason.values] for name, reason in c.excluded.items()},
         "unseen_sources": c.unseen_sources,
-        # value and standard deviation of each, for readers; the covariance below holds the latter exactly.
-        "parameters": {
-            name: [float(f"{value:.9g}"), float(f"{sd:.3g}")]
-            for name, value, sd in zip(c.names, c.values, c.parameter_sd, strict=True)
-        },
-        "covariance_lower_triangle_float32_base64": base64.b64encode(lower).decode(),
+        "fit": c.fit.stored(),
     }
     return write_stored(content, path)
 
@@ -353,12 +317,9 @@ def load_calibration(path: Path | str | None = None) -> Calibration:
             "run 'sizer calibrate'"
         )
     try:
-        names = tuple(content["parameters"])
         return Calibration(
             digest=content["digest"],
-            names=names,
-            values=np.array([pair[0] for pair in content["parameters"].values()]),
-            covariance=_symmetric(content["covariance_lower_triangle_float32_base64"], len(names)),
+            fit=Fit.of_stored(content["fit"], prior_of),
             scatter_log_sd=content["scatter_log_sd"],
             tau2=content["between_log_sd"] ** 2,
             dnn_families=content["dnn_families"],
@@ -389,12 +350,3 @@ def load_calibration(path: Path | str | None = None) -> Calibration:
 def stored_calibration() -> Calibration:
     """The shipped calibration, read once: it does not change while the program runs."""
     return load_calibration()
-
-
-def _symmetric(text: str, n: int) -> Floats:
-    lower = np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4")
-    if lower.shape != (n * (n + 1) // 2,) or not np.isfinite(lower).all():
-        raise ValueError("covariance does not fit the parameters")
-    matrix = np.zeros((n, n))
-    matrix[np.tril_indices(n)] = lower
-    return matrix + np.tril(matrix, -1).T

@@ -40,11 +40,11 @@ def cross_validate(
 ) -> CrossValidation:
     """Predict every row of every source, series and large cluster without it."""
     by_source: dict[str, tuple[float, float, float]] = {}
-    for source in sorted(set(fit.model.sources.tolist())):
+    for source in sorted(set(fit.sources.tolist())):
         by_source |= without_source(source, fit, calibration, rows, catalog)
     cases = {case.row.id: case for case in usable_cases(rows, catalog)[0]}
     # A rate that is fitted as a share of another one is no rate of its own.
-    named = zip(fit.model.ids, fit.model.kinds.tolist(), strict=True)
+    named = zip(fit.ids, fit.kinds.tolist(), strict=True)
     of_rate = [cases.get(name) if kind in RATE_TASKS else None for name, kind in named]
     groups: dict[tuple[str, ...], list[int]] = {}
     families: dict[tuple[str, ...], list[int]] = {}
@@ -64,12 +64,10 @@ def without_source(
     source: str, fit: JointFit, calibration: Calibration, rows: tuple[Observation, ...], catalog: Catalog
 ) -> dict[str, tuple[float, float, float]]:
     """Predictions of the rows of one source by a fit that has not seen it, by id: value and 90 % interval."""
-    out = fit.model.sources == source
-    values = fit.without(out)
+    out = fit.sources == source
     mine = tuple(row for row in rows if row.source == source)
     # Effects that only speed-ups tell are no part of the joint fit: without their source they are at their prior.
-    names, covariance = fit.model.layout.names, fit.covariance_without(values, out)
-    unseen = replace(calibration, names=names, values=values, covariance=covariance)
+    unseen = replace(calibration, fit=fit.without(out))
     found = {}
     for row, prediction in zip(mine, predict_all(mine, catalog, unseen, rows), strict=True):
         if prediction.estimate is not None:
@@ -86,12 +84,12 @@ def _large(members: list[int], of_rate: list[RateCase | None]) -> list[int]:
 
 
 def _errors(fit: JointFit, groups: Iterable[list[int]]) -> dict[str, float]:
-    found = {}
+    found, ids = {}, fit.ids
     for members in groups:
-        out = np.zeros(len(fit.model.ids), dtype=bool)
+        out = np.zeros(len(ids), dtype=bool)
         out[members] = True
-        errors = fit.errors(fit.without(out), out)
-        found.update({fit.model.ids[i]: float(error) for i, error in zip(sorted(members), errors, strict=True)})
+        errors, _ = fit.errors(fit.without(out), out)
+        found.update({ids[i]: float(error) for i, error in zip(sorted(members), errors, strict=True)})
     return found
 
 

@@ -75,7 +75,8 @@ class Draws:
     @cached_property
     def _fitted(self) -> tuple[dict[str, int], Floats]:
         """Place of each fitted parameter, and (parameters, n) how far the draws move it."""
-        names, covariance = self.calibration.names, self.calibration.covariance
+        names = self.calibration.names
+        covariance = self.calibration.fit.covariance(names)
         try:
             root = np.linalg.cholesky(covariance)
         except np.linalg.LinAlgError:  # parameters without spread, or rounded by storing

@@ -71,7 +71,7 @@ def unmeasured(
     n_servers : int
         Servers of the run. [-]
     """
-    notes, index, dnn_id = [], calibration.index, known_as(dnn)
+    notes, index, dnn_id = [], calibration.fit.index, known_as(dnn)
     if f"stack-precision:{stack.id}/{precision}" not in index:
         notes.append(note(FitNote.STACK_PRECISION, stack.name, precision))
     if not hasattr(dnn, "id"):

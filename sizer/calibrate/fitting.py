@@ -58,22 +58,18 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
             *(epochs_block(recipe) for recipe in recipes),
         ]
     )
-    scaling = fit_scaling(usable_speedups(rows, catalog), fit)
-    names, values = fit.model.layout.names, fit.fit.values
-    all_values, all_covariance = scaling.combined_with(values, fit.fit.covariance)
-    residuals = dict(zip(fit.model.ids, fit.fit.residuals.tolist(), strict=True))
-    position = {access: math.exp(values[names.index(f"cache-position:{access}")]) for access in CACHE_ROWS}
+    speedups, effects = fit_scaling(usable_speedups(rows, catalog), fit.fit)
+    residuals = dict(zip(fit.ids, fit.errors(fit.fit)[0].tolist(), strict=True))
+    position = {access: math.exp(effects.value(f"cache-position:{access}")) for access in CACHE_ROWS}
     unseen = leave_sources_out(fit)
     stated = load_memory_rows(catalog)
     found = Calibration(
         digest=observations_digest(rows),
-        names=(*names, *scaling.names),
-        values=all_values,
-        covariance=all_covariance,
+        fit=effects,
         scatter_log_sd=fit.scatter_log_sd,
         tau2=unseen.tau2,
         dnn_families={dnn.id: dnn.family for dnn in catalog.dnns.values()},
-        used=frozenset([*(case.row.id for case in cases), *(one.row.id for one in all_reduces), *scaling.ids]),
+        used=frozenset([*(case.row.id for case in cases), *(one.row.id for one in all_reduces), *speedups]),
         rates_of=dict(Counter(_combination(case.levels) for case in cases)),
         rates_with_batch=_rates_with_batch(cases, catalog),
         host_used=frozenset(one.row.id for one in host_rows(rows, catalog) if not one.is_bound),

@@ -5,14 +5,10 @@ that was never measured still has a prediction: the pool it belongs to, with the
 """
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, field
 
-import numpy as np
-
-from sizer.base.arrays import Floats
 from sizer.base.units import GIB
 from sizer.calibrate.cases import Levels
+from sizer.calibrate.engine import Effect, Prior, kind_of
 from sizer.perf.step_terms import (
     EFFICIENCY,
     FILL,
@@ -28,15 +24,6 @@ from sizer.perf.step_terms import (
 
 # Parameter of the rate of one x16 link between host and GPUs.
 HOST_LINK_RATE = "host-link:all"
-
-
-@dataclass(frozen=True)
-class Prior:
-    """Normal prior of every parameter of one kind; means are in the unit of the term (logarithm or logit)."""
-
-    mean: float
-    sd: float
-    why: str
 
 
 # Kind of effect (text before the first ':') -> prior. Spreads are weak: about what separates the members of each pool
@@ -151,7 +138,7 @@ PRIORS: dict[str, Prior] = {
 
 def prior_of(name: str) -> Prior:
     """Prior of a parameter by its kind, or by its whole name where one link has its own."""
-    return PRIORS.get(name) or PRIORS[name.split(":")[0]]
+    return PRIORS.get(name) or PRIORS[kind_of(name)]
 
 
 # Releases gained fast while half precision was new and hardly after: the gain follows 1 - exp(-(t - 2017) / 0.5 years).
@@ -161,8 +148,6 @@ _UNKNOWN_YEAR = 2019.0
 
 # Families of image classifiers: every framework trains them with much the same code.
 _CLASSIFIERS = ("alexnet", "inception", "resnet", "vgg")
-
-Effect = tuple[int, str, float]  # term, parameter, coefficient
 
 
 def maturity(year: float | None) -> float:
@@ -261,24 +246,3 @@ def _exchange(levels: Levels) -> list[tuple[int, str]]:
         found += [(INTER, f"inter-link:{e.inter_link}"), (INTER, f"inter-stack:{e.stack}/{p}")]
         found += [(SCALE_OUT, f"scale-out-framework:{e.framework}"), (SCALE_OUT, f"scale-out-stack:{e.stack}/{p}")]
     return found
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The parameters that a set of combinations has, in order, with their priors."""
-
-    names: tuple[str, ...]
-    index: dict[str, int] = field(init=False, repr=False)
-    mean: Floats = field(init=False, repr=False)
-    sd: Floats = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        priors = [prior_of(name) for name in self.names]
-        object.__setattr__(self, "index", {name: i for i, name in enumerate(self.names)})
-        object.__setattr__(self, "mean", np.array([prior.mean for prior in priors]))
-        object.__setattr__(self, "sd", np.array([prior.sd for prior in priors]))
-
-    @classmethod
-    def of(cls, names: Iterable[str]) -> "Layout":
-        """Every parameter that some row uses, each once."""
-        return cls(tuple(sorted(set(names))))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sizer.base.estimate import Estimate, Spread
+from sizer.base.estimate import Z90, Estimate, Spread
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import CaseArrays, RateCase, resolve
 from sizer.calibrate.extrapolation import notes_on
@@ -356,7 +356,7 @@ def _cache_miss(row: Observation, context: _Context) -> Prediction:
     cached = float(row.extra["cache_pct"]) / 100
     # 90 % interval of the position carried through the law, which is monotone.
     low, middle, high = (
-        1 - hit_fraction(cached, min(1.0, max(1e-3, position + shift * 1.645 * sd))) for shift in (1, 0, -1)
+        1 - hit_fraction(cached, min(1.0, max(1e-3, position + shift * Z90 * sd))) for shift in (1, 0, -1)
     )
     return Prediction(Estimate(middle, low, high), CALIBRATED)
 

@@ -10,17 +10,15 @@ from sizer.base.formats.csv_records import csv_records
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.ids import UnknownName, unknown_names, with_ids
-from sizer.calibrate.language.accuracy import stored_accuracy
 from sizer.calibrate.language.basis import accuracy_by_generation
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.peers import runs_of_peers
 from sizer.calibrate.language.rows import NEEDED_COLUMNS, is_language_file, load_language_rows
 from sizer.calibrate.language.validate import validate_language
 from sizer.calibrate.language.whole_runs import whole_run_accuracy
-from sizer.calibrate.modern.figures import accuracy_figures
+from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.modern.rows import HEADER as MODERN_COLUMNS
 from sizer.calibrate.modern.rows import is_modern_file, load_modern
-from sizer.calibrate.modern.stored import stored_modern_calibration
 from sizer.calibrate.modern.validate import validated_rows
 from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import COLUMNS, load_files, load_observations, observations_digest
@@ -61,9 +59,9 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
         raise CalibrationError("observations have changed since the calibration; run 'sizer calibrate'")
     report = validate(rows, catalog, calibration, load_cross_validation(calibration))
     others = (
-        *stored_accuracy(),
+        *language_calibration().figures,
         *whole_run_accuracy(catalog),
-        *accuracy_figures(stored_modern_calibration()),
+        *modern_calibration().figures,
         *emulation_accuracy(),
         *at_limit_accuracy(),
     )
@@ -95,7 +93,7 @@ def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport
     for path in of_language:
         published += validate_language(load_language_rows(path), catalog, language_calibration())
     if of_mlperf:
-        published += validated_rows(load_modern(of_mlperf), stored_modern_calibration())
+        published += validated_rows(load_modern(of_mlperf), modern_calibration())
     for path in of_storage:
         published += validate_emulation(load_emulation(path))
     names = (*unknown_names(rows, catalog), *_not_known(published, catalog))

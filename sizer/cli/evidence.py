@@ -1,5 +1,6 @@
 """``sizer validate`` and ``sizer calibrate``: predictions compared with published measurements, and the fit to them."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -62,15 +63,15 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.base.errors import CalibrationError
     from sizer.calibrate.calibration import load_calibration, save_calibration
     from sizer.calibrate.cross_validation import cross_validate, save_cross_validation
+    from sizer.calibrate.engine import fits_path, save_fits
     from sizer.calibrate.fit.comparison import compare_fits
     from sizer.calibrate.fitting import calibrate_with_fit
-    from sizer.calibrate.language.accuracy import accuracy, save_accuracy
-    from sizer.calibrate.language.calibration import calibrate, fits_of, language_calibration
+    from sizer.calibrate.language.accuracy import accuracy
+    from sizer.calibrate.language.calibration import calibrate, language_calibration
     from sizer.calibrate.language.rows import load_language_rows
-    from sizer.calibrate.language.stored import save_fits
     from sizer.calibrate.language.whole_runs import save_predicted
+    from sizer.calibrate.modern.calibration import calibrate_modern
     from sizer.calibrate.modern.rows import load_modern
-    from sizer.calibrate.modern.stored import calibrate_modern, save_modern
     from sizer.calibrate.observations import load_observations
     from sizer.catalog.loader import load_catalog
     from sizer.sizing.stages.language_rates import rate_of_training
@@ -87,15 +88,14 @@ def calibrate_command(as_json: AsJson = False) -> None:
     path = save_calibration(calibration)
     save_cross_validation(checks)
     language = calibrate(load_language_rows(), catalog)
-    save_fits(fits_of(language))
-    save_accuracy(accuracy(language))
+    save_fits(replace(language, figures=accuracy(language)).stored(), fits_path("language"))
     language_calibration.cache_clear()
     save_predicted(partial(rate_of_training, catalog=catalog))
-    save_modern(calibrate_modern(load_modern()))
+    save_fits(calibrate_modern(load_modern()), fits_path("modern"))
     if as_json:
         from sizer.evidence.export import calibration_document
 
-        print_json(calibration_document(calibration, len(fit.model.ids), moved))
+        print_json(calibration_document(calibration, len(fit.ids), moved))
     else:
         from sizer.evidence.validation_text import calibration_text, comparison_text
 

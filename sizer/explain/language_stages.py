@@ -3,13 +3,10 @@
 import math
 from collections.abc import Iterator
 
-import numpy as np
-
 from sizer.base.estimate import Z90
 from sizer.base.quantities import duration, grouped, significant
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.explain.inputs import StageInput, number
-from sizer.perf.language.step import COEFFICIENTS
 from sizer.present.text.layouts import layout_sentence
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages.language_rates import language_answer
@@ -69,9 +66,7 @@ def step_terms(model: WorkloadOnDesign) -> tuple[tuple[StageInput, ...], str]:
 def fitted_values() -> Iterator[tuple[str, str, str]]:
     """Label, median and 90 % interval of the fitted coefficients of a step."""
     fit = language_calibration().fit
-    sd = np.sqrt(np.asarray(fit.covariance.diagonal()))
     for name, label in _COEFFICIENTS.items():
-        place = COEFFICIENTS.index(name)
-        median, reach = float(fit.values[place]), Z90 * float(sd[place])
+        median, reach = fit.value(name), Z90 * fit.sd_of(name)
         low, middle, high = (significant(math.exp(median + way * reach), 2) for way in (-1, 0, 1))
         yield label, middle, f"{low} to {high}"

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.cases import RateCase, link_level, observed_link_bytes_per_s, resolve
-from sizer.calibrate.fit.solver import fit_with_priors
+from sizer.calibrate.engine import fit_with_priors
 from sizer.calibrate.ids import gpu_of, server_of, stack_of
 from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, load_observations, observations_digest, read_rows

@@ -66,8 +66,8 @@ def test_speed_ups_change_no_rate_of_one_gpu() -> None:
     stacks = {row.stack for row in ROWS if row.id.startswith("rs-scaling32-")}
     assert len(stacks) == 3
     for stack in stacks:
-        assert f"stack:{stack}" not in CALIBRATION.index
-        assert any(name.startswith(f"scale-out-stack:{stack}/") for name in CALIBRATION.index)
+        assert f"stack:{stack}" not in CALIBRATION.fit.index
+        assert any(name.startswith(f"scale-out-stack:{stack}/") for name in CALIBRATION.fit.index)
 
 
 def test_other_rows_are_predicted_unseen_no_worse_than_before() -> None:

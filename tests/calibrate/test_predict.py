@@ -93,10 +93,10 @@ def test_comparison_of_two_fits(catalog, calibration):
     same = compare_fits(calibration, calibration, rows, catalog)
     assert same.n_moved == len(same.effects) == 0
     assert comparison_text(same)
-    values = calibration.values.copy()
+    values = calibration.fit.values.copy()
     place = calibration.names.index("stack:mxnet-ngc19.07-dali")
     values[place] += 0.1
-    moved = compare_fits(calibration, replace(calibration, values=values), rows, catalog)
+    moved = compare_fits(calibration, replace(calibration, fit=replace(calibration.fit, values=values)), rows, catalog)
     assert moved.effects[0][0] == "stack:mxnet-ngc19.07-dali"
     assert moved.n_moved > 0
     both = zip(rows, predict_all(rows, catalog, calibration), strict=True)

@@ -12,11 +12,9 @@ from sizer import SizingRequest, size
 from sizer.base.resources import data_dir
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import stored_calibration
-from sizer.calibrate.language.accuracy import stored_accuracy
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.peers import runs_of_peers
-from sizer.calibrate.modern.figures import accuracy_figures
-from sizer.calibrate.modern.stored import stored_modern_calibration
+from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.validate import ValidationReport, validate
 from sizer.catalog.loader import shipped_catalog
@@ -79,7 +77,7 @@ OTHER_NETWORKS = {
 
 @pytest.fixture(scope="module")
 def figures() -> dict[AccuracyMeasure, AccuracyTarget]:
-    stored = (*stored_accuracy(), *accuracy_figures(stored_modern_calibration()))
+    stored = (*language_calibration().figures, *modern_calibration().figures)
     return {figure.measure: figure for figure in stored}
 
 

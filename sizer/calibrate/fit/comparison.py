@@ -39,10 +39,10 @@ def compare_fits(
             moves.append((row.id, float(old.estimate.value), float(new.estimate.value)))
     moves.sort(key=lambda move: -abs(np.log(move[2] / move[1])))
     moved = [move for move in moves if abs(np.log(move[2] / move[1])) >= _LEAST_LOG_MOVE]
-    was = dict(zip(before.names, before.values.tolist(), strict=True))
+    was = dict(zip(before.names, before.fit.values.tolist(), strict=True))
     effects = [
         (name, was[name], float(value), float((value - was[name]) / sd))
-        for name, value, sd in zip(after.names, after.values, after.parameter_sd, strict=True)
+        for name, value, sd in zip(after.names, after.fit.values, after.fit.sd, strict=True)
         if name in was and abs(value - was[name]) >= _LEAST_SD_MOVE * sd
     ]
     effects.sort(key=lambda effect: -abs(effect[3]))

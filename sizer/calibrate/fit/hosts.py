@@ -9,11 +9,11 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
+from sizer.calibrate.engine import Fit
 from sizer.calibrate.fit.host_effects import DALI, HostTask
 from sizer.calibrate.fit.host_rows import host_rows
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation
-from sizer.calibrate.parameters import prior_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import FORMAT_NAMES, SampleFormat
 from sizer.perf.step_draws import drawn_estimate, drawn_terms
@@ -78,9 +78,7 @@ def _estimate(
 class HostFit:
     """Fitted lines and factors."""
 
-    names: tuple[str, ...]
-    values: Floats
-    covariance: Floats
+    fit: Fit
     stack_log_sd: dict[str, float]  # scatter of the runs of a stack around the line
 
     @cached_property
@@ -95,26 +93,17 @@ class HostFit:
         return self._works[task]
 
     def _work(self, task: HostTask) -> HostWork:
-        index = {name: i for i, name in enumerate(self.names)}
-        weights, mean, own, common = np.zeros((2, len(self.names))), np.zeros(2), np.zeros(2), 0.0
-        parameters = [(task.fixed, (0,)), (task.per_byte, (1,)), *((name, (0, 1)) for name in task.factors)]
-        for name, of in parameters:
-            prior = prior_of(name)
-            if name in index:
-                weights[list(of), index[name]] += 1
-                continue
-            mean[list(of)] += prior.mean
-            if len(of) == 1:
-                own[of[0]] = prior.sd**2
-            else:
-                common += prior.sd**2
-        fixed, per_byte = np.exp(weights @ self.values + mean)
-        return HostWork(
-            float(fixed) if task.has_fixed_part else 0.0,
-            float(per_byte),
-            weights @ self.covariance @ weights.T + np.diag(own),
-            common + self.scatter_log_sd(task) ** 2,
-        )
+        known = [name for name in task.factors if name in self.fit.index]
+        others = [self.fit.prior_of(name) for name in task.factors if name not in self.fit.index]
+        parts = [
+            (0, task.fixed, 1.0),
+            (1, task.per_byte, 1.0),
+            *((part, name, 1.0) for name in known for part in (0, 1)),
+        ]
+        logs, covariance = self.fit.terms(parts, 2)
+        fixed, per_byte = np.exp(logs + sum(prior.mean for prior in others))
+        common = sum(prior.sd**2 for prior in others) + self.scatter_log_sd(task) ** 2
+        return HostWork(float(fixed) if task.has_fixed_part else 0.0, float(per_byte), covariance, common)
 
     def note(self, task: HostTask) -> CalibrationNote | None:
         """What was not measured of a line or loader; None where its work was."""
@@ -128,7 +117,9 @@ class HostFit:
         if task.loader == "none":
             return note(FitNote.LOADER_ASSUMED)
         names = [name for name in task.factors if name.startswith("host-loader:")]
-        return None if all(name in self.names for name in names) else note(FitNote.LOADER_NOT_MEASURED, task.framework)
+        return (
+            None if all(name in self.fit.index for name in names) else note(FitNote.LOADER_NOT_MEASURED, task.framework)
+        )
 
     def scatter_log_sd(self, task: HostTask) -> float:
         """Scatter of the runs of a stack around the line, as standard deviation of the logarithm. [-]"""

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from sizer.base.arrays import Floats
 from sizer.calibrate.cases import is_known_link, link_level, observed_link_bytes_per_s
-from sizer.calibrate.fit.joint import DesignMatrix, FitBlock
+from sizer.calibrate.engine import Effect
+from sizer.calibrate.fit.joint import FitBlock
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import INTRA_LINKS, Observation
-from sizer.calibrate.parameters import Effect
 from sizer.calibrate.rules import exclusion_of
 from sizer.catalog.links import LinkType
 from sizer.perf.exchange import (
@@ -127,18 +126,19 @@ def usable_all_reduces(
 
 def network_block(measured: tuple[AllReduce, ...]) -> FitBlock:
     """Logarithm of every printed bandwidth or time."""
-    design = DesignMatrix([one.effects() for one in measured], len(TERM_NAMES))
 
-    def predict(parameters: Floats) -> tuple[Floats, csr_array]:
-        found = [one.log_prediction(row) for one, row in zip(measured, design.terms(parameters), strict=True)]
+    def law(terms: Floats) -> tuple[Floats, Floats]:
+        found = [one.log_prediction(row) for one, row in zip(measured, terms, strict=True)]
         values, slopes = zip(*found, strict=True)
-        return np.array(values), design.jacobian(np.array(slopes))
+        return np.array(values), np.array(slopes)
 
     return FitBlock(
-        "network",
-        tuple(one.row.id for one in measured),
-        tuple(one.row.source for one in measured),
-        design.layout.names,
-        np.log([one.row.value for one in measured]),
-        predict,
+        effects=[one.effects() for one in measured],
+        law=law,
+        measured=np.log([one.row.value for one in measured]),
+        n_terms=len(TERM_NAMES),
+        sigma=np.nan,
+        kind="network",
+        ids=tuple(one.row.id for one in measured),
+        sources=tuple(one.row.source for one in measured),
     )

@@ -1,13 +1,14 @@
 """Observations of training and inference rates as blocks of the joint fit; speed-ups as pairs of runs."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from sizer.base.arrays import Floats
 from sizer.calibrate.cases import CaseArrays, RateCase, resolve
-from sizer.calibrate.fit.joint import DesignMatrix, FitBlock
+from sizer.calibrate.engine import Effect, Law
+from sizer.calibrate.fit.joint import FitBlock
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import active_effects
@@ -50,36 +51,56 @@ def rate_blocks(cases: tuple[RateCase, ...]) -> tuple[FitBlock, ...]:
 
 
 def _block(task: str, cases: tuple[RateCase, ...]) -> FitBlock:
-    """Logarithm of the rate of every case, with its derivatives by the parameters.
+    """Logarithm of the rate of every case, with its derivatives by the terms.
 
     A rate that a source states only as a share of another one is fitted as that share: it tells how a run scales, and
     must not pull at the rate that is printed.
     """
-    n, k = len(cases), len(TERM_NAMES)
-    design = DesignMatrix([active_effects(case.levels, case.row.gpus or 1) for case in cases], k)
-    arrays = CaseArrays.of(list(cases))
-    place = {case.row.id: i for i, case in enumerate(cases)}
-    entries = [(i, i, 1.0) for i in range(n)]
-    entries += [(i, place[stated_of(case.row)], -1.0) for i, case in enumerate(cases) if stated_of(case.row) in place]
-    row, column, weight = zip(*entries, strict=True)
-    relative = csr_array((weight, (row, column)), shape=(n, n))
-
-    def predict(parameters: Floats) -> tuple[Floats, csr_array]:
-        found = arrays.run.slopes(design.terms(parameters))
-        slopes = np.zeros((n, k))
-        for term, slope in found.by_term.items():
-            slopes[:, term] = slope
-        return relative @ np.log(found.samples_per_s), csr_array(relative @ design.jacobian(slopes))
-
+    by_id = {case.row.id: case for case in cases}
+    over = [by_id.get(stated_of(case.row) or "") for case in cases]
+    logs = [
+        np.log(case.row.value) - (0.0 if base is None else np.log(base.row.value))
+        for case, base in zip(cases, over, strict=True)
+    ]
     return FitBlock(
-        task,
-        tuple(case.row.id for case in cases),
-        tuple(case.row.source for case in cases),
-        design.layout.names,
-        np.asarray(relative @ np.log([case.row.value for case in cases])),
-        predict,
+        effects=[pair_effects(case, base) for case, base in zip(cases, over, strict=True)],
+        law=pair_law(cases, over),
+        measured=np.array(logs),
+        n_terms=2 * len(TERM_NAMES),
+        sigma=np.nan,
+        kind=task,
+        ids=tuple(case.row.id for case in cases),
+        sources=tuple(case.row.source for case in cases),
         is_drawn=True,
     )
+
+
+def pair_effects(case: RateCase, over: RateCase | None) -> list[Effect]:
+    """Effects on the terms of a run, and on those of the one that it is over, which stand behind them."""
+    found = list(active_effects(case.levels, case.row.gpus or 1))
+    behind = () if over is None else active_effects(over.levels, over.row.gpus or 1)
+    return [*found, *((len(TERM_NAMES) + term, name, coefficient) for term, name, coefficient in behind)]
+
+
+def pair_law(cases: Sequence[RateCase], over: Sequence[RateCase | None]) -> Law:
+    """Logarithms of rates, of some over those of other runs."""
+    k, runs = len(TERM_NAMES), CaseArrays.of(list(cases)).run
+    bases = {place: base for place, base in enumerate(over) if base is not None}
+    places, below = list(bases), CaseArrays.of(list(bases.values())).run if bases else None
+
+    def law(terms: Floats) -> tuple[Floats, Floats]:
+        found, slopes = runs.slopes(terms[:, :k]), np.zeros((len(cases), 2 * k))
+        logs = np.log(found.samples_per_s)
+        for term, slope in found.by_term.items():
+            slopes[:, term] = slope
+        if below is not None:
+            base = below.slopes(terms[places, k:])
+            logs[places] -= np.log(base.samples_per_s)
+            for term, slope in base.by_term.items():
+                slopes[places, k + term] = -slope
+        return logs, slopes
+
+    return law
 
 
 def speedup_cases(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[RateCase, RateCase] | CalibrationNote:

@@ -138,8 +138,8 @@ def curve_alone(recipe: Recipe) -> EpochsCurve:
     from sizer.calibrate.fit.blocks import epochs_block
     from sizer.calibrate.fit.joint import fit_joint
 
-    fit = fit_joint([epochs_block(recipe)])
-    return epochs_curve(recipe, [fit.fit.values[fit.model.layout.index[name]] for name in epochs_names(recipe)])
+    fit = fit_joint([epochs_block(recipe)]).fit
+    return epochs_curve(recipe, [fit.value(name) for name in epochs_names(recipe)])
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,12 @@
 """How releases scale of which only speed-ups are published: a fit of their own, after the joint one."""
 
-from dataclasses import dataclass
-
 import numpy as np
-from scipy.linalg import block_diag
-from scipy.sparse import csr_array
 
-from sizer.base.arrays import Floats
-from sizer.calibrate.cases import CaseArrays, RateCase
-from sizer.calibrate.fit.joint import MIN_SCATTER_LOG_SD, DesignMatrix, JointFit
-from sizer.calibrate.fit.solver import PriorFit, fit_with_priors
-from sizer.calibrate.parameters import Effect, Layout, active_effects, prior_of
+from sizer.calibrate.cases import RateCase
+from sizer.calibrate.engine import Fit, FittedRows, Problem
+from sizer.calibrate.fit.joint import MIN_SCATTER_LOG_SD
+from sizer.calibrate.fit.rates import pair_effects, pair_law
+from sizer.calibrate.parameters import active_effects, prior_of
 from sizer.perf.step_terms import INTER, INTRA, OVERLAP, SCALE_OUT, STRAGGLER, TERM_NAMES
 
 _EXCHANGE = (INTRA, INTER, OVERLAP, STRAGGLER, SCALE_OUT)
@@ -18,61 +14,48 @@ _EXCHANGE = (INTRA, INTER, OVERLAP, STRAGGLER, SCALE_OUT)
 _SCATTER_LOG_SD = float(np.sqrt(2)) * MIN_SCATTER_LOG_SD
 
 
-@dataclass(frozen=True)
-class ScalingFit:
-    """Effects on the exchange and the waiting of releases that no published rate tells anything about."""
-
-    ids: frozenset[str]  # of the speed-ups that it is fitted to
-    names: tuple[str, ...]
-    values: Floats
-    covariance: Floats
-
-    def combined_with(self, values: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-        """Values and covariance of the joint fit with these effects after them."""
-        return np.concatenate([values, self.values]), np.asarray(block_diag(covariance, self.covariance))
-
-
-def fit_scaling(pairs: tuple[tuple[RateCase, RateCase], ...], joint: JointFit) -> ScalingFit:
+def fit_scaling(pairs: tuple[tuple[RateCase, RateCase], ...], joint: Fit) -> tuple[frozenset[str], Fit]:
     """Fit speed-ups by the effects that the joint fit does not have; those that it has keep their values.
 
     Parameters
     ----------
     pairs : tuple of (RateCase, RateCase)
         The run of every speed-up, and the run that it is over.
-    joint : JointFit
-        Fit to the rates.
+    joint : Fit
+        To the rates.
+
+    Returns
+    -------
+    ids : frozenset of str
+        Speed-ups that it is fitted to.
+    fit : Fit
+        The joint fit with the effects that they tell.
 
     Notes
     -----
     In one fit with the rates, the few speed-ups of one laboratory would move what all releases share. Effects on the
     rate of one GPU nearly cancel in a quotient: where the joint fit does not have them they stay at their prior.
     """
-    known = dict(zip(joint.model.layout.names, joint.fit.values.tolist(), strict=True))
-    new = [[effect for effect in _exchange(case) if effect[1] not in known] for case, _ in pairs]
-    used = [(pair, effects) for pair, effects in zip(pairs, new, strict=True) if effects]
+    new = [[name for name in _exchange(case) if name not in joint.index] for case, _ in pairs]
+    used = [pair for pair, names in zip(pairs, new, strict=True) if names]
     if not used:
-        return ScalingFit(frozenset(), (), np.zeros(0), np.zeros((0, 0)))
-    n, k = len(used), len(TERM_NAMES)
-    design = DesignMatrix([effects for _, effects in used], k)
-    given = np.zeros((n, k))
-    for row, ((case, _), _) in enumerate(used):
-        for term, name, coefficient in active_effects(case.levels, case.row.gpus or 1):
-            is_open = name in design.layout.index
-            given[row, term] += 0.0 if is_open else coefficient * known.get(name, prior_of(name).mean)
-    many, one = (CaseArrays.of([pair[side] for pair, _ in used]) for side in (0, 1))
-
-    def predict(parameters: Floats) -> tuple[Floats, csr_array]:
-        values = given + design.terms(parameters)
-        rate, over, slopes = many.run.slopes(values), one.run.slopes(values), np.zeros((n, k))
-        for term, slope in rate.by_term.items():
-            slopes[:, term] = slope - over.by_term[term]
-        return np.log(rate.samples_per_s / over.samples_per_s), design.jacobian(slopes)
-
-    layout: Layout = design.layout
-    measured = np.log([case.row.value for (case, _), _ in used])
-    best: PriorFit = fit_with_priors(predict, measured, _SCATTER_LOG_SD, layout.mean, layout.sd, layout.mean)
-    return ScalingFit(frozenset(case.row.id for (case, _), _ in used), layout.names, best.values, best.covariance)
+        return frozenset(), joint
+    is_open = {name for names in new for name in names}
+    effects = [pair_effects(case, one) for case, one in used]
+    given = np.zeros((len(used), 2 * len(TERM_NAMES)))
+    for row, found in enumerate(effects):
+        for term, name, coefficient in found:
+            given[row, term] += 0.0 if name in is_open else coefficient * joint.value(name)
+    rates = pair_law([case for case, _ in used], [one for _, one in used])
+    block = FittedRows(
+        effects=[[effect for effect in found if effect[1] in is_open] for found in effects],
+        law=lambda terms: rates(given + terms),
+        measured=np.log([case.row.value for case, _ in used]),
+        n_terms=2 * len(TERM_NAMES),
+        sigma=_SCATTER_LOG_SD,
+    )
+    return frozenset(case.row.id for case, _ in used), joint.with_effects_of(Problem([block], prior_of).fit())
 
 
-def _exchange(case: RateCase) -> list[Effect]:
-    return [one for one in active_effects(case.levels, case.row.gpus or 1) if one[0] in _EXCHANGE]
+def _exchange(case: RateCase) -> list[str]:
+    return [name for term, name, _ in active_effects(case.levels, case.row.gpus or 1) if term in _EXCHANGE]

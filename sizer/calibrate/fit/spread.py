@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.arrays import Floats
-from sizer.base.estimate import Z90
+from sizer.calibrate.engine import ErrorStatistics
 from sizer.calibrate.fit.joint import MAD_TO_SD, JointFit
 from sizer.calibrate.fit.rates import RATE_TASKS
 
@@ -40,22 +40,22 @@ class Unseen:
         for task in RATE_TASKS:
             mine = self.kinds == task
             if mine.any():
-                errors = np.abs(self.errors[mine])
+                one = ErrorStatistics.of(self.errors[mine], sd[mine])
                 found[task] = {
-                    "rows": int(mine.sum()),
-                    "median_error": float(np.median(errors)),
-                    "p90_error": float(np.quantile(errors, 0.9)),
-                    "coverage": float((errors <= Z90 * sd[mine]).mean()),
+                    "rows": one.rows,
+                    "median_error": one.median,
+                    "p90_error": one.p90,
+                    "coverage": one.coverage,
                 }
         return found
 
 
 def leave_sources_out(fit: JointFit) -> Unseen:
     """Every rate, predicted by a fit without its source."""
-    model = fit.model
-    is_rate = np.isin(model.kinds, RATE_TASKS)
-    errors, variances = np.zeros(len(model.kinds)), np.zeros(len(model.kinds))
-    for source in np.unique(model.sources[is_rate]):
-        out = model.sources == source
-        errors[out], variances[out] = fit.errors_without(out)
-    return Unseen(model.kinds[is_rate], errors[is_rate], variances[is_rate], fit.sigma[is_rate])
+    kinds, sources = fit.kinds, fit.sources
+    is_rate = np.isin(kinds, RATE_TASKS)
+    errors, variances = np.zeros(len(kinds)), np.zeros(len(kinds))
+    for source in np.unique(sources[is_rate]):
+        out = sources == source
+        errors[out], variances[out] = fit.errors(fit.without(out), out)
+    return Unseen(kinds[is_rate], errors[is_rate], variances[is_rate], fit.problem.sigma[is_rate])

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sizer.base.estimate import Z90
-from sizer.calibrate.language.calibration import LanguageCalibration, scatter
+from sizer.calibrate.engine import ErrorStatistics
+from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase
 from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.language.stacks import stack_named
@@ -50,7 +50,7 @@ def is_same_model(one: LanguageCase, case: LanguageCase) -> bool:
 
 def basis_of(case: LanguageCase, calibration: LanguageCalibration) -> RunBasis:
     """The fitted runs that a prediction for a case rests on."""
-    cases, mine = calibration.fit.model.cases, case.levels
+    cases, mine = calibration.cases, case.levels
 
     def column(values: Sequence[bool]) -> np.ndarray:
         return np.array(values, dtype=bool)
@@ -67,31 +67,26 @@ def basis_of(case: LanguageCase, calibration: LanguageCalibration) -> RunBasis:
 
 def accuracy_by_generation(calibration: LanguageCalibration, catalog: Catalog) -> tuple[GroupAccuracy, ...]:
     """Accuracy in sample of each generation of GPUs with each stack, the newest generation first."""
-    fit = calibration.fit
-    cases = fit.model.cases
-    errors = np.asarray(fit.residuals)  # ln(measured step / predicted), which is ln(predicted rate / published)
-    derivative = fit.model(fit.values)[1]
-    variance = np.asarray((derivative @ fit.covariance * derivative.toarray()).sum(axis=1))
-    inside = np.abs(errors) <= Z90 * np.sqrt(variance + scatter(cases) ** 2)
+    cases, (errors, log_sd) = calibration.cases, calibration.steps.errors()
     groups: dict[tuple[str, str], list[int]] = {}
     for i, case in enumerate(cases):
         groups.setdefault((catalog.gpus[case.gpu_id].generation or "", case.levels.stack), []).append(i)
     order = {name: place for place, name in enumerate(catalog.generations)}
 
     def group(key: tuple[str, str], members: list[int]) -> GroupAccuracy:
-        found = errors[members]
+        one = ErrorStatistics.of(-errors[members], log_sd[members])
         return GroupAccuracy(
             generation=key[0],
             generation_name=catalog.generations[key[0]].name if key[0] else "other",
             stack=key[1],
             stack_name=_stack_name(cases[members[0]], catalog),
-            runs=len(members),
+            runs=one.rows,
             models=len({cases[i].row.model for i in members}),
             most_gpus=int(max(cases[i].row.gpus for i in members)),
-            median=float(np.median(np.abs(found))),
-            p90=float(np.quantile(np.abs(found), 0.9)),
-            bias=float(np.median(found)),
-            coverage=float(np.mean(inside[members])),
+            median=one.median,
+            p90=one.p90,
+            bias=one.bias,
+            coverage=one.coverage,
         )
 
     named = sorted(groups.items(), key=lambda item: (order.get(item[0][0], -1), -len(item[1])))

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sizer.base.estimate import Z90
-from sizer.calibrate.language.calibration import LanguageCalibration, scatter
+from sizer.calibrate.engine import ErrorStatistics
+from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, cases_of
 from sizer.calibrate.language.rows import load_language_rows, shipped_path
 from sizer.catalog.model import Catalog
@@ -38,15 +38,13 @@ def runs_of_peers(calibration: LanguageCalibration, catalog: Catalog) -> tuple[P
     for source, theirs in _THEIR_ERRORS.items():
         out = np.array([case.row.source == source for case in calibration.cases])
         if out.any():
-            errors, variance = calibration.fit.without(out)
-            mine = [case for case in calibration.cases if case.row.source == source]
-            log_sd = np.sqrt(variance + scatter(mine) ** 2)
+            errors, log_sd = calibration.steps.refitted(out).errors(out)
         else:
             mine = [case for case in others if case.row.source == source]
             step = calibration.step_seconds(mine)
             errors = np.log(step.value) - np.array([case.log_step_s for case in mine], dtype=float)
             log_sd = step.log_sd
         mean = float(np.mean(np.abs(np.expm1(errors))))
-        inside = float(np.mean(np.abs(errors) <= Z90 * log_sd))
-        found.append(PeerRuns(source, len(mine), mean, inside, theirs))
+        accuracy = ErrorStatistics.of(errors, log_sd)
+        found.append(PeerRuns(source, accuracy.rows, mean, accuracy.coverage, theirs))
     return tuple(found)

@@ -8,7 +8,7 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
 from sizer.calibrate.language.calibration import LanguageCalibration
-from sizer.calibrate.language.fit import EFFECT_SD, StepInputs, factor_slopes
+from sizer.calibrate.language.fit import StepInputs, step_law
 from sizer.calibrate.language.stacks import TUNED, group_of_stack
 from sizer.perf.language.step import COEFFICIENTS
 
@@ -45,48 +45,37 @@ def stack_worths(
         The one layout that is compared: tuned software starts kernels faster, which counts more where they are short.
         Absent: only the effects of the stacks are compared.
     """
-    fit = calibration.fit
-    index = fit.model.layout.index
     runs = dict.fromkeys(stacks, 0)
-    for case in fit.model.cases:
+    for case in calibration.cases:
         for name, stack in stacks.items():
             runs[name] += case.levels.stack == stack
-    mine = _effects(stacks[chosen], is_lora)
-    steps = {} if inputs is None else {is_tuned: _step(inputs, fit.values, is_tuned) for is_tuned in (False, True)}
+    fit, mine = calibration.fit, _effects(stacks[chosen], is_lora)
+    steps = {} if inputs is None else {is_tuned: _step(inputs, calibration, is_tuned) for is_tuned in (False, True)}
 
     def worth(name: str) -> StackWorth:
         theirs = _effects(stacks[name], is_lora)
-        contrast = np.zeros(len(fit.values))
-        unknown = 0.0
-        for effects, sign in ((theirs, 1.0), (mine, -1.0)):
-            for effect in effects:
-                if effect in index:
-                    contrast[index[effect]] += sign
-                elif (effect in theirs) != (effect in mine):
-                    unknown += EFFECT_SD[effect.split(":", 1)[0]] ** 2
-        slower = float(contrast @ fit.values)
-        tuned, plain = (stacks[name].startswith(TUNED) for name in (name, chosen))
+        # What both stacks share cancels, known or not.
+        contrast = [(0, name, float((name in theirs) - (name in mine))) for name in dict.fromkeys((*theirs, *mine))]
+        slower, (tuned, plain) = 0.0, (stacks[stack].startswith(TUNED) for stack in (name, chosen))
         if inputs is not None and tuned != plain:
             (theirs_log_s, theirs_slopes), (mine_log_s, mine_slopes) = steps[tuned], steps[plain]
-            slower += theirs_log_s - mine_log_s
-            contrast[: len(COEFFICIENTS)] += theirs_slopes - mine_slopes
-        return StackWorth(
-            name,
-            Estimate.log_normal(np.exp(-slower), np.sqrt(contrast @ fit.covariance @ contrast + unknown)),
-            runs[name],
-        )
+            slower = theirs_log_s - mine_log_s
+            # The steps have the factors already, the interval also has their spread.
+            moved = zip(COEFFICIENTS, (theirs_slopes - mine_slopes).tolist(), strict=True)
+            contrast += [(1, factor, slope) for factor, slope in moved]
+        values, covariance = fit.terms([one for one in contrast if one[2]], 2)
+        return StackWorth(name, Estimate.log_normal(np.exp(-slower - values[0]), np.sqrt(covariance.sum())), runs[name])
 
     found = [worth(name) for name in stacks if name != chosen]
     return tuple(sorted(found, key=lambda one: -float(one.rate_ratio.value)))
 
 
-def _step(inputs: StepInputs, values: Floats, is_tuned: bool) -> tuple[float, Floats]:
+def _step(inputs: StepInputs, calibration: LanguageCalibration, is_tuned: bool) -> tuple[float, Floats]:
     """Logarithm of the seconds of a step with software that is tuned or not, and its slopes by the factors."""
     shapes, layouts, machines = inputs
-    log_s, slopes = factor_slopes(
-        (shapes, replace(layouts, is_tuned=np.array([is_tuned])), machines), values[: len(COEFFICIENTS)]
-    )
-    return float(log_s[0]), slopes[0]
+    law = step_law((shapes, replace(layouts, is_tuned=np.array([is_tuned])), machines))
+    log_s, slopes = law(np.append(calibration.factors, 0.0)[None, :])
+    return float(log_s[0]), slopes[0, :-1]
 
 
 def _effects(stack: str, is_lora: bool) -> Sequence[str]:

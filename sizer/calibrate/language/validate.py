@@ -36,10 +36,10 @@ def validate_language(
     cases = cases_of(rows, catalog, calibration.rows)
     known = [case for case in cases if isinstance(case, LanguageCase)]
     rates = calibration.tokens_per_s_per_gpu(known)
-    peaks = calibration.memory.bytes_of(known)
+    peaks = calibration.memory.estimate(known)
     place = {id(case): i for i, case in enumerate(known)}
-    of_rates = {case.row.row_id: case for case in calibration.fit.model.cases}
-    of_memory = {case.row.row_id: case for case in calibration.memory.model.cases}
+    of_rates = {case.row.row_id: case for case in calibration.cases}
+    of_memory = {case.row.row_id: case for case in calibration.memory.cases}
     found: list[ValidatedRow] = []
     for row, case in zip(rows, cases, strict=True):
         if isinstance(case, CalibrationNote):
@@ -122,7 +122,7 @@ def _row(
 
 def extrapolations(case: LanguageCase, calibration: LanguageCalibration) -> tuple[CalibrationNote, ...]:
     """Where a case lies beyond the fitted runs, and what was guessed of it."""
-    known = calibration.fit.model.layout.index
+    known = calibration.fit.index
     levels, row = case.levels, case.row
     checks = (
         ("stack", levels.stack, note(FitNote.STACK_NOT_MEASURED, row.software)),

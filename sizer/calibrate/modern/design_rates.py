@@ -6,7 +6,6 @@ and interpolated between them.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,16 +13,31 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats
+from sizer.calibrate.engine import Fit, StoredFits, kind_of, sum_of_parts
 from sizer.calibrate.modern.accelerators import Accelerator, accelerator_of
-from sizer.calibrate.modern.fit import Fit
+from sizer.calibrate.modern.calibration import RATE, TIME, modern_calibration
 from sizer.calibrate.modern.published import n_runs, newest_round, published_batches
 from sizer.calibrate.modern.rows import ModernRow
-from sizer.calibrate.modern.stored import ModernCalibration, stored_modern_calibration
-from sizer.calibrate.modern.terms import PRIORS, Effect, Terms, exposed_terms, rate_terms, time_terms
+from sizer.calibrate.modern.terms import (
+    COMPUTE,
+    EXCHANGE,
+    FEW,
+    LATENCY,
+    LAUNCH,
+    MANY,
+    PRIORS,
+    TRAFFIC,
+    WHOLE,
+    Training,
+    exposed_part,
+    step_parts,
+    training_parts,
+)
 from sizer.calibrate.modern.without_runs import levels_of
 
-# Effects of one size and batch; the size alone is interpolated.
-_OF_SIZE = ("size", "size-batch")
+# Effects of the size of a system; they have terms of their own, that of one size is interpolated between sizes.
+_OF_SIZE = ("size", "size-batch", "scale")
+_SCALE, _FIRST_SIZE = WHOLE + 1, WHOLE + 2
 # A generation with fewer runs is not known by them: the one on MI300X is of a framework that nobody else submitted.
 FEW_RUNS = 3
 _REFERENCE = "h100-sxm5-80gb"
@@ -65,95 +79,75 @@ class StepParts:
 class SystemRates:
     """Fitted effects of one system, gathered once."""
 
-    def __init__(self, system: MeasuredSystem, calibration: ModernCalibration) -> None:
+    def __init__(self, system: MeasuredSystem, fits: StoredFits) -> None:
         self.system = system
         self.gpu = accelerator_of(system.accelerator)
-        fit = calibration.rate
-        self.is_measured = n_runs(self.gpu.generation) >= FEW_RUNS
-        self._net = levels_of(system.benchmark)
+        self._fit, self._net = fits.fits[RATE], levels_of(system.benchmark)
         newest = newest_round(self._net)
-        several = rate_terms(_row(system, _MANY_SERVERS, newest))
-        one = rate_terms(_row(system, 1, newest))
-        # Exchange between servers stands in the terms of several servers alone.
-        self._names = _names([one, several])
-        sizes = _published_sizes(fit, system)
-        self._sizes = np.array(sorted(sizes), dtype=float)
-        names = [*self._names, *(f"size {system.benchmark} {system.accelerator} {n}" for n in sorted(sizes))]
-        own = (self.gpu.generation, system.accelerator)
-        unknown = [] if self.is_measured else [name for name in names if set(own) & set(name.split(" "))]
-        self._values, self._covariance = effects_of(fit, names, unknown)
-        if not self.is_measured:
-            self._values[names.index(f"generation {self.gpu.generation}")] = _level_by_products(fit, self.gpu)
-        self._place = {name: place for place, name in enumerate(names)}
-        self._fit = fit
-        self._one, self._several = one, several
-        self._whole = [pair for pair in several.whole if pair[0].split(" ", 1)[0] not in (*_OF_SIZE, "scale")]
-        self._size_sd = PRIORS["size"][1], PRIORS["size-batch"][1]
+        self._one = np.array(step_parts(_row(system, 1, newest)).constants)
+        # Exchange between servers stands in the parts of several servers alone; latency grows with the size.
+        several = step_parts(_row(system, _MANY_SERVERS, newest)).effects
+        effects = [effect for effect in several if kind_of(effect[1]) not in _OF_SIZE]
+        effects.append((_SCALE, f"scale {self._net}", 1.0))
+        start = f"size {system.benchmark} {system.accelerator} "
+        sizes = sorted(int(name.removeprefix(start)) for name in self._fit.names if name.startswith(start))
+        effects += [(_FIRST_SIZE + place, f"{start}{n}", 1.0) for place, n in enumerate(sizes)]
+        self._sizes = np.array(sizes, dtype=float)
+        # A generation with few runs is not known by them: what they say of it, and of the accelerator, does not count.
+        own, is_known = {self.gpu.generation, system.accelerator}, n_runs(self.gpu.generation) >= FEW_RUNS
+        unknown = [] if is_known else [name for _, name, _ in effects if own & set(name.split(" "))]
+        self._values, self._covariance = self._fit.terms(effects, _FIRST_SIZE + len(sizes), unknown)
+        if not is_known:
+            self._values[COMPUTE] += _level_by_products(self._fit, self.gpu)
 
     def rate(self, n_servers: ArrayLike, batch_per_gpu: ArrayLike) -> LogRate:
         """Logarithm of the rate of all GPUs together, of arrays that broadcast. [samples/s]"""
         servers, batch = np.broadcast_arrays(np.asarray(n_servers, float), np.asarray(batch_per_gpu, float))
         shape, servers, batch = servers.shape, servers.reshape(-1), batch.reshape(-1)
         n = servers * self.system.gpus_per_server
-        logs, moves = [], []
-        for constant, effects in self._components(servers, n, batch):
-            logs.append(constant + self._sum(effects))
-            moves.append(self._vector(effects))
-        stacked = np.stack(logs)
-        top = stacked.max(axis=0)
-        share = np.exp(stacked - top)
-        total = share.sum(axis=0)
-        derivative = (share / total).T @ np.stack(moves) + self._vector(self._whole)
-        derivative[:, self._place[f"scale {self._net}"]] += np.log2(n)
-        left = self._add_sizes(derivative, n)
-        whole = derivative - (share / total).T @ np.stack(moves)
-        log_step = top + np.log(total) + whole @ self._values
-        variance = np.einsum("ij,jk,ik->i", derivative, self._covariance, derivative) + left
+        log_parts, slopes = sum_of_parts(self._constants(servers, n, batch))(self._values[None, : WHOLE + 1])
+        weights, left = self._size_weights(n)
+        beyond = np.concatenate([np.log2(n)[:, None], weights], axis=1)
+        slopes = np.concatenate([slopes, beyond], axis=1)
+        log_step = log_parts + beyond @ self._values[_SCALE:]
+        variance = np.einsum("ij,jk,ik->i", slopes, self._covariance, slopes) + left
         sd = self._fit.interval_sd(variance)
         return LogRate((np.log(n * batch) - log_step).reshape(shape), np.asarray(sd).reshape(shape))
 
     def parts(self) -> StepParts:
         """Parts of a step at the fitted effects."""
-        whole = self._sum(self._whole)
-        components = dict(zip(("compute", "traffic", "launch"), self._one.components, strict=False))
-        compute, traffic, launch = (
-            components[name][0] + self._sum(components[name][1]) for name in ("compute", "traffic", "launch")
-        )
-        log_bytes, exposed = exposed_terms("exchange", self.system.benchmark)
-        exchange = log_bytes + self._sum(exposed)
-        inside = sum(math.exp(constant + self._sum(effects)) for constant, effects in self._one.components[3:])
+        compute, traffic, launch, _, _, inside = np.exp(self._one + self._values[:WHOLE] + self._values[WHOLE]).tolist()
+        exchange = exposed_part("exchange", self.system.benchmark)[0] + self._values[EXCHANGE] + self._values[WHOLE]
         g = self.system.gpus_per_server
         return StepParts(
-            sample_s=(math.exp(compute) + math.exp(traffic)) * math.exp(whole) * self.system.work_factor,
-            launch_s=math.exp(launch + whole),
-            exchange_bytes=math.exp(exchange + whole),
-            inside_s=inside * math.exp(whole) * g / (2 * (g - 1)) if g > 1 else 0.0,
+            sample_s=(compute + traffic) * self.system.work_factor,
+            launch_s=launch,
+            exchange_bytes=math.exp(exchange),
+            inside_s=inside * g / (2 * (g - 1)) if g > 1 else 0.0,
         )
 
-    def _components(self, servers: Floats, n: Floats, batch: Floats) -> list[tuple[Floats, Sequence[Effect]]]:
-        """Constants over the rows and effects of every part of a step, as :func:`rate_terms` has them."""
-        compute, traffic, launch, *others = self._one.components
+    def _constants(self, servers: Floats, n: Floats, batch: Floats) -> Floats:
+        """Logarithms of what is known of the parts of a step, shape (rows, parts), as of :func:`step_parts`."""
+        found = np.repeat(self._one[None, :], len(n), axis=0)
         # The constants are those of one sample on each GPU.
-        work = np.log(batch * self.system.work_factor)
-        found = [
-            (compute[0] + work, compute[1]),
-            (traffic[0] + work, traffic[1]),
-            (np.zeros(n.shape), launch[1]),
-        ]
-        found += [(np.full(n.shape, constant), effects) for constant, effects in others]
-        (log_bytes, exposed), domain = exposed_terms("exchange", self.system.benchmark), self.gpu.nvlink_domain
+        found[:, [COMPUTE, TRAFFIC]] += np.log(batch * self.system.work_factor)[:, None]
+        found[:, LAUNCH] = 0.0
+        domain = self.gpu.nvlink_domain
         groups = servers if domain is None else np.ceil(n / domain)
         is_joined = groups > 1
+        log_bytes, _ = exposed_part("exchange", self.system.benchmark)
         with np.errstate(divide="ignore"):
-            leaving = np.log(np.where(is_joined, 2 * (1 - 1 / groups), 0.0) / self.system.nic_bytes_per_s) + log_bytes
-            waits = np.log(np.where(is_joined, np.log2(np.maximum(n, 2)), 0.0))
-        return [*found, (leaving, exposed), (waits, [(f"latency {self._net}", 1.0)])]
+            moved = np.where(is_joined, 2 * (1 - 1 / groups), 0.0) / self.system.nic_bytes_per_s
+            found[:, EXCHANGE] = np.log(moved) + log_bytes
+            found[:, LATENCY] = np.log(np.where(is_joined, np.log2(np.maximum(n, 2)), 0.0))
+        return found
 
-    def _add_sizes(self, derivative: Floats, n: Floats) -> Floats:
-        """Put the weights of the published sizes into the derivatives; the variance that they leave."""
-        of_size, of_batch = self._size_sd
+    def _size_weights(self, n: Floats) -> tuple[Floats, Floats]:
+        """Weights of the published sizes, shape (rows, sizes), and the variance that they leave."""
+        of_size, of_batch = PRIORS["size"].sd, PRIORS["size-batch"].sd
+        weights = np.zeros((len(n), self._sizes.size))
         if not self._sizes.size:
-            return np.full(n.shape, of_size**2 + of_batch**2)
+            return weights, np.full(n.shape, of_size**2 + of_batch**2)
         known, here = np.log2(self._sizes), np.log2(n)
         above = np.clip(np.searchsorted(known, here), 0, len(known) - 1)
         below = np.clip(np.where(known[above] > here, above - 1, above), 0, len(known) - 1)
@@ -163,21 +157,11 @@ class SystemRates:
         # Beyond the published sizes their effect fades over one doubling.
         beyond = np.maximum(0.0, np.maximum(known[0] - here, here - known[-1]))
         fade = np.maximum(0.0, 1 - beyond)
-        first = len(self._names)
         rows = np.arange(len(n))
-        np.add.at(derivative, (rows, first + above), share * fade)
-        np.add.at(derivative, (rows, first + below), (1 - share) * fade)
+        np.add.at(weights, (rows, above), share * fade)
+        np.add.at(weights, (rows, below), (1 - share) * fade)
         squares = np.where(above == below, 1.0, share**2 + (1 - share) ** 2) * fade**2
-        return np.asarray(of_size**2 * (1 - squares) + of_batch**2)
-
-    def _sum(self, effects: Sequence[Effect]) -> float:
-        return float(sum(factor * self._values[self._place[name]] for name, factor in effects))
-
-    def _vector(self, effects: Sequence[Effect]) -> Floats:
-        found = np.zeros(len(self._values))
-        for name, factor in effects:
-            found[self._place[name]] += factor
-        return found
+        return weights, np.asarray(of_size**2 * (1 - squares) + of_batch**2)
 
 
 @dataclass(frozen=True)
@@ -198,54 +182,28 @@ class Convergence:
 @lru_cache(maxsize=512)
 def system_rates(system: MeasuredSystem) -> SystemRates:
     """Rates of a system by the shipped fits."""
-    return SystemRates(system, stored_modern_calibration())
+    return SystemRates(system, modern_calibration())
 
 
 @lru_cache(maxsize=64)
 def convergence_of(benchmark: str) -> Convergence:
     """Samples to converge of a network by the shipped fits, as its newest rules have it."""
-    calibration = stored_modern_calibration()
-    system = MeasuredSystem(benchmark, "h100-sxm5-80gb", 8, "nvlink4", 1.0, "")
-    terms = time_terms(_row(system, 1, newest_round(benchmark)), 0.0)
-    samples = Terms(terms.components[:2])
-    names = _names([samples, Terms([], [(f"evaluation {benchmark}", 1.0)])])
-    values, covariance = effects_of(calibration.time, names)
-    place = {name: number for number, name in enumerate(names)}
-
-    def value(effects: Sequence[Effect]) -> float:
-        return sum(factor * float(values[place[name]]) for name, factor in effects)
-
-    few, many = (math.exp(value(effects)) for _, effects in samples.components)
+    fit = modern_calibration().fits[TIME]
+    row = _row(MeasuredSystem(benchmark, "h100-sxm5-80gb", 8, "nvlink4", 1.0, ""), 1, newest_round(benchmark))
+    samples = training_parts(Training(row, is_timed=False)).effects
+    values, covariance = fit.terms(samples, 2)
+    few, many = math.exp(values[FEW]), math.exp(values[MANY])
     low, high = published_batches(benchmark)
     usual = math.sqrt(low * high)
     share = few / (few + many * usual)
-    moves = np.zeros(len(names))
-    for weight, (_, effects) in zip((share, 1 - share), samples.components, strict=True):
-        for name, factor in effects:
-            moves[place[name]] += weight * factor
-    variance = float(moves @ covariance @ moves) + PRIORS["batch"][1] ** 2
+    slopes = np.array([share, 1 - share])
     return Convergence(
         few,
         many,
-        float(calibration.time.interval_sd(np.array(variance))),
-        math.exp(value([(f"evaluation {benchmark}", 1.0)])) * share,
+        float(fit.interval_sd(slopes @ covariance @ slopes)),
+        math.exp(fit.value(f"evaluation {benchmark}")) * share,
         (low, high),
     )
-
-
-def effects_of(fit: Fit, names: Sequence[str], unknown: Sequence[str] = ()) -> tuple[Floats, Floats]:
-    """Values and covariance of effects; one that was never fitted, or is ``unknown``, counts with its prior."""
-    index = {name: place for name, place in fit.index.items() if name not in unknown}
-    values, covariance = np.zeros(len(names)), np.zeros((len(names), len(names)))
-    known = [place for place, name in enumerate(names) if name in index]
-    for place in known:
-        values[place] = fit.values[index[names[place]]]
-    covariance[np.ix_(known, known)] = fit.covariance([names[place] for place in known])
-    for place, name in enumerate(names):
-        if name not in index:
-            mean, sd = PRIORS[name.split(" ", 1)[0]]
-            values[place], covariance[place, place] = mean, sd**2
-    return values, covariance
 
 
 def _level_by_products(fit: Fit, gpu: Accelerator) -> float:
@@ -282,18 +240,3 @@ def _row(system: MeasuredSystem, n_servers: int, round_: str) -> ModernRow:
         flags="",
         place="design",
     )
-
-
-def _names(terms: Sequence[Terms]) -> list[str]:
-    found: dict[str, None] = {}
-    for one in terms:
-        for _, effects in one.components:
-            found.update((name, None) for name, _ in effects)
-        found.update((name, None) for name, _ in one.whole if name.split(" ", 1)[0] not in _OF_SIZE)
-    return list(found)
-
-
-def _published_sizes(fit: Fit, system: MeasuredSystem) -> list[int]:
-    """Numbers of accelerators of which the fit has an effect of the size."""
-    start = f"size {system.benchmark} {system.accelerator} "
-    return [int(name.removeprefix(start)) for name in fit.names if name.startswith(start)]

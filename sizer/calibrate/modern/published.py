@@ -56,6 +56,18 @@ def micro_batch(row: ModernRow) -> float:
 
 
 @cache
+def fitted_ids() -> frozenset[str]:
+    """Runs of all networks that the fit of the rates uses."""
+    return frozenset(row.id for rows in _by_benchmark().values() for row in rows)
+
+
+@cache
+def fitted_accelerators() -> frozenset[str]:
+    """Accelerators of these runs, by their names in them."""
+    return frozenset(row.accelerator for rows in _by_benchmark().values() for row in rows)
+
+
+@cache
 def _by_benchmark() -> dict[str, tuple[ModernRow, ...]]:
     found: defaultdict[str, list[ModernRow]] = defaultdict(list)
     for row in load_modern():

@@ -6,7 +6,7 @@ from sizer.base import units
 from sizer.base.estimate import Estimate
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import link_level
-from sizer.calibrate.parameters import Effect
+from sizer.calibrate.engine import Effect
 from sizer.perf.exchange import (
     bus_bytes_per_s,
     hierarchical_allreduce_time_s,

@@ -169,7 +169,7 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
             f"Run {_tools(platform.gpu).collectives} all_reduce_perf on {grouped(gpus)} GPUs of {_servers(servers)} "
             f"with messages of {MESSAGE_BYTES / units.GIB:.0f}{NARROW_SPACE}GiB; read busbw."
         )
-        if f"intra:{platform.intra_link}" not in calibration.index:
+        if f"intra:{platform.intra_link}" not in calibration.fit.index:
             yield _unmeasured_all_reduce(key, run, platform, servers, share)
             continue
         criterion = least(float(bandwidth.low), "B/s", bound=passed * line)

@@ -10,9 +10,7 @@ import numpy as np
 from sizer.base.arrays import Ints
 from sizer.base.estimate import Estimate, Spread
 from sizer.bom.prices import PriceBook
-from sizer.calibrate.calibration import Calibration, host_task_of
-from sizer.calibrate.extrapolation import extrapolations, unmeasured
-from sizer.calibrate.notes import CalibrationNote, FitNote
+from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.components import Quantities
 from sizer.physical.existing_use import existing_use
@@ -24,13 +22,7 @@ from sizer.sizing.checks import MissingFact
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
-from sizer.sizing.design.evidence.nearest_measurements import (
-    MAX_ROWS,
-    nearest_language_runs,
-    nearest_measurements,
-    unmeasured_language,
-)
-from sizer.sizing.design.evidence.nearest_mlperf import nearest_mlperf_runs, notes_on_newer_gpu
+from sizer.sizing.design.evidence.rate_models import RateOnDesign, design_rates
 from sizer.sizing.design.money import DesignMoney, design_money
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
@@ -43,16 +35,13 @@ from sizer.sizing.reasons import (
     FewerGpusUsed,
     UnknownReadRate,
 )
-from sizer.sizing.result import DesignAnswer, NearbyMeasurement, Scaling, SmallerSize, Stage, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, Scaling, SmallerSize, Stage, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.checkpoints import job_of
 from sizer.sizing.stages.gpu_memory import all_fit, memory_answer, memory_of, memory_of_layout
-from sizer.sizing.stages.host_bound import large_images
-from sizer.sizing.stages.measured_rates import accelerator, is_measured
-from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
+from sizer.sizing.stages.sharding import step_exchange_bytes
 from sizer.sizing.stages.storage_rates import rate_is_unknown, writer_bytes_per_s
 from sizer.sizing.stages.workload_run import WorkloadRun, rate_in_one_server, run_on
-from sizer.workload.custom_network import CustomDnn
 from sizer.workload.language import DefaultKind
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -184,21 +173,10 @@ def _workload_answer(
     figures = workload_figures(request, platform, run, missing, catalog)
     n_gpus = n_servers * float(run.cols.gpus_per_server[0])
     required = evaluate.required_samples_per_s(work, run.length, calibration)
-    dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
-    precision, task = work.request.precision, "inference" if work.is_inference else "training"
-    gpu, loader = platform.gpu, calibration.hosts.note(host_task_of(work.sample_format, work.stack))
-    unknown = unmeasured(calibration, work.stack, dnn, precision, gpu.id, gpu, task, n_servers)
-    without_runs = tuple(_with_name(missing, catalog) for missing in unknown)
-    reach = extrapolations(calibration, work.stack, dnn, precision, task, int(n_gpus), work.batch_per_gpu)
-    language = figures.language
-    if language is not None:
-        without_runs, reach, loader = unmeasured_language(work, platform, catalog), (), None
-    elif accelerator(gpu.id) is not None:
-        beyond = notes_on_newer_gpu(work, platform, int(n_gpus), catalog)
-        if is_measured(work, gpu.id):
-            without_runs, reach = beyond, ()
-        else:
-            without_runs = (*(one for one in without_runs if one.kind is not FitNote.GPU_FROM_GENERATION), *beyond)
+    gpu, language = platform.gpu, figures.language
+    model = design_rates(work, gpu.id)
+    on_design = RateOnDesign(work, platform, int(n_gpus), n_servers, catalog, calibration)
+    missing_runs, reach = model.beyond(on_design)
     job = None if language is None else language.job
     if language is None:
         writer = writer_bytes_per_s(platform, storage_nodes, catalog)
@@ -218,9 +196,7 @@ def _workload_answer(
         format_basis=work.format_basis,
         scaling_efficiency=_scaling_efficiency(work, platform, run, along, float(rate.value), catalog, calibration),
         job=job,
-        exchanged_bytes=None
-        if work.is_inference or language is not None
-        else gradient_bytes(work) + work.batch_per_gpu * looked_up_bytes(work),
+        exchanged_bytes=step_exchange_bytes(work),
         stages=_stage_list(work, platform, run, storage_nodes, rate, figures.bottleneck),
         scaling=Scaling(
             n_servers=along.servers.astype(float),
@@ -233,8 +209,8 @@ def _workload_answer(
         ),
         gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
         extrapolations=reach,
-        unmeasured=(*without_runs, *(one for one in (loader, large_images(work, loader)) if one is not None)),
-        evidence=_evidence(work, platform, int(n_gpus), catalog, calibration) if is_documented else (),
+        unmeasured=missing_runs,
+        evidence=model.peers(on_design) if is_documented else (),
         warnings=work.warnings,
         stack_choice=work.stack_choice,
         required_samples_per_s=None if required is None else float(required.flat[0]),
@@ -280,16 +256,6 @@ def _of_fewest_servers(run: WorkloadRun, along: WorkloadRun) -> float:
     return here / fewest
 
 
-def _evidence(
-    work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog, calibration: Calibration
-) -> tuple[NearbyMeasurement, ...]:
-    if work.language is not None:
-        return nearest_language_runs(work, platform, n_gpus, catalog)
-    if is_measured(work, platform.gpu.id):
-        return nearest_mlperf_runs(work, platform, n_gpus, catalog, MAX_ROWS)
-    return nearest_measurements(work, n_gpus, catalog, calibration)
-
-
 def _stage_list(
     work: ResolvedWorkload, platform: Platform, run: WorkloadRun, storage_nodes: int, rate: Estimate, bottleneck: str
 ) -> tuple[Stage, ...]:
@@ -325,11 +291,3 @@ def _design_warnings(platform: Platform, request: SizingRequest, money: DesignMo
         yield FewerGpusUsed(used)
     if money.budget_is_open:
         yield BudgetOfPricedLines()
-
-
-def _with_name(missing: CalibrationNote, catalog: Catalog) -> CalibrationNote:
-    """A note with the name, in place of the id, of the neural network whose measurements are used for another."""
-    if missing.kind is not FitNote.DNN_FROM_LIKE:
-        return missing
-    name, like = missing.values
-    return CalibrationNote(missing.kind, (name, catalog.dnns[str(like)].name))

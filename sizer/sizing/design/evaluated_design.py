@@ -13,9 +13,9 @@ from sizer.perf.pipeline import Stages
 from sizer.perf.stage_capacity import Capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.design.design_checks import missing_for_rate
+from sizer.sizing.design.evidence.rate_models import design_rates
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages.gpu_memory import resolved, resolved_one
-from sizer.sizing.stages.measured_rates import is_measured
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -45,7 +45,7 @@ class WorkloadOnDesign:
     @property
     def exchange_is_in_step(self) -> bool:
         """Whether what is exposed of the exchange is part of a fitted step: known for the fast networks of its runs."""
-        return self.work.language is not None or is_measured(self.work, self.platform.gpu.id)
+        return design_rates(self.work, self.platform.gpu.id).exchange_is_in_step
 
     @property
     def is_timed(self) -> bool:

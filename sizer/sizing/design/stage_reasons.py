@@ -6,6 +6,7 @@ from sizer.calibrate.calibration import host_task_of
 from sizer.calibrate.fit.hosts import line_sources
 from sizer.perf import pipeline
 from sizer.physical.platform import Platform
+from sizer.sizing.design.evidence.rate_models import design_rates
 from sizer.sizing.reasons import (
     DecodeReason,
     ExchangeReason,
@@ -16,8 +17,7 @@ from sizer.sizing.reasons import (
     StageReason,
     StorageReason,
 )
-from sizer.sizing.stages.measured_rates import is_measured
-from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
+from sizer.sizing.stages.sharding import looked_up_bytes, step_exchange_bytes
 from sizer.sizing.stages.storage_rates import node_read_rate
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.resolve import ResolvedWorkload
@@ -107,13 +107,9 @@ def _gpu(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> GpuRea
 
 
 def _exchange(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> ExchangeReason:
-    size = (
-        None
-        if work.is_inference or work.language is not None
-        else gradient_bytes(work) + work.batch_per_gpu * looked_up_bytes(work)
-    )
+    size = step_exchange_bytes(work)
     inside = platform.server.intra_link.value.family if platform.server.intra_link is not None else "PCIe"
     link = inside if run.servers[0] == 1 else None
-    is_in_step = work.language is not None or is_measured(work, platform.gpu.id)
+    is_in_step = design_rates(work, platform.gpu.id).exchange_is_in_step
     has_tables = size is not None and looked_up_bytes(work) > 0
     return ExchangeReason(size, link, float(run.cols.exchange_bytes_per_s[0]), is_in_step, has_tables)

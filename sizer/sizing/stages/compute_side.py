@@ -139,7 +139,7 @@ def cache_hits(
     table = caches.hits_at(position, share, exponent)
     spread = np.zeros_like(table)
     if of_rows > 0:
-        sd = np.hypot(of_rows, position * calibration.parameter_sd[calibration.index[f"cache-position:{access}"]])
+        sd = np.hypot(of_rows, position * calibration.fit.sd_of(f"cache-position:{access}"))
         least, most = (np.clip(position + side * sd, 0.01, 1.0) for side in (-1, 1))
         low, high = (1 - caches.hits_at(one, share, exponent) for one in (most, least))
         is_read = low > 0

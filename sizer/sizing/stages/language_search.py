@@ -1,6 +1,7 @@
 """Every layout that divides a model over each of several numbers of GPUs, as arrays: which fit, which are fastest."""
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
@@ -15,7 +16,7 @@ from sizer.calibrate.language.basis import is_same_model
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes
 from sizer.calibrate.language.fit import StepInputs
-from sizer.calibrate.language.gpu_memory import REFUSED, memory_stack
+from sizer.calibrate.language.gpu_memory import REFUSED, stack_effect
 from sizer.perf.language.memory import FILLED, MEMORY_FACTORS, MemoryFactors, MemoryUse, memory_use
 from sizer.perf.language.shape import Shapes
 from sizer.perf.language.step import COEFFICIENTS, RECOMPUTE, Efficiencies, Layouts, Machines, StepTime, step_time
@@ -147,15 +148,14 @@ class _Memory:
 
     @staticmethod
     def of(case: LanguageCase, calibration: LanguageCalibration) -> "_Memory":
-        fit, n = calibration.memory, len(MEMORY_FACTORS)
-        factors = MemoryFactors(**dict(zip(MEMORY_FACTORS, np.exp(fit.values[:n]).tolist(), strict=True)))
-        stack, stacks = memory_stack(case), fit.model.stacks
-        level = float(np.exp(fit.values[n + stacks.index(stack)])) if stack in stacks else 1.0
+        fit = calibration.memory.fit
+        factors = MemoryFactors(**{name: math.exp(fit.value(name)) for name in MEMORY_FACTORS})
+        level = math.exp(fit.value(stack_effect(case)))
         # A layout that is judged is known, so that nothing of it is a guess. The spread changes little with it: it is
         # that of the whole model on one GPU, whatever else is asked about.
         known = replace(case, guessed=(), layout=case.layout | {"gpus": 1.0, "batch": 1.0})
         key = ("memory", case.levels, case.layout["sequence"], *case.shape.values())
-        sd = calibration.once(key, lambda: float(fit.bytes_of([known]).log_sd[0]))
+        sd = calibration.once(key, lambda: float(calibration.memory.predict([known])[1][0]))
         return _Memory(case, _shapes(case), factors, level, sd)
 
     def use(self, ways: Layouts) -> MemoryUse:
@@ -231,8 +231,7 @@ def _inputs(case: LanguageCase, ways: Layouts) -> StepInputs:
 
 
 def _times(case: LanguageCase, ways: Layouts, calibration: LanguageCalibration) -> StepTime:
-    n = len(COEFFICIENTS)
-    factors = Efficiencies(**dict(zip(COEFFICIENTS, np.exp(calibration.fit.values[:n]).tolist(), strict=True)))
+    factors = Efficiencies(**dict(zip(COEFFICIENTS, np.exp(calibration.factors).tolist(), strict=True)))
     return step_time(*_inputs(case, ways), factors)
 
 

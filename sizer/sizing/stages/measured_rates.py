@@ -54,6 +54,8 @@ _MOST_WAITING = 0.9
 _IMAGE_LOG_SD, _OTHER_LOG_SD = 0.15, 0.45
 _V100 = "v100-sxm2-16gb"
 _IMAGES = (SampleFormat.JPEG, SampleFormat.SLIDES, SampleFormat.TENSORS, SampleFormat.VOLUMES, SampleFormat.VIDEO)
+# The logarithm of a rate is nearly straight in how fast the GPU is: the last step is below 1e-12.
+_NEWTON_STEPS = 6
 # Far below and far above any term: its effect is none.
 _NONE, _ALL = -40.0, 80.0
 # Times to train that differ by less are about the same: the fit of the times is not better.
@@ -267,11 +269,8 @@ def extended(
     anchor = catalog.dnns[anchor_of(work, catalog)]
     moved = _anchor_correction(calibration, catalog, anchor, group)
     moved += _waiting(work.dnn, terms, calibration, catalog, known, work.family)
-    values = terms.values.copy()
-    values[EFFICIENCY] += moved
-    values[LAUNCH] -= moved
     between = np.hypot(terms.between_log_sd, _extension_log_sd(work, group.gpu))
-    return replace(terms, values=values, between_log_sd=np.asarray(between))
+    return replace(terms, values=_faster(terms.values, moved), between_log_sd=np.asarray(between))
 
 
 def anchor_of(work: ResolvedWorkload, catalog: Catalog) -> str:
@@ -303,15 +302,20 @@ def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, 
         peak_flop_per_s=known.peak_flop_per_s,
         nic_bytes_per_s=1e9,
     )
-    low, high = -4.0, 4.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        values = terms.values.copy()
-        values[EFFICIENCY] += middle
-        values[LAUNCH] -= middle
-        is_slow = math.log(float(run.samples_per_s(values))) < measured
-        low, high = (middle, high) if is_slow else (low, middle)
-    return (low + high) / 2 - _waiting(anchor, terms, calibration, catalog, known, anchor.family)
+    moved = 0.0
+    for _ in range(_NEWTON_STEPS):
+        found = run.slopes(_faster(terms.values, moved))
+        slope = float(found.by_term[EFFICIENCY] - found.by_term[LAUNCH])
+        moved += (measured - math.log(float(found.samples_per_s))) / slope
+    return moved - _waiting(anchor, terms, calibration, catalog, known, anchor.family)
+
+
+def _faster(values: Floats, moved: float) -> Floats:
+    """Terms of a GPU on which arithmetic and launches take exp(-moved) of the time."""
+    found = values.copy()
+    found[EFFICIENCY] += moved
+    found[LAUNCH] -= moved
+    return found
 
 
 def gpus_of(catalog: Catalog, group: ComputeGroup) -> int:

@@ -73,6 +73,13 @@ def gradient_bytes(work: ResolvedWorkload) -> float:
     return float(exchange.gradient_bytes(work.dnn.parameters.value - tables, work.request.precision))
 
 
+def step_exchange_bytes(work: ResolvedWorkload) -> float | None:
+    """What a GPU exchanges in a step of a training; None where a layout decides it, or nothing is exchanged. [B]"""
+    if work.is_inference or work.language is not None:
+        return None
+    return gradient_bytes(work) + work.batch_per_gpu * looked_up_bytes(work)
+
+
 def all_reduced_bytes(work: ResolvedWorkload) -> float:
     """Gradient whose all-reduce moves as much as a step does: more than its own where weights are divided. [B]"""
     return gradient_bytes(work) * (WHOLLY_DIVIDED_TRAFFIC if sharding_of(work) is Sharding.STATE else 1.0)

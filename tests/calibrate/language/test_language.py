@@ -8,7 +8,7 @@ import pytest
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.language import accuracy
-from sizer.calibrate.language.calibration import language_calibration
+from sizer.calibrate.language.calibration import fit_steps, language_calibration
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows
 from sizer.calibrate.language.stacks import number_format
@@ -123,8 +123,7 @@ def test_names_of_formats():
 
 
 def test_the_fit_reproduces_what_it_has_seen():
-    fit = language_calibration().fit
-    errors = np.abs(fit.residuals)
+    errors = np.abs(language_calibration().steps.errors()[0])
     assert len(errors) > 900
     assert np.median(errors) <= 0.04
     assert np.quantile(errors, 0.9) <= 0.15
@@ -142,7 +141,7 @@ def test_a_layout_has_the_interval_of_a_run_with_it():
 def test_factors_stay_physical():
     """Matrix products never beat the measured rate, and no traffic is faster than its line for nothing."""
     fit = language_calibration().fit
-    values = dict(zip(fit.model.layout.names, np.exp(fit.values), strict=True))
+    values = dict(zip(fit.names, np.exp(fit.values), strict=True))
     assert values["linear"] >= 1
     assert values["experts"] >= 1
     for exposed in ("tensor", "context", "data", "expert_traffic"):
@@ -151,8 +150,8 @@ def test_factors_stay_physical():
 
 def test_the_stored_accuracy_is_that_of_the_fit():
     """The newest round, left out again here, has the stored figures; the others take half a minute to measure."""
-    stored = {one.measure: one for one in accuracy.stored_accuracy()}
-    rates, times = accuracy.newest_round(language_calibration().fit)
+    stored = {one.measure: one for one in language_calibration().figures}
+    rates, times = accuracy.newest_round(language_calibration().steps)
     measures = accuracy.AccuracyMeasure
     assert stored[measures.LANGUAGE_ROUND_RATES].value == pytest.approx(np.median(np.abs(rates)), rel=0.02)
     assert stored[measures.LANGUAGE_ROUND_TIMES].value == pytest.approx(np.median(np.abs(times)), rel=0.02)
@@ -162,19 +161,12 @@ def test_the_stored_accuracy_is_that_of_the_fit():
 @pytest.mark.laws
 def test_leaving_a_source_out_equals_a_fit_without_it():
     """The few steps from the full fit end where a whole fit to the other rows ends."""
-    from sizer.calibrate.language.fit import fit_steps
-
-    fit = language_calibration().fit
-    out = np.array([case.row.source == "mlperf-training-v3.1" for case in fit.model.cases])
-    errors, _ = fit.without(out)
-    kept = [case for case, is_out in zip(fit.model.cases, out, strict=True) if not is_out]
-    again = fit_steps(kept)
-    left = [case for case, is_out in zip(fit.model.cases, out, strict=True) if is_out]
-    from sizer.calibrate.language.fit import StepModel
-
-    predicted = StepModel(left, again.model.layout)(again.values)[0]
-    measured = np.array([case.log_step_s for case in left])
-    assert errors == pytest.approx(predicted - measured, abs=0.01)
+    steps = language_calibration().steps
+    out = np.array([case.row.source == "mlperf-training-v3.1" for case in steps.cases])
+    errors, _ = steps.refitted(out).errors(out)
+    again = fit_steps([case for case, is_out in zip(steps.cases, out, strict=True) if not is_out])
+    predicted, _ = again.predict([case for case, is_out in zip(steps.cases, out, strict=True) if is_out])
+    assert errors == pytest.approx(predicted - steps.measured[out], abs=0.01)
 
 
 def test_times_to_train_of_benchmarks_are_predicted():
@@ -220,7 +212,7 @@ def test_more_sharding_and_recomputing_take_less_memory():
 
     def peak(**change):
         cases = cases_of([dataclasses.replace(row, **change)], examples.catalog())
-        return float(language_calibration().memory.bytes_of(cases).value[0])
+        return float(language_calibration().memory.estimate(cases).value[0])
 
     whole, optimizer, full = peak(), peak(sharding="dist_optimizer"), peak(sharding="fsdp")
     # 8 G parameters x 12 bytes of optimizer state, of which seven eighths move to other GPUs

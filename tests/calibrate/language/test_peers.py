@@ -18,7 +18,7 @@ def test_runs_of_other_tools_are_predicted_without_being_fitted():
     assert found["simumax"].mean > np.mean(
         [
             abs(math.expm1(error))
-            for case, error in zip(calibration.cases, calibration.fit.residuals, strict=True)
+            for case, error in zip(calibration.cases, calibration.steps.errors()[0], strict=True)
             if case.row.source == "simumax"
         ]
     )

@@ -11,18 +11,18 @@ STACKS = {"a": "nemo", "b": "torchtitan", "c": "megatron-lm", "d": "primus"}
 
 
 def test_worth_is_the_contrast_of_the_effects():
-    fit = language_calibration().fit
-    effect = dict(zip(fit.model.layout.names, fit.values.tolist(), strict=True))
+    calibration = language_calibration()
+    effect = dict(zip(calibration.fit.names, calibration.fit.values.tolist(), strict=True))
     found = {one.stack: one for one in stack_worths(language_calibration(), STACKS, "a", is_lora=False)}
     slower = effect["stack:torchtitan"] + effect["stack_group:pytorch"]
     slower -= effect["stack:nemo"] + effect["stack_group:megatron"]
     assert float(found["b"].rate_ratio.value) == pytest.approx(np.exp(-slower), rel=1e-12)
-    assert found["b"].runs == sum(case.levels.stack == "torchtitan" for case in fit.model.cases) > 0
+    assert found["b"].runs == sum(case.levels.stack == "torchtitan" for case in calibration.cases) > 0
 
 
 def test_a_stack_without_runs_has_the_spread_of_any_stack():
     fit = language_calibration().fit
-    sd = np.sqrt(np.diag(fit.covariance))[fit.model.layout.index["stack:nemo"]]
+    sd = np.sqrt(fit.covariance(["stack:nemo"])[0, 0])
     found = {one.stack: one for one in stack_worths(language_calibration(), STACKS, "a", is_lora=False)}
     # Of one group: the group's effect cancels, the stack's own is open.
     assert found["d"].runs == 0
@@ -45,19 +45,18 @@ def test_published_order_of_megatron_and_fsdp():
 
 def test_tuned_software_counts_its_faster_launches():
     """Of one layout the ratio is that of the two rates themselves: effects, and kernels that start faster."""
-    from sizer.calibrate.language.fit import factor_slopes
-    from sizer.perf.language.step import COEFFICIENTS
+    from sizer.calibrate.language.fit import step_law
     from sizer.sizing.stages.language_layouts import LayoutQuestion, inputs_of, search_layouts
     from tests.factories import examples
 
     catalog, calibration = examples.catalog(), language_calibration()
     question = LayoutQuestion("Llama 3 8B", "H100", 64, sequence=8192, batch=128)
     layout = search_layouts(question, catalog, calibration, 1).answers[0]
-    values = calibration.fit.values[: len(COEFFICIENTS)]
+    terms = np.append(calibration.factors, 0.0)[None, :]
     log_s = {}
     for software in ("NeMo", "MLPerf-tuned"):
         asked = LayoutQuestion("Llama 3 8B", "H100", 64, sequence=8192, batch=128, software=software)
-        log_s[software] = float(factor_slopes(inputs_of(asked, layout, catalog), values)[0][0])
+        log_s[software] = float(step_law(inputs_of(asked, layout, catalog))(terms)[0][0])
     stacks = {"a": "nemo", "m": "mlperf"}
     inputs = inputs_of(question, layout, catalog)
     plain, whole = (

@@ -5,10 +5,10 @@ import statistics
 
 import pytest
 
+from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.modern.design_rates import MeasuredSystem, system_rates
 from sizer.calibrate.modern.published import largest_batches, published_runs
 from sizer.calibrate.modern.rows import load_modern
-from sizer.calibrate.modern.stored import stored_modern_calibration
 from sizer.calibrate.modern.terms import PRIORS
 from sizer.calibrate.modern.validate import validated_rows
 from sizer.calibrate.modern.without_runs import EXPOSED_SHARE, related_network
@@ -32,7 +32,7 @@ def test_published_runs_of_flux_are_predicted(tmp_path):
     """The interval is no narrower than the spread of the fitted networks makes it: 90 % of it is a factor of 6.3."""
     path = tmp_path / "flux.csv"
     path.write_text(HEADER + ROWS, encoding="utf-8")
-    found = validated_rows(load_modern([path]), stored_modern_calibration())
+    found = validated_rows(load_modern([path]), modern_calibration())
     assert len(found) == 6
     for row in found:
         assert row.status.use is RowUse.PREDICTED
@@ -92,6 +92,6 @@ def test_spreads_of_networks_without_runs_are_those_of_the_fitted_ones():
         shares.append(math.log(flop_per_s / system.gpu.peak_flop_per_s))
         exposed.append(math.log(system.parts().exchange_bytes / (2 * dnn.parameters.value)))
     assert len(shares) == 8
-    assert statistics.stdev(shares) == pytest.approx(PRIORS["network"][1], abs=0.02)
+    assert statistics.stdev(shares) == pytest.approx(PRIORS["network"].sd, abs=0.02)
     assert math.exp(statistics.mean(exposed)) == pytest.approx(EXPOSED_SHARE, abs=0.02)
-    assert statistics.stdev(exposed) == pytest.approx(PRIORS["exposed"][1], abs=0.1)
+    assert statistics.stdev(exposed) == pytest.approx(PRIORS["exposed"].sd, abs=0.1)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.modern.rows import load_modern
-from sizer.calibrate.modern.stored import stored_modern_calibration
 from sizer.calibrate.modern.validate import validated_rows
 from sizer.calibrate.modern.wordings import accelerator_named, benchmark_named, link_named
 from sizer.calibrate.notes import RowUse
@@ -71,7 +71,7 @@ def test_a_blank_column_never_stops_the_others(tmp_path, blank):
         lines.append(",".join(cells))
     path = tmp_path / "rows.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    for row in validated_rows(load_modern([path]), stored_modern_calibration()):
+    for row in validated_rows(load_modern([path]), modern_calibration()):
         assert row.status.use in (RowUse.PREDICTED, RowUse.OUTSIDE)
         assert (row.predicted is None) is (row.status.use is RowUse.OUTSIDE)
         assert row.predicted is None or 0 < row.low < row.predicted < row.high

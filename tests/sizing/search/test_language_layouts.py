@@ -99,7 +99,7 @@ def test_no_published_run_is_refused():
         assert published_layouts(one, calibration).holds(ways, ways.recompute).all(), one.row.row_id
     # The model of the memory is nowhere so far off that it would contradict a run, on a GPU as the catalogue has it.
     named = [one for one in whole if one.machine["memory_bytes"] == gpu_of_case(one, catalog).memory_bytes.value]
-    peaks = calibration.memory.bytes_of(named)
+    peaks = calibration.memory.estimate(named)
     room = [FILLED * one.machine["memory_bytes"] for one in named]
     assert min(normal_cdf(np.log(room / peaks.value) / peaks.log_sd)) >= REFUSED
 

@@ -8,12 +8,12 @@ import pytest
 
 from sizer import SizingRequest, size
 from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.engine import StoredFits, kind_of
+from sizer.calibrate.modern.calibration import RATE, modern_calibration
 from sizer.calibrate.modern.design_rates import MeasuredSystem, SystemRates, convergence_of, system_rates
-from sizer.calibrate.modern.fit import Fit
 from sizer.calibrate.modern.published import largest_batches
 from sizer.calibrate.modern.rows import ModernRow
-from sizer.calibrate.modern.stored import stored_modern_calibration
-from sizer.calibrate.modern.terms import rate_terms
+from sizer.calibrate.modern.terms import STEPS
 from sizer.calibrate.notes import FitNote
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design
@@ -67,18 +67,16 @@ def test_two_servers_of_the_example_train_as_published():
 
 def test_arrays_say_what_the_fit_says_of_a_row():
     """Two ways through the same terms; sizes and batches that no two rows share count with their priors in both."""
-    calibration = stored_modern_calibration()
-    fit = calibration.rate
-    kept = [i for i, name in enumerate(fit.names) if name.split(" ")[0] not in ("size", "size-batch")]
+    fit = modern_calibration().fits[RATE]
+    kept = [i for i, name in enumerate(fit.names) if kind_of(name) not in ("size", "size-batch")]
     system = MeasuredSystem("bert", "h100-sxm5-80gb", 8, "nvlink4", 400e9, "intel")
-    bare = Fit(
-        tuple(fit.names[i] for i in kept),
-        fit.values[kept],
-        fit.hessian[kept][:, kept].tocsc(),
-        fit.effect_factor,
-        fit.row_sd,
+    bare = dataclasses.replace(
+        fit,
+        names=tuple(fit.names[i] for i in kept),
+        values=fit.values[kept],
+        hessian=fit.hessian[kept][:, kept].tocsc(),
     )
-    found = SystemRates(system, dataclasses.replace(calibration, rate=bare)).rate(np.array([1, 2, 64]), 48.0)
+    found = SystemRates(system, StoredFits("", {RATE: bare})).rate(np.array([1, 2, 64]), 48.0)
     rows = [
         ModernRow(
             "x", "v5.0", "", "", "bert", "h100-sxm5-80gb", m, 8 * m, 8 * m * 48.0, 1, "nvlink4", 400e9, "intel", "", "",
@@ -86,9 +84,8 @@ def test_arrays_say_what_the_fit_says_of_a_row():
         )
         for m in (1, 2, 64)
     ]  # fmt: skip
-    steps, variance = bare.predict([rate_terms(row) for row in rows])
+    steps, variance = STEPS.predict(bare, rows)
     np.testing.assert_allclose(np.exp(found.log), [row.global_batch for row in rows] / np.exp(steps), rtol=1e-9)
-    # The fit of a row leaves out the prior means of effects that it does not know, and counts the same variances.
     np.testing.assert_allclose(found.sd, bare.interval_sd(variance), rtol=1e-6)
 
 

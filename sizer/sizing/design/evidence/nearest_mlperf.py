@@ -2,14 +2,11 @@
 
 import math
 
-import numpy as np
-
-from sizer.base.estimate import Estimate
 from sizer.calibrate.modern.accelerators import sourced_accelerators
+from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.modern.design_rates import FEW_RUNS
-from sizer.calibrate.modern.published import n_runs, published_runs
+from sizer.calibrate.modern.published import fitted_ids, n_runs, published_runs
 from sizer.calibrate.modern.rows import ModernRow
-from sizer.calibrate.modern.stored import stored_modern_calibration
 from sizer.calibrate.modern.validate import predict
 from sizer.calibrate.modern.without_runs import related_network
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
@@ -24,7 +21,7 @@ def nearest_mlperf_runs(
     work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog, most: int
 ) -> tuple[NearbyMeasurement, ...]:
     """Published runs of the same network, nearest in GPU, generation, size and round."""
-    known, calibration = sourced_accelerators(), stored_modern_calibration()
+    known = sourced_accelerators()
     here = accelerator(platform.gpu.id)
     assert here is not None
 
@@ -41,7 +38,7 @@ def nearest_mlperf_runs(
     rows = [row for row in published_runs(work.mlperf) if row.accelerator in known and row.samples_per_s]
     nearest = sorted(rows, key=distance)[:most]
     found = []
-    for row, (rate, _) in zip(nearest, predict(nearest, calibration), strict=True):
+    for row, (rate, _) in zip(nearest, predict(nearest, modern_calibration()), strict=True):
         assert row.samples_per_s is not None
         found.append(
             NearbyMeasurement(
@@ -53,8 +50,8 @@ def nearest_mlperf_runs(
                 software=f"MLPerf {row.round}",
                 n_gpus=row.accelerators or 1,
                 published=row.samples_per_s,
-                predicted=Estimate(*(np.array(end) for end in rate)),
-                calibrates=row.id in calibration.used,
+                predicted=rate,
+                calibrates=row.id in fitted_ids(),
                 time_to_train_s=row.time_to_train_s,
             )
         )

@@ -1,0 +1,111 @@
+"""The models of rates as questions about a design ask them: nearest runs, what was never measured, the exchange."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from sizer.calibrate.calibration import Calibration, host_task_of
+from sizer.calibrate.extrapolation import extrapolations, unmeasured
+from sizer.calibrate.notes import CalibrationNote, FitNote
+from sizer.catalog.model import Catalog
+from sizer.physical.platform import Platform
+from sizer.sizing.design.evidence.nearest_measurements import (
+    MAX_ROWS,
+    nearest_language_runs,
+    nearest_measurements,
+    unmeasured_language,
+)
+from sizer.sizing.design.evidence.nearest_mlperf import nearest_mlperf_runs, notes_on_newer_gpu
+from sizer.sizing.result import NearbyMeasurement
+from sizer.sizing.stages.host_bound import large_images
+from sizer.sizing.stages.measured_rates import accelerator, is_measured
+from sizer.workload.custom_network import CustomDnn
+from sizer.workload.resolve import ResolvedWorkload
+
+Notes = tuple[CalibrationNote, ...]
+
+
+@dataclass(frozen=True)
+class RateOnDesign:
+    """A workload on the GPUs of a design."""
+
+    work: ResolvedWorkload
+    platform: Platform
+    n_gpus: int
+    n_servers: int
+    catalog: Catalog
+    calibration: Calibration
+
+
+class DesignRates(Protocol):
+    """A model of rates, as far as questions about a design ask it."""
+
+    exchange_is_in_step: bool  # what is exposed of the exchange is part of a fitted step
+
+    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
+        """Published runs that are nearest."""
+        ...
+
+    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
+        """What no run has of the workload on these GPUs, and where the design lies beyond the runs."""
+        ...
+
+
+class _Language:
+    exchange_is_in_step = True
+
+    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
+        return nearest_language_runs(of.work, of.platform, of.n_gpus, of.catalog)
+
+    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
+        # The host only hands tokens on: no line of it is missing.
+        return unmeasured_language(of.work, of.platform, of.catalog), ()
+
+
+class _MlperfNetworks:
+    exchange_is_in_step = True
+
+    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
+        return nearest_mlperf_runs(of.work, of.platform, of.n_gpus, of.catalog, MAX_ROWS)
+
+    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
+        return (*notes_on_newer_gpu(of.work, of.platform, of.n_gpus, of.catalog), *_of_host(of)), ()
+
+
+class _V100Networks:
+    exchange_is_in_step = False
+
+    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
+        return nearest_measurements(of.work, of.n_gpus, of.catalog, of.calibration)
+
+    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
+        work, gpu, calibration = of.work, of.platform.gpu, of.calibration
+        dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
+        precision, task = work.request.precision, "inference" if work.is_inference else "training"
+        missing = unmeasured(calibration, work.stack, dnn, precision, gpu.id, gpu, task, of.n_servers)
+        notes = [_with_name(one, of.catalog) for one in missing]
+        if accelerator(gpu.id) is not None:  # moved by what was measured of its generation
+            notes = [one for one in notes if one.kind is not FitNote.GPU_FROM_GENERATION]
+            notes += notes_on_newer_gpu(work, of.platform, of.n_gpus, of.catalog)
+        reach = extrapolations(calibration, work.stack, dnn, precision, task, of.n_gpus, work.batch_per_gpu)
+        return (*notes, *_of_host(of)), reach
+
+
+def design_rates(work: ResolvedWorkload, gpu_id: str) -> DesignRates:
+    """The model that the rate of a workload on a GPU comes from."""
+    if work.language is not None:
+        return _Language()
+    return _MlperfNetworks() if is_measured(work, gpu_id) else _V100Networks()
+
+
+def _of_host(of: RateOnDesign) -> Notes:
+    """What was never measured of the host's work."""
+    loader = of.calibration.hosts.note(host_task_of(of.work.sample_format, of.work.stack))
+    return tuple(one for one in (loader, large_images(of.work, loader)) if one is not None)
+
+
+def _with_name(missing: CalibrationNote, catalog: Catalog) -> CalibrationNote:
+    """A note with the name, in place of the id, of the neural network whose measurements are used for another."""
+    if missing.kind is not FitNote.DNN_FROM_LIKE:
+        return missing
+    name, like = missing.values
+    return CalibrationNote(missing.kind, (name, catalog.dnns[str(like)].name))
