@@ -71,6 +71,7 @@ _WORK = {
     "people": "people who share the cluster, or who use what was trained",
     "samples": "the request has another data set",
     "samples/time": "the sentence states another target",
+    "servers/rack": "a request limits the power of a rack, and not the number of its servers",
     "documents": "this network does not read documents",
     "pages": "pages have no size; write a number of tokens, or of images with their size",
     "tokens": "the sentence states another number of tokens",

@@ -60,6 +60,11 @@ class Question:
     answers: tuple[Answer, ...] = ()
 
     @property
+    def labels(self) -> list[str]:
+        """Its answers in words."""
+        return [answer.label for answer in self.answers]
+
+    @property
     def text(self) -> str:
         """The question in words."""
         words, reason = self.words, self.reason
@@ -141,6 +146,25 @@ class Reading:
     def assumptions(self) -> tuple[str, ...]:
         """What is assumed because the sentence does not give it."""
         return tuple(phrase.meaning for phrase in self.phrases if not phrase.words)
+
+    @property
+    def refused(self) -> str | None:
+        """Why no request can say this; None where something is asked, or nothing."""
+        return self.question.text if self.question is not None and self.question.about == "refused" else None
+
+    def told(self) -> dict[str, Any]:
+        """What the sentence leaves open, as plain data: unread words, questions with their answers, or the refusal."""
+        asked = [
+            {
+                "about": one.about,
+                "words": one.words,
+                "question": one.text,
+                "answers": one.labels,
+            }
+            for one in self.questions
+            if one.about != "refused"
+        ]
+        return {"unread": list(self.unread), "asked": asked, "refused": self.refused}
 
     def without(self, phrase: Phrase) -> str:
         """The sentence without some words."""
