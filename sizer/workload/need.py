@@ -9,7 +9,7 @@ from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
 from sizer.workload.request import SizingRequest
 from sizer.workload.sentence.reader import read_sentence
-from sizer.workload.sentence.reading import Reading
+from sizer.workload.sentence.reading import READ_FROM_A_FILE, Reading
 
 # Questions about what is missing; a changed key may answer them.
 _MISSING = frozenset(("target", "network", "length", "limit", "currency"))
@@ -46,7 +46,7 @@ def read_need(written: str | Path, catalog: Catalog, changes: Mapping[str, Any] 
     if changes:
         request = _merged(request, changes)
         SizingRequest.from_dict(request, str(written))
-    return Reading("", request, (), (), ())
+    return replace(READ_FROM_A_FILE, request=request)
 
 
 def read_words(sentence: str, catalog: Catalog, changes: Mapping[str, Any] | None = None) -> Reading:

@@ -208,9 +208,9 @@ def _read_owned_gpus(notes: Notes) -> None:
 def read_gpus(notes: Notes) -> None:
     """A number of GPUs is a target where the sentence gives no other; a name of a GPU limits the choice."""
     had_target = notes.has_target
-    each_person = r"<GPUS_EACH_PERSON>"
+    _exclude_gpus(notes)
     people = notes.request.get("team", {}).get("data_scientists")
-    for found in notes.text.each(each_person):
+    for found in notes.text.each("<GPUS_EACH_PERSON>"):
         if people and _are_held(notes, found):
             each = round(found.value.high)
             notes.request["team"]["job"][0]["gpus"] = max(1, each)
@@ -238,12 +238,28 @@ def read_gpus(notes: Notes) -> None:
         count = round(quantity.high) * _gpus_of_one(notes, found)
         bound = rule(r"<AT_MOST>").search(notes.text.before(found.start))
         start = found.start - len(bound[0]) if bound else found.start
+        least = rule(r"<LEAST>$").search(notes.text.before(found.start))
+        if had_target and least and least[0]:
+            notes.leave(found)  # at least so many GPUs, beside a target
+            continue
         low, high = notes.text.span(start, found.end)
         whole = Found(found.match, found.things, start, found.end, notes.text.sentence[low:high].strip())
         _want(notes, whole, count, had_target or bound is not None, ranged(quantity))
     for found in notes.text.each(r"<GPU>"):
         if _are_held(notes, found):
             notes.text.record(found, "allowed GPUs")
+
+
+def _exclude_gpus(notes: Notes) -> None:
+    """GPUs by name that are not wanted: the others of the era meant are."""
+    usable = usable_gpus(notes.catalog)
+    for found in notes.text.each(r"<NOT>{gpu}(?:<JOIN>{gpu})*|{gpu}<NOT_AFTER>"):
+        excluded = set(found.ids("gpu"))
+        named = {key for one in notes.names("gpu") if one not in found.things for key in one.ids}
+        eras = eras_meant(notes)
+        meant = named or {key for key in usable if era_of_gpu(notes.catalog, notes.catalog.gpus[key]) in eras}
+        notes.table("platforms")["gpus"] = [key for key in usable if key in meant - excluded]
+        notes.text.record(found, f"no {_names(notes, sorted(excluded))}")
 
 
 def _gpus_each(notes: Notes, found: Found, had_target: bool) -> None:
@@ -443,8 +459,9 @@ def _vendors(notes: Notes, found: Found, vendors: list[str]) -> None:
         _limit_gpus(notes, of_gpus, _is_negated(found))
         notes.text.record(found, f"{'no ' if _is_negated(found) else ''}GPUs of {', '.join(of_gpus)}")
         return
-    if of_gpus and _is_negated(found):
-        _limit_gpus(notes, of_gpus, is_negated=True)
+    makers = [one for one in vendors if any(is_of_vendor(gpu.vendor, one) for gpu in notes.catalog.gpus.values())]
+    if makers and _is_negated(found) and not found["servers"]:
+        _limit_gpus(notes, makers, is_negated=True)
     servers, storage = (_of_vendors(notes, kind, vendors) for kind in ("server", "storage"))
     is_strict = bool(found["only"] or found["only_before"])
     before = found["part_before"].lower()

@@ -277,7 +277,12 @@ def _take(notes: Notes, one: _Statement, sequence: int) -> None:
         if notes.has_target:
             notes.ask_place(one.found, "the sentence states another target")
             return
-        notes.work["target"] = {"tokens_per_s": one.value}
+        if any(dnn.transformer is None for dnn in notes.networks):  # the others have rates of their own
+            notes.own_targets |= {
+                dnn.id: {"tokens_per_s": one.value} for dnn in notes.networks if dnn.transformer is not None
+            }
+        else:
+            notes.work["target"] = {"tokens_per_s": one.value}
     elif one.key == "batch_tokens":
         notes.work["batch_sequences"] = max(1, round(one.value / sequence))
     elif one.key in (TOKENS, COUNTED):

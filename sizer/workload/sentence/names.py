@@ -42,9 +42,11 @@ _MOST_PIECES = 12
 _TABLES = (("training.csv", "dnn"), ("language/training.csv", "model"))
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 # "FLUX.1 [dev]" has its variant in brackets.
-_GAP = re.compile(r"[ ._/-]{0,2}\[?")
+_GAP = re.compile(r"[ ._:/-]{0,2}\[?")
 # A lone size, form factor or version is no name: 32 GB, SXM2, V3, 8B; "language model" names a kind.
 _NO_NAME = re.compile(r"(?i)\w?\d+gb|sxm\d|fhhl|[vm]\d|gen\d+|\d+(?:\.\d+)?[kmbt]|language model")
+# A model number after the name of a family.
+_OTHER_MODEL = re.compile(r"-\d*[A-Za-z]*\d+\w*|-\d+\w*| [A-Za-z]{1,2}\d{2,}\w*")
 _MODEL_NUMBER = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])[\w-]{2,}")
 _SIZE_BEFORE = re.compile(r"\d ?(?:B|bn|billion)\b[\w -]{0,25}$|\b(?:dense|decoder(?:-only)?) $", re.I)
 _FORM = r"(?:SXM ?\d?|PCI-?e|NVLink|HGX)\b"
@@ -163,6 +165,8 @@ class Names:
             return None
         if kind == "dnn" and text[start:end].lower().startswith("transformer") and _SIZE_BEFORE.search(text[:start]):
             return Name("kind", start, end, ())  # "a 30B dense transformer"
+        if kind in ("server", "storage") and len(found[kind]) > 1 and (other := _OTHER_MODEL.match(text, end)):
+            return Name("outside", start, other.end(), (kind,))  # "DGX-1V", "Isilon X99": another of the family
         if kind.startswith("outside"):
             return Name("outside", start, end, found[kind])
         return self._gpu(text, start, end, found[kind]) if kind == "gpu" else Name(kind, start, end, found[kind])

@@ -113,7 +113,7 @@ _LARGE = ("n", "tokens", "parameters", "samples", "documents", "money", "pages",
 _QUANTITY = re.compile(
     rf"(?:(?P<between>between )|from |von )?(?:(?P<low_sign>{CURRENCY}) ?)?"
     rf"(?:(?P<low>{COUNT})(?P<low_scale>{_SCALE})?(?:[ -]?(?P<low_unit>{_UNIT})(?!\w))?"
-    rf"(?: ?- ?| (?:to|or|bis|oder|à) |(?(between) and |(?!))))?(?:(?P<sign>{CURRENCY}) ?)?"
+    rf"(?: ?- ?| (?:to|or|bis|oder) |(?(between) and |(?!))))?(?:(?P<sign>{CURRENCY}) ?)?"
     rf"(?P<number>{COUNT})(?P<scale>{_SCALE})?"
     rf"(?:(?:[ -]{_ADJECTIVE}(?=[ -])){{0,3}}[ -]?(?P<unit>{_UNIT})(?![^\W_]|-?\d))?",
     re.I,

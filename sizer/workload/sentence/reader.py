@@ -71,6 +71,7 @@ _WORK = {
     "people": "people who share the cluster, or who use what was trained",
     "samples": "the request has another data set",
     "samples/time": "the sentence states another target",
+    "samples/time/gpu": "a rate of one GPU is no target of a cluster",
     "servers/rack": "a request limits the power of a rack, and not the number of its servers",
     "documents": "this network does not read documents",
     "pages": "pages have no size; write a number of tokens, or of images with their size",
@@ -151,6 +152,8 @@ def _read(notes: Notes) -> None:
     read_fabrics(notes)
     read_growth(notes)
     read_rules(notes, "early")
+    if "ownership" in notes.request:
+        read_rules(notes, "years")
     read_ranking(notes)
     read_tier(notes)
     read_team(notes)
@@ -187,8 +190,10 @@ def _read_batch(notes: Notes) -> None:
 
 def _ask_places(notes: Notes) -> None:
     """Ask about quantities of the work that nobody read."""
+    has_network = bool(notes.dnns or notes.own_model)
     for found in notes.text.each("{" + "|".join(_WORK) + "}"):
-        notes.ask_place(found, _WORK[found.value.kind])
+        if has_network:
+            notes.ask_place(found, _WORK[found.value.kind])
 
 
 def _request(notes: Notes) -> dict[str, Any]:

@@ -173,3 +173,7 @@ class Reading:
     def with_words(self, phrase: Phrase, words: str) -> str:
         """The sentence with other words in the place of a phrase."""
         return " ".join(f"{self.sentence[: phrase.start]} {words} {self.sentence[phrase.end :]}".split())
+
+
+# A request file leaves nothing open.
+READ_FROM_A_FILE = Reading("", {}, (), (), ())

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sizer.base.quantities import BYTES, BYTES_PER_S, by_count, grouped, parse
+from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import Notes, ranged, size_text, time_text
 from sizer.workload.sentence.quantities import Quantity, currency_of, written_number
@@ -231,19 +232,19 @@ def read_samples(notes: Notes) -> None:
     if found is None or not 1 <= found.value.high <= 1e15 or notes.is_language:
         return
     n_samples, size, whole = found.value.high, notes.work.get("sample_bytes"), notes.work.get("dataset_bytes")
-    sample_bytes: Any = size if size is not None else None
+    sample_bytes: Any = size
+    written = "raw files"
     if size is None and whole is not None:
         sample_bytes = parse(BYTES, whole) / n_samples
     elif size is None:
-        usual = notes.networks[0].dataset if notes.networks else ""
-        if usual not in notes.catalog.datasets or "dataset" in notes.work:
+        if not notes.networks or "dataset" in notes.work:
             return
-        data = notes.catalog.datasets[usual]
-        sample_bytes = data.sample_bytes.value
+        data = notes.catalog.datasets[usual_dataset(notes.networks[0])]
+        sample_bytes, written = data.sample_bytes.value, data.format
         notes.text.assume(f"size of a sample not given: {sample_bytes / 1e3:,.4g} kB, as in {data.name}")
     for key in ("sample_bytes", "dataset_bytes"):
         notes.work.pop(key, None)
-    own = {"name": "Own data", "n_samples": n_samples, "sample_bytes": sample_bytes, "format": "raw files"}
+    own = {"name": "Own data", "n_samples": n_samples, "sample_bytes": sample_bytes, "format": written}
     notes.work["dataset"] = own
     if size is not None and whole is not None:
         notes.work["dataset_bytes"] = whole

@@ -112,10 +112,10 @@ def _read_own_targets(notes: Notes) -> None:
     if len(parts) < 2:
         return
     shape, phrases, questions = notes.text.shape, list(notes.text.phrases), list(notes.questions)
-    targets = {
+    targets: dict[Any, Any] = {
         key: target
         for key, low, high in parts
-        if (target := read_rate(notes, low, high, key) or read_time(notes, low, high))
+        if (target := notes.own_targets.get(key) or read_rate(notes, low, high, key) or read_time(notes, low, high))
     }
     if len(targets) < 2:
         notes.text.shape, notes.text.phrases, notes.questions = shape, phrases, questions
@@ -129,9 +129,15 @@ def _read_today(notes: Notes) -> None:
         notes.text.record(found, "the value of today; the target is stated otherwise")
     for found in notes.text.each(r"\b(?:several|many|multiple|a few) times {time}"):
         notes.leave(found)
-    for found in notes.text.each(r"{runs/time|n/time|jobs/time}"):
+    jobs = notes.text.find(r"{n} \x00+ <JOB> (?:a|per|each|every) (?P<span>day|night|week)\b")
+    for found in [*([jobs] if jobs else []), *notes.text.each(r"{runs/time|n/time|jobs/time}")]:
+        period = (
+            {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0}[jobs["span"]]
+            if found is jobs
+            else found.value.per_s
+        )
         runs = found.value.high * found.value.per_s
-        span = _RUNS.get(found.value.per_s)
+        span = _RUNS.get(period)
         if notes.has_target or "task" in notes.work or runs < 1 or span is None or notes.text.find(r"<TIME>"):
             notes.text.record(found, "how often it runs")
             continue
