@@ -189,7 +189,7 @@ def _read_owned_gpus(notes: Notes) -> None:
         if not is_existing(notes, found):
             continue
         first, *others = found.quantities()
-        is_server = bool(found["server"] or found["after"] or first.kind == "servers")
+        is_server = bool(found["server"] or found["after"] or first.kind == "servers" or others)
         count, answers = round(first.high), []
         servers = _servers_with(notes, found, with_discontinued=True)
         for key in sorted(servers, key=lambda key: not _is_of_gpu_maker(notes, key)):
@@ -216,7 +216,9 @@ def read_gpus(notes: Notes) -> None:
             notes.request["team"]["job"][0]["gpus"] = max(1, each)
             _want(notes, found, people * each, had_target)
     # "Two servers with eight GPUs each", "1 node 8 x H100", "3 nodes of HGX B200", "2 x 8 V100".
-    for found in notes.text.each(r"(?:{servers},? (?:(?:of|with|having|x|@) )?|{n} ?x )<GPUS>(?!\w)(?P<each><EACH>)?"):
+    for found in notes.text.each(
+        r"(?:{servers},? (?:(?:of|with|having|x|@) )?|{n} ?[x*] ?)<GPUS>(?!\w)(?P<each><EACH>)?"
+    ):
         first, second = found.quantities()[0], found.quantities()[-1]
         if not _are_held(notes, found):
             continue
@@ -500,8 +502,10 @@ def _limit_gpus(notes: Notes, vendors: list[str], is_negated: bool) -> None:
         gpu for gpu in usable if any(is_of_vendor(catalog.gpus[gpu].vendor, one) for one in vendors) is not is_negated
     ]
     usual = [gpu for gpu in usable if era_of_gpu(catalog, catalog.gpus[gpu]) in eras]
-    gpus = [gpu for gpu in meant if gpu in usual] or meant
-    if gpus and gpus != usual:
+    day = notes.request.get("date")
+    sold = [gpu for gpu in usual if is_sold(catalog, catalog.gpus[gpu], day)] or usual
+    gpus = [gpu for gpu in meant if gpu in sold] or [gpu for gpu in meant if gpu in usual] or meant
+    if gpus and gpus != sold:
         notes.table("platforms").setdefault("gpus", gpus)
 
 
@@ -513,8 +517,9 @@ def _allow(notes: Notes, part: str, keys: Iterable[str]) -> None:
 
 def _orderable(notes: Notes, kind: str, keys: Iterable[str]) -> list[str]:
     items: Any = notes.catalog.servers if kind == "server" else notes.catalog.storage
+    # Storage that is not planned unasked, such as Ceph, is there where it is named.
     return [
-        key for key in dict.fromkeys(keys) if items[key].orderable or getattr(items[key], "kind", "") == "nfs-server"
+        key for key in dict.fromkeys(keys) if items[key].orderable or getattr(items[key], "kind", "local") != "local"
     ]
 
 

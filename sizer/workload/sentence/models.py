@@ -60,9 +60,7 @@ def _ask_mixture(notes: Notes) -> None:
         if dnns:
             _check_mixture(notes, found, dnns)
             continue
-        sizes = [one.high for one in found.quantities("parameters")] or [
-            one.high for one in found.quantities("n") if one.high > 1e9
-        ]
+        sizes = [one.high for one in found.quantities("parameters", "n") if one.high > 1e6]
         items = [
             one for one in notes.catalog.dnns.values() if one.transformer is not None and one.transformer.experts > 1
         ]
@@ -108,7 +106,9 @@ def _read_shape(notes: Notes) -> None:
             else:
                 notes.text.record(found, f"{shape[key]:,} {meaning}")
         if not named:
-            notes.own_model, notes.own_model_at = {"name": "Own model", **shape}, parts["layers"][0].start
+            first = parts["layers"][0]
+            notes.own_model = {"name": "Own model", **shape}
+            notes.own_model_at = notes.text.span(first.start, first.end)[0]
         return
     for found in notes.text.each(r"<OWN_SIZE>"):
         _read_size(notes, found)
@@ -190,10 +190,27 @@ def read_networks(notes: Notes) -> None:
         one = next((one for one in named if one.start == found.things[0].start), None)
         if one is not None:
             text.record(found, catalog.dnns[one.ids[0]].name if len(one.ids) == 1 else "kind of network")
+    single = [one for one in named if len(one.ids) == 1]
     for found in text.each(r"(?:\b(?:on|auf|sur) )?{dataset}"):
-        if "dataset" not in notes.work:
-            notes.work["dataset"] = found.ids("dataset")[0]
-            text.record(found, f"data set {catalog.datasets[notes.work['dataset']].name}")
+        if _take_dataset(notes, found.names("dataset")[0], single):
+            text.record(found, f"data set {catalog.datasets[found.ids('dataset')[0]].name}")
+
+
+def _take_dataset(notes: Notes, dataset: Name, networks: list[Name]) -> bool:
+    """Give a data set to the nearest networks that it can feed: those listed before it, else the first after it."""
+    if not networks:
+        return bool(notes.work.setdefault("dataset", dataset.ids[0]) == dataset.ids[0])
+    sample, dnns = notes.catalog.datasets[dataset.ids[0]].sample, notes.catalog.dnns
+    reads = (sample, *(["token"] if sample in ("sequence", "sentence pair") else []))
+    fed = [one for one in networks if dnns[one.ids[0]].sample in reads and one.ids[0] not in notes.own_datasets]
+    before = [one for one in fed if one.start < dataset.start]
+    nearest = before[-1:] or fed[:1]
+    for one in reversed(before[:-1]):
+        if not re.fullmatch(r",? ?(?:and|&|plus|,) ?", notes.text.sentence[one.end : nearest[0].start], re.I):
+            break
+        nearest.insert(0, one)
+    notes.own_datasets |= {one.ids[0]: dataset.ids[0] for one in nearest}
+    return bool(nearest)
 
 
 def _ask_family(notes: Notes, families: list[Name]) -> None:

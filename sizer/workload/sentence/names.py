@@ -151,7 +151,8 @@ class Names:
             if count > 1 and text[end - 2 : end].isalnum() and text[end - 2 : end].endswith("s") and key[-1] == "s":
                 key = key[:-1] if key[:-1] in self._known else key  # "V100s": the plural; a V100S has a capital
             for name in (key, (*key[:-1], key[-1].removesuffix("s"))):
-                if found := self._known.get(name):
+                found = self._known.get(name)
+                if found and (name == key or not any(kind.startswith("outside") for kind in found)):
                     return count, self._name(text, start, end, found)
                 if name in self._vendors:
                     return count, Name("maker", start, end, (self._vendors[name],))
@@ -266,7 +267,9 @@ def _vendor_names(catalog: Catalog) -> dict[Pieces, str]:
         words = vendor.split()
         for first in range(len(words)):
             for last in range(first + 1, len(words) + 1):
-                names.setdefault(pieces(" ".join(words[first:last])), " ".join(words[first:last]))
+                part = " ".join(words[first:last])
+                if part.lower() not in FILLERS:  # "Storage" is no name of Pure Storage
+                    names.setdefault(pieces(part), part)
         for series in _SERIES.get(words[0], ()):
             names.setdefault((series,), words[0])
         if len(words) == 1 and vendor.isupper() and len(vendor) == 3:

@@ -9,8 +9,8 @@ from sizer.workload.sentence.quantities import Quantity, written_number
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.text import Found, Name, Text
 
-# Keys of a target: a sentence states one; of others a number of GPUs is a limit.
-RATE, TIME, GPUS, MOST = "samples_per_s", "time_to_train_s", "gpus_busy", "maximum"
+# Keys of a target.
+RATE, TIME = "samples_per_s", "time_to_train_s"
 # How a second value of the same key is told.
 _CALLED = {
     "dataset_bytes": "the size of the data set",
@@ -38,6 +38,7 @@ class Notes:
     second_training_at: int = 0
     # Targets that belong to one network, or by its place to one of two trainings; else empty.
     own_targets: dict[str | int, dict[str, Any]] = field(default_factory=dict)
+    own_datasets: dict[str, str] = field(default_factory=dict)  # data sets (ids) by the network that reads them
     questions: list[Question] = field(default_factory=list)
     refused_kind: Question | None = None  # the sentence is about work that is not sized
     left: list[tuple[int, str]] = field(default_factory=list)  # phrases that have no place in a request

@@ -63,6 +63,7 @@ _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
 _OF_LANGUAGE = frozenset(
     ("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "packing", "layout")
 )
+_OF_SAMPLES = frozenset(("dataset", "sample_bytes", "dataset_bytes"))
 # Quantities of the work that change what has to be sized, with what is said of one that has no place.
 _WORK = {
     "latency": "a latency belongs to serving, which is not sized yet",
@@ -208,18 +209,13 @@ def _request(notes: Notes) -> dict[str, Any]:
     if not has_targets and not {"limit", "number"} & asked:
         ask_target(notes)
     for place, training in trainings:
-        work = {**training, **notes.work, **_own_target(notes, place)}
+        work = {**training, **_data_of(notes, training["dnn"]), **_own_target(notes, place)}
         default_length(notes, work)
         works.append(work)
     for dnn in notes.dnns:
         if any(training["dnn"] == dnn for _, training in trainings):
             continue
-        is_language = catalog.dnns[dnn].transformer is not None
-        has_others = any((one.transformer is not None) is not is_language for one in notes.networks)
-        dropped = (
-            _OF_LANGUAGE if not is_language else {"dataset", "dataset_bytes", "sample_bytes"} if has_others else ()
-        )
-        work = {"dnn": dnn, **{key: notes.work[key] for key in notes.work if key not in dropped}}
+        work = {"dnn": dnn, **_data_of(notes, dnn)}
         work |= _own_target(notes, dnn)
         default_dataset(notes, work)
         default_length(notes, work)
@@ -240,6 +236,16 @@ def _request(notes: Notes) -> dict[str, Any]:
             reason = "; ".join(line.removeprefix("sentence: ") for line in str(error).splitlines())
             notes.questions.append(Question("refused", reason=reason))
     return request
+
+
+def _data_of(notes: Notes, dnn: Any) -> dict[str, Any]:
+    """What the sentence says of the work of a network, without what only networks of another kind have."""
+    if not isinstance(dnn, str):
+        return notes.work
+    is_language = {key: notes.catalog.dnns[key].transformer is not None for key in (dnn, *notes.dnns)}
+    others = _OF_LANGUAGE if not is_language[dnn] else frozenset() if all(is_language.values()) else _OF_SAMPLES
+    own = {"dataset": notes.own_datasets[dnn]} if dnn in notes.own_datasets else {}
+    return {**own, **{key: value for key, value in notes.work.items() if key not in others}}
 
 
 def _own_target(notes: Notes, key: str | int) -> dict[str, Any]:

@@ -237,7 +237,7 @@ def read_samples(notes: Notes) -> None:
     if size is None and whole is not None:
         sample_bytes = parse(BYTES, whole) / n_samples
     elif size is None:
-        if not notes.networks or "dataset" in notes.work:
+        if not notes.networks or "dataset" in notes.work or notes.own_datasets:
             return
         data = notes.catalog.datasets[usual_dataset(notes.networks[0])]
         sample_bytes, written = data.sample_bytes.value, data.format

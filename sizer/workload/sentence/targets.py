@@ -12,7 +12,7 @@ from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import measurements, short_name
-from sizer.workload.sentence.notes import Notes, ranged, time_text
+from sizer.workload.sentence.notes import RATE, TIME, Notes, ranged, time_text
 from sizer.workload.sentence.quantities import written_number
 from sizer.workload.sentence.reading import Answer
 from sizer.workload.table import DEFAULT_DATASET
@@ -150,7 +150,9 @@ def read_times(notes: Notes) -> None:
     """A time to train, overnight or every day; of inference on a known number of samples a rate."""
     if not notes.has_target and not notes.own_targets and (target := read_time(notes)):
         notes.work["target"] = target
-    dataset = notes.work.get("dataset")
+    dataset, target = notes.work.get("dataset"), notes.work.get("target", {})
+    if "task" in notes.work and isinstance(dataset, dict) and TIME in target:
+        notes.work["target"] = _rate_of(dataset["n_samples"], target[TIME])
     for written, source in GRAMMAR["habits"].items():
         for found in notes.text.each(source):
             if notes.has_target:
@@ -159,12 +161,15 @@ def read_times(notes: Notes) -> None:
                 notes.work["target"] = {"time_to_train_s": written}
                 notes.text.record(found, f"maximum time to train {written}")
             elif isinstance(dataset, dict):
-                per_s = dataset["n_samples"] / parse(SECONDS, written)
-                rate = f"{written_number(float(f'{per_s:.4g}'))} images/s"
-                notes.work["target"] = {"samples_per_s": rate}
-                notes.text.record(found, f"all samples within {written}: minimum rate {rate}")
+                notes.work["target"] = _rate_of(dataset["n_samples"], written)
+                notes.text.record(found, f"all samples within {written}")
             else:
                 notes.text.record(found, "how often it runs")
+
+
+def _rate_of(n_samples: float, written: str) -> dict[str, Any]:
+    """The rate that passes a number of samples within a time."""
+    return {RATE: f"{written_number(float(f'{n_samples / parse(SECONDS, written):.4g}'))} samples/s"}
 
 
 def read_most(notes: Notes) -> None:
@@ -215,6 +220,9 @@ def ask_network(notes: Notes) -> None:
     measured = measurements(notes.catalog)
     newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
     items.sort(key=lambda item: (newer_first and item.transformer is None, -measured[item.id]))
+    # Who says nothing of the samples chooses among networks of every kind.
+    rank = {item.id: sum(other.sample == item.sample for other in items[:place]) for place, item in enumerate(items)}
+    items.sort(key=lambda item: rank[item.id])
     notes.ask("network", answers=tuple(notes.answer(short_name(item)) for item in items))
 
 

@@ -13,6 +13,7 @@ from sizer.workload.sentence.quantities import Quantity
 READ = "\x00"
 _SIGNS = str.maketrans({**dict.fromkeys("‐‑‒–—―−", "-"), **dict.fromkeys("’‘ʼ´`", "'"), "×": "x", "⁄": "/"})
 _TIMES = re.compile(r"(?<![\w.])(\d{1,6})x(?=[A-Za-z])")  # 16xV100
+_PRODUCT = re.compile(r"(?<![\w.])(\d{1,3})x(?=\d{1,3} (?:[A-Z]+\d|GPU))")  # 4x4 H100
 _TRAILING = re.compile(r"[\s,;.!?()]+$")
 
 
@@ -20,7 +21,7 @@ def normal(text: str) -> str:
     """Text on one line with plain spaces, hyphens and apostrophes, without control characters."""
     plain = unicodedata.normalize("NFKC", text).translate(_SIGNS)
     visible = "".join(" " if unicodedata.category(sign)[0] in "CZ" else sign for sign in plain)
-    return " ".join(_TIMES.sub(r"\1 x ", visible).split())
+    return " ".join(_PRODUCT.sub(r"\1 x ", _TIMES.sub(r"\1 x ", visible)).split())
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
         return [link.name for link in fabric_links(catalog)]
     networks = [item for item in catalog.dnns.values() if item.sample == kind] or list(catalog.dnns.values())
     if size := re.search(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B\b", words, re.I):
-        asked = 1e9 * float(size[1])
+        asked = max(1e9 * float(size[1]), 1.0)
         return _unique(
             short_name(item) for item in sorted(networks, key=lambda item: abs(math.log(item.parameters.value / asked)))
         )
