@@ -14,12 +14,12 @@ from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import pieces, short_name
 from sizer.workload.sentence.notes import Notes, ranged
-from sizer.workload.sentence.text import Found
+from sizer.workload.sentence.text import Match
 from sizer.workload.sentence.unavailable import ask_unavailable, usable_gpus
 from sizer.workload.transformer.number_formats import stack_precision
 
 
-def is_existing(notes: Notes, found: Found) -> bool:
+def is_existing(notes: Notes, found: Match) -> bool:
     """Whether the words around equipment say that the customer has it."""
     before = rule(r"<EXISTING>").search(notes.text.before(found.start))
     return before is not None or rule(r"<EXISTING_AFTER>").match(notes.text.shape, found.end) is not None
@@ -108,7 +108,7 @@ def _servers_meant(notes: Notes) -> list[Server]:
     ]
 
 
-def _settle_rate(notes: Notes, found: Found) -> None:
+def _settle_rate(notes: Notes, found: Match) -> None:
     """Allow the servers whose ports carry a rate together, and the links with which they do."""
     platforms = notes.request.get("platforms", {})
     rate, n_ports = found.quantities()[-1], found.quantities("n")
@@ -168,7 +168,7 @@ def read_counts(notes: Notes) -> None:
             notes.text.mark(found.start, found.end)
 
 
-def _want_servers(notes: Notes, found: Found, ids: list[str], count: int, had_target: bool) -> None:
+def _want_servers(notes: Notes, found: Match, ids: list[str], count: int, had_target: bool) -> None:
     orderable = _orderable(notes, "server", ids)
     if not orderable:
         ask_unavailable(notes, "server", found, found.names("server")[0])
@@ -245,7 +245,7 @@ def read_gpus(notes: Notes) -> None:
             notes.leave(found)  # at least so many GPUs, beside a target
             continue
         low, high = notes.text.span(start, found.end)
-        whole = Found(found.match, found.things, start, found.end, notes.text.sentence[low:high].strip())
+        whole = Match(found.match, found.things, start, found.end, notes.text.sentence[low:high].strip())
         _want(notes, whole, count, had_target or bound is not None, ranged(quantity))
     for found in notes.text.each(r"<GPU>"):
         if _are_held(notes, found):
@@ -264,7 +264,7 @@ def _exclude_gpus(notes: Notes) -> None:
         notes.text.record(found, f"no {_names(notes, sorted(excluded))}")
 
 
-def _gpus_each(notes: Notes, found: Found, had_target: bool) -> None:
+def _gpus_each(notes: Notes, found: Match, had_target: bool) -> None:
     """A number of GPUs in each server: with a number of servers they make a target."""
     if not _are_held(notes, found):
         return
@@ -281,7 +281,7 @@ def _gpus_each(notes: Notes, found: Found, had_target: bool) -> None:
     _want(notes, found, count, had_target)
 
 
-def _want(notes: Notes, found: Found, count: int, is_settled: bool, told: str = "") -> None:
+def _want(notes: Notes, found: Match, count: int, is_settled: bool, told: str = "") -> None:
     """Take a number of GPUs as the target; where there is another one, as a limit of the servers that have them."""
     if not is_settled and notes.work.get("target") == {"gpus_busy": count}:
         notes.text.record(found, f"{count} GPUs")
@@ -306,7 +306,7 @@ def _want(notes: Notes, found: Found, count: int, is_settled: bool, told: str = 
         notes.leave(found)
 
 
-def _gpus_of_one(notes: Notes, found: Found) -> int:
+def _gpus_of_one(notes: Notes, found: Match) -> int:
     """GPUs that a counted thing has: of "4 MI300X servers" those of the usual server; 1 where GPUs are counted."""
     after = rule(r" ?<SERVER>\b").match(notes.text.after(found.end))
     gpus = found.names("gpu")
@@ -319,7 +319,7 @@ def _gpus_of_one(notes: Notes, found: Found) -> int:
     return _per_server(notes, _servers_with(notes, found)) or 1
 
 
-def _servers_with(notes: Notes, found: Found, *, with_discontinued: bool = False) -> list[str]:
+def _servers_with(notes: Notes, found: Match, *, with_discontinued: bool = False) -> list[str]:
     """Servers with the GPUs that a phrase names: those that can be ordered, or all."""
     named = set(found.ids("gpu"))
     return [
@@ -355,7 +355,7 @@ def existing_gpus(notes: Notes) -> int:
     return sum(_per_server(notes, [key]) * count for key, count in servers.items())
 
 
-def _are_held(notes: Notes, found: Found) -> bool:
+def _are_held(notes: Notes, found: Match) -> bool:
     """Whether the GPUs that a phrase names, if it names any, can be ordered; they are what is allowed then."""
     gpus = found.names("gpu")
     if not gpus:
@@ -393,7 +393,7 @@ def read_gpu_memory(notes: Notes) -> None:
 # --- servers, storage and vendors by name
 
 
-def _groups(notes: Notes) -> Iterator[Found]:
+def _groups(notes: Notes) -> Iterator[Match]:
     """Names with the words that say how they are meant; what follows a list that is excluded is said of its last."""
     for found in notes.text.each(r"<GROUP>"):
         first, last = found.match.span("names")
@@ -405,7 +405,7 @@ def _groups(notes: Notes) -> Iterator[Found]:
         pattern = rule(r"<GROUP>")
         for low, high in ((found.start, first + join.start()), (first + join.end(), found.end)):
             if match := pattern.match(notes.text.shape, low, high):
-                yield notes.text.found(match)
+                yield notes.text.match_of(match)
 
 
 def read_named(notes: Notes) -> None:
@@ -425,15 +425,15 @@ def read_named(notes: Notes) -> None:
             _vendors(notes, found, vendors)
 
 
-def _is_negated(found: Found) -> bool:
+def _is_negated(found: Match) -> bool:
     return bool(found["negated"] or found["negated_after"])
 
 
-def _is_preferred(found: Found) -> bool:
+def _is_preferred(found: Match) -> bool:
     return bool(found["prefer"] or found["shop"] or found["preferred_after"])
 
 
-def _items(notes: Notes, found: Found, servers: list[str], storage: list[str]) -> None:
+def _items(notes: Notes, found: Match, servers: list[str], storage: list[str]) -> None:
     meanings = []
     for part, keys in (("server", servers), ("storage", storage)):
         if not keys:
@@ -448,7 +448,7 @@ def _items(notes: Notes, found: Found, servers: list[str], storage: list[str]) -
     notes.text.record(found, "; ".join(meanings))
 
 
-def _vendors(notes: Notes, found: Found, vendors: list[str]) -> None:
+def _vendors(notes: Notes, found: Match, vendors: list[str]) -> None:
     of_gpus = [
         one
         for one in vendors

@@ -13,9 +13,9 @@ from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.names import measurements, names_of, short_name
 from sizer.workload.sentence.notes import Notes
-from sizer.workload.sentence.quantities import Quantity
+from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
-from sizer.workload.sentence.text import Found, Name
+from sizer.workload.sentence.text import Match, Name
 from sizer.workload.transformer.custom_transformer import MOST_PARAMETERS
 
 _LEAST_PARAMETERS = 1e6
@@ -78,7 +78,7 @@ def _ask_mixture(notes: Notes) -> None:
         notes.ask("network", found, reason, tuple(notes.replacing(found, name) for name in nearest[:6]))
 
 
-def _check_mixture(notes: Notes, found: Found, dnns: list[Dnn]) -> None:
+def _check_mixture(notes: Notes, found: Match, dnns: list[Dnn]) -> None:
     """Experts beside a name: as that network has them, or unread."""
     shapes = [one.transformer for one in dnns if one.transformer is not None]
     counts = {round(one.high) for one in found.quantities("experts", "n")}
@@ -114,7 +114,7 @@ def _read_shape(notes: Notes) -> None:
         _read_size(notes, found)
 
 
-def _read_size(notes: Notes, found: Found) -> None:
+def _read_size(notes: Notes, found: Match) -> None:
     """A usual dense model of a size, where no network of the catalogue is meant by it."""
     size, words = found.value, found.words
     at = notes.text.sentence[size.start - 1 : size.start] == "-" and notes.text.sentence[
@@ -153,7 +153,7 @@ def _read_size(notes: Notes, found: Found) -> None:
         notes.text.record(found, f"a usual dense model of {billions} billion parameters")
 
 
-def _is_of_named(notes: Notes, found: Found) -> bool:
+def _is_of_named(notes: Notes, found: Match) -> bool:
     """Whether a size is that of a name beside it: "DeepSeek R1 671B", "13B Llama", "Llama with 13B parameters"."""
     start, end = notes.text.span(found.start, found.end)
     for one in notes.names("dnn", "outside"):
@@ -251,7 +251,7 @@ _LEAST_SEQUENCES, _LEAST_SAMPLE_TOKENS, _MOST_TOKENS = 1_000, 10, 1_000_000
 class _Statement:
     """Words about the training of a language model: what they set."""
 
-    found: Found
+    found: Match
     key: str
     value: Any
     meaning: str
@@ -505,7 +505,7 @@ def _split_trainings(notes: Notes) -> None:
     names += [
         (one.start, found[0] if len(found) == 1 else None)
         for one in notes.text.things
-        if isinstance(one, Quantity) and one.kind == "parameters" and (found := sizes.get(f"{one.high / 1e9:g}B"))
+        if isinstance(one, Amount) and one.kind == "parameters" and (found := sizes.get(f"{one.high / 1e9:g}B"))
         if notes.own_model is None or one.start != notes.own_model_at
     ]
     if notes.own_model is not None:
@@ -548,7 +548,7 @@ def _split_trainings(notes: Notes) -> None:
         notes.text.record(training, "two trainings")
 
 
-def _training_without_length(notes: Notes, found: Found) -> dict[str, Any] | None:
+def _training_without_length(notes: Notes, found: Match) -> dict[str, Any] | None:
     """The training that a length is stated for, or the other where this one has a length already; None if both have."""
     own = int(notes.text.span(found.start, found.end)[0] >= notes.second_training_at)
     both = (notes.trainings[own], notes.trainings[1 - own])

@@ -5,9 +5,9 @@ from typing import Any
 
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
-from sizer.workload.sentence.quantities import Quantity, written_number
+from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer, Question
-from sizer.workload.sentence.text import Found, Name, Text
+from sizer.workload.sentence.text import Match, Name, SentenceText
 
 # Keys of a target.
 RATE, TIME = "samples_per_s", "time_to_train_s"
@@ -26,7 +26,7 @@ _CALLED = {
 class Notes:
     """The text, and what was read of it so far."""
 
-    text: Text
+    text: SentenceText
     catalog: Catalog
     request: dict[str, Any] = field(default_factory=dict)
     work: dict[str, Any] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Notes:
     left: list[tuple[int, str]] = field(default_factory=list)  # phrases that have no place in a request
     gone: set[Name] = field(default_factory=set)  # equipment that is replaced
     currency: str = ""
-    fabric_rate: Found | None = None  # of each server or GPU, taken once the servers are known
+    fabric_rate: Match | None = None  # of each server or GPU, taken once the servers are known
     means_language: bool = False  # words of language models, with or without a name of one
 
     def table(self, name: str) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class Notes:
         """Names of some kinds in the whole sentence, but for those of equipment that goes away."""
         return [one for one in self.text.things if isinstance(one, Name) and one.kind in kinds and one not in self.gone]
 
-    def set(self, path: str, value: Any, found: Found, meaning: str) -> None:
+    def set(self, path: str, value: Any, found: Match, meaning: str) -> None:
         """Take a value; of two different ones for the same key none is taken, and one is asked for."""
         *tables, key = path.split(".")
         place: dict[str, Any] = self.request
@@ -90,27 +90,27 @@ class Notes:
             place[key] = value
         self.text.record(found, meaning)
 
-    def ask(self, about: Any, found: Found | None = None, reason: str = "", answers: tuple[Answer, ...] = ()) -> None:
+    def ask(self, about: Any, found: Match | None = None, reason: str = "", answers: tuple[Answer, ...] = ()) -> None:
         """Ask something that has to be known before the request is complete."""
         self.questions.append(Question(about, found.words if found else "", reason, answers=answers))
         if found is not None:
             self.text.mark(found.start, found.end)
 
-    def refuse(self, found: Found, reason: str) -> None:
+    def refuse(self, found: Match, reason: str) -> None:
         """Refuse what no request may have."""
         self.ask("refused", found, reason)
 
-    def ask_place(self, found: Found, reason: str) -> None:
+    def ask_place(self, found: Match, reason: str) -> None:
         """Ask about a quantity of the work that has no place in the request."""
         start, end = self.text.span(found.start, found.end)
         self.ask("place", found, reason, (Answer("Size without it", self.replaced(start, end, "")),))
 
-    def leave(self, found: Found) -> None:
+    def leave(self, found: Match) -> None:
         """Note a phrase that has no place in a request."""
         self.left.append((self.text.span(found.start, found.end)[0], found.words.strip(" ,;.")))
         self.text.mark(found.start, found.end)
 
-    def state_currency(self, found: Found, quantity: Quantity) -> bool:
+    def state_currency(self, found: Match, quantity: Amount) -> bool:
         """Take the currency of an amount; whether it is that of the other amounts."""
         currency = quantity.unit if quantity.unit.isupper() else ""
         if currency and self.currency not in ("", currency):
@@ -130,7 +130,7 @@ class Notes:
         """An answer that adds words to the sentence."""
         return Answer(label, f"{self.text.sentence.rstrip(' .,;')}, {words or label}")
 
-    def replacing(self, found: Found, label: str) -> Answer:
+    def replacing(self, found: Match, label: str) -> Answer:
         """An answer that stands in the place of the words that were asked about."""
         start, end = self.text.span(found.start, found.end)
         return Answer(label, self.replaced(start, end, label))
@@ -145,11 +145,11 @@ def time_text(value: float, unit: str) -> str:
     return f"{written_number(round(value, 6))} {unit}"
 
 
-def size_text(quantity: Quantity, value: float) -> str:
+def size_text(quantity: Amount, value: float) -> str:
     """A size or a data rate as a request has it: 22 TB, 10 GB/s."""
     return f"{written_number(value)} {quantity.unit}" + ("/s" if "/time" in quantity.kind else "")
 
 
-def ranged(quantity: Quantity, end: str = "upper") -> str:
+def ranged(quantity: Amount, end: str = "upper") -> str:
     """Which end of a range was taken."""
     return f" ({end} end of the range)" if quantity.low < quantity.high else ""

@@ -129,7 +129,7 @@ class AmbiguousNumberError(ValueError):
 
 
 @dataclass(frozen=True)
-class Quantity:
+class Amount:
     """A number or a range with its unit.
 
     Attributes
@@ -166,7 +166,7 @@ class Quantity:
         return round(self.high / 1000 * 1024) if self.is_kilo and self.high < 1_000_000 else round(self.high)
 
 
-def quantities_in(text: str, start: int, end: int) -> Iterator[Quantity]:
+def quantities_in(text: str, start: int, end: int) -> Iterator[Amount]:
     """Quantities between two places of a text, from left to right."""
     place = start
     while match := _QUANTITY.search(text, place, end):
@@ -176,7 +176,7 @@ def quantities_in(text: str, start: int, end: int) -> Iterator[Quantity]:
             yield quantity
 
 
-def _quantity(match: re.Match[str], text: str, limit: int) -> Quantity | None:
+def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     start = match.start()
     if match["low"] is None:
         start = next(match.start(name) for name in ("low_sign", "sign", "number") if match[name])
@@ -210,7 +210,7 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Quantity | None:
             text[start : match.start("number")] + f"{float(one):,.12g}" + text[match.end("number") : end]
             for one in error.readings
         )
-        return Quantity("ambiguous", start, end, 0, 0, readings=readings)
+        return Amount("ambiguous", start, end, 0, 0, readings=readings)
     per, end = _per(text, end, limit)
     per_s = 1.0
     for what, seconds in per:
@@ -218,14 +218,14 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Quantity | None:
     if kind.startswith(("samples/time", "requests/time")) and name in ("fps", "ips", "qps", "rps"):
         per_s = 1.0
     low, high = sorted((low * factor / per_s, high * factor / per_s))
-    return Quantity(kind, start, end, low, high, unit_name, name, scale == "k", bool(scale), per_s)
+    return Amount(kind, start, end, low, high, unit_name, name, scale == "k", bool(scale), per_s)
 
 
 def _kind_of(written: str) -> str:
     return (_CASED.get(written) or UNITS.get(re.sub(r"[ -]+", " ", written.lower())) or ("", "", 1.0))[0]
 
 
-def _first_of_two(match: re.Match[str], text: str) -> Quantity | None:
+def _first_of_two(match: re.Match[str], text: str) -> Amount | None:
     again = _QUANTITY.match(
         text, match.start("low_sign") if match["low_sign"] else match.start("low"), match.start("number") - 1
     )

@@ -24,7 +24,7 @@ from sizer.workload.sentence.grammar import FILLERS
 from sizer.workload.sentence.models import read_kind_of_model, read_language, read_networks
 from sizer.workload.sentence.names import names_of, short_name
 from sizer.workload.sentence.notes import Notes
-from sizer.workload.sentence.quantities import Quantity, quantities_in
+from sizer.workload.sentence.quantities import Amount, quantities_in
 from sizer.workload.sentence.reading import About, Question, Reading
 from sizer.workload.sentence.rules import (
     ask_exchange_rate,
@@ -47,7 +47,7 @@ from sizer.workload.sentence.targets import (
     read_task,
     read_times,
 )
-from sizer.workload.sentence.text import READ, Name, Text, Thing, normal
+from sizer.workload.sentence.text import READ, Name, SentenceText, Thing, normal
 from sizer.workload.sentence.unavailable import is_sized, read_outside
 
 MAX_CHARACTERS = 2_000
@@ -94,7 +94,7 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     if len(sentence) > MAX_CHARACTERS or len(plain) > MAX_CHARACTERS:
         reason = f"has {len(sentence):,} characters; write at most {MAX_CHARACTERS:,}"
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
-    notes = Notes(Text(plain, _things_in(plain, catalog)), catalog)
+    notes = Notes(SentenceText(plain, _things_in(plain, catalog)), catalog)
     _read(notes)
     if notes.refused_kind is not None:  # what else the sentence says belongs to work that no request can state
         return Reading(plain, {}, (), (notes.refused_kind,), ())
@@ -260,7 +260,7 @@ def _unread(notes: Notes) -> tuple[str, ...]:
     for at, thing in text.places():
         words = text.sentence[thing.start : thing.end].strip(" ,;.")
         is_article = (
-            isinstance(thing, Quantity) and thing.kind == "n" and words.lower() in ("one", "single", "a", "une", "un")
+            isinstance(thing, Amount) and thing.kind == "n" and words.lower() in ("one", "single", "a", "une", "un")
         )
         if text.shape[at] != READ and not is_article:
             left.append((thing.start, words))

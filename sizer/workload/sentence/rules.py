@@ -8,16 +8,16 @@ from sizer.base.quantities import BYTES, BYTES_PER_S, by_count, grouped, parse
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import Notes, ranged, size_text, time_text
-from sizer.workload.sentence.quantities import Quantity, currency_of, written_number
-from sizer.workload.sentence.text import Found
+from sizer.workload.sentence.quantities import Amount, currency_of, written_number
+from sizer.workload.sentence.text import Match
 
-Take = Callable[[Notes, Found, Quantity], None]
+Take = Callable[[Notes, Match, Amount], None]
 
 
-def _as(path: str, value: Callable[[Quantity], Any], meaning: str) -> Take:
+def _as(path: str, value: Callable[[Amount], Any], meaning: str) -> Take:
     """Take the quantity of a rule as the value of a key."""
 
-    def take(notes: Notes, found: Found, quantity: Quantity) -> None:
+    def take(notes: Notes, found: Match, quantity: Amount) -> None:
         if quantity.kind.startswith("money") and not notes.state_currency(found, quantity):
             return
         written = value(quantity)
@@ -31,7 +31,7 @@ def _as(path: str, value: Callable[[Quantity], Any], meaning: str) -> Take:
 def _size(path: str, meaning: str) -> Take:
     """Take a size or a data rate, which must be one of bytes and within its range."""
 
-    def take(notes: Notes, found: Found, quantity: Quantity) -> None:
+    def take(notes: Notes, found: Match, quantity: Amount) -> None:
         rate = "/s" if "/time" in quantity.kind else ""
         if quantity.kind.startswith("bits"):
             unit = quantity.unit[0]
@@ -48,25 +48,25 @@ def _size(path: str, meaning: str) -> Take:
     return take
 
 
-def _count(quantity: Quantity) -> int:
+def _count(quantity: Amount) -> int:
     return round(quantity.high)
 
 
-def _watts(quantity: Quantity) -> float:
+def _watts(quantity: Amount) -> float:
     return quantity.high * {"W": 1.0, "kW": 1e3, "MW": 1e6}[quantity.unit]
 
 
-def _price(quantity: Quantity) -> float:
+def _price(quantity: Amount) -> float:
     return float(f"{quantity.high * quantity.per_s:.6g}")
 
 
-def _storage_rate(notes: Notes, found: Found, quantity: Quantity) -> None:
+def _storage_rate(notes: Notes, found: Match, quantity: Amount) -> None:
     groups = found.match.groupdict()
     field, what = ("write", "writes") if groups.get("write") else ("read", "reads")
     _size(f"data.minimum_{field}_bytes_per_s", f"storage {what} at least {{}}")(notes, found, quantity)
 
 
-def _source(notes: Notes, found: Found, quantity: Quantity) -> None:
+def _source(notes: Notes, found: Match, quantity: Amount) -> None:
     """Rate of the customer's source and its network, at which the storage is filled."""
     rate = f"{written_number(quantity.high)} {quantity.unit}/s"
     notes.table("data")["source_bytes_per_s"] = rate
@@ -74,13 +74,13 @@ def _source(notes: Notes, found: Found, quantity: Quantity) -> None:
     notes.text.record(found, f"the data arrive at {rate}", start, end)
 
 
-def _years(notes: Notes, found: Found, quantity: Quantity) -> None:
+def _years(notes: Notes, found: Match, quantity: Amount) -> None:
     years = _count(quantity)
     what, table = ("rented and bought", "rental") if "rental" in notes.request else ("cost of ownership", "ownership")
     notes.set(f"{table}.years", years, found, f"{what} over {years} {by_count(years, 'year', 'years')}")
 
 
-def _rental(notes: Notes, found: Found, quantity: Quantity) -> None:
+def _rental(notes: Notes, found: Match, quantity: Amount) -> None:
     """An offer of rented GPUs, where the sentence is about renting; a price alone says nothing of it."""
     if notes.text.find(r"<RENTS>") is None:
         notes.leave(found)
@@ -92,7 +92,7 @@ def _rental(notes: Notes, found: Found, quantity: Quantity) -> None:
         notes.text.record(rents, "compared with rented GPUs")
 
 
-def _budget(notes: Notes, found: Found, quantity: Quantity) -> None:
+def _budget(notes: Notes, found: Match, quantity: Amount) -> None:
     if quantity.kind == "n" and not (quantity.is_scaled or "budget" in found.words.lower()):
         return
     if notes.state_currency(found, quantity):
@@ -100,7 +100,7 @@ def _budget(notes: Notes, found: Found, quantity: Quantity) -> None:
         notes.set("limits.budget", value, found, f"budget {value:,.12g} {notes.currency or 'USD'}{ranged(quantity)}")
 
 
-def _checkpoints(notes: Notes, found: Found, quantity: Quantity) -> None:
+def _checkpoints(notes: Notes, found: Match, quantity: Amount) -> None:
     every = time_text(quantity.low, quantity.unit)
     notes.set("data.checkpoint_every_s", every, found, f"a checkpoint every {every}")
 
@@ -108,7 +108,7 @@ def _checkpoints(notes: Notes, found: Found, quantity: Quantity) -> None:
 _rack_power = _as("limits.rack_power_w", _watts, "at most {} W per rack")
 
 
-def _racks_of(notes: Notes, found: Found, quantity: Quantity) -> None:
+def _racks_of(notes: Notes, found: Match, quantity: Amount) -> None:
     """Two racks at 17 kW each."""
     notes.table("limits")["racks"] = _count(found.value)
     _rack_power(notes, found, quantity)
@@ -166,8 +166,8 @@ def read_exchange_rate(notes: Notes) -> None:
     return None
 
 
-def _exchange(notes: Notes, found: Found, currency: str, rate: float) -> None:
-    quantity = Quantity("money", 0, 0, 1, 1, currency)
+def _exchange(notes: Notes, found: Match, currency: str, rate: float) -> None:
+    quantity = Amount("money", 0, 0, 1, 1, currency)
     if currency != "USD" and notes.state_currency(found, quantity):
         notes.request["exchange_rate_usd"] = rate
         notes.text.record(found, f"1 {currency} = {rate:g} USD")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sizer.workload.sentence.grammar import rule, sign
-from sizer.workload.sentence.quantities import Quantity
+from sizer.workload.sentence.quantities import Amount
 
 # Replaces what was read; rules do not match across it.
 READ = "\x00"
@@ -56,11 +56,11 @@ class Name:
     qualifier: str = ""
 
 
-Thing = Name | Quantity
+Thing = Name | Amount
 
 
 @dataclass(frozen=True)
-class Found:
+class Match:
     """What a rule matched: its place among the signs, and the names and quantities in it."""
 
     match: re.Match[str]
@@ -72,9 +72,9 @@ class Found:
     def __getitem__(self, group: str | int) -> str:
         return self.match[group] or ""
 
-    def quantities(self, *kinds: str) -> list[Quantity]:
+    def quantities(self, *kinds: str) -> list[Amount]:
         """Quantities in it, of some kinds or of any."""
-        return [one for one in self.things if isinstance(one, Quantity) and (not kinds or one.kind in kinds)]
+        return [one for one in self.things if isinstance(one, Amount) and (not kinds or one.kind in kinds)]
 
     def names(self, *kinds: str) -> list[Name]:
         """Names in it of some kinds."""
@@ -85,13 +85,13 @@ class Found:
         return list(dict.fromkeys(key for one in self.names(*kinds) for key in one.ids))
 
     @property
-    def value(self) -> Quantity:
+    def value(self) -> Amount:
         """Its first quantity."""
         return self.quantities()[0]
 
 
 @dataclass
-class Text:
+class SentenceText:
     """A sentence of which more and more is read; what is read is blanked out, so that nothing is read twice."""
 
     sentence: str
@@ -121,23 +121,23 @@ class Text:
             return at, at
         return self._places[start][0], self._places[end - 1][1]
 
-    def find(self, source: str) -> Found | None:
+    def find(self, source: str) -> Match | None:
         """First match of a rule in what is not read yet."""
         match = rule(source).search(self.shape)
-        return self.found(match) if match else None
+        return self.match_of(match) if match else None
 
-    def each(self, source: str) -> Iterator[Found]:
+    def each(self, source: str) -> Iterator[Match]:
         """Matches of a rule, from left to right; what is read meanwhile is no longer matched."""
         for match in list(rule(source).finditer(self.shape)):
             if READ not in self.shape[match.start() : match.end()]:
-                yield self.found(match)
+                yield self.match_of(match)
 
-    def found(self, match: re.Match[str]) -> Found:
+    def match_of(self, match: re.Match[str]) -> Match:
         """What a match holds."""
         start, end = match.span()
         things = tuple(self._at[at] for at in range(start, end) if at in self._at and self.shape[at] != READ)
         low, high = self.span(start, end)
-        return Found(match, things, start, end, self.sentence[low:high].strip())
+        return Match(match, things, start, end, self.sentence[low:high].strip())
 
     def places(self) -> Iterator[tuple[int, Any]]:
         """Names and quantities with their places among the signs."""
@@ -161,7 +161,7 @@ class Text:
         """Blank out some signs."""
         self.shape = self.shape[:start] + READ * (end - start) + self.shape[end:]
 
-    def record(self, found: Found, meaning: str, start: int | None = None, end: int | None = None) -> None:
+    def record(self, found: Match, meaning: str, start: int | None = None, end: int | None = None) -> None:
         """Take the words of a match as read."""
         start, end = found.start if start is None else start, found.end if end is None else end
         while start < end and self.shape[start] == " ":

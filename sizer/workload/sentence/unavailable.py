@@ -12,7 +12,7 @@ from sizer.workload.sentence.grammar import CALLED
 from sizer.workload.sentence.names import short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.reading import Answer, Question
-from sizer.workload.sentence.text import READ, Found, Name
+from sizer.workload.sentence.text import READ, Match, Name
 
 _MOST_ANSWERS = 6
 # Words around a name that only the thing itself can have: its number, memory or noun.
@@ -46,10 +46,10 @@ def read_outside(notes: Notes) -> None:
         notes.text.mark(found.start, found.end)
 
 
-def part_of(notes: Notes, found: Found, start: int, end: int) -> Found:
+def part_of(notes: Notes, found: Match, start: int, end: int) -> Match:
     """A part of what a rule matched."""
     low, high = notes.text.span(start, end)
-    return Found(found.match, found.things, start, end, notes.text.sentence[low:high].strip())
+    return Match(found.match, found.things, start, end, notes.text.sentence[low:high].strip())
 
 
 def is_sized(notes: Notes) -> bool:
@@ -78,7 +78,7 @@ def is_sized(notes: Notes) -> bool:
     return True
 
 
-def ask_unavailable(notes: Notes, kind: str, found: Found, name: Name | None = None) -> None:
+def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = None) -> None:
     """Ask for something that the catalogue holds in the place of some words."""
     start, end = (name.start, name.end) if name is not None else notes.text.span(found.start, found.end)
     words = notes.text.sentence[start:end].strip()
