@@ -205,13 +205,13 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
             low_scale = re.sub(r"\.? d[e'’]$", "", (match["low_scale"] or "").strip().lower()).rstrip(".")
             low = value_of(match["low"]) * _SCALES.get(low_scale or scale, 1.0)
     except AmbiguousNumberError as error:
-        per, end = _per(text, end, limit)
+        per, end = _per(kind, text, end, limit)
         readings = tuple(
             text[start : match.start("number")] + f"{float(one):,.12g}" + text[match.end("number") : end]
             for one in error.readings
         )
         return Amount("ambiguous", start, end, 0, 0, readings=readings)
-    per, end = _per(text, end, limit)
+    per, end = _per(kind, text, end, limit)
     per_s = 1.0
     for what, seconds in per:
         kind, per_s = f"{kind}/{what}", per_s * seconds
@@ -232,14 +232,14 @@ def _first_of_two(match: re.Match[str], text: str) -> Amount | None:
     return _quantity(again, text, match.start("number")) if again and not again["low"] else None
 
 
-def _per(text: str, end: int, limit: int) -> tuple[list[tuple[str, float]], int]:
+def _per(kind: str, text: str, end: int, limit: int) -> tuple[list[tuple[str, float]], int]:
     """What a quantity is counted for, with the seconds of a time, and where these words end."""
     found: list[tuple[str, float]] = []
     while len(found) < 2 and (match := _PER.match(text, end, limit)):
         word = re.sub(r"[ -]+", " ", (match["what"] or match["thing"]).lower())
         is_time = word in _PERIODS and not (word == "an" and match[0].strip()[:3] != "par")
-        if not is_time and word not in _THINGS:
-            break
+        if (not is_time and word not in _THINGS) or (is_time and kind == "bytes" and match[0].startswith((" e", " j"))):
+            break  # "images of 113 kB every night": how often the images come
         if match["count"] and word not in ("token", "tokens", "tok"):
             break
         found.append(("time", _PERIODS[word]) if is_time else (_THINGS[word], 1.0))

@@ -216,8 +216,8 @@ def read_sizes(notes: Notes) -> None:
     for found in notes.text.each(r"{bytes}(?P<time><OF_TIME>)|{bytes/time}"):
         if not rule(r"<SAMPLES_OF>").search(notes.text.before(found.start)):
             notes.leave(found)
-    for found in notes.text.each(r"{bytes|bits}(?: (?:of|von|de) (?:\w+ )?<SAMPLES>(?=$|[,.;]))?"):
-        is_one = rule(r"<OF_ONE>").match(notes.text.after(found.end)) or rule(r"<SAMPLES_OF>").search(
+    for found in notes.text.each(r"(?P<size>{bytes|bits})(?: (?:of|von|de) (?!<SAMPLES>\b)\w+(?= <SAMPLES>\b))?"):
+        is_one = rule(r"<OF_ONE>").match(notes.text.after(found.match.end("size"))) or rule(r"<SAMPLES_OF>").search(
             notes.text.before(found.start)
         )
         what = (

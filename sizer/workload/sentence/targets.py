@@ -152,7 +152,7 @@ def read_times(notes: Notes) -> None:
         notes.work["target"] = target
     dataset, target = notes.work.get("dataset"), notes.work.get("target", {})
     if "task" in notes.work and isinstance(dataset, dict) and TIME in target:
-        notes.work["target"] = _rate_of(dataset["n_samples"], target[TIME])
+        notes.work["target"] = _rate_of(notes, dataset["n_samples"], target[TIME])
     for written, source in GRAMMAR["habits"].items():
         for found in notes.text.each(source):
             if notes.has_target:
@@ -161,15 +161,16 @@ def read_times(notes: Notes) -> None:
                 notes.work["target"] = {"time_to_train_s": written}
                 notes.text.record(found, f"maximum time to train {written}")
             elif isinstance(dataset, dict):
-                notes.work["target"] = _rate_of(dataset["n_samples"], written)
+                notes.work["target"] = _rate_of(notes, dataset["n_samples"], written)
                 notes.text.record(found, f"all samples within {written}")
             else:
                 notes.text.record(found, "how often it runs")
 
 
-def _rate_of(n_samples: float, written: str) -> dict[str, Any]:
+def _rate_of(notes: Notes, n_samples: float, written: str) -> dict[str, Any]:
     """The rate that passes a number of samples within a time."""
-    return {RATE: f"{written_number(float(f'{n_samples / parse(SECONDS, written):.4g}'))} samples/s"}
+    unit = "images" if notes.networks and notes.networks[0].sample == "image" else "samples"
+    return {RATE: f"{written_number(float(f'{n_samples / parse(SECONDS, written):.4g}'))} {unit}/s"}
 
 
 def read_most(notes: Notes) -> None:
