@@ -21,6 +21,25 @@ About = Literal[
     "length",
 ]
 _LONGEST_LIST = 12  # names in a sentence
+_TEXTS = {
+    "number": "{words} has two readings: a point may group thousands or mark decimals. Which is meant?",
+    "refused": "{said}.",
+    "unavailable": "The catalogue has no {reason} {words} that can be ordered. It has {held}. Choose the nearest, or "
+    "change the words.",
+    "server": "Which servers are the existing {words}?",
+    "task": "{said}. Size the training alone?",
+    "place": "{said}. Size the work without it?",
+    "network": "{said}. Which one?",
+    "layout": "{said}. Which one?",
+    "network named": "{words} can be several networks. Which one?",
+    "network missing": "Which neural network?",
+    "target": "Which target? Choose one, or add a rate, a time or a number of GPUs to the text.",
+    "limit": "{words} within which limit? Choose one, or add a budget, power, racks or servers to the text.",
+    "currency": "{words}: prices are in USD. What is one {reason} worth? Add an exchange rate to the text, such as "
+    "“1 {reason} = … USD”.",
+    "length": "No training schedule of {reason} is published. How many epochs or tokens?",
+    "tests": "Training, or batch inference on a test set?",
+}
 
 
 @dataclass(frozen=True)
@@ -67,45 +86,13 @@ class Question:
     @property
     def text(self) -> str:
         """The question in words."""
-        words, reason = self.words, self.reason
-        said = f"{words}: {reason}" if words else reason
-        match self.about:
-            case "number":
-                return f"{words} has two readings: a point may group thousands or mark decimals. Which is meant?"
-            case "unavailable":
-                more = len(self.available) - _LONGEST_LIST
-                held = ", ".join(self.available[:_LONGEST_LIST]) + (f" and {more} more" if more > 0 else "")
-                return (
-                    f"The catalogue has no {reason} {words} that can be ordered. It has {held}. Choose the nearest, or "
-                    "change the words."
-                )
-            case "refused":
-                return f"{said}."
-            case "server":
-                return f"Which servers are the existing {words}?"
-            case "place":
-                return f"{said}. Size the work without it?"
-            case "task":
-                return f"{said}. Size the training alone?" if reason else "Training, or batch inference on a test set?"
-            case "network" | "layout":
-                return (
-                    f"{said}. Which one?"
-                    if reason
-                    else f"{words} can be several networks. Which one?"
-                    if words
-                    else ("Which neural network?")
-                )
-            case "target":
-                return "Which target? Choose one, or add a rate, a time or a number of GPUs to the text."
-            case "limit":
-                return f"{words} within which limit? Choose one, or add a budget, power, racks or servers to the text."
-            case "currency":
-                return (
-                    f"{words}: prices are in USD. What is one {reason} worth? Add an exchange rate to the text, such "
-                    f"as “1 {reason} = … USD”."
-                )
-            case "length":
-                return f"No training schedule of {reason} is published. How many epochs or tokens?"
+        more = len(self.available) - _LONGEST_LIST
+        held = ", ".join(self.available[:_LONGEST_LIST]) + (f" and {more} more" if more > 0 else "")
+        said = f"{self.words}: {self.reason}" if self.words else self.reason
+        key: str = self.about
+        if not self.reason and key in ("task", "network"):
+            key = "tests" if key == "task" else "network named" if self.words else "network missing"
+        return _TEXTS[key].format(words=self.words, reason=self.reason, said=said, held=held)
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,11 @@ def _source(notes: Notes, found: Match, quantity: Amount) -> None:
 
 
 def _years(notes: Notes, found: Match, quantity: Amount) -> None:
+    if re.search(
+        r"\b(?:support|warranty|maintenance|service|contract|guarantee)\b", notes.text.before(found.start), re.I
+    ):
+        notes.leave(found)
+        return
     years = _count(quantity)
     what, table = ("rented and bought", "rental") if "rental" in notes.request else ("cost of ownership", "ownership")
     notes.set(f"{table}.years", years, found, f"{what} over {years} {by_count(years, 'year', 'years')}")
