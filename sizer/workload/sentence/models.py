@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -260,10 +259,7 @@ class _Statement:
 
 def read_language(notes: Notes) -> None:
     """Take what a sentence says about the training of the language model that it names or has to name."""
-    found = []
-    for one in _statements(notes):
-        notes.text.mark(one.found.start, one.found.end)
-        found.append(one)
+    found = _statements(notes)
     if notes.dnns and not notes.is_language:
         for one in found:
             if one.key in (TOKENS, "tokens_per_s", "batch_tokens", COUNTED):
@@ -322,111 +318,88 @@ def _take(notes: Notes, one: _Statement, sequence: int) -> None:
     notes.text.record(one.found, one.meaning)
 
 
-def _statements(notes: Notes) -> Iterator[_Statement]:
-    """Statements in the order in which they have to be told apart; each is marked before the next is looked for."""
-    text = notes.text
-    yield from _layout(notes)
-    for found in text.each(r"<BATCH_SIZE>"):
-        count, is_tokens = found.value.high, found.value.kind.startswith("tokens")
-        if is_tokens:
-            yield _Statement(found, "batch_tokens", count, f"{tokens_text(count)} in a step over all GPUs")
-        else:
-            yield _Statement(found, "batch_sequences", round(count), f"{count:,.12g} sequences in a step")
-    for found in text.each(r"(?:(?<!\bw)/|\bper\b) ?{tokens}"):
-        notes.leave(found)
-    for found in text.each(r"{tokens/time/gpu|tokens/time/person}(?: each)?|{tokens/time} each\b"):
-        notes.ask_place(found, "a rate of one GPU or user is no target of a cluster")
-    for found in text.each(r"{tokens/time}"):
-        rate = found.value.high
-        yield _Statement(found, "tokens_per_s", rate, f"minimum rate {tokens_text(rate)}/s")
-    yield from _lengths(notes)
-    for found in text.each(r"{tokens}"):
-        yield _Statement(found, TOKENS, found.value.high, f"training on {tokens_text(found.value.high)}")
-
-
-def _layout(notes: Notes) -> Iterator[_Statement]:
-    for key, source in GRAMMAR["degrees"]:
+def _statements(notes: Notes) -> list[_Statement]:
+    """Statements in the order in which they have to be told apart; what was read is marked before the next rule."""
+    told: list[_Statement] = []
+    for key, source in GRAMMAR["language"]:
         for found in notes.text.each(source):
-            degree = int(found.match["digits"] or found.value.high)
-            yield _Statement(found, f"layout.{key}", degree, f"{key.replace('_', ' ')} {degree}")
-    for found in notes.text.each(
-        r"(?<![\w-])(?:zero[ -]?(?:stage[ -]?)?(?:{n}|(?P<digits>[123])(?!\w))|distributed optimi[sz]er)(?!\w)"
-    ):
-        stage = int(found.match["digits"] or (found.value.high if found.quantities() else 1))
-        if stage not in (1, 3):
-            reason = "a request shards the optimizer state, or the gradients and weights, too"
-            notes.ask("layout", found, reason, tuple(notes.replacing(found, label) for label in ("ZeRO-1", "ZeRO-3")))
-            continue
-        kind = "all" if stage == 3 else "optimizer"
-        yield _Statement(found, "layout.sharding", kind, _SHARDED[kind])
-    for found in notes.text.each(
-        r"\bfully[ -]sharded(?:[ -]data[ -]parallel(?:ism)?)?|{software}(?: ?{n})?(?: sharding)?"
-    ):
+            one = _statement(notes, key, found, told)
+            if one is not None:
+                notes.text.mark(found.start, found.end)
+                told.append(one)
+    return told
+
+
+def _statement(notes: Notes, key: str, found: Match, told: list[_Statement]) -> _Statement | None:
+    """What the words of a rule of the grammar set; None where they set nothing, or something is asked."""
+    count, length = (found.value.high, found.value.length) if found.quantities() else (0.0, 0)
+    match key:
+        case "batch" if found.value.kind.startswith("tokens"):
+            return _Statement(found, "batch_tokens", count, f"{tokens_text(count)} in a step over all GPUs")
+        case "batch":
+            return _Statement(found, "batch_sequences", round(count), f"{count:,.12g} sequences in a step")
+        case "price":
+            notes.leave(found)
+        case "rate of one":
+            notes.ask_place(found, "a rate of one GPU or user is no target of a cluster")
+        case "tokens_per_s":
+            return _Statement(found, key, count, f"minimum rate {tokens_text(count)}/s")
+        case "tokens":
+            return _Statement(found, key, count, f"training on {tokens_text(count)}")
+        case "counted" | "counted in all":
+            length = found.quantities()[-1].length
+            # "100k samples, 4096 tokens" can only mean each of them, "50 documents, 100k tokens" means all of them.
+            if key == "counted" or length < count * _LEAST_SAMPLE_TOKENS:
+                meaning = f"{count:,.12g} samples of {length:,} tokens: training on {tokens_text(count * length)}"
+                return _Statement(found, COUNTED, count, meaning, length)
+        case "document_tokens":
+            return _Statement(found, key, length, f"documents of {length:,} tokens")
+        case "sequence_tokens":
+            # "4k sequences" tell a length, "4,000 sequences" a number.
+            if found.value.kind != "samples" or (found.value.is_kilo and found.value.noun[:3] == "seq" and count < 1e6):
+                return _Statement(found, key, length, f"sequences of {length} tokens")
+        case "unpacked" if not any(one.key == DOCUMENT for one in told):
+            notes.refuse(found, "needs the mean length of the documents; add for example 'documents of 500 tokens'")
+        case "unpacked" | "packed":
+            many = "several documents in a sequence" if key == "packed" else "one document in each sequence"
+            return _Statement(found, "packing", key == "packed", many)
+        case "sharding" | "recompute":
+            return _sharding(notes, found) if key == "sharding" else _recompute(notes, found)
+        case _:
+            degree = int(found.match["digits"] or count)
+            return _Statement(found, f"layout.{key}", degree, f"{key.replace('_', ' ')} {degree}")
+    return None
+
+
+def _sharding(notes: Notes, found: Match) -> _Statement | None:
+    """What is divided: by ZeRO with its stage, or by FSDP where no named stack says so already."""
+    stage = 3
+    if re.search("zero|optimi", found.words, re.I):
+        stage = int(found["digits"] or (found.value.high if found.quantities() else 1))
+    elif names := found.ids("software"):
         named = {one for name in notes.names("software") for one in name.ids if not one.lower().startswith("fsdp")}
-        is_fsdp = not found.names("software") or found.ids("software")[0].lower().startswith("fsdp")
         stacks = [stack for stack in notes.catalog.stacks.values() if stack.trains_language and "FSDP" in stack.name]
         has_stack = any(name.lower() in f"{stack.framework} {stack.name}".lower() for stack in stacks for name in named)
-        if is_fsdp and not has_stack:
-            yield _Statement(found, "layout.sharding", "all", _SHARDED["all"])
-    for found in notes.text.each(r"<RECOMPUTE>"):
-        how = (found["how"] or found["after"]).lower()
-        if how:
-            kind = {"no": "none", "without": "none", "off": "none"}.get(how, how)
-            yield _Statement(found, "layout.recompute", kind, f"{'no' if kind == 'none' else kind} recomputation")
-        elif re.search("recompu|activation", found.words, re.I):  # "checkpointing" alone is of storage
-            labels = ("full recompute", "selective recompute")
-            reason = "of all activations, or of those of attention"
-            notes.ask("layout", found, reason, tuple(notes.replacing(found, label) for label in labels))
+        if has_stack or not names[0].lower().startswith("fsdp"):
+            return None
+    if stage not in (1, 3):
+        reason = "a request shards the optimizer state, or the gradients and weights, too"
+        notes.ask("layout", found, reason, tuple(notes.replacing(found, label) for label in ("ZeRO-1", "ZeRO-3")))
+        return None
+    kind = "all" if stage == 3 else "optimizer"
+    return _Statement(found, "layout.sharding", kind, _SHARDED[kind])
 
 
-def _lengths(notes: Notes) -> Iterator[_Statement]:
-    noun = r"(?:(?:training|instruction|labell?ed|prompt|chat|text|question-answer) )*<ONE>s\b"
-    for source in (
-        r"{samples|documents}<JOINS>{tokens}<NOT_ALL>(?: <EACH_ONE>)?\)?",
-        r"{samples|documents},? ?\(?(?:{tokens} <EACH_ONE>|{tokens/sample|tokens/sequence})\)?",
-        rf"{{n}} {{tokens}}[ -](?:long )?{noun}",
-        r"{samples|documents}, (?P<bare>){tokens}<NOT_ALL>",
-    ):
-        for found in notes.text.each(source):
-            count, length = found.quantities()[0].high, found.quantities()[-1].length
-            # "100k samples, 4096 tokens" can only mean each of them, "50 documents, 100k tokens" means all of them.
-            if found.match.groupdict().get("bare") is not None and length >= count * _LEAST_SAMPLE_TOKENS:
-                continue
-            meaning = f"{count:,.12g} samples of {length:,} tokens: training on {tokens_text(count * length)}"
-            yield _Statement(found, COUNTED, count, meaning, length)
-    for found in notes.text.each(r"{tokens} (?:each|apiece|long|on average)\b"):
-        yield _Statement(found, DOCUMENT, found.value.length, f"documents of {found.value.length:,} tokens")
-    has_documents = False
-    for found in notes.text.each(r"<DOCUMENT_LENGTH>"):
-        has_documents = True
-        yield _Statement(found, DOCUMENT, found.value.length, f"documents of {found.value.length:,} tokens")
-    for found in notes.text.each(r"\b(?:un-?packed|not packed|without packing|no packing)\b(?: sequences)?"):
-        if has_documents:
-            yield _Statement(found, "packing", False, "one document in each sequence")
-        else:
-            notes.refuse(found, "needs the mean length of the documents; add for example 'documents of 500 tokens'")
-    for found in notes.text.each(r"\b(?:packed|with packing|sequence packing)\b(?: (?:in)?to(?= ))?"):
-        yield _Statement(found, "packing", True, "several documents in a sequence")
-    for source in (
-        r"\b<SEQUENCES><LENGTH_WORDS>?(?: of|:)?(?: ?= ?| ){n|tokens}(?! (?:of|per)\b)",
-        r"{n|tokens}(?: k)?[ -](?:long )?(?:<SEQUENCES><LENGTH_WORDS>?)(?:[ -]?(?:windows?|length))?\b",
-        r"\bsequences? of {n|tokens}|{samples}(?<=\w)",
-        r"\b(?:each|every|per) (?:training )?(?:sample|sequence)s?(?:(?: has| is|:)|"
-        + r"<JOINS>"
-        + r")* {tokens}"
-        + r"<NOT_ALL>",
-        r"\b(?:sample|sequence)s<JOINS>{tokens}<NOT_ALL>(?: <EACH_ONE>)?|{tokens/sequence|tokens/sample}",
-        r"<LENGTH_AT>",
-        r"{samples}",
-    ):
-        for found in notes.text.each(source):
-            quantity = found.value
-            # "4k sequences" tell a length, "4,000 sequences" a number.
-            if quantity.kind == "samples" and not (
-                quantity.is_kilo and quantity.noun.startswith("seq") and quantity.high < 1e6
-            ):
-                continue
-            yield _Statement(found, SEQUENCE, quantity.length, f"sequences of {quantity.length} tokens")
+def _recompute(notes: Notes, found: Match) -> _Statement | None:
+    how = (found["how"] or found["after"]).lower()
+    if how:
+        kind = {"no": "none", "without": "none", "off": "none"}.get(how, how)
+        return _Statement(found, "layout.recompute", kind, f"{'no' if kind == 'none' else kind} recomputation")
+    if re.search("recompu|activation", found.words, re.I):  # "checkpointing" alone is of storage
+        labels = ("full recompute", "selective recompute")
+        reason = "of all activations, or of those of attention"
+        notes.ask("layout", found, reason, tuple(notes.replacing(found, label) for label in labels))
+    return None
 
 
 def _without_lengths(notes: Notes, statements: list[_Statement]) -> list[_Statement]:
