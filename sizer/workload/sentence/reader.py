@@ -227,6 +227,9 @@ def _request(notes: Notes) -> dict[str, Any]:
         works.append({"name": f"{notes.own_model['name']} training", **work})
     if not works and notes.work:
         works = [{"name": "training", **notes.work}]
+    is_named = re.search(r"\bpre-?train|\bscratch\b|Vortrain", notes.text.sentence, re.I)
+    if any(not notes.trainings and "method" not in work for work in works) and notes.is_language and not is_named:
+        notes.text.assume("kind of training not given: pre-training of all parameters")
     title = " and ".join(work["name"] for work in works) or "Deep-learning cluster"
     request = {"title": title[:120], **({"workload": works} if works else {}), **notes.request}
     if not notes.questions:

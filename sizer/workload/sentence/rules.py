@@ -258,6 +258,7 @@ def read_samples(notes: Notes) -> None:
 
 # --- people, growth, losses
 
+_MOST_WHO_TRAIN = 100
 _ASSUMED: dict[str, Any] = {"name": "Training job", "gpus": 1, "jobs_a_day_each": 1, "duration_s": "4 h"}
 # What says that the people run jobs of their own.
 
@@ -270,7 +271,13 @@ def read_team(notes: Notes) -> None:
     is_stated = any("tokens" in work for work in (notes.work, *notes.trainings)) or notes.text.find(
         r"\b(?:in|within|over|innerhalb von|en) (?:about |around |less than |under )?{time}|\bover ?night\b"
     )
-    if is_stated and rule(r"<SHARES>").search(notes.text.sentence) is None:
+    shares = rule(r"<SHARES>").search(notes.text.sentence) is not None
+    if found.value.high > _MOST_WHO_TRAIN and not shares:
+        notes.ask_place(
+            found, "so many people use what was trained; those who share the cluster are stated with their jobs"
+        )
+        return
+    if is_stated and not shares:
         notes.text.record(found, f"{_count(found.value)} people of this training; no jobs of theirs are added")
         return
     job = dict(_ASSUMED)
