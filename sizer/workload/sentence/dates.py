@@ -5,13 +5,9 @@ import re
 from dataclasses import dataclass
 
 from sizer.base.dates import days_of
+from sizer.workload.sentence.grammar import GRAMMAR
 
-_NAMES = (
-    "january januar janvier jan|february februar février feb|march märz mars mar|april avril apr|may mai"
-    "|june juni juin jun|july juli juillet jul|august août aug|september septembre sept sep"
-    "|october oktober octobre oct okt|november novembre nov|december dezember décembre dec dez"
-)
-_MONTHS = {name: number for number, names in enumerate(_NAMES.split("|"), 1) for name in names.split()}
+_MONTHS = {name: number for number, names in enumerate(GRAMMAR["months"], 1) for name in names.split()}
 # "mar", "mar." and "march", but not "marble".
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)})\b\.?"
 _YEAR = r"(?P<year>20\d\d)"
