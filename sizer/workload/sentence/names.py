@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
-from sizer.base.identity_cache import cached_by_catalog
 from sizer.base.resources import data_dir
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.items import Item
@@ -292,7 +291,7 @@ def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, name.casefold()))
 
 
-@cached_by_catalog
+@lru_cache(maxsize=8)
 def measurements(catalog: Catalog) -> Mapping[str, int]:
     """Published measurements of each neural network, by its id: of what is in wide use, most was measured."""
     return {
