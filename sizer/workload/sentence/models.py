@@ -144,7 +144,7 @@ def _read_size(notes: Notes, found: Match) -> None:
         if any(abs(one.parameters.value / parameters - 1) < 0.1 for one in _dnns_named(notes)):
             notes.text.record(found, "size of the model")
         else:
-            notes.leave(found)
+            notes.ask_place(found, "no network that is named has so many parameters")
         return
     billions = f"{parameters / 1e9:g}"
     if notes.own_model is None:
@@ -266,6 +266,7 @@ def read_language(notes: Notes) -> None:
                 notes.ask_place(one.found, f"the training of {short_name(notes.networks[0])} is not counted in tokens")
             else:
                 notes.leave(one.found)
+        _ask_tuning(notes)
         return
     notes.means_language |= bool(found) or notes.own_model is not None
     _split_trainings(notes)
@@ -283,6 +284,15 @@ def read_language(notes: Notes) -> None:
     if notes.means_language or notes.is_language:
         _read_method(notes)
         _read_samples(notes, sequence)
+
+
+def _ask_tuning(notes: Notes) -> None:
+    """Ask about fine-tuning of a network that is no language model: a request states its whole training only."""
+    for source in (*(source for source, _ in GRAMMAR["methods"]), r"\b(?:q?lora|peft|adapters)\b"):
+        for found in notes.text.each(source):
+            name = short_name(notes.networks[0])
+            reason = f"a request cannot state the fine-tuning of {name}, which takes less than its training"
+            notes.ask("task", found, reason, (notes.replacing(found, "training"),))
 
 
 def _take(notes: Notes, one: _Statement, sequence: int) -> None:

@@ -107,6 +107,8 @@ _PER = re.compile(
     rf"|(?: (?:in|for|on|to) (?:each|every|a) | and (?=person))(?P<thing>{_any(_THINGS)})s?\b",
     re.I,
 )
+# In German a Billion is a trillion.
+_GERMAN = re.compile(r"\b(?:mit|für|und|auf|wir|ich|Tagen|Wochen|Stunden|Modell|trainieren)\b")
 _HOUR = re.compile(r"[ -](?:hours?|hrs?|h)\b", re.I)
 # What is counted in billions and trillions.
 _LARGE = ("n", "tokens", "parameters", "samples", "documents", "money", "pages", "requests")
@@ -195,6 +197,10 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     scale = re.sub(r"\.? d[e'’]$", "", (match["scale"] or "").strip().lower()).rstrip(".")
     if len(scale) == 1 and scale in "gbt" and unit[0] not in _LARGE:
         unit, name, end = ("n", "", 1.0), "", match.end("scale")  # "671B training"
+    if scale == "billion" and _GERMAN.search(text):
+        number = value_of(match["number"])
+        texts = (f"{number * factor:,.0f}{text[match.end('scale') : end]}" for factor in (1e9, 1e12))
+        return Amount("ambiguous", start, end, 0, 0, readings=tuple(texts))
     kind, unit_name, factor = unit
     if kind == "n" and scale in ("b", "bn", "billion"):
         kind = "parameters" if scale == "b" else "n"

@@ -75,6 +75,7 @@ _WORK = {
     "samples/time/gpu": "a rate of one GPU is no target of a cluster",
     "servers/rack": "a request limits the power of a rack, and not the number of its servers",
     "documents": "this network does not read documents",
+    "parameters": "no network that is named has so many parameters",
     "pages": "pages have no size; write a number of tokens, or of images with their size",
     "tokens": "the sentence states another number of tokens",
 }
