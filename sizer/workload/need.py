@@ -1,6 +1,7 @@
 """The one entry of a need: a request file or a sentence, for the app, the commands and a batch alike."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,11 @@ _MISSING = frozenset(("target", "network", "length", "limit", "currency"))
 def is_sentence(written: str | Path) -> bool:
     """Whether a need is given in words: it has blanks, and is neither a file nor called like one."""
     text = str(written)
-    is_file = len(text) < 1_000 and (Path(text).suffix.lower() in (".toml", ".json") or Path(text).exists())
-    return not isinstance(written, Path) and " " in text.strip() and not is_file
+    if isinstance(written, Path) or " " not in text.strip() or Path(text).suffix.lower() in (".toml", ".json"):
+        return False
+    with suppress(OSError, ValueError):  # too long for a name, or with signs that none has
+        return not Path(text).exists()
+    return True
 
 
 def read_need(written: str | Path, catalog: Catalog, changes: Mapping[str, Any] | None = None) -> Reading:

@@ -8,7 +8,7 @@ import pytest
 
 from sizer.batch.requests import batch_requests
 from sizer.batch.work import mapped_request
-from sizer.workload.need import read_need, read_words
+from sizer.workload.need import is_sentence, read_need, read_words
 from sizer.workload.request import SizingRequest
 from tests.cli.running import refused, run
 from tests.factories.examples import catalog
@@ -82,3 +82,13 @@ def test_a_key_may_answer_what_is_missing() -> None:
 
 def test_an_unknown_key_is_refused() -> None:
     refused(run("size", WORDS, "--set", "limits.powr_w=4", "--explain"), 2, "limits.powr_w", "limits.power_w")
+
+
+@pytest.mark.parametrize("words", ["Train ResNet-50 " * 30, "a\0b c", "x " * 3_000, "ResNet-50 / VGG-16 on 8 GPUs"])
+def test_words_that_no_file_can_be_called_are_a_sentence(words: str) -> None:
+    assert is_sentence(words)
+
+
+@pytest.mark.parametrize("path", ["request.toml", "my requests/first one.json", Path("some where")])
+def test_what_is_called_like_a_file_is_no_sentence(path: str | Path) -> None:
+    assert not is_sentence(path)
