@@ -22,6 +22,8 @@ from sizer.batch.columns import PREFIX
 from sizer.batch.keys import cells_of, nested, request_key, unknown_column, value_of_cell
 from sizer.workload.request import SizingRequest
 
+# Column with a need in words; other columns of its row rule over what it says.
+SENTENCE = "sentence"
 TABLE_ENDINGS = (".csv", ".parquet")
 # A row of requests is far shorter; a longer line is something else.
 MAX_LINE_BYTES = 1_000_000
@@ -164,14 +166,18 @@ def _plain(value: Any) -> Any:
 def _from_cells(cells: Mapping[Any, Any], place: str) -> BatchRequest:
     """Request from the cells of a row; empty ones are not given."""
     given: dict[str, Any] = {}
+    sentence = ""
     try:
         for name, cell in cells.items():
+            if name == SENTENCE:
+                sentence = str(_cell(name, cell) or "").strip()
+                continue
             if not isinstance(name, str) or request_key(name) is None:
                 raise unknown_column(str(name), place)
             value = value_of_cell(name, _cell(name, cell))
             if value is not None:
                 given[name] = value
-        return BatchRequest(place, nested(given))
+        return BatchRequest(place, {**nested(given), **({SENTENCE: sentence} if sentence else {})})
     except RequestError as error:
         text = str(error)
         return BatchRequest(place, None, text if text.startswith(place) else f"{place}: {text}", _valid_cells(given))
@@ -207,7 +213,7 @@ def _columns(names: Sequence[str], place: str) -> dict[int, str]:
             raise RequestError(f"{place}: column {position + 1} has no name")
         if name.startswith(PREFIX):
             continue
-        if request_key(name) is None:
+        if name != SENTENCE and request_key(name) is None:
             raise unknown_column(name, place)
         if name in found.values():
             raise RequestError(f"{place}: column {name!r} appears more than once; remove one of them")

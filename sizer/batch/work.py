@@ -16,9 +16,10 @@ from sizer.base.locale import DEFAULT_LOCALE, use_locale
 from sizer.batch.answer import cells_of_answer
 from sizer.batch.columns import PREFIX
 from sizer.batch.keys import cells_of, writable
-from sizer.batch.requests import BatchRequest
+from sizer.batch.requests import SENTENCE, BatchRequest
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
+from sizer.workload.need import read_words
 from sizer.workload.request import SizingRequest
 
 Row = dict[str, Any]
@@ -111,7 +112,7 @@ def answer_row(batch_request: BatchRequest, catalog: Catalog, calibration: Calib
             return _row(batch_request.request_cells(), batch_request.place, "refused", batch_request.refusal)
         request = batch_request.request
         if not isinstance(request, SizingRequest):
-            request = SizingRequest.from_dict(request, batch_request.place)
+            request = mapped_request(request, catalog, batch_request.place)
         cells = cells_of(request)
         answer = cells_of_answer(request, catalog, calibration)
         return {**_row(cells, batch_request.place, SIZED), **answer}
@@ -120,6 +121,23 @@ def answer_row(batch_request: BatchRequest, catalog: Catalog, calibration: Calib
         return _row(cells or batch_request.request_cells(), batch_request.place, status, str(error))
     except Exception as error:  # a fault of the program in one request must not lose the other hundred thousand
         return _row(cells or {}, batch_request.place, FAILED, reported(error))
+
+
+def mapped_request(mapping: dict[str, Any], catalog: Catalog, place: str) -> SizingRequest:
+    """The request of a mapping; one with a sentence is read, and its other keys rule over what is read.
+
+    Raises
+    ------
+    RequestError
+        If it is not valid, or something of the sentence has to be answered first.
+    """
+    keys = {key: value for key, value in mapping.items() if key != SENTENCE}
+    if SENTENCE not in mapping:
+        return SizingRequest.from_dict(keys, place)
+    reading = read_words(mapping[SENTENCE], catalog, keys)
+    if reading.question is not None:
+        raise RequestError(f"{place}: {reading.question.text}")
+    return SizingRequest.from_dict(reading.request, place)
 
 
 def failed_row(batch_request: BatchRequest, reason: str) -> Row:

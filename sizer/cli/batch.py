@@ -54,7 +54,8 @@ def batch_command(
 ) -> None:
     """Size many requests into one table: one row for each, in their order, including those without a design.
 
-    The columns of a table of requests are dotted keys, such as workload.0.dnn and workload.0.target.samples_per_s.
+    The columns of a table of requests are dotted keys, such as workload.0.dnn and workload.0.target.samples_per_s, or
+    "sentence": a need in words, which the other columns of its row overrule.
     To resume an interrupted batch, start it again with the same arguments.
     """
     from sizer.catalog.loader import load_catalog
@@ -160,6 +161,7 @@ def _write_documents(
 ) -> None:
     """Documents of every request that was sized, each in its own folder."""
     from sizer.batch.requests import batch_requests
+    from sizer.batch.work import mapped_request
     from sizer.workload.request import SizingRequest
 
     jobs: list[tuple[SizingRequest, Path]] = []
@@ -168,7 +170,7 @@ def _write_documents(
             continue
         request = batch_request.request
         if not isinstance(request, SizingRequest):
-            request = SizingRequest.from_dict(request, batch_request.place)
+            request = mapped_request(request, catalog, batch_request.place)
         is_file = Path(batch_request.place).suffix in (".toml", ".json")
         jobs.append((request, out / _folder_name(number, Path(batch_request.place).stem if is_file else request.title)))
     if not jobs:

@@ -16,10 +16,20 @@ from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, pri
 
 if TYPE_CHECKING:
     from sizer.documents import FileProgress
+    from sizer.workload.sentence.reading import Reading
+
+_MOST_ANSWERS = 8
 
 
 def size_command(
-    requests: Annotated[list[Path], typer.Argument(help="Request files, TOML or JSON.", metavar="REQUEST...")],
+    requests: Annotated[
+        list[str],
+        typer.Argument(help="Request files (TOML, JSON) or quoted needs in words.", metavar="REQUEST..."),
+    ],
+    changes: Annotated[
+        list[str], typer.Option("--set", help="Key of a request that overrules it, e.g. limits.budget=500000.")
+    ] = [],  # noqa: B006 -- typer copies it
+    explain: Annotated[bool, typer.Option("--explain", help="Print the request as read, as TOML.")] = False,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the documents; with several requests, one sub-folder for each.")
     ] = None,
@@ -34,7 +44,10 @@ def size_command(
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Size a cluster for each request, print the result, and write its documents with --out."""
+    """Size a cluster for each request, print the result, and write its documents with --out.
+
+    A request is a file, or a sentence such as "Llama 3 8B on 1T tokens in 30 days on H100".
+    """
     from sizer.catalog.loader import load_catalog
     from sizer.documents import pdf_threads, prepare_drawing
     from sizer.export.design_json import design_document
@@ -43,6 +56,7 @@ def size_command(
     from sizer.guide.edition import Edition
     from sizer.guide.plain_text import answer_text
     from sizer.sizing.size import size
+    from sizer.workload.need import read_need
     from sizer.workload.request import SizingRequest
 
     if out is None and (formats is not None or archive):
@@ -51,8 +65,16 @@ def size_command(
     if out is not None:
         prepare_drawing(documents.kinds)  # while this process sizes
     catalog = load_catalog(overlay=catalog_dir)
-    parsed = [(path, SizingRequest.from_file(path)) for path in requests]  # fail before long work
-    if len({path.stem for path in requests}) < len(requests):
+    read = [(one, read_need(one, catalog, keys_of(changes))) for one in requests]  # fail before long work
+    if explain or any(reading.questions for _, reading in read):
+        _explain(read, as_json=as_json and not explain)
+        return
+    names = [Path(one).stem if not reading.sentence else f"need-{n}" for n, (one, reading) in enumerate(read, 1)]
+    parsed = [
+        (name, SizingRequest.from_dict(reading.request, one), reading)
+        for name, (one, reading) in zip(names, read, strict=True)
+    ]
+    if len(set(names)) < len(names):
         raise RequestError(
             "two request files have the same name, so their documents would overwrite each other; rename one"
         )
@@ -61,39 +83,92 @@ def size_command(
     edition = Edition("guide", documents.profile, documents.customer_copy)
     answers: list[dict[str, Any]] = []
     texts: list[str] = []
-    failures: list[tuple[Path, SizerError]] = []
+    failures: list[tuple[str, SizerError]] = []
     # First the documents: a terminal that is closed or full loses none of them.
     with _progress() as tell, pdf_threads() as threads:
         writer = DocumentWriter(documents, threads, tell)
-        for path, request in parsed:
+        for path, request, reading in parsed:
             try:
                 with documents.locale():
                     result = size(request, catalog)
                     shown = documents.for_customer(result)
                     simple = None if as_json else guide_context(shown, catalog, edition).simplest
             except SizerError as error:
-                if len(parsed) == 1:
-                    raise
-                failures.append((path, error))
+                failures.append(("" if len(parsed) == 1 else f"{path}: ", error))
+                answers.append(_need_document(reading, str(error)))
                 continue
             if as_json:
-                answers.append(design_document(shown))
+                answers.append(design_document(shown, reading))
             else:
                 with documents.locale():
                     texts.append(answer_text(shown, simple))
             if out is not None:
-                writer.add(result, catalog, out if len(parsed) == 1 else out / path.stem)
+                writer.add(result, catalog, out if len(parsed) == 1 else out / path)
         lines = writer.finish()
     if as_json:
         print_json(answers[0] if len(parsed) == 1 else answers)
     for text in texts:
         print(text, end="\n\n" if len(parsed) > 1 else "\n", flush=True)
+    for _, _, reading in parsed:
+        _tell(reading)
     for line in lines:
         print_message(line)
     for path, failure in failures:
-        print_error(f"{path}: {failure}")
+        print_error(f"{path}{failure}")
     if failures:
         sys.exit(failures[0][1].exit_status)
+
+
+def keys_of(changes: list[str]) -> dict[str, Any]:
+    """Keys of a request and their values as given with --set."""
+    from sizer.batch.keys import nested, request_key, unknown_column, value_of_cell
+
+    cells = {}
+    for one in changes:
+        name, _, value = one.partition("=")
+        if request_key(name.strip()) is None:
+            raise unknown_column(name.strip(), "--set")
+        cells[name.strip()] = value_of_cell(name.strip(), value)
+    return nested({name: value for name, value in cells.items() if value is not None})
+
+
+def _explain(read: "list[tuple[str, Reading]]", *, as_json: bool) -> None:
+    """Print each need as it was read: the request, what is assumed, unread and asked. Ends with 2 where one is open."""
+    from sizer.base.formats.toml_text import to_toml
+
+    if as_json:
+        documents = [_need_document(reading) for _, reading in read]
+        print_json(documents[0] if len(documents) == 1 else documents)
+    for _, reading in read:
+        if not as_json:
+            print(to_toml(reading.request), end="", flush=True)
+        _tell(reading)
+    if any(reading.questions for _, reading in read):
+        sys.exit(RequestError.exit_status)
+
+
+def _need_document(reading: "Reading", refusal: str = "") -> dict[str, Any]:
+    """A need that was not sized: as read, with what is asked, or why it is refused."""
+    from sizer.base.formats.json_document import json_document
+
+    # "questions" are texts here as in an answer; "asked" also has the answers that each may have.
+    texts = [one.text for one in reading.questions if one.about != "refused"]
+    told = reading.told() | ({"refused": refusal} if refusal else {})
+    return json_document(
+        "need", request=reading.request, assumptions=list(reading.assumptions), questions=texts, **told
+    )
+
+
+def _tell(reading: "Reading") -> None:
+    """Tell on stderr what of a need is assumed, not understood, refused or asked."""
+    for text in reading.assumptions:
+        print_message(f"assumed: {text}")
+    if reading.unread:
+        print_message(f"not understood: {', '.join(reading.unread)}")
+    for question in reading.questions[:1]:
+        print_error(question.text)
+        if question.answers:
+            print_message(f"answers: {'; '.join(answer.label for answer in question.answers[:_MOST_ANSWERS])}")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from sizer.physical.existing_use import ExistingUse
 from sizer.physical.host_memory import page_cache_bytes
 from sizer.physical.platform import SecondTier
 from sizer.present.design_summary import design_summary, tier_fields
-from sizer.present.text.assumptions import assumption_rows, question_texts
+from sizer.present.text.assumptions import AssumptionRow, assumption_rows, question_texts
 from sizer.present.text.bill_lines import change_text, note_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts
@@ -41,6 +41,7 @@ from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, 
 from sizer.sizing.stages.checkpoints import CheckpointedJob
 from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.sizing.stages.sharding import Sharding
+from sizer.workload.sentence.reading import READ_FROM_A_FILE, Reading
 from sizer.workload.target_text import target_text
 
 # Keys of the request that a customer's copy omits: "no discount" would be an answer too, and so is what was excluded.
@@ -59,8 +60,10 @@ _OF_THE_FIT = ("evidence", "gpu_log_sd", "stack_default")
 _PRICES_OF_THE_QUOTE = ("unit_list_price", "discount_percent", "extended_list")
 
 
-def design_document(result: SizingResult) -> dict[str, Any]:
+def design_document(result: SizingResult, reading: Reading = READ_FROM_A_FILE) -> dict[str, Any]:
     """Everything about one answer as plain data; ``SizingRequest.from_file`` reads the request back from it.
+
+    With a reading also how the need in words was read: its assumptions, and the words that were not understood.
 
     A customer's copy has the design without the keys that tell how it was found, and without a digest of its content.
     """
@@ -70,7 +73,10 @@ def design_document(result: SizingResult) -> dict[str, Any]:
         "design",
         **fields_of(result, "catalog_digest", "calibration_digest", "needs_cluster"),
         **fields_of(result, "deciding_prices", "n_designs", "sources"),
-        assumptions=assumption_rows(result),
+        assumptions=[
+            *(AssumptionRow(text, "", "sentence", "", "") for text in reading.assumptions),
+            *assumption_rows(result),
+        ],
         questions=question_texts(result),
         verdict=verdict_text(result),
         advice=reason_texts(result, with_amounts=True),
@@ -91,6 +97,7 @@ def design_document(result: SizingResult) -> dict[str, Any]:
         platforms=[design_summary(design) for design in result.platforms],
         runner_up=None if result.runner_up is None else _point(result.runner_up),
         pareto=[_point(point) for point in result.pareto],
+        **reading.told(),
     )
     if is_customer_copy:
         return _for_customer(document)

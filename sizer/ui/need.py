@@ -7,7 +7,7 @@ import streamlit as st
 
 from sizer.catalog.model import Catalog
 from sizer.ui import state
-from sizer.workload.sentence.reader import read_sentence
+from sizer.workload.need import read_words
 from sizer.workload.sentence.reading import Reading
 
 # Plain keys of the session: the text, and the request as the fields had it when the text was given.
@@ -18,7 +18,7 @@ _NOT_STATED = ("title", "customer", "date", "quote", "schema_version")
 
 @st.cache_resource(show_spinner=False, max_entries=256)
 def _reading(text: str, digest: str, _parts: Catalog) -> Reading:  # noqa: ARG001  (the digest is part of the key)
-    return read_sentence(text, _parts)
+    return read_words(text, _parts)
 
 
 def text() -> str:

@@ -18,6 +18,7 @@ from sizer.physical.layout import building_plan
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
+from sizer.workload.sentence.reader import MAX_CHARACTERS, read_sentence
 
 EXAMPLE = data_dir("examples") / "dgx1-f800-resnet50.toml"
 
@@ -38,6 +39,13 @@ def test_size_everything_allowed_warm(benchmark: Any) -> None:
     data.pop("platforms")
     open_request = SizingRequest.from_dict(data)
     benchmark(size, open_request, catalog)
+
+
+def test_read_sentence(benchmark: Any) -> None:
+    """The longest sentence that is read; the aim is under 50 ms."""
+    catalog = load_catalog()
+    sentence = ("Train Llama 3 8B on 1T tokens in 30 days with 64 H100, 2 racks, no HPE; " * 40)[:MAX_CHARACTERS]
+    benchmark(read_sentence, sentence, catalog)
 
 
 def test_load_catalog(benchmark: Any) -> None:

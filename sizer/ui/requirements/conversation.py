@@ -15,7 +15,6 @@ from sizer.workload.sentence.reading import Answer, Question, Reading
 from sizer.workload.sentence.text import Phrase
 
 LABEL = "Describe the need"
-_LONGEST_LIST = 12  # names in a sentence
 _MOST_BUTTONS = 14  # answers that are in sight; the others are one click away
 
 
@@ -107,7 +106,7 @@ def _edited(key: str, phrase: Phrase, found: Reading, parts: Catalog) -> None:
 
 def _question(question: Question, parts: Catalog) -> None:
     with st.container(border=True, key="question", gap="small"):
-        st.markdown(f":material/contact_support: {question_text(question)}")
+        st.markdown(f":material/contact_support: {plain(question.text)}")
         if question.answers:
             with st.container(horizontal=True, gap="xsmall"):
                 for number, answer in enumerate(question.answers[:_MOST_BUTTONS]):
@@ -133,44 +132,3 @@ def _others(answers: Sequence[Answer], parts: Catalog) -> None:
         with st.container(horizontal=True, gap="xsmall"):
             for number, answer in enumerate(answers, start=_MOST_BUTTONS):
                 _answer(number, answer, parts)
-
-
-def question_text(question: Question) -> str:
-    """A question as Markdown."""
-    words = f"**{plain(question.words)}**"
-    match question.about:
-        case "number":
-            return f"{words} has two readings: a point may group thousands or mark decimals. Which is meant?"
-        case "unavailable":
-            held = ", ".join(question.available[:_LONGEST_LIST])
-            more = len(question.available) - _LONGEST_LIST
-            others = f" and {more} more" if more > 0 else ""
-            kind = question.reason
-            return (
-                f"The catalogue has no {plain(kind)} {words} that can be ordered. It has {plain(held + others)}. "
-                "Choose the nearest, or change the words."
-            )
-        case "refused":
-            return f"{words}: {plain(question.reason)}." if question.words else f"{plain(question.reason)}."
-        case "server":
-            return f"Which servers are the existing {words}?"
-        case "task" if question.reason:
-            return f"{words}: {plain(question.reason)}. **Size the training alone?**"
-        case "task":
-            return "Training, or batch inference on a test set?"
-        case "network" | "layout" if question.reason:
-            return f"{words}: {plain(question.reason)}. **Which one?**"
-        case "network" | "layout":
-            return f"{words} can be several networks. **Which one?**" if question.words else "**Which neural network?**"
-        case "target":
-            return "**Which target?** Choose one, or add a rate, a time or a number of GPUs to the text."
-        case "limit":
-            return f"{words} within which limit? Choose one, or add a budget, power, racks or servers to the text."
-        case "currency":
-            unit = plain(question.reason)
-            return (
-                f"{words}: prices are in USD. **What is one {unit} worth?** Add an exchange rate to the text, such as "
-                f"“1 {unit} = … USD”."
-            )
-        case "length":
-            return f"No training schedule of {plain(question.reason)} is published. **How many epochs?**"

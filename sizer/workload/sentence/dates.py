@@ -2,14 +2,14 @@
 
 import datetime
 import re
-from calendar import month_name
 from dataclasses import dataclass
 
 from sizer.base.dates import days_of
+from sizer.workload.sentence.grammar import GRAMMAR
 
-_MONTHS = [name.lower() for name in month_name]
+_MONTHS = {name: number for number, names in enumerate(GRAMMAR["months"], 1) for name in names.split()}
 # "mar", "mar." and "march", but not "marble".
-_MONTH = rf"(?P<month>{'|'.join(rf'{name[:3]}(?:{name[3:]})?' for name in _MONTHS[1:])}|sept)\b\.?"
+_MONTH = rf"(?P<month>{'|'.join(_MONTHS)})\b\.?"
 _YEAR = r"(?P<year>20\d\d)"
 _NTH = r"(?P<day>\d{1,2})(?:st|[nr]d|th)?"
 _DATES = (
@@ -20,8 +20,8 @@ _DATES = (
 )
 _THERE = r"(?:needed|required|ready|delivered|installed|running|available|in operation)"
 _BY = (
-    rf"\b(?:(?:(?:is|are) )?{_THERE} (?:by|before|until|on|in|at)|date of need:?|by|before|until"
-    r"|no(?:t)? later than) "
+    rf"\b(?:(?:(?:is|are) )?{_THERE} (?:by|before|until|on|in|at)|date of need:?|deadline(?: is| by|:)?|bis(?: zum)?|by"
+    r"|before|until|d'ici|avant|no(?:t)? later than) "
 )
 _PATTERNS = tuple(
     re.compile(rf"{_BY}(?:the )?(?:(?P<end>end of )|(?:start|beginning) of )?{date}(?![\w-])", re.I)
@@ -63,7 +63,7 @@ def _days(found: dict[str, str | None]) -> tuple[datetime.date, datetime.date]:
         last_month = 3 * int(quarter)
         return days_of(f"{year}-{last_month - 2:02}")[0], days_of(f"{year}-{last_month:02}")[1]
     if month := found.get("month"):
-        number = next(number for number, name in enumerate(_MONTHS) if name and name.startswith(month.lower()[:3]))
+        number = _MONTHS[month.lower()]
         day = found.get("day")
         return days_of(f"{year}-{number:02}" + (f"-{int(day):02}" if day else ""))
     return days_of(str(year))

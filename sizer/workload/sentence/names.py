@@ -3,48 +3,61 @@
 import csv
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
 from sizer.base.resources import data_dir
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu
 from sizer.catalog.vendors import vendors_of
-from sizer.workload.sentence.elsewhere import ELSEWHERE
-from sizer.workload.sentence.fillers import FILLERS
-from sizer.workload.sentence.text import UnreadText
+from sizer.workload.sentence.grammar import ELSEWHERE, FILLERS
+from sizer.workload.sentence.text import Name
 
-# What stands in the text for a name, until it is read together with the words around it.
-DNN, DATASET, GPU, SERVER, STORAGE, VENDOR, OUTSIDE = (chr(0xE000 + n) for n in range(7))
-_FOLDERS = {DNN: "dnns", DATASET: "datasets", GPU: "gpus", SERVER: "servers", STORAGE: "storage"}
+# A word alone that is too common to name an item.
+_TOO_COMMON = {
+    "local",
+    "existing",
+    "head",
+    "ssd",
+    "nvme",
+    "nfs",
+    "tesla",
+    "neural",
+    "mask",
+    "matrix",
+    "stable",
+    "graph",
+}
+# Names of server families that stand for their vendor: "PowerEdge servers".
+_SERIES = {"Dell": ("poweredge",), "HPE": ("proliant",), "Lenovo": ("thinksystem",)}
+# Libraries in the names of software stacks, each with the frameworks' own names.
+_LIBRARIES = ("DALI", "Horovod", "FSDP", "FSDP2", "XLA", "JAX", "tensorpack", "GluonCV", "Megatron", "fastai", "NGC")
+_FOLDERS = {"dnn": "dnns", "dataset": "datasets", "gpu": "gpus", "server": "servers", "storage": "storage"}
 # More pieces than any name has: "Tesla V100 SXM2 32 GB" has seven.
 _MOST_PIECES = 12
 # Tables of published measurements, and the column that names the network.
 _TABLES = (("training.csv", "dnn"), ("language/training.csv", "model"))
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 # "FLUX.1 [dev]" has its variant in brackets.
-_GAP = re.compile(r"[ ._/-]{0,2}\[?")
-# A word alone that is too common to name an item.
-_TOO_COMMON = frozenset(
-    ("local", "existing", "head", "ssd", "nvme", "nfs", "tesla", "neural", "mask", "matrix", "stable")
-)
-# Names of server families that stand for their vendor: "PowerEdge servers".
-_SERIES = {"Dell": ("poweredge",), "HPE": ("proliant",), "Lenovo": ("thinksystem",)}
+_GAP = re.compile(r"[ ._:/-]{0,2}\[?")
+# A lone size, form factor or version is no name: 32 GB, SXM2, V3, 8B; "language model" names a kind.
+_NO_NAME = re.compile(r"(?i)\w?\d+gb|sxm\d|fhhl|[vm]\d|gen\d+|\d+(?:\.\d+)?[kmbt]|language model")
+# A model number after the name of a family.
+_OTHER_MODEL = re.compile(r"-\d*[A-Za-z]*\d+\w*|-\d+\w*| [A-Za-z]{1,2}\d{2,}\w*")
 _MODEL_NUMBER = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])[\w-]{2,}")
+_SIZE_BEFORE = re.compile(r"\d ?(?:B|bn|billion)\b[\w -]{0,25}$|\b(?:dense|decoder(?:-only)?) $", re.I)
+_FORM = r"(?:SXM ?\d?|PCI-?e|NVLink|HGX)\b"
+_GPU_BEFORE = re.compile(rf"(?:(?P<gb>\d{{1,3}}) ?(?:GB|GiB) )?(?P<form>{_FORM} )?$", re.I)
+_GPU_AFTER = re.compile(
+    rf"(?:[ /(-]*(?P<form>{_FORM}))?(?:[ /(-]*(?P<gb>\d{{1,3}}) ?(?:GB|G|GiB)\b(?![ -]?/)\)?)?"
+    rf"(?:[ -]*(?P<after>{_FORM}))?",
+    re.I,
+)
+_GBIT = r"(?:Gbit/s|Gb/s|Gbps|Gbit|Gb|G)"
 
 Pieces = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Mention:
-    """A name in the text: what kind of thing it names, and which items it may mean (of a vendor, its names)."""
-
-    kind: str
-    start: int
-    end: int
-    ids: tuple[str, ...]
 
 
 class Names:
@@ -53,63 +66,70 @@ class Names:
     def __init__(self, catalog: Catalog) -> None:
         known: defaultdict[Pieces, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         exact: defaultdict[tuple[Pieces, str], set[str]] = defaultdict(set)
+        self._catalog = catalog
         for kind, folder in _FOLDERS.items():
             items: Mapping[str, Item] = catalog.folder(folder)
             for key, item in items.items():
-                if not is_named(kind, item):
+                if (kind == "server" and getattr(item, "role", "") != "gpu") or getattr(item, "kind", "") == "local":
                     continue
                 for name in (key, short_name(item), *item.aliases):
                     exact[pieces(name), kind].add(key)
                 for name in (*_family_names(item), key, item.name, short_name(item), *item.aliases):
-                    known[pieces(name)][kind].add(key)
-                    known[pieces(name.replace("-", ""))][kind].add(key)
-                    if kind == GPU and re.fullmatch(r".*\d[Ss]", name):
+                    if not _NO_NAME.fullmatch(name):
+                        known[pieces(name)][kind].add(key)
+                        known[pieces(name.replace("-", ""))][kind].add(key)
+                    if kind == "gpu" and re.fullmatch(r".*\d[Ss]", name):
                         known[pieces(name)[:-1]][kind].add(key)  # who asks for a V100 takes a V100S
         for (own, kind), keys in exact.items():
             # An item of this very name rules over others that have it in theirs: DGX-2 is not DGX-2H.
-            known[own][kind] = keys
-        held = {link.id for link in fabric_links(catalog)}
+            if own in known:
+                known[own][kind] = keys
+        for stack in catalog.stacks.values():
+            libraries = {word for word in _LIBRARIES if word in re.findall(r"\w+", stack.name)}
+            for name in {stack.framework, *stack.aliases, *libraries}:
+                known[pieces(name)].setdefault("software", {name})
         self._vendors = _vendor_names(catalog)
         for kind, outside in ELSEWHERE.items():
             for called in outside:
-                if kind == "fabric" and "".join(pieces(called)) in held:
-                    continue
-                if pieces(called) not in self._vendors:
-                    known.setdefault(pieces(called), {f"{OUTSIDE}{kind}": {called}})
+                if pieces(called) not in self._vendors and not (kind == "fabric" and called.lower() in catalog.links):
+                    known.setdefault(pieces(called), {f"outside {kind}": {kind}})
         self._known = {
             name: {kind: tuple(sorted(keys)) for kind, keys in found.items()} for name, found in known.items()
         }
         self._longest = min(_MOST_PIECES, max(map(len, self._known), default=1))
+        self._fabrics = _fabric_pattern(catalog)
+        sizes: defaultdict[str, list[str]] = defaultdict(list)
+        for dnn in catalog.dnns.values():
+            for word in short_name(dnn).upper().split():
+                if dnn.transformer is not None and re.fullmatch(r"\d+(?:\.\d+)?B", word):
+                    sizes[word].append(dnn.id)
+        # A size that is a name by itself is that of one network: 8B.
+        self.sizes = dict(sizes) | {
+            name: [dnn.id] for dnn in catalog.dnns.values() for name in dnn.aliases if re.fullmatch(r"\d+B", name)
+        }
 
-    def mark(self, text: UnreadText) -> list[Mention]:
-        """Find all names in a text and put their signs in their places."""
-        mentions = self.named(text.left)
-        for mention in mentions:
-            text.mark(mention.start, mention.end, mention.kind[0])
-        return mentions
-
-    def named(self, text: str) -> list[Mention]:
+    def named(self, text: str) -> list[Name]:
         """All names in a text; the longest name at a place rules."""
+        found = list(self._fabric_names(text))
+        for one in found:
+            text = f"{text[: one.start]}{chr(0) * (one.end - one.start)}{text[one.end :]}"
         words = [(match[0].lower(), match.start(), match.end()) for match in _PIECE.finditer(text)]
-        mentions: list[Mention] = []
         place = 0
         while place < len(words):
-            count, mention = self._at(text, words, place)
-            if mention is not None:
-                mentions.append(mention)
+            count, name = self._at(text, words, place)
+            if name is not None:
+                found.append(name)
+                while place + count < len(words) and words[place + count][1] < name.end:
+                    count += 1  # "V100 32 GB": its memory belongs to the name
             place += max(count, 1)
-        return mentions
-
-    def dnns_named(self, name: Pieces) -> tuple[str, ...]:
-        """Networks with a name, given by its pieces."""
-        return self._known.get(name, {}).get(DNN, ())
+        return found
 
     def is_known(self, word: str) -> bool:
         """Whether a word is a name, or the first piece of one, of the catalogue or elsewhere."""
         first = pieces(word)[:1]
         return any(name[:1] == first for name in (*self._known, *self._vendors))
 
-    def _at(self, text: str, words: list[tuple[str, int, int]], place: int) -> tuple[int, Mention | None]:
+    def _at(self, text: str, words: list[tuple[str, int, int]], place: int) -> tuple[int, Name | None]:
         """The longest name that starts at a piece, and how many pieces it takes."""
         start = words[place][1]
         if start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
@@ -128,21 +148,83 @@ class Names:
             if end < len(text) and (text[end].isalnum() or text[end] == "_"):
                 continue
             if count > 1 and text[end - 2 : end].isalnum() and text[end - 2 : end].endswith("s") and key[-1] == "s":
-                key = (
-                    key[:-1] if key[:-1] in self._known else key
-                )  # "V100s" is the plural of V100; a V100S has a capital
+                key = key[:-1] if key[:-1] in self._known else key  # "V100s": the plural; a V100S has a capital
             for name in (key, (*key[:-1], key[-1].removesuffix("s"))):
-                if found := self._known.get(name):
-                    kind = next(kind for kind in (*_FOLDERS, *found) if kind in found)
-                    return count, Mention(kind, start, end, found[kind])
+                found = self._known.get(name)
+                if found and (name == key or not any(kind.startswith("outside") for kind in found)):
+                    return count, self._name(text, start, end, found)
                 if name in self._vendors:
-                    return count, Mention(VENDOR, start, end, (self._vendors[name],))
+                    return count, Name("maker", start, end, (self._vendors[name],))
         return 0, None
 
+    def _name(self, text: str, start: int, end: int, found: dict[str, tuple[str, ...]]) -> Name | None:
+        kind = next(kind for kind in (*_FOLDERS, *found) if kind in found)
+        if kind == "software" and re.match(r"-(?!based|native)[A-Za-z]", text[end:]):
+            return None  # a longer name with a hyphen is another
+        if re.match(r"[ -](?:style|like)\b", text[end:]):
+            return None
+        if kind == "dnn" and text[start:end].lower().startswith("transformer") and _SIZE_BEFORE.search(text[:start]):
+            return Name("kind", start, end, ())  # "a 30B dense transformer"
+        if kind in ("server", "storage") and len(found[kind]) > 1 and (other := _OTHER_MODEL.match(text, end)):
+            return Name("outside", start, other.end(), (kind,))  # "DGX-1V", "Isilon X99": another of the family
+        if kind.startswith("outside"):
+            return Name("outside", start, end, found[kind])
+        return self._gpu(text, start, end, found[kind]) if kind == "gpu" else Name(kind, start, end, found[kind])
 
-def is_named(kind: str, item: Item) -> bool:
-    """Whether a sentence can name an item: GPU servers, and everything of the other kinds."""
-    return kind != SERVER or getattr(item, "role", "") == "gpu"
+    def _gpu(self, text: str, start: int, end: int, ids: tuple[str, ...]) -> Name:
+        """The name of a GPU with its memory and form: V100 SXM2 32 GB, HGX B200."""
+        before, after = _GPU_BEFORE.search(text[:start]), _GPU_AFTER.match(text, end)
+        assert before is not None
+        assert after is not None
+        memory = after["gb"] or before["gb"]
+        form = re.sub(r"[^a-z0-9]", "", (after["form"] or before["form"] or after["after"] or "").lower())
+        gpus = [self._catalog.gpus[key] for key in ids]
+        kept = tuple(
+            one.id for one in gpus if (not memory or f" {memory} gb" in one.name.lower()) and _has_form(one, form)
+        )
+        return Name("gpu", before.start(), after.end(), kept, "board" if form == "hgx" else "")
+
+    def _fabric_names(self, text: str) -> Iterator[Name]:
+        """Fabrics by speed or kind: EDR, InfiniBand, 400G NDR, 100 GbE."""
+        links = fabric_links(self._catalog)
+        for match in self._fabrics.finditer(text):
+            band = (match["band"] or match["band_after"] or "").lower()
+            kinds = [
+                link.id
+                for link in (self._catalog.links.values() if match["speed"] else links)
+                if (match["infiniband"] and link.is_infiniband)
+                or (match["ethernet"] and not link.is_infiniband)
+                or link.id == band
+                or (match["speed"] and not link.is_infiniband and link.gbit_per_s.value == float(match["speed"]))
+            ]
+            if match["ib_speed"]:
+                rate = float(match["ib_speed"])
+                kinds = [kind for kind in kinds if self._catalog.links[kind].gbit_per_s.value == rate] or kinds
+            is_kind = len(kinds) > 1 and not match["ib_speed"]
+            is_compute = bool(kinds) and all(any(link.id == kind for link in links) for kind in kinds)
+            yield Name(
+                "fabric", match.start(), match.end(), tuple(kinds), "kind" if is_kind else "" if is_compute else "other"
+            )
+
+
+def _fabric_pattern(catalog: Catalog) -> re.Pattern[str]:
+    bands = "|".join(re.escape(link.id) for link in catalog.links.values() if link.is_infiniband) or "(?!)"
+    return re.compile(
+        rf"(?<![\w.,])(?:(?P<speed>\d{{1,3}}) ?(?:GbE|(?:{_GBIT}|gig|gigabit)[ -]?(?:Ethernet|networking|LAN|RoCE))"
+        rf"(?: (?:with )?RoCE(?: ?v2)?)?|(?:\d{{2,3}} ?{_GBIT} )?(?P<band>{bands})"
+        rf""
+        rf"(?:-?\d{{2,3}}\b| \d{{2,3}} ?{_GBIT}\b)?(?:[ -]?(?:InfiniBand|IB))?"
+        rf"|(?:InfiniBand|IB)[ -](?P<band_after>{bands})"
+        rf"|(?:(?P<ib_speed>\d{{2,3}}) ?{_GBIT} )?(?P<infiniband>InfiniBand|IB)|(?P<ethernet>Ethernet|RoCE(?: ?v2)?))"
+        r"(?![\w-])",
+        re.I,
+    )
+
+
+def _has_form(gpu: Gpu, form: str) -> bool:
+    """Whether a GPU has the form asked for; boards of HGX and GPUs with NVLink are SXM modules."""
+    kind = str(gpu.form_factor.value)
+    return not form or kind.startswith(form) or (form in ("nvlink", "hgx") and kind.startswith("sxm"))
 
 
 @lru_cache(maxsize=8)
@@ -167,16 +249,10 @@ def _family_names(item: Item) -> list[str]:
     numbered = [word for word in words if _MODEL_NUMBER.fullmatch(word) and len(pieces(word)) > 1]
     numbered += [" ".join(words[:n]) for n in range(2, len(words))]
     # "Qwen3 235B" of Qwen3 235B-A22B: the active parameters are left out.
-    without_active = re.sub(r"-A\d+B\b", "", short_name(item))
-    numbered += [without_active] if without_active != short_name(item) else []
+    numbered += [re.sub(r"-A\d+B\b", "", short_name(item))]
     first = re.split(r"[\s-]", short_name(item))[0]
     is_telling = len(first) > 2 and first.isalpha() and first.lower() not in _TOO_COMMON | FILLERS
-    # A lone size, form factor or version is no name: 32 GB, SXM2, V3.
-    return [
-        name
-        for name in (*numbered, *([first] if is_telling else []))
-        if not re.fullmatch(r"(?i)\w?\d+gb|sxm\d|fhhl|v\d", name)
-    ]
+    return [*numbered, *([first] if is_telling else [])]
 
 
 def _vendor_names(catalog: Catalog) -> dict[Pieces, str]:

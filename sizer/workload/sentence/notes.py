@@ -1,29 +1,38 @@
-"""What is known of a request while its sentence is read."""
+"""What is known of a request while its sentence is read, and the one rule for values that are stated twice."""
 
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from sizer.catalog.model import Catalog
-from sizer.workload.sentence.names import Mention
+from sizer.catalog.schema import Dnn
+from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer, Question
-from sizer.workload.sentence.text import Phrase, UnreadText
+from sizer.workload.sentence.text import Match, Name, SentenceText
 
-_CLAUSE_BEFORE = 60  # characters
+# Keys of a target.
+RATE, TIME = "samples_per_s", "time_to_train_s"
+# How a second value of the same key is told.
+_CALLED = {
+    "dataset_bytes": "the size of the data set",
+    "sample_bytes": "the size of one sample",
+    "budget": "the budget",
+    "power_w": "the power of the cluster",
+    "rack_power_w": "the power of a rack",
+    "racks": "the number of racks",
+}
 
 
 @dataclass
 class Notes:
-    """The text, the names in it, and what was read so far."""
+    """The text, and what was read of it so far."""
 
-    text: UnreadText
+    text: SentenceText
     catalog: Catalog
-    mentions: list[Mention]
     request: dict[str, Any] = field(default_factory=dict)
     work: dict[str, Any] = field(default_factory=dict)
     dnns: list[str] = field(default_factory=list)
     own_model: dict[str, Any] | None = None  # a language model given by its size or shape
-    own_model_phrases: list[Phrase] = field(default_factory=list)
+    own_model_at: int = 0
     # Two trainings of one sentence, each with its network, and where the second begins; else empty.
     trainings: list[dict[str, Any]] = field(default_factory=list)
     second_training_at: int = 0
@@ -32,9 +41,10 @@ class Notes:
     own_datasets: dict[str, str] = field(default_factory=dict)  # data sets (ids) by the network that reads them
     questions: list[Question] = field(default_factory=list)
     refused_kind: Question | None = None  # the sentence is about work that is not sized
-    unusable: list[str] = field(default_factory=list)  # phrases that have no place in a request
+    left: list[tuple[int, str]] = field(default_factory=list)  # phrases that have no place in a request
+    gone: set[Name] = field(default_factory=set)  # equipment that is replaced
     currency: str = ""
-    fabric_rate: re.Match[str] | None = None  # of each server or GPU, taken once the servers are known
+    fabric_rate: Match | None = None  # of each server or GPU, taken once the servers are known
     means_language: bool = False  # words of language models, with or without a name of one
 
     def table(self, name: str) -> dict[str, Any]:
@@ -42,39 +52,74 @@ class Notes:
         found: dict[str, Any] = self.request.setdefault(name, {})
         return found
 
-    def ask(self, question: Question) -> None:
-        """Ask something that has to be known before the request is complete."""
-        self.questions.append(question)
+    @property
+    def has_target(self) -> bool:
+        """Whether the sentence states a target."""
+        return "target" in self.work
 
-    def refuse(self, words: str, reason: str) -> None:
-        """Refuse what no request may have."""
-        self.ask(Question("refused", words, reason))
+    @property
+    def networks(self) -> list[Dnn]:
+        """The named networks."""
+        return [self.catalog.dnns[key] for key in self.dnns]
 
-    def leave(self, match: re.Match[str]) -> None:
-        """Note a phrase that has no place in a request."""
-        self.unusable.append(self.text.sentence[match.start() : match.end()].strip())
-        self.text.mark(match.start(), match.end())
+    @property
+    def is_language(self) -> bool:
+        """Whether the training is that of a language model."""
+        return self.own_model is not None or any(one.transformer is not None for one in self.networks)
 
-    def state_currency(self, currency: str, words: str) -> None:
-        """Take the currency of an amount; "" where it states none."""
-        if currency and self.currency not in ("", currency):
-            self.refuse(words, f"amounts in {self.currency} and in {currency}; write one currency")
+    def names(self, *kinds: str) -> list[Name]:
+        """Names of some kinds in the whole sentence, but for those of equipment that goes away."""
+        return [one for one in self.text.things if isinstance(one, Name) and one.kind in kinds and one not in self.gone]
+
+    def set(self, path: str, value: Any, found: Match, meaning: str) -> None:
+        """Take a value; of two different ones for the same key none is taken, and one is asked for."""
+        *tables, key = path.split(".")
+        place: dict[str, Any] = self.request
+        if tables[:1] == ["w"]:
+            place, tables = self.work, tables[1:]
+        for name in tables:
+            place = place.setdefault(name, {})
+        if key in place and place[key] != value and value != {}:
+            what = _CALLED.get(key, key.replace("_", " "))
+            reason = f"{place[key]} and {value} could both be {what}; write one of them"
+            if key == "dataset_bytes":
+                reason += ", or for example '100 TB of images of 5 MB'"
+            self.refuse(found, reason)
             return
+        if value != {} or key not in place:
+            place[key] = value
+        self.text.record(found, meaning)
+
+    def ask(self, about: Any, found: Match | None = None, reason: str = "", answers: tuple[Answer, ...] = ()) -> None:
+        """Ask something that has to be known before the request is complete."""
+        self.questions.append(Question(about, found.words if found else "", reason, answers=answers))
+        if found is not None:
+            self.text.mark(found.start, found.end)
+
+    def refuse(self, found: Match, reason: str) -> None:
+        """Refuse what no request may have."""
+        self.ask("refused", found, reason)
+
+    def ask_place(self, found: Match, reason: str) -> None:
+        """Ask about a quantity of the work that has no place in the request."""
+        start, end = self.text.span(found.start, found.end)
+        self.ask("place", found, reason, (Answer("Size without it", self.replaced(start, end, "")),))
+
+    def leave(self, found: Match) -> None:
+        """Note a phrase that has no place in a request."""
+        self.left.append((self.text.span(found.start, found.end)[0], found.words.strip(" ,;.")))
+        self.text.mark(found.start, found.end)
+
+    def state_currency(self, found: Match, quantity: Amount) -> bool:
+        """Take the currency of an amount; whether it is that of the other amounts."""
+        currency = quantity.unit if quantity.unit.isupper() else ""
+        if currency and self.currency not in ("", currency):
+            self.refuse(found, f"amounts in {self.currency} and in {currency}; write one currency")
+            return False
         self.currency = currency or self.currency
         if currency not in ("", "USD"):
             self.request["currency"] = currency
-
-    def mentions_in(self, start: int, end: int, kind: str) -> list[Mention]:
-        """Names of a kind between two places."""
-        return [one for one in self.mentions if one.kind == kind and start <= one.start and one.end <= end]
-
-    def before(self, start: int) -> str:
-        """What stands before a place in the same clause and is not read yet."""
-        return re.split(r"[.;:!?,]", self.text.left[max(0, start - _CLAUSE_BEFORE) : start])[-1]
-
-    def after(self, end: int) -> str:
-        """What stands after a place and is not read yet."""
-        return self.text.left[end : end + _CLAUSE_BEFORE]
+        return True
 
     def replaced(self, start: int, end: int, words: str) -> str:
         """The sentence with other words in one place."""
@@ -84,3 +129,27 @@ class Notes:
     def answer(self, label: str, words: str = "") -> Answer:
         """An answer that adds words to the sentence."""
         return Answer(label, f"{self.text.sentence.rstrip(' .,;')}, {words or label}")
+
+    def replacing(self, found: Match, label: str) -> Answer:
+        """An answer that stands in the place of the words that were asked about."""
+        start, end = self.text.span(found.start, found.end)
+        return Answer(label, self.replaced(start, end, label))
+
+
+def time_text(value: float, unit: str) -> str:
+    """A time as a request has it: 12 h of half a day."""
+    if value < 1:
+        unit, value = {"d": ("h", 24 * value), "h": ("min", 60 * value), "weeks": ("d", 7 * value)}.get(
+            unit, (unit, value)
+        )
+    return f"{written_number(round(value, 6))} {unit}"
+
+
+def size_text(quantity: Amount, value: float) -> str:
+    """A size or a data rate as a request has it: 22 TB, 10 GB/s."""
+    return f"{written_number(value)} {quantity.unit}" + ("/s" if "/time" in quantity.kind else "")
+
+
+def ranged(quantity: Amount, end: str = "upper") -> str:
+    """Which end of a range was taken."""
+    return f" ({end} end of the range)" if quantity.low < quantity.high else ""

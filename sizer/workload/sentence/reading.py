@@ -1,13 +1,45 @@
-"""What a sentence was read as: the request, the words of each value, and what has to be asked."""
+"""What a sentence was read as: the request, the words of each value, what is assumed, and what has to be asked."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from sizer.workload.sentence.text import Phrase
 
+# Kinds of questions in the order in which they are asked.
 About = Literal[
-    "number", "unavailable", "server", "task", "network", "layout", "target", "length", "limit", "currency", "refused"
+    "number",
+    "refused",
+    "unavailable",
+    "server",
+    "task",
+    "place",
+    "network",
+    "layout",
+    "target",
+    "limit",
+    "currency",
+    "length",
 ]
+_LONGEST_LIST = 12  # names in a sentence
+_TEXTS = {
+    "number": "{words} has two readings: a point may group thousands or mark decimals. Which is meant?",
+    "refused": "{said}.",
+    "unavailable": "The catalogue has no {reason} {words} that can be ordered. It has {held}. Choose the nearest, or "
+    "change the words.",
+    "server": "Which servers are the existing {words}?",
+    "task": "{said}. Size the training alone?",
+    "place": "{said}. Size the work without it?",
+    "network": "{said}. Which one?",
+    "layout": "{said}. Which one?",
+    "network named": "{words} can be several networks. Which one?",
+    "network missing": "Which neural network?",
+    "target": "Which target? Choose one, or add a rate, a time or a number of GPUs to the text.",
+    "limit": "{words} within which limit? Choose one, or add a budget, power, racks or servers to the text.",
+    "currency": "{words}: prices are in USD. What is one {reason} worth? Add an exchange rate to the text, such as "
+    "“1 {reason} = … USD”.",
+    "length": "No training schedule of {reason} is published. How many epochs or tokens?",
+    "tests": "Training, or batch inference on a test set?",
+}
 
 
 @dataclass(frozen=True)
@@ -20,20 +52,20 @@ class Answer:
 
 @dataclass(frozen=True)
 class Question:
-    """The one thing that has to be known before the request is complete.
+    """One thing that has to be known before the request is complete.
 
     Attributes
     ----------
     about : str
-        ``number``: two readings; ``unavailable``: not in the catalogue; ``server``:
-        which server the customer's existing GPUs are in; ``task``, ``network``, ``layout``, ``target``, ``length``
-        (of the training) and ``limit``: missing or with several readings; ``currency``: what a unit of it is worth;
-        ``refused``: a value no request may have.
+        ``number``: two readings; ``unavailable``: not in the catalogue; ``server``: which server the customer's GPUs
+        are in; ``place``: a quantity that no request of this work can state; ``task``, ``network``, ``layout``,
+        ``target``, ``length`` (of the training) and ``limit``: missing or with several readings; ``currency``: what a
+        unit of it is worth; ``refused``: a value no request may have.
     words : str
         Words of the sentence that raise it; "" where something is missing.
     reason : str
-        Of a refusal, a network or a layout, the sentence that says why; of what is not held, its kind in words; of an
-        exchange rate the currency.
+        Of a refusal, a place, a network or a layout, the sentence that says why; of what is not held, its kind in
+        words; of an exchange rate the currency.
     available : tuple of str
         Of what is not held: what the catalogue has instead.
     answers : tuple of Answer
@@ -46,6 +78,22 @@ class Question:
     available: tuple[str, ...] = ()
     answers: tuple[Answer, ...] = ()
 
+    @property
+    def labels(self) -> list[str]:
+        """Its answers in words."""
+        return [answer.label for answer in self.answers]
+
+    @property
+    def text(self) -> str:
+        """The question in words."""
+        more = len(self.available) - _LONGEST_LIST
+        held = ", ".join(self.available[:_LONGEST_LIST]) + (f" and {more} more" if more > 0 else "")
+        said = f"{self.words}: {self.reason}" if self.words else self.reason
+        key: str = self.about
+        if not self.reason and key in ("task", "network"):
+            key = "tests" if key == "task" else "network named" if self.words else "network missing"
+        return _TEXTS[key].format(words=self.words, reason=self.reason, said=said, held=held)
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -56,11 +104,11 @@ class Reading:
     sentence : str
         As it was read: on one line, with plain signs. Places of phrases are places in it.
     request : dict
-        A request as its file would have it; valid where ``question`` is None, else what is known of it.
+        A request as its file would have it; valid where nothing is asked, else what is known of it.
     phrases : tuple of Phrase
-        In the order of the sentence; defaults last.
-    question : Question or None
-        What is asked next.
+        In the order of the sentence; assumptions last.
+    questions : tuple of Question
+        What is asked, the first thing first.
     unread : tuple of str
         Words that were not understood, or have no place in a request.
     """
@@ -68,13 +116,42 @@ class Reading:
     sentence: str
     request: dict[str, Any]
     phrases: tuple[Phrase, ...]
-    question: Question | None
+    questions: tuple[Question, ...]
     unread: tuple[str, ...]
+
+    @property
+    def question(self) -> Question | None:
+        """What is asked next."""
+        return self.questions[0] if self.questions else None
 
     @property
     def is_complete(self) -> bool:
         """Whether the request can be sized."""
-        return self.question is None
+        return not self.questions
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is assumed because the sentence does not give it."""
+        return tuple(phrase.meaning for phrase in self.phrases if not phrase.words)
+
+    @property
+    def refused(self) -> str | None:
+        """Why no request can say this; None where something is asked, or nothing."""
+        return self.question.text if self.question is not None and self.question.about == "refused" else None
+
+    def told(self) -> dict[str, Any]:
+        """What the sentence leaves open, as plain data: unread words, questions with their answers, or the refusal."""
+        asked = [
+            {
+                "about": one.about,
+                "words": one.words,
+                "question": one.text,
+                "answers": one.labels,
+            }
+            for one in self.questions
+            if one.about != "refused"
+        ]
+        return {"unread": list(self.unread), "asked": asked, "refused": self.refused}
 
     def without(self, phrase: Phrase) -> str:
         """The sentence without some words."""
@@ -83,3 +160,7 @@ class Reading:
     def with_words(self, phrase: Phrase, words: str) -> str:
         """The sentence with other words in the place of a phrase."""
         return " ".join(f"{self.sentence[: phrase.start]} {words} {self.sentence[phrase.end :]}".split())
+
+
+# A request file leaves nothing open.
+READ_FROM_A_FILE = Reading("", {}, (), (), ())

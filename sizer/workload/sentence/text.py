@@ -1,13 +1,19 @@
-"""The text of a sentence: normal signs, what of it was read, and what was not yet."""
+"""The text of a sentence with what was found in it: its names and quantities as signs, so that rules can match both."""
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-# Replaces words that were read; patterns do not match across it.
+from sizer.workload.sentence.grammar import rule, sign
+from sizer.workload.sentence.quantities import Amount
+
+# Replaces what was read; rules do not match across it.
 READ = "\x00"
 _SIGNS = str.maketrans({**dict.fromkeys("‐‑‒–—―−", "-"), **dict.fromkeys("’‘ʼ´`", "'"), "×": "x", "⁄": "/"})
 _TIMES = re.compile(r"(?<![\w.])(\d{1,6})x(?=[A-Za-z])")  # 16xV100
+_PRODUCT = re.compile(r"(?<![\w.])(\d{1,3})x(?=\d{1,3} (?:[A-Z]+\d|GPU))")  # 4x4 H100
 _TRAILING = re.compile(r"[\s,;.!?()]+$")
 
 
@@ -15,12 +21,12 @@ def normal(text: str) -> str:
     """Text on one line with plain spaces, hyphens and apostrophes, without control characters."""
     plain = unicodedata.normalize("NFKC", text).translate(_SIGNS)
     visible = "".join(" " if unicodedata.category(sign)[0] in "CZ" else sign for sign in plain)
-    return " ".join(_TIMES.sub(r"\1 x ", visible).split())
+    return " ".join(_PRODUCT.sub(r"\1 x ", _TIMES.sub(r"\1 x ", visible)).split())
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """Words that were read: their place in the sentence and what they mean; no words for a default."""
+    """Words that were read: their place in the sentence and what they mean; no words for an assumption."""
 
     words: str
     meaning: str
@@ -28,37 +34,145 @@ class Phrase:
     end: int = 0
 
 
+@dataclass(frozen=True)
+class Name:
+    """A name in the text.
+
+    Attributes
+    ----------
+    kind : str
+        "dnn", "dataset", "gpu", "server", "storage", "maker", "fabric", "software", "date", "pixels"; or "outside":
+        a thing of the field that the catalogue does not hold.
+    ids : tuple of str
+        The items that it may mean; of a maker its names, of a date its day, of what is not held what kind of thing.
+    qualifier : str
+        Further words that belong to it and narrow it: the board HGX, the speed of an InfiniBand.
+    """
+
+    kind: str
+    start: int
+    end: int
+    ids: tuple[str, ...]
+    qualifier: str = ""
+
+
+Thing = Name | Amount
+
+
+@dataclass(frozen=True)
+class Match:
+    """What a rule matched: its place among the signs, and the names and quantities in it."""
+
+    match: re.Match[str]
+    things: tuple[Thing, ...]
+    start: int
+    end: int
+    words: str
+
+    def __getitem__(self, group: str | int) -> str:
+        return self.match[group] or ""
+
+    def quantities(self, *kinds: str) -> list[Amount]:
+        """Quantities in it, of some kinds or of any."""
+        return [one for one in self.things if isinstance(one, Amount) and (not kinds or one.kind in kinds)]
+
+    def names(self, *kinds: str) -> list[Name]:
+        """Names in it of some kinds."""
+        return [one for one in self.things if isinstance(one, Name) and one.kind in kinds]
+
+    def ids(self, *kinds: str) -> list[str]:
+        """Items that its names of some kinds may mean."""
+        return list(dict.fromkeys(key for one in self.names(*kinds) for key in one.ids))
+
+    @property
+    def value(self) -> Amount:
+        """Its first quantity."""
+        return self.quantities()[0]
+
+
 @dataclass
-class UnreadText:
+class SentenceText:
     """A sentence of which more and more is read; what is read is blanked out, so that nothing is read twice."""
 
     sentence: str
-    left: str = ""
+    things: Sequence[Thing]
+    shape: str = ""
     phrases: list[Phrase] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.left = self.sentence
+        self._places: list[tuple[int, int]] = []
+        self._at: dict[int, Thing] = {}
+        place, parts = 0, []
+        for one in sorted(self.things, key=lambda thing: thing.start):
+            parts += list(self.sentence[place : one.start])
+            self._places += [(at, at + 1) for at in range(place, one.start)]
+            self._at[len(parts)] = one
+            parts.append(sign(one.kind))
+            self._places.append((one.start, one.end))
+            place = one.end
+        parts += list(self.sentence[place:])
+        self._places += [(at, at + 1) for at in range(place, len(self.sentence))]
+        self.shape = "".join(parts)
 
-    def find(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """First match in what is not read yet."""
-        return pattern.search(self.left)
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Places in the sentence of some signs."""
+        if start >= end:
+            at = self._places[start][0] if start < len(self._places) else len(self.sentence)
+            return at, at
+        return self._places[start][0], self._places[end - 1][1]
 
-    def mark(self, start: int, end: int, sign: str = READ) -> None:
-        """Blank out some words, with a sign that tells what they are."""
-        self.left = self.left[:start] + sign * (end - start) + self.left[end:]
+    def find(self, source: str) -> Match | None:
+        """First match of a rule in what is not read yet."""
+        match = rule(source).search(self.shape)
+        return self.match_of(match) if match else None
 
-    def record(self, match: re.Match[str], meaning: str) -> None:
+    def each(self, source: str) -> Iterator[Match]:
+        """Matches of a rule, from left to right; what is read meanwhile is no longer matched."""
+        for match in list(rule(source).finditer(self.shape)):
+            if READ not in self.shape[match.start() : match.end()]:
+                yield self.match_of(match)
+
+    def match_of(self, match: re.Match[str]) -> Match:
+        """What a match holds."""
+        start, end = match.span()
+        things = tuple(self._at[at] for at in range(start, end) if at in self._at and self.shape[at] != READ)
+        low, high = self.span(start, end)
+        return Match(match, things, start, end, self.sentence[low:high].strip())
+
+    def places(self) -> Iterator[tuple[int, Any]]:
+        """Names and quantities with their places among the signs."""
+        return iter(self._at.items())
+
+    def before(self, at: int, size: int = 60) -> str:
+        """What stands before a place in the same clause and is not read yet."""
+        return re.split(r"[.;:!?,]", self.shape[max(0, at - size) : at])[-1]
+
+    def after(self, at: int, size: int = 60) -> str:
+        """What stands after a place and is not read yet."""
+        return self.shape[at : at + size]
+
+    def mark_words(self, start: int, end: int) -> None:
+        """Blank out what stands between two places of the sentence."""
+        for at, (low, high) in enumerate(self._places):
+            if start <= low and high <= end:
+                self.mark(at, at + 1)
+
+    def mark(self, start: int, end: int) -> None:
+        """Blank out some signs."""
+        self.shape = self.shape[:start] + READ * (end - start) + self.shape[end:]
+
+    def record(self, found: Match, meaning: str, start: int | None = None, end: int | None = None) -> None:
         """Take the words of a match as read."""
-        self.record_words(match.start(), match.end(), meaning)
-
-    def record_words(self, start: int, end: int, meaning: str) -> None:
-        """Take words as read."""
-        while start < end and self.sentence[start] == " ":
+        start, end = found.start if start is None else start, found.end if end is None else end
+        while start < end and self.shape[start] == " ":
             start += 1
-        words = _TRAILING.sub("", self.sentence[start:end])
-        self.mark(start, start + len(words))
-        self.phrases.append(Phrase(words, meaning, start, start + len(words)))
+        while end > start and _TRAILING.match(self.shape[end - 1]):
+            end -= 1
+        low, high = self.span(start, end)
+        self.mark(start, end)
+        if high > low:
+            self.phrases.append(Phrase(self.sentence[low:high], meaning, low, high))
 
-    def default(self, meaning: str) -> None:
+    def assume(self, meaning: str) -> None:
         """Note what is assumed because the sentence does not give it."""
         self.phrases.append(Phrase("", meaning))

@@ -9,59 +9,44 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Server
 from sizer.workload.kinds import Networks, kind_in
-from sizer.workload.sentence.names import DNN, OUTSIDE, short_name
+from sizer.workload.sentence.grammar import CALLED
+from sizer.workload.sentence.names import short_name
 from sizer.workload.sentence.notes import Notes
-from sizer.workload.sentence.numbers import COUNT
 from sizer.workload.sentence.reading import Answer, Question
-from sizer.workload.sentence.text import READ
+from sizer.workload.sentence.text import READ, Match, Name
 
 _MOST_ANSWERS = 6
-_NAMES = {"gpu": "GPU", "server": "server", "storage": "storage system", "precision": "precision", "fabric": "fabric"}
-# A whole word with letters and digits after a number, or before what it is: "16 XY900", "XY900 GPUs". "512 x512" are
-# pixels.
-_UNKNOWN = re.compile(
-    rf"{COUNT} ?(?:x )?(?<!\w)(?!x\d)(?P<counted>[A-Za-z]{{1,12}}-?\d[\w-]{{0,20}})(?: (?P<what>GPUs?"
-    rf"|cards?|servers?|nodes?|boxes))?(?!\w)"
-    r"|(?<![\w-])(?P<named>[A-Za-z]{1,12}-?\d[\w-]{0,20}) (?P<kind>GPUs?|cards?|servers?|storage|filers?)\b",
-    re.I,
-)
-_MEMORY_AFTER = re.compile(r"[ /-]?\d{1,3} ?GB\b(?: (?:GPUs?|cards?))?| (?:GPUs?|cards?|servers?|nodes?)\b", re.I)
-_BILLIONS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B\b", re.I)
-_SIZE_AFTER = re.compile(r"[ -]?\d{1,4}(?:\.\d)? ?B\b(?: parameters?| model)?", re.I)  # of a language model
-_COUNT_BEFORE = re.compile(rf"{COUNT} ?(?:x |x)?(?:[\ue005]+ )?$", re.I)
 
 
 def read_outside(notes: Notes) -> None:
     """Names that are known and not held, and words that can only be the name of a part."""
-    for mention in [one for one in notes.mentions if one.kind.startswith(OUTSIDE)]:
-        kind, end = mention.kind[1:], mention.end
-        is_size = kind not in _NAMES and (size := _SIZE_AFTER.match(notes.text.left, end))
-        if after := size if is_size else _MEMORY_AFTER.match(notes.text.left, end):
-            end = after.end()
-        start = mention.start
-        if vendor := re.search(r"[\ue005]+ ?$", notes.text.left[:start]):
-            start = vendor.start()
-        before = _COUNT_BEFORE.search(notes.text.left[:start])
-        ask_unavailable(notes, kind, start, end if is_size else mention.end)
-        notes.text.mark(before.start() if before and kind in ("gpu", "server") else start, end)
-    while match := notes.text.find(_UNKNOWN):
-        name = "counted" if match["counted"] else "named"
-        what = (match["what"] or match["kind"] or "gpu").lower()
-        kind = (
-            "server"
-            if what[0] in "snb" and what != "storage"
-            else "storage"
-            if what in ("storage", "filer", "filers")
-            else "gpu"
-        )
-        ask_unavailable(notes, kind, match.start(name), match.end(name))
-        notes.text.mark(match.start(), match.end())
+    for found in notes.text.each(r"<OUTSIDE>"):
+        kind = found.names("outside")[0].ids[0]
+        notes.means_language |= kind == "token"
+        is_size = bool(found.quantities("parameters"))
+        start, end = found.match.span("name")
+        if is_size:
+            end = found.end
+        ask_unavailable(notes, kind, part_of(notes, found, start, end))
+        notes.text.mark(found.start if kind in ("gpu", "server") else start, found.end)
+    for found in notes.text.each(r"<UNKNOWN>"):
+        group = "counted" if found["counted"] else "named"
+        what = (found["what"] or found["kind"] or "gpu").lower()
+        kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
+        ask_unavailable(notes, kind, part_of(notes, found, *found.match.span(group)))
+        notes.text.mark(found.start, found.end)
+
+
+def part_of(notes: Notes, found: Match, start: int, end: int) -> Match:
+    """A part of what a rule matched."""
+    low, high = notes.text.span(start, end)
+    return Match(found.match, found.things, start, end, notes.text.sentence[low:high].strip())
 
 
 def is_sized(notes: Notes) -> bool:
     """Whether the sentence is about work that can be sized; another kind is refused, next to a training asked."""
     is_language = [notes.catalog.dnns[key].transformer is not None for key in notes.dnns]
-    named = [one for one in notes.mentions if one.kind == DNN]
+    named = notes.names("dnn")
     sentence = list(notes.text.sentence)
     for one in named:
         sentence[one.start : one.end] = READ * (one.end - one.start)
@@ -78,27 +63,24 @@ def is_sized(notes: Notes) -> bool:
         notes.refused_kind = Question("refused", words, told.kind.refusal)
         return False
     start, end = told.clause
-    notes.ask(Question("task", words, told.kind.refusal, answers=(Answer("Training", notes.replaced(start, end, "")),)))
-    notes.text.mark(start, end)
+    answer = Answer("Training", notes.replaced(start, end, ""))
+    notes.questions.append(Question("task", words, told.kind.refusal, answers=(answer,)))
+    notes.text.mark_words(start, end)
     return True
 
 
-def ask_unavailable(notes: Notes, kind: str, start: int, end: int) -> None:
+def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = None) -> None:
     """Ask for something that the catalogue holds in the place of some words."""
+    start, end = (name.start, name.end) if name is not None else notes.text.span(found.start, found.end)
     words = notes.text.sentence[start:end].strip()
     names = _held(notes.catalog, kind, words)
-    answers = tuple(Answer(name, notes.replaced(start, end, name)) for name in names[:_MOST_ANSWERS])
-    if kind not in _NAMES and (size := _BILLIONS.search(words)):
-        answers += (Answer(f"usual dense {size[0]} model", notes.replaced(start, end, f"{size[0]} dense model")),)
-    notes.ask(
-        Question(
-            "unavailable",
-            notes.text.sentence[start:end].strip(),
-            _NAMES.get(kind, "neural network"),
-            tuple(names),
-            answers,
-        )
+    answers = [Answer(held, notes.replaced(start, end, held)) for held in names[:_MOST_ANSWERS]]
+    if kind not in CALLED and (size := re.search(r"(?<![\w.])\d{1,4}(?:\.\d)?B\b", words, re.I)):
+        answers.append(Answer(f"usual dense {size[0]} model", notes.replaced(start, end, f"{size[0]} dense model")))
+    notes.questions.append(
+        Question("unavailable", words, CALLED.get(kind, "neural network"), tuple(names), tuple(answers))
     )
+    notes.text.mark(found.start, found.end)
 
 
 def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
@@ -120,8 +102,8 @@ def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
     if kind == "fabric":
         return [link.name for link in fabric_links(catalog)]
     networks = [item for item in catalog.dnns.values() if item.sample == kind] or list(catalog.dnns.values())
-    if size := _BILLIONS.search(words):
-        asked = 1e9 * float(size[1])
+    if size := re.search(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B\b", words, re.I):
+        asked = max(1e9 * float(size[1]), 1.0)
         return _unique(
             short_name(item) for item in sorted(networks, key=lambda item: abs(math.log(item.parameters.value / asked)))
         )

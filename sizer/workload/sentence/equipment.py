@@ -1,0 +1,649 @@
+"""What a sentence says about equipment: allowed, excluded, preferred, owned, replaced; how many; and its software."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sizer.base.quantities import by_count
+from sizer.catalog.fabrics import fabric_links, fabric_ports
+from sizer.catalog.generations import era_of, era_of_gpu, eras_of, usual_eras
+from sizer.catalog.labels import name
+from sizer.catalog.sale import is_sold, usable_gpus
+from sizer.catalog.schema import Server, Stack
+from sizer.catalog.vendors import is_of_vendor, vendors_of
+from sizer.workload.sentence.grammar import GRAMMAR, rule
+from sizer.workload.sentence.names import pieces, short_name
+from sizer.workload.sentence.notes import Notes, ranged
+from sizer.workload.sentence.text import Match
+from sizer.workload.sentence.unavailable import ask_unavailable
+from sizer.workload.transformer.number_formats import stack_precision
+
+
+def is_existing(notes: Notes, found: Match) -> bool:
+    """Whether the words around equipment say that the customer has it."""
+    before = rule(r"<EXISTING>").search(notes.text.before(found.start))
+    return before is not None or rule(r"<EXISTING_AFTER>").match(notes.text.shape, found.end) is not None
+
+
+# --- what goes away, and where the rest comes to stand
+
+# Old equipment that is named first: "64 A100, end of life in 2026: replace them".
+
+
+def read_setting(notes: Notes) -> None:
+    """Equipment that goes away, systems that arrive as a rack, and what the room takes heat away with."""
+    for source in (r"<REPLACED>", r"<OLD>"):
+        for found in notes.text.each(source):
+            if not found.names("gpu", "server") and source == r"<OLD>":
+                continue
+            notes.gone |= set(found.names("gpu", "server", "maker"))
+            notes.text.record(found, "replaced, not part of the design")
+            for why in notes.text.each(r"<ENDS>(?:<WHEN>)?"):
+                notes.text.mark(why.start, why.end)
+    for cooling, source in GRAMMAR["cooling"].items():
+        for found in notes.text.each(source):
+            notes.set("site.cooling", cooling, found, f"{cooling} cooling")
+
+
+# --- fabrics
+
+
+def read_fabrics(notes: Notes) -> None:
+    """Fabrics by speed or kind, and the rate of each server, or of each GPU, on them."""
+    links = [link.id for link in fabric_links(notes.catalog)]
+    allowed: list[str] = []
+    excluded: list[str] = []
+    if rate := notes.text.find(r"<FABRIC_RATE>"):
+        notes.fabric_rate = rate
+        notes.text.mark(rate.start, rate.end)
+    for found in notes.text.each(r"<FABRIC>"):
+        (fabric,) = found.names("fabric")
+        after, before = notes.text.after(found.end), notes.text.before(found.start)
+        is_only = re.match(
+            r" (?:only|exclusively)\b| (?:compute )?(?:fabric|cluster network|interconnect)\b", after, re.I
+        ) or re.search(r"\b(?:only|exclusively|nothing but|nur)(?: have| use)? $", before, re.I)
+        is_elsewhere = re.match(r" (?:up-?links?|campus|backbone|management|WAN|internet)\b", after, re.I)
+        if is_elsewhere or (fabric.qualifier == "other" and not is_only):
+            notes.leave(found)  # a port of the storage or of the LAN
+            continue
+        if not fabric.ids:
+            ask_unavailable(notes, "fabric", found, fabric)
+            continue
+        negated = rule(r"<NOT_AFTER>").match(after)
+        before_not = rule(r"<NOT>$").search(before)
+        start = found.start - (len(before_not[0]) if before_not else 0)
+        is_excluded = negated is not None or before_not is not None
+        (excluded if is_excluded else allowed).extend(fabric.ids)
+        names = (
+            found.words
+            if fabric.qualifier == "kind"
+            else ", ".join(notes.catalog.links[kind].name for kind in fabric.ids)
+        )
+        end = found.end + (negated.end() if negated else 0)
+        notes.text.record(found, f"no {names}" if is_excluded else f"fabric {names}", start, end)
+    kinds = [one for one in allowed or links if one not in excluded]
+    if kinds and (allowed or excluded):
+        notes.table("platforms")["fabrics"] = list(dict.fromkeys(kinds))
+
+
+def settle_fabrics(notes: Notes) -> None:
+    """Of the fabrics that a sentence names by kind or rate, those of the servers that it means."""
+    kinds, links, servers = (
+        notes.request.get("platforms", {}).get("fabrics", []),
+        notes.catalog.links,
+        _servers_meant(notes),
+    )
+    if meant := [kind for kind in kinds if any(fabric_ports(server.ports, links[kind]) for server in servers)]:
+        notes.table("platforms")["fabrics"] = meant
+    if notes.fabric_rate is not None:
+        _settle_rate(notes, notes.fabric_rate)
+
+
+def _servers_meant(notes: Notes) -> list[Server]:
+    catalog, eras = notes.catalog, eras_meant(notes)
+    return [
+        server
+        for server in catalog.servers.values()
+        if server.role == "gpu" and ((era := era_of(catalog, server)) is None or era in eras)
+    ]
+
+
+def _settle_rate(notes: Notes, found: Match) -> None:
+    """Allow the servers whose ports carry a rate together, and the links with which they do."""
+    platforms = notes.request.get("platforms", {})
+    rate, n_ports = found.quantities()[-1], found.quantities("n")
+    asked = rate.high * {"G": 1.0, "T": 1000.0, "M": 1e-3}[rate.unit[0]] * (n_ports[0].high if n_ports else 1)
+    is_gpu = rate.kind.endswith("gpu") or bool(found.match["gpu"])
+    links = [link for link in fabric_links(notes.catalog) if link.id in platforms.get("fabrics", [link.id])]
+    named, gpus = platforms.get("servers"), set(platforms.get("gpus", ()))
+    servers = [
+        one
+        for one in _servers_meant(notes)
+        if one.orderable and (one.id in named if named else not gpus or gpus & set(one.gpus)) and one.n_gpus is not None
+    ]
+    enough = {
+        (server.id, link.id)
+        for server in servers
+        for link in links
+        if server.n_gpus is not None
+        and fabric_ports(server.ports, link) * link.gbit_per_s.value >= asked * (server.n_gpus.value if is_gpu else 1)
+    }
+    if not enough:
+        notes.leave(found)
+        return
+    platforms = notes.table("platforms")
+    with_ports = [server.id for server in servers if any(one == server.id for one, _ in enough)]
+    if len(with_ports) < len(servers) or named:
+        platforms["servers"] = with_ports
+    platforms["fabrics"] = [link.id for link in links if any(one == link.id for _, one in enough)]
+    text = f"{asked:g} Gbit/s" if asked < 1000 else f"{asked / 1000:g} Tbit/s"
+    notes.text.record(found, f"at least {text} of fabric per {'GPU' if is_gpu else 'server'}")
+
+
+# --- numbers of servers, storage nodes and GPUs
+
+
+def read_counts(notes: Notes) -> None:
+    """Numbers of named servers and storage nodes: what is there, or what is wanted."""
+    had_target = notes.has_target
+    for found in notes.text.each(r"<COUNTED>"):
+        (named,) = found.names("server", "storage")
+        if not 1 <= found.value.high <= 100_000:
+            continue
+        count, kind = round(found.value.high), named.kind
+        if is_existing(notes, found):
+            if len(named.ids) == 1:
+                path = "servers" if kind == "server" else "storage_nodes"
+                notes.table("existing").setdefault(path, {})[named.ids[0]] = count
+                notes.text.record(found, f"existing: {count} x {_names(notes, named.ids)}")
+        elif kind == "server":
+            _want_servers(notes, found, list(named.ids), count, had_target)
+    for found in notes.text.each(r"<COUNTED_AFTER>"):
+        ids = found.ids("server")
+        if not found.quantities("racks") or all(notes.catalog.servers[key].delivered is not None for key in ids):
+            _want_servers(notes, found, ids, round(found.value.high), had_target)
+    _read_owned_gpus(notes)
+    if "existing" in notes.request or any(question.about == "server" for question in notes.questions):
+        for found in notes.text.each(r"<EXISTING_WORDS>"):
+            notes.text.mark(found.start, found.end)
+
+
+def _want_servers(notes: Notes, found: Match, ids: list[str], count: int, had_target: bool) -> None:
+    orderable = _orderable(notes, "server", ids)
+    if not orderable:
+        ask_unavailable(notes, "server", found, found.names("server")[0])
+        return
+    per_server = {server.n_gpus.value for key in ids if (server := notes.catalog.servers[key]).n_gpus is not None}
+    _allow(notes, "servers", orderable)
+    if had_target or notes.has_target or len(per_server) != 1:
+        notes.set("limits.servers", count, found, f"at most {count} servers: {_names(notes, ids)}")
+        return
+    gpus = count * round(per_server.pop())
+    notes.work["target"] = {"gpus_busy": gpus}
+    notes.text.record(found, f"{count} x {_names(notes, ids)}: {gpus} GPUs at full utilization")
+
+
+def _read_owned_gpus(notes: Notes) -> None:
+    """Equipment that the customer has and names by its GPUs only: the servers that have them are asked for."""
+    for found in notes.text.each(r"<GPUS_OWNED>"):
+        if not is_existing(notes, found):
+            continue
+        first, *others = found.quantities()
+        is_server = bool(found["server"] or found["after"] or first.kind == "servers" or others)
+        count, answers = round(first.high), []
+        servers = _servers_with(notes, found, with_discontinued=True)
+        for key in sorted(servers, key=lambda key: not _is_of_gpu_maker(notes, key)):
+            n_gpus = _per_server(notes, [key])
+            if others and n_gpus != round(others[0].high):
+                continue
+            n_servers = count if is_server else count // n_gpus
+            if is_server or n_servers * n_gpus == count:
+                answers.append(notes.replacing(found, f"{n_servers} {short_name(notes.catalog.servers[key])}"))
+        if answers:
+            notes.ask("server", found, answers=tuple(answers))
+        else:
+            notes.leave(found)
+
+
+def read_gpus(notes: Notes) -> None:
+    """A number of GPUs is a target where the sentence gives no other; a name of a GPU limits the choice."""
+    had_target = notes.has_target
+    _exclude_gpus(notes)
+    people = notes.request.get("team", {}).get("data_scientists")
+    for found in notes.text.each("<GPUS_EACH_PERSON>"):
+        if people and _are_held(notes, found):
+            each = round(found.value.high)
+            notes.request["team"]["job"][0]["gpus"] = max(1, each)
+            _want(notes, found, people * each, had_target)
+    # "Two servers with eight GPUs each", "1 node 8 x H100", "3 nodes of HGX B200", "2 x 8 V100".
+    for found in notes.text.each(
+        r"(?:{servers},? (?:(?:of|with|having|x|@) )?|{n} ?[x*] ?)<GPUS>(?!\w)(?P<each><EACH>)?"
+    ):
+        first, second = found.quantities()[0], found.quantities()[-1]
+        if not _are_held(notes, found):
+            continue
+        servers, count = round(first.high), round(second.high)
+        # "Ten servers with 80 GPUs" counts the GPUs of all of them: no server has so many.
+        if found["each"] or first.kind == "n" or count <= _most_per_server(notes):
+            count *= servers
+        _want(notes, found, count, had_target)
+    for found in notes.text.each(r"{servers} (?:(?:of|with|x) )?<GPU>(?!\w)"):
+        per_server = _per_server(notes, _servers_with(notes, found))
+        if per_server and _are_held(notes, found):
+            _want(notes, found, round(found.value.high) * per_server, had_target)
+    for found in notes.text.each(r"(?:with )?<GPUS>(?!\w)<EACH>|{gpus/server}"):
+        _gpus_each(notes, found, had_target)
+    for found in notes.text.each(r"{n} {n} ?x <GPU> (?:box|chassis|system)\b|<GPUS>(?!\w)|<GPU> ?[x*] ?{n}(?!\w)"):
+        if not _are_held(notes, found):
+            continue
+        quantity = found.quantities()[-1]
+        count = round(quantity.high) * _gpus_of_one(notes, found)
+        bound = rule(r"<AT_MOST>").search(notes.text.before(found.start))
+        start = found.start - len(bound[0]) if bound else found.start
+        least = rule(r"<LEAST>$").search(notes.text.before(found.start))
+        if had_target and least and least[0]:
+            notes.leave(found)  # at least so many GPUs, beside a target
+            continue
+        low, high = notes.text.span(start, found.end)
+        whole = Match(found.match, found.things, start, found.end, notes.text.sentence[low:high].strip())
+        _want(notes, whole, count, had_target or bound is not None, ranged(quantity))
+    for found in notes.text.each(r"<GPU>"):
+        if _are_held(notes, found):
+            notes.text.record(found, "allowed GPUs")
+
+
+def _exclude_gpus(notes: Notes) -> None:
+    """GPUs by name that are not wanted: the others of the era meant are."""
+    usable = usable_gpus(notes.catalog)
+    for found in notes.text.each(r"<NOT>{gpu}(?:<JOIN>{gpu})*|{gpu}<NOT_AFTER>"):
+        excluded = set(found.ids("gpu"))
+        named = {key for one in notes.names("gpu") if one not in found.things for key in one.ids}
+        eras = eras_meant(notes)
+        meant = named or {key for key in usable if era_of_gpu(notes.catalog, notes.catalog.gpus[key]) in eras}
+        notes.table("platforms")["gpus"] = [key for key in usable if key in meant - excluded]
+        notes.text.record(found, f"no {_names(notes, sorted(excluded))}")
+
+
+def _gpus_each(notes: Notes, found: Match, had_target: bool) -> None:
+    """A number of GPUs in each server: with a number of servers they make a target."""
+    if not _are_held(notes, found):
+        return
+    per_server, counted = round(found.value.high), notes.text.find(r"{servers}")
+    if counted is None:
+        usual = {_per_server(notes, notes.request.get("platforms", {}).get("servers", ()))}
+        if notes.has_target and usual <= {per_server}:
+            notes.text.record(found, f"{per_server} GPUs in each server")
+        else:
+            notes.leave(found)
+        return
+    count = per_server * round(counted.value.high)
+    notes.text.record(counted, "number of servers")
+    _want(notes, found, count, had_target)
+
+
+def _want(notes: Notes, found: Match, count: int, is_settled: bool, told: str = "") -> None:
+    """Take a number of GPUs as the target; where there is another one, as a limit of the servers that have them."""
+    if not is_settled and notes.work.get("target") == {"gpus_busy": count}:
+        notes.text.record(found, f"{count} GPUs")
+        return
+    if not (is_settled or notes.has_target) and 1 <= count <= 100_000:
+        notes.work["target"] = {"gpus_busy": count}
+        notes.text.record(found, f"{count} GPUs at full utilization{told}")
+        return
+    # Servers with the most GPUs each set the limit, so that no design has more GPUs than asked for.
+    per_server = max((_per_server(notes, [key]) for key in _servers_with(notes, found)), default=0)
+    if (
+        notes.has_target
+        and "servers" not in notes.request.get("limits", {})
+        and per_server
+        and count
+        and count % per_server == 0
+    ):
+        number = count // per_server
+        notes.table("limits")["servers"] = number
+        notes.text.record(found, f"at most {count} GPUs: {by_count(number, '1 server', f'{number} servers')}")
+    else:
+        notes.leave(found)
+
+
+def _gpus_of_one(notes: Notes, found: Match) -> int:
+    """GPUs that a counted thing has: of "4 MI300X servers" those of the usual server; 1 where GPUs are counted."""
+    after = rule(r" ?<SERVER>\b").match(notes.text.after(found.end))
+    gpus = found.names("gpu")
+    if not gpus or (after is None and gpus[0].qualifier != "board"):
+        return 1
+    if after is not None and not after[0].endswith(("s", "xes")) and found.quantities()[-1].high > 1:
+        return 1  # "8 x MI300X box" is one box
+    if after is not None:
+        notes.text.mark(found.end, found.end + after.end())
+    return _per_server(notes, _servers_with(notes, found)) or 1
+
+
+def _servers_with(notes: Notes, found: Match, *, with_discontinued: bool = False) -> list[str]:
+    """Servers with the GPUs that a phrase names: those that can be ordered, or all."""
+    named = set(found.ids("gpu"))
+    return [
+        server.id
+        for server in notes.catalog.servers.values()
+        if server.role == "gpu"
+        and (server.orderable or with_discontinued)
+        and server.n_gpus is not None
+        and named & set(server.gpus)
+    ]
+
+
+def _is_of_gpu_maker(notes: Notes, server: str) -> bool:
+    one = notes.catalog.servers[server]
+    return any(notes.catalog.gpus[gpu].vendor == one.vendor for gpu in one.gpus)
+
+
+def _most_per_server(notes: Notes) -> int:
+    return max(
+        _per_server(notes, [one.id]) for one in notes.catalog.servers.values() if one.role == "gpu" and one.orderable
+    )
+
+
+def _per_server(notes: Notes, servers: Iterable[str]) -> int:
+    """GPUs of most of some servers; 0 where there is none."""
+    counts = [round(n_gpus.value) for key in servers if (n_gpus := notes.catalog.servers[key].n_gpus) is not None]
+    return max(set(counts), key=counts.count, default=0)
+
+
+def existing_gpus(notes: Notes) -> int:
+    """GPUs of the servers that the customer has."""
+    servers = notes.request.get("existing", {}).get("servers", {})
+    return sum(_per_server(notes, [key]) * count for key, count in servers.items())
+
+
+def _are_held(notes: Notes, found: Match) -> bool:
+    """Whether the GPUs that a phrase names, if it names any, can be ordered; they are what is allowed then."""
+    gpus = found.names("gpu")
+    if not gpus:
+        return True
+    usable = usable_gpus(notes.catalog)
+    allowed = [key for key in found.ids("gpu") if key in usable]
+    if not allowed:
+        ask_unavailable(notes, "gpu", found, gpus[0])
+        return False
+    if set(allowed) != set(usable):
+        platforms = notes.table("platforms")
+        platforms["gpus"] = sorted({*platforms.get("gpus", []), *allowed})
+    return True
+
+
+def read_gpu_memory(notes: Notes) -> None:
+    """Memory of GPUs, which is no data set: it chooses among the GPUs of named servers, or stays unread."""
+    for found in notes.text.each(r"<GPU_MEMORY>"):
+        memory = f" {found.value.high:g} gb"
+        servers = [notes.catalog.servers[key] for one in notes.names("server") for key in one.ids]
+        usable = usable_gpus(notes.catalog)
+        gpus = [
+            key
+            for server in servers
+            for key in server.gpus
+            if memory in notes.catalog.gpus[key].name.lower() and key in usable
+        ]
+        if not gpus or "gpus" in notes.request.get("platforms", {}):
+            notes.leave(found)
+            continue
+        notes.table("platforms")["gpus"] = list(dict.fromkeys(gpus))
+        notes.text.record(found, f"GPUs with{memory}")
+
+
+# --- servers, storage and vendors by name
+
+
+def _groups(notes: Notes) -> Iterator[Match]:
+    """Names with the words that say how they are meant; what follows a list that is excluded is said of its last."""
+    for found in notes.text.each(r"<GROUP>"):
+        first, last = found.match.span("names")
+        joins = list(rule(r"<JOIN>").finditer(found.match.string[first:last]))
+        if not (found["negated"] and joins and (_is_preferred(found) or found["only"])):
+            yield found
+            continue
+        join = next((one for one in reversed(joins) if "," in one[0]), joins[-1])
+        pattern = rule(r"<GROUP>")
+        for low, high in ((found.start, first + join.start()), (first + join.end(), found.end)):
+            if match := pattern.match(notes.text.shape, low, high):
+                yield notes.text.match_of(match)
+
+
+def read_named(notes: Notes) -> None:
+    """Servers, storage and vendors by name: allowed, excluded or preferred."""
+    for found in _groups(notes):
+        servers, storage, vendors = (found.ids(kind) for kind in ("server", "storage", "maker"))
+        is_told_there = is_existing(notes, found) and not (_is_negated(found) or _is_preferred(found))
+        if found["than"]:
+            notes.leave(found)  # "rather Dell than HPE" excludes nobody
+        elif is_told_there and (storage or (vendors and not servers and found["storage"])):
+            notes.ask_place(found, "how many nodes of which model are there, the request has to know")
+        elif servers or storage:
+            _items(notes, found, servers, storage)
+        elif vendors and (found["switches"] or found["part_before"].lower() in ("switches", "networking")):
+            notes.leave(found)  # a request chooses no vendor of switches
+        elif vendors:
+            _vendors(notes, found, vendors)
+
+
+def _is_negated(found: Match) -> bool:
+    return bool(found["negated"] or found["negated_after"])
+
+
+def _is_preferred(found: Match) -> bool:
+    return bool(found["prefer"] or found["shop"] or found["preferred_after"])
+
+
+def _items(notes: Notes, found: Match, servers: list[str], storage: list[str]) -> None:
+    meanings = []
+    for part, keys in (("server", servers), ("storage", storage)):
+        if not keys:
+            continue
+        orderable = _orderable(notes, part, keys)
+        if not orderable and not _is_negated(found):
+            ask_unavailable(notes, part, found, found.names(part)[0])
+            return
+        key = "servers" if part == "server" else part
+        _allow(notes, f"forbidden_{key}" if _is_negated(found) else key, orderable)
+        meanings.append(f"{'excluded' if _is_negated(found) else 'allowed'} {key}: {_names(notes, orderable)}")
+    notes.text.record(found, "; ".join(meanings))
+
+
+def _vendors(notes: Notes, found: Match, vendors: list[str]) -> None:
+    of_gpus = [
+        one
+        for one in vendors
+        if found["gpus"] or not any(is_of_vendor(each, one) for each in vendors_of(notes.catalog))
+    ]
+    if len(of_gpus) == len(vendors):
+        if _is_preferred(found):
+            notes.leave(found)  # a preference among GPUs has no place in a request
+            return
+        _limit_gpus(notes, of_gpus, _is_negated(found))
+        notes.text.record(found, f"{'no ' if _is_negated(found) else ''}GPUs of {', '.join(of_gpus)}")
+        return
+    makers = [one for one in vendors if any(is_of_vendor(gpu.vendor, one) for gpu in notes.catalog.gpus.values())]
+    if makers and _is_negated(found) and not found["servers"]:
+        _limit_gpus(notes, makers, is_negated=True)
+    servers, storage = (_of_vendors(notes, kind, vendors) for kind in ("server", "storage"))
+    is_strict = bool(found["only"] or found["only_before"])
+    before = found["part_before"].lower()
+    called = {
+        "servers": bool(found["servers"]) or before.endswith(("servers", "compute")),
+        "storage": bool(found["storage"]) or before.startswith(("storage", "arrays", "filers")),
+    }
+    if _is_negated(found):
+        is_all = not any(called.values())
+        _allow(notes, "forbidden_servers", servers if is_all or called["servers"] else [])
+        _allow(notes, "forbidden_storage", storage if is_all or called["storage"] else [])
+        notes.text.record(found, f"excluded vendors: {', '.join(vendors)}")
+    elif _is_preferred(found) or not (any(called.values()) or is_strict):
+        platforms = notes.table("platforms")
+        platforms["prefer_vendors"] = list(dict.fromkeys([*platforms.get("prefer_vendors", []), *vendors]))
+        notes.text.record(found, f"preferred vendors: {', '.join(vendors)}")
+    else:
+        asked = [
+            (part, keys)
+            for part, keys in (("servers", servers), ("storage", storage))
+            if called[part] or (is_strict and keys and not any(called.values()))
+        ]
+        if any(not keys for _, keys in asked):
+            ask_unavailable(notes, "storage" if called["storage"] else "server", found)
+            return
+        for part, keys in asked:
+            _allow(notes, part, keys)
+        notes.text.record(found, f"only {', '.join(vendors)}: {'; '.join(_names(notes, keys) for _, keys in asked)}")
+
+
+def _limit_gpus(notes: Notes, vendors: list[str], is_negated: bool) -> None:
+    """Only, or none of, the GPUs of some vendors."""
+    catalog, eras = notes.catalog, eras_meant(notes)
+    usable = usable_gpus(catalog)
+    meant = [
+        gpu for gpu in usable if any(is_of_vendor(catalog.gpus[gpu].vendor, one) for one in vendors) is not is_negated
+    ]
+    usual = [gpu for gpu in usable if era_of_gpu(catalog, catalog.gpus[gpu]) in eras]
+    day = notes.request.get("date")
+    sold = [gpu for gpu in usual if is_sold(catalog, catalog.gpus[gpu], day)] or usual
+    gpus = [gpu for gpu in meant if gpu in sold] or [gpu for gpu in meant if gpu in usual] or meant
+    if gpus and gpus != sold:
+        notes.table("platforms").setdefault("gpus", gpus)
+
+
+def _allow(notes: Notes, part: str, keys: Iterable[str]) -> None:
+    if keys := list(keys):
+        platforms = notes.table("platforms")
+        platforms[part] = list(dict.fromkeys([*platforms.get(part, []), *keys]))
+
+
+def _orderable(notes: Notes, kind: str, keys: Iterable[str]) -> list[str]:
+    items: Any = notes.catalog.servers if kind == "server" else notes.catalog.storage
+    # Storage that is not planned unasked, such as Ceph, is there where it is named.
+    return [
+        key for key in dict.fromkeys(keys) if items[key].orderable or getattr(items[key], "kind", "local") != "local"
+    ]
+
+
+def _of_vendors(notes: Notes, kind: str, vendors: list[str]) -> list[str]:
+    items: Any = notes.catalog.servers if kind == "server" else notes.catalog.storage
+    eras = eras_meant(notes)
+    keys = [
+        key
+        for key, item in items.items()
+        if item.orderable
+        and (kind != "server" or item.role == "gpu")
+        and any(is_of_vendor(item.vendor, vendor) for vendor in vendors)
+    ]
+    # Who names a vendor that has nothing of the era meant asks for what it has.
+    keys = [key for key in keys if (era := era_of(notes.catalog, items[key])) is None or era in eras] or keys
+    day = notes.request.get("date")
+    return [key for key in keys if kind != "server" or is_sold(notes.catalog, items[key], day)] or keys
+
+
+def eras_meant(notes: Notes) -> frozenset[str]:
+    """Eras of the parts that a sentence means where it names vendors or kinds of fabric only."""
+    named = [key for one in notes.names("gpu", "server") for key in one.ids]
+    return eras_of(notes.catalog, named) or usual_eras(notes.catalog, notes.dnns, notes.request.get("date"))[0]
+
+
+def _names(notes: Notes, keys: Iterable[str]) -> str:
+    return ", ".join(notes.catalog.item(key).name for key in keys)
+
+
+# --- storage by kind
+
+
+def read_tier(notes: Notes) -> None:
+    """Media or place of the storage."""
+    for tier, source in GRAMMAR["tiers"].items():
+        if found := notes.text.find(source):
+            notes.table("platforms")["storage_tier"] = tier
+            notes.text.record(found, f"storage tier {tier}")
+            return
+
+
+def read_storage_kind(notes: Notes) -> None:
+    """A kind of shared storage instead of a name: NFS, scale-out NAS, a parallel file system."""
+    for source, *kinds in GRAMMAR["storage_kinds"]:
+        found = notes.text.find(source)
+        if found is None:
+            continue
+        if is_existing(notes, found):
+            notes.ask_place(found, "which storage is there, and how many nodes of it, the request has to know")
+            continue
+        if "storage" in notes.request.get("platforms", {}):  # named: the kind says how it is reached
+            notes.text.record(found, "access to the storage")
+            continue
+        items = notes.catalog.storage.items()
+        meant = [key for key, item in items if item.kind in kinds and (item.orderable or item.kind == "nfs-server")]
+        is_excluded = rule(r"<NOT>$").search(notes.text.before(found.start)) is not None
+        _allow(notes, "forbidden_storage" if is_excluded else "storage", meant)
+        notes.text.record(found, f"{'no ' if is_excluded else 'only '}{' or '.join(name(kind) for kind in kinds)}")
+
+
+# --- software
+
+
+def read_precision(notes: Notes) -> None:
+    """The precision of the training."""
+    for found in notes.text.each(r"<FORMAT>"):
+        if notes.dnns and not notes.is_language:
+            ask_unavailable(notes, "precision", found)
+            continue
+        # MXFP4 is the FP4 of GPUs that have no NVFP4.
+        value = found["name"].lower().replace("mxfp4", "fp4")
+        notes.set("w.precision", value, found, value.upper())
+    for precision, source in GRAMMAR["precisions"].items():
+        for found in notes.text.each(source):
+            is_fp16 = (
+                precision == "mixed"
+                and notes.is_language
+                and re.search(r"FP ?16|float16", found.words, re.I) is not None
+            )
+            meaning = "FP16" if is_fp16 else "mixed precision" if precision == "mixed" else "single precision"
+            notes.set("w.precision", "fp16" if is_fp16 else precision, found, meaning)
+
+
+def read_software(notes: Notes) -> None:
+    """The newest stack of a named framework that runs the task in the precision asked for."""
+    matches = list(
+        notes.text.each(
+            r"(?:\b(?:in|with|using|on|via) (?:the )?)?(?:{maker} )?{software}"
+            r"(?:[ -]?(?:framework|(?:software )?stack|software|core|LM|native|based|\d|{n}))?(?!\w)"
+        )
+    )
+    frameworks = {stack.framework.casefold() for stack in notes.catalog.stacks.values()}
+    matches.sort(key=lambda found: found.ids("software")[0].casefold() not in frameworks)
+    if not matches:
+        return
+    named = [set(pieces(found.ids("software")[0])) for found in matches]
+    stacks = [stack for stack in notes.catalog.stacks.values() if _is_candidate(notes, stack)]
+    fitting = [stack for stack in stacks if all(words <= _words(stack) for words in named)]
+    first = {name.casefold() for name in matches[0].ids("software")}
+    fitting = [stack for stack in fitting if stack.framework.casefold() in first] or fitting
+    fitting = fitting or [stack for stack in stacks if named[0] <= _words(stack)]
+    if not fitting or not (notes.dnns or notes.own_model):
+        for found in matches:
+            notes.leave(found)
+        return
+    newest = max(fitting, key=lambda stack: (stack.released.value, stack.id))
+    notes.work["stack"] = newest.id
+    for found, words in zip(matches, named, strict=True):
+        if words <= _words(newest):
+            notes.text.record(found, f"software stack {newest.name}")
+        else:
+            notes.leave(found)  # no stack has both
+
+
+def _is_candidate(notes: Notes, stack: Stack) -> bool:
+    task = "inference" if "task" in notes.work else "training"
+    precision = stack_precision(str(notes.work.get("precision", "mixed")))
+    return (
+        "emulated" not in _words(stack)
+        and stack.trains_language is notes.is_language
+        and stack.task in (task, "both")
+        and precision in stack.precisions
+    )
+
+
+def _words(stack: Stack) -> set[str]:
+    return {word for one in (stack.framework, stack.name, *stack.aliases) for word in pieces(one)}

@@ -1,0 +1,35 @@
+"""What the reader knows, from grammar.toml: words without meaning, units, names of the field, and rules."""
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+GRAMMAR: dict[str, Any] = tomllib.loads(Path(__file__).with_name("grammar.toml").read_text(encoding="utf-8"))
+FILLERS = frozenset(re.findall(r"[\w']+", GRAMMAR["fillers"]))
+ELSEWHERE = {
+    kind: tuple(" ".join(name.split()) for name in names.split(",")) for kind, names in GRAMMAR["elsewhere"].items()
+}
+# What the name of a thing of this kind is called in a question.
+CALLED = {"gpu": "GPU", "server": "server", "storage": "storage system", "precision": "precision", "fabric": "fabric"}
+_SIGNS: dict[str, str] = {}  # of each kind of thing
+
+
+def sign(kind: str) -> str:
+    """The sign that stands in a text for things of a kind."""
+    return _SIGNS.setdefault(kind, chr(0xE000 + len(_SIGNS)))
+
+
+def _expanded(source: str) -> str:
+    source = source.replace("\n", "")
+    return re.sub(r"<([A-Z_]+)>", lambda match: _expanded(GRAMMAR["patterns"][match[1]]), source)
+
+
+@cache
+def rule(source: str) -> re.Pattern[str]:
+    """Pattern of a rule: {gpu} or {n|tokens} in it stand for things of these kinds, <LEAST> for another pattern."""
+    kinds = re.sub(
+        r"\{([a-z/|]+)\}", lambda match: "[" + "".join(map(sign, match[1].split("|"))) + "]", _expanded(source)
+    )
+    return re.compile(kinds, re.I)

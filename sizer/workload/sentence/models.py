@@ -1,0 +1,538 @@
+"""What a sentence says about networks: their names, a language model by its size or shape, and how it is trained."""
+
+import math
+import re
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+from sizer.base.quantities import tokens_text
+from sizer.catalog.schema import Dnn
+from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
+from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
+from sizer.workload.sentence.names import measurements, names_of, short_name
+from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.quantities import Amount
+from sizer.workload.sentence.reading import Answer, Question
+from sizer.workload.sentence.text import Match, Name
+from sizer.workload.transformer.custom_transformer import MOST_PARAMETERS
+
+_LEAST_PARAMETERS = 1e6
+
+
+def read_kind_of_model(notes: Notes) -> None:
+    """Whether the sentence is about language models, and a model that it gives by its numbers."""
+    for found in notes.text.each(r"<LANGUAGE_MODEL>"):
+        notes.means_language = True
+        notes.text.record(found, "language model")
+    _ask_misspelt(notes)
+    _ask_mixture(notes)
+    _read_shape(notes)
+
+
+def _ask_misspelt(notes: Notes) -> None:
+    """Ask for a network whose name has a letter wrong: Lamma 3 8B."""
+    first_words = {
+        word.lower(): word
+        for dnn in notes.catalog.dnns.values()
+        if (word := re.split(r"[\s\d.-]", short_name(dnn))[0]) and len(word) > 3 and word.lower() not in FILLERS
+    }
+    for found in notes.text.each(r"<MISSPELT>"):
+        word = found["word"].lower()
+        if word in FILLERS or names_of(notes.catalog).is_known(word):
+            continue
+        # Of five letters one may be wrong: Lamma and Llama share four in order (2 x 4 / 10).
+        near = [first_words[name] for name in get_close_matches(word, first_words, n=3, cutoff=0.8)]
+        if near:
+            rest = found.words[len(word) :]
+            answers = tuple(notes.replacing(found, name + rest) for name in near)
+            reason = f"the catalogue has no network of this name; the nearest is {near[0]}"
+            notes.ask("network", found, reason, answers)
+
+
+def _ask_mixture(notes: Notes) -> None:
+    """Offer the nearest mixtures of experts for one that is described by its numbers, which give no shape."""
+    dnns = [notes.catalog.dnns[key] for one in notes.names("dnn") if len(one.ids) == 1 for key in one.ids]
+    for found in notes.text.each(r"<MIXTURE>(?:<MIXTURE_GAP><MIXTURE>)*"):
+        if not re.search(r"\bMoE|mixtures?[ -]of|experts?", found.words, re.I):
+            continue
+        if dnns:
+            _check_mixture(notes, found, dnns)
+            continue
+        sizes = [one.high for one in found.quantities("parameters", "n") if one.high > 1e6]
+        items = [
+            one for one in notes.catalog.dnns.values() if one.transformer is not None and one.transformer.experts > 1
+        ]
+        measured = measurements(notes.catalog)
+        near = [abs(math.log(one.parameters.value / max(sizes))) if sizes else -measured[one.id] for one in items]
+        nearest = [
+            short_name(item)
+            for _, item in sorted(zip(near, items, strict=True), key=lambda pair: (pair[0], pair[1].id))
+        ]
+        reason = (
+            "the numbers of a mixture of experts do not give its shape; write layers, hidden, experts, active_experts "
+            "and expert_ffn in a request file, or take the nearest model of the catalogue"
+        )
+        notes.means_language = True
+        notes.ask("network", found, reason, tuple(notes.replacing(found, name) for name in nearest[:6]))
+
+
+def _check_mixture(notes: Notes, found: Match, dnns: list[Dnn]) -> None:
+    """Experts beside a name: as that network has them, or unread."""
+    shapes = [one.transformer for one in dnns if one.transformer is not None]
+    counts = {round(one.high) for one in found.quantities("experts", "n")}
+    if all(any(count in (shape.experts, shape.active_experts) for shape in shapes) for count in counts):
+        notes.text.record(found, f"as {short_name(dnns[0])} has it")
+    else:
+        notes.leave(found)
+
+
+def _read_shape(notes: Notes) -> None:
+    """A model by its layers and width, or by its size: "a 13B dense model"."""
+    parts = {key: (found, meaning) for key, meaning, source in GRAMMAR["parts"] if (found := notes.text.find(source))}
+    if {"layers", "hidden"} <= parts.keys():
+        shape = {key: round(found.value.high) for key, (found, _) in parts.items()}
+        named = [one for one in _dnns_named(notes) if one.transformer is not None]
+        same = [
+            one
+            for one in named
+            if one.transformer
+            and (one.transformer.layers, one.transformer.hidden) == (shape["layers"], shape["hidden"])
+        ]
+        for key, (found, meaning) in parts.items():
+            if named and not same:
+                notes.leave(found)
+            else:
+                notes.text.record(found, f"{shape[key]:,} {meaning}")
+        if not named:
+            first = parts["layers"][0]
+            notes.own_model = {"name": "Own model", **shape}
+            notes.own_model_at = notes.text.span(first.start, first.end)[0]
+        return
+    for found in notes.text.each(r"<OWN_SIZE>"):
+        _read_size(notes, found)
+
+
+def _read_size(notes: Notes, found: Match) -> None:
+    """A usual dense model of a size, where no network of the catalogue is meant by it."""
+    size, words = found.value, found.words
+    at = notes.text.sentence[size.start - 1 : size.start] == "-" and notes.text.sentence[
+        size.start - 2 : size.start - 1
+    ] in ("", " ")
+    parameters = -size.high if at else size.high
+    if size.kind == "n" and not size.is_scaled:
+        return
+    says_so = size.noun != "" or at or rule(r"\b<MODEL_KIND>\b").search(words) is not None
+    named = names_of(notes.catalog).sizes.get(f"{size.high / 1e9:g}B", []) if size.kind == "parameters" else []
+    dense = [key for key in named if (one := notes.catalog.dnns[key].transformer) is not None and one.experts <= 1]
+    beside = _is_of_named(notes, found)
+    if beside or (not says_so and not named and not rule(r"<NOUN>$").search(words)):
+        return
+    if not says_so and len(named) != 1 and named:
+        return  # several networks: asked with the names
+    if len(named) == 1 and (dense or not says_so):
+        notes.text.mark(found.match.end("size"), found.end)
+        return  # one network is what people mean by it
+    if not _LEAST_PARAMETERS <= parameters <= MOST_PARAMETERS:
+        shown = replace(found, words=f"{'-' if at else ''}{words}")
+        notes.refuse(shown, f"parameters = {parameters:g} must be between 1e6 and 1e13")
+        return
+    listed = [one for one in notes.names("dnn") if len(one.ids) == 1]
+    start = notes.text.span(found.start, found.end)[0]
+    between = [notes.text.sentence[one.end : start] or notes.text.sentence[start : one.start] for one in listed]
+    if listed and not any(rule(r"<LISTS>").search(words) for words in between):
+        if any(abs(one.parameters.value / parameters - 1) < 0.1 for one in _dnns_named(notes)):
+            notes.text.record(found, "size of the model")
+        else:
+            notes.ask_place(found, "no network that is named has so many parameters")
+        return
+    billions = f"{parameters / 1e9:g}"
+    if notes.own_model is None:
+        notes.own_model, notes.own_model_at = {"name": f"{billions}B model", "parameters": parameters}, start
+        notes.text.record(found, f"a usual dense model of {billions} billion parameters")
+
+
+def _is_of_named(notes: Notes, found: Match) -> bool:
+    """Whether a size is that of a name beside it: "DeepSeek R1 671B", "13B Llama", "Llama with 13B parameters"."""
+    start, end = notes.text.span(found.start, found.end)
+    for one in notes.names("dnn", "outside"):
+        gap = notes.text.sentence[one.end : start] if one.end <= start else notes.text.sentence[end : one.start]
+        near = re.fullmatch(r"[ -](?:with |of |at )?(?:a )?" if one.end <= start else r"[ -]?", gap, re.I)
+        if near and (one.kind == "dnn" or one.ids[0] == "token"):
+            return True
+    return False
+
+
+def _dnns_named(notes: Notes) -> list[Dnn]:
+    return [notes.catalog.dnns[one.ids[0]] for one in notes.names("dnn") if len(one.ids) == 1]
+
+
+def read_networks(notes: Notes) -> None:
+    """Networks and data sets by name; a name or a size of several networks is asked for."""
+    catalog, text = notes.catalog, notes.text
+    sizes = names_of(catalog).sizes
+    named = [*notes.names("dnn")]
+    for found in text.each(r"{parameters}"):
+        key = f"{found.value.high / 1e9:g}B"
+        if found.value.noun == "" and key in sizes:
+            named.append(Name("dnn", found.value.start, found.value.end, tuple(sizes[key])))
+    named.sort(key=lambda one: one.start)
+    notes.dnns = list(dict.fromkeys(one.ids[0] for one in named if len(one.ids) == 1))
+    families = [one for one in named if len(one.ids) > 1 and not set(one.ids) & set(notes.dnns)]
+    if families and not (notes.own_model is not None and not notes.dnns):
+        _ask_family(notes, families)
+    for key in notes.dnns:
+        for found in text.each(r"{parameters}(?: (?:in )?total)?"):
+            if abs(found.value.high / catalog.dnns[key].parameters.value - 1) < 0.1:
+                text.record(found, f"size of {short_name(catalog.dnns[key])}")
+    for found in text.each(r"{dnn}|{parameters}"):
+        one = next((one for one in named if one.start == found.things[0].start), None)
+        if one is not None:
+            text.record(found, catalog.dnns[one.ids[0]].name if len(one.ids) == 1 else "kind of network")
+    single = [one for one in named if len(one.ids) == 1]
+    for found in text.each(r"(?:\b(?:on|auf|sur) )?{dataset}"):
+        if _take_dataset(notes, found.names("dataset")[0], single):
+            text.record(found, f"data set {catalog.datasets[found.ids('dataset')[0]].name}")
+
+
+def _take_dataset(notes: Notes, dataset: Name, networks: list[Name]) -> bool:
+    """Give a data set to the nearest networks that it can feed: those listed before it, else the first after it."""
+    if not networks:
+        return bool(notes.work.setdefault("dataset", dataset.ids[0]) == dataset.ids[0])
+    sample, dnns = notes.catalog.datasets[dataset.ids[0]].sample, notes.catalog.dnns
+    reads = (sample, *(["token"] if sample in ("sequence", "sentence pair") else []))
+    fed = [one for one in networks if dnns[one.ids[0]].sample in reads and one.ids[0] not in notes.own_datasets]
+    before = [one for one in fed if one.start < dataset.start]
+    nearest = before[-1:] or fed[:1]
+    for one in reversed(before[:-1]):
+        if not re.fullmatch(r",? ?(?:and|&|plus|,) ?", notes.text.sentence[one.end : nearest[0].start], re.I):
+            break
+        nearest.insert(0, one)
+    notes.own_datasets |= {one.ids[0]: dataset.ids[0] for one in nearest}
+    return bool(nearest)
+
+
+def _ask_family(notes: Notes, families: list[Name]) -> None:
+    """Ask which network of a family is meant; names side by side are one: "13B Llama"."""
+    run = families[:1]
+    for one in families[1:]:
+        if notes.text.sentence[run[-1].end : one.start].strip(" -"):
+            break
+        run.append(one)
+    keys = _in_all(families) or _in_all(run) or list(run[0].ids)
+    measured = measurements(notes.catalog)
+    keys.sort(key=lambda key: -measured[key])
+    start, end = run[0].start, run[-1].end
+    words = notes.text.sentence[start:end]
+    names = [short_name(notes.catalog.dnns[key]) for key in keys]
+    if re.fullmatch(r"\d{1,4}(?:\.\d)? ?(?:B|billion)", words, re.I):
+        names.append(f"{words} dense")
+    labels = [f"usual dense {words} model" if name.endswith(" dense") else name for name in names]
+    answers = tuple(Answer(label, notes.replaced(start, end, name)) for label, name in zip(labels, names, strict=True))
+    notes.questions.append(Question("network", words, answers=answers))
+
+
+def _in_all(families: list[Name]) -> list[str]:
+    return [key for key in families[0].ids if all(key in one.ids for one in families)]
+
+
+# --- the training of a language model
+
+# Key of the layout -> abbreviation and words. The virtual pipeline divides a stage into chunks (Megatron-LM,
+# arXiv:2104.04473, section 2.2).
+_SHARDED = {"optimizer": "optimizer state sharded (ZeRO-1)", "all": "weights, gradients and optimizer state sharded"}
+SEQUENCE, DOCUMENT, TOKENS, COUNTED = "sequence_tokens", "document_tokens", "tokens", "samples"
+# A training has thousands of sequences at least: a number of tokens that much smaller is no second training length.
+_LEAST_SEQUENCES, _LEAST_SAMPLE_TOKENS, _MOST_TOKENS = 1_000, 10, 1_000_000
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """Words about the training of a language model: what they set."""
+
+    found: Match
+    key: str
+    value: Any
+    meaning: str
+    length: int = 0  # tokens of each of counted samples
+
+
+def read_language(notes: Notes) -> None:
+    """Take what a sentence says about the training of the language model that it names or has to name."""
+    found = _statements(notes)
+    if notes.dnns and not notes.is_language:
+        for one in found:
+            if one.key in (TOKENS, "tokens_per_s", "batch_tokens", COUNTED):
+                notes.ask_place(one.found, f"the training of {short_name(notes.networks[0])} is not counted in tokens")
+            else:
+                notes.leave(one.found)
+        _ask_tuning(notes)
+        return
+    notes.means_language |= bool(found) or notes.own_model is not None
+    _split_trainings(notes)
+    length = next((one.value for one in found if one.key == SEQUENCE), None)
+    usual = [one.transformer.sequence_tokens for one in notes.networks if one.transformer is not None]
+    sequence = length or (usual and usual[0]) or DEFAULT_SEQUENCE_TOKENS
+    for one in _without_lengths(notes, found):
+        _take(notes, one, sequence)
+    for adapters in notes.text.each(
+        r"\b(?:q?lora|peft|adapters?|Adapter)(?:[ -]?(?:fine[ -]?tun(?:e|ing)|adapters?|training))?\b"
+    ):
+        if not notes.trainings:
+            notes.work["method"] = "lora"
+        notes.text.record(adapters, "training of adapters (LoRA)")
+    if notes.means_language or notes.is_language:
+        _read_method(notes)
+        _read_samples(notes, sequence)
+
+
+def _ask_tuning(notes: Notes) -> None:
+    """Ask about fine-tuning of a network that is no language model: a request states its whole training only."""
+    for source in (*(source for source, _ in GRAMMAR["methods"]), r"\b(?:q?lora|peft|adapters)\b"):
+        for found in notes.text.each(source):
+            name = short_name(notes.networks[0])
+            reason = f"a request cannot state the fine-tuning of {name}, which takes less than its training"
+            notes.ask("task", found, reason, (notes.replacing(found, "training"),))
+
+
+def _take(notes: Notes, one: _Statement, sequence: int) -> None:
+    if one.key == "tokens_per_s":
+        if notes.has_target:
+            notes.ask_place(one.found, "the sentence states another target")
+            return
+        if any(dnn.transformer is None for dnn in notes.networks):  # the others have rates of their own
+            notes.own_targets |= {
+                dnn.id: {"tokens_per_s": one.value} for dnn in notes.networks if dnn.transformer is not None
+            }
+        else:
+            notes.work["target"] = {"tokens_per_s": one.value}
+    elif one.key == "batch_tokens":
+        notes.work["batch_sequences"] = max(1, round(one.value / sequence))
+    elif one.key in (TOKENS, COUNTED):
+        tokens = one.value * one.length if one.key == COUNTED else one.value
+        work = _training_without_length(notes, one.found) if notes.trainings else notes.work
+        if work is None or work.setdefault("tokens", tokens) != tokens:
+            notes.ask_place(
+                one.found, f"the training length is {tokens_text((work or notes.work).get('tokens', tokens))}"
+            )
+            return
+        if one.key == COUNTED:
+            key = SEQUENCE if "sequence" in one.found.words.lower() else DOCUMENT
+            work[key] = one.length
+            if one.length > sequence:
+                work.setdefault(SEQUENCE, one.length)
+    elif one.key.startswith("layout."):
+        notes.work.setdefault("layout", {})[one.key.removeprefix("layout.")] = one.value
+    else:
+        notes.work[one.key] = one.value
+    notes.text.record(one.found, one.meaning)
+
+
+def _statements(notes: Notes) -> list[_Statement]:
+    """Statements in the order in which they have to be told apart; what was read is marked before the next rule."""
+    told: list[_Statement] = []
+    for key, source in GRAMMAR["language"]:
+        for found in notes.text.each(source):
+            one = _statement(notes, key, found, told)
+            if one is not None:
+                notes.text.mark(found.start, found.end)
+                told.append(one)
+    return told
+
+
+def _statement(notes: Notes, key: str, found: Match, told: list[_Statement]) -> _Statement | None:
+    """What the words of a rule of the grammar set; None where they set nothing, or something is asked."""
+    count, length = (found.value.high, found.value.length) if found.quantities() else (0.0, 0)
+    match key:
+        case "batch" if found.value.kind.startswith("tokens"):
+            return _Statement(found, "batch_tokens", count, f"{tokens_text(count)} in a step over all GPUs")
+        case "batch":
+            return _Statement(found, "batch_sequences", round(count), f"{count:,.12g} sequences in a step")
+        case "price":
+            notes.leave(found)
+        case "rate of one":
+            notes.ask_place(found, "a rate of one GPU or user is no target of a cluster")
+        case "tokens_per_s":
+            return _Statement(found, key, count, f"minimum rate {tokens_text(count)}/s")
+        case "tokens":
+            return _Statement(found, key, count, f"training on {tokens_text(count)}")
+        case "counted" | "counted in all":
+            length = found.quantities()[-1].length
+            # "100k samples, 4096 tokens" can only mean each of them, "50 documents, 100k tokens" means all of them.
+            if key == "counted" or length < count * _LEAST_SAMPLE_TOKENS:
+                meaning = f"{count:,.12g} samples of {length:,} tokens: training on {tokens_text(count * length)}"
+                return _Statement(found, COUNTED, count, meaning, length)
+        case "document_tokens":
+            return _Statement(found, key, length, f"documents of {length:,} tokens")
+        case "sequence_tokens":
+            # "4k sequences" tell a length, "4,000 sequences" a number.
+            if found.value.kind != "samples" or (found.value.is_kilo and found.value.noun[:3] == "seq" and count < 1e6):
+                return _Statement(found, key, length, f"sequences of {length} tokens")
+        case "unpacked" if not any(one.key == DOCUMENT for one in told):
+            notes.refuse(found, "needs the mean length of the documents; add for example 'documents of 500 tokens'")
+        case "unpacked" | "packed":
+            many = "several documents in a sequence" if key == "packed" else "one document in each sequence"
+            return _Statement(found, "packing", key == "packed", many)
+        case "sharding" | "recompute":
+            return _sharding(notes, found) if key == "sharding" else _recompute(notes, found)
+        case _:
+            degree = int(found.match["digits"] or count)
+            return _Statement(found, f"layout.{key}", degree, f"{key.replace('_', ' ')} {degree}")
+    return None
+
+
+def _sharding(notes: Notes, found: Match) -> _Statement | None:
+    """What is divided: by ZeRO with its stage, or by FSDP where no named stack says so already."""
+    stage = 3
+    if re.search("zero|optimi", found.words, re.I):
+        stage = int(found["digits"] or (found.value.high if found.quantities() else 1))
+    elif names := found.ids("software"):
+        named = {one for name in notes.names("software") for one in name.ids if not one.lower().startswith("fsdp")}
+        stacks = [stack for stack in notes.catalog.stacks.values() if stack.trains_language and "FSDP" in stack.name]
+        has_stack = any(name.lower() in f"{stack.framework} {stack.name}".lower() for stack in stacks for name in named)
+        if has_stack or not names[0].lower().startswith("fsdp"):
+            return None
+    if stage not in (1, 3):
+        reason = "a request shards the optimizer state, or the gradients and weights, too"
+        notes.ask("layout", found, reason, tuple(notes.replacing(found, label) for label in ("ZeRO-1", "ZeRO-3")))
+        return None
+    kind = "all" if stage == 3 else "optimizer"
+    return _Statement(found, "layout.sharding", kind, _SHARDED[kind])
+
+
+def _recompute(notes: Notes, found: Match) -> _Statement | None:
+    how = (found["how"] or found["after"]).lower()
+    if how:
+        kind = {"no": "none", "without": "none", "off": "none"}.get(how, how)
+        return _Statement(found, "layout.recompute", kind, f"{'no' if kind == 'none' else kind} recomputation")
+    if re.search("recompu|activation", found.words, re.I):  # "checkpointing" alone is of storage
+        labels = ("full recompute", "selective recompute")
+        reason = "of all activations, or of those of attention"
+        notes.ask("layout", found, reason, tuple(notes.replacing(found, label) for label in labels))
+    return None
+
+
+def _without_lengths(notes: Notes, statements: list[_Statement]) -> list[_Statement]:
+    """Statements but for numbers of tokens that are far too small for a training length; these are asked about."""
+
+    def is_second(one: _Statement) -> bool:
+        return bool(notes.trainings) and notes.text.span(one.found.start, one.found.end)[0] >= notes.second_training_at
+
+    kept: list[_Statement] = []
+    for one in statements:
+        # Adapters take a thousandth of the tokens of a pre-training: lengths of two trainings are not compared.
+        most = max(
+            (other.value for other in statements if other.key == TOKENS and is_second(other) is is_second(one)),
+            default=0.0,
+        )
+        if one.key != TOKENS or one.value * _LEAST_SEQUENCES > most:
+            kept.append(one)
+        elif one.value >= _MOST_TOKENS or any(other.key == SEQUENCE for other in statements):
+            notes.ask_place(one.found, f"the training length is {tokens_text(most)}")
+        else:
+            reason = f"the training length is {tokens_text(most)}; these may be those of a sequence or of a step"
+            labels = (f"sequences of {one.found.words}", f"batch of {one.found.words}")
+            notes.ask("layout", one.found, reason, tuple(notes.replacing(one.found, label) for label in labels))
+    return kept
+
+
+def _read_samples(notes: Notes, sequence: int) -> None:
+    """A number of samples is the training length: as long as stated, else full sequences, the most they can be."""
+    found = notes.text.find(r"{samples|documents}")
+    if found is None:
+        return
+    count = found.value.high
+    if "tokens" in notes.work:
+        tokens = notes.work["tokens"]
+        if tokens < count * _LEAST_SAMPLE_TOKENS:
+            few = f"{tokens_text(tokens)} in all are too few for them; write for example '100k samples of 4096 tokens'"
+            notes.refuse(found, few)
+            return
+        notes.text.record(found, f"{count:,.12g} samples; the tokens are stated")
+        return
+    stated = notes.work.get(DOCUMENT)
+    notes.work["tokens"] = count * (stated or sequence)
+    each = f"{stated:,}" if stated else f"at most {sequence:,}"
+    notes.text.record(found, f"{count:,.12g} samples of {each} tokens: training on {tokens_text(notes.work['tokens'])}")
+
+
+_METHOD_NAMES = {
+    "full": "pre-training",
+    "continued": "continued pre-training",
+    "fine-tuning": "fine-tuning of all parameters",
+    "lora": "training of adapters (LoRA)",
+}
+
+
+def _read_method(notes: Notes) -> None:
+    """Fine-tuning and continued pre-training, where no adapters are trained."""
+    for source, method in GRAMMAR["methods"]:
+        for found in notes.text.each(source):
+            if not notes.trainings:
+                notes.work.setdefault("method", method)
+            notes.text.record(found, _METHOD_NAMES[notes.work.get("method", method)])
+
+
+_BETWEEN = re.compile(r";|,? \b(?:and|then|plus|followed by|as well as)\b|,? & ", re.I)
+
+
+def _split_trainings(notes: Notes) -> None:
+    """Note network, method and name of each of two trainings; nothing where the sentence tells one."""
+    sentence = notes.text.sentence
+    sizes = names_of(notes.catalog).sizes
+    names: list[tuple[int, Any]] = [
+        (one.start, one.ids[0] if len(one.ids) == 1 else None)  # which one is asked
+        for one in notes.names("dnn")
+        if all(notes.catalog.dnns[key].transformer is not None for key in one.ids)
+    ]
+    names += [
+        (one.start, found[0] if len(found) == 1 else None)
+        for one in notes.text.things
+        if isinstance(one, Amount) and one.kind == "parameters" and (found := sizes.get(f"{one.high / 1e9:g}B"))
+        if notes.own_model is None or one.start != notes.own_model_at
+    ]
+    if notes.own_model is not None:
+        names.append((notes.own_model_at, notes.own_model))
+    names.sort(key=lambda name: name[0])
+    tunes = rule(r"<TUNES>").search(sentence)
+    if tunes is None or not names:
+        return
+    # Plain "train" is a training of its own where it has another network than the fine-tuning.
+    is_plain = len(names) > 1 and not rule(r"<PRE_TRAINS>").search(sentence)
+    trains = rule(r"<TRAINS>" if is_plain else r"<PRE_TRAINS>").search(sentence)
+    if trains is None or (trains.start() < tunes.end() and trains.end() > tunes.start()):
+        return
+    first, second = sorted((trains, tunes), key=lambda match: match.start())
+    cuts = list(_BETWEEN.finditer(sentence, first.end(), second.start()))
+    if not cuts:
+        return
+    cut = cuts[-1].start()
+    parts = ((0, cut), (cut, len(sentence)))
+    first_of, second_of = ([dnn for start, dnn in names if low <= start < high][:1] for low, high in parts)
+    if is_plain and not (first_of and second_of and first_of != second_of):
+        return
+    # "Pre-train and fine-tune Llama", "and fine-tune it".
+    networks = [*(first_of or second_of), *(second_of or first_of)]
+    trainings: list[dict[str, Any]] = []
+    for match, dnn, (low, high) in zip((first, second), networks, parts, strict=True):
+        part = sentence[low:high].lower()
+        if match is trains:
+            method = "continued" if "continu" in part else "full"
+        else:
+            method = "lora" if re.search(r"\b(?:q?lora|peft)\b", part) else "fine-tuning"
+        own = {} if method == "full" else {"method": method}
+        name = short_name(notes.catalog.dnns[dnn]) if isinstance(dnn, str) else (dnn or {}).get("name", "")
+        called = {"full": "pre-training", "lora": "LoRA"}.get(
+            method, method.replace("continued", "continued pre-training")
+        )
+        trainings.append({"dnn": dnn, "name": f"{name} {called}", **own})
+    notes.trainings, notes.second_training_at = trainings, cut
+    for training in notes.text.each(r"<PRE_TRAINS>|<TUNES>"):
+        notes.text.record(training, "two trainings")
+
+
+def _training_without_length(notes: Notes, found: Match) -> dict[str, Any] | None:
+    """The training that a length is stated for, or the other where this one has a length already; None if both have."""
+    own = int(notes.text.span(found.start, found.end)[0] >= notes.second_training_at)
+    both = (notes.trainings[own], notes.trainings[1 - own])
+    return next((training for training in both if "tokens" not in training), None)

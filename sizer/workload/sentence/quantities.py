@@ -1,0 +1,305 @@
+"""Numbers, ranges and quantities with units as people write them: 40k images/s, 1,5 Mio. Bilder, 2 to 3 days, $1.2M."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sizer.workload.sentence.grammar import GRAMMAR
+
+# --- numbers
+
+ONES = (
+    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
+    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+_TENS = dict(
+    zip(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], range(20, 100, 10), strict=True)
+)
+_POWERS = {"hundred": 100.0, "thousand": 1e3, "million": 1e6}
+_OTHER = "zwei drei vier fünf sechs sieben acht neun zehn", "deux trois quatre cinq - sept huit neuf dix"
+_WORDS = (
+    {word: float(n) for n, word in enumerate(ONES, 1)}
+    | {word: float(n) for words in _OTHER for n, word in enumerate(words.split(), 2) if word != "-"}
+    | {"single": 1.0, "a single": 1.0, "twice": 2.0, "dozen": 12.0, "a dozen": 12.0, "a couple of": 2.0, "zwölf": 12.0}
+    | {"hundred": 100.0, "half a million": 5e5, "half an": 0.5, "half a": 0.5, "one and a half": 1.5}
+    | {"a quarter of an": 0.25, "a quarter of a": 0.25}
+)
+# What follows the digits: a word, or a letter that is no unit. "To" is a terabyte in French, and "M" a million.
+_SCALES = {
+    **dict.fromkeys(("k", "thousand", "tausend"), 1e3),
+    **dict.fromkeys(("m", "mio", "mn", "mln", "million", "millions", "millionen"), 1e6),
+    **dict.fromkeys(("g", "b", "bn", "billion", "billions", "mrd", "milliarde", "milliarden", "milliard"), 1e9),
+    **dict.fromkeys(("milliards", "mds"), 1e9),
+    **dict.fromkeys(("t", "tn", "trillion", "trillions", "billionen"), 1e12),
+}
+# Digits in groups of three, or plain with decimals. The lengths are bounded, so that matching stays linear.
+_DIGITS = (
+    r"(?:\d{1,3}(?:[ ,_']\d{3}){1,4}(?!\d)(?:\.\d{1,6})?|\d{1,3}(?:\.\d{3}){2,4}(?!\d)|\d{1,15}(?:[.,]\d{1,9})?)"
+    r"(?:e\+?\d{1,2})?(?!\d)"
+)
+_SCALE = (
+    rf"(?: ?(?:{'|'.join(sorted((one for one in _SCALES if len(one) > 1), key=len)[::-1])})\b\.?(?: d[e'’])?"
+    r"| ?[kmgbt](?![^\W_]|/(?!s)))"
+)
+_ARTICLE = r"(?:an?|une?|eine[mrn]?|ein|the)"
+_UNITS = "|".join(ONES[:9])
+_BELOW_100 = (
+    rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{_UNITS})\b|(?![ -](?:{_UNITS})\b))"
+    rf"|{'|'.join(sorted(ONES[:19], key=len, reverse=True))})"
+)
+# Sixty-four, five hundred and twelve, two thousand forty-eight, a thousand.
+_WORDED = (
+    rf"(?:{_BELOW_100}|an?(?= (?:{'|'.join(_POWERS)})\b))"
+    rf"(?: (?:hundred(?:(?: and)? {_BELOW_100}\b)?|(?:thousand|million)(?: {_BELOW_100}\b)?)){{0,4}}"
+)
+_PHRASES, _SINGLE = (
+    "|".join(sorted((word for word in _WORDS if word not in ONES and (" " in word) is many), key=len)[::-1])
+    for many in (True, False)
+)
+_AMBIGUOUS = re.compile(r"([1-9]\d{0,2})\.(\d{3})")
+
+# --- units: kind of quantity, unit as a request writes it, how many of it, and the words
+
+# Their case decides: a Gb has bits, and "10 to 20" no terabytes.
+_CASED = {
+    **{f"{one}b": ("bits", f"{one}bit", 1.0) for one in "MGT"},
+    **{f"{one}o": ("bytes", f"{'k' if one == 'K' else one}B", 1.0) for one in "KMGTP"},
+    **{f"{one}Bps": ("bytes/time", f"{one}B", 1.0) for one in "MGT"},
+    "W": ("watts", "W", 1.0),
+    "U": ("units", "U", 1.0),
+}
+Unit = tuple[str, str, float]
+UNITS: dict[str, Unit] = {}
+for _line in GRAMMAR["units"].split("\n"):
+    _of, _unit, _factor, *_names = _line.split()
+    UNITS |= {_name.lower().replace("-", " "): (_of, _unit, float(_factor)) for _name in _names}
+CURRENCY = r"(?:US ?\$|[$€£¥]|(?:{})\b)".format(
+    "|".join(name for name, unit in UNITS.items() if unit[0] == "money" and unit[1] != "cents" and name.isalpha())
+)
+# What something is counted for: time, with its seconds, and things.
+_PER_TIME = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "weeks": 604800.0, "y": 31_557_600.0}
+_THINGS = {word.lower(): thing for thing, words in GRAMMAR["per"].items() for word in words.split()}
+_PERIODS = {name: _PER_TIME[unit] * factor for name, (_, unit, factor) in UNITS.items() if unit in _PER_TIME} | {
+    "night": 43_200.0,
+    "nacht": 43_200.0,
+    "quarter": 7_889_400.0,
+    "annum": _PER_TIME["y"],
+    "an": _PER_TIME["y"],
+}
+
+
+def _any(names: object) -> str:
+    words = sorted({re.escape(str(one)).replace(r"\ ", "[ -]").replace(r"\-", "[ -]") for one in names}, key=len)  # type: ignore[attr-defined]
+    return "|".join(words[::-1])
+
+
+_OF_TIME = "|".join(name for name, unit in UNITS.items() if unit[0] in ("time", "years"))
+COUNT = (
+    rf"(?:(?<![\w.,]){_DIGITS}|(?<!\w)(?:{_PHRASES}|{_WORDED}|{_SINGLE})\b"
+    rf"|(?<!\w)(?:an?|une?|eine[mrn]?)(?= (?:{_OF_TIME}|million|billion|trillion)\b))"
+)
+_UNIT = rf"(?:(?-i:{'|'.join(_CASED)})|[km]{CURRENCY}|{_any(UNITS)})"
+# What may stand between a number and what it counts.
+_ADJECTIVE = GRAMMAR["adjectives"].replace("\n", "")
+_PER = re.compile(
+    rf"(?: ?/ ?| ?-? ?(?:per|pro|je|par)[ -](?:an? )?| (?:an?|each|every|jede[nr]?) )"
+    rf"(?P<count>(?:1 ?)?(?:million|M|mn|Mio\.?) ?)?(?P<what>{_any([*_PERIODS, *_THINGS])})s?\b"
+    rf"|(?: (?:in|for|on|to) (?:each|every|a) | and (?=person))(?P<thing>{_any(_THINGS)})s?\b",
+    re.I,
+)
+# In German a Billion is a trillion.
+_GERMAN = re.compile(r"\b(?:mit|für|und|auf|wir|ich|Tagen|Wochen|Stunden|Modell|trainieren)\b")
+_HOUR = re.compile(r"[ -](?:hours?|hrs?|h)\b", re.I)
+# What is counted in billions and trillions.
+_LARGE = ("n", "tokens", "parameters", "samples", "documents", "money", "pages", "requests")
+_QUANTITY = re.compile(
+    rf"(?:(?P<between>between )|from |von )?(?:(?P<low_sign>{CURRENCY}) ?)?"
+    rf"(?:(?P<low>{COUNT})(?P<low_scale>{_SCALE})?(?:[ -]?(?P<low_unit>{_UNIT})(?!\w))?"
+    rf"(?: ?- ?| (?:to|or|bis|oder) |(?(between) and |(?!))))?(?:(?P<sign>{CURRENCY}) ?)?"
+    rf"(?P<number>{COUNT})(?P<scale>{_SCALE})?"
+    rf"(?:(?:[ -]{_ADJECTIVE}(?=[ -])){{0,3}}[ -]?(?P<unit>{_UNIT})(?![^\W_]|-?\d))?",
+    re.I,
+)
+
+
+class AmbiguousNumberError(ValueError):
+    """A point before three digits; ``readings`` are the number without groups and with decimals."""
+
+    def __init__(self, written: str, readings: tuple[str, str]) -> None:
+        super().__init__(written)
+        self.readings = readings
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number or a range with its unit.
+
+    Attributes
+    ----------
+    kind : str
+        What is counted and for what: "bytes", "samples/time", "gpus", "money/gpu/time"; "n": a bare number.
+    low, high : float
+        Ends of the range, in ``unit``; of a rate a second.
+    unit : str
+        As a request writes it: "TB", "h", "images", "EUR"; "" of a bare number.
+    noun : str
+        The unit as it is written.
+    is_kilo : bool
+        Whether the number has a k, as lengths of sequences have (8k tokens are 8,192).
+    readings : tuple of str
+        Of "40.000 images/s" the two texts that it may mean.
+    """
+
+    kind: str
+    start: int
+    end: int
+    low: float
+    high: float
+    unit: str = ""
+    noun: str = ""
+    is_kilo: bool = False
+    is_scaled: bool = False
+    per_s: float = 1.0
+    readings: tuple[str, ...] = ()
+
+    @property
+    def length(self) -> int:
+        """As a number of tokens in a sequence."""
+        return round(self.high / 1000 * 1024) if self.is_kilo and self.high < 1_000_000 else round(self.high)
+
+
+def quantities_in(text: str, start: int, end: int) -> Iterator[Amount]:
+    """Quantities between two places of a text, from left to right."""
+    place = start
+    while match := _QUANTITY.search(text, place, end):
+        quantity = _quantity(match, text, end)
+        place = quantity.end if quantity is not None else match.end("number")
+        if quantity is not None:
+            yield quantity
+
+
+def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
+    start = match.start()
+    if match["low"] is None:
+        start = next(match.start(name) for name in ("low_sign", "sign", "number") if match[name])
+    unit: Unit = ("n", "", 1.0)
+    written, end = match["unit"], match.end()
+    if match["low_unit"] and _kind_of(match["low_unit"]) != _kind_of(match["unit"] or ""):
+        return _first_of_two(match, text)  # "2 hours to 3 TB" is no range
+    name = re.sub(r"[ -]+", " ", (written or "").lower())
+    if name and name not in UNITS and written not in _CASED:
+        unit = ("money", currency_of(name[1:].strip()), _SCALES[name[0]])
+    elif written:
+        unit = _CASED.get(written) or UNITS[name]
+    sign = match["sign"] or match["low_sign"]
+    if sign and unit[0] in ("n", "money"):
+        unit = ("money", currency_of(sign), unit[2])
+    scale = re.sub(r"\.? d[e'’]$", "", (match["scale"] or "").strip().lower()).rstrip(".")
+    if len(scale) == 1 and scale in "gbt" and unit[0] not in _LARGE:
+        unit, name, end = ("n", "", 1.0), "", match.end("scale")  # "671B training"
+    if scale == "billion" and _GERMAN.search(text):
+        number = value_of(match["number"])
+        texts = (f"{number * factor:,.0f}{text[match.end('scale') : end]}" for factor in (1e9, 1e12))
+        return Amount("ambiguous", start, end, 0, 0, readings=tuple(texts))
+    kind, unit_name, factor = unit
+    if kind == "n" and scale in ("b", "bn", "billion"):
+        kind = "parameters" if scale == "b" else "n"
+    try:
+        high = value_of(match["number"]) * _SCALES.get(scale, 1.0)
+        low = high
+        if match["low"]:
+            low_scale = re.sub(r"\.? d[e'’]$", "", (match["low_scale"] or "").strip().lower()).rstrip(".")
+            low = value_of(match["low"]) * _SCALES.get(low_scale or scale, 1.0)
+    except AmbiguousNumberError as error:
+        per, end = _per(kind, text, end, limit)
+        readings = tuple(
+            text[start : match.start("number")] + f"{float(one):,.12g}" + text[match.end("number") : end]
+            for one in error.readings
+        )
+        return Amount("ambiguous", start, end, 0, 0, readings=readings)
+    per, end = _per(kind, text, end, limit)
+    per_s = 1.0
+    for what, seconds in per:
+        kind, per_s = f"{kind}/{what}", per_s * seconds
+    if kind.startswith(("samples/time", "requests/time")) and name in ("fps", "ips", "qps", "rps"):
+        per_s = 1.0
+    low, high = sorted((low * factor / per_s, high * factor / per_s))
+    return Amount(kind, start, end, low, high, unit_name, name, scale == "k", bool(scale), per_s)
+
+
+def _kind_of(written: str) -> str:
+    return (_CASED.get(written) or UNITS.get(re.sub(r"[ -]+", " ", written.lower())) or ("", "", 1.0))[0]
+
+
+def _first_of_two(match: re.Match[str], text: str) -> Amount | None:
+    again = _QUANTITY.match(
+        text, match.start("low_sign") if match["low_sign"] else match.start("low"), match.start("number") - 1
+    )
+    return _quantity(again, text, match.start("number")) if again and not again["low"] else None
+
+
+def _per(kind: str, text: str, end: int, limit: int) -> tuple[list[tuple[str, float]], int]:
+    """What a quantity is counted for, with the seconds of a time, and where these words end."""
+    found: list[tuple[str, float]] = []
+    while len(found) < 2 and (match := _PER.match(text, end, limit)):
+        word = re.sub(r"[ -]+", " ", (match["what"] or match["thing"]).lower())
+        is_time = word in _PERIODS and not (word == "an" and match[0].strip()[:3] != "par")
+        if (not is_time and word not in _THINGS) or (is_time and kind == "bytes" and match[0].startswith((" e", " j"))):
+            break  # "images of 113 kB every night": how often the images come
+        if match["count"] and word not in ("token", "tokens", "tok"):
+            break
+        found.append(("time", _PERIODS[word]) if is_time else (_THINGS[word], 1.0))
+        end = match.end()
+        if word in _THINGS and _THINGS[word] == "gpu" and (hour := _HOUR.match(text, end, limit)):
+            found.append(("time", 3600.0))
+            end = hour.end()
+    return found, end
+
+
+def currency_of(written: str) -> str:
+    """Code of a currency by its code, sign or name."""
+    return UNITS.get(written.lower().replace("us $", "us$"), ("money", "USD", 1.0))[1]
+
+
+def value_of(written: str) -> float:
+    """Value of a number in digits or words.
+
+    Raises
+    ------
+    AmbiguousNumberError
+        If a point stands before exactly three digits: 40.000 may be forty thousand or forty.
+    """
+    text = " ".join(written.lower().split())
+    if text in _WORDS:
+        return _WORDS[text]
+    if re.fullmatch(_ARTICLE, text):
+        return 1.0
+    if not text[0].isdigit():
+        return _worded(text)
+    if ambiguous := _AMBIGUOUS.fullmatch(text):
+        whole, decimals = ambiguous.groups()
+        exact = f"{whole}.{decimals.rstrip('0')}" if int(decimals) else whole
+        raise AmbiguousNumberError(text, (f"{whole}{decimals}", exact))
+    if re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}", text):
+        return float(text.replace(".", ""))
+    if re.match(r"[1-9]\d{0,2}(?:[ ,_']\d{3})+(?!\d)", text):
+        return float(re.sub(r"[ ,_']", "", text))
+    return float(re.sub(r"[ _']", "", text.replace(",", ".")))
+
+
+def _worded(text: str) -> float:
+    total, below = 0.0, 0.0
+    for word in re.split(r"[ -]", text):
+        if word in ("thousand", "million"):
+            total, below = total + max(below, 1.0) * _POWERS[word], 0.0
+        elif word == "hundred":
+            below = max(below, 1.0) * 100
+        elif word not in ("and", "a", "an"):
+            below += _TENS.get(word) or _WORDS[word]
+    return total + below
+
+
+def written_number(value: float) -> str:
+    """A number as a request has it: 40000, 2.5."""
+    text = f"{value:.12g}" if value < 1e15 else f"{value:.0f}"
+    return f"{text}0" if re.fullmatch(r"\d+\.\d{3}", text) else text  # three decimals have two readings

@@ -1,0 +1,365 @@
+"""What a sentence states about limits, data, costs, people, growth and losses."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from sizer.base.quantities import BYTES, BYTES_PER_S, by_count, grouped, parse
+from sizer.workload.resolve import usual_dataset
+from sizer.workload.sentence.grammar import GRAMMAR, rule
+from sizer.workload.sentence.notes import Notes, ranged, size_text, time_text
+from sizer.workload.sentence.quantities import Amount, currency_of, written_number
+from sizer.workload.sentence.text import Match
+
+Take = Callable[[Notes, Match, Amount], None]
+
+
+def _as(path: str, value: Callable[[Amount], Any], meaning: str) -> Take:
+    """Take the quantity of a rule as the value of a key."""
+
+    def take(notes: Notes, found: Match, quantity: Amount) -> None:
+        if quantity.kind.startswith("money") and not notes.state_currency(found, quantity):
+            return
+        written = value(quantity)
+        shown = grouped(written) if isinstance(written, float) and written >= 1000 else written
+        shown = f"{shown:g}" if isinstance(shown, float) else shown
+        notes.set(path, written, found, meaning.format(shown) + ranged(quantity))
+
+    return take
+
+
+def _size(path: str, meaning: str) -> Take:
+    """Take a size or a data rate, which must be one of bytes and within its range."""
+
+    def take(notes: Notes, found: Match, quantity: Amount) -> None:
+        rate = "/s" if "/time" in quantity.kind else ""
+        if quantity.kind.startswith("bits"):
+            unit = quantity.unit[0]
+            notes.refuse(found, f"the unit {unit}b{rate} means bits; write {unit}B{rate} for bytes")
+            return
+        written = size_text(quantity, quantity.high)
+        try:
+            parse(BYTES_PER_S if rate else BYTES, written)
+        except ValueError as error:
+            notes.refuse(found, str(error))
+            return
+        notes.set(path, written, found, meaning.format(written) + ranged(quantity))
+
+    return take
+
+
+def _count(quantity: Amount) -> int:
+    return round(quantity.high)
+
+
+def _watts(quantity: Amount) -> float:
+    return quantity.high * {"W": 1.0, "kW": 1e3, "MW": 1e6}[quantity.unit]
+
+
+def _price(quantity: Amount) -> float:
+    return float(f"{quantity.high * quantity.per_s:.6g}")
+
+
+def _storage_rate(notes: Notes, found: Match, quantity: Amount) -> None:
+    groups = found.match.groupdict()
+    field, what = ("write", "writes") if groups.get("write") else ("read", "reads")
+    _size(f"data.minimum_{field}_bytes_per_s", f"storage {what} at least {{}}")(notes, found, quantity)
+
+
+def _source(notes: Notes, found: Match, quantity: Amount) -> None:
+    """Rate of the customer's source and its network, at which the storage is filled."""
+    rate = f"{written_number(quantity.high)} {quantity.unit}/s"
+    notes.table("data")["source_bytes_per_s"] = rate
+    start, end = found.match.span("rate")
+    notes.text.record(found, f"the data arrive at {rate}", start, end)
+
+
+def _years(notes: Notes, found: Match, quantity: Amount) -> None:
+    if re.search(
+        r"\b(?:support|warranty|maintenance|service|contract|guarantee)\b", notes.text.before(found.start), re.I
+    ):
+        notes.leave(found)
+        return
+    years = _count(quantity)
+    what, table = ("rented and bought", "rental") if "rental" in notes.request else ("cost of ownership", "ownership")
+    notes.set(f"{table}.years", years, found, f"{what} over {years} {by_count(years, 'year', 'years')}")
+
+
+def _rental(notes: Notes, found: Match, quantity: Amount) -> None:
+    """An offer of rented GPUs, where the sentence is about renting; a price alone says nothing of it."""
+    if notes.text.find(r"<RENTS>") is None:
+        notes.leave(found)
+        return
+    _as("rental.per_gpu_hour", lambda one: round(one.high * 3600, 6), "rented GPUs at {} per GPU-hour")(
+        notes, found, quantity
+    )
+    for rents in notes.text.each(r"<RENTS>"):
+        notes.text.record(rents, "compared with rented GPUs")
+
+
+def _budget(notes: Notes, found: Match, quantity: Amount) -> None:
+    if quantity.kind == "n" and not (quantity.is_scaled or "budget" in found.words.lower()):
+        return
+    if notes.state_currency(found, quantity):
+        value = round(quantity.high, 2)
+        notes.set("limits.budget", value, found, f"budget {value:,.12g} {notes.currency or 'USD'}{ranged(quantity)}")
+
+
+def _checkpoints(notes: Notes, found: Match, quantity: Amount) -> None:
+    every = time_text(quantity.low, quantity.unit)
+    notes.set("data.checkpoint_every_s", every, found, f"a checkpoint every {every}")
+
+
+_rack_power = _as("limits.rack_power_w", _watts, "at most {} W per rack")
+
+
+def _racks_of(notes: Notes, found: Match, quantity: Amount) -> None:
+    """Two racks at 17 kW each."""
+    notes.table("limits")["racks"] = _count(found.value)
+    _rack_power(notes, found, quantity)
+
+
+# What the lists of rules in the grammar call a statement, and what takes it.
+_TAKES: dict[str, Take] = {
+    "budget": _budget,
+    "capacity": _size("data.minimum_capacity_bytes", "at least {} of usable capacity"),
+    "checkpoints": _checkpoints,
+    "confidence": _as("confidence", lambda one: one.high / 100, "confidence {}"),
+    "cost_per_million_tokens": _as("ownership.cost_per_million_tokens", _price, "at most {} per million tokens"),
+    "electricity": _as("ownership.electricity_per_kwh", _price, "electricity {} per kWh"),
+    "host_memory": _size("platforms.host_memory_bytes", "at least {} of memory in each server"),
+    "leave": lambda notes, found, _: notes.leave(found),
+    "power": _as("limits.power_w", _watts, "at most {} W"),
+    "pue": _as("site.pue_ratio", lambda one: one.high, "PUE {}"),
+    "rack_power": _rack_power,
+    "rack_units": _as("limits.rack_units", _count, "at most {} rack units"),
+    "racks": _as("limits.racks", _count, "at most {} racks"),
+    "racks_of": _racks_of,
+    "rental": _rental,
+    "servers": _as("limits.servers", _count, "at most {} servers"),
+    "source": _source,
+    "storage_rate": _storage_rate,
+    "years": _years,
+}
+
+
+def read_rules(notes: Notes, rules: str) -> None:
+    """Take what the rules of a list find: "early", "limits", "memory", "racks", "servers"."""
+    for name, source in GRAMMAR[rules]:
+        for found in notes.text.each(source):
+            _TAKES[name](notes, found, found.quantities()[-1])
+
+
+# --- money: exchange rates, and what designs are ranked by
+
+
+def read_exchange_rate(notes: Notes) -> None:
+    """What a unit of another currency is worth in US dollars."""
+    for found in notes.text.each(r"<RATE_LEAD>{money}(?: is| costs| for| at|:| ?=) ?{money|n}"):
+        first, second = found.quantities()
+        if first.unit != "USD" and first.high == 1 and second.unit in ("USD", ""):
+            return _exchange(notes, found, first.unit, second.high)
+    for found in notes.text.each(r"<RATE_LEAD>(?:\bat )?{money/currency}"):
+        word = re.split(r"[ /]", found.words)[-1]
+        return _exchange(notes, found, currency_of(word), found.value.high)
+    for found in notes.text.each(
+        r"<RATE_LEAD>(?<!\w)(?P<pair><FOREIGN>) ?/ ?(?:USD(?: of| is| at|:| ?=)? {n}|{money})"
+    ):
+        return _exchange(notes, found, currency_of(found["pair"]), found.value.high)
+    for found in notes.text.each(r"<RATE_LEAD>(?<!\w)(?:one|an?) (?P<unit><FOREIGN>)(?: is| costs| at|:| ?=) ?{money}"):
+        return _exchange(notes, found, currency_of(found["unit"]), found.value.high)
+    return None
+
+
+def _exchange(notes: Notes, found: Match, currency: str, rate: float) -> None:
+    quantity = Amount("money", 0, 0, 1, 1, currency)
+    if currency != "USD" and notes.state_currency(found, quantity):
+        notes.request["exchange_rate_usd"] = rate
+        notes.text.record(found, f"1 {currency} = {rate:g} USD")
+
+
+def ask_exchange_rate(notes: Notes) -> None:
+    """Ask what a unit of a budget's currency is worth, where the catalogue has no prices in it."""
+    currency, budget = notes.request.get("currency"), notes.request.get("limits", {}).get("budget")
+    if budget is None or currency is None or "exchange_rate_usd" in notes.request:
+        return
+    if not any(price.currency == currency for price in notes.catalog.prices):
+        notes.ask("currency", None, currency)
+        words = f"{budget:,.12g} {currency}"
+        notes.questions[-1] = type(notes.questions[-1])("currency", words, currency)
+
+
+def read_ranking(notes: Notes) -> None:
+    """What designs are ranked by, and whether the cost of ownership is asked for."""
+    for rank, words in GRAMMAR["ranking"].items():
+        for found in notes.text.each(rf"\b(?:{words})(?!\w)"):
+            notes.request.setdefault("rank_by", rank)
+            notes.text.record(found, f"ranked by {rank.replace('-', ' ')}")
+    for found in notes.text.each(r"\b<TCO>\b"):
+        notes.set("ownership", {}, found, "cost of ownership")
+    if notes.request.get("rank_by") == "ownership":
+        notes.table("ownership")
+
+
+# --- data
+
+_TABLES_REASON = (
+    "a sentence cannot state the size of embedding tables, which decides how many GPUs hold them; name a recommender "
+    "of the catalogue with its own tables, or describe a network of your own in a request file, with its parameters "
+    "and like = 'dlrm-dcnv2'"
+)
+
+
+def read_sizes(notes: Notes) -> None:
+    """Size of one sample, of the whole set; what grows with time or holds embeddings is neither."""
+    for found in notes.text.each(r"{bytes/sample}(?: on average)?"):
+        _size("w.sample_bytes", "size of one sample: {}")(notes, found, found.value)
+    for found in notes.text.each(r"{bytes}(?P<tables><TABLES>)?"):
+        before = notes.text.before(found.start)
+        if found["tables"] or rule(r"<TABLES_OF>").search(before):
+            notes.refuse(found, _TABLES_REASON)
+    for found in notes.text.each(r"{bytes}(?P<time><OF_TIME>)|{bytes/time}"):
+        if not rule(r"<SAMPLES_OF>").search(notes.text.before(found.start)):
+            notes.leave(found)
+    for found in notes.text.each(r"(?P<size>{bytes|bits})(?: (?:of|von|de) (?!<SAMPLES>\b)\w+(?= <SAMPLES>\b))?"):
+        is_one = rule(r"<OF_ONE>").match(notes.text.after(found.match.end("size"))) or rule(r"<SAMPLES_OF>").search(
+            notes.text.before(found.start)
+        )
+        what = (
+            ("w.sample_bytes", "size of one sample: {}") if is_one else ("w.dataset_bytes", "size of the data set: {}")
+        )
+        _size(*what)(notes, found, found.value)
+
+
+def read_samples(notes: Notes) -> None:
+    """A number of samples makes an own data set: with a stated size, else with that of the network's usual data."""
+    found = notes.text.find(r"{samples}")
+    if found is None or not 1 <= found.value.high <= 1e15 or notes.is_language:
+        return
+    n_samples, size, whole = found.value.high, notes.work.get("sample_bytes"), notes.work.get("dataset_bytes")
+    sample_bytes: Any = size
+    written = "raw files"
+    if size is None and whole is not None:
+        sample_bytes = parse(BYTES, whole) / n_samples
+    elif size is None:
+        if not notes.networks or "dataset" in notes.work or notes.own_datasets:
+            return
+        data = notes.catalog.datasets[usual_dataset(notes.networks[0])]
+        sample_bytes, written = data.sample_bytes.value, data.format
+        notes.text.assume(f"size of a sample not given: {sample_bytes / 1e3:,.4g} kB, as in {data.name}")
+    for key in ("sample_bytes", "dataset_bytes"):
+        notes.work.pop(key, None)
+    own = {"name": "Own data", "n_samples": n_samples, "sample_bytes": sample_bytes, "format": written}
+    notes.work["dataset"] = own
+    if size is not None and whole is not None:
+        notes.work["dataset_bytes"] = whole
+    notes.text.record(found, f"own data set of {grouped(n_samples)}")
+
+
+# --- people, growth, losses
+
+_MOST_WHO_TRAIN = 100
+_ASSUMED: dict[str, Any] = {"name": "Training job", "gpus": 1, "jobs_a_day_each": 1, "duration_s": "4 h"}
+# What says that the people run jobs of their own.
+
+
+def read_team(notes: Notes) -> None:
+    """A number of people who share the cluster, with what is known of their jobs."""
+    found = notes.text.find(r"<PEOPLE>")
+    if found is None or not 1 <= found.value.high <= 100_000:
+        return
+    is_stated = any("tokens" in work for work in (notes.work, *notes.trainings)) or notes.text.find(
+        r"\b(?:in|within|over|innerhalb von|en) (?:about |around |less than |under )?{time}|\bover ?night\b"
+    )
+    shares = rule(r"<SHARES>").search(notes.text.sentence) is not None
+    if found.value.high > _MOST_WHO_TRAIN and not shares:
+        notes.ask_place(
+            found, "so many people use what was trained; those who share the cluster are stated with their jobs"
+        )
+        return
+    if is_stated and not shares:
+        notes.text.record(found, f"{_count(found.value)} people of this training; no jobs of theirs are added")
+        return
+    job = dict(_ASSUMED)
+    team: dict[str, Any] = {"data_scientists": _count(found.value), "wait_s": "30 min", "job": [job]}
+    notes.request["team"] = team
+    notes.text.record(found, f"{_count(found.value)} people share the cluster{ranged(found.value)}")
+    assumed = []
+    jobs = notes.text.find(
+        r"<EACH_BEFORE>(?:{jobs/time}|{n} \x00+ <JOB> (?:a|per|each|every) (?:working )?day)<EACH_AFTER>"
+    )
+    if jobs:
+        count = round(jobs.value.high * (86_400 if jobs.value.kind == "jobs/time" else 1), 6)
+        is_each = jobs["before"] or jobs["after"]
+        del job["jobs_a_day_each"]
+        job["jobs_a_day_each" if is_each else "jobs_a_day"] = count
+        notes.text.record(jobs, f"{written_number(count)} jobs per day{' and person' if is_each else ''}")
+    else:
+        assumed.append("1 job per day and person")
+    if on := notes.text.find(r"<JOB_GPUS>"):
+        job["gpus"] = max(1, _count(on.value))
+        notes.text.record(on, f"{job['gpus']} GPUs per job")
+    else:
+        assumed.append("1 GPU per job")
+    if wait := notes.text.find(r"<WAIT>"):
+        team["wait_s"] = time_text(wait.value.low, wait.value.unit)
+        notes.text.record(wait, f"jobs start within {team['wait_s']}")
+    else:
+        assumed.append("start within 30 min")
+    if lasting := notes.text.find(r"<JOB_TIME>"):
+        job["duration_s"] = time_text(lasting.value.high, lasting.value.unit)
+        notes.text.record(lasting, f"jobs of {job['duration_s']}")
+    else:
+        assumed.append("4 h per job")
+    if assumed:
+        notes.text.assume(f"jobs of the team, assumed: {', '.join(assumed)}")
+
+
+_GROWS = {"data": "data", "date": "data", "volu": "data", "team": "team"}
+
+
+def read_growth(notes: Notes) -> None:
+    """Yearly growth of data, team or targets."""
+    for source in GRAMMAR["growth"]:
+        for found in notes.text.each(source):
+            groups = found.match.groupdict()
+            by = {"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}.get((groups.get("factor") or "").lower())
+            percent = found.quantities("percent", "percent/time")
+            if by is None and not percent:
+                continue
+            if by is None and percent[0].kind == "percent/time" and percent[0].per_s < 3e7:
+                continue  # a percentage a month
+            factor = by if by is not None else 1 + percent[0].high * percent[0].per_s / 100
+            key = _GROWS.get((groups.get("what") or "load")[:4].lower(), "target")
+            notes.table("growth")[key] = round(factor, 6)
+            if years := found.quantities("years"):
+                notes.table("growth")["years"] = _count(years[0])
+            what = {"data": "data", "team": "people", "target": "targets"}[key]
+            notes.text.record(found, f"{what} grow by {100 * factor - 100:g} % a year")
+
+
+# Longest first: a storage node is no node of GPUs.
+
+
+def read_losses(notes: Notes) -> None:
+    """What may fail without a target being missed."""
+    lost: list[str] = []
+    for found in notes.text.each(r"<TWO_HEADS>"):
+        if all(one.high == 2 for one in found.quantities()):
+            lost.append("head-node")
+            notes.text.record(found, "two head nodes, one active and one standby")
+    for found in notes.text.each(
+        r"(?:\bredundancy:? )?\bN ?\+ ?(?:1\b|{n}|{servers})(?: (?:GPU )?(?:servers?|nodes?|redundancy))*"
+    ):
+        lost.append("server")
+        notes.text.record(found, "targets are met without any one server")
+    for found in notes.text.each(r"<FAILURES>"):
+        kinds = [_loss_named(noun) for noun in rule(r"<LOST>").finditer(found.words)]
+        lost += kinds
+        notes.text.record(found, f"targets are met without any {' and '.join(dict.fromkeys(kinds))}")
+    if lost:
+        notes.request["resilience"] = {"keeps_targets_without": list(dict.fromkeys(lost))}
+
+
+def _loss_named(noun: re.Match[str]) -> str:
+    return next(str(loss) for loss, words in GRAMMAR["losses"].items() if rule(words).fullmatch(noun[0]))
