@@ -15,7 +15,6 @@ import typer
 from sizer import __version__
 from sizer.base.error_report import reported
 from sizer.base.errors import OutputError, RequestError, SizerError
-from sizer.base.faults import nearest
 from sizer.base.streams import close_quietly, prepare_streams
 from sizer.cli.batch import batch_command
 from sizer.cli.catalog import catalog_check, catalog_import_netbox, catalog_show
@@ -65,6 +64,8 @@ def _options(
 def _earlier(context: typer.Context) -> None:
     """A verb of an earlier version."""
     name = str(context.info_name)
+    from sizer.base.faults import nearest
+
     raise RequestError(f"there is no command {name}{nearest(name, ())}")
 
 

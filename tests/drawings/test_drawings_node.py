@@ -44,7 +44,9 @@ def all_designs() -> dict[str, DesignAnswer]:
     found = {"two tiers": sized("driving-two-tiers").design}
     servers = [item.id for item in shipped_catalog().servers.values() if item.role == "gpu"]
     older = [name for name in servers if era_of(shipped_catalog(), shipped_catalog().servers[name]) == "v100"]
-    found |= {name: built(name, 2) if name in older else built(name, 2, "powerscale-f710") for name in servers}
+    # JUPITER's node has InfiniBand alone.
+    storage = dict.fromkeys(servers, "powerscale-f710") | {"bullsequana-gh200": "ai400x2"}
+    found |= {name: built(name, 2) if name in older else built(name, 2, storage[name]) for name in servers}
     found |= {
         "one GPU": with_gpus(built("c4140-pcie", 1), 1),
         "two GPUs": with_gpus(built("c4140", 1), 2),

@@ -55,7 +55,7 @@ def test_leaf_and_spine_stand_in_levels():
 def test_head_nodes_hang_on_the_storage_leaves_they_are_cabled_to():
     """The line of the head nodes ends inside the width of the storage leaves, at their lower edge, and at the head.
 
-    A QM9700 has 64 ports of NDR (data sheet: 32 OSFP cages of two ports): used and free ones of 16 leaves are 1,024.
+    A QM9700 has 64 ports of NDR (data sheet: 32 OSFP cages of two ports): used and free ones of 27 leaves are 1,728.
     """
     drawing = topology(sized("llama-70b-dgx-h100").design)
     boxes = {box.id: box for box in drawing.boxes}
@@ -67,4 +67,4 @@ def test_head_nodes_hang_on_the_storage_leaves_they_are_cabled_to():
     used, free = (
         int(n.replace("\u202f", "")) for n in re.findall(r"([\d\u202f]+) (?:ports used|free)", boxes["leaf"].lines[0])
     )
-    assert used + free == 16 * 64
+    assert used + free == 27 * 64

@@ -344,5 +344,5 @@ def test_documents_are_chosen_branded_and_free_of_internals(tmp_path: Path):
     assert json.loads(done.stdout) == json.loads((tmp_path / "out" / "design.json").read_text())
     (tmp_path / "profile.toml").write_text('customer = "Other Ltd"\n')
     wrong = run("size", EXAMPLE, "--out", tmp_path / "none", "--profile", tmp_path / "profile.toml")
-    refused(wrong, 2, "customer = 'Other Ltd': the customer is part of the request")
+    refused(wrong, 2, "unknown key 'customer'; it is now customer, of the request file")
     assert not (tmp_path / "none").exists()

@@ -56,9 +56,9 @@ def test_four_servers_fill_a_rack_of_41_kw(unit):
 @pytest.mark.parametrize(
     ("date", "generations"),
     [
-        ("2019-03-01", {"volta"}),
-        ("2021-06-01", {"volta", "ampere"}),
-        ("2023-10-01", {"ampere", "hopper", "ada"}),
+        ("2019-03-01", {"volta", "turing"}),
+        ("2021-06-01", {"volta", "turing", "ampere"}),
+        ("2023-10-01", {"ampere", "hopper", "ada", "cdna2"}),
         ("2026-11-28", {"hopper", "ada", "blackwell", "cdna3", "cdna4"}),
         (None, {"hopper", "ada", "blackwell", "cdna3", "cdna4"}),
     ],
@@ -126,7 +126,7 @@ def test_a_network_without_a_model_on_what_can_be_ordered_gets_what_it_was_measu
 def test_a_fabric_that_nothing_on_sale_has_is_refused_with_the_parts_that_do_not_join():
     with pytest.raises(InfeasibleError, match=r"2026-11-28 and edr do not join") as refused:
         platforms(examples.catalog(), request(date=datetime.date(2026, 11, 28), platforms={"fabrics": ["edr"]}))
-    assert 'platforms.generations = ["volta"]' in str(refused.value)
+    assert 'platforms.generations = ["turing", "volta"]' in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -222,6 +222,8 @@ def _faults(page: Path, commands: Iterator[tuple[str, bool]]) -> list[str]:
         for words in _words(line):
             try:
                 _check(words, complete)
+            except typer.Exit:
+                continue  # of an option that prints and ends, such as --version
             except (typer.exceptions.TyperException, AssertionError) as error:
                 faults.append(f"{page.name}: {shlex.join(words)}: {error}")
     return faults

@@ -12,8 +12,8 @@ from tests.factories import examples
     [
         # 8 NVL72 of 18 trays with two ports of 400 Gbit/s, on QM9700; the storage has ports of 200 Gbit/s.
         ("llama-405b-gb200-nvl72", 288, 50e9),
-        # 55 DGX H100 with two.
-        ("llama-70b-dgx-h100", 110, 50e9),
+        # 105 DGX H100 with two.
+        ("llama-70b-dgx-h100", 210, 50e9),
         # 4 servers with two ports of 200 Gbit/s, on SN4600; the storage has ports of 100 Gbit/s.
         ("llama-8b-continued-mi300x", 8, 25e9),
     ],
