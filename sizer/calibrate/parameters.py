@@ -80,6 +80,7 @@ PRIORS: dict[str, Prior] = {
     "intra:nvlink5": Prior(math.log(720e9), 0.4, "18 links of B200, 40.1 GB/s each"),
     "intra:nvl72": Prior(math.log(720e9), 0.4, "the same in a rack"),
     "intra:xgmi3": Prior(math.log(370e9), 0.4, "assumed: the share of their line rate that NVLinks reach, of 448 GB/s"),
+    "intra:xgmi2": Prior(math.log(165e9), 0.4, "assumed: the same share, of 200 GB/s between modules of MI250X"),
     "intra:pcie3": Prior(math.log(7e9), 0.4, "x16 links through switches or CPUs"),
     "intra": Prior(math.log(20e9), 1.0, "a link that is not known"),
     "inter:rdma": Prior(math.log(0.8), 0.3, "nccl-tests over EDR and RoCE reach 0.5 to 0.98 of the line"),

@@ -63,10 +63,11 @@ def drawn_terms(values: Floats, covariance: Floats) -> Floats:
     if not covariance.any():
         return np.broadcast_to(values[..., None, :], (*values.shape[:-1], N_DRAWS, values.shape[-1]))
     variance, directions = np.linalg.eigh(covariance)
-    # Rounding of the stored covariance can leave a variance of -1e-12. The widest directions get the best dimensions.
-    root = (directions * np.sqrt(np.maximum(variance, 0.0))[..., None, :])[..., ::-1]
+    # The symmetric root, which is one: directions may have either sign, and of equal variances any, as rounding has it.
+    # Rounding of the stored covariance can leave a variance of -1e-12.
+    root = (directions * np.sqrt(np.maximum(variance, 0.0))[..., None, :]) @ np.swapaxes(directions, -1, -2)
     normal = standard_draws(values.shape[-1] + 1)[:, 1:]
-    return np.asarray(values[..., None, :] + normal @ np.swapaxes(root, -1, -2))
+    return np.asarray(values[..., None, :] + normal @ root)
 
 
 def drawn_estimate(log_value: Floats, log_scatter: Floats) -> Estimate:

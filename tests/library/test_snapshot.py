@@ -131,9 +131,9 @@ def test_an_item_that_is_gone_is_named_and_there_may_be_no_answer():
 def test_another_calibration_shows_rates_before_and_now():
     fitted = stored_calibration()
     snapshot = snapshot_of(sized(NINE), catalog())
-    moved = fitted.values.copy()
+    moved = fitted.fit.values.copy()
     moved[[name.startswith("gpu:v100") for name in fitted.names]] += 0.05
-    other = replace(fitted, values=moved, digest="0" * 64)
+    other = replace(fitted, fit=replace(fitted.fit, values=moved), digest="0" * 64)
     result = size(request(), catalog(), other)
     since = changes_since(snapshot, request(), catalog(), other.digest, result)
     assert since.is_other_calibration

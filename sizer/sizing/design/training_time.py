@@ -14,14 +14,13 @@ def training_time(run: WorkloadRun) -> TrainingTime | None:
     None where no length is known, and where the GPUs do not hold the network.
     """
     rate, cold = (part[0] for part in run.rates)
-    epochs, total_s = run.epochs, total_time(run)
-    if epochs is None or run.length is None or total_s is None or not rate.value > 0:
+    if run.epochs is None or run.length is None or not rate.value > 0 or (total_s := total_time(run)) is None:
         return None
     length, epoch = run.length[0], _seconds(run.work.n_samples, rate)
     evaluations_s = float(length.value) * evaluate.evaluation_share(run.work) * float(epoch.value)
     spread = float(np.hypot(length.log_sd, rate.log_sd))
     return TrainingTime(
-        epochs=epochs[0],
+        epochs=run.epochs[0],
         start_up_s=run.calibration.start_up_s,
         first_epoch_s=_seconds(run.work.n_samples, cold),
         epoch_s=epoch,

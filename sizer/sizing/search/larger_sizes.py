@@ -35,7 +35,8 @@ def servers_expected(evaluated: EvaluatedSpace) -> float:
     fewer, share = int(sizes[place]), _delivered_shares(evaluated)[:, [place, -1]][could]
     exponent = np.ones(len(share))
     if fewer < most:
-        exponent = np.log(share[:, 1] / share[:, 0]) / math.log(most / fewer)
+        with np.errstate(divide="ignore", invalid="ignore"):  # fewer servers may deliver nothing
+            exponent = np.log(share[:, 1] / share[:, 0]) / math.log(most / fewer)
     return float(max(servers_by_scaling(most, share[:, 1], exponent).min(), most + 1.0))
 
 
