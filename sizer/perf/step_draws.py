@@ -63,11 +63,13 @@ def drawn_terms(values: Floats, covariance: Floats) -> Floats:
     if not covariance.any():
         return np.broadcast_to(values[..., None, :], (*values.shape[:-1], N_DRAWS, values.shape[-1]))
     variance, directions = np.linalg.eigh(covariance)
-    # The symmetric root, which is one: directions may have either sign, and of equal variances any, as rounding has it.
-    # Rounding of the stored covariance can leave a variance of -1e-12.
-    root = (directions * np.sqrt(np.maximum(variance, 0.0))[..., None, :]) @ np.swapaxes(directions, -1, -2)
+    # Rounding decides on the sign of a direction: its largest part is positive here, so that draws do not depend on it.
+    largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=-2)[..., None, :], axis=-2)
+    directions = directions * np.sign(largest)
+    # Rounding of the stored covariance can leave a variance of -1e-12. The widest directions get the best dimensions.
+    root = (directions * np.sqrt(np.maximum(variance, 0.0))[..., None, :])[..., ::-1]
     normal = standard_draws(values.shape[-1] + 1)[:, 1:]
-    return np.asarray(values[..., None, :] + normal @ root)
+    return np.asarray(values[..., None, :] + normal @ np.swapaxes(root, -1, -2))
 
 
 def drawn_estimate(log_value: Floats, log_scatter: Floats) -> Estimate:
