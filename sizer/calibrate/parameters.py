@@ -77,6 +77,7 @@ PRIORS: dict[str, Prior] = {
     "intra:nvlink3": Prior(math.log(240e9), 0.4, "twelve links of A100, 20 GB/s each"),
     "intra:nvlink4": Prior(math.log(370e9), 0.4, "18 links of H100, 20.6 GB/s each"),
     "intra:nvlink4-direct": Prior(math.log(370e9), 0.4, "the same without a switch, between four GPUs"),
+    "intra:nvlink4-h800": Prior(math.log(165e9), 0.4, "the same share of 200 GB/s"),
     "intra:nvlink5": Prior(math.log(720e9), 0.4, "18 links of B200, 40.1 GB/s each"),
     "intra:nvl72": Prior(math.log(720e9), 0.4, "the same in a rack"),
     "intra:xgmi3": Prior(math.log(370e9), 0.4, "assumed: the share of their line rate that NVLinks reach, of 448 GB/s"),

@@ -69,5 +69,9 @@ def _delivered_shares(evaluated: EvaluatedSpace) -> Floats:
     targets, shares = evaluated.targets, []
     for comp, need in zip(targets.computes, targets.needs, strict=True):
         stages = (comp.decode, comp.host_link, *((comp.gpu,) if need.counts_gpu else ()))
-        shares += [stage.quantile(1 - targets.confidence) / need.samples_per_s for stage in stages]
+        # Of rows whose GPUs do not hold the network nothing is asked: they deliver all of that.
+        asked = np.where(need.samples_per_s > 0, need.samples_per_s, 1.0)
+        shares += [
+            np.where(need.samples_per_s > 0, stage.quantile(1 - targets.confidence) / asked, 1.0) for stage in stages
+        ]
     return np.asarray(np.min(shares, axis=0)[evaluated.kind_of_class][evaluated.class_of])
