@@ -177,11 +177,11 @@ class Fit:
         places = np.array([self.index.get(name, -1) for name in names], dtype=np.int64)
         known = np.flatnonzero(places >= 0)
         rows, (solved, inverse) = places[known], self._inverse
-        new = np.unique(rows[~solved[rows]])
-        if new.size:
-            units = np.zeros((len(self.names), new.size))
-            units[new, np.arange(new.size)] = 1.0
-            inverse[new], solved[new] = self._factors.solve(units).T, True
+        # One by one: together, the last digits of one depend on the others, and on these the directions of draws.
+        for place in np.unique(rows[~solved[rows]]).tolist():
+            unit = np.zeros(len(self.names))
+            unit[place] = 1.0
+            inverse[place], solved[place] = self._factors.solve(unit), True
         found = np.zeros((len(names), len(names)))
         among = inverse[np.ix_(rows, rows)]
         found[np.ix_(known, known)] = (among + among.T) / 2

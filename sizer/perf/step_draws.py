@@ -63,10 +63,6 @@ def drawn_terms(values: Floats, covariance: Floats) -> Floats:
     if not covariance.any():
         return np.broadcast_to(values[..., None, :], (*values.shape[:-1], N_DRAWS, values.shape[-1]))
     variance, directions = np.linalg.eigh(covariance)
-    # Rounding decides on the sign of a direction: its largest part is negative here, so that draws do not depend on it
-    # (and lie nearer to 30,000 random ones than with positive parts).
-    largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=-2)[..., None, :], axis=-2)
-    directions = directions * -np.sign(largest)
     # Rounding of the stored covariance can leave a variance of -1e-12. The widest directions get the best dimensions.
     root = (directions * np.sqrt(np.maximum(variance, 0.0))[..., None, :])[..., ::-1]
     normal = standard_draws(values.shape[-1] + 1)[:, 1:]
