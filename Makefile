@@ -94,7 +94,7 @@ browser: $(STAMP) ## drive the app with Chromium
 	@browser=$$(tools/chromium.sh) && SIZER_CHROMIUM=$$browser $(BIN)/pytest tests/ui/browser -m browser
 
 test-workers: $(STAMP) ## batches on several processes, some of them killed, and many writers of one file
-	@$(BIN)/pytest tests/batch tests/base tests/library -m workers -n 2 --dist loadgroup
+	@$(BIN)/pytest tests/batch tests/base tests/library -m "workers and not postgres" -n 2 --dist loadgroup
 
 test-office: $(STAMP) ## recalculate the workbooks with LibreOffice: every sum as in decimal arithmetic
 	@office=$$(tools/libreoffice.sh) && SIZER_SOFFICE=$$office $(BIN)/pytest tests/office -m office
