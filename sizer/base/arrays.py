@@ -8,3 +8,5 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
+# Rows of the first axis, or entries of several axes.
+Index: TypeAlias = Ints | Bools | slice | tuple[Ints | slice | int | None, ...]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Floats, Index
 from sizer.base.normal import normal_quantile
 
 # Half-width, in standard deviations, of a two-sided 90 % interval of a normal distribution.
@@ -52,7 +52,7 @@ class Estimate:
         """The same numbers in a shape that theirs broadcasts to."""
         return Estimate(*(np.broadcast_to(part, shape) for part in (self.value, self.low, self.high)))
 
-    def __getitem__(self, row: int | Ints) -> "Estimate":
+    def __getitem__(self, row: int | Index) -> "Estimate":
         """Estimate of one row, or of some."""
         return Estimate(self.value[row], self.low[row], self.high[row])
 

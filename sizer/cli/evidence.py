@@ -90,7 +90,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     language = calibrate(load_language_rows(), catalog)
     save_fits(replace(language, figures=accuracy(language)).stored(), fits_path("language"))
     language_calibration.cache_clear()
-    save_predicted(partial(rate_of_training, catalog=catalog))
+    save_predicted(partial(rate_of_training, catalog=catalog), catalog)
     save_fits(calibrate_modern(load_modern()), fits_path("modern"))
     if as_json:
         from sizer.evidence.export import calibration_document

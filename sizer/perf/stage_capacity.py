@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.arrays import Floats, Index, Ints
 from sizer.base.estimate import Estimate
 from sizer.base.normal import normal_cdf, normal_quantile
 
@@ -17,8 +17,6 @@ _BISECTIONS = 30
 _AT_ONCE, _FEW = 3, 64
 # A skew below this is none: the next digits of its logarithm are rounding.
 _NO_SKEW = 1e-6
-# Rows of the first axis, or entries of several axes.
-Index = Ints | Bools | slice | tuple[Ints | slice | int | None, ...]
 
 
 @dataclass(frozen=True)

@@ -255,7 +255,7 @@ def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Seque
         day = "" if eras.day is None else f" on {eras.day}"
         names = f"the {len(gpu_servers)} GPU servers that can be ordered{day}"
     if asked.fabrics and not any(fabric_ports(s.ports, catalog.links[f]) for s in gpu_servers for f in asked.fabrics):
-        # Who names an Ethernet is told the Ethernets, who names an InfiniBand the InfiniBands, where there are some.
+        # For a named Ethernet its ports are listed alone, for an InfiniBand likewise, where there are any.
         kinds = {port.kind.id: port.kind for s in gpu_servers for port in s.ports if port.use == "compute"}
         asked_kinds = {catalog.links[name].is_infiniband for name in asked.fabrics}
         links = sorted(name for name, kind in kinds.items() if kind.is_infiniband in asked_kinds) or sorted(kinds)

@@ -10,7 +10,7 @@ from sizer.physical.components import DesignParts, Quantities
 
 # Numbers of servers that are counted with one that is asked for: they take hardly longer, and are likely the next.
 _SERVERS = 16
-# Designs of one table, some 700 bytes each; one that would hold more starts anew.
+# Designs of one table, some 700 bytes each; a table that would hold more is emptied first.
 _MOST_DESIGNS = 1024
 
 

@@ -301,7 +301,7 @@ class _MaximumSearch:
         """Highest rate that a row reaches at the confidence of the request, its storage as it is. [samples/s]
 
         At least the target. Where losses are to be tolerated it is the target: what remains after a loss would have to
-        be judged anew at each rate.
+        be judged again at each rate.
         """
         evaluated, request, place = counts.evaluated, counts.request, self.place
         low = request.workload[place].target.samples_per_s

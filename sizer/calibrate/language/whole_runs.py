@@ -11,7 +11,7 @@ fastest layout of the default stack, of which each prediction has a spread of it
 
 import hashlib
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -42,8 +42,7 @@ _PRIOR = {_BASE: (0.4, 1.0)} | dict.fromkeys(
 # Standard deviations that families and runs may have.
 _SPREADS = (0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3, 0.4, 0.5)
 _SMALL_BYTES, _HOPPER_YEAR, _FUSED_ATTENTION_YEAR = 48e9, 2022, 2023
-
-
+# Columns of a shape.
 _SIZES = ("layers", "hidden", "ffn", "heads", "kv_heads", "vocabulary")
 
 
@@ -84,6 +83,8 @@ def load_trainings() -> tuple[WholeTraining, ...]:
     CalibrationError
         Naming the line and the column of a cell that is wrong.
     """
+    kinds = get_type_hints(WholeTraining)
+    del kinds["shape"]
 
     def training(cells: dict[str, str], place: str) -> WholeTraining:
         del place
@@ -93,8 +94,7 @@ def load_trainings() -> tuple[WholeTraining, ...]:
             sizes |= {**counts, "expert_ffn": sizes["ffn"]}
         head_size = sizes["hidden"] // sizes["heads"]
         shape = TransformerShape(**sizes, head_size=head_size, gated=cells["gates"] == "3")
-        of_type = {name: kind(cells[name]) for name, kind in get_type_hints(WholeTraining).items() if name != "shape"}
-        return WholeTraining(**of_type, shape=shape)
+        return WholeTraining(**{name: kind(cells[name]) for name, kind in kinds.items()}, shape=shape)
 
     return tuple(rows_of_file(trainings_path(), "whole trainings", training, key="id"))
 
@@ -192,7 +192,8 @@ def _priors() -> tuple[Floats, Floats]:
     return mean, sd
 
 
-def _problem(rows: Sequence[WholeTraining], predicted: dict[str, Estimate], catalog: Catalog) -> _Problem:
+def _problem(predicted: dict[str, Estimate], catalog: Catalog) -> _Problem:
+    rows = _fitted_rows()
     families = sorted({one.family for one in rows})
     days = [predicted[one.id] for one in rows]
     gpus = [catalog.gpus[one.gpu] for one in rows]
@@ -220,14 +221,12 @@ def n_fitted_trainings() -> int:
 @lru_cache(maxsize=1)
 def whole_runs(catalog: Catalog) -> WholeRuns:
     """The fit to the published trainings with the stored predictions of their days."""
-    problem = _problem(_fitted_rows(), predicted_days(), catalog)
-    return problem.fit(*problem.spreads())
+    return _problem(predicted_days(), catalog).fit(*_stored()["family_and_run_sd"])
 
 
 def whole_run_accuracy(catalog: Catalog) -> tuple[AccuracyTarget, ...]:
     """Errors of the days of whole trainings with each family of models left out."""
-    problem = _problem(_fitted_rows(), predicted_days(), catalog)
-    spreads = problem.spreads()
+    problem, spreads = _problem(predicted_days(), catalog), _stored()["family_and_run_sd"]
     errors, sds = np.zeros(len(problem.log_ratio)), np.zeros(len(problem.log_ratio))
     for family in problem.families.T:
         out = family > 0
@@ -259,20 +258,23 @@ def _digest() -> str:
     return hashlib.sha256(trainings_path().read_bytes() + steps.encode()).hexdigest()[:16]
 
 
-def save_predicted(tokens_per_s: Callable[[WholeTraining], Estimate]) -> Path:
-    """Store what is predicted of every published training.
+def save_predicted(tokens_per_s: Callable[[WholeTraining], Estimate], catalog: Catalog) -> Path:
+    """Store what is predicted of every published training, and the spreads about these predictions.
 
     Parameters
     ----------
     tokens_per_s : callable
         Rate of a training over its days, with the software that is taken where none is named. [tokens/s]
+    catalog : Catalog
     """
     rates = {one.id: (one.tokens, tokens_per_s(one)) for one in load_trainings()}
     days = {
         name: [round(tokens / float(rate.value) / DAY_S, 4), round(float(rate.log_sd), 4)]
         for name, (tokens, rate) in rates.items()
     }
-    return write_stored({"digest": _digest(), "days_and_log_sd": days}, _predicted_path())
+    spreads = _problem({name: Estimate.log_normal(*one) for name, one in days.items()}, catalog).spreads()
+    content = {"digest": _digest(), "family_and_run_sd": spreads, "days_and_log_sd": days}
+    return write_stored(content, _predicted_path())
 
 
 def predicted_days() -> dict[str, Estimate]:
@@ -283,10 +285,14 @@ def predicted_days() -> dict[str, Estimate]:
     CalibrationError
         If rows or the fit of steps have changed since.
     """
+    return {name: Estimate.log_normal(*one) for name, one in _stored()["days_and_log_sd"].items()}
+
+
+def _stored() -> dict[str, Any]:
     content = read_stored(_predicted_path())
     if content.get("digest") != _digest():
         raise CalibrationError(
             "whole trainings, or the fit of language models, have changed since their days were predicted; run "
             "'sizer calibrate'"
         )
-    return {name: Estimate.log_normal(*one) for name, one in content["days_and_log_sd"].items()}
+    return content

@@ -26,7 +26,7 @@ from sizer.calibrate.modern.terms import STEPS, TRAININGS, Training, prior_of
 RATE, TIME = "rate", "time"
 NEWEST_ROUND = 5.0
 _FOLDS = 5
-# Terms beside the largest start a factor e below it.
+# Terms other than the largest start a factor e below it.
 _BELOW = 1.0
 # Tests, and the largest median error that is asked for.
 _TARGETS = (

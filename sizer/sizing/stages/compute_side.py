@@ -4,19 +4,19 @@ Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 """
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
-from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.arrays import Bools, Floats, Index, Ints
 from sizer.base.estimate import Estimate
 from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.hosts import HostWork
 from sizer.catalog.model import Catalog
 from sizer.perf import caches, pipeline
-from sizer.perf.stage_capacity import Capacity, Index
+from sizer.perf.stage_capacity import Capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import language_rates
 from sizer.sizing.stages.gpu_side import GpuSide, gpu_side
@@ -52,7 +52,7 @@ class Compute(GpuSide):
             batch_per_gpu=self.batch_per_gpu[rows],
             within_log_sd=self.within_log_sd[rows],
             replicas=None if self.replicas is None else self.replicas[rows],
-            whole_run=self.whole_run and Estimate(*(end[rows] for end in astuple(self.whole_run))),
+            whole_run=self.whole_run and self.whole_run[rows],
         )
 
 

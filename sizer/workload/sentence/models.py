@@ -78,7 +78,7 @@ def _ask_mixture(notes: Notes) -> None:
 
 
 def _check_mixture(notes: Notes, found: Match, dnns: list[Dnn]) -> None:
-    """Experts beside a name: as that network has them, or unread."""
+    """Experts stated with a network: as that network has them, or unread."""
     shapes = [one.transformer for one in dnns if one.transformer is not None]
     counts = {round(one.high) for one in found.quantities("experts", "n")}
     if all(any(count in (shape.experts, shape.active_experts) for shape in shapes) for count in counts):
@@ -114,7 +114,7 @@ def _read_shape(notes: Notes) -> None:
 
 
 def _read_size(notes: Notes, found: Match) -> None:
-    """A usual dense model of a size, where no network of the catalogue is meant by it."""
+    """A usual dense model of a size, unless the size is that of a network of the catalogue."""
     size, words = found.value, found.words
     at = notes.text.sentence[size.start - 1 : size.start] == "-" and notes.text.sentence[
         size.start - 2 : size.start - 1
@@ -125,8 +125,8 @@ def _read_size(notes: Notes, found: Match) -> None:
     says_so = size.noun != "" or at or rule(r"\b<MODEL_KIND>\b").search(words) is not None
     named = names_of(notes.catalog).sizes.get(f"{size.high / 1e9:g}B", []) if size.kind == "parameters" else []
     dense = [key for key in named if (one := notes.catalog.dnns[key].transformer) is not None and one.experts <= 1]
-    beside = _is_of_named(notes, found)
-    if beside or (not says_so and not named and not rule(r"<NOUN>$").search(words)):
+    is_of_named = _is_of_named(notes, found)
+    if is_of_named or (not says_so and not named and not rule(r"<NOUN>$").search(words)):
         return
     if not says_so and len(named) != 1 and named:
         return  # several networks: asked with the names
@@ -153,7 +153,7 @@ def _read_size(notes: Notes, found: Match) -> None:
 
 
 def _is_of_named(notes: Notes, found: Match) -> bool:
-    """Whether a size is that of a name beside it: "DeepSeek R1 671B", "13B Llama", "Llama with 13B parameters"."""
+    """Whether a size is that of an adjacent name: "DeepSeek R1 671B", "13B Llama", "Llama with 13B parameters"."""
     start, end = notes.text.span(found.start, found.end)
     for one in notes.names("dnn", "outside"):
         gap = notes.text.sentence[one.end : start] if one.end <= start else notes.text.sentence[end : one.start]

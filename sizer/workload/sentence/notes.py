@@ -11,7 +11,7 @@ from sizer.workload.sentence.text import Match, Name, SentenceText
 
 # Keys of a target.
 RATE, TIME = "samples_per_s", "time_to_train_s"
-# How a second value of the same key is told.
+# How the notes name a second value of the same key.
 _CALLED = {
     "dataset_bytes": "the size of the data set",
     "sample_bytes": "the size of one sample",
