@@ -343,15 +343,15 @@ def _first_throughput(design: DesignAnswer) -> str:
 
 
 def ruled_out_table(result: SizingResult) -> Table | None:
-    """Number of designs that each limit excludes."""
-    limits = [pair for pair in sorted(result.ruled_out.items(), key=lambda pair: -pair[1]) if pair[1]]
+    """Number of designs that each limit of the stages excludes, before room and money are looked at."""
+    limits = list(result.ruled_out.items())
     if not limits:
         return None
     fields: list[Field[tuple[AnyLimit, int]]] = [
         Field("Limit", lambda pair: _limit_name(pair[0], result), width=70),
         Field("Designs", lambda pair: grouped(pair[1]), "right", 30),
     ]
-    note = f"Of {words.plural(result.n_designs, 'design')}; a design may miss several limits."
+    note = f"Of {words.plural(result.n_designs, 'design')}, before room and money; a design may miss several limits."
     return record_table("ruled-out", "Designs excluded by each limit", limits, fields, note=note)
 
 

@@ -380,7 +380,7 @@ class SizingResult:
     runner_up_reason: RunnerUpReason
     pareto: tuple[ParetoPoint, ...]
     n_designs: int  # evaluated
-    ruled_out: Mapping[AnyLimit, int]  # designs that each limit, alone or among others, excluded; counted when read
+    ruled_out: Mapping[AnyLimit, int]  # designs that each limit of the stages excludes
     assumptions: tuple[DesignAssumption, ...]
     questions: tuple[OpenPoint, ...]  # that vendors must confirm
     sources: tuple[str, ...]  # keys of every document a number comes from, in order of use

@@ -27,7 +27,7 @@ from sizer.sizing.reasons import (
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
-from sizer.sizing.ruled_out import RuledOut
+from sizer.sizing.search.choice import counts_ruled_out
 from sizer.sizing.search.front import front_rows
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key, uncertainty
@@ -145,7 +145,7 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         runner_up_reason=choice.reason,
         pareto=choice.pareto,
         n_designs=counts.evaluated.space.n_rows,
-        ruled_out=RuledOut(request, catalog, calibration),
+        ruled_out=counts_ruled_out(counts.evaluated.passes),
         assumptions=taken,
         questions=assumptions.open_points(design, catalog),
         sources=assumptions.sources(design, taken, catalog),

@@ -9,7 +9,7 @@ from sizer.sizing.limits import AnyLimit
 
 
 def counts_ruled_out(limits: Mapping[AnyLimit, Bools]) -> dict[AnyLimit, int]:
-    """How many designs each limit rules out, most first; limits that rule nothing out are left away."""
+    """Limit -> designs that it excludes, alone or among others, most first; of limits that exclude any."""
     counts = {limit: int((~passes).sum()) for limit, passes in limits.items()}
     return {limit: count for limit, count in sorted(counts.items(), key=lambda pair: -pair[1]) if count}
 

@@ -296,13 +296,6 @@ class PartCounts:
         return tuple(index for index in distinct if could[index]) or tuple(distinct)
 
     @cached_property
-    def passes(self) -> dict[AnyLimit, Bools]:
-        """Limit -> (rows,) designs that keep it, of stages and parts; counts every platform that is alive."""
-        for index in self.alive:
-            self.count(index, np.arange(len(self.evaluated.space.sizes)))
-        return {**self.evaluated.passes, **self.limits_at(np.arange(self.evaluated.space.n_rows))}
-
-    @cached_property
     def feasible(self) -> Bools:
         """(rows,) designs that keep every limit."""
         found = np.zeros(self.evaluated.space.n_rows, dtype=bool)

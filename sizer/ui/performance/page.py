@@ -154,11 +154,10 @@ def _others(view: View) -> None:
     st.header("Other designs", anchor=False)
     if view.result.runner_up is not None:
         look.note(f"Next best: {view.result.runner_up.name}. {sentence(runner_up_text(view.result))}")
-    with st.expander("Why other designs were excluded", key="ruled-out", on_change="rerun") as opened:
-        if opened.open:
-            with st.spinner("Counting the parts of all designs"):
-                table = ruled_out_table(view.result)
-            look.note("No limit excludes a design.") if table is None else look.table(table, view.catalog.sources)
+    excluded = ruled_out_table(view.result)
+    if excluded is not None:
+        with st.expander("Designs that miss a target"):
+            look.table(excluded, view.catalog.sources)
 
 
 def _measured(answer: WorkloadAnswer, parity: Spec | None, catalog: Catalog) -> None:
