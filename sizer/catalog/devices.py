@@ -8,7 +8,7 @@ from sizer.base.provenance import Sourced
 from sizer.base.texts import LongText, Name, ShortText
 from sizer.catalog.bounds import Count, CountOrZero, Fraction, Kilograms, Metres, RackUnits, Watts
 from sizer.catalog.items import Frozen, Item
-from sizer.catalog.links import LinkId, PowerInletId
+from sizer.catalog.links import LinkId, LinkType, PowerInletId
 
 # "storage-network" and "in-band": ports that stay out of the compute fabric whatever they can run.
 PortUse = Literal["compute", "storage", "storage-network", "in-band", "management", "bmc", "fabric", "back-end", "any"]
@@ -84,3 +84,7 @@ class Port(Frozen):
     source: ShortText
     where: LongText
     note: LongText = ""
+
+    def runs(self, kind: LinkType) -> bool:
+        """Whether links of a kind can end here: those it is planned with, and slower ones that its adapter runs."""
+        return kind in (self.kind, *self.also, *self.on_request) or self.kind.adapter_runs(kind)

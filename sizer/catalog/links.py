@@ -48,6 +48,12 @@ class LinkType(_ById):
     # Link type whose cables stand in for planning where the catalogue holds no cable of this one.
     cables_of: ShortText | None = None
     netbox_type: ShortText | None = None  # of NetBox's interface types
+    # Links that an adapter with a port of this one runs, too, by their ids. Ports of switches and storage say theirs.
+    adapter_links: Sourced[tuple[ShortText, ...]] | None = None
+
+    def adapter_runs(self, kind: "LinkType") -> bool:
+        """Whether an adapter with a port of this link runs a slower one, too."""
+        return self.adapter_links is not None and kind.id in self.adapter_links.value
 
     @property
     def is_infiniband(self) -> bool:

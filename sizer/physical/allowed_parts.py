@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -68,20 +68,20 @@ def allowed_gpus(catalog: Catalog, server: Server, asked: Platforms, eras: ErasA
     ]
 
 
-def allowed_storage(catalog: Catalog, server: Server, asked: Platforms) -> list[Storage]:
-    """Storage of the tier asked for that a server can have."""
-    found, allowed = [], asked.storage
-    for storage in allowed_items(catalog.storage, allowed, asked.forbidden_storage):
+def allowed_storage(catalog: Catalog, server: Server, asked: Platforms, owned: Collection[str]) -> list[Storage]:
+    """Storage of the tier asked for that a server can have; what is named or ``owned`` joins servers of any era."""
+    found, named = [], {*asked.storage, *owned}
+    for storage in allowed_items(catalog.storage, asked.storage, asked.forbidden_storage):
         if asked.storage_tier is not None and storage.tier != asked.storage_tier:
             continue
-        if storage.id not in allowed and not fits_era(storage.era, era_of(catalog, server)):
+        if storage.id not in named and not fits_era(storage.era, era_of(catalog, server)):
             continue
         if storage.kind == "local":
             # Local drives come with the server that lists them.
             fits = storage.id == server.local_storage
         else:
             # Storage that cannot be ordered is there only where the head node serves it or the request names it.
-            fits = storage.orderable or storage.server is not None or storage.id in allowed
+            fits = storage.orderable or storage.server is not None or storage.id in named
         if fits:
             found.append(storage)
     return found
@@ -241,7 +241,8 @@ def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Seque
     if not gpu_servers:
         return _no_memory_error_text(all_servers, catalog, asked)
     names = ", ".join(s.id for s in gpu_servers)
-    stores = {s.id for g in gpu_servers for s in allowed_storage(catalog, g, asked)}
+    owned = request.existing.storage_nodes
+    stores = {s.id for g in gpu_servers for s in allowed_storage(catalog, g, asked, owned)}
     if not stores:
         return _no_storage_error_text(catalog, gpu_servers, names, asked)
     fabrics = ", ".join(asked.fabrics) if asked.fabrics else "any fabric"
@@ -309,7 +310,7 @@ def _no_memory_error_text(servers: Sequence[Server], catalog: Catalog, asked: Pl
 
 def _no_storage_error_text(catalog: Catalog, servers: Sequence[Server], names: str, asked: Platforms) -> str:
     any_tier = asked.model_copy(update={"storage_tier": None})
-    others = {s.id: s for server in servers for s in allowed_storage(catalog, server, any_tier)}
+    others = {s.id: s for server in servers for s in allowed_storage(catalog, server, any_tier, ())}
     if asked.storage_tier is None or not others:
         return (
             f"no platform: platforms.storage and forbidden_storage leave nothing for {names}; "

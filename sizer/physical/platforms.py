@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from sizer.base.errors import InfeasibleError
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
-from sizer.catalog.fabrics import fabric_links, fabric_ports, plans_unasked
+from sizer.catalog.fabrics import fabric_ports, plans_unasked, possible_links
 from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
@@ -73,7 +73,13 @@ def platforms(catalog: Catalog, request: SizingRequest) -> tuple[Platform, ...]:
     sets_bytes = tuple(sorted({larger_cache_bytes(catalog, one) for one in cached_sets_bytes(request, catalog)}))
     key = (
         *(request.platforms, request.fabric, request.resilience, request.site),
-        *(request.stated_storage, tuple(request.existing.servers), sets_bytes, eras_asked(catalog, request)),
+        *(
+            request.stated_storage,
+            tuple(request.existing.servers),
+            tuple(request.existing.storage_nodes),
+            sets_bytes,
+            eras_asked(catalog, request),
+        ),
     )
     return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes))
 
@@ -82,9 +88,9 @@ _lists: Callable[[Catalog], StoredAnswers[tuple[Platform, ...]]] = stores_by_cat
 
 
 def _fitting(catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, ...]) -> tuple[Platform, ...]:
-    asked, eras = request.platforms, eras_asked(catalog, request)
+    asked, owned, eras = request.platforms, request.existing.storage_nodes, eras_asked(catalog, request)
     servers = servers_asked(catalog, asked, eras)
-    kinds = [link for link in fabric_links(catalog) if not asked.fabrics or link.id in asked.fabrics]
+    kinds = [link for link in possible_links(catalog) if not asked.fabrics or link.id in asked.fabrics]
     with_directors = request.fabric.directors
     kept_without = request.resilience.keeps_targets_without
     spares = "switch" in kept_without, "gateway" in kept_without, "head-node" in kept_without
@@ -102,7 +108,7 @@ def _fitting(catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, 
         for server in servers
         if server.role == "gpu" and server.orderable
         for cpu in (None if server.cpu is None else catalog.cpus[server.cpu.value],)
-        for stores in ([as_stated(catalog, sold, request) for sold in allowed_storage(catalog, server, asked)],)
+        for stores in ([as_stated(catalog, sold, request) for sold in allowed_storage(catalog, server, asked, owned)],)
         for its_kinds in ([kind for kind in kinds if kind.id in asked.fabrics or plans_unasked(server.ports, kind)],)
         for n_gpus in gpus_fitted(server, asked.gpus_per_server)
         for gpu in allowed_gpus(catalog, server, asked, eras)
@@ -314,7 +320,7 @@ def _attachment(
         # An NFS server that the customer has: over the LAN, by the fabric's uplinks or by the servers' own ports.
         return "lan" if not kind.is_infiniband or lan_ports(server) else None
     own = (port for port in server.ports if port.use == "storage-network" and not is_converged)
-    if any(front in (port.kind, *port.also) for port in own):
+    if any(port.runs(front) for port in own):
         return "own network" if _switch_for(catalog, era, front) is not None else None
     if front == kind or (not kind.is_infiniband and _runs(switch, front)):
         return "fabric"

@@ -14,7 +14,7 @@ from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.components import Quantities
-from sizer.physical.existing_use import ExistingUse
+from sizer.physical.existing_use import Equipment, ExistingUse
 from sizer.physical.networks.ports import nodes_of
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
@@ -364,6 +364,14 @@ class ParetoPoint:
 
 
 @dataclass(frozen=True)
+class OwnedAlone:
+    """What servers that are there, and that the design leaves idle, do alone; None: they cannot run the work."""
+
+    servers: Equipment
+    answer: WorkloadAnswer | None
+
+
+@dataclass(frozen=True)
 class SizingResult:
     """The whole answer to one request."""
 
@@ -388,6 +396,7 @@ class SizingResult:
 
     equipment: EquipmentBasis = EquipmentBasis.NAMED  # why GPU servers of these generations were compared
     maximum: Maximum | None = None  # what the limits give; None where every target was given
+    owned_alone: tuple[OwnedAlone, ...] = ()  # GPU servers that are there and idle
 
     @property
     def asked_request(self) -> SizingRequest:

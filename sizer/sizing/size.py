@@ -14,6 +14,7 @@ from sizer.sizing.design.differences import with_bills
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.growth.first_purchase import FirstPurchases, first_purchases, is_same
 from sizer.sizing.maximum import described_maximum, maximum
+from sizer.sizing.owned_alone import owned_alone
 from sizer.sizing.preference import preference_of
 from sizer.sizing.reasons import (
     PreferenceKind,
@@ -151,6 +152,7 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         sources=assumptions.sources(design, taken, catalog),
         quotes_to_settle=choice.quotes,
         equipment=eras_asked(catalog, request).basis,
+        owned_alone=owned_alone(request, design, catalog, calibration),
     )
 
 

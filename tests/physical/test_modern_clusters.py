@@ -7,6 +7,7 @@ import pytest
 
 from sizer import SizingRequest
 from sizer.base.errors import InfeasibleError
+from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.generations import era_of
 from sizer.physical.platforms import platforms
 from sizer.physical.roles import NetworkRole, Role
@@ -124,9 +125,31 @@ def test_a_network_without_a_model_on_what_can_be_ordered_gets_what_it_was_measu
 
 
 def test_a_fabric_that_nothing_on_sale_has_is_refused_with_the_parts_that_do_not_join():
-    with pytest.raises(InfeasibleError, match=r"2026-11-28 and edr do not join") as refused:
-        platforms(examples.catalog(), request(date=datetime.date(2026, 11, 28), platforms={"fabrics": ["edr"]}))
+    with pytest.raises(InfeasibleError, match=r"2026-11-28 and fdr do not join") as refused:
+        platforms(examples.catalog(), request(date=datetime.date(2026, 11, 28), platforms={"fabrics": ["fdr"]}))
     assert 'platforms.generations = ["turing", "volta"]' in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("server", "fabric", "ports"),
+    # Speeds of ConnectX-4 to ConnectX-7 as NVIDIA's driver notes list them.
+    [("dgx-1", "40gbe", 4), ("dgx-a100", "100gbe", 8), ("dgx-h100", "25gbe", 8), ("dgx-h100", "edr", 8)],
+)
+def test_adapters_run_slower_links_where_a_request_names_them(server, fabric, ports):
+    catalog = examples.catalog()
+    named = platforms(catalog, request(platforms={"servers": [server], "fabrics": [fabric]}))
+    assert {fabric_ports(one.server.ports, one.fabric) for one in named} == {ports}
+    assert fabric not in {one.fabric.id for one in platforms(catalog, request(platforms={"servers": [server]}))}
+
+
+def test_storage_that_is_there_joins_servers_of_another_era():
+    catalog, asked = examples.catalog(), {"servers": ["dgx-a100"]}
+    owned = platforms(catalog, request(platforms=asked, existing={"storage_nodes": {"isilon-f800": 8}}))
+    f800 = [one for one in owned if one.storage.id == "isilon-f800"]
+    assert f800
+    # Its 40 GbE front end on the two adapters of the DGX A100 for storage.
+    assert {one.attachment for one in f800 if one.fabric.is_infiniband} == {"own network"}
+    assert "isilon-f800" not in {one.storage.id for one in platforms(catalog, request(platforms=asked))}
 
 
 @pytest.mark.parametrize(

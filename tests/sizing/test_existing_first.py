@@ -124,3 +124,13 @@ def test_more_existing_servers_never_raise_the_cost(
     servers[more] = servers.get(more, 0) + count
     after = best_design(request(rate, existing={**there, "servers": servers}, limits=limits), catalog()).design
     assert after.cost.at_confidence <= 1.001 * before.cost.at_confidence
+
+
+def test_idle_servers_say_what_they_do_alone() -> None:
+    """A llama-3-70b in ten days takes more than 32 A100: Meta's RSC trained Llama 2 70B at 323 tokens/s an A100."""
+    work = {"dnn": "llama-3-70b", "method": "continued", "tokens": 20e9, "target": {"time_to_train_s": "10 d"}}
+    asked = {"date": "2026-11-28", "workload": [work], "existing": {"servers": {"dgx-a100": 4}}}
+    (alone,) = size(SizingRequest.from_dict(asked), catalog()).owned_alone
+    assert (alone.servers.item, alone.servers.count) == ("dgx-a100", 4)
+    assert alone.answer is not None
+    assert 32 * 323 <= float(alone.answer.throughput.value) <= 32 * 450

@@ -226,7 +226,7 @@ def _link(design: DesignAnswer) -> AcceptanceTest:
         )
     )
     criterion = least(RAW_TEST_SHARE * line, "B/s", bound=RAW_TEST_SHARE * line)
-    port_sources = [port.source for port in design.platform.server.ports if kind in (port.kind, *port.also)]
+    port_sources = [port.source for port in design.platform.server.ports if port.runs(kind)]
     return AcceptanceTest(
         "link-rate",
         "network",

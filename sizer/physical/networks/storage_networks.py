@@ -262,7 +262,7 @@ def server_storage_kind(platform: Platform) -> LinkType:
     kinds = [
         kind
         for port in platform.server.ports
-        if port.use == "storage-network" and front in (port.kind, *port.also)
+        if port.use == "storage-network" and port.runs(front)
         for kind in (port.kind, *port.also)
         if kind in runs and kind.is_infiniband == front.is_infiniband
     ]

@@ -40,7 +40,7 @@ from sizer.sizing.reasons import (
     VerdictKind,
     VerdictReason,
 )
-from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, OwnedAlone, SizingResult, WorkloadAnswer
 from sizer.workload.eras import EquipmentBasis
 from sizer.workload.target_text import target_text
 
@@ -96,15 +96,23 @@ def proposal_text(result: SizingResult) -> str:
 
 
 def equipment_texts(result: SizingResult) -> list[str]:
-    """That the GPU servers cannot be ordered on the date of the request, where it does not name or have them."""
+    """What is to be said of the servers themselves: that those there are not enough, that none can be ordered."""
     if result.equipment is not EquipmentBasis.NOT_ON_SALE:
-        return []
+        return [_alone_text(one) for one in result.owned_alone]
     day = "" if result.request.date is None else f" on {result.request.date}"
     networks = " and ".join(dict.fromkeys(answer.dnn.name for answer in result.design.workloads))
     return [
         f"No run of {networks} is published on GPUs that can be ordered{day}; it was sized with the "
         f"{result.design.platform.gpu.name}, which cannot be ordered then."
     ]
+
+
+def _alone_text(owned: OwnedAlone) -> str:
+    there = f"{grouped(owned.servers.count)} × {owned.servers.name}"
+    if owned.answer is None:
+        return f"The {there} that are there cannot run this work and stay free for other work."
+    does = f"{_rate(owned.answer)}{_tokens_time_text(owned.answer)}"
+    return f"The {there} that are there are not part of it: alone they do {does}."
 
 
 def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:

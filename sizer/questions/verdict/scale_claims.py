@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.catalog.fabrics import usual_ports
 from sizer.catalog.links import LinkType
 from sizer.physical.networks.ports import nodes_of
 from sizer.questions.verdict.claim import (
@@ -121,15 +122,21 @@ def _compared_links(model: WorkloadOnDesign) -> tuple[LinkType, LinkType]:
     return model.catalog.links["25gbe"], model.catalog.links["edr"]
 
 
+def _slow_ports(model: WorkloadOnDesign) -> int:
+    """Ports of a server on the slower network: those that it is sold with, else one."""
+    return max(usual_ports(model.platform.server.ports, _compared_links(model)[0]), 1)
+
+
 def _fabric_loss(model: WorkloadOnDesign) -> Threshold:
     """Rate that 25 GbE loses compared with EDR at the size of a design."""
-    losses = exchange_loss(model, *_compared_links(model))
+    losses = exchange_loss(model, *_compared_links(model), _slow_ports(model))
     return Threshold(float(losses[min(model.n_servers, MAX_SERVERS) - 1]), LEAST_FABRIC_LOSS)
 
 
 def _slow_fabric(resized: ResizedRequests, index: int, model: WorkloadOnDesign) -> ClaimDraft:
     slow, fast = _compared_links(model)
-    losses, loss = exchange_loss(model, slow, fast), _fabric_loss(model)
+    n_ports = _slow_ports(model)
+    losses, loss = exchange_loss(model, slow, fast, n_ports), _fabric_loss(model)
     paying = np.flatnonzero(losses > LEAST_FABRIC_LOSS)
     work, server = model.work, model.platform.server
     exchange_servers = max(model.n_servers, 2)
@@ -141,9 +148,9 @@ def _slow_fabric(resized: ResizedRequests, index: int, model: WorkloadOnDesign) 
         compared_servers=MAX_SERVERS,
         gradient_bytes=gradient_bytes(work) + work.batch_per_gpu * looked_up_bytes(work),
         exchange_servers=exchange_servers,
-        slow_exchange_s=exchange_s(model, slow, exchange_servers),
+        slow_exchange_s=exchange_s(model, slow, exchange_servers, n_ports),
         fast_exchange_s=exchange_s(model, fast, exchange_servers),
-        slow_bytes_per_s=fabric_bytes_per_s(server, slow),
+        slow_bytes_per_s=n_ports * slow.bytes_per_s,
         fast_bytes_per_s=fabric_bytes_per_s(server, fast),
         compute_s=step_samples(model, model.n_servers) / float(model.run.comp.gpu_alone[0]),
     )

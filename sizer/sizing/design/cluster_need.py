@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.catalog.fabrics import joins_fabric
+from sizer.catalog.fabrics import joining
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
@@ -123,18 +123,18 @@ def _on_network(platform: Platform, kind: LinkType, n_ports: int | None = None) 
     """A platform whose servers join one kind of network, all their ports of it or the first ``n_ports``."""
     if n_ports is None:
         return replace(platform, fabric=kind)
-    left, ports = n_ports, []
+    left, ports, joined = n_ports, [], joining(platform.server.ports, kind)
     for port in platform.server.ports:
-        if joins_fabric(port, kind):
+        if port in joined:
             port, left = port.model_copy(update={"count": min(port.count, left)}), max(left - port.count, 0)
         ports.append(port)
     shown = tuple(port for port in ports if port.count)
     return replace(platform, fabric=kind, server=platform.server.model_copy(update={"ports": shown}))
 
 
-def exchange_s(model: WorkloadOnDesign, kind: LinkType, n_servers: int) -> float:
-    """Time of the gradient exchange of one step over a network, hidden behind arithmetic or not. [s]"""
-    rates = _rates(model, replace(model.platform, fabric=kind), np.array([n_servers]))
+def exchange_s(model: WorkloadOnDesign, kind: LinkType, n_servers: int, n_ports: int | None = None) -> float:
+    """Time of the gradient exchange of one step over all ports of a network or some, hidden or not. [s]"""
+    rates = _rates(model, _on_network(model.platform, kind, n_ports), np.array([n_servers]))
     return step_samples(model, n_servers) / float(rates.exchange[0])
 
 

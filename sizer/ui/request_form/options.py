@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sizer.catalog.fabrics import fabric_links
+from sizer.catalog.fabrics import possible_links
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import usable_gpus
@@ -32,7 +32,7 @@ def orderable_servers() -> dict[str, str]:
 
 def fabrics() -> dict[str, str]:
     """Links that a fabric between GPU servers may have."""
-    return {link.id: link.name for link in fabric_links(catalog())}
+    return {link.id: link.name for link in possible_links(catalog())}
 
 
 def orderable_gpus() -> dict[str, str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sizer.base.quantities import by_count
-from sizer.catalog.fabrics import fabric_links, fabric_ports
+from sizer.catalog.fabrics import fabric_links, usual_ports
 from sizer.catalog.generations import era_of, era_of_gpu, eras_of, usual_eras
 from sizer.catalog.labels import name
 from sizer.catalog.sale import is_sold, usable_gpus
@@ -93,7 +93,7 @@ def settle_fabrics(notes: Notes) -> None:
         notes.catalog.links,
         _servers_meant(notes),
     )
-    if meant := [kind for kind in kinds if any(fabric_ports(server.ports, links[kind]) for server in servers)]:
+    if meant := [kind for kind in kinds if any(usual_ports(server.ports, links[kind]) for server in servers)]:
         notes.table("platforms")["fabrics"] = meant
     if notes.fabric_rate is not None:
         _settle_rate(notes, notes.fabric_rate)
@@ -126,7 +126,7 @@ def _settle_rate(notes: Notes, found: Match) -> None:
         for server in servers
         for link in links
         if server.n_gpus is not None
-        and fabric_ports(server.ports, link) * link.gbit_per_s.value >= asked * (server.n_gpus.value if is_gpu else 1)
+        and usual_ports(server.ports, link) * link.gbit_per_s.value >= asked * (server.n_gpus.value if is_gpu else 1)
     }
     if not enough:
         notes.leave(found)
