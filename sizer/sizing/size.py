@@ -155,7 +155,7 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
 
 
 def _selection(counts: PartCounts, order: Sequence[int], ranking: Ranking) -> Selection:
-    rank_by = counts.request.rank_by
+    rank_by = "rate" if counts.request.ranks_by_rate else counts.request.rank_by
     n_platforms = len(order) if len(order) < MAX_PLATFORMS_SHOWN else ranking.n_compared()
     preference = preference_of(counts, ranking, order[0], lambda row: _points([row], order[0], counts)[0].name)
     if preference is not None and preference.kind is PreferenceKind.LEADS:
@@ -289,6 +289,8 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
     if rank[1] < rank[0] and request.platforms.prefer_vendors:
         return RunnerUpReason(RunnerUpKind.NOT_PREFERRED, float(rank[0]), float(rank[1]))
     if rank[1] > rank[0]:
+        if request.ranks_by_rate:
+            return RunnerUpReason(RunnerUpKind.DEARER_RATE, float(rank[0]), float(rank[1]))
         if request.rank_by == "time":
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
         if ranks_by_cost(request.rank_by):

@@ -67,6 +67,7 @@ BEST_BY_KEY = {
     "gpus": "fewest GPUs",
     "rack-units": "fewest rack units",
     "watts": "least power",
+    "rate": "lowest cost for the rate of its GPUs",
 }
 
 
@@ -367,6 +368,8 @@ def runner_up_text(result: SizingResult) -> str:
         if reason.is_settled:
             return f"It costs more{owned(reason.years)}."
         return f"It {cost_at(result.request.confidence, 'costs more', 'is expected to cost more', reason.years)}."
+    if reason.kind is RunnerUpKind.DEARER_RATE:
+        return "Its cost for the rate of its GPUs is higher."
     if reason.kind is RunnerUpKind.NOT_PREFERRED:
         return "It leads without the preference for the vendors that the request names."
     if reason.chosen is None or reason.other is None:
