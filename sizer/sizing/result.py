@@ -19,7 +19,7 @@ from sizer.physical.networks.ports import nodes_of
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.sizing.assumptions import DesignAssumption, OpenPoint
-from sizer.sizing.checks import CheckResult, DesignCheck, MissingFact
+from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, MissingFact
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.limits import AnyLimit
 from sizer.sizing.maximum_result import Maximum
@@ -304,6 +304,19 @@ class DesignAnswer:
     def delivering_nodes(self) -> int:
         """Nodes of the storage, or the servers where their own drives hold the data."""
         return self.n_servers if self.platform.storage.kind == "local" else max(self.storage_nodes, 1)
+
+    @property
+    def budget_check(self) -> DesignCheck | None:
+        """Whether the budget is kept; None where there is none."""
+        return next((one for one in self.checks if one.kind is CheckKind.BUDGET), None)
+
+    @property
+    def joint_probability(self) -> float | None:
+        """Probability that all targets are met and the budget is kept; None where one of them is not known."""
+        budget = self.budget_check
+        if budget is None or self.probability is None:
+            return self.probability
+        return None if budget.probability is None else self.probability * budget.probability
 
     @property
     def target_check(self) -> CheckResult:

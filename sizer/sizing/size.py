@@ -6,14 +6,18 @@ from itertools import takewhile
 
 import numpy as np
 
+from sizer.base.errors import InfeasibleError
+from sizer.bom.prices import usual_rate_usd
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.existing_use import has_main
+from sizer.sizing.assumptions import UsualExchangeRate
 from sizer.sizing.design import assumptions
 from sizer.sizing.design.differences import with_bills
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.growth.first_purchase import FirstPurchases, first_purchases, is_same
-from sizer.sizing.maximum import described_maximum, maximum
+from sizer.sizing.limits import Limit
+from sizer.sizing.maximum import budget_text, described_maximum, maximum
 from sizer.sizing.preference import preference_of
 from sizer.sizing.reasons import (
     PreferenceKind,
@@ -29,6 +33,7 @@ from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
 from sizer.sizing.ruled_out import RuledOut
 from sizer.sizing.search.front import front_rows
+from sizer.sizing.search.nearest_design import nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key, uncertainty
 from sizer.sizing.search.settling import quotes_to_settle, row_difference
@@ -75,7 +80,8 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     ranking = Ranking(counts)
     order = ranking.first(MAX_PLATFORMS_SHOWN)
     if not order:
-        raise unmet_error(counts, fitted)
+        error, broken = unmet_error(counts, fitted), nearest_design(counts)[1]
+        raise InfeasibleError(f"{error}{budget_text(request, catalog, fitted)}") if broken == (Limit.BUDGET,) else error
     choice = _first_year(counts, ranking, order, fitted)
     planned = first_purchases(request, catalog, fitted)
     if planned is not None and not is_same(planned.designs[0], choice.platforms[0]):
@@ -128,7 +134,9 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
     chosen, *others = choice.platforms
     design = with_stack_defaults(chosen, request, works, catalog, calibration)
     platforms = (design, *others)
-    taken = assumptions.design_assumptions(works, design, catalog)
+    rate_usd = usual_rate_usd(request)
+    rate = () if rate_usd is None else (UsualExchangeRate(request.currency, rate_usd),)
+    taken = (*assumptions.design_assumptions(works, design, catalog), *rate)
     # One server in the first year is no alternative to a cluster that later years call for.
     compared = (design,) if choice.selection.kind is SelectionKind.GROWTH else platforms
     return SizingResult(

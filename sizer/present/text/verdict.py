@@ -14,6 +14,7 @@ from sizer.base.quantities import (
     significant,
     tokens_text,
 )
+from sizer.bom.prices import usual_rate_usd
 from sizer.catalog.labels import sample_unit
 from sizer.drawings.racks import at_least
 from sizer.present import words
@@ -75,11 +76,33 @@ def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict, team = result.design, result.verdict, result.request.team
     text = _cluster_text(result) if verdict.single is None else _single_text(verdict.kind, verdict.single, design)
-    text = " ".join([text, *equipment_texts(result), *life_cycle_sentences(design)])
+    text = " ".join([text, *_budget_texts(result), *equipment_texts(result), *life_cycle_sentences(design)])
     if team is None:
         return text
     share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
     return f"{text} At least {share} of the jobs of each kind start within the queue wait that the team accepts."
+
+
+def _budget_texts(result: SizingResult) -> list[str]:
+    """How likely target and budget are met together, where the budget may be broken."""
+    design, budget = result.design, result.design.budget_check
+    if budget is None:
+        return []
+    rate = usual_rate_usd(result.request)
+    basis = (
+        "" if rate is None else f" (price ranges in USD at {plain(rate)} for one {result.request.currency}, assumed)"
+    )
+    if budget.result is CheckResult.MET:
+        return [] if rate is None else [f"The budget is kept{basis}."]
+    amount = words.money(words.whole(budget.asked), result.request.currency)
+    if budget.probability is None or design.joint_probability is None:
+        return [f"Whether it keeps the budget of {amount} is not known."]
+    kept, both = probability_text(budget.probability), probability_text(design.joint_probability)
+    noun = "all targets" if len(design.workloads) > 1 else "the target"
+    return [
+        f"It keeps the budget of {amount} with a probability of {kept}{basis}; the probability of meeting {noun} "
+        f"within the budget is {both}."
+    ]
 
 
 def proposal_text(result: SizingResult) -> str:
