@@ -1,14 +1,15 @@
 """What takes rack units, watts and kilograms: devices, their ports, and systems that arrive as whole racks."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, model_validator
 
 from sizer.base.provenance import Sourced
 from sizer.base.texts import LongText, Name, ShortText
 from sizer.catalog.bounds import Count, CountOrZero, Fraction, Kilograms, Metres, RackUnits, Watts
 from sizer.catalog.items import Frozen, Item
-from sizer.catalog.links import LinkId, PowerInletId
+from sizer.catalog.links import LINKS, LinkId, LinkType, PowerInletId
 
 # "storage-network" and "in-band": ports that stay out of the compute fabric whatever they can run.
 PortUse = Literal["compute", "storage", "storage-network", "in-band", "management", "bmc", "fabric", "back-end", "any"]
@@ -70,6 +71,14 @@ class Device(Item):
     delivered: DeliveredRack | None = None  # absent: it is mounted in a rack of the design
 
 
+def _id(link: Any) -> str:
+    return link.id if isinstance(link, LinkType) else str(link)
+
+
+# Uses of the ports of a server's adapters.
+_ADAPTERS = ("compute", "storage-network")
+
+
 class Port(Frozen):
     """Ports of one kind on a device. ``also`` lists kinds that the same port can run instead (VPI)."""
 
@@ -84,3 +93,15 @@ class Port(Frozen):
     source: ShortText
     where: LongText
     note: LongText = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _runs_slower_links(cls, data: Any, info: ValidationInfo) -> Any:
+        """Adapters of a server run slower links, too, where a request names them."""
+        known: Mapping[str, LinkType] = (info.context or {}).get(LINKS, {})
+        kind = known.get(_id(data.get("kind"))) if isinstance(data, dict) else None
+        if kind is None or data.get("use") not in _ADAPTERS:
+            return data
+        own = [kind.id, *map(_id, data.get("also", ()))]
+        asked = dict.fromkeys([*map(_id, data.get("on_request", ())), *kind.adapters_run])
+        return {**data, "on_request": [name for name in asked if name not in own]}

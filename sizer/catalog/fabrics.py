@@ -15,7 +15,12 @@ MIN_FABRIC_GBIT_PER_S = 10
 
 def joins_fabric(port: Port, kind: LinkType) -> bool:
     """Whether ports of a group can join a fabric of ``kind``; management and BMC ports stay out of it."""
-    return port.use not in _APART and (port.kind == kind or kind in port.also or kind in port.on_request)
+    return port.use not in _APART and runs(port, kind)
+
+
+def runs(port: Port, kind: LinkType) -> bool:
+    """Whether a port can run a link, with another adapter in its slot if need be."""
+    return kind in (port.kind, *port.also, *port.on_request)
 
 
 def plans_unasked(ports: Sequence[Port], kind: LinkType) -> bool:

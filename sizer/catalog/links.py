@@ -48,6 +48,8 @@ class LinkType(_ById):
     # Link type whose cables stand in for planning where the catalogue holds no cable of this one.
     cables_of: ShortText | None = None
     netbox_type: ShortText | None = None  # of NetBox's interface types
+    # Slower links, by their ids, that adapters of servers run or are sold for in the same slot.
+    adapters_run: tuple[ShortText, ...] = ()
 
     @property
     def is_infiniband(self) -> bool:

@@ -68,20 +68,20 @@ def allowed_gpus(catalog: Catalog, server: Server, asked: Platforms, eras: ErasA
     ]
 
 
-def allowed_storage(catalog: Catalog, server: Server, asked: Platforms) -> list[Storage]:
-    """Storage of the tier asked for that a server can have."""
+def allowed_storage(catalog: Catalog, server: Server, asked: Platforms, owned: Sequence[str] = ()) -> list[Storage]:
+    """Storage of the tier asked for that a server can have; what is named or ``owned`` may be of any era."""
     found, allowed = [], asked.storage
     for storage in allowed_items(catalog.storage, allowed, asked.forbidden_storage):
         if asked.storage_tier is not None and storage.tier != asked.storage_tier:
             continue
-        if storage.id not in allowed and not fits_era(storage.era, era_of(catalog, server)):
+        if storage.id not in (*allowed, *owned) and not fits_era(storage.era, era_of(catalog, server)):
             continue
         if storage.kind == "local":
             # Local drives come with the server that lists them.
             fits = storage.id == server.local_storage
         else:
             # Storage that cannot be ordered is there only where the head node serves it or the request names it.
-            fits = storage.orderable or storage.server is not None or storage.id in allowed
+            fits = storage.orderable or storage.server is not None or storage.id in (*allowed, *owned)
         if fits:
             found.append(storage)
     return found

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from sizer.base.arrays import Ints
-from sizer.catalog.fabrics import joins_fabric
+from sizer.catalog.fabrics import joins_fabric, runs
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Device, Port, PortUse, Server, Storage, Switch
 from sizer.physical.capacity import nodes_per_unit
@@ -81,7 +81,7 @@ def storage_network_numbers(server: Server, kind: LinkType, fabric: LinkType) ->
     return _numbers(
         server,
         lambda p: (
-            kind in (p.kind, *p.also)
+            runs(p, kind)
             and (p.use == "storage-network" or (p.use in ("any", "storage") and fabric not in (p.kind, *p.also)))
         ),
     )
