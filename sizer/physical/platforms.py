@@ -73,7 +73,13 @@ def platforms(catalog: Catalog, request: SizingRequest) -> tuple[Platform, ...]:
     sets_bytes = tuple(sorted({larger_cache_bytes(catalog, one) for one in cached_sets_bytes(request, catalog)}))
     key = (
         *(request.platforms, request.fabric, request.resilience, request.site),
-        *(request.stated_storage, tuple(request.existing.servers), tuple(request.existing.storage_nodes), sets_bytes, eras_asked(catalog, request)),
+        *(
+            request.stated_storage,
+            tuple(request.existing.servers),
+            tuple(request.existing.storage_nodes),
+            sets_bytes,
+            eras_asked(catalog, request),
+        ),
     )
     return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes))
 

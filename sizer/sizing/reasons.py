@@ -387,4 +387,13 @@ class BudgetOfPricedLines:
     """The budget is compared with the priced lines only: price bands are in another currency."""
 
 
-DesignWarning = UnknownReadRate | FewerGpusUsed | BudgetOfPricedLines
+@dataclass(frozen=True)
+class ManySmallFiles:
+    """A workload opens more small files a second than file systems usually do; rates in bytes do not tell it."""
+
+    workload: str  # name
+    files_per_s: float
+    files_per_node_s: float  # of each storage node, or server with drives of its own
+
+
+DesignWarning = UnknownReadRate | FewerGpusUsed | BudgetOfPricedLines | ManySmallFiles

@@ -10,11 +10,12 @@ from sizer.base.estimate import Estimate, Spread
 from sizer.base.quantities import by_count
 from sizer.bom.bill import Bill
 from sizer.bom.cost import CostInterval
+from sizer.bom.rental import RunRental
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.components import Quantities
-from sizer.physical.existing_use import ExistingUse
+from sizer.physical.existing_use import Equipment, ExistingUse
 from sizer.physical.networks.ports import nodes_of
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
@@ -377,6 +378,15 @@ class ParetoPoint:
 
 
 @dataclass(frozen=True)
+class IdleServers:
+    """What GPU servers that are there and that the design leaves idle would reach alone, of the first workload."""
+
+    equipment: Equipment
+    samples_per_s: float | None  # None: their GPUs do not hold it
+    time_s: float | None  # None likewise, and where its length is not known
+
+
+@dataclass(frozen=True)
 class SizingResult:
     """The whole answer to one request."""
 
@@ -401,6 +411,8 @@ class SizingResult:
 
     equipment: EquipmentBasis = EquipmentBasis.NAMED  # why GPU servers of these generations were compared
     maximum: Maximum | None = None  # what the limits give; None where every target was given
+    idle_servers: tuple[IdleServers, ...] = ()
+    run_rental: RunRental | None = None  # of one run of trainings that end; None of others, and of teams and growth
 
     @property
     def asked_request(self) -> SizingRequest:

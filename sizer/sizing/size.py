@@ -6,8 +6,10 @@ from itertools import takewhile
 
 import numpy as np
 
+from sizer.base import units
 from sizer.base.errors import InfeasibleError
 from sizer.bom.prices import usual_rate_usd
+from sizer.bom.rental import RunRental, run_rental
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.existing_use import has_main
@@ -30,7 +32,7 @@ from sizer.sizing.reasons import (
 )
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
-from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
+from sizer.sizing.result import DesignAnswer, IdleServers, ParetoPoint, SizingResult
 from sizer.sizing.ruled_out import RuledOut
 from sizer.sizing.search.front import front_rows
 from sizer.sizing.search.nearest_design import nearest_design
@@ -159,7 +161,46 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         sources=assumptions.sources(design, taken, catalog),
         quotes_to_settle=choice.quotes,
         equipment=eras_asked(catalog, request).basis,
+        idle_servers=_idle_servers(counts, design),
+        run_rental=_run_rental(counts, design),
     )
+
+
+def _run_rental(counts: PartCounts, design: DesignAnswer) -> RunRental | None:
+    """What one run of all trainings costs to rent, each with as many GPUs and for as long as in the design."""
+    request = counts.request
+    is_run = request.team is None and request.growth is None
+    if not is_run or any(one.time is None or one.is_inference for one in design.workloads):
+        return None
+    hours = [
+        design.gpus_at_work(one) * float(one.time.total_s.value) / units.HOUR_S
+        for one in design.workloads
+        if one.time is not None and one.rate_is_predicted
+    ]
+    if len(hours) < len(design.workloads):
+        return None
+    rest = (counts.catalog, counts.prices, request.currency, request.rental)
+    return run_rental(design.platform.gpu, sum(hours), *rest)
+
+
+def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers, ...]:
+    """What each kind of GPU servers that a design leaves idle would reach alone, on their best platform."""
+    evaluated, sizes, found = counts.evaluated, counts.evaluated.space.sizes, []
+    fits, work = evaluated.class_passes[Limit.GPU_MEMORY][evaluated.class_of], evaluated.works[0].request
+    for one in () if design.existing is None else design.existing.idle:
+        options = [index for index, option in enumerate(evaluated.platforms) if option.server.id == one.item]
+        place = int(np.searchsorted(sizes, one.count))
+        if not options or place == sizes.size:
+            continue
+        rows = np.array([index * sizes.size + place for index in options if fits[index, place]], dtype=np.int64)
+        if not rows.size:
+            found.append(IdleServers(one, None, None))
+            continue
+        rates = evaluated.rates_at(rows)[0]
+        best = rows[[int(np.argmax(rates))]]
+        is_timed = work.target.time_to_train_s is not None
+        found.append(IdleServers(one, float(rates.max()), float(evaluated.time_at(best)[0]) if is_timed else None))
+    return tuple(found)
 
 
 def _selection(counts: PartCounts, order: Sequence[int], ranking: Ranking) -> Selection:

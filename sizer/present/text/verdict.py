@@ -76,7 +76,8 @@ def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict, team = result.design, result.verdict, result.request.team
     text = _cluster_text(result) if verdict.single is None else _single_text(verdict.kind, verdict.single, design)
-    text = " ".join([text, *_budget_texts(result), *equipment_texts(result), *life_cycle_sentences(design)])
+    told = (_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design))
+    text = " ".join([*_rental_texts(result), text, *(sentence for sentences in told for sentence in sentences)])
     if team is None:
         return text
     share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
@@ -103,6 +104,35 @@ def _budget_texts(result: SizingResult) -> list[str]:
         f"It keeps the budget of {amount} with a probability of {kept}{basis}; the probability of meeting {noun} "
         f"within the budget is {both}."
     ]
+
+
+def _rental_texts(result: SizingResult) -> list[str]:
+    """What one run costs to rent: the first thing to compare a purchase with."""
+    rental = result.run_rental
+    if rental is None:
+        return []
+    low, expected, high = (significant(amount, 2) for amount in (rental.low, rental.expected, rental.high))
+    about = f"about {rental.currency} {expected}"
+    hours = f"{significant(rental.gpu_hours)} hours of {rental.gpu}"
+    if rental.low == rental.high:
+        return [f"Rented, one run ({hours}) costs {about}."]
+    return [f"Rented, one run ({hours}) costs {about} ({low} to {high})."]
+
+
+def _idle_texts(result: SizingResult) -> list[str]:
+    """What servers that are there, and that the design leaves idle, would do alone."""
+    texts, answer = [], result.design.workloads[0]
+    for idle in result.idle_servers:
+        servers = f"The existing {grouped(idle.equipment.count)} × {idle.equipment.name}"
+        if idle.samples_per_s is None:
+            texts.append(f"{servers} are left idle: their GPUs do not hold {answer.dnn.name}.")
+        elif idle.time_s is not None:
+            target = asked_target_text(result, answer)
+            texts.append(f"{servers} are left idle: alone they take {duration(idle.time_s)} (target: {target}).")
+        else:
+            rate = f"{significant(idle.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
+            texts.append(f"{servers} are left idle: alone they deliver {rate}.")
+    return texts
 
 
 def proposal_text(result: SizingResult) -> str:
