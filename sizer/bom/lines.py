@@ -19,7 +19,7 @@ from sizer.bom.server_contents import has_unknown_drives, server_contents
 from sizer.catalog.items import Item
 from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, Pdu, Rack, Software, Storage, Support
+from sizer.catalog.schema import Device, Pdu, Rack, Server, Software, Storage, Support
 from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import CATEGORIES, Component
 from sizer.physical.notes import PlanNote, PlanNoteKind
@@ -42,6 +42,7 @@ def bill(
     *,
     needed_by: datetime.date | None = None,
     is_documented: bool = True,
+    server: Server | None = None,
 ) -> Bill:
     """Bill of one design.
 
@@ -63,6 +64,8 @@ def bill(
         Day on which everything must be there; lead times and ends of sale and service are judged by it.
     is_documented : bool, default True
         False for a design beside the one described: an override of an item that it does not have is passed over.
+    server : Server, optional
+        The GPU server as it is fitted; its lines have the draw of what is in it. By default as the catalogue has it.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def bill(
     """
     merged = _merged(components, whole_items(quote))
     has_memory = all(part.role is not Role.HOST_MEMORY for part, _ in merged)
-    lines = [_line(part, roles, catalog, book, currency, has_memory) for part, roles in merged]
+    lines = [_line(part, roles, catalog, book, currency, has_memory, server) for part, roles in merged]
     lines = overridden(lines, quote, currency, quote_date, is_documented)
     lines += added(quote, quote_date)
     made = Bill(
@@ -172,7 +175,13 @@ def _numbered(lines: Sequence[BillLine]) -> list[BillLine]:
 
 
 def _line(
-    part: Component, roles: Sequence[Role], catalog: Catalog, book: PriceBook, currency: str, has_memory: bool
+    part: Component,
+    roles: Sequence[Role],
+    catalog: Catalog,
+    book: PriceBook,
+    currency: str,
+    has_memory: bool,
+    server: Server | None,
 ) -> BillLine:
     item = catalog.item(part.item)
     metric = item.metric.value if isinstance(item, Software | Support) else ""
@@ -194,7 +203,8 @@ def _line(
     if part.status == "existing" and isinstance(item, Storage) and nodes_per_unit(item) > 1:
         # The customer states nodes; a chassis is the unit of an order, and nothing is ordered here.
         per_piece, unit = nodes_per_unit(item), "node"
-    fields |= {name: None if value is None else value / per_piece for name, value in _physical(item).items()}
+    fitted = server if server is not None and server.id == part.item else item
+    fields |= {name: None if value is None else value / per_piece for name, value in _physical(fitted).items()}
     return BillLine(
         line="",
         category=part.category,

@@ -15,6 +15,25 @@ from sizer.workload.request import SizingRequest
 
 # Price bands are stated in it.
 BAND_CURRENCY = "USD"
+# US dollars for one unit of a currency, where the request states none: near the middle of 2024 to 2026, which moved by
+# a tenth either way. Bands are far wider; exact prices are never converted by them. Assumed.
+USUAL_RATES_USD = {
+    "EUR": 1.12,
+    "GBP": 1.3,
+    "CHF": 1.18,
+    "SEK": 0.1,
+    "NOK": 0.095,
+    "DKK": 0.15,
+    "PLN": 0.26,
+    "CZK": 0.045,
+    "CAD": 0.72,
+    "AUD": 0.66,
+    "JPY": 0.0067,
+    "CNY": 0.14,
+    "INR": 0.0117,
+    "KRW": 0.00072,
+    "SGD": 0.76,
+}
 
 
 class PriceBook:
@@ -81,6 +100,21 @@ def price_book(catalog: Catalog) -> PriceBook:
 
 
 def prices_for(request: SizingRequest, catalog: Catalog) -> PriceBook:
-    """Price book of a catalogue, converted where the request states an exchange rate."""
+    """Price book of a catalogue, converted where the request states an exchange rate.
+
+    By a usual rate price bands alone are converted.
+    """
     book, rate = price_book(catalog), request.exchange_rate_usd
-    return book if rate is None else book.converted(request.currency, rate)
+    if rate is not None:
+        return book.converted(request.currency, rate)
+    return book if usual_rate_usd(request) is None else _with_usual_rate(catalog, request.currency)
+
+
+def usual_rate_usd(request: SizingRequest) -> float | None:
+    """Exchange rate that is assumed; None where the request states one, or its currency has none."""
+    return USUAL_RATES_USD.get(request.currency) if request.exchange_rate_usd is None else None
+
+
+@lru_cache(maxsize=8)
+def _with_usual_rate(catalog: Catalog, currency: str) -> PriceBook:
+    return PriceBook(catalog.prices, {currency: USUAL_RATES_USD[currency]})

@@ -1,12 +1,22 @@
-"""What a cluster costs over the years, and what as many GPUs cost by the hour: pure money, without a float in it."""
+"""What a cluster costs over the years, and what as many GPUs cost by the hour: pure money, without a float in it.
+
+What one run costs to rent is a range, in floats.
+"""
 
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
+import numpy as np
+
 from sizer.bom.bill import MONTHS_A_YEAR, Bill
 from sizer.bom.ownership import Footprint, OwnershipCost, OwnershipRates, cents, ownership_cost
+from sizer.bom.prices import PriceBook
+from sizer.bom.unit_prices import amount_at
+from sizer.catalog.model import Catalog
+from sizer.catalog.price_bands import FALLBACK
+from sizer.catalog.schema import Gpu
 from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.workload.rental import Rental
 
@@ -110,6 +120,40 @@ class RentOrBuy:
     def _full_rent(self) -> Fraction:
         """GPUs of the offer that do the work of the cluster in all hours, without storage; exact."""
         return self.gpu_hours * Fraction(self.rental.per_gpu_hour) / Fraction(repr(self.rental.speed_ratio))
+
+
+@dataclass(frozen=True)
+class RunRental:
+    """What renting the GPUs for one run of the trainings costs, without storage. [currency]"""
+
+    gpu: str  # name
+    gpu_hours: float
+    currency: str
+    low: float
+    expected: float
+    high: float
+
+
+def run_rental(
+    gpu: Gpu, gpu_hours: float, catalog: Catalog, book: PriceBook, currency: str, stated: Rental | None
+) -> RunRental | None:
+    """Renting so many hours of a GPU, at the rate of an offer or else in the range of published rates.
+
+    None where amounts in the currency of those rates cannot be converted.
+    """
+    if stated is not None:
+        low = expected = high = float(stated.per_gpu_hour) / stated.speed_ratio
+    else:
+        words, per_usd = gpu.id.upper().split("-"), book.per_usd(currency)
+        # Rates are listed by the name of the chip: "H100" is that of h100-sxm-80gb.
+        names = (" ".join(words[:count]) for count in range(len(words), 0, -1))
+        of_chip = (catalog.bands.band("rental", name) for name in names)
+        usual = catalog.bands.band("rental", FALLBACK)
+        band = next((found for found in of_chip if found is not usual), usual)
+        if band is None or per_usd is None:
+            return None
+        low, expected, high = (per_usd * amount_at(band.low, band.high, np.array([0.0, 0.5, 1.0]))).tolist()
+    return RunRental(gpu.name, gpu_hours, currency, *(gpu_hours * rate for rate in (low, expected, high)))
 
 
 def compared(

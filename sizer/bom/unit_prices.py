@@ -94,7 +94,7 @@ class UnitPrices:
         self._bands_only = frozenset(bands_only)
         # Where nobody says what a unit is worth, bands fill in for small parts only, and at par.
         self._per_usd = book.per_usd(currency) or 1.0
-        self._found: dict[tuple[str, int, float, float], Floats] = {}
+        self._found: dict[tuple[str, int, str, float, float], Floats] = {}
         self._known: dict[str, bool] = {}
         self._percentages: dict[str, bool] = {}
         self._supported: dict[tuple[str, str], bool] = {}
@@ -138,7 +138,7 @@ class UnitPrices:
 
         A part that costs a percentage gives the share, for one year where it is paid by the year.
         """
-        gpus = platform.gpus_per_server if item_id == platform.server.id else 0
+        gpus, gpu = (platform.gpus_per_server, platform.gpu.id) if item_id == platform.server.id else (0, "")
         if platform.capacity_storage is not None and item_id == platform.capacity_storage.id:
             assert platform.second_tier is not None
             platform = replace(
@@ -147,13 +147,13 @@ class UnitPrices:
         holds_data = item_id == platform.storage.id or _is_storage_server(item_id, platform)
         raw_tb = self.raw_tb(platform) if holds_data else 0.0
         least_tb = _least_raw_tb(platform) if holds_data else 0.0
-        key = (item_id, gpus, raw_tb, least_tb)
+        key = (item_id, gpus, gpu, raw_tb, least_tb)
         known = self._found.get(key)
         if known is None:
-            found = self._price(item_id, gpus, raw_tb, least_tb)
+            found = self._price(item_id, raw_tb, least_tb, gpus, gpu)
             if holds_data and _is_storage_server(item_id, platform) and not self.is_known(item_id):
                 # The band of the server holds its smallest drives; that of the storage goes by the terabyte.
-                found = np.maximum(found, self._price(platform.storage.id, 0, raw_tb, least_tb))
+                found = np.maximum(found, self._price(platform.storage.id, raw_tb, least_tb))
             if len(self._found) >= _MOST_FOUND:
                 self._found.clear()
             known = self._found[key] = found
@@ -161,7 +161,7 @@ class UnitPrices:
 
     def of_share(self, item_id: str) -> Floats:
         """Share of what it supports that a part costs, shape (heights,)."""
-        return self._price(item_id, 0, 0.0, 0.0)
+        return self._price(item_id, 0.0, 0.0)
 
     @staticmethod
     def raw_tb(platform: Platform) -> float:
@@ -171,12 +171,12 @@ class UnitPrices:
             return _UNKNOWN_RAW_TB
         return storage.capacity_options[platform.capacity_option].raw_bytes.value / 1e12
 
-    def _price(self, item_id: str, gpus: int, raw_tb: float, least_tb: float) -> Floats:
+    def _price(self, item_id: str, raw_tb: float, least_tb: float, gpus: int = 0, gpu: str = "") -> Floats:
         folder, part = self.catalog.category_of(item_id), self.catalog.item(item_id)
         if self.is_known(item_id):
             net = self.book.net(item_id, self.currency)
             return np.full(self.heights.shape, 0.0 if net is None else float(net))
-        band = self.catalog.bands.band(folder, item_id)
+        band = self.catalog.bands.band(folder, item_id, gpu)
         if band is None:
             # Unknown without bounds: it cannot win, and it cannot be shown to keep a budget.
             return np.where(self.heights > 0, np.inf, 0.0)
@@ -189,7 +189,7 @@ class UnitPrices:
             each = self._per_usd * each
         match part:
             case Server():
-                return self._server(part, band, each, gpus)
+                return self._server(part, band, each, gpus, gpu)
             case MemoryOption() if band.unit == "gigabyte":
                 return each * self._added_gigabytes(part)
             case Switch() | Gateway() if band.unit == "port":
@@ -202,9 +202,9 @@ class UnitPrices:
         standard = self.catalog.servers[option.server].memory_bytes
         return (option.memory_bytes.value - (0.0 if standard is None else standard.value)) / units.GIB
 
-    def _server(self, server: Server, band: PriceBand, each: Floats, gpus: int) -> Floats:
-        card = self.catalog.bands.band("gpus", server.gpus[0]) if server.gpus else None
-        if card is None or not gpus:
+    def _server(self, server: Server, band: PriceBand, each: Floats, gpus: int, gpu: str) -> Floats:
+        card = self.catalog.bands.band("gpus", gpu) if gpus else None
+        if card is None:
             return each
         cards = self._per_usd * amount_at(card.low, card.high, self.heights)
         if band.unit == "server-without-gpus":

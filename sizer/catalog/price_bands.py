@@ -158,9 +158,13 @@ class PriceBands:
         found = {(band.category, name): band for band in self.bands for name in band.items}
         object.__setattr__(self, "_by_name", found)
 
-    def band(self, category: str, item: str) -> PriceBand | None:
-        """Band of a part, else that of its category; None where the catalogue has neither."""
-        return self._by_name.get((category, item)) or self._by_name.get((category, FALLBACK))
+    def band(self, category: str, item: str, gpu: str = "") -> PriceBand | None:
+        """Band of a part, else that of its category; None where the catalogue has neither.
+
+        That of a server with a kind of GPU goes before that of the server: its name is ``server/gpu``.
+        """
+        names = (f"{item}/{gpu}", item, FALLBACK) if gpu else (item, FALLBACK)
+        return next((band for name in names if (band := self._by_name.get((category, name)))), None)
 
     def faults(self, categories: Iterable[str]) -> list[str]:
         """Evidence that bands name and nobody gives, evidence given twice, categories without a fallback."""

@@ -186,12 +186,12 @@ def leaf_ports(switch: Switch, kind: LinkType) -> int:
 
 
 def lan_ports(server: Server) -> int:
-    """Ports by which a server reaches the customer's LAN at 10 GbE or more. DGX-1 uses its management ports for it."""
+    """Ports by which a server reaches the customer's LAN at 10 GbE or more: its own, those of management or in-band."""
     return max(
         (
             port.count
             for port in server.ports
-            if port.use in ("any", "storage", "management")
+            if port.use in ("any", "storage", "management", "in-band")
             and not port.kind.is_infiniband
             and port.kind.gbit_per_s.value >= MIN_LAN_GBIT_PER_S
         ),
@@ -230,7 +230,7 @@ def _on_fabric(
     head = _head_node(catalog, server, storage)
     era = era_of(catalog, server)
     front = storage.front_end_kind.value if storage.front_end_kind is not None else None
-    switch = _switch_for(catalog, era, kind, front if storage.kind == "scale-out-nas" or is_converged else None)
+    switch = _named_switch(catalog, era, kind, front if storage.kind == "scale-out-nas" or is_converged else None)
     if switch is None:
         return ()
     spine = _spine(catalog, era, switch, kind)
@@ -290,6 +290,11 @@ def _switch_for(catalog: Catalog, era: str | None, kind: LinkType, also: LinkTyp
     return choose_switch(_of_era(catalog, era), kind, also)
 
 
+def _named_switch(catalog: Catalog, era: str | None, kind: LinkType, also: LinkType | None = None) -> Switch | None:
+    """Switch of a network that a request may name, or that storage brings: of the servers' era where it has one."""
+    return _switch_for(catalog, era, kind, also) or _switch_for(catalog, None, kind, also)
+
+
 def _of_era(catalog: Catalog, era: str | None) -> list[Switch]:
     return [switch for switch in catalog.switches.values() if fits_era(switch.era, era)]
 
@@ -321,14 +326,14 @@ def _attachment(
         return "lan" if not kind.is_infiniband or lan_ports(server) else None
     own = (port for port in server.ports if port.use == "storage-network" and not is_converged)
     if any(port.runs(front) for port in own):
-        return "own network" if _switch_for(catalog, era, front) is not None else None
+        return "own network" if _named_switch(catalog, era, front) is not None else None
     if front == kind or (not kind.is_infiniband and _runs(switch, front)):
         return "fabric"
     if kind.is_infiniband and _gateway(catalog, front, era) is not None:
         return "gateway"
     if spine is not None and leaf_ports(spine, front):
         return "spine"
-    has_network = _switch_for(catalog, era, front) is not None
+    has_network = _named_switch(catalog, era, front) is not None
     return "own network" if has_network and own_network_ports(server, front, kind) else None
 
 
@@ -345,7 +350,7 @@ def _storage_switch(catalog: Catalog, era: str | None, server: Server, front: Li
             switch = _switch_for(catalog, era, port.kind)
             if switch is not None and _runs(switch, front):
                 return switch
-    return _switch_for(catalog, era, front)
+    return _named_switch(catalog, era, front)
 
 
 def _in_band(catalog: Catalog, era: str | None, server: Server) -> tuple[Switch | None, LinkType | None]:

@@ -147,8 +147,22 @@ class AssumedWriteRate:
         return ""
 
 
+@dataclass(frozen=True)
+class UsualExchangeRate:
+    """What a unit of the currency of the request is worth, where it states nothing: price bands are converted by it."""
+
+    currency: str
+    usd: float
+
+    @property
+    def source(self) -> str:
+        """No document: the rate is ours."""
+        return ""
+
+
 DesignAssumption = (
     DefaultTaken
+    | UsualExchangeRate
     | InterruptionRate
     | WholeRunFactor
     | RestartTimes

@@ -36,10 +36,10 @@ def customer_copy(result: SizingResult) -> SizingResult:
         design if other is result.design else _told(other, unpriced_bill(other.bill)) for other in result.platforms
     )
     reason = result.runner_up_reason
-    if reason.kind in (RunnerUpKind.DEARER, RunnerUpKind.NOT_PREFERRED):
+    if reason.kind in (RunnerUpKind.DEARER, RunnerUpKind.DEARER_RATE, RunnerUpKind.NOT_PREFERRED):
         reason = replace(reason, chosen=None, other=None, difference=None)
     selection = result.selection
-    if selection.preference is not None and ranks_by_cost(selection.rank_by):
+    if selection.preference is not None and (ranks_by_cost(selection.rank_by) or selection.rank_by == "rate"):
         uncosted = replace(selection.preference, chosen_value=None, other_value=None)
         selection = replace(selection, preference=uncosted)
     own = {line.price_source for line in shown.lines if line.has_own_price}

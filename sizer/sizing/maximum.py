@@ -9,9 +9,10 @@ import numpy as np
 
 from sizer.base.arrays import Ints
 from sizer.base.errors import InfeasibleError
-from sizer.base.quantities import grouped, probability_text
+from sizer.base.quantities import grouped, probability_text, significant
 from sizer.bom.prices import PriceBook, prices_for
 from sizer.calibrate.calibration import Calibration
+from sizer.catalog.labels import sample_unit
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
@@ -102,6 +103,25 @@ def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) 
         is_largest=request.limits.servers is None and found.n_servers == MAX_SERVERS,
     )
     return search.at(rate), answer
+
+
+def budget_text(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> str:
+    """What the budget of a request buys that no design meets, as a sentence; "" where that is no one rate."""
+    [work, *others] = request.workload
+    if others or request.team is not None or request.growth is not None or work.target.gpus_busy is not None:
+        return ""
+    free = work.model_copy(update={"target": Target(maximum="rate")})
+    asked = request.model_copy(update={"workload": (free,)})
+    try:
+        search = _MaximumSearch.of(asked, catalog, calibration)
+        _, found = search.chosen
+    except InfeasibleError:
+        return ""
+    rate = f"{significant(found.samples_per_s)} {sample_unit(search.works[0].dnn)}"
+    return (
+        f" The most that the budget buys at {probability_text(request.confidence)} confidence is {found.n_servers} × "
+        f"{found.server_name} with {found.storage_name}: {rate}."
+    )
 
 
 def described_maximum(maximum: Maximum, design: DesignAnswer) -> Maximum:

@@ -49,7 +49,8 @@ def preference_of(
 def _compared(
     counts: PartCounts, kind: PreferenceKind, chosen: int, other: int, name_of: Callable[[int], str]
 ) -> Preference:
-    asked, by_cost = counts.request.platforms, ranks_by_cost(counts.request.rank_by)
+    asked = counts.request.platforms
+    by_cost = ranks_by_cost(counts.request.rank_by) and not counts.request.ranks_by_rate
     values = rank_key(counts, np.array([chosen, other]))
     pair = (chosen, other) if values[0] < values[1] else (other, chosen)
     return Preference(

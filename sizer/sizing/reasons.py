@@ -53,7 +53,7 @@ class Selection:
 
     kind: SelectionKind
     n_platforms: int  # that meet the request
-    rank_by: str | None = None  # key of the request; of kind RANKED
+    rank_by: str | None = None  # key of the request, or "rate": what the rate of the GPUs costs; of kind RANKED
     preference: Preference | None = None  # None where the request prefers no vendor
     years: int | None = None  # over which owning it costs least; None: buying it does; of the kinds of cost
     # Place, among the platforms shown, of one that would lead by expected cost; None where the described design does.
@@ -121,6 +121,7 @@ class RunnerUpKind(Enum):
     CONDITIONAL = "conditional"  # it meets the request only if a fact that no source gives is good enough
     SLOWER = "slower"  # values in seconds
     DEARER = "dearer"  # with the difference in cost, by bands where a price is missing
+    DEARER_RATE = "dearer-rate"  # the rate of its GPUs costs more; values in currency a sample/s
     ENERGY_UNKNOWN = "energy-unknown"  # its draw is not published, so that nobody knows what owning it costs
     OVER_BUDGET = "over-budget"  # it keeps the budget with less than the confidence asked
     LARGER = "larger"  # by a key of size
@@ -386,4 +387,13 @@ class BudgetOfPricedLines:
     """The budget is compared with the priced lines only: price bands are in another currency."""
 
 
-DesignWarning = UnknownReadRate | FewerGpusUsed | BudgetOfPricedLines
+@dataclass(frozen=True)
+class ManySmallFiles:
+    """A workload opens more small files a second than file systems usually do; rates in bytes do not tell it."""
+
+    workload: str  # name
+    files_per_s: float
+    files_per_node_s: float  # of each storage node, or server with drives of its own
+
+
+DesignWarning = UnknownReadRate | FewerGpusUsed | BudgetOfPricedLines | ManySmallFiles

@@ -10,6 +10,7 @@ from sizer.base.estimate import Estimate, Spread
 from sizer.base.quantities import by_count
 from sizer.bom.bill import Bill
 from sizer.bom.cost import CostInterval
+from sizer.bom.rental import RunRental
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
@@ -19,7 +20,7 @@ from sizer.physical.networks.ports import nodes_of
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.sizing.assumptions import DesignAssumption, OpenPoint
-from sizer.sizing.checks import CheckResult, DesignCheck, MissingFact
+from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, MissingFact
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.limits import AnyLimit
 from sizer.sizing.maximum_result import Maximum
@@ -306,6 +307,19 @@ class DesignAnswer:
         return self.n_servers if self.platform.storage.kind == "local" else max(self.storage_nodes, 1)
 
     @property
+    def budget_check(self) -> DesignCheck | None:
+        """Whether the budget is kept; None where there is none."""
+        return next((one for one in self.checks if one.kind is CheckKind.BUDGET), None)
+
+    @property
+    def joint_probability(self) -> float | None:
+        """Probability that all targets are met and the budget is kept; None where one of them is not known."""
+        budget = self.budget_check
+        if budget is None or self.probability is None:
+            return self.probability
+        return None if budget.probability is None else self.probability * budget.probability
+
+    @property
     def target_check(self) -> CheckResult:
         """Whether all targets are met."""
         results = {answer.target_check for answer in self.workloads}
@@ -364,11 +378,12 @@ class ParetoPoint:
 
 
 @dataclass(frozen=True)
-class OwnedAlone:
-    """What servers that are there, and that the design leaves idle, do alone; None: they cannot run the work."""
+class IdleServers:
+    """What GPU servers that are there and that the design leaves idle would reach alone, of the first workload."""
 
-    servers: Equipment
-    answer: WorkloadAnswer | None
+    equipment: Equipment
+    samples_per_s: float | None  # None: their GPUs do not hold it
+    time_s: float | None  # None likewise, and where its length is not known
 
 
 @dataclass(frozen=True)
@@ -396,7 +411,8 @@ class SizingResult:
 
     equipment: EquipmentBasis = EquipmentBasis.NAMED  # why GPU servers of these generations were compared
     maximum: Maximum | None = None  # what the limits give; None where every target was given
-    owned_alone: tuple[OwnedAlone, ...] = ()  # GPU servers that are there and idle
+    idle_servers: tuple[IdleServers, ...] = ()
+    run_rental: RunRental | None = None  # of one run of trainings that end; None of others, and of teams and growth
 
     @property
     def asked_request(self) -> SizingRequest:

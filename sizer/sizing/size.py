@@ -6,15 +6,20 @@ from itertools import takewhile
 
 import numpy as np
 
+from sizer.base import units
+from sizer.base.errors import InfeasibleError
+from sizer.bom.prices import usual_rate_usd
+from sizer.bom.rental import RunRental, run_rental
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.existing_use import has_main
+from sizer.sizing.assumptions import UsualExchangeRate
 from sizer.sizing.design import assumptions
 from sizer.sizing.design.differences import with_bills
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.growth.first_purchase import FirstPurchases, first_purchases, is_same
-from sizer.sizing.maximum import described_maximum, maximum
-from sizer.sizing.owned_alone import owned_alone
+from sizer.sizing.limits import Limit
+from sizer.sizing.maximum import budget_text, described_maximum, maximum
 from sizer.sizing.preference import preference_of
 from sizer.sizing.reasons import (
     PreferenceKind,
@@ -27,9 +32,10 @@ from sizer.sizing.reasons import (
 )
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
-from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
+from sizer.sizing.result import DesignAnswer, IdleServers, ParetoPoint, SizingResult
 from sizer.sizing.search.choice import counts_ruled_out
 from sizer.sizing.search.front import front_rows
+from sizer.sizing.search.nearest_design import nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key, uncertainty
 from sizer.sizing.search.settling import quotes_to_settle, row_difference
@@ -76,7 +82,8 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     ranking = Ranking(counts)
     order = ranking.first(MAX_PLATFORMS_SHOWN)
     if not order:
-        raise unmet_error(counts, fitted)
+        error, broken = unmet_error(counts, fitted), nearest_design(counts)[1]
+        raise InfeasibleError(f"{error}{budget_text(request, catalog, fitted)}") if broken == (Limit.BUDGET,) else error
     choice = _first_year(counts, ranking, order, fitted)
     planned = first_purchases(request, catalog, fitted)
     if planned is not None and not is_same(planned.designs[0], choice.platforms[0]):
@@ -129,7 +136,9 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
     chosen, *others = choice.platforms
     design = with_stack_defaults(chosen, request, works, catalog, calibration)
     platforms = (design, *others)
-    taken = assumptions.design_assumptions(works, design, catalog)
+    rate_usd = usual_rate_usd(request)
+    rate = () if rate_usd is None else (UsualExchangeRate(request.currency, rate_usd),)
+    taken = (*assumptions.design_assumptions(works, design, catalog), *rate)
     # One server in the first year is no alternative to a cluster that later years call for.
     compared = (design,) if choice.selection.kind is SelectionKind.GROWTH else platforms
     return SizingResult(
@@ -152,12 +161,50 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         sources=assumptions.sources(design, taken, catalog),
         quotes_to_settle=choice.quotes,
         equipment=eras_asked(catalog, request).basis,
-        owned_alone=owned_alone(request, design, catalog, calibration),
+        idle_servers=_idle_servers(counts, design),
+        run_rental=_run_rental(counts, design),
     )
 
 
+def _run_rental(counts: PartCounts, design: DesignAnswer) -> RunRental | None:
+    """What one run of all trainings costs to rent, each with as many GPUs and for as long as in the design."""
+    request = counts.request
+    is_run = request.team is None and request.growth is None
+    if not is_run or any(one.time is None or one.is_inference for one in design.workloads):
+        return None
+    hours = [
+        design.gpus_at_work(one) * float(one.time.total_s.value) / units.HOUR_S
+        for one in design.workloads
+        if one.time is not None and one.rate_is_predicted
+    ]
+    if len(hours) < len(design.workloads):
+        return None
+    rest = (counts.catalog, counts.prices, request.currency, request.rental)
+    return run_rental(design.platform.gpu, sum(hours), *rest)
+
+
+def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers, ...]:
+    """What each kind of GPU servers that a design leaves idle would reach alone, on their best platform."""
+    evaluated, sizes, found = counts.evaluated, counts.evaluated.space.sizes, []
+    fits, work = evaluated.class_passes[Limit.GPU_MEMORY][evaluated.class_of], evaluated.works[0].request
+    for one in () if design.existing is None else design.existing.idle:
+        options = [index for index, option in enumerate(evaluated.platforms) if option.server.id == one.item]
+        place = int(np.searchsorted(sizes, one.count))
+        if not options or place == sizes.size:
+            continue
+        rows = np.array([index * sizes.size + place for index in options if fits[index, place]], dtype=np.int64)
+        if not rows.size:
+            found.append(IdleServers(one, None, None))
+            continue
+        rates = evaluated.rates_at(rows)[0]
+        best = rows[[int(np.argmax(rates))]]
+        is_timed = work.target.time_to_train_s is not None
+        found.append(IdleServers(one, float(rates.max()), float(evaluated.time_at(best)[0]) if is_timed else None))
+    return tuple(found)
+
+
 def _selection(counts: PartCounts, order: Sequence[int], ranking: Ranking) -> Selection:
-    rank_by = counts.request.rank_by
+    rank_by = "rate" if counts.request.ranks_by_rate else counts.request.rank_by
     n_platforms = len(order) if len(order) < MAX_PLATFORMS_SHOWN else ranking.n_compared()
     preference = preference_of(counts, ranking, order[0], lambda row: _points([row], order[0], counts)[0].name)
     if preference is not None and preference.kind is PreferenceKind.LEADS:
@@ -291,6 +338,8 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
     if rank[1] < rank[0] and request.platforms.prefer_vendors:
         return RunnerUpReason(RunnerUpKind.NOT_PREFERRED, float(rank[0]), float(rank[1]))
     if rank[1] > rank[0]:
+        if request.ranks_by_rate:
+            return RunnerUpReason(RunnerUpKind.DEARER_RATE, float(rank[0]), float(rank[1]))
         if request.rank_by == "time":
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
         if ranks_by_cost(request.rank_by):

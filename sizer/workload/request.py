@@ -295,6 +295,14 @@ class SizingRequest(RequestTable):
         return self
 
     @property
+    def ranks_by_rate(self) -> bool:
+        """Whether a number of GPUs is all that is asked: what their rate costs then ranks the kinds of GPUs.
+
+        The cheapest of a number of GPUs would be the slowest ones.
+        """
+        return self.rank_by is None and all(work.target.gpus_busy is not None for work in self.workload)
+
+    @property
     def maximized(self) -> int | None:
         """Number of the workload whose rate is to be as high as the limits allow; None where every target is given."""
         return next((place for place, work in enumerate(self.workload) if work.target.maximum is not None), None)

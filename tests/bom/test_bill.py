@@ -94,14 +94,15 @@ def test_bands_are_converted_and_percentages_are_not(catalog, design):
 @pytest.mark.parametrize(
     ("asked", "is_refused"),
     [
-        ({"currency": "EUR", "limits": {"budget": 8000}}, True),
-        ({"currency": "JPY", "limits": {"budget": 8000}}, True),
+        ({"currency": "KZT", "limits": {"budget": 8000}}, True),
+        ({"currency": "ISK", "limits": {"budget": 8000}}, True),
+        ({"currency": "EUR", "limits": {"budget": 8000}}, False),
         ({"currency": "EUR", "exchange_rate_usd": 1.1, "limits": {"budget": 8000}}, False),
         ({"currency": "EUR"}, False),
         ({"limits": {"budget": 8000}}, False),
     ],
 )
-def test_a_budget_in_a_currency_without_prices_needs_an_exchange_rate(catalog, asked, is_refused):
+def test_a_budget_in_a_currency_without_prices_and_usual_rate_needs_an_exchange_rate(catalog, asked, is_refused):
     work = {"dnn": "resnet50", "target": {"gpus_busy": 8}}
     request = SizingRequest.from_dict({"workload": [work], "platforms": {"servers": ["dgx-1"]}, **asked})
     allowed, book = platforms(catalog, request), prices_for(request, catalog)

@@ -18,6 +18,7 @@ from sizer.bom.unit_prices import UnitPrices, amount_at
 from sizer.catalog.loader import with_prices
 from sizer.catalog.price_bands import PriceBand, PriceBands, band_rows, evidence_rows
 from sizer.catalog.price_books import Price
+from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
@@ -246,3 +247,22 @@ def test_support_that_one_server_does_not_buy_costs_it_nothing():
     assert next(part for part in both.bought if part.item == "dell-ready-services").quantity.tolist()[0] == 0
     beside, own = (component_amounts(found.bought, platform, unit_prices()).sum(axis=1) for found in (both, alone))
     assert_allclose(beside[:, 0], own[:, 0], rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("server", "gpu", "n_gpus", "low", "high"),
+    [
+        # 15,000 to 40,000 USD without cards; an L40S 6,000 to 12,000, an H200 NVL 28,000 to 42,000 USD.
+        ("xe7745", "l40s-48gb", 4, 39_000, 88_000),
+        ("xe7745", "h200-nvl-141gb", 8, 239_000, 376_000),
+        # Rows of complete servers by the kind of their GPUs.
+        ("xe9680", "h100-sxm-80gb", 8, 230_000, 317_000),
+        ("xe9680", "h200-sxm-141gb", 8, 270_565, 380_000),
+    ],
+)
+def test_a_server_costs_what_is_in_it(server: str, gpu: str, n_gpus: int, low: float, high: float) -> None:
+    asked = {"servers": [server], "gpus": [gpu], "gpus_per_server": n_gpus}
+    work = {"dnn": "resnet50", "dataset": "imagenet", "target": {"gpus_busy": n_gpus}}
+    platform = platforms(catalog(), SizingRequest.from_dict({"workload": [work], "platforms": asked}))[0]
+    found = unit_prices().of(server, platform)
+    assert (found[0], found[-1]) == pytest.approx((low, high))

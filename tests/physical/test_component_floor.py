@@ -31,15 +31,22 @@ def test_racks_are_planned_with_the_floor_of_ten_gpus():
 
 
 @pytest.mark.parametrize(
-    ("gpu", "n_gpus", "low_w", "high_w"),
-    [("l40s-48gb", 4, 2_000, 9_400), ("l40s-48gb", 8, 4_000, 10_800), ("h200-nvl-141gb", 8, 4_800, 12_800)],
+    ("server", "cpu", "gpu", "n_gpus", "low_w", "high_w"),
+    [
+        ("xe7745", "epyc-9655", "l40s-48gb", 4, 2_200, 3_300),
+        ("xe7745", "epyc-9655", "l40s-48gb", 8, 3_600, 5_400),
+        ("xe7745", "epyc-9655", "h200-nvl-141gb", 8, 5_600, 8_400),
+        ("dell-xe7740", "xeon-6787p", "l40s-48gb", 8, 3_500, 5_250),
+    ],
 )
-def test_bracket_of_an_xe7745_follows_its_cards(gpu, n_gpus, low_w, high_w):
-    """350 W an L40S, 600 W an H200 NVL. 4,000 W are the least with eight cards of 400 W, half of it with four.
+def test_bracket_follows_what_is_in_the_server(server, cpu, gpu, n_gpus, low_w, high_w):
+    """350 W an L40S, 600 W an H200 NVL, 400 W a processor of the XE7745, 350 W one of the XE7740.
 
-    The supplies' 12,800 W are for eight cards of 600 W: 8,000 W without them, 9,400 W with four of 350 W.
+    The supplies' 12,800 W are for the heaviest cards with half of the supplies lost. By hand four L40S take 2.7 kW:
+    1,400 + 800 + 500 W of memory, drives, adapters and fans.
     """
-    server = CATALOG.servers["xe7745"]
-    draw = device_power(with_fitted_power(server, CATALOG.gpus[gpu], n_gpus, CATALOG.cpus["epyc-9655"], CATALOG))
+    draw = device_power(
+        with_fitted_power(CATALOG.servers[server], CATALOG.gpus[gpu], n_gpus, CATALOG.cpus[cpu], CATALOG)
+    )
     assert (draw.low_w, draw.max_w) == (low_w, high_w)
     assert draw.is_known

@@ -246,15 +246,19 @@ def test_ranking_by_cost_is_the_default():
 
 
 def test_an_unpriced_main_item_is_never_a_pass():
-    """A C4140 costs 34,000 to 87,000 USD: 30,000 exclude it, 80,000 are likely, 200,000 are certain."""
+    """A C4140 costs 34,000 to 87,000 USD, 54,000 in the middle: 50,000 exclude it, 200,000 are certain."""
     work = {"dnn": "resnet50", "dataset": "imagenet", "target": {"samples_per_s": 1_500}}
     data = {"workload": [work], "platforms": {"servers": ["c4140"], "storage": ["c4140-nvme"]}, "confidence": 0.9}
 
     def check(budget: float) -> DesignCheck:
-        return budget_of(best_design(SizingRequest.from_dict({**data, "limits": {"budget": budget}}), plain()).design)
+        design = best_design(SizingRequest.from_dict({**data, "limits": {"budget": budget}}), plain()).design
+        found = budget_of(design)
+        assert found.probability is not None
+        assert design.joint_probability == pytest.approx(design.probability * found.probability)
+        return found
 
-    with pytest.raises(InfeasibleError, match="costs at least about"):
-        check(30_000)
+    with pytest.raises(InfeasibleError, match="is expected to cost about"):
+        check(50_000)
     likely, certain = check(80_000), check(200_000)
     assert likely.result is CheckResult.OPEN
     assert likely.probability is not None

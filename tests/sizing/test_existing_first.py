@@ -130,7 +130,7 @@ def test_idle_servers_say_what_they_do_alone() -> None:
     """A llama-3-70b in ten days takes more than 32 A100: Meta's RSC trained Llama 2 70B at 323 tokens/s an A100."""
     work = {"dnn": "llama-3-70b", "method": "continued", "tokens": 20e9, "target": {"time_to_train_s": "10 d"}}
     asked = {"date": "2026-11-28", "workload": [work], "existing": {"servers": {"dgx-a100": 4}}}
-    (alone,) = size(SizingRequest.from_dict(asked), catalog()).owned_alone
-    assert (alone.servers.item, alone.servers.count) == ("dgx-a100", 4)
-    assert alone.answer is not None
-    assert 32 * 323 <= float(alone.answer.throughput.value) <= 32 * 450
+    (idle,) = size(SizingRequest.from_dict(asked), catalog()).idle_servers
+    assert (idle.equipment.item, idle.equipment.count) == ("dgx-a100", 4)
+    assert idle.samples_per_s is not None
+    assert 32 * 323 <= idle.samples_per_s <= 32 * 450

@@ -37,13 +37,18 @@ def n_runs(generation: str) -> int:
 
 
 @cache
-def largest_batches(benchmark: str) -> tuple[tuple[float, float], ...]:
-    """Memory of accelerators of the catalogue, and the largest batch of one pass published on each. [B], [-]"""
+def largest_batches(benchmark: str, generation: str = "") -> tuple[tuple[float, float], ...]:
+    """Memory of accelerators of the catalogue, and the largest batch of one pass published on each. [B], [-]
+
+    By default those of all generations.
+    """
     known = sourced_accelerators()
     found: defaultdict[float, float] = defaultdict(float)
     for row in published_runs(benchmark):
         gpu = known.get(row.accelerator)
-        if gpu is not None and row.global_batch and row.accelerators:
+        if gpu is None or generation not in ("", gpu.generation):
+            continue
+        if row.global_batch and row.accelerators:
             found[gpu.memory_bytes] = max(found[gpu.memory_bytes], micro_batch(row))
     return tuple(sorted(found.items()))
 

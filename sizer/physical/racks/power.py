@@ -1,5 +1,6 @@
 """Watts of a device as the catalogue knows them (exactly, in a bracket, or not at all), and what becomes of them."""
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,6 +11,9 @@ from sizer.catalog.schema import Cpu, Device, Gpu, Server
 
 # Kind of inlet of devices of which no source tells it.
 USUAL_INLET = "c14"
+# What a server with PCIe cards draws at most over its cards and processors: memory, drives, adapters, fans and losses.
+# Makers' ratings lie between (XE7740 1.33 with eight cards of 600 W, SR675 V3 1.43 with eight of 400 W). Assumed.
+_MOST_OVER_COMPONENTS = 1.5
 
 
 @dataclass(frozen=True)
@@ -76,27 +80,36 @@ def with_fitted_power(server: Server, gpu: Gpu, n_gpus: int, cpu: Cpu | None, ca
 
     Notes
     -----
-    The least is the sum of the maxima of the data sheets of GPUs and processors. A floor that the catalogue states
-    holds for the number of GPUs that the server has by default, and its share for fewer; the larger of both is used.
-    The upper end of a bracket holds for as many of the heaviest GPUs that the server takes: their watts give way to
-    those of the GPUs that are fitted.
+    The least is the sum of the maxima of the data sheets of GPUs and processors. Where the processor's is not known, a
+    floor that the catalogue states holds for the number of GPUs that the server has by default, and its share for
+    fewer; the larger of both is used. The upper end of a bracket holds for as many of the heaviest GPUs that the server
+    takes: their watts give way to those of the GPUs that are fitted. Supplies are rated for the heaviest cards that
+    could be fitted with one half lost, so that what is in the server bounds its draw, too.
     """
     high = server.power_high_w
-    if server.power_max_w is not None or gpu.tdp_w is None or (high is not None and not server.n_gpus_choices):
+    if server.power_max_w is not None or gpu.tdp_w is None:
         return server
-    n_cpus = server.n_cpus.value if server.n_cpus is not None else 0
-    cpu_w = cpu.tdp_w.value if cpu is not None and cpu.tdp_w is not None else 0.0
+    card_w = {_value(catalog.gpus[name].tdp_w) or 0.0 for name in server.gpus}
+    if high is not None and not server.n_gpus_choices and len(card_w) == 1:
+        return server
+    cpus_w = _value(cpu.tdp_w) if cpu is not None and server.n_cpus is not None else None
     gpus_w = n_gpus * gpu.tdp_w.value
     most = n_gpus if server.n_gpus is None else server.n_gpus.value
-    stated_w = _value(server.power_low_w) or 0.0
-    floor_w = max(gpus_w + n_cpus * cpu_w, stated_w * min(n_gpus / most, 1.0))
+    if cpus_w is None or server.n_cpus is None:
+        floor_w = max(gpus_w, (_value(server.power_low_w) or 0.0) * min(n_gpus / most, 1.0))
+    else:
+        floor_w = gpus_w + server.n_cpus.value * cpus_w
     fact = Sourced[Watts](value=floor_w, basis="derived", source=gpu.tdp_w.source, where=gpu.tdp_w.where)
     if high is None:
         return server.model_copy(update={"power_low_w": fact})
-    heaviest_w = max(_value(catalog.gpus[name].tdp_w) or 0.0 for name in server.gpus)
-    top_w = max(high.value - most * heaviest_w + gpus_w, floor_w)
+    top_w = max(high.value - most * max(card_w) + gpus_w, floor_w)
+    if cpus_w is not None and gpu.form_factor.value == "pcie":
+        top_w = min(top_w, _MOST_OVER_COMPONENTS * floor_w)
+    needed = server.supplies_needed
+    if needed is not None:
+        needed = needed.model_copy(update={"value": math.ceil(needed.value * top_w / high.value)})
     top = high.model_copy(update={"value": top_w, "basis": "derived"})
-    return server.model_copy(update={"power_low_w": fact, "power_high_w": top})
+    return server.model_copy(update={"power_low_w": fact, "power_high_w": top, "supplies_needed": needed})
 
 
 def _value(fact: object) -> float | None:

@@ -25,6 +25,7 @@ from sizer.sizing.assumptions import (
     OpenPoint,
     RestartTimes,
     StorageLevelTaken,
+    UsualExchangeRate,
     WholeRunFactor,
 )
 from sizer.sizing.result import SizingResult
@@ -148,6 +149,14 @@ def _row(assumption: DesignAssumption) -> AssumptionRow:
                 _BASIS,
                 assumption.source,
                 "measured on the drawing of the room; confirm it on site before cables are ordered",
+            )
+        case UsualExchangeRate(currency, usd):
+            return AssumptionRow(
+                "Exchange rate",
+                f"USD {plain(usd)} for one {currency}",
+                _BASIS,
+                assumption.source,
+                "converts price ranges alone; the request can state exchange_rate_usd",
             )
         case AssumedFact():
             return _fact_row(assumption)

@@ -13,6 +13,7 @@ _MORE = {
     "gpus": "has {by} more GPUs",
     "rack-units": "takes {by} more rack units",
     "watts": "draws {by} more power",
+    "rate": "costs {by} more for the rate of its GPUs",
 }
 
 

@@ -14,6 +14,7 @@ from sizer.base.quantities import (
     significant,
     tokens_text,
 )
+from sizer.bom.prices import usual_rate_usd
 from sizer.catalog.labels import sample_unit
 from sizer.drawings.racks import at_least
 from sizer.present import words
@@ -40,7 +41,7 @@ from sizer.sizing.reasons import (
     VerdictKind,
     VerdictReason,
 )
-from sizer.sizing.result import DesignAnswer, OwnedAlone, SizingResult, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.eras import EquipmentBasis
 from sizer.workload.target_text import target_text
 
@@ -67,6 +68,7 @@ BEST_BY_KEY = {
     "gpus": "fewest GPUs",
     "rack-units": "fewest rack units",
     "watts": "least power",
+    "rate": "lowest cost for the rate of its GPUs",
 }
 
 
@@ -74,11 +76,63 @@ def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict, team = result.design, result.verdict, result.request.team
     text = _cluster_text(result) if verdict.single is None else _single_text(verdict.kind, verdict.single, design)
-    text = " ".join([text, *equipment_texts(result), *life_cycle_sentences(design)])
+    told = (_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design))
+    text = " ".join([*_rental_texts(result), text, *(sentence for sentences in told for sentence in sentences)])
     if team is None:
         return text
     share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
     return f"{text} At least {share} of the jobs of each kind start within the queue wait that the team accepts."
+
+
+def _budget_texts(result: SizingResult) -> list[str]:
+    """How likely target and budget are met together, where the budget may be broken."""
+    design, budget = result.design, result.design.budget_check
+    if budget is None:
+        return []
+    rate = usual_rate_usd(result.request)
+    basis = (
+        "" if rate is None else f" (price ranges in USD at {plain(rate)} for one {result.request.currency}, assumed)"
+    )
+    if budget.result is CheckResult.MET:
+        return [] if rate is None else [f"The budget is kept{basis}."]
+    amount = words.money(words.whole(budget.asked), result.request.currency)
+    if budget.probability is None or design.joint_probability is None:
+        return [f"Whether it keeps the budget of {amount} is not known."]
+    kept, both = probability_text(budget.probability), probability_text(design.joint_probability)
+    noun = "all targets" if len(design.workloads) > 1 else "the target"
+    return [
+        f"It keeps the budget of {amount} with a probability of {kept}{basis}; the probability of meeting {noun} "
+        f"within the budget is {both}."
+    ]
+
+
+def _rental_texts(result: SizingResult) -> list[str]:
+    """What one run costs to rent: the first thing to compare a purchase with."""
+    rental = result.run_rental
+    if rental is None:
+        return []
+    low, expected, high = (significant(amount, 2) for amount in (rental.low, rental.expected, rental.high))
+    about = f"about {rental.currency} {expected}"
+    hours = f"{significant(rental.gpu_hours)} hours of {rental.gpu}"
+    if rental.low == rental.high:
+        return [f"Rented, one run ({hours}) costs {about}."]
+    return [f"Rented, one run ({hours}) costs {about} ({low} to {high})."]
+
+
+def _idle_texts(result: SizingResult) -> list[str]:
+    """What servers that are there, and that the design leaves idle, would do alone."""
+    texts, answer = [], result.design.workloads[0]
+    for idle in result.idle_servers:
+        servers = f"The existing {grouped(idle.equipment.count)} × {idle.equipment.name}"
+        if idle.samples_per_s is None:
+            texts.append(f"{servers} are left idle: their GPUs do not hold {answer.dnn.name}.")
+        elif idle.time_s is not None:
+            target = asked_target_text(result, answer)
+            texts.append(f"{servers} are left idle: alone they take {duration(idle.time_s)} (target: {target}).")
+        else:
+            rate = f"{significant(idle.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
+            texts.append(f"{servers} are left idle: alone they deliver {rate}.")
+    return texts
 
 
 def proposal_text(result: SizingResult) -> str:
@@ -96,23 +150,15 @@ def proposal_text(result: SizingResult) -> str:
 
 
 def equipment_texts(result: SizingResult) -> list[str]:
-    """What is to be said of the servers themselves: that those there are not enough, that none can be ordered."""
+    """That the GPU servers cannot be ordered on the date of the request, where it does not name or have them."""
     if result.equipment is not EquipmentBasis.NOT_ON_SALE:
-        return [_alone_text(one) for one in result.owned_alone]
+        return []
     day = "" if result.request.date is None else f" on {result.request.date}"
     networks = " and ".join(dict.fromkeys(answer.dnn.name for answer in result.design.workloads))
     return [
         f"No run of {networks} is published on GPUs that can be ordered{day}; it was sized with the "
         f"{result.design.platform.gpu.name}, which cannot be ordered then."
     ]
-
-
-def _alone_text(owned: OwnedAlone) -> str:
-    there = f"{grouped(owned.servers.count)} × {owned.servers.name}"
-    if owned.answer is None:
-        return f"The {there} that are there cannot run this work and stay free for other work."
-    does = f"{_rate(owned.answer)}{_tokens_time_text(owned.answer)}"
-    return f"The {there} that are there are not part of it: alone they do {does}."
 
 
 def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:
@@ -375,6 +421,8 @@ def runner_up_text(result: SizingResult) -> str:
         if reason.is_settled:
             return f"It costs more{owned(reason.years)}."
         return f"It {cost_at(result.request.confidence, 'costs more', 'is expected to cost more', reason.years)}."
+    if reason.kind is RunnerUpKind.DEARER_RATE:
+        return "Its cost for the rate of its GPUs is higher."
     if reason.kind is RunnerUpKind.NOT_PREFERRED:
         return "It leads without the preference for the vendors that the request names."
     if reason.chosen is None or reason.other is None:

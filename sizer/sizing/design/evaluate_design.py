@@ -33,6 +33,7 @@ from sizer.sizing.reasons import (
     BudgetOfPricedLines,
     DesignWarning,
     FewerGpusUsed,
+    ManySmallFiles,
     UnknownReadRate,
 )
 from sizer.sizing.result import DesignAnswer, Scaling, SmallerSize, Stage, WorkloadAnswer
@@ -124,7 +125,10 @@ def design_answer(
         bill=money.bill,
         probability=None if unknown else min(prod(float(run.probability[0]) for run in runs), MOST_CERTAIN),
         binding=binding,
-        warnings=tuple(_design_warnings(platform, request, money)),
+        warnings=(
+            *_design_warnings(platform, request, money),
+            *_small_files(answers, n_servers if platform.storage.kind == "local" else max(storage_nodes, 1)),
+        ),
         existing=existing_use(platform, parts.components, request.existing, catalog),
         conditional_on=unknown,
         checks=(*design_checks(request, tiers, platform, parts, plan, catalog), *money.checks),
@@ -277,6 +281,11 @@ def _stage_list(
     return tuple(stages)
 
 
+# Files below this size cost their lookup rather than their bytes, and so many opens a second are usual of a node.
+# Assumed: systems that publish opens of small files (IO500 mdtest) spread over two orders of magnitude.
+_SMALL_FILE_BYTES, _FILES_PER_NODE_S = 64e3, 5_000.0
+
+
 def _sizes(n_servers: int) -> Ints:
     """Servers of the clusters that the scaling chart shows."""
     most = max(_SCALING_BEYOND * n_servers, 4)
@@ -291,3 +300,12 @@ def _design_warnings(platform: Platform, request: SizingRequest, money: DesignMo
         yield FewerGpusUsed(used)
     if money.budget_is_open:
         yield BudgetOfPricedLines()
+
+
+def _small_files(answers: Sequence[WorkloadAnswer], nodes: int) -> Iterator[DesignWarning]:
+    for answer in answers:
+        needed = answer.required_samples_per_s
+        rate = (float(answer.throughput.value) if needed is None else needed) * (1 - answer.cache_hit_fraction)
+        is_small = answer.dataset.format == "raw files" and answer.sample_bytes < _SMALL_FILE_BYTES
+        if is_small and answer.language is None and rate > _FILES_PER_NODE_S * nodes:
+            yield ManySmallFiles(answer.workload.name, rate, rate / nodes)

@@ -59,6 +59,7 @@ def design_money(
         request.quote,
         needed_by=request.needed_by,
         is_documented=is_documented,
+        server=platform.server,
     )
     cost, owned = _costs(priced, platform, request, catalog, book, footprint_of(plan, parts))
     return DesignMoney(priced, cost, owned, _budget(request, priced, platform, catalog, book))

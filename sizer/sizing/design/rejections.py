@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from sizer.sizing.checks import CheckKind, CheckResult
+from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import RunnerUpKind, SelectionKind
 from sizer.sizing.result import DesignAnswer, SizingResult
 
@@ -57,7 +57,7 @@ def rejection(result: SizingResult, other: DesignAnswer) -> RejectionKind:
 
 def _is_over_budget(result: SizingResult, design: DesignAnswer) -> bool:
     """Whether a design keeps the budget with less than the confidence asked."""
-    check = next((one for one in design.checks if one.kind is CheckKind.BUDGET), None)
+    check = design.budget_check
     if check is None or check.result is CheckResult.NOT_MET:
         return check is not None
     return check.probability is not None and check.probability < result.request.confidence

@@ -102,6 +102,22 @@ class EvaluatedSpace:
         platform, size = np.divmod(rows, len(self.space.sizes))
         return self.first.time_s(self.class_of[platform], size, self.class_nodes)
 
+    @cached_property
+    def class_gpu_rate(self) -> Floats:
+        """(classes, sizes) rate of one GPU at the confidence asked; of several workloads the geometric mean.
+
+        GPUs beyond the number asked count for nothing.
+        """
+        low = 1 - self.targets.confidence
+        n_gpus = self.space.sizes * self.gpus_per_server[self.class_first][:, None]
+        with np.errstate(divide="ignore"):  # GPUs that do not hold a network have no rate
+            logs = np.mean([np.log(comp.gpu.quantile(low)) for comp in self.targets.computes], axis=0)
+        return np.asarray(np.exp(logs)[self.kind_of_class] / n_gpus)
+
+    def gpu_rate_at(self, rows: Ints) -> Floats:
+        """The same of some rows. [samples/s]"""
+        return self.over_rows(self.class_gpu_rate)[rows]
+
     @property
     def buildable(self) -> tuple[Bools, ...]:
         """Per class: what must hold before it is worth while to count parts."""

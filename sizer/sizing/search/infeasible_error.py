@@ -116,9 +116,10 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
     if Limit.TEAM_WAITS in broken:
         return _wait_error_text(counts, row)
     if Limit.BUDGET in broken:
-        least = significant(float(counts.least_cost[row]))
-        missing = "" if counts.is_priced[row] else "; missing prices are taken at the low end of their range"
-        return f"costs at least about {counts.request.currency} {least}{missing}"
+        expected = significant(float(counts.expected_cost[row]))
+        missing = "" if counts.is_priced[row] else "; missing prices are taken in the middle of their range"
+        budget, currency = significant(counts.request.limits.budget or 0.0), counts.request.currency
+        return f"is expected to cost about {currency} {expected} of a budget of {currency} {budget}{missing}"
     racks, servers = int(counts.racks[row]), int(evaluated.space.n_servers[row])
     return "takes {racks}, {units} rack units, {power} and {servers}".format(
         racks=by_count(racks, f"{racks} rack", f"{racks} racks"),

@@ -34,7 +34,7 @@ _HALF_CENT = 0.005
 def ranking_prices(
     request: SizingRequest, platforms: Sequence[Platform], catalog: Catalog, book: PriceBook
 ) -> UnitPrices:
-    """Prices by which the designs of a request are ranked, at the low end of bands and at the confidence asked.
+    """Prices by which the designs of a request are ranked, in the middle of bands and at the confidence asked.
 
     Notes
     -----
@@ -43,7 +43,7 @@ def ranking_prices(
     that can be bought has one; what is left to bands is then small, and taken at par. Otherwise all is compared in the
     currency of the bands.
     """
-    return unit_prices(catalog, book, ranking_currency(request, platforms, book), (0.0, request.confidence), SMALL)
+    return unit_prices(catalog, book, ranking_currency(request, platforms, book), (0.5, request.confidence), SMALL)
 
 
 def ranking_currency(request: SizingRequest, platforms: Sequence[Platform], book: PriceBook) -> str:

@@ -18,8 +18,9 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     """Row that breaks the fewest limits, and which; of these the one that comes nearest to the request.
 
     Of designs that meet the target and break a limit of the room, the smallest is the nearest; of those that break
-    the budget, the one that could cost least; of those that miss the target, the likeliest and then the fastest; of
-    those on which a team waits too long, the largest. Platforms are counted in the order of what they could be.
+    the budget, the one that is expected to cost least; of those that miss the target, the likeliest and then the
+    fastest; of those on which a team waits too long, the largest. Platforms are counted in the order of what they
+    could be.
     """
     evaluated = counts.evaluated
     breaks = np.sum([~kept for kept in evaluated.class_passes.values()], axis=0)
@@ -44,7 +45,7 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     could_be = _smallness(counts.at_least["racks"][alive], counts.at_least["units"][alive])
     if budget is not None:
         # Whether the rest keeps the budget is known when its parts are counted.
-        low = counts.least_main_cost[alive]
+        low = counts.expected_main_cost[alive]
         could_be = np.where(low > budget, 1.0 - _PER_UNIT_OF_MONEY * low, 1.0)
     could_near = closeness_of(rows[:, None], np.arange(servers.size), could_be)
     fewest = could_break.min(axis=1)
@@ -65,7 +66,7 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
             limits |= counts.limits_at(counted)
             smallness = _smallness(counts.racks[counted], counts.rack_units[counted])
             if budget is not None and Limit.BUDGET in limits:
-                cheapness = 1.0 - _PER_UNIT_OF_MONEY * counts.least_cost[counted]
+                cheapness = 1.0 - _PER_UNIT_OF_MONEY * counts.expected_cost[counted]
                 smallness = np.where(limits[Limit.BUDGET], smallness, cheapness)
             reached = closeness_of(row, places, smallness)
             size, broken = nearest_row(limits, reached)

@@ -28,7 +28,7 @@ from sizer.sizing.search.least_room import least_room
 from sizer.sizing.search.main_items import MainItems, check_budget, main_items_cost, ranking_prices
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
-_COSTS = ("cost", "least_cost", "likely_cost", "ranking_cost")
+_COSTS = ("cost", "expected_cost", "likely_cost", "ranking_cost")
 
 
 @lru_cache(maxsize=512)
@@ -57,7 +57,7 @@ class PartCounts:
     power_w: Floats = field(init=False)
     raw_bytes: Floats = field(init=False)
     cost: Floats = field(init=False)  # sum of the priced lines
-    least_cost: Floats = field(init=False)  # bands at their low ends where there is no price
+    expected_cost: Floats = field(init=False)  # bands at their middle where there is no price
     likely_cost: Floats = field(init=False)  # at most, with the confidence of the request
     ranking_cost: Floats = field(init=False)  # that, or the cost of ownership; this ranks designs
     is_priced: Bools = field(init=False)  # every item that is bought has a price
@@ -153,9 +153,9 @@ class PartCounts:
         self.cost[rows], unpriced = row_cost(bought, self.catalog, self.prices, request.currency)
         missing = [part.quantity > 0 for part in bought if part.item in unpriced]
         self.is_priced[rows] = ~np.any(missing, axis=0) if missing else True
-        low, likely = component_amounts(bought, platform, self.unit_prices).sum(axis=1)
+        middle, likely = component_amounts(bought, platform, self.unit_prices).sum(axis=1)
         is_ours = self.unit_prices.currency == request.currency
-        self.least_cost[rows] = np.maximum(low, self.cost[rows]) if is_ours else self.cost[rows]
+        self.expected_cost[rows] = middle if is_ours else self.cost[rows]
         # Two designs of the same parts cost the same to the cent, whatever the order of the sums.
         self.likely_cost[rows] = self.ranking_cost[rows] = np.round(likely, 2)
         if self.ownership_rates is not None:
@@ -168,7 +168,7 @@ class PartCounts:
         is_limited = limits.power_w is not None or limits.rack_power_w is not None
         self.unknowns[rows] = self.evaluated.unknowns[rows] + (found.draw_is_open & is_limited)
         self.energy_is_open[rows] = found.draw_is_open & self._pays_energy
-        for limit, keeps in self.limits_of(found, self.least_cost[rows]).items():
+        for limit, keeps in self.limits_of(found, self.expected_cost[rows]).items():
             self.part_passes.setdefault(limit, np.ones(self.evaluated.space.n_rows, dtype=bool))[rows] = keeps
         self.has_parts[rows] = True
 
@@ -181,9 +181,13 @@ class PartCounts:
     def candidates(self) -> Bools:
         """(platforms, sizes) designs whose stages run and whose servers and storage alone keep room and budget.
 
-        What else a design is made of only adds to these, so that no design outside keeps all limits.
+        What else a design is made of only adds to these, so that no design outside keeps all limits. Of a number of
+        GPUs each platform has one size, the smallest that has them.
         """
-        return np.asarray(self.evaluated.runs & (self.certainly_broken == 0))
+        found = np.asarray(self.evaluated.runs & (self.certainly_broken == 0))
+        if self.request.ranks_by_rate:
+            found &= np.cumsum(found, axis=1) == 1
+        return found
 
     @cached_property
     def certainly_broken(self) -> Ints:
@@ -199,7 +203,7 @@ class PartCounts:
             if limit is not None:
                 broken += self.at_least[name] > limit
         if limits.budget is not None:
-            broken += self.least_main_cost > limits.budget
+            broken += self.expected_main_cost > limits.budget
         return broken
 
     @cached_property
@@ -230,7 +234,7 @@ class PartCounts:
 
     @cached_property
     def unit_prices(self) -> UnitPrices:
-        """Prices at the low end of the bands and at the confidence of the request.
+        """Prices at the middle of the bands and at the confidence of the request.
 
         Raises
         ------
@@ -256,14 +260,14 @@ class PartCounts:
         return main_items_cost(self.request, self.evaluated, self.unit_prices, self.ownership_rates)
 
     @cached_property
-    def least_main_cost(self) -> Floats:
-        """(platforms, sizes) what they cost at the low ends of bands; 0 where these are amounts in another currency."""
+    def expected_main_cost(self) -> Floats:
+        """(platforms, sizes) what they cost in the middle of bands; 0 where these are amounts in another currency."""
         if self.unit_prices.currency != self.request.currency:
             return np.zeros(self.evaluated.runs.shape)
-        prices = unit_prices(self.catalog, self.prices, self.request.currency, (0.0, 0.0), SMALL)
+        prices = unit_prices(self.catalog, self.prices, self.request.currency, (0.5, 0.5), SMALL)
         return main_items_cost(self.request, self.evaluated, prices).cost
 
-    def limits_of(self, found: DesignParts | Quantities, least_cost: Floats) -> dict[AnyLimit, Bools]:
+    def limits_of(self, found: DesignParts | Quantities, expected_cost: Floats) -> dict[AnyLimit, Bools]:
         """What can be built, the limits of the room and the budget -> counted designs that keep it."""
         limits = self.request.limits
         passes: dict[AnyLimit, Bools] = {limit: ~breaks for limit, breaks in found.violations.items()}
@@ -275,8 +279,8 @@ class PartCounts:
             if bound is not None:
                 passes[limit] = taken <= bound
         if limits.budget is not None:
-            # Only what cannot cost so little is excluded; whether the rest keeps the budget is a probability.
-            passes[Limit.BUDGET] = ~(least_cost > limits.budget)
+            # What is likelier to break the budget than to keep it is excluded; of the rest the probability is told.
+            passes[Limit.BUDGET] = ~(expected_cost > limits.budget)
         return passes
 
     def broken(self, row: int) -> list[AnyLimit]:

@@ -24,7 +24,7 @@ class PricedOrder:
 
     platform: Platform
     amounts: Mapping[str, Floats]  # item -> cost at the heights of :func:`sizer.bom.cost.heights_of`
-    pieces: Mapping[str, int]  # item -> number ordered
+    pieces: Mapping[str, float]  # item -> number ordered
     # What owning it costs beyond its purchase, at the heights; 0 where designs are compared by what they cost to buy.
     running: Floats = field(default_factory=lambda: np.zeros(4))
 

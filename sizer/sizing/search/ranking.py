@@ -46,7 +46,7 @@ def order_of(counts: PartCounts, rows: Ints) -> list[Floats]:
 
     Then :func:`keys`. Cost is that of ownership where the request ranks by it.
     """
-    asked = [] if ranks_by_cost(counts.request.rank_by) else [rank_key(counts, rows)]
+    asked = [] if _is_by_cost(counts) else [rank_key(counts, rows)]
     return [
         uncertainty(counts, rows),
         beyond_budget(counts, counts.likely_cost[rows]).astype(float),
@@ -54,6 +54,11 @@ def order_of(counts: PartCounts, rows: Ints) -> list[Floats]:
         counts.ranking_cost[rows],
         *keys(counts, rows),
     ]
+
+
+def _is_by_cost(counts: PartCounts) -> bool:
+    """Whether an amount of money alone orders designs."""
+    return ranks_by_cost(counts.request.rank_by) and not counts.request.ranks_by_rate
 
 
 def uncertainty(counts: PartCounts, rows: Ints) -> Floats:
@@ -75,8 +80,13 @@ def best_of(counts: PartCounts, rows: Ints) -> int:
 
 
 def rank_key(counts: PartCounts, rows: Ints) -> Floats:
-    """Key that platforms are ranked by: what the user chose, else cost at the confidence of the request."""
+    """Key that platforms are ranked by: what the user chose, else cost at the confidence of the request.
+
+    Of a number of GPUs what their rate costs.
+    """
     evaluated, rank_by = counts.evaluated, counts.request.rank_by
+    if counts.request.ranks_by_rate:
+        return np.asarray(counts.ranking_cost[rows] / evaluated.gpu_rate_at(rows))
     if rank_by == "time":
         return evaluated.time_at(rows)
     if rank_by == "gpus":
@@ -114,7 +124,7 @@ class Ranking:
         self._counts, self._goes_on = counts, goes_on
         self._found: list[int] = []  # the first
         self._further = self._in_order()  # those after them
-        self._by_cost = ranks_by_cost(counts.request.rank_by)
+        self._by_cost = _is_by_cost(counts)
         asked = counts.request.platforms
         self._parts = preferred_parts(counts.evaluated.platforms, asked) if asked.prefer_vendors else None
 
@@ -275,6 +285,9 @@ class Ranking:
         shape = (evaluated.space.n_platforms, len(evaluated.space.sizes))
         if self._by_cost:
             return counts.main_cost.cost
+        if counts.request.ranks_by_rate:
+            with np.errstate(divide="ignore"):
+                return np.asarray(counts.main_cost.cost / evaluated.class_gpu_rate[evaluated.class_of])
         if counts.request.rank_by == "time":
             return evaluated.class_least_time_s[evaluated.class_of]
         if counts.request.rank_by == "gpus":  # known of every design

@@ -41,9 +41,9 @@ def quotes_to_settle(counts: PartCounts, order: Sequence[int]) -> tuple[QuoteToS
     if len(order) < 2:
         return ()
     prices = settling_prices(counts)
-    first = order_of_row(counts, order[0], prices)
+    first = order_of_row(counts, order[0], prices, order[0])
     followers = [row for row in order[1 : 1 + _COMPARED] if counts.unknowns[row] <= counts.unknowns[order[0]]]
-    others = (order_of_row(counts, row, prices) for row in followers)
+    others = (order_of_row(counts, row, prices, order[0]) for row in followers)
     unsettled = (other for other in others if not difference(other, first, prices).low > 0)
     for other in islice(unsettled, _FOLLOWING):
         for quote in quotes_between(first, other, prices):
@@ -53,10 +53,17 @@ def quotes_to_settle(counts: PartCounts, order: Sequence[int]) -> tuple[QuoteToS
     return tuple(ordered(list(heaviest.values()), prices)[:MOST_QUOTES])
 
 
-def order_of_row(counts: PartCounts, row: int, prices: UnitPrices) -> PricedOrder:
-    """What the design of one row orders; ``prices`` are :func:`settling_prices`."""
+def order_of_row(counts: PartCounts, row: int, prices: UnitPrices, base: int) -> PricedOrder:
+    """What the design of one row orders; ``prices`` are :func:`settling_prices`.
+
+    Where designs are ranked by what their rate costs, as much of it as has the rate of the row ``base``.
+    """
     design, platform = counts.design(row), counts.evaluated.platforms[int(counts.evaluated.space.platform[row])]
     order = PricedOrder.of_parts(platform, design.bought, prices)
+    if counts.request.ranks_by_rate and row != base:
+        share = float(np.divide(*counts.evaluated.gpu_rate_at(np.array([base, row]))))
+        amounts = {item: share * amount for item, amount in order.amounts.items()}
+        return replace(order, amounts=amounts, pieces={item: share * count for item, count in order.pieces.items()})
     if counts.ownership_rates is None:
         return order
     owned = row_totals(DesignParts.of(design), platform, prices, counts.ownership_rates)[:, 0]
@@ -66,7 +73,7 @@ def order_of_row(counts: PartCounts, row: int, prices: UnitPrices) -> PricedOrde
 def row_difference(counts: PartCounts, row: int, base: int) -> CostDifference:
     """What the design of one row costs more than that of another, to buy or to own, as that ranks designs."""
     prices = settling_prices(counts)
-    return difference(order_of_row(counts, row, prices), order_of_row(counts, base, prices), prices)
+    return difference(order_of_row(counts, row, prices, base), order_of_row(counts, base, prices, base), prices)
 
 
 def settling_prices(counts: PartCounts) -> UnitPrices:

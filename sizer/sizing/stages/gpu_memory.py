@@ -296,7 +296,7 @@ class DefaultBatches(Mapping[str, int]):
 def _with_batches(work: ResolvedWorkload, catalog: Catalog, calibration: Calibration) -> ResolvedWorkload:
     def work_out() -> tuple[Mapping[str, int], Mapping[str, BatchSizes]]:
         gpus = catalog.gpus if published_runs(work.mlperf) else {}
-        measured = {key: gpu.memory_bytes.value for key, gpu in gpus.items() if measured_rates.is_measured(work, key)}
+        measured = frozenset(key for key in gpus if measured_rates.is_measured(work, key))
         others = {key: gpu for key, gpu in catalog.gpus.items() if key not in measured}
         like = "" if work.like is None or work.is_inference else catalog.dnns[work.like].mlperf
         default = DefaultBatches(work, others, calibration, like if published_runs(like) else "")
@@ -319,15 +319,15 @@ def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration, li
     12, 16, ..., the batches that published runs use. At least 1, which the check of the memory refuses where not even
     one sample fits.
     """
-    found, memory_bytes = memory_of(work, calibration), gpu.memory_bytes.value
-    memory = memory_bytes
+    found, memory = memory_of(work, calibration), gpu.memory_bytes.value
     if found.divided_bytes:
         # How much of the memory divided state takes depends on the GPUs of a design: half of it is left to it.
         memory -= max(memory - found.whole_bytes - found.fixed_bytes, 0.0) / 2
     whole = replace(found, divided_bytes=0.0, ran=())
     most = most_measured(work, calibration)
-    if like and measured_rates.accelerator(gpu.id) is not None:
-        most = max(most, measured_rates.largest_batch(like, memory_bytes))
+    known = measured_rates.accelerator(gpu.id) if like else None
+    if known is not None:
+        most = max(most, measured_rates.largest_batch(like, known))
     return _usual(min(float(whole.largest_batch(memory, 1)), most))
 
 

@@ -37,7 +37,7 @@ from sizer.perf.step_terms import (
 from sizer.perf.training_step import TRAINING_PASSES, TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
-from sizer.sizing.stages.sharding import work_factor
+from sizer.sizing.stages.sharding import table_parameters, work_factor
 from sizer.workload.resolve import BatchSizes, ResolvedWorkload
 from sizer.workload.stack_choice import choose_stack
 
@@ -138,28 +138,30 @@ class PublishedBatches(Mapping[str, BatchSizes]):
     """Batches of a network of MLPerf by GPU, each worked out when it is asked for."""
 
     benchmark: str
-    memory_bytes: Mapping[str, float]  # of the GPUs that MLPerf has
+    gpus: frozenset[str]  # that MLPerf has
 
     def __getitem__(self, gpu_id: str) -> BatchSizes:
-        return batch_sizes(self.benchmark, gpu_id, self.memory_bytes[gpu_id])
+        if gpu_id not in self.gpus:
+            raise KeyError(gpu_id)
+        return batch_sizes(self.benchmark, gpu_id)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.memory_bytes)
+        return iter(self.gpus)
 
     def __len__(self) -> int:
-        return len(self.memory_bytes)
+        return len(self.gpus)
 
     def __contains__(self, gpu_id: object) -> bool:
-        return gpu_id in self.memory_bytes
+        return gpu_id in self.gpus
 
 
 @cache
-def batch_sizes(benchmark: str, gpu_id: str, memory_bytes: float) -> BatchSizes:
+def batch_sizes(benchmark: str, gpu_id: str) -> BatchSizes:
     """Batch per GPU by the number of GPUs that trains a network of MLPerf soonest, within what was published."""
     name = accelerator_names()[gpu_id]
     rates = system_rates(MeasuredSystem(benchmark, name, 8, "nvlink", 8 * 50e9, ""))
     length = convergence_of(benchmark)
-    most = largest_batch(benchmark, memory_bytes)
+    most = largest_batch(benchmark, sourced_accelerators()[name])
     doubled = [2**k for k in range(int(most).bit_length())]
     steps = {int(most), *doubled, *(3 * step for step in doubled)}
     batches = np.array(sorted(step for step in steps if 1 <= step <= most), dtype=float)
@@ -176,10 +178,16 @@ def batch_sizes(benchmark: str, gpu_id: str, memory_bytes: float) -> BatchSizes:
     return BatchSizes(n_gpus, batches[largest].astype(np.int64))
 
 
-def largest_batch(benchmark: str, memory_bytes: float) -> float:
-    """Largest batch published on a GPU of so much memory or less; the least of all where there is none."""
-    published = largest_batches(benchmark)
-    return max((batch for memory, batch in published if memory <= memory_bytes), default=min(b for _, b in published))
+def largest_batch(benchmark: str, gpu: Accelerator) -> float:
+    """Largest batch published on a GPU of this generation and of no more memory.
+
+    Without such a run that of any generation; the least of all where every one had more memory.
+    """
+    for published in (largest_batches(benchmark, gpu.generation), largest_batches(benchmark)):
+        fitting = [batch for memory, batch in published if memory <= gpu.memory_bytes]
+        if fitting:
+            return max(fitting)
+    return min(batch for _, batch in largest_batches(benchmark))
 
 
 def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog) -> StepTerms:
@@ -287,10 +295,12 @@ def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, 
     """
     known = accelerator(group.gpu)
     choice = choose_stack(anchor.id, "mixed", "training", catalog, calibration.measured)
+    # Tables are divided over the GPUs: their gradients are not exchanged.
+    dense = anchor.parameters.value - table_parameters(anchor, anchor.family)
     assert known is not None
     assert choice is not None
     used = gpus_of(catalog, group)
-    batch = largest_batch(anchor.mlperf, catalog.gpus[group.gpu].memory_bytes.value)
+    batch = largest_batch(anchor.mlperf, known)
     measured = float(system_on(anchor.mlperf, group, used, 8 * 50e9, catalog).rate(1, batch).log)
     terms = _v100_terms(calibration, catalog, anchor, group, choice.stack.id)
     run = TrainingRun.of(
@@ -298,7 +308,7 @@ def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, 
         n_gpus_per_server=used,
         n_servers=1,
         forward_flop=anchor.forward_flop.value,
-        gradient_bytes=float(exchange.gradient_bytes(anchor.parameters.value, "mixed")),
+        gradient_bytes=float(exchange.gradient_bytes(dense, "mixed")),
         peak_flop_per_s=known.peak_flop_per_s,
         nic_bytes_per_s=1e9,
     )

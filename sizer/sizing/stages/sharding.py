@@ -2,6 +2,7 @@
 
 from enum import Enum
 
+from sizer.catalog.schema import Dnn
 from sizer.perf import exchange
 from sizer.perf.training_step import TRAINING_PASSES
 from sizer.workload.custom_network import CustomDnn
@@ -44,9 +45,14 @@ def embedding_parameters(work: ResolvedWorkload) -> float:
     dnn = work.request.dnn
     if isinstance(dnn, CustomDnn) and dnn.embedding_parameters is not None:
         return dnn.embedding_parameters
-    if work.family != "recommender":
+    return table_parameters(work.dnn, work.family)
+
+
+def table_parameters(dnn: Dnn, family: str) -> float:
+    """The same of a network of which no number is stated."""
+    if family != "recommender":
         return 0.0
-    return max(work.dnn.parameters.value - work.dnn.forward_flop.value / FLOP_PER_DENSE_PARAMETER, 0.0)
+    return max(dnn.parameters.value - dnn.forward_flop.value / FLOP_PER_DENSE_PARAMETER, 0.0)
 
 
 def sharding_of(work: ResolvedWorkload) -> Sharding:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sizer.base.provenance import Sourced
+from sizer.catalog.generations import V100_ERA, era_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
 from sizer.physical.capacity import node_limits, usable_bytes
@@ -13,6 +14,11 @@ from sizer.physical.platform import Platform
 # Write rate over read rate where no write rate is published: assumed, from 0.26 of WEKApod Nitro (186 of 720 GB/s of
 # eight servers) to the half that NVIDIA asks of storage at each of its levels.
 WRITE_SHARES = (0.25, 0.5)
+
+
+# TCP connections of an NFS mount (nconnect, in Linux since 2019): vendors of filers recommend 4 to 16. The published
+# limits of a mount are those of one connection. Assumed.
+_NFS_CONNECTIONS = 4.0
 
 
 class ReadRate(NamedTuple):
@@ -104,10 +110,12 @@ def mount_rates(platform: Platform, catalog: Catalog) -> tuple[float, float, flo
     if storage.kind == "local":
         return 1.0, 0.0, np.inf, np.inf
     low, high = mount_rate(storage, catalog)
+    is_today = era_of(catalog, platform.server) != V100_ERA
+    connections = _NFS_CONNECTIONS if storage.kind == "nfs-server" and is_today else 1.0
     if storage.mounts_per_server is not None:
-        return float(storage.mounts_per_server.value), 0.0, low.value, high.value
+        return connections * storage.mounts_per_server.value, 0.0, low.value, high.value
     if storage.kind in ("nfs-server", "parallel-file-system"):  # one address, or one client for all nodes
-        return 1.0, 0.0, low.value, high.value
+        return connections, 0.0, low.value, high.value
     # One mount for every front-end address, as the DGX-1 test did with 16 for eight nodes.
     return 0.0, float(ports_in_use(platform)), low.value, high.value
 

@@ -38,8 +38,9 @@ class CellError(ValueError):
 def lines_of(result: SizingResult, overrides: Sequence[QuoteOverride], catalog: Catalog) -> tuple[EditableLine, ...]:
     """Lines of a design's bill as computed and as changed."""
     request = result.request
+    design, book = result.design, prices_for(request, catalog)
     computed = bill(
-        result.design.quantities.components, catalog, prices_for(request, catalog), request.currency, request.date
+        design.quantities.components, catalog, book, request.currency, request.date, server=design.platform.server
     )
     return editable_lines(computed.lines, overrides, request.currency, request.date)
 

@@ -46,7 +46,7 @@ def test_servers_and_storage_never_take_more_than_the_design(asked: dict[str, An
             )
         watts = counts.at_least["watts"][index, sizes]
         assert (watts <= counts.power_w[rows] + 1e-6).all()
-        assert (counts.least_main_cost[index, sizes] <= counts.least_cost[rows]).all()
+        assert (counts.expected_main_cost[index, sizes] <= counts.expected_cost[rows]).all()
         assert (counts.main_cost.cost[index, sizes] <= counts.likely_cost[rows]).all()
 
 

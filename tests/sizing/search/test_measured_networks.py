@@ -17,8 +17,10 @@ from sizer.calibrate.modern.terms import STEPS
 from sizer.calibrate.notes import FitNote
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design
+from sizer.sizing.recommend import search
+from sizer.sizing.search.ranking import Ranking
 from sizer.sizing.stages.gpu_memory import resolved
-from sizer.sizing.stages.measured_rates import batch_sizes
+from sizer.sizing.stages.measured_rates import accelerator, batch_sizes, largest_batch
 
 CATALOG = shipped_catalog()
 
@@ -98,13 +100,43 @@ def test_larger_batches_need_more_samples():
 
 def test_batches_are_among_the_published_ones_and_fall_with_the_cluster():
     """The largest batch of Stable Diffusion on one GPU was 64; no step had more than 2,048 images."""
-    sizes = batch_sizes("stable_diffusion", "h200-sxm-141gb", 141 * 2**30)
+    sizes = batch_sizes("stable_diffusion", "h200-sxm-141gb")
     assert (np.diff(sizes.batch_per_gpu) <= 0).all()
     assert sizes.batch_per_gpu.max() <= max(batch for _, batch in largest_batches("stable_diffusion"))
     n = np.array([8, 64, 1024])
     assert (n * sizes.at(n) <= 2048).all()
     # Between the listed numbers the batch is that of the next one below.
     assert sizes.at(9) == sizes.at(8)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "batch"),
+    [
+        # Mask R-CNN in MLPerf: A100 of 80 GB with up to 24 images each, H100 with 12, L40S with 11, H200 with none.
+        ("a100-sxm-80gb", 24),
+        ("h100-sxm-80gb", 12),
+        ("h200-sxm-141gb", 12),
+        ("l40s-48gb", 11),
+    ],
+)
+def test_the_largest_batch_is_one_of_the_same_generation(gpu, batch):
+    known = accelerator(gpu)
+    assert known is not None
+    assert largest_batch("maskrcnn", known) == batch
+
+
+def test_tables_of_an_anchor_are_not_exchanged():
+    """DLRM-DCNv2 has 26 G parameters in tables; with their gradients no GPU reached what was measured of it."""
+    work = {
+        "dnn": {"name": "ads", "parameters": 500e9, "forward_flop": 2e8, "input_bytes": 1000, "like": "dlrm-dcnv2"},
+        "dataset": {"name": "clicks", "n_samples": 5e10, "sample_bytes": 800},
+        "target": {"samples_per_s": 5e6},
+    }
+    asked = {"workload": [work], "platforms": {"servers": ["dgx-b200"], "storage": ["ai400x2"]}}
+    counts = search(SizingRequest.from_dict(asked), CATALOG, stored_calibration())
+    [row] = Ranking(counts).first(1)
+    # 2 TB of tables take 11 B200 at least; MLPerf trained the DLRM at 4 million samples/s a B200.
+    assert 2 <= counts.evaluated.space.n_servers[row] <= 6
 
 
 def test_the_interval_is_wider_where_nothing_was_measured():
