@@ -155,13 +155,6 @@ def test_rates_derived_from_published_numbers(catalog: Catalog) -> None:
     assert catalog.gateways["sx6036"].uplink_bytes_per_s.value == pytest.approx(4 * 14.0625e9 * 64 / 66 / 8, rel=1e-3)
 
 
-@pytest.mark.parametrize(("nodes", "percent"), [(3, 33), (4, 25), (5, 20), (6, 17)])
-def test_protection_overhead_is_the_published_chart(catalog: Catalog, nodes: int, percent: int) -> None:
-    """EMC community blog of 2015-03-09, chart of protection overheads, +2d:1n, whole per cent."""
-    rows = {row.nodes: row.overhead for row in catalog.storage["isilon-f800"].protection_overheads}
-    assert round(rows[nodes] * 100) == percent
-
-
 def test_ports_of_the_published_designs(catalog: Catalog) -> None:
     """DGX-1: MLPerf v0.6 system file; C4140, R740xd, SB7800 and S3048-ON: Dell guide 2018."""
 

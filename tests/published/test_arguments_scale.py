@@ -41,12 +41,6 @@ def request(
     return SizingRequest.from_dict(data)
 
 
-def efficiencies(asked: SizingRequest, n_gpus: list[int]) -> list[Estimate]:
-    """Scaling efficiency of the first workload from one number of GPUs to the next."""
-    comparison = scale_comparison(EvaluatedDesign(recommended(asked), CATALOG), n_gpus=n_gpus)
-    return [step.efficiency[0] for step in comparison.scaling_steps]
-
-
 def same_gpus(asked: SizingRequest, n_gpus: int) -> EqualGpuComparison:
     return scale_comparison(EvaluatedDesign(recommended(asked), CATALOG), n_gpus=n_gpus).comparisons[0]
 

@@ -67,12 +67,6 @@ def test_two_dgx_b200_on_two_circuits_without_a_spare():
     assert [feed.alone_w for feed in rack.feeds] == [14_300, 14_300]
 
 
-@pytest.mark.parametrize(("server", "kw"), [("dgx-h100", 40.8), ("dgx-b200", 57.2)])
-def test_power_of_four_systems(server, kw):
-    """BasePOD, derived from the maxima of DGX H100 and B200: four systems draw 40.8 and 57.2 kW."""
-    assert 4 * CATALOG.servers[server].power_max_w.value / 1e3 == pytest.approx(kw)
-
-
 def test_racks_of_a_superpod_of_four_units():
     """RA-11333-001 V11, table 7: 127 DGX H100 in 32 racks of four, three PDUs in each (96), and racks of networks and
     management with two PDUs in each (12 of another kind in six)."""
