@@ -25,8 +25,6 @@ from sizer.sizing.result import SizingResult
 from sizer.workload.request import SizingRequest
 from tests import factories
 
-GOLDEN = Path(__file__).parent.parent / "golden"
-
 
 def with_bill(result: SizingResult, bill: Bill) -> SizingResult:
     """The result with another bill."""
@@ -42,24 +40,11 @@ def rows_of(result: SizingResult, delimiter: Delimiter = ",") -> list[dict[str, 
 # --- CSV
 
 
-def test_bill_reads_as_approved():
-    got = bill_csv(factories.nine_dgx1()).decode("utf-8-sig").replace("\r\n", "\n")
-    path = GOLDEN / "bill-nine_dgx1.csv"
-    if not path.exists():
-        path.write_text(got, encoding="utf-8")
-        pytest.fail(f"{path.name} was missing and is written now: read it before it is committed")
-    assert got == path.read_text(encoding="utf-8"), f"read the diff; delete {path.name} and run again to approve it"
-
-
-def test_csv_starts_with_the_mark_that_spreadsheets_need():
-    assert bill_csv(factories.one_c4140()).startswith(b"\xef\xbb\xbf")
-
-
 def test_unknown_price_is_to_be_quoted_and_known_ones_multiply():
     rows = rows_of(factories.nine_dgx1())
     # 9 x 149 000 USD, launch price of 2017
     assert (rows[0]["Unit list price"], rows[0]["Extended list"]) == ("149000.00", "1341000.00")
-    assert {row[name] for row in rows[1:] for name in ("Unit list price", "Extended net")} == {"to be quoted"}
+    assert (rows[1]["Unit list price"], rows[1]["Extended net"]) == ("to be quoted", "to be quoted")
 
 
 def priced() -> SizingResult:
@@ -80,6 +65,7 @@ def priced() -> SizingResult:
 
 
 def test_csv_has_the_columns_of_a_quote():
+    assert bill_csv(priced()).startswith(b"\xef\xbb\xbfLine,Group,Category,")
     first, second, third, fourth = rows_of(priced())
     assert list(first) == [
         "Line", "Group", "Category", "Manufacturer", "SKU", "Description", "Qty", "UoM", "Unit list price",
@@ -161,13 +147,13 @@ def test_design_document_gives_the_request_back(name, tmp_path):
 
 
 def test_design_document_is_canonical_and_says_null_for_no_limit():
-    text = json_text(design_document(factories.four_apollo()))
+    text = json_text(design_document(factories.one_apollo()))
     document = json.loads(text)
     assert text == json_text(document)
     assert document["kind"] == "design"
-    assert document["design"]["n_gpus"] == 32
-    inference = document["design"]["workloads"][1]
-    assert inference["stages"]["decode"]["capacity_samples_per_s"]["value"] is None
+    assert document["design"]["n_gpus"] == 8
+    (inference,) = document["design"]["workloads"]
+    assert inference["stages"]["exchange"]["capacity_samples_per_s"]["value"] is None
     assert inference["time"] is None
     assert "NaN" not in text
     assert "Infinity" not in text
