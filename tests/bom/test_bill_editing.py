@@ -261,13 +261,9 @@ def test_the_bill_adds_up_after_any_edits(edits, deal_percent):
     quote = {"override": [overrides.as_typed(one) for one in said], "discount_percent": str(deal_percent)}
     request = SizingRequest.from_dict(tomllib.loads(to_toml(_filled({**asked, "quote": quote}))))
     made = bill(
-        sized(EXAMPLE).design.quantities.components,
-        catalog(),
-        price_book(catalog()),
-        "USD",
-        request.date,
+        sized(EXAMPLE).design.quantities.components, catalog(), price_book(catalog()), "USD", request.date,
         request.quote,
-    )
+    )  # fmt: skip
     assert (made.total, made.net_total.n_open) == sheet.total(deal_percent)
 
 

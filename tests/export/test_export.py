@@ -103,16 +103,8 @@ def test_any_text_comes_back_from_the_csv_as_text(text, delimiter):
 
 # Full-width and small forms, and signs behind spaces and characters that nobody sees.
 LOOK_ALIKES = [
-    "\uff1d1",
-    "\uff0b1",
-    "\uff0d1",
-    "\uff20SUM(A1)",
-    "\ufe661",
-    "\xa0=1",
-    "\u200b=1",
-    "\ufeff+1",
-    "\u3000\uff1d1",
-]
+    "\uff1d1", "\uff0b1", "\uff0d1", "\uff20SUM(A1)", "\ufe661", "\xa0=1", "\u200b=1", "\ufeff+1", "\u3000\uff1d1",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", *LOOK_ALIKES])

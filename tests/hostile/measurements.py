@@ -5,24 +5,10 @@ from tests.hostile.harness import Entry, command
 
 _HEAD = ",".join(COLUMNS)
 _ROW = {
-    **dict.fromkeys(COLUMNS, ""),
-    "id": "a",
-    "source": "b",
-    "where": "c",
-    "basis": "table",
-    "task": "training",
-    "dnn": "resnet50",
-    "framework": "tensorflow",
-    "software": "tf",
-    "precision": "mixed",
-    "gpu": "v100-sxm2-16gb",
-    "server": "dgx-1",
-    "servers": "1",
-    "gpus": "8",
-    "data": "synthetic",
-    "quantity": "samples_per_s",
-    "value": "6000",
-}
+    **dict.fromkeys(COLUMNS, ""), "id": "a", "source": "b", "where": "c", "basis": "table", "task": "training",
+    "dnn": "resnet50", "framework": "tensorflow", "software": "tf", "precision": "mixed", "gpu": "v100-sxm2-16gb",
+    "server": "dgx-1", "servers": "1", "gpus": "8", "data": "synthetic", "quantity": "samples_per_s", "value": "6000",
+}  # fmt: skip
 _REPORT = ("validate", "rows.csv", "--report", "report.html")
 
 

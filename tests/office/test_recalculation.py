@@ -250,15 +250,12 @@ def test_a_quote_with_discounts_terms_and_own_lines(recalculated: Recalculated, 
         "line": [
             {"description": "Installation", "category": "service", "quantity": 1, "unit_price": 18000},
             {
-                "description": "Monitoring",
-                "category": "service",
-                "quantity": 3,
-                "unit_price": "99.99",
+                "description": "Monitoring", "category": "service", "quantity": 3, "unit_price": "99.99",
                 "term_months": 7,
             },
             {"description": "Training", "category": "service", "quantity": 1, "unit_price": 1, "status": "optional"},
         ],
-    }
+    }  # fmt: skip
     result = size(SizingRequest.from_dict(request), catalog)
     (book,) = recalculated(workbook(result, catalog))
     check(book)

@@ -86,14 +86,9 @@ def test_where_a_second_switch_comes_in_is_where_counted_fabrics_change():
     counts = []
     for servers in one.values:
         cluster = project(
-            model.request,
-            catalog(),
-            server="dgx-1",
-            servers=int(servers),
-            storage="isilon-f800",
-            storage_nodes=4,
+            model.request, catalog(), server="dgx-1", servers=int(servers), storage="isilon-f800", storage_nodes=4,
             fabric="100gbe",
-        )
+        )  # fmt: skip
         fabric = cluster.quantities.networks[0]
         counts.append(int((fabric.leaves + fabric.spines + fabric.cores)[0]))
     first = next(place for place, count in enumerate(counts) if count > 1)

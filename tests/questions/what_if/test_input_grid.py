@@ -108,14 +108,9 @@ def test_the_rate_moves_one_way_only(name, key, direction):
 
 @settings(deadline=None, max_examples=40)
 @given(
-    servers=st.integers(1, 40),
-    nodes=st.integers(1, 20),
-    size=st.floats(1e4, 1e7),
-    cached=st.floats(0, 1),
-    speed=st.floats(0.3, 5),
-    batch=st.integers(8, 1024),
-    more=st.floats(1.0, 3.0),
-)
+    servers=st.integers(1, 40), nodes=st.integers(1, 20), size=st.floats(1e4, 1e7), cached=st.floats(0, 1),
+    speed=st.floats(0.3, 5), batch=st.integers(8, 1024), more=st.floats(1.0, 3.0),
+)  # fmt: skip
 def test_laws_hold_at_any_point(servers, nodes, size, cached, speed, batch, more):
     model = workloads("dgx1-f800-resnet50")[0]
     here = {
