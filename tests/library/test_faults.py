@@ -7,7 +7,6 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
-from sizer.base.errors import SizerError
 from sizer.library.faults import DatabaseError, LibraryError
 from sizer.library.library import Library
 from tests.library.conftest import SERVER
@@ -146,11 +145,6 @@ def test_a_library_that_another_program_holds_is_told(tmp_path, monkeypatch):
     other.close()
     library.create("design-0001", "x", answered(), author="", comment="", now=at(0))
     library.close()
-
-
-def test_every_fault_is_an_error_of_this_program():
-    assert issubclass(DatabaseError, LibraryError)
-    assert issubclass(LibraryError, SizerError)
 
 
 @pytest.mark.postgres
