@@ -14,7 +14,6 @@ from sizer.bom.bill import BillWarning, BillWarningKind, Sum
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook, price_book, prices_for
 from sizer.bom.unit_prices import unit_prices
-from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.price_books import Price
 from sizer.physical.components import CATEGORIES, Component
 from sizer.physical.platforms import platforms
@@ -25,11 +24,6 @@ from sizer.workload.request import Existing, SizingRequest
 from tests import factories
 
 DAY = datetime.date(2026, 11, 21)
-
-
-@pytest.fixture(scope="module")
-def catalog():
-    return shipped_catalog()
 
 
 @pytest.fixture(scope="module")

@@ -8,16 +8,10 @@ import pytest
 from sizer.base.resources import data_dir
 from sizer.catalog.checks import check_catalog, unknown_facts
 from sizer.catalog.items import Item
-from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog, statements
 from sizer.catalog.schema import CATEGORIES
 
 GIB = 2**30
-
-
-@pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    return shipped_catalog()
 
 
 def test_every_file_is_an_item(catalog: Catalog) -> None:

@@ -3,14 +3,8 @@
 import numpy as np
 import pytest
 
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.capacity import capacity_ladder, changing_steps, is_extrapolated, smallest_nodes, usable_bytes
 from sizer.physical.notes import PlanNoteKind
-
-
-@pytest.fixture(scope="module")
-def catalog():
-    return shipped_catalog()
 
 
 def test_smallest_f800(catalog):

@@ -19,16 +19,10 @@ from sizer.calibrate.observations import load_observations, observations_digest,
 from sizer.calibrate.predict import predict, predict_all
 from sizer.calibrate.reports import built_in_report
 from sizer.calibrate.validate import validate
-from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.perf.exchange import gradient_bytes
 from sizer.perf.training_step import training_samples_per_s
 from sizer.workload.custom_network import CustomDnn
-
-
-@pytest.fixture(scope="module")
-def catalog():
-    return shipped_catalog()
 
 
 @pytest.fixture(scope="module")

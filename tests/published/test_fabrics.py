@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.capacity import onefs_overhead_fraction, usable_bytes, weka_usable_bytes
 from sizer.physical.networks.fat_tree import fat_tree, gateway_uplinks, gateways
 from sizer.physical.platforms import platforms
@@ -12,11 +11,6 @@ from sizer.physical.racks.limits import RackClass, device_needs, rack_limits
 from sizer.physical.racks.placement import count_racks, fit_per_rack, place
 from sizer.physical.racks.power import heat_btu_per_h
 from sizer.workload.request import SizingRequest
-
-
-@pytest.fixture(scope="module")
-def catalog():
-    return shipped_catalog()
 
 
 def platform_of(catalog, server, storage, fabric):
