@@ -24,9 +24,15 @@ if TYPE_CHECKING:
 ROUNDS = 10
 # A head of each page that the page draws itself.
 HEADS = {
-    "Architecture": "Parts", "Performance": "Scaling", "What-if": "Vary two inputs", "Bill": "Bill of materials",
-    "Document": "Files", "Designs": "Designs", "Evidence": "Accuracy of the model", "Catalogue": "Catalogue",
-}  # fmt: skip
+    "Architecture": "Parts",
+    "Performance": "Scaling",
+    "What-if": "Vary two inputs",
+    "Bill": "Bill of materials",
+    "Document": "Files",
+    "Designs": "Designs",
+    "Evidence": "Accuracy of the model",
+    "Catalogue": "Catalogue",
+}
 RESTRICTED = "Train ResNet-50 on 22 TB of images of 113 kB at 40,000 images/s on DGX-1 with F800"
 WHOLE = "Train ResNet-50 on 22 TB of images of 113 kB at 40,000 images/s"
 LANGUAGE = "Pre-train Llama 3 8B at 200,000 tokens/s on H100"

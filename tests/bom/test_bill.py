@@ -74,8 +74,10 @@ def test_bands_are_converted_and_percentages_are_not(catalog, design):
         }
     )
     platform = platforms(catalog, request)[0]
-    dollars, euros = (unit_prices(catalog, book, currency, (0.0, 0.5, 1.0)) for book, currency in
-                      ((price_book(catalog), "USD"), (price_book(catalog).converted("EUR", 1.25), "EUR")))  # fmt: skip
+    dollars, euros = (
+        unit_prices(catalog, book, currency, (0.0, 0.5, 1.0))
+        for book, currency in ((price_book(catalog), "USD"), (price_book(catalog).converted("EUR", 1.25), "EUR"))
+    )
     items = {part.item for part in design.components if part.item}
     for item in items:
         share = dollars.is_percentage(item)
@@ -274,8 +276,16 @@ percents = st.decimals(Decimal(0), Decimal(100), places=2)
 some_lines = st.lists(
     st.builds(
         lambda price, discount, quantity, status, category, term: factories.line(
-            "1.1", category, "x", "X", "Part", quantity, None if price is None else str(price),
-            status=status, discount_percent=discount, term_months=term,
+            "1.1",
+            category,
+            "x",
+            "X",
+            "Part",
+            quantity,
+            None if price is None else str(price),
+            status=status,
+            discount_percent=discount,
+            term_months=term,
         ),
         amounts,
         percents,
@@ -285,7 +295,7 @@ some_lines = st.lists(
         st.none() | st.integers(1, 120),
     ),
     max_size=12,
-)  # fmt: skip
+)
 
 
 @given(lines=some_lines, deal=percents)

@@ -26,9 +26,14 @@ def test_two_dgx_1_over_three_years_by_hand() -> None:
     6 rack units at 25 USD a month: 1,800 USD a year. Three years: 298,000 + 55,188 + 5,400 = 358,588 USD.
     """
     found = owned(
-        line("149000", quantity=2), watts=7000.0, units=6.0, pue_ratio=1.5, electricity_per_kwh="0.20",
-        space_per_rack_unit_month="25", asks_space=True,
-    )  # fmt: skip
+        line("149000", quantity=2),
+        watts=7000.0,
+        units=6.0,
+        pue_ratio=1.5,
+        electricity_per_kwh="0.20",
+        space_per_rack_unit_month="25",
+        asks_space=True,
+    )
     assert (found.purchase, found.energy, found.space) == (
         Decimal("298000.00"),
         Decimal("55188.00"),

@@ -77,8 +77,11 @@ def test_an_overlay_adds_items_with_their_source(overlay: Overlay, catalog: Cata
     assert changed.category_of("v100-test") == "gpus"
     assert set(changed.gpus) - set(catalog.gpus) == {"v100-test"}
     assert {said.field for said in changed.assumptions() if said.item == "v100-test"} == {
-        "form_factor", "memory_bytes", "peak_mixed_flop_per_s", "peak_fp32_flop_per_s",
-    }  # fmt: skip
+        "form_factor",
+        "memory_bytes",
+        "peak_mixed_flop_per_s",
+        "peak_fp32_flop_per_s",
+    }
 
 
 def test_comments_and_order_of_keys_do_not_change_the_digest(tmp_path: Path, catalog: Catalog) -> None:

@@ -17,10 +17,18 @@ from tests.factories.rows import every
 # Bad cells and heads of a price book, and what is said of them.
 FAULTS = json.loads(Path(__file__).with_name("price_faults.json").read_text("utf-8"))
 GOOD = {
-    "item": "dgx-1", "amount": "149000.00", "currency": "USD", "date": "2026-11-20", "source": "offer 17",
-    "where": "line 3", "note": "", "discount_percent": "12.5", "term_months": "36", "lead_time_weeks": "8",
+    "item": "dgx-1",
+    "amount": "149000.00",
+    "currency": "USD",
+    "date": "2026-11-20",
+    "source": "offer 17",
+    "where": "line 3",
+    "note": "",
+    "discount_percent": "12.5",
+    "term_months": "36",
+    "lead_time_weeks": "8",
     "valid_until": "2026-12-31",
-}  # fmt: skip
+}
 
 
 def book(**cells: str) -> str:
@@ -71,8 +79,11 @@ def test_a_fault_names_line_column_value_and_what_is_allowed(case):
 def test_every_fault_of_every_row_is_listed():
     text = book(amount="x", term_months="y").rstrip("\n") + "\n" + book(date="z").splitlines()[1] + "\ndgx-1,1\n"
     assert [fault.partition(":")[0] for fault in faults(text)] == [
-        "prices/book.csv line 2", "prices/book.csv line 2", "prices/book.csv line 3", "prices/book.csv line 4",
-    ]  # fmt: skip
+        "prices/book.csv line 2",
+        "prices/book.csv line 2",
+        "prices/book.csv line 3",
+        "prices/book.csv line 4",
+    ]
 
 
 @every(FAULTS["heads"])

@@ -105,9 +105,13 @@ def test_a_broken_overlay_lists_its_faults(tmp_path: Path) -> None:
         'id = "v100-sxm2-16gb"\n[memory_bytes]\nvalue = 16\nbasis = "guess"\n'
     )
     refused(
-        run("size", EXAMPLE, "--catalog", tmp_path), 3, "v100-sxm2-16gb.toml", "memory_bytes", "must be at least",
+        run("size", EXAMPLE, "--catalog", tmp_path),
+        3,
+        "v100-sxm2-16gb.toml",
+        "memory_bytes",
+        "must be at least",
         "basis",
-    )  # fmt: skip
+    )
     refused(run("size", EXAMPLE, "--catalog", tmp_path / "nowhere"), 3, "nowhere")
 
 

@@ -97,7 +97,10 @@ def _limits(rng: random.Random) -> dict[str, Any]:
     if rng.random() < 0.5:
         return {}
     kinds = {
-        "servers": rng.choice((1, 4, 16, 64)), "power_w": _scale(rng, 1e4, 1e6), "racks": rng.choice((1, 4, 12)),
-        "budget": _scale(rng, 2e5, 2e7), "rack_power_w": rng.choice((2e4, 4e4)),
-    }  # fmt: skip
+        "servers": rng.choice((1, 4, 16, 64)),
+        "power_w": _scale(rng, 1e4, 1e6),
+        "racks": rng.choice((1, 4, 12)),
+        "budget": _scale(rng, 2e5, 2e7),
+        "rack_power_w": rng.choice((2e4, 4e4)),
+    }
     return {key: kinds[key] for key in rng.sample(sorted(kinds), rng.choice((1, 1, 2)))}

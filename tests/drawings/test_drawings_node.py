@@ -144,8 +144,10 @@ def test_no_link_runs_below_a_gpu_of_the_mesh():
 # --- the node
 
 
-@pytest.mark.parametrize(("server", "count"), [("dgx-1", 8), ("c4140", 4), ("c4140-pcie", 4), ("dgx-2", 16),
-                                               ("dgx-2h", 16), ("apollo-6500", 8), ("v225g", 4)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("server", "count"),
+    [("dgx-1", 8), ("c4140", 4), ("c4140-pcie", 4), ("dgx-2", 16), ("dgx-2h", 16), ("apollo-6500", 8), ("v225g", 4)],
+)
 def test_every_gpu_is_drawn_once_and_hangs_on_pcie(server, count):
     drawing = node(built(server, 2))
     assert len(gpus(drawing)) == len(set(gpus(drawing))) == count
@@ -285,8 +287,12 @@ def test_the_way_back_leads_from_validation_to_training():
     assert [box.id for box in drawing.boxes] == ["ingest", "transform", "train", "validate", "inference"]
     found = {link.id: link for link in drawing.links}
     assert set(found) == {
-        "ingest--transform", "transform--train", "train--validate", "validate--inference", "validate--train"
-    }  # fmt: skip
+        "ingest--transform",
+        "transform--train",
+        "train--validate",
+        "validate--inference",
+        "validate--train",
+    }
     assert [link.id for link in drawing.links if link.dashed] == ["validate--inference"]
     # Arrow heads of the drawings point to the right, so every link must end on its way there.
     for link in drawing.links:
@@ -294,8 +300,14 @@ def test_the_way_back_leads_from_validation_to_training():
         assert x1 > x0
         assert y1 == y0
     text = said(drawing)
-    for words in ("72 × Tesla V100", "gradients over 100 GbE", "processors of 9 × DGX-1", "into Isilon F800",
-                  "the same GPUs, forward pass only", "out of scope"):  # fmt: skip
+    for words in (
+        "72 × Tesla V100",
+        "gradients over 100 GbE",
+        "processors of 9 × DGX-1",
+        "into Isilon F800",
+        "the same GPUs, forward pass only",
+        "out of scope",
+    ):
         assert words in text
 
 

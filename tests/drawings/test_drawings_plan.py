@@ -47,9 +47,14 @@ def asked(servers: int, nodes: int, server: str = "dgx-1", storage: str = "isilo
     kind = more.pop("kind", None)
     request = {"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 1}}], **more}
     return project(
-        SizingRequest.from_dict(request), shipped_catalog(), server=server, servers=servers, storage=storage,
-        storage_nodes=nodes, fabric=kind,
-    )  # fmt: skip
+        SizingRequest.from_dict(request),
+        shipped_catalog(),
+        server=server,
+        servers=servers,
+        storage=storage,
+        storage_nodes=nodes,
+        fabric=kind,
+    )
 
 
 def others() -> dict[str, DesignAnswer]:

@@ -50,8 +50,12 @@ def test_the_counts_of_the_page_are_those_of_the_rows():
         assert sum(int(line[1]) for line in table[:-1]) == 10
         assert sum(int(line[2]) for line in table[:-1]) == 7
     assert {line[0]: line[1] for line in by_task[:-1]} == {
-        "Training": "6", "Inference": "1", "Accuracy": "1", "Host data path": "1", "Storage": "1",
-    }  # fmt: skip
+        "Training": "6",
+        "Inference": "1",
+        "Accuracy": "1",
+        "Host data path": "1",
+        "Storage": "1",
+    }
     assert cells(page.reasons) == [
         ["Not predicted"],
         ["Not modelled: share of time stalled", "1"],
@@ -92,8 +96,13 @@ def test_the_worst_row_leads_and_is_named_with_what_is_wrong():
     worst = next(table for table in page.worst if table.id == "worst-rows")
     assert len(worst.rows) == 7
     assert cells(worst)[0] == [
-        "far", "Training: rate", "4 000 samples/s", "8 800 samples/s", "2.2 times too high", "outside",
-    ]  # fmt: skip
+        "far",
+        "Training: rate",
+        "4 000 samples/s",
+        "8 800 samples/s",
+        "2.2 times too high",
+        "outside",
+    ]
     assert "1 prediction differs by more than a factor of two." in " ".join(page.weaknesses).replace("\u00a0", " ")
 
 

@@ -44,9 +44,18 @@ def value(text: str) -> float:
         return 0.0
     unit = unit.removesuffix("/s") if unit != "/s" else unit
     small = {
-        "s": 1.0, "ms": 1e-3, "µs": 1e-6, "images": 1.0, "samples": 1.0, "sentences": 1.0, "tokens": 1.0, "W": 1.0,
-        "kW": 1e3, "MW": 1e6, "U": 1.0,
-    }  # fmt: skip
+        "s": 1.0,
+        "ms": 1e-3,
+        "µs": 1e-6,
+        "images": 1.0,
+        "samples": 1.0,
+        "sentences": 1.0,
+        "tokens": 1.0,
+        "W": 1.0,
+        "kW": 1e3,
+        "MW": 1e6,
+        "U": 1.0,
+    }
     if unit in small:
         return amount * small[unit]
     return parse(FLOP if "FLOP" in unit else BYTES, f"{amount:.12g} {unit}")
@@ -216,9 +225,13 @@ def _host_link(x: dict[str, float]) -> float:
 
 
 FORMULAS = {
-    "storage": _storage, "network": _network, "decode": _decode, "host_link": _host_link, "gpu": _gpu,
+    "storage": _storage,
+    "network": _network,
+    "decode": _decode,
+    "host_link": _host_link,
+    "gpu": _gpu,
     "exchange": _exchange,
-}  # fmt: skip
+}
 
 
 @every(lambda: [(*one, stage) for one in workloads() for stage in FORMULAS])

@@ -51,16 +51,27 @@ def priced() -> SizingResult:
     """A result whose first line has everything that a price book can say."""
     lines = [
         factories.line(
-            "1.1", "storage", "isilon-f800", "Dell EMC", "Chassis; 60 × 3.2 TB", 3, "250000.05", sku="0012",
-            discount_percent=Decimal("33.33"), lead_time_weeks=16, power_max_w=1764.0, power_typical_w=1300.0,
-            rack_units=4.0, weight_kg=76.66,
+            "1.1",
+            "storage",
+            "isilon-f800",
+            "Dell EMC",
+            "Chassis; 60 × 3.2 TB",
+            3,
+            "250000.05",
+            sku="0012",
+            discount_percent=Decimal("33.33"),
+            lead_time_weeks=16,
+            power_max_w=1764.0,
+            power_typical_w=1300.0,
+            rack_units=4.0,
+            weight_kg=76.66,
         ),
         factories.line(
             "2.1", "support", "x", "X", "Support", 8, "900", term_months=36, discount_percent=Decimal("10.50")
         ),
         factories.line("2.2", "support", "y", "Y", "LAN", 1, status="by others"),
         factories.line("2.3", "support", "z", "Z", "Server", 1, status="existing"),
-    ]  # fmt: skip
+    ]
     return with_bill(factories.one_c4140(), factories.bill(lines, deal_discount_percent=Decimal(3)))
 
 
@@ -68,16 +79,57 @@ def test_csv_has_the_columns_of_a_quote():
     assert bill_csv(priced()).startswith(b"\xef\xbb\xbfLine,Group,Category,")
     first, second, third, fourth = rows_of(priced())
     assert list(first) == [
-        "Line", "Group", "Category", "Manufacturer", "SKU", "Description", "Qty", "UoM", "Unit list price",
-        "Discount %", "Unit net price", "Extended list", "Extended net", "Currency", "Term (months)",
-        "Lead time (weeks)", "Power max, each (W)", "Power typical, each (W)", "Rack units, each",
-        "Weight, each (kg)", "Price source", "Price date", "Status", "Notes",
-    ]  # fmt: skip
+        "Line",
+        "Group",
+        "Category",
+        "Manufacturer",
+        "SKU",
+        "Description",
+        "Qty",
+        "UoM",
+        "Unit list price",
+        "Discount %",
+        "Unit net price",
+        "Extended list",
+        "Extended net",
+        "Currency",
+        "Term (months)",
+        "Lead time (weeks)",
+        "Power max, each (W)",
+        "Power typical, each (W)",
+        "Rack units, each",
+        "Weight, each (kg)",
+        "Price source",
+        "Price date",
+        "Status",
+        "Notes",
+    ]
     assert list(first.values()) == [
-        "1.1", "cluster", "storage", "Dell EMC", "0012", "Chassis; 60 × 3.2 TB", "3", "EA", "250000.05",
-        "33.33", "166675.03", "750000.15", "500025.09", "USD", "",
-        "16", "1764", "1300", "4", "76.66", "price list", "2017-05", "computed", "",
-    ]  # fmt: skip
+        "1.1",
+        "cluster",
+        "storage",
+        "Dell EMC",
+        "0012",
+        "Chassis; 60 × 3.2 TB",
+        "3",
+        "EA",
+        "250000.05",
+        "33.33",
+        "166675.03",
+        "750000.15",
+        "500025.09",
+        "USD",
+        "",
+        "16",
+        "1764",
+        "1300",
+        "4",
+        "76.66",
+        "price list",
+        "2017-05",
+        "computed",
+        "",
+    ]
     assert (second["Discount %"], second["Unit net price"], second["Term (months)"]) == ("10.5", "805.50", "36")
     assert (third["Unit list price"], third["Extended net"]) == ("provided by others", "provided by others")
     assert (fourth["Unit list price"], fourth["Extended net"]) == ("at hand", "at hand")
@@ -103,8 +155,16 @@ def test_any_text_comes_back_from_the_csv_as_text(text, delimiter):
 
 # Full-width and small forms, and signs behind spaces and characters that nobody sees.
 LOOK_ALIKES = [
-    "\uff1d1", "\uff0b1", "\uff0d1", "\uff20SUM(A1)", "\ufe661", "\xa0=1", "\u200b=1", "\ufeff+1", "\u3000\uff1d1",
-]  # fmt: skip
+    "\uff1d1",
+    "\uff0b1",
+    "\uff0d1",
+    "\uff20SUM(A1)",
+    "\ufe661",
+    "\xa0=1",
+    "\u200b=1",
+    "\ufeff+1",
+    "\u3000\uff1d1",
+]
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", *LOOK_ALIKES])

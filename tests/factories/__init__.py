@@ -9,6 +9,18 @@ from tests.factories.results import ALL, nine_dgx1, of_another_catalogue, one_ap
 GUIDE, BLOG, MLPERF = "dell-ready-ai-nvidia-2018", "dell-isilon-dgx1-blog-2018", "mlperf-v0.6"
 
 __all__ = [
-    "ALL", "BLOG", "GUIDE", "MLPERF", "bill", "catalog", "drawings", "line", "nine_dgx1", "of_another_catalogue",
-    "one_apollo", "one_c4140", "single_server", "spread",
-]  # fmt: skip
+    "ALL",
+    "BLOG",
+    "GUIDE",
+    "MLPERF",
+    "bill",
+    "catalog",
+    "drawings",
+    "line",
+    "nine_dgx1",
+    "of_another_catalogue",
+    "one_apollo",
+    "one_c4140",
+    "single_server",
+    "spread",
+]

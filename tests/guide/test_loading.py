@@ -13,12 +13,26 @@ from tests.guide.engine import needs_engine
 # --- what a page may load
 
 REFUSED = [
-    "file:///etc/passwd", "FILE:/etc/passwd", "file://host/share/x", "http://example.org/x.png",
-    "https://example.org/x.css", "ftp://example.org/x", "//host/x", "\\\\host\\x", "/etc/passwd", "../guide.css",
-    "asset:../guide.css", "asset:Inter-Regular.ttf/../x", "attached:design.json", "javascript:alert(1)",
-    "data:text/html;base64,PGI+", "data:text/css,b{}", "data:image/svg+xml;base64,PHN2Zy8+", "data:image/png,plain",
+    "file:///etc/passwd",
+    "FILE:/etc/passwd",
+    "file://host/share/x",
+    "http://example.org/x.png",
+    "https://example.org/x.css",
+    "ftp://example.org/x",
+    "//host/x",
+    "\\\\host\\x",
+    "/etc/passwd",
+    "../guide.css",
+    "asset:../guide.css",
+    "asset:Inter-Regular.ttf/../x",
+    "attached:design.json",
+    "javascript:alert(1)",
+    "data:text/html;base64,PGI+",
+    "data:text/css,b{}",
+    "data:image/svg+xml;base64,PHN2Zy8+",
+    "data:image/png,plain",
     "DATA:image/png;base64,AAAA",
-]  # fmt: skip
+]
 
 
 @pytest.mark.pdf

@@ -27,13 +27,23 @@ CATALOG = shipped_catalog()
 EXAMPLES = tuple(sorted(path.stem for path in data_dir("examples").glob("*.toml")))
 
 RESNET = {
-    "name": "ResNet-50 training", "dnn": "resnet50", "stack": "tf-cnn-benchmarks-ngc18.09", "batch_per_gpu": 256,
-    "dataset": "imagenet-tfrecord", "dataset_bytes": "30 TB",
-}  # fmt: skip
+    "name": "ResNet-50 training",
+    "dnn": "resnet50",
+    "stack": "tf-cnn-benchmarks-ngc18.09",
+    "batch_per_gpu": 256,
+    "dataset": "imagenet-tfrecord",
+    "dataset_bytes": "30 TB",
+}
 GOOGLENET = {
-    "name": "GoogLeNet validation", "task": "validation-inference", "dnn": "googlenet", "stack": "dlbs-tensorrt-2018",
-    "batch_per_gpu": 128, "dataset": "imagenet-tensors-uint8", "dataset_bytes": "1.5 TB", "cache": "none",
-}  # fmt: skip
+    "name": "GoogLeNet validation",
+    "task": "validation-inference",
+    "dnn": "googlenet",
+    "stack": "dlbs-tensorrt-2018",
+    "batch_per_gpu": 128,
+    "dataset": "imagenet-tensors-uint8",
+    "dataset_bytes": "1.5 TB",
+    "cache": "none",
+}
 REQUESTS: dict[str, dict[str, Any]] = {
     # 153 servers and 47 to spare, in about a hundred racks.
     "two-hundred-servers": {
@@ -78,11 +88,19 @@ REQUESTS: dict[str, dict[str, Any]] = {
                 {"name": "Große Läufe", "gpus": 12, "jobs_a_day": 0.5, "duration_s": "9 h", "wait_s": "1 d"},
                 {"name": "Notebook", "kind": "notebook", "gpus": 1, "jobs_a_day_each": 1, "duration_s": "2 h"},
                 {
-                    "name": "Check", "kind": "validation", "gpus": 2, "jobs_a_day": 8, "duration_s": "10 min",
-                    "durations": "fixed", "workload": "GoogLeNet validation",
+                    "name": "Check",
+                    "kind": "validation",
+                    "gpus": 2,
+                    "jobs_a_day": 8,
+                    "duration_s": "10 min",
+                    "durations": "fixed",
+                    "workload": "GoogLeNet validation",
                 },
                 {
-                    "name": "Nightly", "gpus": 4, "whole_servers": True, "always_running": 1,
+                    "name": "Nightly",
+                    "gpus": 4,
+                    "whole_servers": True,
+                    "always_running": 1,
                     "workload": "ResNet-50 training",
                 },
             ],
@@ -95,7 +113,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "workload": [{**RESNET, "target": {"gpus_busy": 16}}],
         "platforms": {"servers": ["dgx-1"], "storage": ["hnas"]},
     },
-}  # fmt: skip
+}
 CASES = (*EXAMPLES, *REQUESTS)
 # Whose documents state every figure between them: servers behind a fabric without a price in any line, a plan that
 # grows, with prices, and one server with the time that it takes.

@@ -338,10 +338,16 @@ class _Walk:
             if box.text.strip():
                 self.page.texts.append(
                     Text(
-                        _rect(box), box.text, *self.block, self.cell, self.figure, self.href, self.is_generated,
+                        _rect(box),
+                        box.text,
+                        *self.block,
+                        self.cell,
+                        self.figure,
+                        self.href,
+                        self.is_generated,
                         self.in_margin,
                     )
-                )  # fmt: skip
+                )
         elif kind in ("BlockReplacedBox", "InlineReplacedBox"):
             left, top = box.content_box_x(), box.content_box_y()
             place = Rect(left * PT, top * PT, (left + box.width) * PT, (top + box.height) * PT)

@@ -335,7 +335,23 @@ def _spoken_figures(pdf: bytes) -> int:
 CHECKS: dict[str, Check] = {
     check.__name__: check
     for check in (
-        outside, outside_cells, outside_drawings, overlaps, crossed, too_small, orphans, single_lines, empty,
-        underfilled, references, unmentioned, contents, figures, raw_text, fonts, metadata, outline,
+        outside,
+        outside_cells,
+        outside_drawings,
+        overlaps,
+        crossed,
+        too_small,
+        orphans,
+        single_lines,
+        empty,
+        underfilled,
+        references,
+        unmentioned,
+        contents,
+        figures,
+        raw_text,
+        fonts,
+        metadata,
+        outline,
     )
-}  # fmt: skip
+}

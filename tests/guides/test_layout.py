@@ -100,7 +100,10 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
         "heading “Alone” stands at the foot",
     ),
     "caption above": (
-        "orphans", "Rows</figcaption>", f"Rows</figcaption>{BREAK}", "caption of tab, which stands on page 2",
+        "orphans",
+        "Rows</figcaption>",
+        f"Rows</figcaption>{BREAK}",
+        "caption of tab, which stands on page 2",
     ),
     "head alone": ("orphans", "<tbody>.*</tbody>", "", "head of table tab stands without a row"),
     "no head": (
@@ -133,7 +136,10 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
     "contents without pages": ("contents", "target-counter(attr(href), page)", "none", "tell no page of “Sizes”"),
     "not in contents": ("contents", LAST, "<h1>Weights</h1>", "the contents lack “Weights”"),
     "empty drawing": (
-        "figures", "<rect x.*another one</text>", "<rect width='0' height='0'/>", "draw shows next to nothing",
+        "figures",
+        "<rect x.*another one</text>",
+        "<rect width='0' height='0'/>",
+        "draw shows next to nothing",
     ),
     "white drawing": ("figures", 'fill="#\\w+"|<text.*</text>', 'fill="#fff"', "draw shows next to nothing"),
     "no spoken text": ("figures", "<title>Three.*?</title>", "", "draw has no spoken text"),
@@ -157,7 +163,7 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
     "no title": ("metadata", "<title>Sound</title>", "<title></title>", "the file is titled"),
     "no language": ("metadata", ' lang="en"', "", "the file is in language , the page in None"),
     "no bookmark": ("outline", "bookmark-level: 1", "bookmark-level: none", "bookmarks and chapters differ"),
-}  # fmt: skip
+}
 
 
 def test_a_sound_page_has_no_finding() -> None:

@@ -5,10 +5,24 @@ from tests.hostile.harness import Entry, command
 
 _HEAD = ",".join(COLUMNS)
 _ROW = {
-    **dict.fromkeys(COLUMNS, ""), "id": "a", "source": "b", "where": "c", "basis": "table", "task": "training",
-    "dnn": "resnet50", "framework": "tensorflow", "software": "tf", "precision": "mixed", "gpu": "v100-sxm2-16gb",
-    "server": "dgx-1", "servers": "1", "gpus": "8", "data": "synthetic", "quantity": "samples_per_s", "value": "6000",
-}  # fmt: skip
+    **dict.fromkeys(COLUMNS, ""),
+    "id": "a",
+    "source": "b",
+    "where": "c",
+    "basis": "table",
+    "task": "training",
+    "dnn": "resnet50",
+    "framework": "tensorflow",
+    "software": "tf",
+    "precision": "mixed",
+    "gpu": "v100-sxm2-16gb",
+    "server": "dgx-1",
+    "servers": "1",
+    "gpus": "8",
+    "data": "synthetic",
+    "quantity": "samples_per_s",
+    "value": "6000",
+}
 _REPORT = ("validate", "rows.csv", "--report", "report.html")
 
 
@@ -38,4 +52,4 @@ ENTRIES = (
     _checked("a cell of 10,000 letters", _text(notes="x" * 10_000), "notes", "more than"),
     Entry("a device", command, ("validate", "/dev/zero"), {}, 2, ("/dev/zero", "a device or a pipe; give a file")),
     Entry("no such file", command, ("validate", "missing.csv"), {}, 6, ("missing.csv", "cannot be read")),
-)  # fmt: skip
+)

@@ -102,8 +102,12 @@ OVERLAYS = (
     *(
         _overlay(f"{key} = {value}", _fact(key, value), f"{key}.value = ")
         for key, values in {
-            "n_gpus": (0, -1, 1_001, 1.5, "nan"), "n_cpus": (0, -2, 1_001), "height_u": (-1, 61, "inf", "nan"),
-            "memory_bytes": (0, 16, 1e15, "nan"), "power_max_w": (-1, 1e9, "inf"), "weight_kg": (0, -1, 1e6),
+            "n_gpus": (0, -1, 1_001, 1.5, "nan"),
+            "n_cpus": (0, -2, 1_001),
+            "height_u": (-1, 61, "inf", "nan"),
+            "memory_bytes": (0, 16, 1e15, "nan"),
+            "power_max_w": (-1, 1e9, "inf"),
+            "weight_kg": (0, -1, 1e6),
             "depth_m": (0, 889_000),
         }.items()
         for value in values
@@ -114,7 +118,7 @@ OVERLAYS = (
         "1,000 unknown keys", 'id = "dgx-1"\n' + "".join(f"k{n} = 1\n" for n in range(1_000)), "and 980 more errors"
     ),
     _overlay("keys of 20,000 parts", "a." * 20_000 + "a = 1", "too many dots"),
-)  # fmt: skip
+)
 
 _FILES: dict[str, str | bytes] = {"request.toml": PLAIN}
 

@@ -7,9 +7,16 @@ from tests.hostile.harness import Entry, command
 
 # Name -> character that no text may hold; the fields that may have several lines still refuse them.
 CHARACTERS = {
-    "NUL": "\x00", "bell": "\x07", "escape": "\x1b", "delete": "\x7f", "C1": "\x9b", "reversal": "\u202e",
-    "isolate": "\u2066", "noncharacter": "\ufffe", "noncharacter of plane 1": "\U0001ffff",
-}  # fmt: skip
+    "NUL": "\x00",
+    "bell": "\x07",
+    "escape": "\x1b",
+    "delete": "\x7f",
+    "C1": "\x9b",
+    "reversal": "\u202e",
+    "isolate": "\u2066",
+    "noncharacter": "\ufffe",
+    "noncharacter of plane 1": "\U0001ffff",
+}
 TARGET = {"gpus_busy": 8}
 JOB = {"name": "Jobs", "gpus": 1, "jobs_a_day": 5, "duration_s": "2 h"}
 LINE = {"description": "Rack mounting", "category": "service", "quantity": 1}
@@ -112,8 +119,14 @@ BOOK = "own/prices/book.csv"
 
 def _book(name: str, column: str, text: str, *says: str) -> Entry:
     cells = {
-        "item": "dgx-1", "amount": "1", "currency": "USD", "date": "2026", "source": "q", "where": "p", "note": "n",
-    }  # fmt: skip
+        "item": "dgx-1",
+        "amount": "1",
+        "currency": "USD",
+        "date": "2026",
+        "source": "q",
+        "where": "p",
+        "note": "n",
+    }
     cells[column] = text
     content = ",".join(cells) + "\n" + ",".join(cells.values()) + "\n"
     check = ("catalog", "check", "--catalog", "own")

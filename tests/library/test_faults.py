@@ -187,9 +187,11 @@ def test_a_connection_that_the_server_ended_is_opened_anew(library, address):
     engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         ended = connection.execute(
-            text("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() "
-                 "AND pid <> pg_backend_pid()")
-        ).scalar_one()  # fmt: skip
+            text(
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() "
+                "AND pid <> pg_backend_pid()"
+            )
+        ).scalar_one()
     engine.dispose()
     assert ended >= 1
     assert library.design("design-0001").name == "x"

@@ -14,9 +14,15 @@ from tests.library.samples import answered, at, state
 
 DESIGN = "design-0001"
 HOSTILE = (
-    "Robert'); DROP TABLE designs;--", 'say "hi"', "100 % of a_b\\c", "two\nlines\tand a tab", "🚀 Ωmega ﷽",
-    "\u202eright to left\u202c", "<script>alert(1)</script>", "{name} %s %(x)s :x",
-)  # fmt: skip
+    "Robert'); DROP TABLE designs;--",
+    'say "hi"',
+    "100 % of a_b\\c",
+    "two\nlines\tand a tab",
+    "🚀 Ωmega ﷽",
+    "\u202eright to left\u202c",
+    "<script>alert(1)</script>",
+    "{name} %s %(x)s :x",
+)
 TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=60)
 
 
@@ -140,8 +146,9 @@ def test_a_second_opening_finds_what_the_first_one_saved(library, address):
 
 def test_the_list_is_paged_and_the_last_saved_comes_first(library):
     for number in range(25):
-        library.create(f"design-{number:04}", f"name {number}", state(f"{number}"), author="", comment="",
-                       now=at(number))  # fmt: skip
+        library.create(
+            f"design-{number:04}", f"name {number}", state(f"{number}"), author="", comment="", now=at(number)
+        )
     library.save("design-0003", 1, state("again"), author="", comment="", now=at(100))
     pages = [library.search(page=page, per_page=10) for page in range(4)]
     assert [page.n_designs for page in pages] == [25] * 4

@@ -63,9 +63,12 @@ def test_nine_dgx1_have_the_subnets_counted_by_hand():
     found = address_plan(laid_out("dgx-1", "isilon-f800", "100gbe", 9, 8))
     by_name = {subnet.name: subnet for subnet in found.subnets}
     assert list(by_name) == [
-        "Compute fabric", "Storage back end, a", "Storage back end, b", "In-band management",
+        "Compute fabric",
+        "Storage back end, a",
+        "Storage back end, b",
+        "In-band management",
         "Out-of-band management",
-    ]  # fmt: skip
+    ]
     assert {name: subnet.n_used for name, subnet in by_name.items()} == {
         "Compute fabric": 53,
         "Storage back end, a": 8,

@@ -21,9 +21,13 @@ def design(servers=8, nodes=4, **fabric):
         }
     )
     return project(
-        asked, examples.catalog(), server="sys-a21ge-nbrt", servers=servers, storage="powerscale-f710",
+        asked,
+        examples.catalog(),
+        server="sys-a21ge-nbrt",
+        servers=servers,
+        storage="powerscale-f710",
         storage_nodes=nodes,
-    )  # fmt: skip
+    )
 
 
 def network(found, role):

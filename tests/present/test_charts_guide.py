@@ -23,9 +23,17 @@ from tests.present.chart_cases import UNIT, first, marks, plain, rows, texts, ti
 
 def influence(label: str, low: float, high: float, stage: str = "gpu", **more: Any) -> Influence:
     fields: dict[str, Any] = {
-        "key": label, "label": label, "stage": stage, "low_text": f"low {label}", "high_text": f"high {label}",
-        "low": low, "high": high, "low_servers": None, "high_servers": None, "basis": "made by hand",
-    }  # fmt: skip
+        "key": label,
+        "label": label,
+        "stage": stage,
+        "low_text": f"low {label}",
+        "high_text": f"high {label}",
+        "low": low,
+        "high": high,
+        "low_servers": None,
+        "high_servers": None,
+        "basis": "made by hand",
+    }
     return Influence(**{**fields, **more})
 
 
@@ -74,8 +82,13 @@ def test_demand_by_hand():
     assert "339 MB/s, 3.4 %" in title(chart)
     found = {row["name"]: row for row in rows(chart, "fill")}
     # In GB/s: 4 x 3.75 of the vendor, 4 ports of 40 Gbit/s, and three FDR uplinks of 54.5 Gbit/s of the gateway.
-    for name, value in (("Demonstrated", 9.948), ("Published maximum", 15.0), ("Line rate of its ports", 20.0),
-                        ("Uplinks of the gateway", 20.4375), ("Read in every epoch", 0.33855)):  # fmt: skip
+    for name, value in (
+        ("Demonstrated", 9.948),
+        ("Published maximum", 15.0),
+        ("Line rate of its ports", 20.0),
+        ("Uplinks of the gateway", 20.4375),
+        ("Read in every epoch", 0.33855),
+    ):
         assert found[name]["to"] == pytest.approx(value, rel=1e-4), name
     assert plain(found["Demonstrated"]["text"]) == "9.95 GB/s = 4 × 2.49 GB/s"
     assert found["Demonstrated"]["fill"] > found["Published maximum"]["fill"] > found["Line rate of its ports"]["fill"]

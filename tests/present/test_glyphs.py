@@ -124,8 +124,19 @@ def test_only_text_is_set_apart():
 def test_marks_that_turn_a_line_go(code):
     """All of Bidi_Control (Unicode, PropList): 'invoice\\u202egpj.exe' must not read 'invoiceexe.jpg'."""
     assert unicodedata.bidirectional(chr(code)) in (
-        "LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI", "L", "R", "AL",
-    )  # fmt: skip
+        "LRE",
+        "RLE",
+        "PDF",
+        "LRO",
+        "RLO",
+        "LRI",
+        "RLI",
+        "FSI",
+        "PDI",
+        "L",
+        "R",
+        "AL",
+    )
     assert readable(f"<p>invoice{chr(code)}gpj.exe</p>") == "<p>invoicegpj.exe</p>"
 
 

@@ -29,8 +29,11 @@ def test_as_many_open_points_are_listed_as_there_are(name):
 def test_open_points_name_the_missing_facts():
     """No source gives the links between GPUs and host of a DGX B200, nor how many outlets of which kind the PDU has."""
     assert missing_of(sized("llama-70b-adapters-b200")) == [
-        "DGX B200 (GPU links)", "local NVMe (read rate)", "Rack PDU PX3-5878I2R (outlets, size)", "the prices",
-    ]  # fmt: skip
+        "DGX B200 (GPU links)",
+        "local NVMe (read rate)",
+        "Rack PDU PX3-5878I2R (outlets, size)",
+        "the prices",
+    ]
 
 
 def test_data_below_the_smallest_system_are_said_to_fit_it():

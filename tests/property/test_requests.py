@@ -23,10 +23,19 @@ LEAVES = st.one_of(
 )
 KEYS = st.sampled_from(
     [
-        "workload", "dnn", "target", "samples_per_s", "gpus_busy", "dataset", "limits", "platforms", "servers", "x",
+        "workload",
+        "dnn",
+        "target",
+        "samples_per_s",
+        "gpus_busy",
+        "dataset",
+        "limits",
+        "platforms",
+        "servers",
+        "x",
         "racks",
     ]
-)  # fmt: skip
+)
 TREES = st.recursive(
     LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12
 )

@@ -156,9 +156,14 @@ def test_more_gpus_never_lower_the_rate_of_the_gpus(
 
     def rate(n: int, of_each: int) -> float:
         design = project(
-            request, CATALOG, server=server, servers=n, storage="isilon-f800", storage_nodes=16,
+            request,
+            CATALOG,
+            server=server,
+            servers=n,
+            storage="isilon-f800",
+            storage_nodes=16,
             gpus_per_server=of_each,
-        )  # fmt: skip
+        )
         return next(float(s.capacity.value) for s in design.workloads[0].stages if s.key == "gpu")
 
     larger = rate(servers, 2 * gpus) if twice and gpus <= 2 else rate(servers + more, gpus)

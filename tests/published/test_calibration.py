@@ -48,9 +48,14 @@ def by_id(report):
 def training(catalog, calibration, stack, dnn, gpus, servers, link, nics=1, precision="mixed", batch=256):
     item, gpu = catalog.dnns[dnn], catalog.gpus["v100-sxm2-16gb"]
     terms = calibration.step_terms(
-        stack=catalog.stacks[stack], dnn=item, precision=precision, gpu=gpu, intra_link="nvlink2", inter_link=link,
+        stack=catalog.stacks[stack],
+        dnn=item,
+        precision=precision,
+        gpu=gpu,
+        intra_link="nvlink2",
+        inter_link=link,
         task="training",
-    )  # fmt: skip
+    )
     rate = training_samples_per_s(
         terms,
         batch_per_gpu=batch,

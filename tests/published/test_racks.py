@@ -65,9 +65,7 @@ def test_two_dgx_b200_on_two_circuits_without_a_spare():
 def test_racks_of_a_superpod_of_four_units():
     """RA-11333-001 V11, table 7: 127 DGX H100 in 32 racks of four, three PDUs in each (96), and racks of networks and
     management with two PDUs in each (12 of another kind in six)."""
-    site = {
-        "rack": "ar3357", "feeds": "N+1", "network_racks": True, "network_pdu": "px3-5747v-v2", "racks_per_row": 16
-    }  # fmt: skip
+    site = {"rack": "ar3357", "feeds": "N+1", "network_racks": True, "network_pdu": "px3-5747v-v2", "racks_per_row": 16}
     row, plan = plan_of(dgx_h100(site), 127, rack_power_w="41 kW")
     servers = [rack for rack in plan.racks if any(device.item == "dgx-h100" for device in rack.devices)]
     others = [rack for rack in plan.racks if rack not in servers]

@@ -117,9 +117,13 @@ def test_googlenet_validation_is_bound_by_the_links_into_the_gpus_on_wekaio() ->
     An image enters a GPU as 224 x 224 x 3 numbers of 4 B, 602 kB: 25.3 GB/s of 26.4 GB/s on two x16 links.
     """
     design = project(
-        request("apollo-googlenet-inference"), CATALOG, server="apollo-6500", servers=1, storage="wekaio",
+        request("apollo-googlenet-inference"),
+        CATALOG,
+        server="apollo-6500",
+        servers=1,
+        storage="wekaio",
         storage_nodes=8,
-    )  # fmt: skip
+    )
     (answer,) = design.workloads
     assert answer.bottleneck == "host_link"
     assert value(answer) == pytest.approx(42_000, rel=0.15)

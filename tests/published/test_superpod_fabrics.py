@@ -93,9 +93,15 @@ def test_the_storage_fabric_of_127_nodes():
     storage has a port up for a port down. 494 = 254 to nodes + 240 between switches.
     """
     found = fabric(
-        network="storage", nodes=127, links_per_node=2, storage_ports=96, storage_link_share=0.5, other_ports=4,
-        ports=64, ports_per_module=2,
-    )  # fmt: skip
+        network="storage",
+        nodes=127,
+        links_per_node=2,
+        storage_ports=96,
+        storage_link_share=0.5,
+        other_ports=4,
+        ports=64,
+        ports_per_module=2,
+    )
     assert found.switches == 16
     assert (found.leaves, found.spines) == (12, 4)
     assert 254 + found.leaf_spine_cables == 494

@@ -28,12 +28,15 @@ def people(count):
         "wait_s": 3600.0,
         "job": [
             {
-                "name": "Training", "gpus": 1, "jobs_a_day_each": 0.25, "duration_s": 14 * 3600.0,
+                "name": "Training",
+                "gpus": 1,
+                "jobs_a_day_each": 0.25,
+                "duration_s": 14 * 3600.0,
                 "workload": asked.workload[0].name,
             },
             {"name": "Notebook", "kind": "notebook", "gpus": 1, "jobs_a_day_each": 0.5, "duration_s": 7200.0},
         ],
-    }  # fmt: skip
+    }
     return size(SizingRequest.from_dict(data), catalog())
 
 

@@ -13,10 +13,25 @@ MODULES = sorted((ROOT / "sizer").rglob("*.py"))
 
 # Last words of a name -> how a docstring writes the unit. "core s" is time of one processor core.
 UNITS = {
-    "core_s": "core s", "s": "s", "hours": "h", "bytes": "B", "byte": "B", "flop": "FLOP", "samples": "samples",
-    "sample": "sample", "w": "W", "j": "J", "m": "m", "kg": "kg", "usd": "USD", "u": "U", "fraction": "-",
-    "ratio": "-", "probability": "-", "log_sd": "-",
-}  # fmt: skip
+    "core_s": "core s",
+    "s": "s",
+    "hours": "h",
+    "bytes": "B",
+    "byte": "B",
+    "flop": "FLOP",
+    "samples": "samples",
+    "sample": "sample",
+    "w": "W",
+    "j": "J",
+    "m": "m",
+    "kg": "kg",
+    "usd": "USD",
+    "u": "U",
+    "fraction": "-",
+    "ratio": "-",
+    "probability": "-",
+    "log_sd": "-",
+}
 ARRAY = re.compile(r"Array|ndarray|Floats|Ints|Bools")
 NUMERIC = re.compile(rf"{ARRAY.pattern}|\b(float|int)\b")
 

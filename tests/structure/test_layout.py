@@ -20,12 +20,24 @@ ENGINE = ("perf", "calibrate", "physical", "bom", "sizing")
 
 # Words of public names that a newcomer cannot guess -> what a name says instead.
 DIALECT = {
-    "anew": "resize", "beside": "comparison", "left_of": "remaining", "used_up": "limits over time, exhausted",
-    "held": "stored, required", "kept": "fixed, stored, retained", "joined": "connected", "counted": "part counts",
-    "counting": "part counts", "desk": "the field's term", "crew": "workers", "retarget": "with_target",
-    "overturn": "break-even change", "judge": "feasibility, evaluate", "said": "the value's own name",
-    "found": "the value's own name", "came": "the value's own name",
-}  # fmt: skip
+    "anew": "resize",
+    "beside": "comparison",
+    "left_of": "remaining",
+    "used_up": "limits over time, exhausted",
+    "held": "stored, required",
+    "kept": "fixed, stored, retained",
+    "joined": "connected",
+    "counted": "part counts",
+    "counting": "part counts",
+    "desk": "the field's term",
+    "crew": "workers",
+    "retarget": "with_target",
+    "overturn": "break-even change",
+    "judge": "feasibility, evaluate",
+    "said": "the value's own name",
+    "found": "the value's own name",
+    "came": "the value's own name",
+}
 # Keys of request files, which stay as users have written them.
 KEYS_OF_REQUESTS = {"checkpoints_kept"}
 # Names that say nothing when they stand alone.
@@ -271,8 +283,11 @@ def wording() -> Iterator[str]:
 # --- Tests and command --------------------------------------------------------
 
 CHECKS: tuple[Callable[[], Iterator[str]], ...] = (
-    repeated_classes, dialect_names, engine_sentences, wording,
-)  # fmt: skip
+    repeated_classes,
+    dialect_names,
+    engine_sentences,
+    wording,
+)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)

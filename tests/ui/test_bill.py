@@ -219,9 +219,12 @@ def test_heading_and_discount_of_the_deal_are_kept():
     button(app, "Apply to the quote").click().run()
     assert_healthy(app)
     assert app.session_state.draft["quote"] == {
-        "number": "Q-2026-017", "revision": "B", "prepared_by": "Presales", "valid_days": 14,
+        "number": "Q-2026-017",
+        "revision": "B",
+        "prepared_by": "Presales",
+        "valid_days": 14,
         "discount_percent": "10",
-    }  # fmt: skip
+    }
     # Nine DGX-1 at 149 000, less a tenth.
     assert dict(figures(app))["Price, at least"] == "USD 1\u202f206\u202f900"
     # 14 days from 21 November.

@@ -20,9 +20,15 @@ EXAMPLES = sorted(
     path.relative_to(ROOT / "examples").with_suffix("").as_posix() for path in (ROOT / "examples").rglob("*.toml")
 )
 QUESTIONS = (
-    "Do we need this?", "Scale up or out", "Team", "Data and ingest", "Growth", "Failures", "Rent or buy",
+    "Do we need this?",
+    "Scale up or out",
+    "Team",
+    "Data and ingest",
+    "Growth",
+    "Failures",
+    "Rent or buy",
     "What changed",
-)  # fmt: skip
+)
 # 1E+1, 8380.0, 8e+03; and names of fields with an underscore.
 RAW = re.compile(r"\b\d+(?:\.\d+)?[eE][+-]?\d+\b|(?<![\d\u202f.])\d{4,}\.0\b|\b[a-z]+(?:_[a-z]+)+\b")
 # Files and addresses have names; programs and their functions as well.

@@ -116,7 +116,12 @@ def published_rates_are_of_runs(found: Finished) -> Iterator[Judged]:
 RULES: dict[str, Callable[[Finished], Iterator[Judged]]] = {
     rule.__name__: rule
     for rule in (
-        parts_of_wholes, prices_are_bounds, ends_of_sale, hosts_have_the_link_of_their_network,
-        references_lead_somewhere, workloads_are_drawn, published_rates_are_of_runs,
+        parts_of_wholes,
+        prices_are_bounds,
+        ends_of_sale,
+        hosts_have_the_link_of_their_network,
+        references_lead_somewhere,
+        workloads_are_drawn,
+        published_rates_are_of_runs,
     )
-}  # fmt: skip
+}

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from tests.guides.agreement.printed import NUMBER, SPELLED, Span, chance, count, in_unit, rounded, share
 
 STAGES = {
-    "Storage": "storage", "Network and gateway": "network", "Host data path": "decode",
-    "Host-to-GPU link": "host_link", "GPU compute": "gpu", "Gradient exchange": "exchange",
-}  # fmt: skip
+    "Storage": "storage",
+    "Network and gateway": "network",
+    "Host data path": "decode",
+    "Host-to-GPU link": "host_link",
+    "GPU compute": "gpu",
+    "Gradient exchange": "exchange",
+}
 UNIT = r"[kMGTP]?(?:Wh?|B/s|B)|[a-z]+/s|ms|s|min|h|d|days"
 # Parts of a sentence, in braces; {w} is the name of a workload and {net} that of a network of the answer.
 PARTS = {

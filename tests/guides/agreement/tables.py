@@ -33,10 +33,15 @@ def listed(found: Finished) -> Iterator[Statement]:
 
 Fact = tuple[str, str, Any, str]  # figure, key, value, what it is of
 _OF_THE_DESIGN = {
-    "GPU servers": "n_servers", "GPUs": "n_gpus", "rack units": "rack_units", "maximum power": "power_max_w",
-    "typical power": "power_typical_w", "confidence": "probability", "storage nodes": "storage_nodes",
+    "GPU servers": "n_servers",
+    "GPUs": "n_gpus",
+    "rack units": "rack_units",
+    "maximum power": "power_max_w",
+    "typical power": "power_typical_w",
+    "confidence": "probability",
+    "storage nodes": "storage_nodes",
     "usable capacity": "usable_bytes",
-}  # fmt: skip
+}
 _ENDS = {"rate": "value", "rate, lower end": "low", "rate, upper end": "high"}
 
 

@@ -19,12 +19,34 @@ SAMPLE = TOGETHER[0]
 together = pytest.mark.xdist_group(SAMPLE)
 # Number of documents in which each figure of the sample must be found.
 PLACES = {
-    "GPU servers": 6, "GPUs": 4, "racks": 4, "rack units": 4, "maximum power": 5, "typical power": 5,
-    "power is a lower bound": 4, "storage nodes": 5, "usable capacity": 5, "switches and gateways": 4, "rate": 5,
-    "rate, lower end": 4, "rate, upper end": 4, "bottleneck": 5, "capacity": 3, "utilization": 3, "confidence": 4,
-    "confidence of a workload": 3, "requested confidence": 3, "ports used": 4, "ports free": 4, "end points": 3,
-    "cables": 3, "price": 3, "lines to be quoted": 4, "assumptions": 2, "open points": 2,
-}  # fmt: skip
+    "GPU servers": 6,
+    "GPUs": 4,
+    "racks": 4,
+    "rack units": 4,
+    "maximum power": 5,
+    "typical power": 5,
+    "power is a lower bound": 4,
+    "storage nodes": 5,
+    "usable capacity": 5,
+    "switches and gateways": 4,
+    "rate": 5,
+    "rate, lower end": 4,
+    "rate, upper end": 4,
+    "bottleneck": 5,
+    "capacity": 3,
+    "utilization": 3,
+    "confidence": 4,
+    "confidence of a workload": 3,
+    "requested confidence": 3,
+    "ports used": 4,
+    "ports free": 4,
+    "end points": 3,
+    "cables": 3,
+    "price": 3,
+    "lines to be quoted": 4,
+    "assumptions": 2,
+    "open points": 2,
+}
 
 
 @pytest.fixture(scope="module")

@@ -94,8 +94,11 @@ def test_shares_of_real_requests_add_up_and_turn_with_the_sides() -> None:
     now = asked("40000 images/s", {"sample_bytes": "1.3 MB", "precision": "fp32"}, confidence=0.6)
     found, back = told(before, now), told(now, before)
     assert {cause.key for cause in found.causes} == {
-        "confidence", "workload.sample_bytes", "workload.precision", "workload.target",
-    }  # fmt: skip
+        "confidence",
+        "workload.sample_bytes",
+        "workload.precision",
+        "workload.target",
+    }
     for key in found.compared:
         assert found.n_orders[key] == 24
         assert sum(cause.shares[key] for cause in found.causes) == found.total(key)
@@ -108,8 +111,10 @@ def test_shares_of_real_requests_add_up_and_turn_with_the_sides() -> None:
 def test_three_inputs_by_sizing_every_order() -> None:
     before = asked("20000 images/s")
     steps: list[dict[str, Any]] = [
-        {"work": {"sample_bytes": "1.3 MB"}}, {"rate": "40000 images/s"}, {"confidence": 0.6},
-    ]  # fmt: skip
+        {"work": {"sample_bytes": "1.3 MB"}},
+        {"rate": "40000 images/s"},
+        {"confidence": 0.6},
+    ]
 
     def gpus_and_nodes(places: tuple[int, ...]) -> tuple[int, int]:
         made: dict[str, Any] = {"rate": "20000 images/s"}
@@ -197,12 +202,16 @@ def test_a_team_follows_the_new_name_of_its_workload() -> None:
 DATA = st.recursive(
     st.one_of(st.integers(0, 3), st.sampled_from(["a", "b"])),
     lambda inner: st.one_of(
-        st.lists(st.fixed_dictionaries({"name": st.sampled_from("abc"), "x": inner}), min_size=1, max_size=3,
-                 unique_by=lambda one: one["name"]),
+        st.lists(
+            st.fixed_dictionaries({"name": st.sampled_from("abc"), "x": inner}),
+            min_size=1,
+            max_size=3,
+            unique_by=lambda one: one["name"],
+        ),
         st.dictionaries(st.sampled_from(["name", "p", "q"]), inner, min_size=1, max_size=3),
     ),
     max_leaves=8,
-)  # fmt: skip
+)
 TABLES = st.dictionaries(st.sampled_from(["a", "b", "c"]), DATA, min_size=1, max_size=3)
 
 

@@ -25,10 +25,23 @@ def plain(text: str) -> str:
 
 # 6 TB to each server in 2 h; 20 min an epoch from the storage, 15 from the drives.
 COPY = LocalCopy(
-    workload="Images", drives=CATALOG.storage["dgx1-ssd"], usable_bytes=7.68e12, copy_bytes=6e12, copy_s=7200.0,
-    first_shared_s=1200.0, shared_s=1200.0, first_local_s=900.0, local_s=900.0, break_even_epoch=25.0, epochs=90.0,
-    drives_are_bound=False, storage_is_bound=False, storage_nodes=8, nodes_for_data=4, copy_with_fewer_s=14_400.0,
-)  # fmt: skip
+    workload="Images",
+    drives=CATALOG.storage["dgx1-ssd"],
+    usable_bytes=7.68e12,
+    copy_bytes=6e12,
+    copy_s=7200.0,
+    first_shared_s=1200.0,
+    shared_s=1200.0,
+    first_local_s=900.0,
+    local_s=900.0,
+    break_even_epoch=25.0,
+    epochs=90.0,
+    drives_are_bound=False,
+    storage_is_bound=False,
+    storage_nodes=8,
+    nodes_for_data=4,
+    copy_with_fewer_s=14_400.0,
+)
 NEVER = replace(COPY, break_even_epoch=np.inf, local_s=1500.0, first_local_s=1500.0)
 
 

@@ -72,9 +72,12 @@ def test_demand_is_set_against_the_least_that_is_carried():
     answer = answered("tn")
     run = answer.run
     capacity = replace(
-        answer.read_capacity, storage_bytes_per_s=4e9, mounts_bytes_per_s=np.inf, network_bytes_per_s=8e9,
+        answer.read_capacity,
+        storage_bytes_per_s=4e9,
+        mounts_bytes_per_s=np.inf,
+        network_bytes_per_s=8e9,
         bottleneck="storage",
-    )  # fmt: skip
+    )
     demand = replace(run.demand, worst_bytes_per_s=8e9, asked_bytes_per_s=3e9, average_bytes_per_s=1e9)
     made = replace(answer, run=replace(run, demand=demand), read_capacity=capacity)
     rows = texts(demand_table(made))
@@ -98,9 +101,14 @@ def test_demand_is_set_against_the_least_that_is_carried():
 
 def test_shares_of_the_gpus_add_up():
     run = replace(
-        answered("tn").run, n_servers=10, n_gpus=40, gpus_busy_fraction=0.5, gpus_reserved_fraction=0.1,
-        idle_fraction=0.15, fragmentation_fraction=0.05,
-    )  # fmt: skip
+        answered("tn").run,
+        n_servers=10,
+        n_gpus=40,
+        gpus_busy_fraction=0.5,
+        gpus_reserved_fraction=0.1,
+        idle_fraction=0.15,
+        fragmentation_fraction=0.05,
+    )
     table = gpus_table(run)
     assert column(table, 1) == ["50 %", "10 %", "10 %", "5 %", "25 %"]
     assert column(table, 2) == ["20", "4", "4", "2", "10"]

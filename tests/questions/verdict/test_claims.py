@@ -23,9 +23,13 @@ from tests.factories.examples import EXAMPLES, catalog, most_in, sized
 
 # Questions and workloads besides the published architectures; the others differ little from these.
 MORE = (
-    "questions/do-we-need-a-cluster", "questions/does-a-faster-fabric-pay", "questions/a-mix-on-one-cluster",
-    "workloads/large-images", "questions/forty-data-scientists", "workloads/translation",
-)  # fmt: skip
+    "questions/do-we-need-a-cluster",
+    "questions/does-a-faster-fabric-pay",
+    "questions/a-mix-on-one-cluster",
+    "workloads/large-images",
+    "questions/forty-data-scientists",
+    "workloads/translation",
+)
 ASKED = ("small-team", "dgx1-f800-resnet50", "apollo-weka-resnet50")
 
 
@@ -122,9 +126,14 @@ def simple_storage(request: SizingRequest, result: SizingResult, _: Claim) -> bo
 
 
 CHECKS: dict[str, Callable[[SizingRequest, SizingResult, Claim], bool]] = {
-    "one-server": one_server, "fits-memory": fits_memory, "usual-link": usual_link, "storage-idles": storage_idles,
-    "gpus-wait": gpus_wait, "hosts-first": hosts_first, "simple-storage": simple_storage,
-}  # fmt: skip
+    "one-server": one_server,
+    "fits-memory": fits_memory,
+    "usual-link": usual_link,
+    "storage-idles": storage_idles,
+    "gpus-wait": gpus_wait,
+    "hosts-first": hosts_first,
+    "simple-storage": simple_storage,
+}
 
 
 @pytest.mark.parametrize("name", most_in("laws", ASKED))

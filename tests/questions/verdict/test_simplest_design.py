@@ -60,8 +60,11 @@ def test_no_platform_has_a_simpler_design(request_: SizingRequest) -> None:
     best: tuple[bool, int, int, int] | None = None
     for one in platforms(catalog(), request_):
         chosen = {
-            "servers": [one.server.id], "gpus": [one.gpu.id], "storage": [one.storage.id], "fabrics": [one.fabric.id],
-        }  # fmt: skip
+            "servers": [one.server.id],
+            "gpus": [one.gpu.id],
+            "storage": [one.storage.id],
+            "fabrics": [one.fabric.id],
+        }
         data = request_.model_dump(exclude_none=True)
         try:
             design = best_design(SizingRequest.from_dict({**data, "platforms": chosen}), catalog()).design

@@ -108,15 +108,24 @@ def test_the_rate_moves_one_way_only(name, key, direction):
 
 @settings(deadline=None, max_examples=40)
 @given(
-    servers=st.integers(1, 40), nodes=st.integers(1, 20), size=st.floats(1e4, 1e7), cached=st.floats(0, 1),
-    speed=st.floats(0.3, 5), batch=st.integers(8, 1024), more=st.floats(1.0, 3.0),
-)  # fmt: skip
+    servers=st.integers(1, 40),
+    nodes=st.integers(1, 20),
+    size=st.floats(1e4, 1e7),
+    cached=st.floats(0, 1),
+    speed=st.floats(0.3, 5),
+    batch=st.integers(8, 1024),
+    more=st.floats(1.0, 3.0),
+)
 def test_laws_hold_at_any_point(servers, nodes, size, cached, speed, batch, more):
     model = workloads("dgx1-f800-resnet50")[0]
     here = {
-        SERVERS: servers, STORAGE_NODES: 4 * nodes, SAMPLE_SIZE: size, CACHED_READS: cached, GPU_SPEED: speed,
+        SERVERS: servers,
+        STORAGE_NODES: 4 * nodes,
+        SAMPLE_SIZE: size,
+        CACHED_READS: cached,
+        GPU_SPEED: speed,
         BATCH: batch,
-    }  # fmt: skip
+    }
     base = float(fixed_design_rates(model, here).rate.value[0])
     for key, value, sign in (
         (SAMPLE_SIZE, size * more, -1),

@@ -21,9 +21,13 @@ pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
 
 CATALOG = shipped_catalog()
 EXAMPLES = [
-    "apollo-googlenet-inference", "apollo-weka-resnet50", "c4140-f800", "dgx1-f800-inception-v4",
-    "dgx1-f800-resnet50", "small-team",
-]  # fmt: skip
+    "apollo-googlenet-inference",
+    "apollo-weka-resnet50",
+    "c4140-f800",
+    "dgx1-f800-inception-v4",
+    "dgx1-f800-resnet50",
+    "small-team",
+]
 every_example = pytest.mark.parametrize("name", EXAMPLES)
 
 

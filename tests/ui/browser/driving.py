@@ -33,8 +33,16 @@ HOST = "sizer.test"
 CHECKOUT = Path(__file__).parents[3]
 # All pages by the words of their links; Requirements comes first.
 PAGES = (
-    "Requirements", "Architecture", "Performance", "What-if", "Bill", "Document", "Designs", "Evidence", "Catalogue",
-)  # fmt: skip
+    "Requirements",
+    "Architecture",
+    "Performance",
+    "What-if",
+    "Bill",
+    "Document",
+    "Designs",
+    "Evidence",
+    "Catalogue",
+)
 # One number of the headline, which stands on every page that has an answer.
 FIGURE = ".st-key-headline [data-testid='stPopover'] button"
 _START_SECONDS = 60

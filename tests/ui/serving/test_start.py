@@ -21,9 +21,13 @@ from tests.factories.examples import ROOT
 
 SCRIPT = "<script>alert(1)</script>"
 VARIABLES = (
-    settings.ADDRESS_VARIABLE, settings.PORT_VARIABLE, settings.HOSTS_VARIABLE, settings.BASE_PATH_VARIABLE,
-    settings.MAX_UPLOAD_VARIABLE, settings.USER_HEADER_VARIABLE,
-)  # fmt: skip
+    settings.ADDRESS_VARIABLE,
+    settings.PORT_VARIABLE,
+    settings.HOSTS_VARIABLE,
+    settings.BASE_PATH_VARIABLE,
+    settings.MAX_UPLOAD_VARIABLE,
+    settings.USER_HEADER_VARIABLE,
+)
 
 
 def test_nothing_said_serves_this_machine_only():
