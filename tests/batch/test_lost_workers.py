@@ -181,9 +181,7 @@ def test_dask_workers_that_are_killed_lose_nothing(dask_client: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "CHUNK_REQUESTS", 4)
         patch.setattr(run, "_PROGRESS_S", 0.0)
-        survived = size_batch(
-            asked, catalog(), executor=dask_client.get_executor(), in_flight=4, progress=kill_once
-        )  # fmt: skip
+        survived = size_batch(asked, catalog(), executor=dask_client.get_executor(), in_flight=4, progress=kill_once)
     assert killed
     assert done[0] < len(asked)
     assert all(before <= after for before, after in pairwise(done))

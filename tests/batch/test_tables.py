@@ -90,12 +90,23 @@ def test_the_same_requests_from_every_kind_of_table(tmp_path: Path) -> None:
         "limits.power_w": [90_000.0, None],
     }
     table = pa.table(cells)
-    expected = understood([
-        {"title": "one", "date": "2026-11-21", "workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}],
-         "platforms": {"servers": ["dgx-1"]}, "limits": {"power_w": "90 kW"}},
-        {"title": "two", "confidence": 0.5, "platforms": {"servers": ["c4140", "dgx-1"]},
-         "workload": [{"dnn": "vgg16", "batch_per_gpu": 64, "target": {"gpus_busy": 16}}]},
-    ])  # fmt: skip
+    expected = understood(
+        [
+            {
+                "title": "one",
+                "date": "2026-11-21",
+                "workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}],
+                "platforms": {"servers": ["dgx-1"]},
+                "limits": {"power_w": "90 kW"},
+            },
+            {
+                "title": "two",
+                "confidence": 0.5,
+                "platforms": {"servers": ["c4140", "dgx-1"]},
+                "workload": [{"dnn": "vgg16", "batch_per_gpu": 64, "target": {"gpus_busy": 16}}],
+            },
+        ]
+    )
     assert understood(table) == expected
     pq.write_table(table, tmp_path / "requests.parquet")
     assert understood(tmp_path / "requests.parquet") == expected
@@ -211,13 +222,15 @@ def test_a_file_that_is_no_table(tmp_path: Path) -> None:
 
 
 def test_cells_of_other_types_are_named(tmp_path: Path) -> None:
-    table = pa.table({
-        "title": ["a", "b"],
-        "workload.0.dnn": ["resnet50", None],
-        "workload.0.target.samples_per_s": [Decimal("20000.5"), Decimal(1)],
-        "workload.0.batch_per_gpu": [{"x": 1}, {"x": 2}],
-        "workload.0.epochs": [float("nan"), 1.0],
-    })  # fmt: skip
+    table = pa.table(
+        {
+            "title": ["a", "b"],
+            "workload.0.dnn": ["resnet50", None],
+            "workload.0.target.samples_per_s": [Decimal("20000.5"), Decimal(1)],
+            "workload.0.batch_per_gpu": [{"x": 1}, {"x": 2}],
+            "workload.0.epochs": [float("nan"), 1.0],
+        }
+    )
     first, _ = refusals(table)
     assert "batch_per_gpu" in first
     assert "epochs = nan" in first

@@ -14,7 +14,6 @@ from sizer.bom.bill import BillWarning, BillWarningKind, Sum
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook, price_book, prices_for
 from sizer.bom.unit_prices import unit_prices
-from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.price_books import Price
 from sizer.physical.components import CATEGORIES, Component
 from sizer.physical.platforms import platforms
@@ -25,11 +24,6 @@ from sizer.workload.request import Existing, SizingRequest
 from tests import factories
 
 DAY = datetime.date(2026, 11, 21)
-
-
-@pytest.fixture(scope="module")
-def catalog():
-    return shipped_catalog()
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +74,10 @@ def test_bands_are_converted_and_percentages_are_not(catalog, design):
         }
     )
     platform = platforms(catalog, request)[0]
-    dollars, euros = (unit_prices(catalog, book, currency, (0.0, 0.5, 1.0)) for book, currency in
-                      ((price_book(catalog), "USD"), (price_book(catalog).converted("EUR", 1.25), "EUR")))  # fmt: skip
+    dollars, euros = (
+        unit_prices(catalog, book, currency, (0.0, 0.5, 1.0))
+        for book, currency in ((price_book(catalog), "USD"), (price_book(catalog).converted("EUR", 1.25), "EUR"))
+    )
     items = {part.item for part in design.components if part.item}
     for item in items:
         share = dollars.is_percentage(item)
@@ -130,10 +126,7 @@ def test_unknown_prices_stay_unknown(design, catalog):
     assert f800.extended_net is None
     zero = [line for line in made.lines if line.unit_price == 0]
     assert all(catalog.software[line.item].metric.value in ("free", "included") for line in zero)
-
-
-def test_existing_equipment_costs_nothing_and_misses_nothing(design, catalog):
-    made = bill(design.components, catalog, price_book(catalog), "USD", DAY)
+    # Existing equipment costs nothing and misses nothing.
     there = [line for line in made.lines if line.status == "existing"]
     assert [(line.item, line.quantity, line.unit_price) for line in there] == [("dgx-1", 1, None)]
 
@@ -284,8 +277,16 @@ percents = st.decimals(Decimal(0), Decimal(100), places=2)
 some_lines = st.lists(
     st.builds(
         lambda price, discount, quantity, status, category, term: factories.line(
-            "1.1", category, "x", "X", "Part", quantity, None if price is None else str(price),
-            status=status, discount_percent=discount, term_months=term,
+            "1.1",
+            category,
+            "x",
+            "X",
+            "Part",
+            quantity,
+            None if price is None else str(price),
+            status=status,
+            discount_percent=discount,
+            term_months=term,
         ),
         amounts,
         percents,
@@ -295,7 +296,7 @@ some_lines = st.lists(
         st.none() | st.integers(1, 120),
     ),
     max_size=12,
-)  # fmt: skip
+)
 
 
 @given(lines=some_lines, deal=percents)

@@ -27,9 +27,13 @@ EXAMPLE = "dgx1-f800-resnet50"
 def line(item: str, category: str = "network", **fields: Any) -> BillLine:
     """A computed line."""
     given = {
-        "quantity": 3, "unit_price": Decimal("100.00"), "status": "computed", "price_source": "book",
-        "price_date": "2026-11-01", **fields,
-    }  # fmt: skip
+        "quantity": 3,
+        "unit_price": Decimal("100.00"),
+        "status": "computed",
+        "price_source": "book",
+        "price_date": "2026-11-01",
+        **fields,
+    }
     return BillLine(
         line="", category=category, item=item, manufacturer="", sku="", description=item.upper(), unit="EA", **given
     )
@@ -66,9 +70,20 @@ def test_a_cell_becomes_an_override(column, written, said):
 
 @pytest.mark.parametrize(
     ("column", "written"),
-    [(QUANTITY, "3"), (QUANTITY, None), (QUANTITY, ""), (PRICE, "100"), (PRICE, "100.00"), (PRICE, None),
-     (DISCOUNT, "0"), (DISCOUNT, " "), (STATE, "bought"), (NOTE, ""), (NOTE, None)],
-)  # fmt: skip
+    [
+        (QUANTITY, "3"),
+        (QUANTITY, None),
+        (QUANTITY, ""),
+        (PRICE, "100"),
+        (PRICE, "100.00"),
+        (PRICE, None),
+        (DISCOUNT, "0"),
+        (DISCOUNT, " "),
+        (STATE, "bought"),
+        (NOTE, ""),
+        (NOTE, None),
+    ],
+)
 def test_what_was_computed_is_no_override(column, written):
     assert after(0, column, written, line("switch")) == []
 
@@ -211,11 +226,14 @@ class Sheet:
     def __init__(self) -> None:
         self.rows = [
             {
-                "item": one.item, "quantity": one.quantity, "price": one.unit_price, "discount": one.discount_percent,
+                "item": one.item,
+                "quantity": one.quantity,
+                "price": one.unit_price,
+                "discount": one.discount_percent,
                 "state": "optional" if one.status == "optional" else "bought",
             }
             for one in computed_bill().lines
-        ]  # fmt: skip
+        ]
         self.start = [dict(row) for row in self.rows]
 
     def write(self, place: int, column: str, written: str | None) -> bool:
@@ -336,8 +354,12 @@ def test_cells_show_what_the_quote_says():
     said = (QuoteOverride(item="switch", quantity=7, discount_percent="7.50", note="spare"),)
     (row,) = table(line("switch"), said=said)
     assert bill_editor.cells(row) == {
-        QUANTITY: "7", PRICE: "100.00", DISCOUNT: "7.5", STATE: "bought", NOTE: "spare",
-    }  # fmt: skip
+        QUANTITY: "7",
+        PRICE: "100.00",
+        DISCOUNT: "7.5",
+        STATE: "bought",
+        NOTE: "spare",
+    }
     shown = bill_editor.frame([row], computed_bill())
     assert list(shown["computed"]) == ["3"]
     assert shown["line"][0].endswith("✎ changed")

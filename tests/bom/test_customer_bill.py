@@ -81,8 +81,17 @@ percents = st.decimals(Decimal(0), Decimal(100), places=2)
 some_lines = st.lists(
     st.builds(
         lambda price, discount, quantity, status, category, own: factories.line(
-            "1.1", category, "x", "X", "Part", quantity, None if price is None else str(price),
-            status=status, discount_percent=discount, has_own_price=own, notes=(WITH_RAILS, *INTERNAL),
+            "1.1",
+            category,
+            "x",
+            "X",
+            "Part",
+            quantity,
+            None if price is None else str(price),
+            status=status,
+            discount_percent=discount,
+            has_own_price=own,
+            notes=(WITH_RAILS, *INTERNAL),
         ),
         amounts,
         percents | st.just(Decimal(0)),
@@ -92,7 +101,7 @@ some_lines = st.lists(
         st.booleans(),
     ),
     max_size=12,
-)  # fmt: skip
+)
 
 
 @given(lines=some_lines, deal=percents | st.just(Decimal(0)))
@@ -142,18 +151,29 @@ def test_what_each_line_becomes() -> None:
     told: dict[str, Any] = {"notes": (WITH_RAILS, *INTERNAL)}
     lines = [
         factories.line("1.1", "compute", "a", "X", "Box", 3, "1000.05", discount_percent=Decimal("12.5"), **told),
-        factories.line("2.1", "network", "b", "X", "Switch", 2, **told,
-                       changes=(LineNote(LineNoteKind.NEW_QUANTITY, (2, 1)),)),
-        factories.line("3.1", "software", "c", "X", "Option", 3, "10.00", status="optional",
-                       discount_percent=Decimal(50)),
+        factories.line(
+            "2.1", "network", "b", "X", "Switch", 2, **told, changes=(LineNote(LineNoteKind.NEW_QUANTITY, (2, 1)),)
+        ),
+        factories.line(
+            "3.1", "software", "c", "X", "Option", 3, "10.00", status="optional", discount_percent=Decimal(50)
+        ),
         factories.line("3.2", "software", "d", "X", "Free", 1, "0.00", notes=(LineNote(LineNoteKind.FREE),)),
         factories.line("4.1", "support", "e", "X", "Support", 9, "20", status="overridden", **told, term_months=36),
         factories.line("5.1", "service", "", "", "Installation", 1, "500.00", status="added", notes=INTERNAL),
-        factories.line("5.2", "service", "", "", "Crane", 1, status="by others", notes=INTERNAL,
-                       changes=(LineNote(LineNoteKind.BY_OTHERS),)),
+        factories.line(
+            "5.2",
+            "service",
+            "",
+            "",
+            "Crane",
+            1,
+            status="by others",
+            notes=INTERNAL,
+            changes=(LineNote(LineNoteKind.BY_OTHERS),),
+        ),
         factories.line("5.3", "service", "f", "X", "Server", 1, status="existing", notes=(IN_ROOM_4,)),
         factories.line("6.1", "service", "g", "X", "None", 0, "100.00", status="overridden"),
-    ]  # fmt: skip
+    ]
     made = customer_bill(factories.bill(lines, deal_discount_percent=Decimal("2.5")))
     rows = [
         (line.line, line.unit_price, line.extended_net, line.status, note_text(line), line.price_source)
@@ -196,14 +216,19 @@ def test_an_amount_that_no_unit_price_makes_up_stands_alone() -> None:
     assert [line.fixed_extended for line in bill.lines] == [None, Decimal("69.76"), None]
     texts = [[cell.text for cell in row.cells][-2:] for row in bill_table(bill).rows if len(row.cells) > 1]
     assert texts == [
-        ["9.97", "29.91"], ["in the sum", "69.76"], ["to be quoted", "to be quoted"], ["", "at least 99.67"],
-    ]  # fmt: skip
+        ["9.97", "29.91"],
+        ["in the sum", "69.76"],
+        ["to be quoted", "to be quoted"],
+        ["", "at least 99.67"],
+    ]
     result = factories.nine_dgx1()
     told = dataclasses.replace(result, design=dataclasses.replace(result.design, bill=bill))
     rows = list(csv.DictReader(io.StringIO(bill_csv(told).decode("utf-8-sig"))))
     assert [(row["Unit price"], row["Extended price"]) for row in rows] == [
-        ("9.97", "29.91"), ("in the sum", "69.76"), ("to be quoted", "to be quoted"),
-    ]  # fmt: skip
+        ("9.97", "29.91"),
+        ("in the sum", "69.76"),
+        ("to be quoted", "to be quoted"),
+    ]
     for values in (True, False):
         sheet = openpyxl.load_workbook(io.BytesIO(workbook(told, factories.catalog())), data_only=values)["BOM"]
         assert [sheet.cell(row, 9).value for row in (5, 6, 7)] == [9.97, "in the sum", "to be quoted"]

@@ -24,14 +24,31 @@ HALF_A_CENT = Decimal("0.005")
 
 def line(price: str | None, quantity: int = 1, **more: Any) -> BillLine:
     facts: dict[str, Any] = {
-        "line": "1.1", "category": "compute", "item": "", "manufacturer": "", "sku": "", "description": "a line",
-        "unit": "EA", "price_source": "", "price_date": "", "status": "computed", **more,
-    }  # fmt: skip
+        "line": "1.1",
+        "category": "compute",
+        "item": "",
+        "manufacturer": "",
+        "sku": "",
+        "description": "a line",
+        "unit": "EA",
+        "price_source": "",
+        "price_date": "",
+        "status": "computed",
+        **more,
+    }
     return BillLine(quantity=quantity, unit_price=None if price is None else Decimal(price), **facts)
 
 
-def put(*lines: BillLine, deal: str = "0", n_gpus: int = 8, watts: float = 3000.0, tb: float = 0.0,
-        pue: float | None = 1.5, has_unknown_watts: bool = False, **offer: Any) -> RentOrBuy:  # fmt: skip
+def put(
+    *lines: BillLine,
+    deal: str = "0",
+    n_gpus: int = 8,
+    watts: float = 3000.0,
+    tb: float = 0.0,
+    pue: float | None = 1.5,
+    has_unknown_watts: bool = False,
+    **offer: Any,
+) -> RentOrBuy:
     rental = Rental.model_validate({"per_gpu_hour": "3.06", **offer})
     bill = Bill("USD", lines or (line("149000"),), deal_discount_percent=Decimal(deal))
     rates = OwnershipRates(rental.years, rental.electricity_per_kwh, pue, care_percent=rental.yearly_cost_percent)
@@ -119,8 +136,15 @@ prices = st.decimals("0.01", "5000000", places=2)
 def test_at_the_break_even_both_sides_cost_the_same(
     price: Decimal, rate: Decimal, care: Decimal, years: int, tb: int
 ) -> None:
-    found = put(line(str(price)), per_gpu_hour=rate, yearly_cost_percent=care, years=years, tb=float(tb),
-                storage_per_tb_month="0.01", electricity_per_kwh="0.2")  # fmt: skip
+    found = put(
+        line(str(price)),
+        per_gpu_hour=rate,
+        yearly_cost_percent=care,
+        years=years,
+        tb=float(tb),
+        storage_per_tb_month="0.01",
+        electricity_per_kwh="0.2",
+    )
     if found.break_even >= 0:
         assert abs(found.renting(found.break_even) - found.owning.total) <= HALF_A_CENT
     # The rate at which full use is the break-even makes it so: the part of renting that is hours equals what is left.

@@ -8,16 +8,10 @@ import pytest
 from sizer.base.resources import data_dir
 from sizer.catalog.checks import check_catalog, unknown_facts
 from sizer.catalog.items import Item
-from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog, statements
 from sizer.catalog.schema import CATEGORIES
 
 GIB = 2**30
-
-
-@pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    return shipped_catalog()
 
 
 def test_every_file_is_an_item(catalog: Catalog) -> None:
@@ -153,13 +147,6 @@ def test_rates_derived_from_published_numbers(catalog: Catalog) -> None:
     assert apollo.node_read_low_bytes_per_s.value == pytest.approx(17_000 * 3 * 224 * 224, rel=5e-3)
     # FDR: 4 lanes of 14.0625 Gbit/s with 64b/66b coding, InfiniBand architecture specification.
     assert catalog.gateways["sx6036"].uplink_bytes_per_s.value == pytest.approx(4 * 14.0625e9 * 64 / 66 / 8, rel=1e-3)
-
-
-@pytest.mark.parametrize(("nodes", "percent"), [(3, 33), (4, 25), (5, 20), (6, 17)])
-def test_protection_overhead_is_the_published_chart(catalog: Catalog, nodes: int, percent: int) -> None:
-    """EMC community blog of 2015-03-09, chart of protection overheads, +2d:1n, whole per cent."""
-    rows = {row.nodes: row.overhead for row in catalog.storage["isilon-f800"].protection_overheads}
-    assert round(rows[nodes] * 100) == percent
 
 
 def test_ports_of_the_published_designs(catalog: Catalog) -> None:

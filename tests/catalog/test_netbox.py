@@ -36,37 +36,65 @@ def power(count: int, type_: str = "iec-60320-c14", **draws: int) -> str:
 
 MGMT = interfaces("mgmt0", 1, "1000base-t", mgmt_only=True)
 SB7890 = device(
-    "Mellanox", "SB7890", interfaces("IB1/", 36, "infiniband-edr"), weight="11.0", weight_unit="kg",
-    airflow="rear-to-front", **{"power-ports": power(2, maximum_draw=332)},
-)  # fmt: skip
+    "Mellanox",
+    "SB7890",
+    interfaces("IB1/", 36, "infiniband-edr"),
+    weight="11.0",
+    weight_unit="kg",
+    airflow="rear-to-front",
+    **{"power-ports": power(2, maximum_draw=332)},
+)
 SB7800 = device(
-    "Mellanox", "SB7800", interfaces("IB1/", 36, "100gbase-x-qsfp28"), MGMT,
+    "Mellanox",
+    "SB7800",
+    interfaces("IB1/", 36, "100gbase-x-qsfp28"),
+    MGMT,
     **{"power-ports": power(2, maximum_draw=460)},
-)  # fmt: skip
+)
 SX6036 = device(
-    "Mellanox", "SX6036", interfaces("mgmt", 2, "1000base-t", mgmt_only=True),
-    interfaces("IB1/", 36, "40gbase-x-qsfpp"), **{"power-ports": power(2, maximum_draw=500)},
-)  # fmt: skip
+    "Mellanox",
+    "SX6036",
+    interfaces("mgmt", 2, "1000base-t", mgmt_only=True),
+    interfaces("IB1/", 36, "40gbase-x-qsfpp"),
+    **{"power-ports": power(2, maximum_draw=500)},
+)
 QM8700 = device("Mellanox", "QM8700", interfaces("IB1/", 40, "200gbase-x-qsfp56"), MGMT)
 S5232F = device(
-    "Dell", "PowerSwitch S5232F-ON", interfaces("eth", 32, "100gbase-x-qsfp28"), interfaces("sfp", 2, "10gbase-x-sfpp"),
-    MGMT, **{"power-ports": power(2, maximum_draw=635, allocated_draw=360)},
-)  # fmt: skip
+    "Dell",
+    "PowerSwitch S5232F-ON",
+    interfaces("eth", 32, "100gbase-x-qsfp28"),
+    interfaces("sfp", 2, "10gbase-x-sfpp"),
+    MGMT,
+    **{"power-ports": power(2, maximum_draw=635, allocated_draw=360)},
+)
 ARISTA = device(
-    "Arista", "DCS-7050CX3-32S-F", interfaces("Ethernet", 32, "100gbase-x-qsfp28"),
-    interfaces("Ethernet3", 2, "10gbase-x-sfpp"), interfaces("Management1", 1, "1000base-t", mgmt_only=True),
-    weight="20", weight_unit="lb", part_number="DCS-7050CX3-32S-F",
+    "Arista",
+    "DCS-7050CX3-32S-F",
+    interfaces("Ethernet", 32, "100gbase-x-qsfp28"),
+    interfaces("Ethernet3", 2, "10gbase-x-sfpp"),
+    interfaces("Management1", 1, "1000base-t", mgmt_only=True),
+    weight="20",
+    weight_unit="lb",
+    part_number="DCS-7050CX3-32S-F",
     **{"module-bays": "\n  - name: PSU 0\n    position: '0'\n  - name: PSU 1\n    position: '1'"},
-)  # fmt: skip
+)
 R740XD = device(
-    "Dell", "PowerEdge R740xd", interfaces("Gig-E ", 4, "1000base-t"),
-    interfaces("iDRAC", 1, "1000base-t", mgmt_only=True), height="2",
+    "Dell",
+    "PowerEdge R740xd",
+    interfaces("Gig-E ", 4, "1000base-t"),
+    interfaces("iDRAC", 1, "1000base-t", mgmt_only=True),
+    height="2",
     **{"power-ports": power(2), "module-bays": "\n  - name: NUMA 0 - PCIe slot 1 - FH\n    position: PCIe-1"},
-)  # fmt: skip
+)
 DL360 = device(
-    "HPE", "ProLiant DL360 Gen10", interfaces("iLO", 1, "1000base-t", mgmt_only=True), weight="13.04", weight_unit="kg",
-    part_number="P19766-B21", **{"module-bays": "\n  - name: PSU Bay 1\n  - name: PSU Bay 2\n  - name: Embedded LOM"},
-)  # fmt: skip
+    "HPE",
+    "ProLiant DL360 Gen10",
+    interfaces("iLO", 1, "1000base-t", mgmt_only=True),
+    weight="13.04",
+    weight_unit="kg",
+    part_number="P19766-B21",
+    **{"module-bays": "\n  - name: PSU Bay 1\n  - name: PSU Bay 2\n  - name: Embedded LOM"},
+)
 
 
 def asked(result: Imported) -> set[str]:
@@ -144,10 +172,17 @@ def test_ports_are_counted_by_kind_and_use(text, found):
 @pytest.mark.parametrize(
     ("name", "use"),
     [
-        ("BMC", "bmc"), ("iDRAC", "bmc"), ("iDRAC9", "bmc"), ("iLO 5", "bmc"), ("IPMI", "bmc"), ("XCC", "bmc"),
-        ("mgmt0", "management"), ("Bilo", "management"), ("BMCA", "management"),
+        ("BMC", "bmc"),
+        ("iDRAC", "bmc"),
+        ("iDRAC9", "bmc"),
+        ("iLO 5", "bmc"),
+        ("IPMI", "bmc"),
+        ("XCC", "bmc"),
+        ("mgmt0", "management"),
+        ("Bilo", "management"),
+        ("BMCA", "management"),
     ],
-)  # fmt: skip
+)
 def test_controllers_are_known_by_name(name, use):
     assert ports(table(device("A", "B", interfaces(name, 1, "1000base-t", mgmt_only=True)))) == [("1gbe", 1, use)]
 
@@ -225,8 +260,15 @@ def test_of_an_item_of_the_catalogue_only_gaps_are_filled(tmp_path):
     text = SB7890.replace("SB7890", "SB7700").replace("u_height: 1", "u_height: 2").replace("11.0", "12.0")
     result = import_device_type(text, "f.yaml", catalog=shipped)
     assert set(tomllib.loads(result.toml)) == {
-        "id", "height_u", "weight_kg", "power_high_w", "power_inlets", "inlet_kind", "features", "ports",
-    }  # fmt: skip
+        "id",
+        "height_u",
+        "weight_kg",
+        "power_high_w",
+        "power_inlets",
+        "inlet_kind",
+        "features",
+        "ports",
+    }
     assert asked(result) == set()
     changed = overlaid(tmp_path, (result, "switches")).switches["sb7700"]
     assert changed.weight_kg is not None

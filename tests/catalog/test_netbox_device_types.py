@@ -26,10 +26,8 @@ def named_ports(item: Server | Storage | Switch) -> list[Named]:
 
 
 DEVICES = [
-    item
-    for _, item in shipped_catalog().items()
-    if isinstance(item, Server | Switch) and item.height_u is not None
-]  # fmt: skip
+    item for _, item in shipped_catalog().items() if isinstance(item, Server | Switch) and item.height_u is not None
+]
 REQUIRED = {"manufacturer", "model", "slug", "u_height", "is_full_depth"}
 OPTIONAL = {"part_number", "description", "airflow", "weight", "weight_unit", "power-ports", "interfaces"}
 

@@ -17,15 +17,34 @@ pytestmark = pytest.mark.xdist_group("plans")  # one worker lays them out
 
 # netbox/dcim/choices.py of NetBox 4.2.
 INTERFACE_TYPES = {
-    "infiniband-edr", "infiniband-fdr", "infiniband-qdr", "infiniband-hdr", "100gbase-x-qsfp28", "40gbase-x-qsfpp",
-    "25gbase-x-sfp28", "10gbase-x-sfpp", "1000base-t",
-}  # fmt: skip
+    "infiniband-edr",
+    "infiniband-fdr",
+    "infiniband-qdr",
+    "infiniband-hdr",
+    "100gbase-x-qsfp28",
+    "40gbase-x-qsfpp",
+    "25gbase-x-sfp28",
+    "10gbase-x-sfpp",
+    "1000base-t",
+}
 CABLE_TYPES = {"dac-passive", "aoc", "cat6", "mmf", "power"}
 # Keys that the library's schema of device types allows, of those that concern us.
 TYPE_KEYS = {
-    "manufacturer", "model", "slug", "u_height", "is_full_depth", "part_number", "airflow", "weight", "weight_unit",
-    "interfaces", "power-ports", "power-outlets", "comments", "description",
-}  # fmt: skip
+    "manufacturer",
+    "model",
+    "slug",
+    "u_height",
+    "is_full_depth",
+    "part_number",
+    "airflow",
+    "weight",
+    "weight_unit",
+    "interfaces",
+    "power-ports",
+    "power-outlets",
+    "comments",
+    "description",
+}
 
 
 @cache

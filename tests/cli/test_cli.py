@@ -99,18 +99,6 @@ def test_a_bad_request_gets_one_clear_sentence(
     refused(run("size", path), status, *words)
 
 
-def test_files_that_are_no_requests(tmp_path: Path) -> None:
-    empty, broken, binary = tmp_path / "empty.toml", tmp_path / "broken.toml", tmp_path / "binary.json"
-    empty.write_text("")
-    broken.write_text("[[workload]\n")
-    binary.write_bytes(b"\xff\xfe\x00")
-    refused(run("size", empty), 2, "empty.toml", "empty")
-    refused(run("size", broken), 2, "broken.toml", "line 1")
-    refused(run("size", binary), 2, "binary.json", "UTF-8")
-    refused(run("size", tmp_path / "missing.toml"), 2, "missing.toml")
-    refused(run("size", tmp_path), 2)
-
-
 def test_a_broken_overlay_lists_its_faults(tmp_path: Path) -> None:
     (tmp_path / "gpus").mkdir()
     (tmp_path / "gpus" / "v100-sxm2-16gb.toml").write_text(

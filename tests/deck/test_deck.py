@@ -68,8 +68,17 @@ def test_slides_lead_from_the_need_to_the_next_steps_and_everything_fits(name: s
     pages = opened(name).slides
     assert 8 <= len(pages) <= 12
     topics = [slide.topic for slide in slides(context(name)) if isinstance(slide, Slide)]
-    for topic in ("The need", "The verdict", "Logical architecture", "Data path and bottleneck", "Racks and power",
-                  "Scaling", "Growth", "Bill of materials", "Risks and next steps"):  # fmt: skip
+    for topic in (
+        "The need",
+        "The verdict",
+        "Logical architecture",
+        "Data path and bottleneck",
+        "Racks and power",
+        "Scaling",
+        "Growth",
+        "Bill of materials",
+        "Risks and next steps",
+    ):
         assert topic in topics
     for number, page in enumerate(pages, 1):
         fits(page)

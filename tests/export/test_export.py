@@ -25,8 +25,6 @@ from sizer.sizing.result import SizingResult
 from sizer.workload.request import SizingRequest
 from tests import factories
 
-GOLDEN = Path(__file__).parent.parent / "golden"
-
 
 def with_bill(result: SizingResult, bill: Bill) -> SizingResult:
     """The result with another bill."""
@@ -42,56 +40,96 @@ def rows_of(result: SizingResult, delimiter: Delimiter = ",") -> list[dict[str, 
 # --- CSV
 
 
-def test_bill_reads_as_approved():
-    got = bill_csv(factories.nine_dgx1()).decode("utf-8-sig").replace("\r\n", "\n")
-    path = GOLDEN / "bill-nine_dgx1.csv"
-    if not path.exists():
-        path.write_text(got, encoding="utf-8")
-        pytest.fail(f"{path.name} was missing and is written now: read it before it is committed")
-    assert got == path.read_text(encoding="utf-8"), f"read the diff; delete {path.name} and run again to approve it"
-
-
-def test_csv_starts_with_the_mark_that_spreadsheets_need():
-    assert bill_csv(factories.one_c4140()).startswith(b"\xef\xbb\xbf")
-
-
 def test_unknown_price_is_to_be_quoted_and_known_ones_multiply():
     rows = rows_of(factories.nine_dgx1())
     # 9 x 149 000 USD, launch price of 2017
     assert (rows[0]["Unit list price"], rows[0]["Extended list"]) == ("149000.00", "1341000.00")
-    assert {row[name] for row in rows[1:] for name in ("Unit list price", "Extended net")} == {"to be quoted"}
+    assert (rows[1]["Unit list price"], rows[1]["Extended net"]) == ("to be quoted", "to be quoted")
 
 
 def priced() -> SizingResult:
     """A result whose first line has everything that a price book can say."""
     lines = [
         factories.line(
-            "1.1", "storage", "isilon-f800", "Dell EMC", "Chassis; 60 × 3.2 TB", 3, "250000.05", sku="0012",
-            discount_percent=Decimal("33.33"), lead_time_weeks=16, power_max_w=1764.0, power_typical_w=1300.0,
-            rack_units=4.0, weight_kg=76.66,
+            "1.1",
+            "storage",
+            "isilon-f800",
+            "Dell EMC",
+            "Chassis; 60 × 3.2 TB",
+            3,
+            "250000.05",
+            sku="0012",
+            discount_percent=Decimal("33.33"),
+            lead_time_weeks=16,
+            power_max_w=1764.0,
+            power_typical_w=1300.0,
+            rack_units=4.0,
+            weight_kg=76.66,
         ),
         factories.line(
             "2.1", "support", "x", "X", "Support", 8, "900", term_months=36, discount_percent=Decimal("10.50")
         ),
         factories.line("2.2", "support", "y", "Y", "LAN", 1, status="by others"),
         factories.line("2.3", "support", "z", "Z", "Server", 1, status="existing"),
-    ]  # fmt: skip
+    ]
     return with_bill(factories.one_c4140(), factories.bill(lines, deal_discount_percent=Decimal(3)))
 
 
 def test_csv_has_the_columns_of_a_quote():
+    assert bill_csv(priced()).startswith(b"\xef\xbb\xbfLine,Group,Category,")
     first, second, third, fourth = rows_of(priced())
     assert list(first) == [
-        "Line", "Group", "Category", "Manufacturer", "SKU", "Description", "Qty", "UoM", "Unit list price",
-        "Discount %", "Unit net price", "Extended list", "Extended net", "Currency", "Term (months)",
-        "Lead time (weeks)", "Power max, each (W)", "Power typical, each (W)", "Rack units, each",
-        "Weight, each (kg)", "Price source", "Price date", "Status", "Notes",
-    ]  # fmt: skip
+        "Line",
+        "Group",
+        "Category",
+        "Manufacturer",
+        "SKU",
+        "Description",
+        "Qty",
+        "UoM",
+        "Unit list price",
+        "Discount %",
+        "Unit net price",
+        "Extended list",
+        "Extended net",
+        "Currency",
+        "Term (months)",
+        "Lead time (weeks)",
+        "Power max, each (W)",
+        "Power typical, each (W)",
+        "Rack units, each",
+        "Weight, each (kg)",
+        "Price source",
+        "Price date",
+        "Status",
+        "Notes",
+    ]
     assert list(first.values()) == [
-        "1.1", "cluster", "storage", "Dell EMC", "0012", "Chassis; 60 × 3.2 TB", "3", "EA", "250000.05",
-        "33.33", "166675.03", "750000.15", "500025.09", "USD", "",
-        "16", "1764", "1300", "4", "76.66", "price list", "2017-05", "computed", "",
-    ]  # fmt: skip
+        "1.1",
+        "cluster",
+        "storage",
+        "Dell EMC",
+        "0012",
+        "Chassis; 60 × 3.2 TB",
+        "3",
+        "EA",
+        "250000.05",
+        "33.33",
+        "166675.03",
+        "750000.15",
+        "500025.09",
+        "USD",
+        "",
+        "16",
+        "1764",
+        "1300",
+        "4",
+        "76.66",
+        "price list",
+        "2017-05",
+        "computed",
+        "",
+    ]
     assert (second["Discount %"], second["Unit net price"], second["Term (months)"]) == ("10.5", "805.50", "36")
     assert (third["Unit list price"], third["Extended net"]) == ("provided by others", "provided by others")
     assert (fourth["Unit list price"], fourth["Extended net"]) == ("at hand", "at hand")
@@ -161,13 +199,13 @@ def test_design_document_gives_the_request_back(name, tmp_path):
 
 
 def test_design_document_is_canonical_and_says_null_for_no_limit():
-    text = json_text(design_document(factories.four_apollo()))
+    text = json_text(design_document(factories.one_apollo()))
     document = json.loads(text)
     assert text == json_text(document)
     assert document["kind"] == "design"
-    assert document["design"]["n_gpus"] == 32
-    inference = document["design"]["workloads"][1]
-    assert inference["stages"]["decode"]["capacity_samples_per_s"]["value"] is None
+    assert document["design"]["n_gpus"] == 8
+    (inference,) = document["design"]["workloads"]
+    assert inference["stages"]["exchange"]["capacity_samples_per_s"]["value"] is None
     assert inference["time"] is None
     assert "NaN" not in text
     assert "Infinity" not in text

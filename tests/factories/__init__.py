@@ -1,9 +1,12 @@
-"""What many tests start from: hand-made results, sized examples, plans and a quote with secrets."""
+"""What many tests start from: published designs, sized examples, plans and a quote with secrets."""
 
 from tests.factories.answers import bill, line, spread
-from tests.factories.catalogue import BLOG, GUIDE, MLPERF, catalog
 from tests.factories.drawings import drawings
-from tests.factories.results import ALL, four_apollo, nine_dgx1, one_c4140, single_server
+from tests.factories.examples import catalog
+from tests.factories.results import ALL, nine_dgx1, of_another_catalogue, one_apollo, one_c4140, single_server
+
+# Sources of published runs.
+GUIDE, BLOG, MLPERF = "dell-ready-ai-nvidia-2018", "dell-isilon-dgx1-blog-2018", "mlperf-v0.6"
 
 __all__ = [
     "ALL",
@@ -13,9 +16,10 @@ __all__ = [
     "bill",
     "catalog",
     "drawings",
-    "four_apollo",
     "line",
     "nine_dgx1",
+    "of_another_catalogue",
+    "one_apollo",
     "one_c4140",
     "single_server",
     "spread",

@@ -28,16 +28,25 @@ QUOTE = {
     ],
     "line": [
         {
-            "description": "Installation", "category": "service", "quantity": 3, "unit_price": "18777.77",
-            "discount_percent": "11.29", "note": "INTERNAL-CREW costs us a third of that",
+            "description": "Installation",
+            "category": "service",
+            "quantity": 3,
+            "unit_price": "18777.77",
+            "discount_percent": "11.29",
+            "note": "INTERNAL-CREW costs us a third of that",
         },
         {
-            "description": "Training", "category": "service", "quantity": 2, "unit_price": "19333.31",
-            "discount_percent": "13.71", "status": "optional", "note": "INTERNAL-COURSE",
+            "description": "Training",
+            "category": "service",
+            "quantity": 2,
+            "unit_price": "19333.31",
+            "discount_percent": "13.71",
+            "status": "optional",
+            "note": "INTERNAL-COURSE",
         },
         {"description": "Crane", "category": "service", "quantity": 1, "status": "by others", "note": "INTERNAL-CRANE"},
     ],
-}  # fmt: skip
+}
 # Renting beside buying: what buying costs must be what the customer pays.
 RENTAL = {"per_gpu_hour": "2.4871", "years": 5, "electricity_per_kwh": "0.1313", "yearly_cost_percent": "4.6"}
 # What no customer's copy says in words.

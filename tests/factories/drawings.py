@@ -1,4 +1,4 @@
-"""Drawings of the hand-made results."""
+"""Drawings of the answers that many tests start from."""
 
 from functools import cache
 

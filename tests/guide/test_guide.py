@@ -264,46 +264,6 @@ def test_every_citation_resolves_on_the_sources_page(name, form):
         assert not cells[1].startswith("Assumption")
 
 
-# Each paraphrase with the word of the field that stands in its place. Words that have a plain meaning, too ("made of",
-# "left", "in time"), are listed with what makes them the paraphrase.
-PARAPHRASES = {
-    r"limits? now|sets? the pace": "bottleneck",
-    r"lies \d[\d.]* times (?:higher|above)": "headroom",
-    r"\bbusy\b|\bused up\b": "utilization; capacity exhausted in year n",
-    r"taken for granted|takes? for granted|facts behind it": "assumption",
-    r"\bhow sure\b": "sizing confidence",
-    r"a rate that lies between|rate lies between": "expected rate (90 % interval a to b)",
-    r"\bbears? (?:a|the|no) loss|keeps? its targets without": "tolerates the loss of one server; N+1",
-    r"\bhangs? (?:on|together)\b|\bone inlet\b": "single-corded; connected",
-    r"1:1 where down is up|where down is up": "non-blocking; oversubscription",
-    r"way of a sample": "data path",
-    r"unit of the design": "building block",
-    r"\bbeside\b": "compared with",
-    r"what is left of|left of sizes": "remaining capacity",
-    r"\banew\b": "resize; re-run",
-    r"\bpatience\b|\bstart in time\b": "queue wait",
-    r"\bis by others\b|\bare by others\b": "provided by others",
-    r"the request leaves (?:it|them) out": "excluded by the request",
-    r"to be asked\b|open prices?\b": "needs a quote",
-    r"\bdoubts?\b|to be aware of": "cautions",
-    r"what must be reached": "target",
-    r"validation inference": "batch inference on a test set",
-    r"ranks nobody|sent home|everybody|nobody": "no personification",
-}
-
-
-@every_page
-def test_no_paraphrase_of_a_word_of_the_field(name, form):
-    text = text_of(page(name, form))
-    found = {
-        line.strip()[:160]: f"say: {word}"
-        for pattern, word in PARAPHRASES.items()
-        for line in text.splitlines()
-        if re.search(pattern, line, re.IGNORECASE)
-    }
-    assert found == {}
-
-
 def test_guide_of_a_hostile_customer_shows_the_text():
     result = sized("small-team")
     hostile = '<script>alert("x")</script><img src=file:///etc/passwd>'

@@ -47,4 +47,4 @@ ENTRIES = (
     Entry("a layout on a trillion GPUs", command, ("layout", "llama-3-70b", str(10**12)), {}, 2, ("gpus",)),
     Entry("a layout of nothing known", command, ("layout", "x" * 5_000, "8"), {}, 2, ("is not known",)),
     Entry("a layout of an escape", command, ("layout", "a\x1b[2J", "8"), {}, 2, ("is not known",)),
-)  # fmt: skip
+)

@@ -52,4 +52,4 @@ ENTRIES = (
     _checked("a cell of 10,000 letters", _text(notes="x" * 10_000), "notes", "more than"),
     Entry("a device", command, ("validate", "/dev/zero"), {}, 2, ("/dev/zero", "a device or a pipe; give a file")),
     Entry("no such file", command, ("validate", "missing.csv"), {}, 6, ("missing.csv", "cannot be read")),
-)  # fmt: skip
+)

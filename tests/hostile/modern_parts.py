@@ -37,7 +37,7 @@ OVERLAYS = (
     _overlay("gpu_links/mine.toml", 'id = "mine"\nname = "\\u202eknil"\n', "name", "U+202E"),
     _overlay("links/mine.toml", 'id = "mine"\nname = "x"\nflavour = 1\n', "flavour"),
     _overlay("switches/qm9700.toml", "id = 1\n", "id"),
-)  # fmt: skip
+)
 REQUESTS = (
     _sized("a generation nobody knows", {"generations": ["hooper"]}, "generations", "hopper"),
     _sized("a generation with an escape", {"generations": ["hop\u001bper"]}, "generations"),

@@ -7,7 +7,6 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
-from sizer.base.errors import SizerError
 from sizer.library.faults import DatabaseError, LibraryError
 from sizer.library.library import Library
 from tests.library.conftest import SERVER
@@ -148,11 +147,6 @@ def test_a_library_that_another_program_holds_is_told(tmp_path, monkeypatch):
     library.close()
 
 
-def test_every_fault_is_an_error_of_this_program():
-    assert issubclass(DatabaseError, LibraryError)
-    assert issubclass(LibraryError, SizerError)
-
-
 @pytest.mark.postgres
 @pytest.mark.parametrize(
     ("change", "words"),
@@ -193,9 +187,11 @@ def test_a_connection_that_the_server_ended_is_opened_anew(library, address):
     engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         ended = connection.execute(
-            text("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() "
-                 "AND pid <> pg_backend_pid()")
-        ).scalar_one()  # fmt: skip
+            text(
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() "
+                "AND pid <> pg_backend_pid()"
+            )
+        ).scalar_one()
     engine.dispose()
     assert ended >= 1
     assert library.design("design-0001").name == "x"

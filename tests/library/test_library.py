@@ -146,8 +146,9 @@ def test_a_second_opening_finds_what_the_first_one_saved(library, address):
 
 def test_the_list_is_paged_and_the_last_saved_comes_first(library):
     for number in range(25):
-        library.create(f"design-{number:04}", f"name {number}", state(f"{number}"), author="", comment="",
-                       now=at(number))  # fmt: skip
+        library.create(
+            f"design-{number:04}", f"name {number}", state(f"{number}"), author="", comment="", now=at(number)
+        )
     library.save("design-0003", 1, state("again"), author="", comment="", now=at(100))
     pages = [library.search(page=page, per_page=10) for page in range(4)]
     assert [page.n_designs for page in pages] == [25] * 4

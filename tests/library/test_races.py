@@ -66,10 +66,14 @@ def test_processes_that_save_at_once_all_keep_theirs(library, address):
     people = [
         subprocess.Popen(
             [sys.executable, "-c", PROGRAM, address, str(person)],
-            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         for person in range(3)
-    ]  # fmt: skip
+    ]
     for one in people:
         assert one.stdout is not None
         assert one.stdout.readline() == "ready\n"

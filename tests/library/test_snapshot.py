@@ -244,11 +244,6 @@ DATA = st.recursive(
 TABLES = st.dictionaries(st.sampled_from(["a", "b", "c"]), DATA, max_size=3)
 
 
-@given(TABLES)
-def test_a_request_does_not_differ_from_itself(data):
-    assert field_changes(data, data) == []
-
-
 @given(TABLES, TABLES)
 def test_differences_read_backwards_are_the_same_with_sides_changed(old, new):
     def sides(changes: list[FieldChange], back: bool) -> list[str]:

@@ -185,10 +185,7 @@ def check(book: openpyxl.Workbook) -> list[Expected]:
     assert same(row_of(summary, "Total, at least", "Total")[2], price)
     for category in {one.category for one in bought}:
         own = [one for one in bought if one.category == category]
-        (row,) = [
-            row for row in summary.iter_rows(values_only=True)
-            if row[0] == CATEGORY_TITLES[category]
-        ]  # fmt: skip
+        (row,) = [row for row in summary.iter_rows(values_only=True) if row[0] == CATEGORY_TITLES[category]]
         assert same(row[1], summed(one.extended(one.list_price) for one in own)), category
         assert same(row[2], summed(one.extended(one.net_price) for one in own)), category
         n_open = sum(one.extended(one.net_price) is None for one in own)

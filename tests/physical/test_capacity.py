@@ -3,33 +3,22 @@
 import numpy as np
 import pytest
 
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.capacity import capacity_ladder, changing_steps, is_extrapolated, smallest_nodes, usable_bytes
 from sizer.physical.notes import PlanNoteKind
 
 
-@pytest.fixture(scope="module")
-def catalog():
-    return shipped_catalog()
-
-
-def test_smallest_f800(catalog):
-    """96 TB chassis: 72 TB on 4 nodes; 8 nodes 192 x 0.875 = 168 TB, which the table's 1/n gives."""
-    found = smallest_nodes(catalog.storage["isilon-f800"], 0, [1.0, 72e12, 72.1e12, 168e12, 169e12])
-    assert found.nodes.tolist() == [4, 4, 8, 8, 12]
-    assert found.fits.all()
-
-
-def test_more_than_the_largest_system(catalog):
-    found = smallest_nodes(catalog.storage["isilon-f800"], 1, [1e17])
-    assert found.nodes.tolist() == [252]
-    assert not found.fits.any()
-
-
-def test_fixed_systems_have_no_nodes(catalog):
-    found = smallest_nodes(catalog.storage["head-node-nfs"], 0, [119e12, 121e12])
-    assert found.nodes.tolist() == [0, 0]
-    assert found.fits.tolist() == [True, False]
+@pytest.mark.parametrize(
+    ("storage", "option", "needed", "nodes", "fits"),
+    [
+        # 96 TB chassis: 72 TB on 4 nodes; 8 nodes 192 x 0.875 = 168 TB, which the table's 1/n gives.
+        ("isilon-f800", 0, [1.0, 72e12, 72.1e12, 168e12, 169e12], [4, 4, 8, 8, 12], [True] * 5),
+        ("isilon-f800", 1, [1e17], [252], [False]),
+        ("head-node-nfs", 0, [119e12, 121e12], [0, 0], [True, False]),  # a fixed system has no nodes
+    ],
+)
+def test_smallest_nodes(catalog, storage, option, needed, nodes, fits):
+    found = smallest_nodes(catalog.storage[storage], option, needed)
+    assert (found.nodes.tolist(), found.fits.tolist()) == (nodes, fits)
 
 
 def test_unknown_capacity_is_not_zero(catalog):

@@ -7,17 +7,11 @@ import pytest
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.generations import era_of
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.violations import Violation, ViolationKind
 from sizer.workload.request import Existing, Limits, SizingRequest
-
-
-@pytest.fixture(scope="module")
-def catalog():
-    return shipped_catalog()
 
 
 def request_of(**tables):

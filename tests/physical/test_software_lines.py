@@ -2,17 +2,9 @@
 
 from typing import Any
 
-import pytest
-
 from sizer import Catalog, SizingRequest, project
-from sizer.catalog.loader import shipped_catalog
 
 NEEDS_A_CLUSTER = ("data-scientist-portal", "dell-ready-services")
-
-
-@pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    return shipped_catalog()
 
 
 def lines(catalog: Catalog, server: str, servers: int, storage: str, nodes: int, **tables: Any) -> dict[str, int]:

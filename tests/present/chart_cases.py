@@ -1,25 +1,19 @@
 """Designs and answers for tests of the charts of the guide."""
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 from sizer.present.charting import Chart
 from sizer.questions.failures.analysis import FailureCase
 from sizer.questions.failures.scenarios import FailureKey, WorkStops
-from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from tests import factories
 
 UNIT = "images/s"
 
 
-@cache
-def by_hand(name: str) -> SizingResult:
-    return factories.ALL[name]()
-
-
 def first(name: str) -> tuple[WorkloadAnswer, DesignAnswer]:
-    design = by_hand(name).design
+    design = factories.ALL[name]().design
     return design.workloads[0], design
 
 

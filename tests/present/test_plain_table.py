@@ -13,8 +13,14 @@ def test_columns_line_up_and_numbers_stand_right() -> None:
         "Two kinds.",
     )
     assert table_text(table).splitlines() == [
-        "Servers", "Server  GPUs", "------------", "Compute", "DGX-1     72", "C4140      8", "Two kinds.",
-    ]  # fmt: skip
+        "Servers",
+        "Server  GPUs",
+        "------------",
+        "Compute",
+        "DGX-1     72",
+        "C4140      8",
+        "Two kinds.",
+    ]
 
 
 def test_long_cells_are_broken_to_the_width() -> None:

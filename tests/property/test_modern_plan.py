@@ -5,18 +5,16 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sizer.catalog.loader import shipped_catalog
-from sizer.catalog.schema import Switch
-from sizer.physical.layout import building_plan
 from sizer.physical.networks.compute_fabric import rail_rule
-from sizer.physical.networks.ports import device_ports
 from sizer.physical.platforms import platforms
-from sizer.physical.quantities import quantities, slice_row
+from sizer.physical.quantities import quantities
 from sizer.physical.roles import NetworkRole, Role
 from sizer.workload.request import Fabric, Limits, SizingRequest
+from tests.property.plan_laws import every_end_reaches_every_other, everything_stands_once, planned, ports_balance
 
 CATALOG = shipped_catalog()
 GENERATIONS = ("ampere", "hopper", "blackwell", "cdna3", "cdna4")
@@ -58,24 +56,16 @@ fabrics = st.builds(
     subnet_manager=st.sampled_from(["switch", "ufm"]),
     management_servers=st.sampled_from([None, 2, 5]),
 )
-OUT_OF_PLAN = -1
-
-
-def planned(number, n, m, fabric):
-    platform = all_platforms()[number % len(all_platforms())]
-    more = {"catalog": CATALOG, "fabric": fabric, "limits": Limits(rack_power_w=60e3)}
-    counted = quantities(platform, [n], [m], **more)
-    assume(not counted.violations)
-    row = slice_row(counted, 0)
-    return platform, row, building_plan(platform, row, n, m, **more)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(number=numbers, n=servers, m=nodes, fabric=fabrics)
 def test_every_plan_of_today_keeps_the_laws(number, n, m, fabric):
-    platform, row, plan = planned(number, n, m, fabric)
+    platform = all_platforms()[number % len(all_platforms())]
+    row, plan = planned(platform, n, m, fabric=fabric, limits=Limits(rack_power_w=60e3))
     ports_balance(row, plan)
-    every_end_reaches_every_other(plan)
+    everything_stands_once(row, plan)
+    every_end_reaches_every_other(row, plan)
     the_search_counts_what_the_plan_builds(row, plan)
     rails_end_on_the_leaf_of_their_unit(platform, plan, n, fabric)
     two_ports_end_on_two_leaves(plan)
@@ -96,72 +86,11 @@ def test_a_switch_for_ports_of_pdus_that_makes_the_racks_lighter(
     PDUs that the racks then would not have, and without it they have them again."""
     asked = {**ASKED, "platforms": {"servers": [server], "storage": [storage], "fabrics": [fabric_kind]}}
     platform = platforms(CATALOG, SizingRequest.from_dict({**asked, "site": {"feeds": feeds}}))[0]
-    more = {"catalog": CATALOG, "fabric": fabric, "limits": Limits(rack_power_w=rack_w)}
-    row = slice_row(quantities(platform, [n], [m], **more), 0)
-    plan = building_plan(platform, row, n, m, **more)
+    row, plan = planned(platform, n, m, fabric=fabric, limits=Limits(rack_power_w=rack_w))
     ports_balance(row, plan)
     the_search_counts_what_the_plan_builds(row, plan)
     pdus = [part for part in row.components if part.role is Role.RACK_PDU]
     assert sum(int(part.quantity[0]) for part in pdus) == sum(len(rack.feeds) for rack in plan.racks)
-
-
-def ports_balance(row, plan):
-    ports = {item: device_ports(CATALOG.item(item)) for item in {device.item for device in plan.devices}}
-    used, at_switches, pdus, outside = Counter(), 0, Counter(), 0
-    for cable in plan.cables:
-        run = cable.run
-        for device, port in zip(run.a_device.tolist(), run.a_port.tolist(), strict=True):
-            if device >= 0:
-                used[device, port] += 1
-            elif device == OUT_OF_PLAN:
-                outside += 1
-            else:
-                pdus[port] += 1
-        for device, port in zip(run.b_device.tolist(), run.b_port.tolist(), strict=True):
-            used[device, port] += 1
-        for devices, numbers_ in ((run.a_device, run.a_port), (run.b_device, run.b_port)):
-            for device, port in {*zip(devices.tolist(), numbers_.tolist(), strict=True)}:
-                if device >= 0:
-                    assert run.kind in ports[plan.devices[device].item][port].kinds
-        assert (run.a_device != run.b_device).all()
-    assert max(used.values(), default=1) == 1
-    for (device, port), count in used.items():
-        item = CATALOG.item(plan.devices[device].item)
-        if isinstance(item, Switch) and ports[item.id][port].use != "management":
-            at_switches += count
-    # The uplinks of out-of-band switches are their own ports, counted as ends of the in-band network on the other side.
-    uplinks = sum(run.run.a_device.size for run in plan.cables if run.run.role is Role.MANAGEMENT_UPLINK)
-    in_band = any(net.role is NetworkRole.IN_BAND for net in row.networks)
-    assert at_switches - (uplinks if in_band else 0) == sum(int(net.ports_used[0]) for net in row.networks)
-    assert 2 * plan.n_links == sum(used.values()) + sum(pdus.values()) + outside
-    # Every rack PDU of a new rack has one port on the out-of-band network.
-    counted = sum(int(part.quantity[0]) for part in row.components if part.role is Role.RACK_PDU)
-    if pdus:
-        assert pdus == Counter(range(counted))
-    for net in row.networks:
-        assert int(net.ports_free[0]) >= 0
-
-
-def every_end_reaches_every_other(plan):
-    """Each network is one piece; the out-of-band switches hang together through the in-band network."""
-    pieces = {}
-    for cable in plan.cables:
-        role = cable.run.network.network
-        name = "management" if role in (NetworkRole.IN_BAND, NetworkRole.MANAGEMENT) else str(cable.run.network)
-        pieces.setdefault(name, []).append(cable.run)
-    for runs in pieces.values():
-        group = np.arange(len(plan.devices))
-        a, b = (np.concatenate([getattr(run, end) for run in runs]) for end in ("a_device", "b_device"))
-        a, b = a[a >= 0], b[a >= 0]
-        members = np.unique(np.concatenate([a, b]))
-        while True:
-            low = np.minimum(group[a], group[b])
-            before = group.copy()
-            np.minimum.at(group, a, low)
-            np.minimum.at(group, b, low)
-            if (group == before).all():
-                break
-        assert np.unique(group[members]).size == 1
 
 
 def the_search_counts_what_the_plan_builds(row, plan):

@@ -1,20 +1,18 @@
 """Laws of racks, feeds and cooling over random designs of today's systems: DGX, HGX, PCIe servers, NVL72 racks."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sizer.catalog.generations import era_of
 from sizer.catalog.loader import shipped_catalog
-from sizer.physical.layout import building_plan
-from sizer.physical.networks.ports import device_ports
 from sizer.physical.platforms import platforms
-from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.racks.site_rules import liquid_heat_w
 from sizer.workload.request import Fabric, Limits, SizingRequest
+from tests.property.plan_laws import everything_stands_once, planned, ports_balance
 from tests.property.test_plan import the_search_counts_what_the_plan_builds_but_for_cable_lengths
 
 CATALOG = shipped_catalog()
@@ -48,44 +46,18 @@ def platforms_of(number):
 )
 def test_designs_of_today_keep_the_laws(site, number, n, units, rack_power_w, spare):
     platform = platforms_of(site)[number % len(platforms_of(site))]
-    more = {
-        "catalog": CATALOG, "limits": Limits(rack_power_w=rack_power_w), "fabric": Fabric(spare_servers=spare)
-    }  # fmt: skip
-    counted = quantities(platform, [n], [4 * units], **more)
-    assume(not counted.violations)
-    row = slice_row(counted, 0)
-    plan = building_plan(platform, row, n, 4 * units, **more)
-    every_link_has_two_ends_of_the_right_kind_and_no_port_two_links(plan)
-    everything_stands_once_in_a_rack_that_takes_it(more["limits"], row, plan)
+    limits = Limits(rack_power_w=rack_power_w)
+    row, plan = planned(platform, n, 4 * units, limits=limits, fabric=Fabric(spare_servers=spare))
+    ports_balance(row, plan)
+    everything_stands_once(row, plan)
+    everything_stands_in_a_rack_that_takes_it(limits, row, plan)
     no_feed_is_over_its_rating_after_a_loss(platform, plan)
     coolant_units_take_the_liquid_heat(row, plan)
     the_search_counts_what_the_plan_builds_but_for_cable_lengths(row, plan)
 
 
-def every_link_has_two_ends_of_the_right_kind_and_no_port_two_links(plan):
-    ports = {item: device_ports(CATALOG.item(item)) for item in {device.item for device in plan.devices}}
-    used = Counter()
-    for cable in plan.cables:
-        run = cable.run
-        ends = [*zip(run.a_device, run.a_port, strict=True), *zip(run.b_device, run.b_port, strict=True)]
-        for device, port in ends:
-            used[int(device), int(port)] += device >= 0  # others are outside, or a rack PDU
-            if device >= 0:
-                assert plan.devices[device].status != "reserved"
-                assert run.kind in ports[plan.devices[device].item][port].kinds
-    assert max(used.values(), default=1) == 1
-    assert len(plan.connections) == plan.n_links
-
-
-def everything_stands_once_in_a_rack_that_takes_it(limits, row, plan):
-    assert len({device.name for device in plan.devices}) == len(plan.devices)
-    assert sum(len(rack.devices) for rack in plan.racks) == len(plan.devices)
-    assert len(plan.racks) == int(row.racks[0])
-    assert len({(rack.row, rack.column) for rack in plan.racks}) == len(plan.racks)
+def everything_stands_in_a_rack_that_takes_it(limits, row, plan):
     for rack in plan.racks:
-        units = [unit for device in rack.devices for unit in range(device.unit, device.unit + device.height_u)]
-        assert len(units) == len(set(units))
-        assert 1 <= min(units) <= max(units) <= rack.height_u
         if limits.rack_power_w is not None:
             assert rack.max_w <= limits.rack_power_w + 1e-6
         whole = {device.item for device in rack.devices if CATALOG.device(device.item).delivered is not None}

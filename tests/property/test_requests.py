@@ -54,13 +54,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
             SizingRequest.from_text(text, kind)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"workload": ' + "9" * 5000 + "}", "\u0000", "null", "[]", "3"])
-def test_hostile_text_is_refused(text: str) -> None:
-    for kind in ("toml", "json"):
-        with pytest.raises(RequestError):
-            SizingRequest.from_text(text, kind)  # type: ignore[arg-type]
-
-
 @law()
 @given(
     rate=st.floats(1e-3, 1e9),

@@ -32,19 +32,17 @@ def request(
         "confidence": 0.5,
         "workload": [
             {
-                "dnn": dnn, "stack": stack, "precision": precision, "batch_per_gpu": batch,
-                "dataset": "imagenet-tfrecord", "target": {"gpus_busy": 4},
+                "dnn": dnn,
+                "stack": stack,
+                "precision": precision,
+                "batch_per_gpu": batch,
+                "dataset": "imagenet-tfrecord",
+                "target": {"gpus_busy": 4},
             }
         ],
         "platforms": {"servers": [server], "gpus": ["v100-sxm2-16gb"], "storage": ["wekaio"], "fabrics": ["edr"]},
-    }  # fmt: skip
+    }
     return SizingRequest.from_dict(data)
-
-
-def efficiencies(asked: SizingRequest, n_gpus: list[int]) -> list[Estimate]:
-    """Scaling efficiency of the first workload from one number of GPUs to the next."""
-    comparison = scale_comparison(EvaluatedDesign(recommended(asked), CATALOG), n_gpus=n_gpus)
-    return [step.efficiency[0] for step in comparison.scaling_steps]
 
 
 def same_gpus(asked: SizingRequest, n_gpus: int) -> EqualGpuComparison:
@@ -110,12 +108,21 @@ def test_modules_gain_with_the_gpus_of_a_node() -> None:
         rates = [
             float(
                 project(
-                    asked, CATALOG, server=server, gpu=gpu, servers=1, gpus_per_server=used, storage="wekaio",
-                    storage_nodes=8, fabric="edr",
-                ).workloads[0].throughput.value
+                    asked,
+                    CATALOG,
+                    server=server,
+                    gpu=gpu,
+                    servers=1,
+                    gpus_per_server=used,
+                    storage="wekaio",
+                    storage_nodes=8,
+                    fabric="edr",
+                )
+                .workloads[0]
+                .throughput.value
             )
             for server, gpu in (("c4140", "v100-sxm2-16gb"), ("c4140-pcie", "v100-pcie-16gb"))
-        ]  # fmt: skip
+        ]
         gains.append(rates[0] / rates[1])
     assert gains == sorted(gains)
     assert gains[0] >= 1.05

@@ -14,8 +14,7 @@ from sizer.base.resources import data_dir
 from sizer.catalog.loader import shipped_catalog
 from sizer.perf.data_transfer import fill_time_s
 from sizer.perf.preprocess import core_seconds_per_sample
-from sizer.physical.capacity import smallest_nodes, usable_bytes, weka_usable_bytes
-from sizer.physical.networks.fat_tree import gateway_uplinks
+from sizer.physical.capacity import smallest_nodes, usable_bytes
 from sizer.questions.data.analysis import DataPlan, data_plan
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
@@ -30,12 +29,6 @@ def sized(name: str) -> SizingResult:
 @pytest.fixture(scope="module")
 def filled() -> DataPlan:
     return data_plan(EvaluatedDesign(sized("questions/how-long-to-fill"), CATALOG))
-
-
-def test_three_links_carry_four_nodes():
-    """Dell guide, page 27: three FDR links of 56 Gbit/s for four F800 nodes at 40 Gbit/s, and more alike."""
-    assert gateway_uplinks([4, 8, 12]).tolist() == [3, 6, 9]
-    assert [int(np.ceil(nodes * 40 / 56)) for nodes in (4, 8, 12)] == [3, 6, 9]
 
 
 def test_data_from_outside_pass_the_gateway_and_not_the_head_node(filled):
@@ -74,20 +67,6 @@ def test_one_or_two_chassis_of_f800():
     assert usable_bytes(storage, 1, [4, 8]).tolist() == pytest.approx([144e12, 336e12])
     # 22.2 TB with a fifth for snapshots and half as much again to come fit the smallest chassis.
     assert smallest_nodes(storage, 0, 22.2e12 * 1.7).nodes == 4
-
-
-@pytest.mark.parametrize(
-    ("nodes", "spare", "data", "parity", "share", "usable"),
-    [
-        (10, 1, 6, 2, 0.9, 6.075e12),
-        (20, 2, 16, 2, 0.9, 14.4e12),
-        (20, 2, 16, 2, 0.8, 12.8e12),
-        (10, 2, 3, 2, 0.8, 3.84e12),
-    ],
-)
-def test_usable_capacity_of_wekaio(nodes, spare, data, parity, share, usable):
-    """WekaIO documentation 3.1.9, SSD capacity management; servers of 1 TB, k = 0.8 in 2018 and 0.9 from April 2019."""
-    assert float(weka_usable_bytes(1e12, nodes, data, parity, spare, share)) == pytest.approx(usable)
 
 
 def test_local_drives_hold_validation_back():

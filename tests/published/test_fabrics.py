@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.capacity import onefs_overhead_fraction, usable_bytes, weka_usable_bytes
 from sizer.physical.networks.fat_tree import fat_tree, gateway_uplinks, gateways
 from sizer.physical.platforms import platforms
@@ -12,11 +11,6 @@ from sizer.physical.racks.limits import RackClass, device_needs, rack_limits
 from sizer.physical.racks.placement import count_racks, fit_per_rack, place
 from sizer.physical.racks.power import heat_btu_per_h
 from sizer.workload.request import SizingRequest
-
-
-@pytest.fixture(scope="module")
-def catalog():
-    return shipped_catalog()
 
 
 def platform_of(catalog, server, storage, fabric):
@@ -119,12 +113,6 @@ def test_onefs_overhead_of_2d1n(nodes, percent):
     assert 100 * onefs_overhead_fraction(nodes) == pytest.approx(percent, abs=0.5)
 
 
-@pytest.mark.parametrize(("nodes", "option", "usable"), [(4, 0, 72e12), (4, 1, 144e12), (8, 1, 336e12)])
-def test_usable_bytes_of_f800(catalog, nodes, option, usable):
-    """Facts 5.5: one 96 TB chassis 72 TB, one of 192 TB 144 TB, two 336 TB with the extrapolated 12.5 %."""
-    assert usable_bytes(catalog.storage["isilon-f800"], option, nodes) == pytest.approx(usable, rel=1e-12)
-
-
 @pytest.mark.parametrize(
     ("hosts", "spare", "data", "share", "usable"),
     [(10, 1, 6, 0.9, 6.075e12), (20, 2, 16, 0.9, 14.4e12), (20, 2, 16, 0.8, 12.8e12), (10, 2, 3, 0.8, 3.84e12)],
@@ -184,15 +172,6 @@ def test_four_dgx1_on_one_pdu(catalog):
     for power_w in (None, 17.3e3):
         limits = rack_limits(catalog.racks["ar3300"], pdu, power_w)
         assert fit_per_rack(device_needs(catalog.servers["dgx-1"], pdu, "2N"), limits.holds) == 4
-
-
-def test_nine_dgx1_in_a_35_kw_rack(catalog):
-    """ "xenon-pod": a rack of 35 kW holds nine DGX-1 (31.5 kW), beside twelve storage servers and three switches."""
-    pdu = catalog.pdus["ap8886-32a"]
-    limits = rack_limits(catalog.racks["ar3300"], pdu, 35e3)
-    needs = device_needs(catalog.servers["dgx-1"], pdu, "2N")
-    assert fit_per_rack(needs, limits.holds) >= 9
-    assert 9 * needs[0] + 12 + 3 == limits.holds[0]
 
 
 def test_a_dgx_pod_fits_one_rack_in_units_and_not_on_one_feed(catalog):

@@ -47,9 +47,13 @@ def test_nothing_is_lost_on_one_server_or_over_the_same_network() -> None:
 def test_more_gpus_bring_what_the_larger_design_brings(few: int, many: int) -> None:
     """Both sizes projected with drives that grow with them; 3 %: the first, cold epoch is left out of the argument."""
     work = {
-        "dnn": "resnet50", "stack": "mxnet-ngc19.05-dali", "batch_per_gpu": 208, "dataset": "imagenet",
-        "recipe": "resnet50-mlperf-v0.6", "target": {"time_to_train_s": "12 h"},
-    }  # fmt: skip
+        "dnn": "resnet50",
+        "stack": "mxnet-ngc19.05-dali",
+        "batch_per_gpu": 208,
+        "dataset": "imagenet",
+        "recipe": "resnet50-mlperf-v0.6",
+        "target": {"time_to_train_s": "12 h"},
+    }
     platforms = {"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}
     request = SizingRequest.from_dict({"workload": [work], "platforms": platforms})
     model = EvaluatedDesign(recommended(request), catalog()).workloads[0]
@@ -68,6 +72,10 @@ def test_the_slowest_link_that_is_enough_is_taken() -> None:
     """10 Gbit/s are 1.25 GB/s, 25 are 3.125."""
     slower, faster = (catalog().links[name] for name in ("10gbe", "25gbe"))
     assert [smallest_link(rate, catalog()) for rate in (0.0, 1.25e9, 1.26e9, 3.125e9, 3.13e9)] == [
-        slower, slower, faster, faster, None,
-    ]  # fmt: skip
+        slower,
+        slower,
+        faster,
+        faster,
+        None,
+    ]
     assert first_read_s(1.25e9, slower) == pytest.approx(1.0)

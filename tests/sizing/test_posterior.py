@@ -201,9 +201,10 @@ def test_a_design_does_not_depend_on_the_others_of_its_space():
     whole, part = (monte_carlo(asked, catalog(), draws=50) for asked in (wide, narrow))
     names = [name for name in part.schema.names if name != "answer.design.is_feasible"]
     wanted = [
-        row for row in whole.select(names).to_pylist()
+        row
+        for row in whole.select(names).to_pylist()
         if (row["answer.design.server"], row["answer.design.storage"]) == ("dgx-1", "isilon-f800")
-    ]  # fmt: skip
+    ]
     assert part.select(names).to_pylist() == wanted
 
 

@@ -36,16 +36,26 @@ def raw(slower: float = 1.0, judged_s: float = 0.5) -> dict:
             bench("test_designs.py::test_judge_by_servers[10]", 0.01, designs=10_000, distinct_designs=4_000),
             bench("test_designs.py::test_judge_by_servers[1024]", judged_s, designs=10**6, distinct_designs=400_000),
             bench(
-                "test_designs.py::test_traffic_of_the_judge", 9.0, designs=10**6, bytes=2 * 10**9, flop=4 * 10**8,
-                elementary=5 * 10**6, file="/home/somebody/x",
+                "test_designs.py::test_traffic_of_the_judge",
+                9.0,
+                designs=10**6,
+                bytes=2 * 10**9,
+                flop=4 * 10**8,
+                elementary=5 * 10**6,
+                file="/home/somebody/x",
             ),
             bench("test_batch.py::test_requests_to_a_table[few]", 3.0, requests=100, inner_s=1.0),
             bench(
-                "test_batch.py::test_requests_to_a_table[many]", 82.0, requests=10_000, inner_s=80.0, workers=4,
-                peak_megabytes=400, statuses={"sized": 9_000, "infeasible": 1_000},
+                "test_batch.py::test_requests_to_a_table[many]",
+                82.0,
+                requests=10_000,
+                inner_s=80.0,
+                workers=4,
+                peak_megabytes=400,
+                statuses={"sized": 9_000, "infeasible": 1_000},
             ),
         ],
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture

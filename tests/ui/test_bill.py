@@ -301,21 +301,6 @@ def test_nothing_of_a_faulty_book_is_taken_and_each_fault_has_its_line():
     assert "was not loaded" not in said(app)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"\x00\x01\x02" * 100, "not a text file"),
-        (b"\xff\xfe\x00", "UTF-8"),
-        (b"", "columns"),
-        (b"<script>alert(1)</script>,amount\n", "unknown column"),
-    ],
-)
-def test_a_file_that_is_no_price_book_gets_a_sentence(content, words):
-    app = upload(bill("Price book"), "x.csv", content)
-    assert words in texts(app).lower() or words in texts(app)
-    assert not any("<script" in one for one in html_of(app))
-
-
 def test_a_book_that_does_not_fit_the_catalogue_any_more_is_dropped():
     app = opened("bill")
     app.session_state.price_book = "item,amount,currency,date,source\ngone,5,USD,2026-11-20,q\n"

@@ -3,14 +3,8 @@
 import pytest
 
 from sizer.base.quantities import TOKENS, parse
-from tests.ui.pages import assert_healthy, opened, said, to_page, unfold, widget
+from tests.ui.pages import BESIDE, PATH, assert_healthy, opened, said, to_page, unfold, widget
 from tests.ui.test_need import LABEL
-
-pytestmark = pytest.mark.app
-
-PAGES = (
-    *("requirements", "architecture", "performance", "what-if", "bill", "document", "designs", "evidence", "catalogue"),
-)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +23,7 @@ def test_the_sentence_is_sized(app):
     assert app.session_state.draft["platforms"]["servers"] == ["dgx-h100"]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PATH, *BESIDE])
 def test_every_page_shows_it(app, page):
     assert not to_page(app, page).exception
 

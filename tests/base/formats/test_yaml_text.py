@@ -9,10 +9,28 @@ from sizer.base.formats.yaml_text import MAX_CHARACTERS, read_yaml
 @pytest.mark.parametrize(
     ("text", "value"),
     # YAML 1.2.2, section 10.3.2: core schema. Plain PyYAML reads False, True, "1e3", 750 and 12.
-    [("no", "no"), ("on", "on"), ("1e3", 1000.0), ("12:30", "12:30"), ("014", 14), ("0o14", 12), ("0xC", 12),
-     ("'1'", "1"), ("~", None), ("", None), ("True", True), ("tRUE", "tRUE"), ("-.inf", float("-inf")), (".5", 0.5),
-     ("+12", 12), ("1_000", "1_000"), ("2018-01-01", "2018-01-01"), ("<<", "<<"), ("=", "=")],
-)  # fmt: skip
+    [
+        ("no", "no"),
+        ("on", "on"),
+        ("1e3", 1000.0),
+        ("12:30", "12:30"),
+        ("014", 14),
+        ("0o14", 12),
+        ("0xC", 12),
+        ("'1'", "1"),
+        ("~", None),
+        ("", None),
+        ("True", True),
+        ("tRUE", "tRUE"),
+        ("-.inf", float("-inf")),
+        (".5", 0.5),
+        ("+12", 12),
+        ("1_000", "1_000"),
+        ("2018-01-01", "2018-01-01"),
+        ("<<", "<<"),
+        ("=", "="),
+    ],
+)
 def test_scalars_mean_what_yaml_1_2_says(text, value):
     read = read_yaml(f"a: {text}\n", "f").data["a"]
     assert (read, type(read)) == (value, type(value))

@@ -205,10 +205,29 @@ def test_memory_of_a_published_run_is_predicted():
 
 def test_more_sharding_and_recomputing_take_less_memory():
     row = LanguageRow(
-        "a", "s", "Llama3-8B", "H100", "BF16", 8, kind="pretrain", layers=32.0, hidden=4096.0, ffn=14336.0, heads=32.0,
-        kv_heads=8.0, head_dim=128.0, seq=8192.0, global_batch=128.0, micro_batch=1.0, tp=1.0, pp=1.0, cp=1.0,
-        sharding="ddp", recompute="none", software="NeMo",
-    )  # fmt: skip
+        "a",
+        "s",
+        "Llama3-8B",
+        "H100",
+        "BF16",
+        8,
+        kind="pretrain",
+        layers=32.0,
+        hidden=4096.0,
+        ffn=14336.0,
+        heads=32.0,
+        kv_heads=8.0,
+        head_dim=128.0,
+        seq=8192.0,
+        global_batch=128.0,
+        micro_batch=1.0,
+        tp=1.0,
+        pp=1.0,
+        cp=1.0,
+        sharding="ddp",
+        recompute="none",
+        software="NeMo",
+    )
 
     def peak(**change):
         cases = cases_of([dataclasses.replace(row, **change)], examples.catalog())

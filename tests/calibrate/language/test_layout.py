@@ -172,9 +172,18 @@ def test_flop_are_predicted_as_the_source_counts_them():
     Causal attention counts half, and model FLOP nothing that is recomputed: 72 h^2 + 6 s h for each layer.
     """
     row = dataclasses.replace(
-        first(model="GPT3-175B"), seq=2048.0, vocab=51200.0, recompute="full", tokens_s_gpu=None, tokens_s_gpu_adj=None,
-        step_time_s=None, ttt_min=None, mem_gib=None, tflops_gpu=140.0, role="calibration",
-    )  # fmt: skip
+        first(model="GPT3-175B"),
+        seq=2048.0,
+        vocab=51200.0,
+        recompute="full",
+        tokens_s_gpu=None,
+        tokens_s_gpu_adj=None,
+        step_time_s=None,
+        ttt_min=None,
+        mem_gib=None,
+        tflops_gpu=140.0,
+        role="calibration",
+    )
     layers, h, s, v = 96, 12288, 2048, 51200
     hardware = 96 * layers * h**2 * (1 + s / (6 * h) + v / (16 * layers * h))
     model = layers * (72 * h**2 + 6 * s * h) + 6 * v * h

@@ -30,13 +30,33 @@ LLAMA_70B = shape(layers=80, hidden=8192, ffn=28672, heads=64, kv_heads=8, head_
 LLAMA_405B = shape(layers=126, hidden=16384, ffn=53248, heads=128, kv_heads=8, head_size=128, vocabulary=128256)
 GPT3 = shape(layers=96, hidden=12288, ffn=49152, heads=96, kv_heads=96, head_size=128, vocabulary=50257, gates=2.0)
 QWEN3_30B = shape(
-    layers=48, hidden=2048, ffn=6144, heads=32, kv_heads=4, head_size=128, vocabulary=151936,
-    experts=128, active_experts=8, expert_ffn=768,
-)  # fmt: skip
+    layers=48,
+    hidden=2048,
+    ffn=6144,
+    heads=32,
+    kv_heads=4,
+    head_size=128,
+    vocabulary=151936,
+    experts=128,
+    active_experts=8,
+    expert_ffn=768,
+)
 DEEPSEEK_V3 = shape(
-    layers=61, hidden=7168, ffn=18432, heads=128, kv_heads=128, head_size=128, vocabulary=129280, experts=256,
-    active_experts=8, expert_ffn=2048, shared_ffn=2048, dense_layers=3, q_rank=1536, kv_rank=512,
-)  # fmt: skip
+    layers=61,
+    hidden=7168,
+    ffn=18432,
+    heads=128,
+    kv_heads=128,
+    head_size=128,
+    vocabulary=129280,
+    experts=256,
+    active_experts=8,
+    expert_ffn=2048,
+    shared_ffn=2048,
+    dense_layers=3,
+    q_rank=1536,
+    kv_rank=512,
+)
 
 
 @pytest.mark.parametrize(

@@ -63,10 +63,15 @@ def identity(design: DesignAnswer) -> tuple[object, ...]:
     """What makes two designs the same one."""
     platform = design.platform
     return (
-        platform.key, platform.gpu.id, platform.fabric, platform.capacity_option,
-        design.n_servers, design.storage_nodes,
-        float(design.quantities.rack_units[0]), float(design.quantities.power_max_w[0]),
-    )  # fmt: skip
+        platform.key,
+        platform.gpu.id,
+        platform.fabric,
+        platform.capacity_option,
+        design.n_servers,
+        design.storage_nodes,
+        float(design.quantities.rack_units[0]),
+        float(design.quantities.power_max_w[0]),
+    )
 
 
 @pytest.mark.parametrize("name", most_in("laws", EXAMPLES, ("small-team",)))

@@ -36,9 +36,16 @@ def larger(**changes):
 
 @pytest.mark.parametrize(
     ("value", "base", "expected"),
-    [(112, 100, "+12\u202f%"), (88, 100, "\u221212\u202f%"), (100, 100, "same"), (1005, 1000, "+0.50\u202f%"),
-     (100.01, 100, "same"), (5, 0, ""), (30, 1, "+2\u202f900\u202f%")],
-)  # fmt: skip
+    [
+        (112, 100, "+12\u202f%"),
+        (88, 100, "\u221212\u202f%"),
+        (100, 100, "same"),
+        (1005, 1000, "+0.50\u202f%"),
+        (100.01, 100, "same"),
+        (5, 0, ""),
+        (30, 1, "+2\u202f900\u202f%"),
+    ],
+)
 def test_a_difference_has_its_sign_and_percent(value, base, expected):
     assert difference(value, base) == expected
 

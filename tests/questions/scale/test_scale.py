@@ -29,9 +29,13 @@ HOP_S = 9.6e-6
 def asked(servers=("dgx-1",), n_gpus=8, **more):
     platforms = {"servers": servers, "storage": ["wekaio"], "fabrics": ["edr"], **more.pop("platforms", {})}
     work = {
-        "dnn": "resnet50", "stack": "tf-cnn-benchmarks-ngc18.09", "batch_per_gpu": 256, "dataset": "imagenet-tfrecord",
-        "target": {"gpus_busy": n_gpus}, **more.pop("work", {}),
-    }  # fmt: skip
+        "dnn": "resnet50",
+        "stack": "tf-cnn-benchmarks-ngc18.09",
+        "batch_per_gpu": 256,
+        "dataset": "imagenet-tfrecord",
+        "target": {"gpus_busy": n_gpus},
+        **more.pop("work", {}),
+    }
     return SizingRequest.from_dict({"workload": [work], "platforms": platforms, **more})
 
 
@@ -145,9 +149,15 @@ def test_totals_are_those_of_the_projected_cluster(found):
     """``project`` is asked for the same cluster by its parts; idle GPUs count in all of it."""
     way = ways(found.comparisons[0])["2 × DGX-1 (4 of 8 GPUs used)"]
     alone = project(
-        QUESTION, catalog(), server="dgx-1", servers=2, gpus_per_server=4, storage="wekaio",
-        storage_nodes=way.design.storage_nodes, fabric="edr",
-    )  # fmt: skip
+        QUESTION,
+        catalog(),
+        server="dgx-1",
+        servers=2,
+        gpus_per_server=4,
+        storage="wekaio",
+        storage_nodes=way.design.storage_nodes,
+        fabric="edr",
+    )
     assert way.rack_units == float(alone.quantities.rack_units[0])
     assert (way.power_low_w, way.power_max_w) == (
         float(alone.quantities.power_low_w[0]),

@@ -68,9 +68,14 @@ def test_where_storage_becomes_the_limit_is_where_given_clusters_change():
     def limit(image: float) -> str:
         work = {**data["workload"][0], "sample_bytes": image, "dataset_bytes": image * n_samples}
         cluster = project(
-            SizingRequest.from_dict({**data, "workload": [work]}), catalog(), server="dgx-1", servers=9,
-            storage="isilon-f800", storage_nodes=4, fabric="100gbe",
-        )  # fmt: skip
+            SizingRequest.from_dict({**data, "workload": [work]}),
+            catalog(),
+            server="dgx-1",
+            servers=9,
+            storage="isilon-f800",
+            storage_nodes=4,
+            fabric="100gbe",
+        )
         return cluster.workloads[0].bottleneck
 
     places = range(one.base, len(one.values))

@@ -119,9 +119,13 @@ def test_the_rate_moves_one_way_only(name, key, direction):
 def test_laws_hold_at_any_point(servers, nodes, size, cached, speed, batch, more):
     model = workloads("dgx1-f800-resnet50")[0]
     here = {
-        SERVERS: servers, STORAGE_NODES: 4 * nodes, SAMPLE_SIZE: size, CACHED_READS: cached, GPU_SPEED: speed,
+        SERVERS: servers,
+        STORAGE_NODES: 4 * nodes,
+        SAMPLE_SIZE: size,
+        CACHED_READS: cached,
+        GPU_SPEED: speed,
         BATCH: batch,
-    }  # fmt: skip
+    }
     base = float(fixed_design_rates(model, here).rate.value[0])
     for key, value, sign in (
         (SAMPLE_SIZE, size * more, -1),

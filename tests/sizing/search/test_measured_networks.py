@@ -81,11 +81,29 @@ def test_arrays_say_what_the_fit_says_of_a_row():
     found = SystemRates(system, StoredFits("", {RATE: bare})).rate(np.array([1, 2, 64]), 48.0)
     rows = [
         ModernRow(
-            "x", "v5.0", "", "", "bert", "h100-sxm5-80gb", m, 8 * m, 8 * m * 48.0, 1, "nvlink4", 400e9, "intel", "", "",
-            None, None, None, "", "x",
+            "x",
+            "v5.0",
+            "",
+            "",
+            "bert",
+            "h100-sxm5-80gb",
+            m,
+            8 * m,
+            8 * m * 48.0,
+            1,
+            "nvlink4",
+            400e9,
+            "intel",
+            "",
+            "",
+            None,
+            None,
+            None,
+            "",
+            "x",
         )
         for m in (1, 2, 64)
-    ]  # fmt: skip
+    ]
     steps, variance = STEPS.predict(bare, rows)
     np.testing.assert_allclose(np.exp(found.log), [row.global_batch for row in rows] / np.exp(steps), rtol=1e-9)
     np.testing.assert_allclose(found.sd, bare.interval_sd(variance), rtol=1e-6)

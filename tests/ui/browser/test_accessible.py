@@ -174,32 +174,3 @@ def test_the_main_path_needs_no_mouse(address, chromium):
     with page.expect_download(timeout=60_000):
         page.get_by_role("button", name="Design, JSON").press("Enter")
     page.context.close()
-
-
-def test_the_bill_is_edited_without_a_mouse(address, chromium):
-    page = driving.window(chromium)
-    page.goto(address)
-    settled(page)
-    to_page(page, "Bill")
-    page.get_by_role("tab", name="Edit lines").press("Enter")
-    settled(page)
-    grid = page.get_by_test_id("stDataFrame").first.locator("canvas").first
-    grid.wait_for(timeout=30_000)
-    page.wait_for_timeout(500)  # the canvas draws itself after the page and emits nothing to wait for
-    # Line, description and computed quantity lie left of the quantity.
-    grid.focus()
-    for _ in range(3):
-        page.keyboard.press("ArrowRight")
-        page.wait_for_timeout(250)
-    page.keyboard.press("Enter")
-    page.locator("#portal textarea, #portal input").first.wait_for(timeout=30_000)
-    page.keyboard.press("Control+a")
-    page.keyboard.type("77", delay=50)
-    page.keyboard.press("Enter")
-    restore = page.get_by_role("button", name="Restore computed value").first
-    restore.wait_for(timeout=30_000)
-    settled(page)
-    page.get_by_text(re.compile("quantity 77 instead of")).first.wait_for(timeout=30_000)
-    restore.press("Enter")
-    restore.wait_for(state="detached", timeout=30_000)
-    page.context.close()

@@ -43,14 +43,20 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 WORST: tuple[dict[str, object], ...] = (
     {"workload": [WORKLOAD], "team": _jobs(3_000)},
     {"workload": [{"name": f"w{n}", "dnn": "resnet50", "target": {"samples_per_s": 5_000 + n}} for n in range(20)]},
-    {"workload": [{"name": f"m{n}", "dnn": "llama-3-70b", "tokens": 1e12, "target": {"time_to_train_s": f"{30 + n} d"}}
-                  for n in range(20)]},
+    {
+        "workload": [
+            {"name": f"m{n}", "dnn": "llama-3-70b", "tokens": 1e12, "target": {"time_to_train_s": f"{30 + n} d"}}
+            for n in range(20)
+        ]
+    },
     {"workload": [WORKLOAD], "team": _jobs(3_900, 20)},
-    {"workload": [{"name": f"w{n}", "dnn": "resnet50", "target": {"samples_per_s": 5_000 + n}} for n in range(9)],
-     "growth": {"years": 10, "target": 1.5, "data": 1.4}},
+    {
+        "workload": [{"name": f"w{n}", "dnn": "resnet50", "target": {"samples_per_s": 5_000 + n}} for n in range(9)],
+        "growth": {"years": 10, "target": 1.5, "data": 1.4},
+    },
     {"workload": [0] * 15_000},
     dict.fromkeys((f"key{n}" for n in range(1_500)), 1),
-)  # fmt: skip
+)
 _SECONDS_EACH = 4
 _ROUNDS = 2
 _PEOPLE = 3

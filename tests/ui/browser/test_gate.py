@@ -95,5 +95,6 @@ def test_an_address_opens_its_state_in_the_browser_that_made_it_and_in_no_other(
     other = driving.window(chromium)
     other.goto(address)
     settled(other)
+    assert other.get_by_text("has expired or belongs to another browser").count() == 1
     assert other.get_by_role("textbox", name="Minimum rate").input_value() != "12000 images/s"
     assert Path(address).name != Path(other.url).name

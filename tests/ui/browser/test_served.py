@@ -90,6 +90,7 @@ def test_the_command_asks_for_health(team):
 def test_pages_fonts_and_an_edit_under_the_path(page, team):
     settled(page)
     assert_clean(page)
+    assert page.locator(FIGURE).count() == 3
     page.evaluate("document.fonts.ready.then(() => true)")
     assert page.evaluate("[...document.fonts].some(font => font.family === 'Inter' && font.status === 'loaded')")
     before = page.locator(FIGURE).first.inner_text()
@@ -103,6 +104,16 @@ def test_pages_fonts_and_an_edit_under_the_path(page, team):
         assert_clean(page)
         assert page.url.startswith(f"{team.address}{name.lower()}")
         assert page.locator(FIGURE).first.inner_text() == after
+        if name == "Architecture":
+            page.wait_for_selector("svg.drawing text")
+        if name == "Performance":
+            page.wait_for_selector(
+                '[data-testid="stVegaLiteChart"] canvas, [data-testid="stVegaLiteChart"] svg', timeout=30_000
+            )
+    page.get_by_role("link", name="Requirements", exact=True).first.click()
+    # The page is drawn anew, and its fields are empty until their values have come.
+    page.wait_for_function("field => field.value === '12000 images/s'", arg=field.element_handle(), timeout=30_000)
+    settled(page)
 
 
 def test_an_address_of_a_page_opens_that_page(page, team):

@@ -33,9 +33,9 @@ class Customer(NamedTuple):
     answers: tuple[str, str]  # labels of the buttons, one for each question
     chips: tuple[str, ...]  # words that were read
     change: tuple[str, str]  # field of the form and its new text
-    buys: str  # part of what the answer buys
-    size: tuple[int, int]
-    scheme: str
+    buys: str = ""  # part of what the answer buys
+    size: tuple[int, int] = DESKTOP
+    scheme: str = "light"
 
 
 CUSTOMERS = (
@@ -45,9 +45,6 @@ CUSTOMERS = (
         ("ResNet-50", "10 GPUs"),
         ("10 researchers", "as cheap as possible", "10 GPUs"),
         ("GPUs in total", "24"),
-        "",
-        DESKTOP,
-        "light",
     ),
     Customer(
         "hospital",
@@ -55,9 +52,7 @@ CUSTOMERS = (
         ("3D U-Net", "300 epochs"),
         ("12 TB", "Dell servers", "300 epochs"),
         ("Maximum time to train", "36 h"),
-        "",
-        DESKTOP,
-        "dark",
+        scheme="dark",
     ),
     Customer(
         "carmaker",
@@ -65,9 +60,8 @@ CUSTOMERS = (
         ("8,000 images/s", "Isilon F800"),
         ("SSD", "200 TB", "500 kB", "Isilon F800"),
         ("Minimum rate", "9,000 images/s"),
-        "F800",
-        NOTEBOOK,
-        "light",
+        buys="F800",
+        size=NOTEBOOK,
     ),
     Customer(
         "language lab",
@@ -75,9 +69,6 @@ CUSTOMERS = (
         ("Llama 3 70B", "8 GPUs"),
         ("LLM", "H100", "LoRA", "Llama 3 70B"),
         ("GPUs in total", "32"),
-        "",
-        DESKTOP,
-        "light",
     ),
     Customer(
         "model maker",
@@ -85,9 +76,8 @@ CUSTOMERS = (
         ("Llama 3 8B", "100,000 tokens/s"),
         ("language model", "Llama 3 8B", "100,000 tokens/s"),
         ("Minimum rate", "500k tokens/s"),
-        "",
-        NOTEBOOK,
-        "dark",
+        size=NOTEBOOK,
+        scheme="dark",
     ),
     Customer(
         "retailer",
@@ -95,9 +85,7 @@ CUSTOMERS = (
         ("ResNet-50", "10,000 images/s"),
         ("14 million photos", "at most 20 kW"),
         ("Minimum rate", "12k images/s"),
-        "",
-        PHONE,
-        "light",
+        size=PHONE,
     ),
     Customer(
         "service provider",
@@ -105,9 +93,6 @@ CUSTOMERS = (
         ("Training", "500,000 USD"),
         ("As fast as possible", "GoogLeNet", "500,000 USD"),
         ("Name", "Training of all models"),
-        "",
-        DESKTOP,
-        "light",
     ),
     Customer(
         "institute",
@@ -115,9 +100,8 @@ CUSTOMERS = (
         ("ResNet-50", "in a day"),
         ("2 DGX-1", "4 F800 nodes", "in a day"),
         ("Maximum time to train", "4 h"),
-        "DGX-1",
-        DESKTOP,
-        "dark",
+        buys="DGX-1",
+        scheme="dark",
     ),
     Customer(
         "archive",
@@ -125,9 +109,8 @@ CUSTOMERS = (
         ("GoogLeNet", "10,000 images/s"),
         ("113 kB", "GoogLeNet", "10,000 images/s"),
         ("Minimum rate", "30 000 images/s"),
-        "",
-        PHONE,
-        "dark",
+        size=PHONE,
+        scheme="dark",
     ),
     Customer(
         "start-up",
@@ -135,9 +118,7 @@ CUSTOMERS = (
         ("Llama 3 70B", "10 billion tokens"),
         ("Llama 3 70B", "B200", "10 billion tokens"),
         ("Tokens", "100 billion tokens"),
-        "B200",
-        DESKTOP,
-        "light",
+        buys="B200",
     ),
 )
 PRICE = "149000.00"

@@ -32,7 +32,11 @@ def test_an_exclusion_ends_at_its_own_vendors(words, preferred, excluded):
     found = platforms(words)
     servers = catalog().servers
     assert found.get("prefer_vendors", []) == preferred
-    told = {name for name in ("Dell", "HPE", "Lenovo", "Supermicro") for key in found.get("forbidden_servers", ())
-            if is_of_vendor(servers[key].vendor, name)}  # fmt: skip
+    told = {
+        name
+        for name in ("Dell", "HPE", "Lenovo", "Supermicro")
+        for key in found.get("forbidden_servers", ())
+        if is_of_vendor(servers[key].vendor, name)
+    }
     assert told == set(excluded)
     assert found["gpus"] == ["h100-sxm-80gb"]
