@@ -24,6 +24,7 @@ from sizer.workload.checkpoints import (
     other_streams,
     with_usual_level,
 )
+from sizer.workload.custom_network import KIND_OF_FAMILY, OTHER_KIND, CustomDnn
 from sizer.workload.eras import asks_for_newer, may_get_newer
 from sizer.workload.language import (
     DEFAULT_LANGUAGE_STACK,
@@ -35,7 +36,7 @@ from sizer.workload.language import (
 )
 from sizer.workload.request import CustomDataset, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
-from sizer.workload.stack_choice import MeasuredStacks, StackChoice, choose_stack, stack_id
+from sizer.workload.stack_choice import MeasuredStacks, StackChoice, StackEvidence, choose_stack, stack_id
 from sizer.workload.table import DEFAULT_DATASET
 from sizer.workload.target_text import check_length
 from sizer.workload.transformer.custom_transformer import CustomTransformer
@@ -98,6 +99,8 @@ class ResolvedWorkload:
     # GPU -> batch by the number of GPUs, where such rows show it and the request states none
     batch_sizes: Mapping[str, BatchSizes] = field(default_factory=dict)
     language: LanguageWork | None = None  # of a language model; its samples are tokens
+    # Of a training whose rate is that of published trainings of networks of its kind; None of other work.
+    own_kind: str | None = None
     checkpoints: Checkpoints | None = None  # None of what only reads
     others: OtherStreams | None = None  # what runs beside; None where the request says nothing of it
 
@@ -195,7 +198,8 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         defaults += [WorkloadDefault(kind, value) for kind, value in language.defaults]
     dataset = dataset_of(work, place, catalog)
     is_newer = asks_for_newer(catalog, request)
-    stack, choice = _stack(work, dnn, like, place, catalog, measured, is_newer)
+    own_kind = _own_kind(work, like, catalog)
+    stack, choice = _stack(work, dnn, like, place, catalog, measured, is_newer, own_kind)
     recipe = None
     if work.recipe is not None:
         recipe = look_up(catalog.recipes, work.recipe, f"{place}.recipe", "recipe")
@@ -247,6 +251,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         defaults=tuple(defaults),
         warnings=warnings,
         stack_choice=choice,
+        own_kind=own_kind,
         language=None if language is None else replace(language, stack=stack.id),
         checkpoints=_checkpoints(work, dnn, language, request),
         others=None if others.is_nothing else others,
@@ -260,6 +265,15 @@ def _checkpoints(work: Workload, dnn: Dnn, language: LanguageWork | None, reques
     if work.task == "validation-inference":
         return None
     return checkpoints_of_network(dnn, request) if language is None else language.checkpoints
+
+
+def _own_kind(work: Workload, like: str | None, catalog: Catalog) -> str | None:
+    """Kind of the published trainings that tell the rate of a network of one's own; None where others do."""
+    if not isinstance(work.dnn, CustomDnn) or work.task == "validation-inference":
+        return None
+    if work.dnn.kind is not None or like is None:
+        return work.dnn.kind or OTHER_KIND
+    return KIND_OF_FAMILY.get(catalog.dnns[like].family)
 
 
 def _stated(value: float) -> Sourced[float]:
@@ -367,6 +381,7 @@ def _stack(
     catalog: Catalog,
     measured: MeasuredStacks,
     is_newer: bool,
+    own_kind: str | None,
 ) -> tuple[Stack, StackChoice | None]:
     """The stack that the request names, or the default with the reason for it."""
     task, is_language = "inference" if work.task == "validation-inference" else "training", dnn.transformer is not None
@@ -376,6 +391,10 @@ def _stack(
         of_mlperf = next((stack for stack in catalog.stacks.values() if stack.runs_mlperf), None)
         if of_mlperf is not None:
             return of_mlperf, None
+    if work.stack is None and own_kind is not None:
+        own = next((stack for stack in catalog.stacks.values() if stack.trains_own), None)
+        if own is not None and work.precision in own.precisions:
+            return own, StackChoice(own, StackEvidence.OWN_CODE, ())
     if work.stack is None:
         choice = choose_stack(like or dnn.id, work.precision, task, catalog, measured)
         if choice is None:

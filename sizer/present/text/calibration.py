@@ -94,6 +94,9 @@ _TEXTS = {
     FitNote.STACK_PRECISION: "{0} was not measured in {1} precision: its rate is estimated from its framework",
     FitNote.DNN_FROM_LIKE: "no published run used here trains {0}: its rate is estimated from {1}",
     FitNote.DNN_FROM_POOL: "no published run used here trains {0}: its rate is estimated from all neural networks",
+    FitNote.DNN_OF_KIND: (
+        "the rate of {0} is what {1} published trainings of networks of its kind ({2}) reached with their teams' own code"
+    ),
     FitNote.DNN_FROM_FAMILY: "{0} was not measured in {1} precision: its rate is estimated from similar networks",
     FitNote.MODEL_FROM_SHAPE: (
         "no published run trains {0}: its rate is derived from its shape, as fitted to other models"

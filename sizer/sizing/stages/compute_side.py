@@ -24,6 +24,9 @@ from sizer.sizing.stages.host_bound import host_bound
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.resolve import ResolvedWorkload
 
+# Of core time that a request states: one machine and one day.
+STATED_HOST_LOG_SD = 0.1
+
 
 @dataclass(frozen=True)
 class Compute(GpuSide):
@@ -104,6 +107,8 @@ def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[Floa
         sizes, place = np.unique(work.sample_bytes, return_inverse=True)
         each = np.array([core_seconds(replace(work, sample_bytes=size), calibration) for size in sizes.tolist()])
         return each[place, 0], each[place, 1]
+    if work.request.host_core_s is not None:
+        return work.request.host_core_s, STATED_HOST_LOG_SD
     host = calibration.host_work(work.sample_format, work.stack)
     bound = host_bound(work, host)
     return host_seconds(work, host) * bound.median, host.log_sd(record_bytes(work)) * bound.spread

@@ -10,6 +10,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.interruption import pause_point
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
+from sizer.calibrate import own_networks
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
 from sizer.calibrate.memory_rows import n_moments
@@ -326,13 +327,15 @@ def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration, li
         memory -= max(memory - found.whole_bytes - found.fixed_bytes, 0.0) / 2
     whole = replace(found, divided_bytes=0.0, ran=())
     most = most_measured(work, calibration)
-    if like and measured_rates.accelerator(gpu.id) is not None:
+    if like and work.own_kind is None and measured_rates.accelerator(gpu.id) is not None:
         most = max(most, measured_rates.largest_batch(like, memory_bytes))
     return _usual(min(float(whole.largest_batch(memory, 1)), most))
 
 
 def most_measured(work: ResolvedWorkload, calibration: Calibration) -> float:
-    """Largest batch per GPU that was published of a network, or of the one that it is like."""
+    """Largest batch per GPU that was published of a network, of its kind, or of the one that it is like."""
+    if work.own_kind is not None:
+        return own_networks.largest_batch(work.own_kind)
     usual = float(DEFAULT_BATCH[work.request.precision])
     task = "inference" if work.is_inference else "training"
     dnn = known_as(work.request.dnn) if isinstance(work.request.dnn, CustomDnn) else work.dnn.id

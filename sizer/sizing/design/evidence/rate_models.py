@@ -5,7 +5,8 @@ from typing import Protocol
 
 from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.extrapolation import extrapolations, unmeasured
-from sizer.calibrate.notes import CalibrationNote, FitNote
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
+from sizer.calibrate.own_networks import trainings_of
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.sizing.design.evidence.nearest_measurements import (
@@ -15,6 +16,7 @@ from sizer.sizing.design.evidence.nearest_measurements import (
     unmeasured_language,
 )
 from sizer.sizing.design.evidence.nearest_mlperf import nearest_mlperf_runs, notes_on_newer_gpu
+from sizer.sizing.design.evidence.nearest_trainings import nearest_trainings
 from sizer.sizing.result import NearbyMeasurement
 from sizer.sizing.stages.host_bound import large_images
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
@@ -90,10 +92,23 @@ class _V100Networks:
         return (*notes, *_of_host(of)), reach
 
 
+class _OwnNetworks:
+    exchange_is_in_step = False
+
+    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
+        return nearest_trainings(of.work, of.platform.gpu, of.n_gpus, MAX_ROWS)
+
+    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
+        kind = of.work.own_kind or ""
+        return (note(FitNote.DNN_OF_KIND, of.work.dnn.name, len(trainings_of(kind)), kind), *_of_host(of)), ()
+
+
 def design_rates(work: ResolvedWorkload, gpu_id: str) -> DesignRates:
     """The model that the rate of a workload on a GPU comes from."""
     if work.language is not None:
         return _Language()
+    if work.own_kind is not None:
+        return _OwnNetworks()
     return _MlperfNetworks() if is_measured(work, gpu_id) else _V100Networks()
 
 
