@@ -121,7 +121,7 @@ SHARES = RateModel[OwnRun](n_terms=N_TERMS, effects=effects_of, prior_of=prior_o
 
 def runs_path() -> Path:
     """Where the published rates lie."""
-    return data_dir("catalog") / "benchmarks" / "own_networks.csv"
+    return data_dir("catalog") / "benchmarks" / "networks" / "own_networks.csv"
 
 
 @lru_cache(maxsize=1)

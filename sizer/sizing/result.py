@@ -184,6 +184,8 @@ class WorkloadAnswer:
     target_check: CheckResult  # open where that is so, unless even the upper bound of the fact is not enough
     time: TrainingTime | None
     scaling: Scaling
+    # Rate of the GPUs without the rates that the customer measured; None where none is stated.
+    before_measured: Estimate | None
     gpu_spread: Spread  # what the width of the GPUs' rate consists of
     extrapolations: tuple[CalibrationNote, ...]  # beyond the published sizes and batches; empty: it interpolates
     unmeasured: tuple[CalibrationNote, ...]  # what was never measured of this combination

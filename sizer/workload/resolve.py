@@ -47,6 +47,8 @@ ItemT = TypeVar("ItemT", bound=Item)
 # (dell-ready-ai-nvidia-2018: TensorFlow 128; "fp16 doubles the batch").
 DEFAULT_BATCH = {"mixed": 128, "fp32": 64}
 CUSTOM = "request"  # source of values from the user
+# After so long software and drivers are others.
+_OLD_DAYS = 365
 # Of the forward pass of a linear layer: a multiplication and an addition.
 FLOP_PER_PARAMETER = 2.0
 
@@ -227,9 +229,11 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes)
     read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
     others = with_usual_level(other_streams(request), request, work.target, found_format)
-    warnings: tuple[str, ...] = ()
+    old = _check_measured(work, own_kind, place, request, catalog)
+    warnings: tuple[str, ...] = (old,) if old else ()
     if read < stored.sample_bytes:
         warnings = (
+            *warnings,
             f"Images of {si(stored.sample_bytes, 'B')} are read in tiles: a sample is one tile of {si(read, 'B')}. "
             "Write n_samples as the number of tiles of an epoch, and sample_bytes if a tile has another size.",
         )
@@ -265,6 +269,22 @@ def _checkpoints(work: Workload, dnn: Dnn, language: LanguageWork | None, reques
     if work.task == "validation-inference":
         return None
     return checkpoints_of_network(dnn, request) if language is None else language.checkpoints
+
+
+def _check_measured(work: Workload, own_kind: str | None, place: str, request: SizingRequest, catalog: Catalog) -> str:
+    """A warning of rates that were measured long ago; empty where there are none."""
+    if work.measured and own_kind is None:
+        raise RequestError(
+            f"{place}.measured: a rate of yours narrows the training of a network that is given by its numbers; "
+            "describe the network in a table, or remove the rate"
+        )
+    old = ""
+    for number, rate in enumerate(work.measured):
+        key = f"{place}.measured.{number}"
+        look_up(catalog.gpus, rate.gpu, f"{key}.gpu", "GPU")
+        if rate.day is not None and request.date is not None and (request.date - rate.day).days > _OLD_DAYS:
+            old = f"A rate was measured on {rate.day}, more than a year before this request: measure again."
+    return old
 
 
 def _own_kind(work: Workload, like: str | None, catalog: Catalog) -> str | None:

@@ -23,6 +23,7 @@ from sizer.sizing.stages import measured_rates
 from sizer.sizing.stages.language_rates import LanguageAnswer, language_run
 from sizer.sizing.stages.measured_rates import PublishedBatches
 from sizer.sizing.stages.network_key import network_key
+from sizer.sizing.stages.own_networks import check_measured
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
 from sizer.sizing.stages.sharding import EMBEDDING_BYTES, RECOMPUTED, Sharding, embedding_parameters, sharding_of
 from sizer.workload.custom_network import CustomDnn
@@ -255,6 +256,7 @@ def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibrati
         )
     pause_point()
     work = resolve_one(request, index, catalog, calibration.measured)
+    check_measured(work, f"workload.{index}.measured", catalog)
     if work.request.batch_per_gpu is not None or work.language is not None:
         return work
     return _with_batches(work, catalog, calibration)

@@ -5,6 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from sizer.base.errors import RequestError
+from sizer.base.quantities import si
 from sizer.calibrate.cases import peak_flop_per_s
 from sizer.calibrate.engine import Fit
 from sizer.calibrate.own_networks import (
@@ -27,6 +29,8 @@ from sizer.workload.resolve import ResolvedWorkload
 # Launches, and GPUs waiting for one another, are part of the published shares: logarithm of nothing.
 _NONE = -40.0
 _THIS = "of the request"
+# A rate so many times what is predicted, or so many times below it, is more often another unit than another network.
+_FAR = 5.0
 
 
 def run_on(work: ResolvedWorkload, gpu: Gpu, rate: Measured | None = None) -> OwnRun:
@@ -68,6 +72,35 @@ def _updated(rates: tuple[tuple[OwnRun, float], ...]) -> Fit:
     runs, sd = zip(*rates, strict=True)
     measured = np.log([run.share for run in runs])
     return own_networks().updated([effects_of(run) for run in runs], SHARES.law(runs), N_TERMS, measured, np.array(sd))
+
+
+def check_measured(work: ResolvedWorkload, place: str, catalog: Catalog) -> None:
+    """Refuse a measured rate that its GPUs cannot reach.
+
+    Raises
+    ------
+    RequestError
+        Naming the rate and the peak.
+    """
+    for number, rate in enumerate(work.request.measured):
+        gpu = catalog.gpus[rate.gpu]
+        share, peak = run_on(work, gpu, rate).share, gpu.peak_mixed_flop_per_s.value
+        if share > 1:
+            raise RequestError(
+                f"{place}.{number}.samples_per_s = {si(rate.samples_per_s, 'samples/s')} on {rate.gpus} {gpu.name} "
+                f"would be {si(share * peak, 'FLOP/s')} a GPU, above its peak of {si(peak, 'FLOP/s')}; check "
+                "forward_flop, the number of GPUs and the unit of the rate"
+            )
+
+
+def far_rates(work: ResolvedWorkload, catalog: Catalog) -> list[float]:
+    """Rates that the customer measured over what is predicted of them, of those that are far off. [-]"""
+    runs = [run_on(work, catalog.gpus[one.gpu], one) for one in work.request.measured]
+    if not runs:
+        return []
+    logs, _ = SHARES.predict(own_networks(), runs)
+    factors = [run.share / float(np.exp(log)) for run, log in zip(runs, logs, strict=True)]
+    return [float(f"{factor:.2g}") for factor in factors if not 1 / _FAR <= factor <= _FAR]
 
 
 def own_terms(work: ResolvedWorkload, gpu: Gpu, fit: Fit, exchange: StepTerms) -> StepTerms:

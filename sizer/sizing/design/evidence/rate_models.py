@@ -20,6 +20,7 @@ from sizer.sizing.design.evidence.nearest_trainings import nearest_trainings
 from sizer.sizing.result import NearbyMeasurement
 from sizer.sizing.stages.host_bound import large_images
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
+from sizer.sizing.stages.own_networks import far_rates
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -100,7 +101,8 @@ class _OwnNetworks:
 
     def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
         kind = of.work.own_kind or ""
-        return (note(FitNote.DNN_OF_KIND, of.work.dnn.name, len(trainings_of(kind)), kind), *_of_host(of)), ()
+        far = (note(FitNote.MEASURED_FAR, factor) for factor in far_rates(of.work, of.catalog))
+        return (note(FitNote.DNN_OF_KIND, of.work.dnn.name, len(trainings_of(kind)), kind), *far, *_of_host(of)), ()
 
 
 def design_rates(work: ResolvedWorkload, gpu_id: str) -> DesignRates:
