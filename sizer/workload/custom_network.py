@@ -42,6 +42,13 @@ class CustomDnn(RequestTable):
     kind: NetworkKind | None = None
     like: ItemId | None = None  # catalogue DNN of its kind: an analogy, whose own rate is not taken
 
+    version_of: ItemId | None = None  # catalogue DNN of which it is a smaller or larger version: its own rate is scaled
+
+    @property
+    def relative(self) -> str | None:
+        """Catalogue DNN of whose kind it is; None where none is named."""
+        return self.version_of or self.like
+
     @model_validator(mode="after")
     def _tables_are_part_of_it(self) -> Self:
         if self.embedding_parameters is not None and self.embedding_parameters > self.parameters:

@@ -289,7 +289,7 @@ def _check_measured(work: Workload, own_kind: str | None, place: str, request: S
 
 def _own_kind(work: Workload, like: str | None, catalog: Catalog) -> str | None:
     """Kind of the published trainings that tell the rate of a network of one's own; None where others do."""
-    if not isinstance(work.dnn, CustomDnn) or work.task == "validation-inference":
+    if not isinstance(work.dnn, CustomDnn) or work.dnn.version_of is not None or work.task != "training":
         return None
     if work.dnn.kind is not None or like is None:
         return work.dnn.kind or OTHER_KIND
@@ -306,8 +306,9 @@ def _dnn(work: Workload, place: str, catalog: Catalog) -> tuple[Dnn, str | None]
     custom = work.dnn
     if isinstance(custom, CustomTransformer):
         return _dnn_of_shape(custom), None
-    if custom.like is not None:
-        look_up(catalog.dnns, custom.like, f"{place}.dnn.like", "DNN")
+    for key in ("like", "version_of"):
+        if (name := getattr(custom, key)) is not None:
+            look_up(catalog.dnns, name, f"{place}.dnn.{key}", "DNN")
     dnn = Dnn(
         id="custom-dnn",
         name=custom.name,
@@ -318,7 +319,7 @@ def _dnn(work: Workload, place: str, catalog: Catalog) -> tuple[Dnn, str | None]
         input_bytes=_stated(custom.input_bytes),
         sample="sample",
     )
-    return dnn, custom.like
+    return dnn, custom.relative
 
 
 def _dnn_of_shape(custom: CustomTransformer) -> Dnn:

@@ -198,7 +198,7 @@ def _group_terms(
     if work.own_kind is not None:
         return own_networks.own_terms(work, catalog.gpus[group.gpu], own_networks.own_fit(work, catalog), terms)
     found = measured_rates.extended(terms, work, group, calibration, catalog)
-    if not work.is_custom_dnn:
+    if not isinstance(work.request.dnn, CustomDnn) or work.request.dnn.version_of is not None:
         return found
     # The network that it is like is an analogy: networks of a kind differ, and so do the teams that train them.
     return replace(found, between_log_sd=np.hypot(found.between_log_sd, unknown_network_log_sd()))
