@@ -51,11 +51,11 @@ _FIT = "shares"
 PRIORS = {
     "base": Prior(math.log(0.2), 0.7, "people's own code reaches tenths of the peak"),
     "fill": Prior(math.log(3e12), 0.7, "FLOP of a forward pass on a GPU: 300 ImageNet samples of ResNet-50"),
-    "kind": Prior(0.0, 0.5, "dense convolutions against point clouds"),
+    "kind": Prior(0.0, 0.5, "dense convolutions and point clouds are the ends"),
     "generation": Prior(0.0, 0.3, "chips reach different shares of their peak"),
     "gpu": Prior(0.0, 0.2, "memory bandwidth for the peak"),
     "precision": Prior(-0.7, 0.4, "of the peak in half precision, others reach half"),
-    "measured": Prior(0.3, 0.4, "steps on prepared data and tuned ones against what people train"),
+    "measured": Prior(0.3, 0.4, "steps on prepared data and tuned ones are faster"),
     "team": Prior(0.0, 0.25, "software and care"),
     "fill-team": Prior(0.0, 0.5, "loaders and overheads, which long steps hide"),
     "network": Prior(0.0, 0.2, "within a kind"),
@@ -139,7 +139,7 @@ def load_runs() -> tuple[OwnRun, ...]:
         del place
         return OwnRun(**{name: kind(cells[name]) for name, kind in kinds.items()})
 
-    return tuple(rows_of_file(runs_path(), "networks of one's own", run, key="id"))
+    return tuple(rows_of_file(runs_path(), "own networks", run, key="id"))
 
 
 def trainings_of(kind: str) -> list[OwnRun]:
