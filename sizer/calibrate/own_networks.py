@@ -20,11 +20,13 @@ from typing import get_type_hints
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.base.estimate import Estimate
+from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import rows_of_file
 from sizer.base.resources import data_dir
+from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.engine import (
     Effect,
+    ErrorStatistics,
     Fit,
     FittedModel,
     Law,
@@ -163,27 +165,45 @@ def estimated_rates(runs: Sequence[OwnRun]) -> Estimate:
 def fit_shares(runs: Sequence[OwnRun]) -> FittedModel[OwnRun]:
     """Shares of the peak, with the spreads at which trainings lie where they should whose team was left out."""
     model = SHARES.fitted(runs, np.log([run.share for run in runs]))
-    is_training = np.array([run.measured == TRAINING for run in runs])
-    errors, sd = model.left_out([run.team for run in runs])
-    return replace(model, fit=with_spreads(model.fit, (errors[is_training], sd[is_training] ** 2)))
+    errors, sd = teams_left_out(model)
+    return replace(model, fit=with_spreads(model.fit, (errors, sd**2)))
+
+
+def teams_left_out(model: FittedModel[OwnRun]) -> tuple[Floats, Floats]:
+    """Errors of trainings (logarithms) and the spreads of their predictions, each team by a fit without it."""
+    is_training = np.array([run.measured == TRAINING for run in model.cases])
+    errors, sd = model.left_out([run.team for run in model.cases])
+    return errors[is_training], sd[is_training]
 
 
 def calibrate_own_networks() -> StoredFits:
     """The fit to the published rates, as it is stored."""
-    runs = load_runs()
-    return StoredFits(digest_of(runs), {_FIT: fit_shares(runs).fit})
+    model = fit_shares(load_runs())
+    errors, sd = teams_left_out(model)
+    found = ErrorStatistics.of(errors, sd)
+    figures = (
+        AccuracyTarget(AccuracyMeasure.OWN_COVERAGE, found.coverage, 0.85, 0.96, found.rows),
+        AccuracyTarget(AccuracyMeasure.OWN_BIAS, abs(found.bias), 0.0, 0.10, found.rows),
+        AccuracyTarget(AccuracyMeasure.OWN_WIDTH, float(np.expm1(Z90 * np.median(sd))), 0.0, 1.5, found.rows),
+    )
+    return StoredFits(digest_of(load_runs()), {_FIT: model.fit}, figures)
 
 
 @cache
-def own_networks() -> Fit:
-    """The shipped fit, read once.
+def own_calibration() -> StoredFits:
+    """The shipped fit with its accuracy, read once.
 
     Raises
     ------
     CalibrationError
         If it is missing or damaged, or the rates have changed since.
     """
-    return load_fits(fits_path("own-networks"), {_FIT: prior_of}, digest_of(load_runs())).fits[_FIT]
+    return load_fits(fits_path("own-networks"), {_FIT: prior_of}, digest_of(load_runs()))
+
+
+def own_networks() -> Fit:
+    """The shipped fit."""
+    return own_calibration().fits[_FIT]
 
 
 def unknown_network_log_sd() -> float:

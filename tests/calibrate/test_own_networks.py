@@ -14,7 +14,9 @@ from sizer.calibrate.own_networks import (
     effects_of,
     fit_shares,
     load_runs,
+    own_calibration,
     own_networks,
+    teams_left_out,
 )
 from sizer.workload.custom_network import OTHER_KIND
 
@@ -38,14 +40,12 @@ def interval(of, fit=None):
 @pytest.fixture(scope="module")
 def left_out():
     """Errors of published trainings, of each team by a fit without it, in standard deviations and as logarithms."""
-    runs = load_runs()
-    errors, sd = fit_shares(runs).left_out([one.team for one in runs])
-    is_training = np.array([one.measured == TRAINING for one in runs])
-    return errors[is_training], sd[is_training]
+    return teams_left_out(fit_shares(load_runs()))
 
 
 def test_trainings_of_teams_that_were_left_out_lie_inside(left_out):
     errors, sd = left_out
+    assert all(one.is_reached for one in own_calibration().figures)
     assert 0.85 <= np.mean(np.abs(errors) <= Z90 * sd) <= 0.96
     assert abs(np.median(errors)) < 0.1
     assert math.exp(Z90 * float(np.median(sd))) < 2.5
