@@ -116,6 +116,8 @@ def design_rates(work: ResolvedWorkload, gpu_id: str) -> DesignRates:
 
 def _of_host(of: RateOnDesign) -> Notes:
     """What was never measured of the host's work."""
+    if of.work.request.host_core_s is not None:
+        return ()
     loader = of.calibration.hosts.note(host_task_of(of.work.sample_format, of.work.stack))
     return tuple(one for one in (loader, large_images(of.work, loader)) if one is not None)
 
