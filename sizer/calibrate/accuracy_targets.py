@@ -41,6 +41,10 @@ class AccuracyMeasure(StrEnum):
     WHOLE_RUN_COVERAGE = "whole-run-coverage"
     WHOLE_RUN_BIAS = "whole-run-bias"
     WHOLE_RUN_WIDTH = "whole-run-half-width"  # of the 90 % interval, above the prediction, in the median
+    # Trainings of networks of one's own, their team left out.
+    OWN_COVERAGE = "own-networks-coverage"
+    OWN_BIAS = "own-networks-bias"
+    OWN_WIDTH = "own-networks-half-width"  # of the 90 % interval, above the prediction, in the median
     # Other networks of MLPerf Training v1.0 and later.
     MODERN_RATE = "modern-rate-in-sample-median"
     MODERN_RATE_SYSTEM = "modern-rate-system-left-out-median"

@@ -45,6 +45,8 @@ _TAIL = 6.0
 _SYMMETRIC = {"SymmetricMode": True, "DiagPivotThresh": 0.0}
 # Relative fall of the objective at which a fit has settled.
 _TOLERANCE = 1e-8
+# Newton steps of a fit to cases that come in later: laws are nearly straight there.
+_UPDATE_STEPS = 4
 # Of the logarithm of a factor, for derivatives by differences.
 _STEP = 1e-4
 
@@ -237,6 +239,31 @@ class Fit:
         hessian = csc_array(block_diag([self.hessian, other.hessian]))
         values = np.concatenate([self.values, other.values])
         return replace(self, names=(*self.names, *other.names), values=values, hessian=hessian)
+
+    def updated(
+        self, effects: Sequence[Sequence[Effect]], law: Law, n_terms: int, measured: Floats, sd: Floats
+    ) -> "Fit":
+        """This fit after some more cases, measured with standard deviations of their logarithms (Bayes).
+
+        Effects that no row has come in with their priors.
+        """
+        new = dict.fromkeys(name for row in effects for _, name, _ in row if name not in self.index)
+        priors = [self.prior_of(name) for name in new]
+        hessian = self.hessian
+        if new:
+            hessian = csc_array(block_diag([hessian, diags_array([prior.sd**-2 for prior in priors])]))
+        start = np.append(self.values, [prior.mean for prior in priors])
+        found = replace(self, names=(*self.names, *new), values=start, hessian=hessian)
+        design = Design(effects, n_terms, found.index)
+        # The effects have ``effect_factor`` times the variance that the Hessian says.
+        weight = self.effect_factor / (sd**2 + self.row_sd**2)
+        for _ in range(_UPDATE_STEPS):
+            logs, slopes = law(design.terms(found.values))
+            derivative = design.jacobian(slopes)
+            after = csc_array(hessian + derivative.T @ diags_array(weight) @ derivative)
+            slope = derivative.T @ (weight * (measured - logs)) - hessian @ (found.values - start)
+            found = replace(found, values=found.values + splu(after, options=_SYMMETRIC).solve(slope), hessian=after)
+        return found
 
     def stored(self) -> dict[str, Any]:
         """As JSON holds it, exact to the last bit."""

@@ -20,7 +20,7 @@ class DnnLike(Protocol):
 
 def known_as(dnn: DnnLike) -> str:
     """Id of the neural network whose measurements speak for this one; empty for none."""
-    return str(getattr(dnn, "like", None) or getattr(dnn, "id", "") or "")
+    return str(getattr(dnn, "relative", None) or getattr(dnn, "id", "") or "")
 
 
 def notes_on(calibration: "Calibration", case: RateCase) -> tuple[CalibrationNote, ...]:

@@ -74,6 +74,8 @@ class FitNote(StrEnum):
     STACK_PRECISION = "stack-precision"  # stack, precision
     DNN_FROM_LIKE = "dnn-from-like"  # neural network, the one whose efficiency it takes
     DNN_FROM_POOL = "dnn-from-pool"  # neural network
+    DNN_OF_KIND = "dnn-of-kind"  # neural network, trainings, kind
+    MEASURED_FAR = "measured-far"  # factor between a rate of the customer and its prediction
     DNN_FROM_FAMILY = "dnn-from-family"  # neural network, precision
     MODEL_FROM_SHAPE = "model-from-shape"  # language model
     DNN_WITH_STACK = "dnn-with-stack"  # neural network, stack, precision, task

@@ -22,6 +22,7 @@ from sizer.calibrate.modern.rows import is_modern_file, load_modern
 from sizer.calibrate.modern.validate import validated_rows
 from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import COLUMNS, load_files, load_observations, observations_digest
+from sizer.calibrate.own_networks import own_calibration
 from sizer.calibrate.storage_emulation import HEADER as EMULATION_COLUMNS
 from sizer.calibrate.storage_emulation import (
     emulation_accuracy,
@@ -62,6 +63,7 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
         *language_calibration().figures,
         *whole_run_accuracy(catalog),
         *modern_calibration().figures,
+        *own_calibration().figures,
         *emulation_accuracy(),
         *at_limit_accuracy(),
     )

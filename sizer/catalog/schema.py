@@ -309,6 +309,7 @@ class Stack(Item):
     precisions: tuple[Literal["mixed", "fp32", "fp8", "fp4"], ...]
     trains_language: bool = False  # trains language models, and nothing else here
     runs_mlperf: bool = False  # what submitters of MLPerf Training ran; its rates come from the fit of their rows
+    trains_own: bool = False  # people's own code for networks of their own; its rates are those of their trainings
     loader: Literal["framework", "dali", "dali-cpu", "none"]
     task: Literal["training", "inference", "both"] = "training"
     observed_as: tuple[ObservedAs, ...] = ()

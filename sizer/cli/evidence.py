@@ -73,6 +73,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.calibrate.modern.calibration import calibrate_modern
     from sizer.calibrate.modern.rows import load_modern
     from sizer.calibrate.observations import load_observations
+    from sizer.calibrate.own_networks import calibrate_own_networks
     from sizer.catalog.loader import load_catalog
     from sizer.sizing.stages.language_rates import rate_of_training
 
@@ -92,6 +93,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     language_calibration.cache_clear()
     save_predicted(partial(rate_of_training, catalog=catalog), catalog)
     save_fits(calibrate_modern(load_modern()), fits_path("modern"))
+    save_fits(calibrate_own_networks(), fits_path("own-networks"))
     if as_json:
         from sizer.evidence.export import calibration_document
 

@@ -170,6 +170,8 @@ def _decode(model: WorkloadOnDesign) -> StageInputs:
     spread = float(run.comp.decode.log_sd.flat[0])
     assumed = model.calibration.hosts.note(host_task_of(model.work.sample_format, model.work.stack))
     basis = "fitted to published runs" if assumed is None else f"an estimate ({note_text(assumed)})"
+    if model.work.request.host_core_s is not None:
+        basis = "stated in the request"
     cautions = (f"The core time is {basis}; its uncertainty (1 sigma) is {words.percent(spread)}.",)
     return StageInputs("C = m · cores / c", inputs, cautions, (server.name,), ("cpu", "core"))
 

@@ -283,6 +283,7 @@ def _workload(design: DesignAnswer, answer: WorkloadAnswer) -> dict[str, object]
             for run in answer.evidence
         ],
         gpu_log_sd=answer.gpu_spread,
+        before_measured=answer.before_measured,
         language=None if answer.language is None else _language(answer.language),
         checkpoints=None if answer.job is None else _checkpoints(design, answer.job),
     )

@@ -147,6 +147,7 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
         return [*lines, f"  throughput   {NOT_PREDICTED}: no GPU of this generation was measured", *notes]
     lines += [
         f"  throughput   {at_most}{interval(answer.throughput, unit)}",
+        *_measured_lines(answer, unit),
         f"  storage      {reads}",
         f"  utilization  host CPUs {percent(float(answer.cpu_utilization_fraction.value))}, "
         f"GPUs {percent(answer.gpu_busy_fraction)}",
@@ -175,6 +176,15 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
         lines.append(f"{label} {_capacity(stage.capacity, unit):>22}  utilization {percent(stage.load_fraction)}")
     lines += [f"  note: {warning}" for warning in cautions(answer)]
     return lines
+
+
+def _measured_lines(answer: WorkloadAnswer, unit: str) -> list[str]:
+    if answer.before_measured is None:
+        return []
+    after = next(stage.capacity for stage in answer.stages if stage.key == "gpu")
+    return [
+        f"  measured     GPUs with your rate {interval(after, unit)}, before {interval(answer.before_measured, unit)}"
+    ]
 
 
 def _data_lines(answer: WorkloadAnswer, size: str) -> list[str]:

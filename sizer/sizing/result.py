@@ -190,6 +190,8 @@ class WorkloadAnswer:
     unmeasured: tuple[CalibrationNote, ...]  # what was never measured of this combination
     evidence: tuple[NearbyMeasurement, ...]
     warnings: tuple[str, ...]
+    # Rate of the GPUs without the rates that the customer measured; None where none is stated.
+    before_measured: Estimate | None = None
     language: LanguageAnswer | None = None  # how a language model is divided over the GPUs
     job: CheckpointedJob | None = None  # checkpoints and interruptions; None where neither is asked nor large
     stack_choice: StackChoice | None = None  # why the stack is the default; None: the request names it

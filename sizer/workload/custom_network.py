@@ -1,6 +1,6 @@
 """A neural network that a request describes: by its numbers, or a language model by its shape."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -9,6 +9,23 @@ from sizer.base.texts import Name
 from sizer.catalog.bounds import INPUT_BYTES, Parameters
 from sizer.workload.table import ItemId, RequestTable
 from sizer.workload.transformer.custom_transformer import CustomTransformer, is_shape
+
+# Kinds of networks whose published trainings tell what share of a GPU's peak people reach.
+NetworkKind = Literal["convolution", "depthwise", "detector", "transformer", "diffusion", "volume", "point-cloud"]
+OTHER_KIND = "other"  # of a network of which nothing is said
+# Kind of the networks of a family of the catalogue; of the other families arithmetic alone does not tell the rate.
+KIND_OF_FAMILY: dict[str, NetworkKind] = {
+    "alexnet": "convolution",
+    "inception": "convolution",
+    "resnet": "convolution",
+    "vgg": "convolution",
+    "detection": "detector",
+    "segmentation": "volume",
+    "bert": "transformer",
+    "translation": "transformer",
+    "language-model": "transformer",
+    "diffusion": "diffusion",
+}
 
 
 class CustomDnn(RequestTable):
@@ -21,7 +38,16 @@ class CustomDnn(RequestTable):
     # Of these, parameters in tables that are looked up; absent: of a network that is like a recommender, those that the
     # arithmetic does not explain.
     embedding_parameters: Annotated[float, Field(ge=0, le=1e13, allow_inf_nan=False)] | None = None
-    like: ItemId | None = None  # catalogue DNN whose GPU efficiency is used; absent: the average of all
+    # Absent: that of the network that it is like; without either all kinds count, with a wide interval.
+    kind: NetworkKind | None = None
+    like: ItemId | None = None  # catalogue DNN of its kind: an analogy, whose own rate is not taken
+
+    version_of: ItemId | None = None  # catalogue DNN of which it is a smaller or larger version: its own rate is scaled
+
+    @property
+    def relative(self) -> str | None:
+        """Catalogue DNN of whose kind it is; None where none is named."""
+        return self.version_of or self.like
 
     @model_validator(mode="after")
     def _tables_are_part_of_it(self) -> Self:

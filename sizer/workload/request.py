@@ -23,6 +23,7 @@ from sizer.workload.data import DataRequest, StatedStorage
 from sizer.workload.fabric import Fabric as Fabric
 from sizer.workload.growth import Growth
 from sizer.workload.kinds import of_file
+from sizer.workload.measured import Measured
 from sizer.workload.ownership import Ownership
 from sizer.workload.quote import Quote
 from sizer.workload.rental import Rental
@@ -126,6 +127,10 @@ class Workload(RequestTable):
     recipe: ItemId | None = None
     # "benchmark": its steps alone, as makers tune and publish them, without what whole trainings take beyond these.
     run: Annotated[Literal["whole", "benchmark"], BeforeValidator(of_file("whole", "benchmark"))] = "whole"
+    # Rates that the customer measured of this training: they narrow what is predicted.
+    measured: Annotated[tuple[Measured, ...], Field(max_length=10)] = ()
+    # Core time that the host works on one sample, all of it; absent: the published line of its format and loader.
+    host_core_s: Annotated[Seconds, Field(ge=1e-7, le=3600)] | None = None
 
     @model_validator(mode="after")
     def _length_known(self) -> Self:

@@ -24,6 +24,7 @@ from sizer.workload.checkpoints import (
     other_streams,
     with_usual_level,
 )
+from sizer.workload.custom_network import KIND_OF_FAMILY, OTHER_KIND, CustomDnn
 from sizer.workload.eras import asks_for_newer, may_get_newer
 from sizer.workload.language import (
     DEFAULT_LANGUAGE_STACK,
@@ -35,7 +36,7 @@ from sizer.workload.language import (
 )
 from sizer.workload.request import CustomDataset, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
-from sizer.workload.stack_choice import MeasuredStacks, StackChoice, choose_stack, stack_id
+from sizer.workload.stack_choice import MeasuredStacks, StackChoice, StackEvidence, choose_stack, stack_id
 from sizer.workload.table import DEFAULT_DATASET
 from sizer.workload.target_text import check_length
 from sizer.workload.transformer.custom_transformer import CustomTransformer
@@ -46,6 +47,8 @@ ItemT = TypeVar("ItemT", bound=Item)
 # (dell-ready-ai-nvidia-2018: TensorFlow 128; "fp16 doubles the batch").
 DEFAULT_BATCH = {"mixed": 128, "fp32": 64}
 CUSTOM = "request"  # source of values from the user
+# After so long software and drivers are others.
+_OLD_DAYS = 365
 # Of the forward pass of a linear layer: a multiplication and an addition.
 FLOP_PER_PARAMETER = 2.0
 
@@ -98,6 +101,8 @@ class ResolvedWorkload:
     # GPU -> batch by the number of GPUs, where such rows show it and the request states none
     batch_sizes: Mapping[str, BatchSizes] = field(default_factory=dict)
     language: LanguageWork | None = None  # of a language model; its samples are tokens
+    # Of a training whose rate is that of published trainings of networks of its kind; None of other work.
+    own_kind: str | None = None
     checkpoints: Checkpoints | None = None  # None of what only reads
     others: OtherStreams | None = None  # what runs beside; None where the request says nothing of it
 
@@ -195,7 +200,8 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         defaults += [WorkloadDefault(kind, value) for kind, value in language.defaults]
     dataset = dataset_of(work, place, catalog)
     is_newer = asks_for_newer(catalog, request)
-    stack, choice = _stack(work, dnn, like, place, catalog, measured, is_newer)
+    own_kind = _own_kind(work, like, catalog)
+    stack, choice = _stack(work, dnn, like, place, catalog, measured, is_newer, own_kind)
     recipe = None
     if work.recipe is not None:
         recipe = look_up(catalog.recipes, work.recipe, f"{place}.recipe", "recipe")
@@ -223,9 +229,11 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes)
     read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
     others = with_usual_level(other_streams(request), request, work.target, found_format)
-    warnings: tuple[str, ...] = ()
+    old = _check_measured(work, own_kind, place, request, catalog)
+    warnings: tuple[str, ...] = (old,) if old else ()
     if read < stored.sample_bytes:
         warnings = (
+            *warnings,
             f"Images of {si(stored.sample_bytes, 'B')} are read in tiles: a sample is one tile of {si(read, 'B')}. "
             "Write n_samples as the number of tiles of an epoch, and sample_bytes if a tile has another size.",
         )
@@ -247,6 +255,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         defaults=tuple(defaults),
         warnings=warnings,
         stack_choice=choice,
+        own_kind=own_kind,
         language=None if language is None else replace(language, stack=stack.id),
         checkpoints=_checkpoints(work, dnn, language, request),
         others=None if others.is_nothing else others,
@@ -262,6 +271,31 @@ def _checkpoints(work: Workload, dnn: Dnn, language: LanguageWork | None, reques
     return checkpoints_of_network(dnn, request) if language is None else language.checkpoints
 
 
+def _check_measured(work: Workload, own_kind: str | None, place: str, request: SizingRequest, catalog: Catalog) -> str:
+    """A warning of rates that were measured long ago; empty where there are none."""
+    if work.measured and own_kind is None:
+        raise RequestError(
+            f"{place}.measured: a rate of yours narrows the training of a network that is given by its numbers; "
+            "describe the network in a table, or remove the rate"
+        )
+    old = ""
+    for number, rate in enumerate(work.measured):
+        key = f"{place}.measured.{number}"
+        look_up(catalog.gpus, rate.gpu, f"{key}.gpu", "GPU")
+        if rate.day is not None and request.date is not None and (request.date - rate.day).days > _OLD_DAYS:
+            old = f"A rate was measured on {rate.day}, more than a year before this request: measure again."
+    return old
+
+
+def _own_kind(work: Workload, like: str | None, catalog: Catalog) -> str | None:
+    """Kind of the published trainings that tell the rate of a network of one's own; None where others do."""
+    if not isinstance(work.dnn, CustomDnn) or work.dnn.version_of is not None or work.task != "training":
+        return None
+    if work.dnn.kind is not None or like is None:
+        return work.dnn.kind or OTHER_KIND
+    return KIND_OF_FAMILY.get(catalog.dnns[like].family)
+
+
 def _stated(value: float) -> Sourced[float]:
     return Sourced(value=value, basis="assumed", source=CUSTOM, where="stated in the request")
 
@@ -272,8 +306,9 @@ def _dnn(work: Workload, place: str, catalog: Catalog) -> tuple[Dnn, str | None]
     custom = work.dnn
     if isinstance(custom, CustomTransformer):
         return _dnn_of_shape(custom), None
-    if custom.like is not None:
-        look_up(catalog.dnns, custom.like, f"{place}.dnn.like", "DNN")
+    for key in ("like", "version_of"):
+        if (name := getattr(custom, key)) is not None:
+            look_up(catalog.dnns, name, f"{place}.dnn.{key}", "DNN")
     dnn = Dnn(
         id="custom-dnn",
         name=custom.name,
@@ -284,7 +319,7 @@ def _dnn(work: Workload, place: str, catalog: Catalog) -> tuple[Dnn, str | None]
         input_bytes=_stated(custom.input_bytes),
         sample="sample",
     )
-    return dnn, custom.like
+    return dnn, custom.relative
 
 
 def _dnn_of_shape(custom: CustomTransformer) -> Dnn:
@@ -367,6 +402,7 @@ def _stack(
     catalog: Catalog,
     measured: MeasuredStacks,
     is_newer: bool,
+    own_kind: str | None,
 ) -> tuple[Stack, StackChoice | None]:
     """The stack that the request names, or the default with the reason for it."""
     task, is_language = "inference" if work.task == "validation-inference" else "training", dnn.transformer is not None
@@ -376,6 +412,10 @@ def _stack(
         of_mlperf = next((stack for stack in catalog.stacks.values() if stack.runs_mlperf), None)
         if of_mlperf is not None:
             return of_mlperf, None
+    if work.stack is None and own_kind is not None:
+        own = next((stack for stack in catalog.stacks.values() if stack.trains_own), None)
+        if own is not None and work.precision in own.precisions:
+            return own, StackChoice(own, StackEvidence.OWN_CODE, ())
     if work.stack is None:
         choice = choose_stack(like or dnn.id, work.precision, task, catalog, measured)
         if choice is None:

@@ -25,6 +25,7 @@ class StackEvidence(StrEnum):
     FRAMEWORK = "framework"  # its framework ran the network, or one of its family, in another precision or task
     SEVERAL_FAMILIES = "several-families"  # only networks of other families
     NONE = "none"
+    OWN_CODE = "own-code"  # what people train networks of their own with
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def choose_stack(
         for stack in catalog.stacks.values()
         if stack.task in (task, "both")
         and precision in stack.precisions
-        and not (stack.trains_language or stack.runs_mlperf)
+        and not (stack.trains_language or stack.runs_mlperf or stack.trains_own)
     ]
     rates = _rates(candidates, dnn_id, precision, task, catalog, measured)
 

@@ -123,3 +123,14 @@ def test_covariance_of_a_part_is_that_of_the_whole():
     assert isinstance(fit, Fit)
     whole = np.linalg.inv(fit.hessian.toarray())
     assert_allclose(fit.covariance(("level:all", "lab:a")), whole[np.ix_([2, 0], [2, 0])], rtol=1e-9)
+
+
+def test_a_case_that_comes_in_later_updates_the_fit_as_one_among_the_rows():
+    """Normal theory: the fit to three rows is the fit to two, updated by the third with its own laboratory."""
+    model, y = line(sigma=10.0), np.array([1.00, 1.02, 1.10])
+    two = model.fitted(["a", "a"], y[:2]).fit
+    found = two.updated([model.effects("b")], model.law(["b"]), 2, y[2:], np.array([10.0]))
+    three = model.fitted(["a", "a", "b"], y).fit
+    order = [found.index[name] for name in three.names]
+    assert_allclose(found.values[order], three.values, atol=1e-4)
+    assert_allclose(found.covariance(three.names), three.covariance(three.names), rtol=2e-3)

@@ -244,9 +244,9 @@ def test_the_capacity_of_a_stage_follows_from_its_inputs(name, place, stage):
     assert FORMULAS[stage](x) == pytest.approx(float(capacity.value), rel=SHOWN)
 
 
-@pytest.mark.parametrize(("name", "passes"), [("gpt2", 4), ("recommender", 3)])
+@pytest.mark.parametrize(("name", "passes"), [("gpt2", 3), ("recommender", 3)])
 def test_a_network_divided_over_the_gpus_shows_its_passes_and_vectors(name, passes):
-    """A second forward pass recomputes activations where the optimizer is divided; tables send vectors instead."""
+    """Published trainings show the useful work of a step, whatever is computed again; tables send vectors."""
     request = case_book.request(name)
     result = size(request, catalog())
     evaluated = EvaluatedDesign(result, catalog())

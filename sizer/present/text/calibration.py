@@ -94,6 +94,12 @@ _TEXTS = {
     FitNote.STACK_PRECISION: "{0} was not measured in {1} precision: its rate is estimated from its framework",
     FitNote.DNN_FROM_LIKE: "no published run used here trains {0}: its rate is estimated from {1}",
     FitNote.DNN_FROM_POOL: "no published run used here trains {0}: its rate is estimated from all neural networks",
+    FitNote.DNN_OF_KIND: (
+        "the rate of {0} is that of {1} published trainings of its kind ({2}), each with its team's own code"
+    ),
+    FitNote.MEASURED_FAR: (
+        "your measured rate is {0} times what such networks reach: check its unit, the number of GPUs and forward_flop"
+    ),
     FitNote.DNN_FROM_FAMILY: "{0} was not measured in {1} precision: its rate is estimated from similar networks",
     FitNote.MODEL_FROM_SHAPE: (
         "no published run trains {0}: its rate is derived from its shape, as fitted to other models"

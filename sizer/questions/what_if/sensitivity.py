@@ -22,7 +22,7 @@ from sizer.workload.stack_choice import StackEvidence
 # Influences with a smaller effect are omitted: they are below the resolution of the models.
 LEAST_REACH = 0.005
 # Evidence of a stack that says nothing about whether another one runs the network.
-_UNRELATED = (StackEvidence.SEVERAL_FAMILIES, StackEvidence.NONE)
+_UNRELATED = (StackEvidence.SEVERAL_FAMILIES, StackEvidence.NONE, StackEvidence.OWN_CODE)
 # Ends of a two-sided 90 % interval.
 LOW, HIGH = 0.05, 0.95
 # Quantities of the request are halved and doubled: the smallest steps that GPUs and batches come in.

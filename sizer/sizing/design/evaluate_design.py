@@ -40,6 +40,7 @@ from sizer.sizing.result import DesignAnswer, Scaling, SmallerSize, Stage, Workl
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.checkpoints import job_of
 from sizer.sizing.stages.gpu_memory import all_fit, memory_answer, memory_of, memory_of_layout
+from sizer.sizing.stages.gpu_side import gpu_side
 from sizer.sizing.stages.sharding import step_exchange_bytes
 from sizer.sizing.stages.storage_rates import rate_is_unknown, writer_bytes_per_s
 from sizer.sizing.stages.workload_run import WorkloadRun, rate_in_one_server, run_on
@@ -211,6 +212,7 @@ def _workload_answer(
             },
             time_s=total_time(along) if rate.value > 0 else None,
         ),
+        before_measured=_before_measured(work, platform, run, catalog, calibration),
         gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
         extrapolations=reach,
         unmeasured=missing_runs,
@@ -258,6 +260,16 @@ def _of_fewest_servers(run: WorkloadRun, along: WorkloadRun) -> float:
         float(one.comp.gpu.median[0] / (one.servers[0] * one.cols.gpus_per_server[0])) for one in (along, run)
     )
     return here / fewest
+
+
+def _before_measured(
+    work: ResolvedWorkload, platform: Platform, run: WorkloadRun, catalog: Catalog, calibration: Calibration
+) -> Estimate | None:
+    """Rate of the GPUs as it is predicted without the rates that the customer measured. [samples/s]"""
+    if not work.request.measured:
+        return None
+    before = replace(work, request=work.request.model_copy(update={"measured": ()}))
+    return gpu_side(before, [platform], run.cols, run.servers, calibration, catalog).gpu.estimate()[0]
 
 
 def _stage_list(

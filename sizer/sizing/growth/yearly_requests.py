@@ -132,7 +132,7 @@ def _dnn(work: Workload, factor: float, catalog: Catalog) -> dict[str, Any]:
         "forward_flop": known.forward_flop.value * factor,
         "parameters": known.parameters.value * factor,
         "input_bytes": known.input_bytes.value,
-        "like": known.id,
+        "version_of": known.id,
     }
 
 

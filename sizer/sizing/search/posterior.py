@@ -286,6 +286,9 @@ def _log_scatter(
 def _core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
     """(draws,) core time that a sample costs the hosts. [core s]"""
     each = 1 if work.language is None else work.language.sequence
+    if work.request.host_core_s is not None:
+        moved = compute_side.STATED_HOST_LOG_SD * draws.normal(f"host {work.request.name}")
+        return np.asarray(work.request.host_core_s / each * np.exp(moved))
     drawn = draws.core_seconds(work.sample_format, work.stack, compute_side.record_bytes(work)) / each
     host = draws.calibration.host_work(work.sample_format, work.stack)
     bound = host_bound(work, host)

@@ -24,6 +24,9 @@ from sizer.sizing.stages.host_bound import host_bound
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.resolve import ResolvedWorkload
 
+# Of core time that a request states: one machine and one day.
+STATED_HOST_LOG_SD = 0.1
+
 
 @dataclass(frozen=True)
 class Compute(GpuSide):
@@ -82,7 +85,7 @@ def compute(
         Parts of the platforms.
     """
     pause_point()
-    host = calibration.host_work(work.sample_format, work.stack)
+    host = host_work(work, calibration)
     core_s, decode_sd = core_seconds(work, calibration)
     decode = pipeline.decode_stage(n_servers, cols.cores, core_s, decode_sd)
     hits, misses = cache_hits(work, cols, n_servers, calibration)
@@ -104,9 +107,17 @@ def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[Floa
         sizes, place = np.unique(work.sample_bytes, return_inverse=True)
         each = np.array([core_seconds(replace(work, sample_bytes=size), calibration) for size in sizes.tolist()])
         return each[place, 0], each[place, 1]
-    host = calibration.host_work(work.sample_format, work.stack)
+    host = host_work(work, calibration)
     bound = host_bound(work, host)
     return host_seconds(work, host) * bound.median, host.log_sd(record_bytes(work)) * bound.spread
+
+
+def host_work(work: ResolvedWorkload, calibration: Calibration) -> HostWork:
+    """Line of the host's work: as the request states it, or of the sample format with the loader of the stack."""
+    stated = work.request.host_core_s
+    if stated is not None:
+        return HostWork(stated, 0.0, np.zeros((2, 2)), STATED_HOST_LOG_SD**2)
+    return calibration.host_work(work.sample_format, work.stack)
 
 
 def record_bytes(work: ResolvedWorkload) -> float:

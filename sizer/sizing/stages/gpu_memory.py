@@ -10,6 +10,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.interruption import pause_point
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
+from sizer.calibrate import own_networks
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
 from sizer.calibrate.memory_rows import n_moments
@@ -22,6 +23,7 @@ from sizer.sizing.stages import measured_rates
 from sizer.sizing.stages.language_rates import LanguageAnswer, language_run
 from sizer.sizing.stages.measured_rates import PublishedBatches
 from sizer.sizing.stages.network_key import network_key
+from sizer.sizing.stages.own_networks import check_measured
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
 from sizer.sizing.stages.sharding import EMBEDDING_BYTES, RECOMPUTED, Sharding, embedding_parameters, sharding_of
 from sizer.workload.custom_network import CustomDnn
@@ -254,6 +256,7 @@ def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibrati
         )
     pause_point()
     work = resolve_one(request, index, catalog, calibration.measured)
+    check_measured(work, f"workload.{index}.measured", catalog)
     if work.request.batch_per_gpu is not None or work.language is not None:
         return work
     return _with_batches(work, catalog, calibration)
@@ -325,14 +328,16 @@ def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration, li
         memory -= max(memory - found.whole_bytes - found.fixed_bytes, 0.0) / 2
     whole = replace(found, divided_bytes=0.0, ran=())
     most = most_measured(work, calibration)
-    known = measured_rates.accelerator(gpu.id) if like else None
+    known = measured_rates.accelerator(gpu.id) if like and work.own_kind is None else None
     if known is not None:
         most = max(most, measured_rates.largest_batch(like, known))
     return _usual(min(float(whole.largest_batch(memory, 1)), most))
 
 
 def most_measured(work: ResolvedWorkload, calibration: Calibration) -> float:
-    """Largest batch per GPU that was published of a network, or of the one that it is like."""
+    """Largest batch per GPU that was published of a network, of its kind, or of the one that it is like."""
+    if work.own_kind is not None:
+        return own_networks.largest_batch(work.own_kind)
     usual = float(DEFAULT_BATCH[work.request.precision])
     task = "inference" if work.is_inference else "training"
     dnn = known_as(work.request.dnn) if isinstance(work.request.dnn, CustomDnn) else work.dnn.id

@@ -4,7 +4,7 @@ Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +14,7 @@ from sizer.base.arrays import Floats, Ints
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import peak_flop_per_s
+from sizer.calibrate.own_networks import unknown_network_log_sd
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Stack
 from sizer.perf import pipeline
@@ -22,7 +23,7 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 from sizer.perf.training_step import TrainingRun
 from sizer.physical.platform import Platform
-from sizer.sizing.stages import gpu_memory, language_rates, measured_rates, sharding
+from sizer.sizing.stages import gpu_memory, language_rates, measured_rates, own_networks, sharding
 from sizer.sizing.stages.language_rates import LanguageRun
 from sizer.sizing.stages.network_key import network_key
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
@@ -194,7 +195,13 @@ def _group_terms(
         if isinstance(work.request.dnn, CustomDnn)
         else _known_terms(work.dnn, *rest, group, has_many_servers)
     )
-    return measured_rates.extended(terms, work, group, calibration, catalog)
+    if work.own_kind is not None:
+        return own_networks.own_terms(work, catalog.gpus[group.gpu], own_networks.own_fit(work, catalog), terms)
+    found = measured_rates.extended(terms, work, group, calibration, catalog)
+    if not isinstance(work.request.dnn, CustomDnn) or work.request.dnn.version_of is not None:
+        return found
+    # The network that it is like is an analogy: networks of a kind differ, and so do the teams that train them.
+    return replace(found, between_log_sd=np.hypot(found.between_log_sd, unknown_network_log_sd()))
 
 
 def step_run(

@@ -44,7 +44,7 @@ _LARGE = 4.0
 def host_bound(work: ResolvedWorkload, host: HostWork) -> HostBound:
     """Bound of the host's work that MLPerf runs of a network give; none with another stack or kind of sample."""
     published = work.mlperf_data
-    if not work.mlperf or not work.stack.runs_mlperf or published is None:
+    if work.request.host_core_s is not None or not work.mlperf or not work.stack.runs_mlperf or published is None:
         return _NONE
     if work.sample_format is SampleFormat.JPEG:
         return _hardware_decode(work.sample_bytes, host)

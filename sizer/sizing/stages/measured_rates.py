@@ -37,7 +37,7 @@ from sizer.perf.step_terms import (
 from sizer.perf.training_step import TRAINING_PASSES, TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
-from sizer.sizing.stages.sharding import table_parameters, work_factor
+from sizer.sizing.stages.sharding import looked_up_parameters, work_factor
 from sizer.workload.resolve import BatchSizes, ResolvedWorkload
 from sizer.workload.stack_choice import choose_stack
 
@@ -295,20 +295,20 @@ def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, 
     """
     known = accelerator(group.gpu)
     choice = choose_stack(anchor.id, "mixed", "training", catalog, calibration.measured)
-    # Tables are divided over the GPUs: their gradients are not exchanged.
-    dense = anchor.parameters.value - table_parameters(anchor, anchor.family)
     assert known is not None
     assert choice is not None
     used = gpus_of(catalog, group)
     batch = largest_batch(anchor.mlperf, known)
     measured = float(system_on(anchor.mlperf, group, used, 8 * 50e9, catalog).rate(1, batch).log)
     terms = _v100_terms(calibration, catalog, anchor, group, choice.stack.id)
+    # Tables are divided over the GPUs: their gradients are not exchanged.
+    trained = anchor.parameters.value - looked_up_parameters(anchor, anchor.family)
     run = TrainingRun.of(
         batch_per_gpu=batch,
         n_gpus_per_server=used,
         n_servers=1,
         forward_flop=anchor.forward_flop.value,
-        gradient_bytes=float(exchange.gradient_bytes(dense, "mixed")),
+        gradient_bytes=float(exchange.gradient_bytes(trained, "mixed")),
         peak_flop_per_s=known.peak_flop_per_s,
         nic_bytes_per_s=1e9,
     )

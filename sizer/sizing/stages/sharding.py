@@ -45,11 +45,11 @@ def embedding_parameters(work: ResolvedWorkload) -> float:
     dnn = work.request.dnn
     if isinstance(dnn, CustomDnn) and dnn.embedding_parameters is not None:
         return dnn.embedding_parameters
-    return table_parameters(work.dnn, work.family)
+    return looked_up_parameters(work.dnn, work.family)
 
 
-def table_parameters(dnn: Dnn, family: str) -> float:
-    """The same of a network of which no number is stated."""
+def looked_up_parameters(dnn: Dnn, family: str) -> float:
+    """Parameters of a network of a family that its arithmetic does not explain: tables of a recommender."""
     if family != "recommender":
         return 0.0
     return max(dnn.parameters.value - dnn.forward_flop.value / FLOP_PER_DENSE_PARAMETER, 0.0)
@@ -93,4 +93,6 @@ def all_reduced_bytes(work: ResolvedWorkload) -> float:
 
 def work_factor(work: ResolvedWorkload) -> float:
     """Arithmetic of a training step over that of one that keeps its activations: 4/3 with a second forward pass."""
+    if work.own_kind is not None:  # published trainings show the useful work of a step, whatever is computed again
+        return 1.0
     return (TRAINING_PASSES + 1) / TRAINING_PASSES if sharding_of(work) in RECOMPUTED else 1.0

@@ -21,6 +21,7 @@ from sizer.ui.request_form.field import (
 from sizer.ui.request_form.language_model import LANGUAGE_MODEL_FIELDS
 from sizer.ui.request_form.options import capitalized_name, names_by_id
 from sizer.ui.session_catalog import catalog
+from sizer.workload.custom_network import NetworkKind
 from sizer.workload.request import Access, Cache, RankBy, Task
 
 _CURRENCIES = ("USD", "EUR", "GBP", "CHF", "JPY")
@@ -287,10 +288,16 @@ CUSTOM_DNN = (
         Quantity(BYTES),
     ),
     FormField(
+        ("workload", "dnn", "kind"),
+        "Kind of network",
+        "The rate is that of published trainings of networks of this kind. Default: of the network that it is like.",
+        Dropdown({"": "not said: all kinds, a wide interval", **{kind: kind for kind in get_args(NetworkKind)}}),
+    ),
+    FormField(
         ("workload", "dnn", "like"),
-        "GPU efficiency of",
-        "Network whose measured GPU efficiency is used.",
-        Dropdown(lambda: {"": "average of all networks", **names_by_id(catalog().dnns)}),
+        "Network that it is like",
+        "Network of its kind: an analogy, whose own rate is not taken.",
+        Dropdown(lambda: {"": "none", **names_by_id(catalog().dnns)}),
     ),
 )
 CUSTOM_DATASET = (

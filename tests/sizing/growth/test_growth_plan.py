@@ -99,10 +99,10 @@ def test_targets_grow(target, epochs, expected):
     assert third.dataset_bytes == 10e12
 
 
-def test_a_grown_network_is_like_the_one_it_grew_from():
+def test_a_grown_network_is_a_version_of_the_one_it_grew_from():
     third = yearly_requests(asked({"years": 3, "dnn_size": 2}), CATALOG)[2].workload[0]
     known = CATALOG.dnns["resnet50"]
-    assert third.dnn.like == "resnet50"
+    assert third.dnn.version_of == "resnet50"
     assert third.dnn.forward_flop == pytest.approx(4 * known.forward_flop.value)
     assert third.dnn.parameters == pytest.approx(4 * known.parameters.value)
     assert third.dnn.input_bytes == known.input_bytes.value

@@ -5,7 +5,8 @@ from typing import Protocol
 
 from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.extrapolation import extrapolations, unmeasured
-from sizer.calibrate.notes import CalibrationNote, FitNote
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
+from sizer.calibrate.own_networks import trainings_of
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.sizing.design.evidence.nearest_measurements import (
@@ -15,9 +16,11 @@ from sizer.sizing.design.evidence.nearest_measurements import (
     unmeasured_language,
 )
 from sizer.sizing.design.evidence.nearest_mlperf import nearest_mlperf_runs, notes_on_newer_gpu
+from sizer.sizing.design.evidence.nearest_trainings import nearest_trainings
 from sizer.sizing.result import NearbyMeasurement
 from sizer.sizing.stages.host_bound import large_images
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
+from sizer.sizing.stages.own_networks import far_rates
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -90,15 +93,31 @@ class _V100Networks:
         return (*notes, *_of_host(of)), reach
 
 
+class _OwnNetworks:
+    exchange_is_in_step = False
+
+    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
+        return nearest_trainings(of.work, of.platform.gpu, of.n_gpus, MAX_ROWS)
+
+    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
+        kind = of.work.own_kind or ""
+        far = (note(FitNote.MEASURED_FAR, factor) for factor in far_rates(of.work, of.catalog))
+        return (note(FitNote.DNN_OF_KIND, of.work.dnn.name, len(trainings_of(kind)), kind), *far, *_of_host(of)), ()
+
+
 def design_rates(work: ResolvedWorkload, gpu_id: str) -> DesignRates:
     """The model that the rate of a workload on a GPU comes from."""
     if work.language is not None:
         return _Language()
+    if work.own_kind is not None:
+        return _OwnNetworks()
     return _MlperfNetworks() if is_measured(work, gpu_id) else _V100Networks()
 
 
 def _of_host(of: RateOnDesign) -> Notes:
     """What was never measured of the host's work."""
+    if of.work.request.host_core_s is not None:
+        return ()
     loader = of.calibration.hosts.note(host_task_of(of.work.sample_format, of.work.stack))
     return tuple(one for one in (loader, large_images(of.work, loader)) if one is not None)
 

@@ -1,0 +1,211 @@
+"""Networks of one's own: the share of a GPU's peak that people reach who train a network of a kind with their own code.
+
+A step of b samples of F FLOP on each GPU (forward pass) takes 3 F b / (share x peak) with
+
+    ln(share) = sum of effects - ln(1 + fill / (F b)),
+
+so that small steps do not fill a GPU, and teams differ more in them. Kinds of networks, generations of GPUs, number
+formats and how a rate was measured have effects. The network itself and the team that trains it are not known of a
+request: they widen its interval by the spread that leaving teams out of the fit shows, unless a rate of its own is
+stated.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import get_type_hints
+
+import numpy as np
+
+from sizer.base.arrays import Floats
+from sizer.base.estimate import Z90, Estimate
+from sizer.base.formats.csv_rows import rows_of_file
+from sizer.base.resources import data_dir
+from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.engine import (
+    Effect,
+    ErrorStatistics,
+    Fit,
+    FittedModel,
+    Law,
+    Prior,
+    RateModel,
+    StoredFits,
+    digest_of,
+    fits_path,
+    kind_of,
+    load_fits,
+    with_spreads,
+)
+from sizer.perf.training_step import TRAINING_PASSES
+from sizer.workload.custom_network import OTHER_KIND
+
+# Terms of a run: logarithms of the share of the peak that large steps reach, and of the FLOP of a forward pass on a GPU
+# at which half of it is reached.
+SHARE, FILL_FLOP = range(2)
+N_TERMS = 2
+# How a rate was measured: as people train, on prepared data alone, or after a vendor's tuning.
+TRAINING, TUNED = "training", "tuned"
+_SIGMA = 0.3  # scatter of a row, within which the loss is quadratic
+_FIT = "shares"
+PRIORS = {
+    "base": Prior(math.log(0.2), 0.7, "people's own code reaches tenths of the peak"),
+    "fill": Prior(math.log(3e12), 0.7, "FLOP of a forward pass on a GPU: 300 ImageNet samples of ResNet-50"),
+    "kind": Prior(0.0, 0.5, "dense convolutions and point clouds are the ends"),
+    "generation": Prior(0.0, 0.3, "chips reach different shares of their peak"),
+    "gpu": Prior(0.0, 0.2, "memory bandwidth for the peak"),
+    "precision": Prior(-0.7, 0.4, "of the peak in half precision, others reach half"),
+    "measured": Prior(0.3, 0.4, "steps on prepared data and tuned ones are faster"),
+    "team": Prior(0.0, 0.25, "software and care"),
+    "fill-team": Prior(0.0, 0.5, "loaders and overheads, which long steps hide"),
+    "network": Prior(0.0, 0.2, "within a kind"),
+}
+
+
+@dataclass(frozen=True)
+class OwnRun:
+    """A rate of a network with somebody's own training code."""
+
+    id: str
+    team: str
+    network: str
+    kind: str
+    forward_flop: float
+    gpu: str
+    generation: str
+    peak_flop_per_s: float  # in mixed precision
+    gpus: int
+    batch_per_gpu: float
+    precision: str  # mixed, tf32 or fp32
+    measured: str  # "training" as people run it, "steps" on prepared data, "tuned" by a vendor
+    samples_per_s: float
+    software: str = ""
+    year: int = 0
+    source: str = ""
+    where: str = ""
+    notes: str = ""
+
+    @property
+    def share(self) -> float:
+        """Share of the peak that the rate is."""
+        return TRAINING_PASSES * self.forward_flop * self.samples_per_s / self.gpus / self.peak_flop_per_s
+
+
+def effects_of(run: OwnRun) -> list[Effect]:
+    """Effects on the terms of a run."""
+    names = [f"{name}:{getattr(run, name)}" for name in ("kind", "generation", "gpu", "team", "network")]
+    usual = {"precision": "mixed", "measured": TRAINING}
+    names += [f"{name}:{level}" for name, none in usual.items() if (level := getattr(run, name)) != none]
+    fill = [(FILL_FLOP, name, 1.0) for name in ("fill:all", f"fill-team:{run.team}")]
+    return [*fill, *((SHARE, name, 1.0) for name in ("base:all", *names))]
+
+
+def prior_of(name: str) -> Prior:
+    """Prior of an effect, by its kind."""
+    return PRIORS[kind_of(name)]
+
+
+def _law(runs: Sequence[OwnRun]) -> Law:
+    log_flop = np.log([run.forward_flop * run.batch_per_gpu for run in runs])
+
+    def law(terms: Floats) -> tuple[Floats, Floats]:
+        log_steps = np.logaddexp(log_flop, terms[:, FILL_FLOP])
+        waiting = np.exp(terms[:, FILL_FLOP] - log_steps)
+        return terms[:, SHARE] + log_flop - log_steps, np.stack([np.ones_like(waiting), -waiting], axis=1)
+
+    return law
+
+
+SHARES = RateModel[OwnRun](n_terms=N_TERMS, effects=effects_of, prior_of=prior_of, law=_law, sigma=_SIGMA)
+
+
+def runs_path() -> Path:
+    """Where the published rates lie."""
+    return data_dir("catalog") / "benchmarks" / "networks" / "own_networks.csv"
+
+
+@lru_cache(maxsize=1)
+def load_runs() -> tuple[OwnRun, ...]:
+    """The published rates.
+
+    Raises
+    ------
+    CalibrationError
+        Naming the line and the column of a cell that is wrong.
+    """
+    kinds = get_type_hints(OwnRun)
+
+    def run(cells: dict[str, str], place: str) -> OwnRun:
+        del place
+        return OwnRun(**{name: kind(cells[name]) for name, kind in kinds.items()})
+
+    return tuple(rows_of_file(runs_path(), "own networks", run, key="id"))
+
+
+def trainings_of(kind: str) -> list[OwnRun]:
+    """Published trainings of networks of a kind; all of them where the kind is not known."""
+    return [run for run in load_runs() if run.measured == TRAINING and kind in (run.kind, OTHER_KIND)]
+
+
+def largest_batch(kind: str) -> float:
+    """Largest batch per GPU of published trainings of a kind."""
+    return max(run.batch_per_gpu for run in trainings_of(kind))
+
+
+def estimated_rates(runs: Sequence[OwnRun]) -> Estimate:
+    """Rates of published runs by the shipped fit, with 90 % intervals, shape (runs,). [samples/s]"""
+    fit = own_networks()
+    logs, variance = SHARES.predict(fit, runs)
+    rates = [run.samples_per_s / run.share for run in runs]
+    return Estimate.log_normal(np.exp(logs) * rates, fit.interval_sd(variance))
+
+
+def fit_shares(runs: Sequence[OwnRun]) -> FittedModel[OwnRun]:
+    """Shares of the peak, with the spreads at which trainings lie where they should whose team was left out."""
+    model = SHARES.fitted(runs, np.log([run.share for run in runs]))
+    errors, sd = teams_left_out(model)
+    return replace(model, fit=with_spreads(model.fit, (errors, sd**2)))
+
+
+def teams_left_out(model: FittedModel[OwnRun]) -> tuple[Floats, Floats]:
+    """Errors of trainings (logarithms) and the spreads of their predictions, each team by a fit without it."""
+    is_training = np.array([run.measured == TRAINING for run in model.cases])
+    errors, sd = model.left_out([run.team for run in model.cases])
+    return errors[is_training], sd[is_training]
+
+
+def calibrate_own_networks() -> StoredFits:
+    """The fit to the published rates, as it is stored."""
+    model = fit_shares(load_runs())
+    errors, sd = teams_left_out(model)
+    found = ErrorStatistics.of(errors, sd)
+    figures = (
+        AccuracyTarget(AccuracyMeasure.OWN_COVERAGE, found.coverage, 0.85, 0.96, found.rows),
+        AccuracyTarget(AccuracyMeasure.OWN_BIAS, abs(found.bias), 0.0, 0.10, found.rows),
+        AccuracyTarget(AccuracyMeasure.OWN_WIDTH, float(np.expm1(Z90 * np.median(sd))), 0.0, 1.5, found.rows),
+    )
+    return StoredFits(digest_of(load_runs()), {_FIT: model.fit}, figures)
+
+
+@cache
+def own_calibration() -> StoredFits:
+    """The shipped fit with its accuracy, read once.
+
+    Raises
+    ------
+    CalibrationError
+        If it is missing or damaged, or the rates have changed since.
+    """
+    return load_fits(fits_path("own-networks"), {_FIT: prior_of}, digest_of(load_runs()))
+
+
+def own_networks() -> Fit:
+    """The shipped fit."""
+    return own_calibration().fits[_FIT]
+
+
+def unknown_network_log_sd() -> float:
+    """Spread of the logarithm of a rate between networks of a kind and between teams, in steps that half fill a GPU."""
+    return math.hypot(PRIORS["network"].sd, PRIORS["team"].sd, PRIORS["fill-team"].sd / 2)

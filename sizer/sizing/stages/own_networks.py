@@ -1,0 +1,130 @@
+"""Rates of networks of one's own: the share of a GPU's peak that published trainings of networks of a kind reached."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from sizer.base.errors import RequestError
+from sizer.base.quantities import si
+from sizer.calibrate.cases import peak_flop_per_s
+from sizer.calibrate.engine import Fit
+from sizer.calibrate.own_networks import (
+    FILL_FLOP,
+    N_TERMS,
+    SHARE,
+    SHARES,
+    TRAINING,
+    TUNED,
+    OwnRun,
+    effects_of,
+    own_networks,
+)
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu
+from sizer.perf.step_terms import EFFICIENCY, FILL, LAUNCH, SCALE_OUT, STRAGGLER, StepTerms
+from sizer.workload.measured import Measured
+from sizer.workload.resolve import ResolvedWorkload
+
+# Launches, and GPUs waiting for one another, are part of the published shares: logarithm of nothing.
+_NONE = -40.0
+_THIS = "of the request"
+# A rate so many times what is predicted, or so many times below it, is more often another unit than another network.
+_FAR = 5.0
+
+
+def run_on(work: ResolvedWorkload, gpu: Gpu, rate: Measured | None = None) -> OwnRun:
+    """The training of a workload on a GPU as a run among the published ones: its network and its team are its own."""
+    batch = work.batch_on(gpu.id) if rate is None else rate.batch_per_gpu or work.batch_on(gpu.id)
+    return OwnRun(
+        id=work.request.name,
+        team=_THIS,
+        network=_THIS,
+        kind=work.own_kind or "",
+        forward_flop=work.dnn.forward_flop.value,
+        gpu=gpu.id,
+        generation=gpu.generation or "",
+        peak_flop_per_s=gpu.peak_mixed_flop_per_s.value,
+        gpus=1 if rate is None else rate.gpus,
+        batch_per_gpu=float(batch),
+        precision=_precision(work, gpu),
+        measured=TUNED if work.request.run == "benchmark" and rate is None else TRAINING,
+        samples_per_s=0.0 if rate is None else rate.samples_per_s,
+    )
+
+
+def _precision(work: ResolvedWorkload, gpu: Gpu) -> str:
+    if work.request.precision != "fp32":
+        return "mixed"
+    return "tf32" if "tf32" in gpu.peak_flop_per_s else "fp32"
+
+
+def own_fit(work: ResolvedWorkload, catalog: Catalog) -> Fit:
+    """The shipped fit after the rates that the customer measured."""
+    rates = work.request.measured
+    return _updated(tuple((run_on(work, catalog.gpus[one.gpu], one), one.within_percent / 100) for one in rates))
+
+
+@lru_cache(maxsize=256)
+def _updated(rates: tuple[tuple[OwnRun, float], ...]) -> Fit:
+    if not rates:
+        return own_networks()
+    runs, sd = zip(*rates, strict=True)
+    measured = np.log([run.share for run in runs])
+    return own_networks().updated([effects_of(run) for run in runs], SHARES.law(runs), N_TERMS, measured, np.array(sd))
+
+
+def check_measured(work: ResolvedWorkload, place: str, catalog: Catalog) -> None:
+    """Refuse a measured rate that its GPUs cannot reach.
+
+    Raises
+    ------
+    RequestError
+        Naming the rate and the peak.
+    """
+    for number, rate in enumerate(work.request.measured):
+        gpu = catalog.gpus[rate.gpu]
+        share, peak = run_on(work, gpu, rate).share, gpu.peak_mixed_flop_per_s.value
+        if share > 1:
+            raise RequestError(
+                f"{place}.{number}.samples_per_s = {si(rate.samples_per_s, 'samples/s')} on {rate.gpus} {gpu.name} "
+                f"would be {si(share * peak, 'FLOP/s')} a GPU, above its peak of {si(peak, 'FLOP/s')}; check "
+                "forward_flop, the number of GPUs and the unit of the rate"
+            )
+
+
+def far_rates(work: ResolvedWorkload, catalog: Catalog) -> list[float]:
+    """Rates that the customer measured over what is predicted of them, of those that are far off. [-]"""
+    runs = [run_on(work, catalog.gpus[one.gpu], one) for one in work.request.measured]
+    if not runs:
+        return []
+    logs, _ = SHARES.predict(own_networks(), runs)
+    factors = [run.share / float(np.exp(log)) for run, log in zip(runs, logs, strict=True)]
+    return [float(f"{factor:.2g}") for factor in factors if not 1 / _FAR <= factor <= _FAR]
+
+
+def own_terms(work: ResolvedWorkload, gpu: Gpu, fit: Fit, exchange: StepTerms) -> StepTerms:
+    """Terms of a step on a GPU: arithmetic as published trainings had it, the exchange as of other networks.
+
+    All spread of the arithmetic is of the rate: its effects are no parameters of the model of the exchange.
+    """
+    run = run_on(work, gpu)
+    values, covariance = fit.terms(effects_of(run), N_TERMS)
+    _, slopes = SHARES.law([run])(values[None, :])
+    log_sd = fit.interval_sd(slopes[0] @ covariance @ slopes[0])
+    terms = exchange.values.copy()
+    # The published shares are those of the peak in mixed precision.
+    terms[EFFICIENCY] = values[SHARE] + np.log(run.peak_flop_per_s / peak_flop_per_s(gpu, work.request.precision))
+    terms[FILL] = values[FILL_FLOP] - np.log(run.forward_flop)
+    shown = [EFFICIENCY, FILL, LAUNCH, STRAGGLER, SCALE_OUT]
+    terms[shown[2:]] = _NONE
+    known = exchange.covariance.copy()
+    known[shown, :] = known[:, shown] = 0.0
+    return replace(
+        exchange,
+        values=terms,
+        covariance=known,
+        scatter_log_sd=np.zeros(()),
+        between_log_sd=np.asarray(log_sd),
+        effects=tuple(effect for effect in exchange.effects if effect[0] not in shown),
+    )

@@ -1,0 +1,20 @@
+"""A rate that the customer measured of a training: it narrows what is predicted of it."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sizer.base.quantities import SamplesPerS
+from sizer.workload.table import Count, Day, ItemId, RequestTable
+
+
+class Measured(RequestTable):
+    """Samples per second that a training of this network ran at, from end to end, on some GPUs of one server."""
+
+    samples_per_s: SamplesPerS
+    gpu: ItemId
+    gpus: Count = 1
+    batch_per_gpu: Annotated[int, Field(ge=1, le=65_536, strict=True)] | None = None  # absent: that of the workload
+    day: Day | None = None
+    # Standard deviation of the rate: what another run, another release or another day would show.
+    within_percent: Annotated[float, Field(ge=1, le=100, allow_inf_nan=False)] = 10.0
