@@ -100,7 +100,7 @@ def _together(row: ServingRow, base: Deployment, guessed: list[str]) -> tuple[De
             return note(FitNote.COUNTS_NOT_STATED)
     pipeline = row.pp or 1.0
     # Stages of a pipeline hold layers of their own: at full load about as tensor ranks without their sums.
-    found = replace(base, tensor=tensor * int(pipeline), data=data)
+    found = replace(base, tensor=tensor * int(pipeline), data=data, expert=int(row.ep or 0))
     return found, max(1.0, (gpus or tensor * pipeline * data) / (tensor * pipeline * data))
 
 
@@ -123,12 +123,15 @@ def _apart(row: ServingRow, base: Deployment, guessed: list[str]) -> tuple[Deplo
     needed = (row.prefill_workers, row.prefill_tp, row.decode_workers, row.decode_tp)
     if not all(needed):
         return note(FitNote.PART_GUESSED, "layout")
-    prefill = replace(base, tensor=int(row.prefill_tp or 1), data=int(row.prefill_dp or 1))
+    prefill = replace(
+        base, tensor=int(row.prefill_tp or 1), data=int(row.prefill_dp or 1), expert=int(row.prefill_ep or 0)
+    )
     return (
         replace(
             base,
             tensor=int(row.decode_tp or 1),
             data=int(row.decode_dp or 1),
+            expert=int(row.decode_ep or 0),
             prefill=prefill,
             prefill_replicas=int(row.prefill_workers or 1),
             decode_replicas=int(row.decode_workers or 1),

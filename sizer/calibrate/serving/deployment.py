@@ -138,6 +138,7 @@ class Deployment:
     cache: str = ""  # empty: as engines choose by default
     tensor: int = 1
     data: int = 1
+    expert: int = 0  # ranks over which whole experts are spread; 0: all with several data ranks, else none
     is_speculative: bool = False
     held_back: int = 1  # tokens gathered before the first is sent
     burst_share: float = 0.0  # of a benchmark that starts all its requests at once: half of one over its rounds
@@ -295,8 +296,9 @@ def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
     weights = np.array([weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
     element = [CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]
     tensor, data = ([getattr(one, name) for one in deployments] for name in ("tensor", "data"))
+    expert = [one.expert or (one.tensor * one.data if one.data > 1 else 1) for one in deployments]
     narrow, wide = weights
-    return replicas(models, ServingGpus(*machines), tensor, data, narrow, wide, element)
+    return replicas(models, ServingGpus(*machines), tensor, data, expert, narrow, wide, element)
 
 
 def _machine(one: Deployment) -> tuple[float, ...]:

@@ -70,9 +70,11 @@ class ServingRow:
     prefill_workers: float | None = None
     prefill_tp: float | None = None
     prefill_dp: float | None = None
+    prefill_ep: float | None = None
     decode_workers: float | None = None
     decode_tp: float | None = None
     decode_dp: float | None = None
+    decode_ep: float | None = None
     max_batch: float | None = None
     # Load.
     concurrency: float | None = None

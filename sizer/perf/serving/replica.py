@@ -118,6 +118,7 @@ class Replicas(_Columns):
     mixture_layers: Floats
     active_experts: Floats
     active_share: Floats  # of the routed experts, that a token uses; 1: dense
+    held_experts: Floats  # of a layer, of which a GPU holds a part or the whole
     is_latent: Floats
     is_linear: Floats
     # Layout.
@@ -163,6 +164,7 @@ def replicas(
     gpus: ServingGpus,
     tensor: ArrayLike,
     data: ArrayLike,
+    expert: ArrayLike,
     weight_bytes: ArrayLike,
     dense_weight_bytes: ArrayLike,
     cache_element_bytes: ArrayLike,
@@ -175,6 +177,8 @@ def replicas(
     gpus : ServingGpus, shape (n,)
     tensor, data : array_like, shape (n,)
         Ranks that divide attention and dense layers; groups of them with requests of their own. [-]
+    expert : array_like, shape (n,)
+        Ranks over which whole experts are spread; the others divide each of them. [-]
     weight_bytes, dense_weight_bytes : array_like, shape (n,)
         Bytes of a parameter of routed experts (of a dense model all), and of the others; see
         :func:`weight_bytes_of`. [B]
@@ -186,6 +190,7 @@ def replicas(
     Replicas, shape (n,)
     """
     t, d, wide, narrow, element = float_arrays(tensor, data, dense_weight_bytes, weight_bytes, cache_element_bytes)
+    spread = np.asarray(expert, dtype=float)
     one, ranks = models, t * d
     head, others, routed = one.head_parameters, one.other_parameters, one.routed_parameters
     share = np.where(one.is_mixture, one.active_experts / one.experts, 1.0)
@@ -205,6 +210,7 @@ def replicas(
         "mixture_layers": one.mixture_layers,
         "active_experts": np.where(one.is_mixture, one.active_experts, 0.0),
         "active_share": share,
+        "held_experts": np.where(one.is_mixture, one.experts / spread, 0.0),
         "is_latent": latent * 1.0,
         "is_linear": (one.linear_layers > 0) * 1.0,
         "tensor": t,

@@ -30,13 +30,17 @@ class ServingFactors:
     attention_rate: Floats | float = 0.45
     prefill_rate: Floats | float = 0.45
     prefill_attention_rate: Floats | float = 0.35
+    expert_rate: Floats | float = 0.6  # of the experts' grouped matrix products, over that of others
     half_rows: Floats | float = 40.0  # of an expert's matrix product, at which it reaches half its rate
     spread: Floats | float = 1.0  # tokens of one answer choose alike: below 1, fewer experts are read
     mix: Floats | float = 0.5  # share of a prefill's weight reads and launches that a decode step does not hide
     interference: Floats | float = 1.0  # share of the prefills of others that a decoding request waits for
     queue: Floats | float = 0.5
+    token_bytes: Floats | float = 16.0  # of a token, layer and element of its vector
+    routing_bytes: Floats | float = 8.0  # more, each expert that it uses
     layer_s: Floats | float = 40e-6  # of a decode step, each layer
     expert_layer_s: Floats | float = 25e-6  # more, of a layer of eight active experts
+    expert_s: Floats | float = 0.3e-6  # of each expert that a GPU touches in a layer: its share may be small
     latent_layer_s: Floats | float = 15e-6
     linear_layer_s: Floats | float = 20e-6
     step_s: Floats | float = 1e-3
@@ -111,6 +115,7 @@ def decode_step(one: Replicas, by: Terms, decoding: Floats, context: Floats, ver
     launches = (
         by.times(one.layers, "layer_s")
         + by.times(one.mixture_layers * one.active_experts / _USUAL_EXPERTS, "expert_layer_s")
+        + by.times(touched_experts(one, n * by.value("spread")), "expert_s")
         + by.times(one.layers * one.is_latent, "latent_layer_s")
         + by.times(one.layers * one.is_linear, "linear_layer_s")
         + by.times(np.ones_like(one.layers), "step_s")
@@ -126,7 +131,8 @@ def decode_step(one: Replicas, by: Terms, decoding: Floats, context: Floats, ver
     )
     host = by.times(decoding / d * (verified <= 1), "sequence_s")
     host = host + by.times(decoding / d * (verified > 1), "sequence_s", "speculative_host")
-    return smooth_max(reads, dense + experts) + smooth_max(cache, scored) + launches + links + host
+    rest = launches + links + host + token_traffic(one, by, n / d)
+    return smooth_max(reads, dense + experts) + smooth_max(cache, scored) + rest
 
 
 def expert_reads(one: Replicas, by: Terms, tokens: Floats) -> Graded:
@@ -137,10 +143,26 @@ def expert_reads(one: Replicas, by: Terms, tokens: Floats) -> Graded:
     return all_of_them * Graded(1 - missed, by.slope("spread", -missed * log_missed))
 
 
+def touched_experts(one: Replicas, tokens: Floats) -> Floats:
+    """Experts that so many tokens touch on one GPU, all layers."""
+    missed = np.exp(np.log1p(-np.minimum(one.active_share, 1 - 1e-12)) * tokens)
+    return one.mixture_layers * one.held_experts * (1 - missed)
+
+
 def expert_work(one: Replicas, by: Terms, flop: Floats, rows: Floats, rate: str) -> Graded:
     """Seconds of the experts' matrix products, of which each has so many rows: few rows leave units idle."""
-    seconds = flop / one.peak_flop_per_s
-    return by.times(seconds, over=(rate,)) + by.times(seconds / np.maximum(1.0, rows), "half_rows", over=(rate,))
+    seconds, rates = flop / one.peak_flop_per_s, (rate, "expert_rate")
+    return by.times(seconds, over=rates) + by.times(seconds / np.maximum(1.0, rows), "half_rows", over=rates)
+
+
+def token_traffic(one: Replicas, by: Terms, tokens: Floats) -> Graded:
+    """Seconds in which vectors of so many tokens of a group pass memory: norms and sums, and the way to the experts.
+
+    Tensor ranks do not divide it: each holds the whole vector of a token between its matrix products.
+    """
+    moved = tokens * one.hidden / one.memory_bytes_per_s
+    routed = one.mixture_layers * one.active_experts * moved
+    return by.times(one.layers * moved, "token_bytes") + by.times(routed, "routing_bytes")
 
 
 @dataclass(frozen=True)
@@ -175,6 +197,7 @@ def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats
     sums = _REDUCTIONS * one.layers * (t > 1)
     ring = _ELEMENT_BYTES * one.hidden * new * (t - 1) / t / one.link_bytes_per_s
     rest = by.times(scores, over=("prefill_attention_rate",)) + by.times(sums * ring, "reduce_traffic")
+    rest = rest + token_traffic(one, by, new)
     mix = by.times(1.0, "mix")
     launches = by.times(one.layers, "prefill_layer_s")
     alone = smooth_max(work, reads) + rest + launches
