@@ -53,6 +53,7 @@ class ServedModel:
     experts: float
     active_experts: float
     mixture_layers: float
+    expert_width: float
     routed_parameters: float
     full_layers: float
     window_layers: float
@@ -103,6 +104,7 @@ def served_model(model_id: str, shape: TransformerShape, total_parameters: float
         experts=float(shape.experts),
         active_experts=float(shape.active_experts) if shape.experts > 1 else 1.0,
         mixture_layers=sparse,
+        expert_width=width,
         routed_parameters=sparse * (3.0 if shape.gated else 2.0) * shape.hidden * width * shape.experts,
         full_layers=shape.layers - special,
         window_layers=0.0 if is_linear else special,
@@ -142,6 +144,8 @@ class Deployment:
     is_speculative: bool = False
     held_back: int = 1  # tokens gathered before the first is sent
     burst_share: float = 0.0  # of a benchmark that starts all its requests at once: half of one over its rounds
+    is_lockstep: bool = False  # a benchmark whose requests all start and end together, prefills first
+    most_running: float = math.inf  # requests that the engine decodes at once, at most
     month: float = NEWEST_MONTH  # year x 12 + month - 1 of the software
     is_tuned: bool = False  # a stack tuned for a benchmark, as in MLPerf
     prefill: "Deployment | None" = None
@@ -256,16 +260,19 @@ class ServingPoints:
 
     @cached_property
     def room(self) -> Floats:
-        """Requests in flight for which memory has room, shape (n,); 0: the weights leave none."""
+        """Requests in flight for which memory has room, and which the engine takes; 0: the weights leave none."""
         kept = np.array([RESERVED_OUTPUT.get(one.engine, USUAL_RESERVED_OUTPUT) for one in self.deployments])
         pools = np.array([max(one.decode_replicas, 1) for one in self.deployments], dtype=float)
         found = most_concurrent(self.table.at(self.of), self.input_tokens, self.output_tokens, kept[self.of])
-        return np.asarray(found * pools[self.of])
+        running = np.array([one.most_running for one in self.deployments])
+        return np.asarray(np.minimum(found, running[self.of]) * pools[self.of])
 
     def load(self) -> Load:
         """The loads as the closed loop takes them; where memory has no room, as if it had for one request."""
-        column = {name: np.array([getattr(one, name) for one in self.deployments], dtype=float)[self.of]
-                  for name in ("held_back", "burst_share", "decode_replicas", "prefill_replicas")}  # fmt: skip
+        names = ("held_back", "burst_share", "is_lockstep", "decode_replicas", "prefill_replicas")
+        column = {
+            name: np.array([getattr(one, name) for one in self.deployments], dtype=float)[self.of] for name in names
+        }
         verified = np.array([SPECULATIVE_TOKENS if one.is_speculative else 1.0 for one in self.deployments])
         return Load(
             concurrency=self.concurrency,

@@ -50,6 +50,7 @@ class ServedModels(_Columns):
     experts: Floats  # 1: dense
     active_experts: Floats  # routed experts that a token uses
     mixture_layers: Floats  # layers with experts
+    expert_width: Floats  # of one routed expert
     routed_parameters: Floats  # of all routed experts
     full_layers: Floats
     window_layers: Floats
@@ -118,6 +119,7 @@ class Replicas(_Columns):
     mixture_layers: Floats
     active_experts: Floats
     active_share: Floats  # of the routed experts, that a token uses; 1: dense
+    expert_width: Floats  # of the share of an expert that one GPU has; infinite: dense
     held_experts: Floats  # of a layer, of which a GPU holds a part or the whole
     is_latent: Floats
     is_linear: Floats
@@ -210,6 +212,7 @@ def replicas(
         "mixture_layers": one.mixture_layers,
         "active_experts": np.where(one.is_mixture, one.active_experts, 0.0),
         "active_share": share,
+        "expert_width": np.where(one.is_mixture, one.expert_width * spread / ranks, np.inf),
         "held_experts": np.where(one.is_mixture, one.experts / spread, 0.0),
         "is_latent": latent * 1.0,
         "is_linear": (one.linear_layers > 0) * 1.0,
