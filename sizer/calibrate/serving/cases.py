@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from sizer.calibrate.language.asked import gpu_named
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.serving.deployment import ENGINES, Deployment, ServedModel, missing_facts, model_of
-from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, ServingRow
+from sizer.calibrate.serving.rows import CLOSED_LOOP, ServingRow
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf.serving.replica import WEIGHT_BYTES
@@ -68,7 +68,7 @@ def _case(row: ServingRow, catalog: Catalog) -> ServingCase | CalibrationNote:
         burst_share=_BURST_SHARE if row.kind == CLOSED_LOOP else 0.0,
         most_running=row.max_batch or (math.inf if row.kind == CLOSED_LOOP else _USUAL_RUNNING),
         month=row.month or _USUAL_MONTH,
-        is_tuned=row.kind == MLPERF,
+        is_tuned=row.kind != CLOSED_LOOP,
     )
     if row.speculative.rstrip("?") == "unknown":
         guessed.append("speculation")

@@ -16,7 +16,9 @@ from sizer.perf.serving.loop import Load
 from sizer.perf.serving.replica import (
     CACHE_BYTES,
     COMPUTED_IN,
+    FILLED,
     RESERVED_OUTPUT,
+    USUAL_FILLED,
     USUAL_RESERVED_OUTPUT,
     Replicas,
     ServedModels,
@@ -263,7 +265,10 @@ class ServingPoints:
         """Requests in flight for which memory has room, and which the engine takes; 0: the weights leave none."""
         kept = np.array([RESERVED_OUTPUT.get(one.engine, USUAL_RESERVED_OUTPUT) for one in self.deployments])
         pools = np.array([max(one.decode_replicas, 1) for one in self.deployments], dtype=float)
-        found = most_concurrent(self.table.at(self.of), self.input_tokens, self.output_tokens, kept[self.of])
+        filled = np.array([FILLED.get(one.engine, USUAL_FILLED) for one in self.deployments])
+        found = most_concurrent(
+            self.table.at(self.of), self.input_tokens, self.output_tokens, kept[self.of], filled[self.of]
+        )
         running = np.array([one.most_running for one in self.deployments])
         return np.asarray(np.minimum(found, running[self.of]) * pools[self.of])
 

@@ -87,7 +87,7 @@ EFFECT_SD = {
 }
 _EFFECTS = {f"{term}/{level}": sd for (term, level), sd in EFFECT_SD.items()}
 _DRIFT = Prior(-0.025, 0.01, "software becomes faster, each month")
-# Scatter of a measurement about its prediction, and more of what is harder: routing, pools of their own, guessed tokens,
+# Scatter of a measurement about its prediction, and more of what is harder: routing, pools of their own, speculation,
 # first tokens (cold starts, admission).
 _ROW_SD = 0.06
 _MIXTURE_SD, _APART_SD, _SPECULATIVE_SD, _FIRST_SD = 0.05, 0.06, 0.10, 0.40

@@ -3,17 +3,16 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from sizer.base.arrays import Bools, Floats
+from sizer.base.arrays import Floats
 from sizer.calibrate.engine import FittedModel
 from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.serving.cases import ServingCase, cases_of
 from sizer.calibrate.serving.deployment import ServingPoints
 from sizer.calibrate.serving.fit import SERVING, Printed, Quantity, levels_of
-from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, OFFLINE, ServingRow
+from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, ServingRow
 from sizer.catalog.model import Catalog
 
 
@@ -29,7 +28,7 @@ def printed_times(case: ServingCase) -> dict[Quantity, float]:
     if row.kind == CLOSED_LOOP and row.ttft_s and row.tpot_s and row.concurrency:
         request = row.ttft_s + (tokens - 1) * row.tpot_s
         return {Quantity.TPOT: row.tpot_s, Quantity.REQUEST: request, Quantity.TTFT: row.ttft_s}
-    if row.kind == MLPERF and row.scenario == "Offline" and row.output_tokens_s:
+    if row.output_tokens_s and (row.kind == OFFLINE or (row.kind == MLPERF and row.scenario == "Offline")):
         in_flight = full_load(case)
         if in_flight >= 1:
             return {Quantity.REQUEST: in_flight * case.replicas * tokens / row.output_tokens_s}

@@ -261,9 +261,9 @@ def state_traffic_bytes(one: Replicas) -> Floats:
 
 # --- memory ---------------------------------------------------------------------------------------------------------
 
-# Share of the memory that engines fill: vLLM 0.90, SGLang 0.82 to 0.85, TensorRT-LLM 0.75 to 0.90 of what weights
-# leave.
-FILLED = 0.88
+# Share of the memory that engines fill: their defaults, TensorRT-LLM's of what weights leave.
+FILLED = {"trtllm": 0.90, "vllm": 0.90, "sglang": 0.85}
+USUAL_FILLED = 0.88
 # Weights of a GPU that leave room for anything.
 _MOST_WEIGHTS = 0.94
 # CUDA context, graphs, activations of a chunk of a prompt. [B]
@@ -274,7 +274,11 @@ USUAL_RESERVED_OUTPUT = 0.7
 
 
 def most_concurrent(
-    one: Replicas, input_tokens: ArrayLike, output_tokens: ArrayLike, reserved_output: ArrayLike
+    one: Replicas,
+    input_tokens: ArrayLike,
+    output_tokens: ArrayLike,
+    reserved_output: ArrayLike,
+    filled: ArrayLike = USUAL_FILLED,
 ) -> Floats:
     """Requests in flight for which the memory of a replica has room; 0 where the weights leave none.
 
@@ -285,6 +289,8 @@ def most_concurrent(
         Of a request, means. [-]
     reserved_output : array_like, shape (n,)
         Share of the output for which room is kept on admission: :data:`RESERVED_OUTPUT`. [-]
+    filled : array_like, shape (n,)
+        Share of the memory that the engine fills: :data:`FILLED`. [-]
 
     Returns
     -------
@@ -292,7 +298,7 @@ def most_concurrent(
         Not rounded: the lengths are means. [-]
     """
     i, o, kept = float_arrays(input_tokens, output_tokens, reserved_output)
-    room = FILLED * one.memory_bytes - one.weight_bytes - RESERVED_BYTES
+    room = np.asarray(filled) * one.memory_bytes - one.weight_bytes - RESERVED_BYTES
     each = one.cache_bytes(i + kept * o) + one.state_bytes
     found = one.data * np.maximum(room, 0.0) / each
     return np.asarray(np.where(one.weight_bytes <= _MOST_WEIGHTS * one.memory_bytes, found, 0.0))

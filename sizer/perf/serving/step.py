@@ -147,7 +147,7 @@ def expert_reads(one: Replicas, by: Terms, tokens: Floats) -> Graded:
 def touched_experts(one: Replicas, tokens: Floats) -> Floats:
     """Experts that so many tokens touch on one GPU, all layers."""
     missed = np.exp(np.log1p(-np.minimum(one.active_share, 1 - 1e-12)) * tokens)
-    return one.mixture_layers * one.held_experts * (1 - missed)
+    return np.asarray(one.mixture_layers * one.held_experts * (1 - missed))
 
 
 def expert_work(one: Replicas, by: Terms, flop: Floats, rows: Floats, rate: str) -> Graded:
