@@ -12,7 +12,7 @@ from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.serving.cases import ServingCase, cases_of
 from sizer.calibrate.serving.deployment import ServingPoints
 from sizer.calibrate.serving.fit import SERVING, Printed, Quantity, levels_of
-from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, ServingRow
+from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, OFFLINE, ServingRow
 from sizer.catalog.model import Catalog
 
 
