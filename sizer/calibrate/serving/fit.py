@@ -86,6 +86,7 @@ EFFECT_SD = {
     (FIRST, "cell"): 0.3,
 }
 _EFFECTS = {f"{term}/{level}": sd for (term, level), sd in EFFECT_SD.items()}
+_FIRST_MONTHS = -4.0
 _DRIFT = Prior(-0.025, 0.01, "software becomes faster, each month")
 # Scatter of a measurement about its prediction, and more of what is harder: routing, pools of their own, speculation,
 # first tokens (cold starts, admission).
@@ -128,7 +129,9 @@ def effects_of(one: Deployment) -> tuple[Effect, ...]:
     levels = levels_of(one)
     factors = [(place, name, 1.0) for place, name in enumerate(FACTORS)]
     found = [(_PLACE[term], f"{term}/{level}:{levels[level]}", 1.0) for term, level in EFFECT_SD if levels[level]]
-    return (*factors, *found, (_PLACE[TIME], "drift:month", one.month - EPOCH_MONTH))
+    # Stacks tuned for a benchmark are tuned at any date; of others none before the fitted ones was measured.
+    months = 0.0 if one.is_tuned else max(one.month - EPOCH_MONTH, _FIRST_MONTHS)
+    return (*factors, *found, (_PLACE[TIME], "drift:month", months))
 
 
 def factors_of(terms: Floats) -> ServingFactors:
