@@ -76,7 +76,7 @@ EFFECT_SD = {
     (TIME, "engine"): 0.06,
     (TIME, "gpu"): 0.06,
     (TIME, "precision"): 0.05,
-    (TIME, "model"): 0.06,
+    (TIME, "model"): 0.12,
     (TIME, "cell"): 0.10,
     (TIME, "tuned"): 0.15,
     ("sequence_s", "tuned"): 0.8,
@@ -91,7 +91,7 @@ _DRIFT = Prior(-0.025, 0.01, "software becomes faster, each month")
 # Scatter of a measurement about its prediction, and more of what is harder: routing, pools of their own, speculation,
 # first tokens (cold starts, admission).
 _ROW_SD = 0.06
-_MIXTURE_SD, _APART_SD, _SPECULATIVE_SD, _FIRST_SD = 0.05, 0.06, 0.10, 0.40
+_MIXTURE_SD, _APART_SD, _SPECULATIVE_SD, _FIRST_SD = 0.06, 0.08, 0.15, 0.40
 
 
 def prior_of(name: str) -> Prior:

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from sizer.base.arrays import Floats, Index
-from sizer.perf.serving.graded import Graded, least
+from sizer.perf.serving.graded import Graded, chosen, least
 from sizer.perf.serving.replica import Replicas
 from sizer.perf.serving.step import Prefill, ServingFactors, Terms, decode_step, prefill
 
@@ -160,7 +160,12 @@ class _Loop:
         rest = tpot * np.maximum(load.output_tokens - load.held_back, 0.0)
         admitted = first + rest
         following = tpot * load.output_tokens * admitted.reciprocal * self.admitted
-        following = least(following, Graded(self.admitted))
+        # A pool prefills no more requests a second than its workers do: those beyond wait for it.
+        most = tpot * load.output_tokens * (service.reciprocal * _MOST_BUSY)
+        is_short = self.is_apart & (most.value < following.value)
+        following = least(chosen(is_short, most, following), Graded(self.admitted))
+        admitted = chosen(is_short, rate.reciprocal * self.admitted, admitted)
+        first = chosen(is_short, admitted + rest * -1.0, first)
         waiting = np.maximum(load.concurrency - self.admitted, 0.0) / np.maximum(self.admitted, 1e-9)
         whole = admitted * (1 + waiting)
         # From the first token sent to the last, of those after the first.
