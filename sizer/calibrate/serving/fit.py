@@ -82,7 +82,7 @@ EFFECT_SD = {
     ("sequence_s", "tuned"): 0.8,
     ("reduce_traffic", "tuned"): 0.5,
     ("decode_rate", "tuned"): 0.15,
-    ("prefill_rate", "tuned"): 0.2,
+    ("prefill_rate", "tuned"): 0.12,
     (FIRST, "engine"): 0.3,
     (FIRST, "cell"): 0.3,
 }
@@ -91,7 +91,7 @@ _EFFECTS = {f"{term}/{level}": sd for (term, level), sd in EFFECT_SD.items()}
 # peak of Hopper and 0.76 of Blackwell in FP8: a fifth more than the usual share.
 _MEANS = {"prefill_rate/tuned": 0.2}
 # Spread of levels that no row has, where the rows of models left out show more than the priors, which fit best.
-_UNSEEN_SD = {"time/model": 0.12}
+_UNSEEN_SD = {"time/model": 0.16}
 _FIRST_MONTHS = -4.0
 _DRIFT = Prior(-0.025, 0.01, "software becomes faster, each month")
 # Scatter of a measurement about its prediction, and more of what is harder: routing, pools of their own, speculation,
