@@ -220,8 +220,8 @@ FALLS_SHORT = {
     AccuracyMeasure.SERVING_CELL_TPOT: 0.112,
     # Its interval of what was measured: 16 % either way instead of 12, which would hold 79 % of the rows.
     AccuracyMeasure.SERVING_WIDTH: 0.159,
-    # Stacks tuned for MLPerf from the public runs of others: offline 20 %, interactive 22 % instead of 15, bias 6.7 % instead
-    # of 5; layouts of attention and beams of four are not printed.
+    # Stacks tuned for MLPerf from the public runs of others: offline 20 %, interactive 22 % instead of 15, bias 6.7 %
+    # instead of 5; layouts of attention and beams of four are not printed.
     AccuracyMeasure.SERVING_OFFLINE: 0.201,
     AccuracyMeasure.SERVING_INTERACTIVE: 0.223,
     AccuracyMeasure.SERVING_MLPERF_BIAS: 0.068,
