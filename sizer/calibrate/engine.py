@@ -319,6 +319,7 @@ class Problem:
         *,
         means: Mapping[str, float] | None = None,
         shared_only: Collection[str] = (),
+        tolerance: float = _TOLERANCE,
     ) -> None:
         """The parameters are all effects of the rows.
 
@@ -330,7 +331,10 @@ class Problem:
             Means of priors that the rows themselves set.
         shared_only : collection of str
             Effects that one row alone has and that are left to the spread: kinds, as their names begin.
+        tolerance : float
+            Relative fall of the objective at which a fit has settled.
         """
+        self.tolerance = tolerance
         counts: dict[str, int] = {}
         for block in blocks:
             for row in block.effects:
@@ -375,7 +379,7 @@ class Problem:
             If the fit does not converge.
         """
         first = self.mean if start is None else start
-        found = fit_with_priors(self, self.measured, self.sigma, self.mean, self.sd, first)
+        found = fit_with_priors(self, self.measured, self.sigma, self.mean, self.sd, first, self.tolerance)
         return Fit(self.names, found.values, found.hessian, self.prior_of)
 
     def without(self, fit: Fit, out: Bools) -> Fit:
@@ -386,7 +390,7 @@ class Problem:
             predicted, derivative = self(values)
             return predicted[~out], derivative[~out]
 
-        found = fit_with_priors(model, y, sigma, self.mean, self.sd, fit.values)
+        found = fit_with_priors(model, y, sigma, self.mean, self.sd, fit.values, self.tolerance)
         return replace(fit, values=found.values, hessian=found.hessian)
 
 
@@ -408,16 +412,20 @@ class RateModel(Generic[Case]):
     effects: Callable[[Case], Sequence[Effect]]
     prior_of: PriorOf
     law: Callable[[Sequence[Case]], Law]
-    sigma: float  # scatter of a row, within which the loss of the fit is quadratic
+    # Scatter of a row, within which the loss of the fit is quadratic; of some models each case has its own.
+    sigma: float | Callable[[Sequence[Case]], Floats]
     row_sd: float = 0.0  # scatter of a run about its prediction, where leaving out does not set it
     # Scatter of what is particular or guessed of a case, beyond that of every row, shape (cases,).
     scatter: Callable[[Sequence[Case]], Floats] = lambda cases: np.zeros(len(cases))
     shared_only: Collection[str] = ()
+    tolerance: float = _TOLERANCE  # relative fall of the objective at which a fit has settled
 
     def problem(self, cases: Sequence[Case], measured: Floats, means: Mapping[str, float] | None = None) -> Problem:
         """Published cases as a fit sees them."""
-        block = FittedRows([self.effects(case) for case in cases], self.law(cases), measured, self.n_terms, self.sigma)
-        return Problem([block], self.prior_of, means=means, shared_only=self.shared_only)
+        sigma = self.sigma(cases) if callable(self.sigma) else self.sigma
+        block = FittedRows([self.effects(case) for case in cases], self.law(cases), measured, self.n_terms, sigma)
+        shared, tolerance = self.shared_only, self.tolerance
+        return Problem([block], self.prior_of, means=means, shared_only=shared, tolerance=tolerance)
 
     def fitted(
         self, cases: Sequence[Case], measured: Floats, means: Mapping[str, float] | None = None
@@ -644,7 +652,13 @@ class PriorFit:
 
 
 def fit_with_priors(
-    model: Model, y: Floats, sigma: Floats | float, prior_mean: Floats, prior_sd: Floats, start: Floats
+    model: Model,
+    y: Floats,
+    sigma: Floats | float,
+    prior_mean: Floats,
+    prior_sd: Floats,
+    start: Floats,
+    tolerance: float = _TOLERANCE,
 ) -> PriorFit:
     """Fit with a robust loss on the data and one quadratic row for each prior.
 
@@ -660,6 +674,8 @@ def fit_with_priors(
         Normal priors.
     start : ndarray, shape (p,)
         Where to start.
+    tolerance : float
+        Relative fall of the objective at which the fit has settled.
 
     Raises
     ------
@@ -690,7 +706,7 @@ def fit_with_priors(
         gain, values = objective - found[0], trial
         objective, predicted, derivative = found
         damping = max(damping / 10, 1e-9)
-        if gain < _TOLERANCE * max(1.0, objective):
+        if gain < tolerance * max(1.0, objective):
             scaled = (predicted - y) / scale
             hessian, _ = normal_equations(derivative, scaled, scale, values, prior_mean, prior_sd)
             return PriorFit(values, csc_array(hessian), y - predicted, n_evaluations)

@@ -1,0 +1,287 @@
+"""The model of serving rates: factors of the physics, and effects of what measurements share, under priors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import lru_cache
+
+import numpy as np
+
+from sizer.base.arrays import Floats, Ints
+from sizer.calibrate.engine import Effect, Law, Prior, RateModel, kind_of
+from sizer.calibrate.serving.deployment import EPOCH_MONTH, Deployment, ServingPoints
+from sizer.perf.serving.loop import Served, closed_loop
+from sizer.perf.serving.step import FACTORS, ServingFactors
+
+
+class ServingTime(StrEnum):
+    """What a measurement prints."""
+
+    TPOT = "tpot_s"  # seconds between tokens of a request
+    REQUEST = "request_s"  # seconds of a request, which with the requests in flight make tokens/s
+    TTFT = "ttft_s"  # seconds to the first token
+
+
+# Means of the factors before any rows, and spreads of their logarithms: shares of data sheets that kernels measured
+# alone reach, and launches of 3 to 5 us times the kernels of a layer.
+PRIORS = {
+    "bandwidth": (0.90, 0.04),
+    "expert_bandwidth": (0.75, 0.12),
+    "cache_bandwidth": (0.65, 0.2),
+    "decode_rate": (0.68, 0.12),
+    "attention_rate": (0.45, 0.25),
+    "prefill_rate": (0.55, 0.15),
+    "prefill_attention_rate": (0.35, 0.4),
+    "half_width": (700.0, 0.6),
+    "token_bytes": (16.0, 0.5),
+    "routing_bytes": (8.0, 0.7),
+    "half_rows": (40.0, 0.4),
+    "spread": (1.0, 0.5),
+    "mix": (0.5, 0.6),
+    "interference": (0.9, 0.2),
+    "lockstep": (0.6, 0.3),
+    "queue": (0.4, 0.5),
+    "layer_s": (45e-6, 0.3),
+    "expert_layer_s": (40e-6, 0.5),
+    "expert_s": (0.3e-6, 0.7),
+    "latent_layer_s": (25e-6, 0.5),
+    "linear_layer_s": (30e-6, 0.5),
+    "step_s": (1e-3, 0.8),
+    "sequence_s": (15e-6, 0.8),
+    "reduce_s": (1.5e-6, 0.7),
+    "reduce_traffic": (1.5, 0.5),
+    "expert_traffic": (2.0, 0.6),
+    "prefill_layer_s": (60e-6, 0.6),
+    "first_s": (20e-3, 0.7),
+    "transfer_s": (60e-3, 0.7),
+    "transfer_traffic": (2.0, 0.7),
+    "accepted": (2.2, 0.25),
+    "speculative_host": (2.0, 0.5),
+}
+TIME, FIRST = "time", "first"  # all times of a deployment; more, the time to the first token
+_TERMS = (*FACTORS, TIME, FIRST)
+_PLACE = {name: place for place, name in enumerate(_TERMS)}
+N_TERMS = len(_TERMS)
+# Spread of what a level adds to the logarithm of a term: software differs in launches and scheduling, formats in their
+# kernels.
+EFFECT_SD = {
+    ("layer_s", "engine"): 0.3,
+    ("layer_s", "weights"): 0.2,
+    ("layer_s", "engine_generation"): 0.15,
+    ("expert_layer_s", "precision"): 0.4,
+    ("expert_layer_s", "engine_generation"): 0.3,
+    ("sequence_s", "engine"): 0.3,
+    ("first_s", "engine"): 0.6,
+    ("prefill_rate", "format"): 0.3,
+    (TIME, "engine"): 0.06,
+    (TIME, "gpu"): 0.06,
+    (TIME, "precision"): 0.05,
+    (TIME, "model"): 0.06,
+    (TIME, "cell"): 0.10,
+    (TIME, "tuned"): 0.15,
+    ("sequence_s", "tuned"): 0.8,
+    ("reduce_traffic", "tuned"): 0.5,
+    ("decode_rate", "tuned"): 0.15,
+    ("prefill_rate", "tuned"): 0.12,
+    (FIRST, "engine"): 0.3,
+    (FIRST, "cell"): 0.3,
+}
+_EFFECTS = {f"{term}/{level}": sd for (term, level), sd in EFFECT_SD.items()}
+# Stacks that are tuned for a benchmark come within a fifth of the rate that was measured of large products, 0.71 of the
+# peak of Hopper and 0.76 of Blackwell in FP8: a fifth more than the usual share.
+_MEANS = {"prefill_rate/tuned": 0.2}
+# Spread of levels that no row has, where the rows of models left out show more than the priors, which fit best.
+_UNSEEN_SD = {"time/model": 0.16}
+_FIRST_MONTHS = -4.0
+_DRIFT = Prior(-0.025, 0.01, "software becomes faster, each month")
+# Scatter of a measurement about its prediction, and more of what is harder: routing, pools of their own, speculation,
+# first tokens (cold starts, admission).
+_ROW_SD = 0.06
+_MIXTURE_SD, _APART_SD, _SPECULATIVE_SD, _FIRST_SD = 0.06, 0.08, 0.15, 0.40
+
+
+def prior_of(name: str) -> Prior:
+    """Prior of a factor or of an effect."""
+    if name in PRIORS:
+        mean, sd = PRIORS[name]
+        return Prior(float(np.log(mean)), sd)
+    kind = kind_of(name)
+    if kind == "drift":
+        return _DRIFT
+    return Prior(_MEANS.get(kind, 0.0), _EFFECTS[kind])
+
+
+def unseen(name: str) -> Prior:
+    """What is expected of an effect that no row has: as its prior, wider where rows left out turned out to be."""
+    found = prior_of(name)
+    return replace(found, sd=max(found.sd, _UNSEEN_SD.get(kind_of(name), 0.0)))
+
+
+def levels_of(one: Deployment) -> dict[str, str]:
+    """Names of the groups of a deployment that share an effect."""
+    engine, generation = one.engine or "unnamed", one.gpu.generation or one.gpu.id
+    tuned = f"{one.tuning}/{generation}" if one.is_tuned else ""
+    return {
+        "engine": engine,
+        "weights": one.weights,
+        "format": one.computed_in,
+        "gpu": one.gpu.id,
+        "model": one.model.id,
+        "precision": f"{one.weights}/{generation}",
+        "engine_generation": f"{engine}/{generation}",
+        "tuned": tuned,
+        "cell": f"{one.model.id}/{engine}/{one.gpu.id}/{one.weights}" + (f"/{one.tuning}" if tuned else ""),
+    }
+
+
+@lru_cache(maxsize=50_000)
+def effects_of(one: Deployment) -> tuple[Effect, ...]:
+    """Factors of a deployment, and the effects of its levels.
+
+    Of an engine that is not named, those of engines are unknown: the prediction is that of their population.
+    """
+    levels = levels_of(one)
+    factors = [(place, name, 1.0) for place, name in enumerate(FACTORS)]
+    found = [(_PLACE[term], f"{term}/{level}:{levels[level]}", 1.0) for term, level in EFFECT_SD if levels[level]]
+    # Stacks tuned for a benchmark are tuned at any date; of others none before the fitted ones was measured.
+    months = 0.0 if one.is_tuned else max(one.month - EPOCH_MONTH, _FIRST_MONTHS)
+    return (*factors, *found, (_PLACE[TIME], "drift:month", months))
+
+
+def factors_of(terms: Floats) -> ServingFactors:
+    """Factors from terms, shape (cases, terms)."""
+    values = np.exp(terms[:, : len(FACTORS)]).T
+    return ServingFactors(**dict(zip(FACTORS, values, strict=True)))
+
+
+def log_times(served: Served, terms: Floats) -> tuple[dict[ServingTime, Floats], dict[ServingTime, Floats]]:
+    """Logarithms of the three times, shape (n,), and their derivatives by the terms, shape (n, terms)."""
+    logs: dict[ServingTime, Floats] = {}
+    slopes: dict[ServingTime, Floats] = {}
+    for quantity, part in (
+        (ServingTime.TPOT, served.tpot),
+        (ServingTime.REQUEST, served.request),
+        (ServingTime.TTFT, served.ttft),
+    ):
+        late = terms[:, _PLACE[FIRST]] if quantity is ServingTime.TTFT else 0.0
+        logs[quantity] = np.log(part.value) + terms[:, _PLACE[TIME]] + late
+        found = np.zeros((len(terms), N_TERMS))
+        for name, slope in part.log_slopes.items():
+            found[:, _PLACE[name]] = slope
+        found[:, _PLACE[TIME]] = 1.0
+        found[:, _PLACE[FIRST]] = 1.0 * (quantity is ServingTime.TTFT)
+        slopes[quantity] = found
+    return logs, slopes
+
+
+# --- the model as the engine takes it -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One printed number of a measurement: a deployment under a load, and which of its times."""
+
+    deployment: Deployment
+    input_tokens: float
+    output_tokens: float
+    cached_share: float
+    concurrency: float  # of one replica
+    quantity: ServingTime
+    row_id: str = ""
+    rows_of_cell: float = 1.0  # rows of the same cell: together they count no more than a few
+
+    @property
+    def point(self) -> tuple[object, ...]:
+        """What the times of one measurement share."""
+        return self.deployment, self.input_tokens, self.output_tokens, self.cached_share, self.concurrency
+
+
+def points_of(cases: Sequence[Printed]) -> tuple[ServingPoints, Ints, Ints]:
+    """Points of printed numbers, the first case of each, and the point of each case."""
+    number: dict[object, int] = {}
+    first: list[int] = []
+    of = []
+    for place, case in enumerate(cases):
+        if case.point not in number:
+            number[case.point] = len(first)
+            first.append(place)
+        of.append(number[case.point])
+    some = [cases[place] for place in first]
+    deployments = tuple(dict.fromkeys(case.deployment for case in some))
+    which = {one: index for index, one in enumerate(deployments)}
+    points = ServingPoints.make(
+        deployments,
+        of=[which[case.deployment] for case in some],
+        input_tokens=[case.input_tokens for case in some],
+        output_tokens=[case.output_tokens for case in some],
+        cached_share=[case.cached_share for case in some],
+        concurrency=[case.concurrency for case in some],
+    )
+    return points, np.array(first, dtype=np.int64), np.array(of, dtype=np.int64)
+
+
+def times_law(cases: Sequence[Printed]) -> Law:
+    """Logarithms of printed times and their derivatives by the terms."""
+    points, first, of = points_of(cases)
+    decode, fill, load = points.table.at(points.of), points.fill_table.at(points.of), points.load()
+    masks = {quantity: np.array([case.quantity is quantity for case in cases]) for quantity in ServingTime}
+
+    def law(terms: Floats) -> tuple[Floats, Floats]:
+        own = np.broadcast_to(terms, (len(cases), N_TERMS))[first]
+        logs, slopes = log_times(closed_loop(decode, fill, load, factors_of(own), graded=True), own)
+        found, derivatives = np.empty(len(cases)), np.empty((len(cases), N_TERMS))
+        for quantity, mask in masks.items():
+            found[mask] = logs[quantity][of[mask]]
+            derivatives[mask] = slopes[quantity][of[mask]]
+        return found, derivatives
+
+    return law
+
+
+# Scatter of printed times, within which the loss is quadratic: those of tokens belong together and count half each.
+_SIGMA = {ServingTime.TPOT: 0.14, ServingTime.REQUEST: 0.14, ServingTime.TTFT: 0.43}
+# Rows of a cell that count in full.
+_FULL_ROWS = 12.0
+
+
+def sigma_of(cases: Sequence[Printed]) -> Floats:
+    """Scatter of each case: many rows of one cell say little more than a few."""
+    return np.array([_SIGMA[case.quantity] * max(1.0, case.rows_of_cell / _FULL_ROWS) ** 0.5 for case in cases])
+
+
+def scatter_of(deployments: Sequence[Deployment], quantity: ServingTime) -> Floats:
+    """Scatter of one measurement of deployments, beyond that of every one, shape (deployments,)."""
+    parts = [
+        (
+            _MIXTURE_SD * one.model.is_mixture,
+            _APART_SD * (one.prefill is not None),
+            _SPECULATIVE_SD * one.is_speculative,
+            _FIRST_SD * (quantity is ServingTime.TTFT),
+        )
+        for one in deployments
+    ]
+    return np.asarray(np.sqrt((np.array(parts).reshape(-1, 4) ** 2).sum(axis=1)))
+
+
+def scatter(cases: Sequence[Printed]) -> Floats:
+    """The same of printed numbers, shape (cases,)."""
+    found = np.empty(len(cases))
+    for quantity in ServingTime:
+        here = [place for place, case in enumerate(cases) if case.quantity is quantity]
+        found[here] = scatter_of([cases[place].deployment for place in here], quantity)
+    return found
+
+
+# Loads are solved to a millionth, so that the objective is no smoother; a fall of this much moves no factor by a
+# hundredth of its spread.
+_TOLERANCE = 1e-5
+SERVING = RateModel(
+    n_terms=N_TERMS,
+    effects=lambda case: effects_of(case.deployment),
+    prior_of=prior_of,
+    law=times_law,
+    sigma=sigma_of,
+    row_sd=_ROW_SD,
+    scatter=scatter,
+    tolerance=_TOLERANCE,
+)

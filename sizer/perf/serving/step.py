@@ -1,0 +1,247 @@
+"""Seconds of one decode step and of one prefill of a replica, with their derivatives by the fitted factors."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from sizer.base.arrays import Floats
+from sizer.perf.serving.graded import Graded, smooth_max
+from sizer.perf.serving.replica import Replicas, state_traffic_bytes
+
+# Two matrix products of a layer end in a sum over tensor ranks; a token's vector has two bytes an element.
+_REDUCTIONS, _ELEMENT_BYTES = 2.0, 2.0
+# Experts to which the fitted seconds of a layer of a mixture refer.
+_USUAL_EXPERTS = 8.0
+# Vectors that a token sends to and gets from each of its experts, in bytes an element: dispatch FP8, combine BF16.
+_EXPERT_BYTES = 3.0
+
+
+@dataclass(frozen=True)
+class ServingFactors:
+    """Fitted factors of the times: arrays with an element for each case, or scalars. All above 0.
+
+    Shares are those of the peak and of the bandwidth of the data sheet that are reached.
+    """
+
+    bandwidth: Floats
+    expert_bandwidth: Floats
+    cache_bandwidth: Floats
+    decode_rate: Floats
+    attention_rate: Floats
+    prefill_rate: Floats
+    prefill_attention_rate: Floats
+    half_width: Floats  # of an expert's share on one GPU, at which its matrix products reach half their rate
+    half_rows: Floats  # of an expert's matrix product, at which it does
+    spread: Floats  # tokens of one answer choose alike: below 1, fewer experts are read
+    mix: Floats  # share of a prefill's weight reads and launches that a decode step does not hide
+    interference: Floats  # share of the prefills of others that a decoding request waits for
+    lockstep: Floats  # share of the prefills that requests in lockstep wait for before they decode
+    queue: Floats
+    token_bytes: Floats  # of a token, layer and element of its vector
+    routing_bytes: Floats  # more, each expert that it uses
+    layer_s: Floats  # of a decode step, each layer
+    expert_layer_s: Floats  # more, of a layer of eight active experts
+    expert_s: Floats  # of each expert that a GPU touches in a layer: its share may be small
+    latent_layer_s: Floats
+    linear_layer_s: Floats
+    step_s: Floats
+    sequence_s: Floats  # of the scheduler, each decoding request
+    reduce_s: Floats  # latency of a sum over ranks, times log2 of them
+    reduce_traffic: Floats  # on the bytes of such a sum
+    expert_traffic: Floats  # on the bytes of dispatch and combine
+    prefill_layer_s: Floats
+    first_s: Floats  # of a request before its prefill: network, tokeniser, scheduler
+    transfer_s: Floats  # of a request between pools
+    transfer_traffic: Floats  # on the bytes of its keys and values
+    accepted: Floats  # tokens of a speculative step, of four verified
+    speculative_host: Floats  # on the scheduler's time of a speculative step
+
+
+FACTORS = tuple(one.name for one in fields(ServingFactors))
+
+
+class Terms:
+    """Factors as a formula takes them, with derivatives where they are wanted."""
+
+    def __init__(self, by: ServingFactors, graded: bool) -> None:
+        self._by, self.graded = by, graded
+
+    def times(self, work: Floats | float, *names: str, over: tuple[str, ...] = ()) -> Graded:
+        """Work times some factors and divided by others."""
+        value = np.asarray(work, dtype=float)
+        for name in names:
+            value = value * getattr(self._by, name)
+        for name in over:
+            value = value / getattr(self._by, name)
+        slopes = dict.fromkeys(names, value) | dict.fromkeys(over, -value) if self.graded else {}
+        return Graded(value, slopes)
+
+    def slope(self, name: str, value: Floats) -> dict[str, Floats]:
+        """A derivative that a formula knows itself."""
+        return {name: value} if self.graded else {}
+
+    def value(self, name: str) -> Floats:
+        """A factor itself."""
+        return np.asarray(getattr(self._by, name), dtype=float)
+
+
+@dataclass(frozen=True)
+class DecodeStep:
+    """One step in which every decoding request of a replica advances, but for their number: arrays, shape (n,)."""
+
+    dense_reads: Graded  # s
+    expert_reads: Graded  # s, of all experts that a GPU holds
+    touches: Graded  # s, of launching all of them
+    work: Graded  # s a request: matrix products
+    few_rows: Graded  # s a request, more, as long as an expert has less than a row
+    most_few: Floats  # requests from which on that grows no more
+    attention: Graded  # s a request
+    per_request: Graded  # s a request: scheduler, sums over ranks, exchange of experts, vectors of tokens
+    fixed: Graded  # s: launches
+    log_missed: Floats  # logarithm of the share of experts that one request does not touch
+    graded: bool
+
+    def plain(self) -> "DecodeStep":
+        """The same without derivatives."""
+        parts: dict[str, Any] = {name: one.plain for name, one in vars(self).items() if isinstance(one, Graded)}
+        return replace(self, **parts, graded=False)
+
+    def seconds(self, decoding: Floats) -> Graded:
+        """Seconds of a step of so many requests: a mean, so fractions are allowed."""
+        log_missed = self.log_missed * decoding
+        missed = np.exp(log_missed)
+        touched = Graded(1 - missed, {"spread": -missed * log_missed} if self.graded else {})
+        reads = self.dense_reads + self.expert_reads * touched
+        work = self.work * decoding + self.few_rows * np.minimum(decoding, self.most_few)
+        return (
+            smooth_max(reads, work)
+            + (self.attention + self.per_request) * decoding
+            + self.fixed
+            + self.touches * touched
+        )
+
+
+def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats) -> DecodeStep:
+    """One step of replicas, by the number of requests that decode.
+
+    Parameters
+    ----------
+    one : Replicas, shape (n,)
+    by : Terms
+    context : ndarray, shape (n,)
+        Tokens that each request has behind it, mean. [-]
+    verified : ndarray, shape (n,)
+        Tokens that a step works on for each of them: 1, more where some were guessed. [-]
+
+    Notes
+    -----
+    Reading weights and multiplying run side by side, and so do reading keys and values and scoring them; launches,
+    sums over ranks, exchange of experts and the host's scheduler add up. A step that works on n tokens touches
+    1 - (1 - e/E)^(s n) of the experts.
+    """
+    q, t, d = verified, one.tensor, one.data
+    usual, few = _expert_work(one, by, q * one.expert_flop, "decode_rate")
+    each = one.cache_bytes(context) + state_traffic_bytes(one)
+    cache = by.times(each / d / one.memory_bytes_per_s, over=("cache_bandwidth",))
+    scores = one.full_flop * context + one.window_flop * np.minimum(context, one.window)
+    scored = by.times(q / d * scores / one.attention_flop_per_s, over=("attention_rate",))
+    sums = _REDUCTIONS * one.layers * (t > 1)
+    ring = _ELEMENT_BYTES * one.hidden * q / d * (t - 1) / t / one.link_bytes_per_s
+    exchanged = one.mixture_layers * (d > 1)
+    traffic = exchanged * _EXPERT_BYTES * one.hidden * one.active_experts * q / one.gpus / one.link_bytes_per_s
+    return DecodeStep(
+        dense_reads=by.times(one.dense_bytes / one.memory_bytes_per_s, over=("bandwidth",)),
+        expert_reads=by.times(one.expert_bytes / one.memory_bytes_per_s, over=("expert_bandwidth",)),
+        touches=by.times(one.mixture_layers * one.local_experts, "expert_s"),
+        work=by.times(q * one.dense_flop / one.peak_flop_per_s, over=("decode_rate",)) + usual,
+        few_rows=few,
+        most_few=1 / (q * one.active_share),
+        attention=smooth_max(cache, scored),
+        per_request=by.times(sums * ring, "reduce_traffic")
+        + by.times(traffic, "expert_traffic")
+        + by.times((q <= 1) / d, "sequence_s")
+        + by.times((q > 1) / d, "sequence_s", "speculative_host")
+        + _token_traffic(one, by, q / d),
+        fixed=by.times(one.layers, "layer_s")
+        + by.times(one.mixture_layers * one.active_experts / _USUAL_EXPERTS, "expert_layer_s")
+        + by.times(one.layers * one.is_latent, "latent_layer_s")
+        + by.times(one.layers * one.is_linear, "linear_layer_s")
+        + by.times(np.ones_like(one.layers), "step_s")
+        + by.times(sums * np.log2(t) + 2 * exchanged, "reduce_s"),
+        log_missed=_log_missed(one, by) * q,
+        graded=by.graded,
+    )
+
+
+def _log_missed(one: Replicas, by: Terms) -> Floats:
+    """Logarithm of the share of experts that one token does not touch."""
+    return np.asarray(np.log1p(-np.minimum(one.active_share, 1 - 1e-12)) * by.value("spread"))
+
+
+def _expert_work(one: Replicas, by: Terms, flop: Floats, rate: str) -> tuple[Graded, Graded]:
+    """Seconds of the experts' matrix products, and more of each row that an expert lacks.
+
+    Narrow shares of experts leave units idle, and so do few rows.
+    """
+    seconds = flop / one.peak_flop_per_s
+    wide = by.times(1 / one.expert_width, "half_width") + 1.0
+    return by.times(seconds, over=(rate,)) * wide, by.times(seconds, "half_rows", over=(rate,)) * wide
+
+
+def _token_traffic(one: Replicas, by: Terms, tokens: Floats) -> Graded:
+    """Seconds in which vectors of so many tokens of a group pass memory: norms and sums, and the way to the experts.
+
+    Tensor ranks do not divide it: each holds the whole vector of a token between its matrix products.
+    """
+    moved = tokens * one.hidden / one.memory_bytes_per_s
+    routed = one.mixture_layers * one.active_experts * moved
+    return by.times(one.layers * moved, "token_bytes") + by.times(routed, "routing_bytes")
+
+
+@dataclass(frozen=True)
+class Prefill:
+    """Seconds of the prefill of one request of one data-parallel group.
+
+    Beside decode steps it adds ``work`` to them, and ``overhead`` to a step in which there is any prefill.
+    """
+
+    alone: Graded
+    work: Graded
+    overhead: Graded
+
+
+def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats) -> Prefill:
+    """Seconds of the prefill of one request.
+
+    Parameters
+    ----------
+    one : Replicas, shape (n,)
+    by : Terms
+    input_tokens : ndarray, shape (n,)
+        Of the prompt. [-]
+    cached_share : ndarray, shape (n,)
+        Share of it whose keys and values are there already. [-]
+    """
+    t = one.tensor
+    new = input_tokens * (1 - cached_share)
+    work = by.times(new * one.prefill_dense_flop / one.peak_flop_per_s, over=("prefill_rate",))
+    usual, few = _expert_work(one, by, new * one.prefill_expert_flop, "prefill_rate")
+    work = work + usual + few * (1 / np.maximum(1.0, new * one.active_share))
+    log_missed = _log_missed(one, by) * new
+    missed = np.exp(log_missed)
+    touched = Graded(1 - missed, by.slope("spread", -missed * log_missed))
+    reads = by.times(one.dense_bytes / one.memory_bytes_per_s, over=("bandwidth",))
+    reads = reads + by.times(one.expert_bytes / one.memory_bytes_per_s, over=("expert_bandwidth",)) * touched
+    # Causal: a new token sees those cached and half of the new ones.
+    seen = new * (input_tokens - new / 2)
+    near = new * np.minimum(input_tokens - new / 2, one.window)
+    scores = (one.prefill_flop * seen + one.window_flop * near) / one.attention_flop_per_s
+    sums = _REDUCTIONS * one.layers * (t > 1)
+    ring = _ELEMENT_BYTES * one.hidden * new * (t - 1) / t / one.link_bytes_per_s
+    rest = by.times(scores, over=("prefill_attention_rate",)) + by.times(sums * ring, "reduce_traffic")
+    rest = rest + _token_traffic(one, by, new)
+    mix = by.times(1.0, "mix")
+    launches = by.times(one.layers, "prefill_layer_s")
+    alone = smooth_max(work, reads) + rest + launches
+    return Prefill(alone, (work + rest) * (1 / one.data), (reads + launches) * mix * (1 / one.data))
