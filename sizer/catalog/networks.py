@@ -55,6 +55,8 @@ class TransformerShape(Frozen):
     window_layers: Annotated[int, Field(ge=1, le=10_000, strict=True)] | None = None  # that have it; absent: all
     q_rank: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
     kv_rank: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    # Most tokens of a request, in and out together, by the published configuration; absent: not known.
+    context_tokens: Annotated[int, Field(ge=128, le=2**24, strict=True)] | None = None
 
     @model_validator(mode="after")
     def _parts_go_together(self) -> Self:

@@ -86,7 +86,7 @@ def choose_stack(
         for stack in catalog.stacks.values()
         if stack.task in (task, "both")
         and precision in stack.precisions
-        and not (stack.trains_language or stack.runs_mlperf)
+        and not (stack.trains_language or stack.serves_language or stack.runs_mlperf)
     ]
     rates = _rates(candidates, dnn_id, precision, task, catalog, measured)
 
