@@ -115,7 +115,7 @@ def of_file(*allowed: str) -> Callable[[object], object]:
 
     def check(value: object) -> object:
         name = value.lower().replace("_", "-").replace(" ", "-") if isinstance(value, str) else ""
-        kind = next((kind for kind in KINDS if name in kind.tasks), None)
+        kind = None if value in allowed else next((kind for kind in KINDS if name in kind.tasks), None)
         if kind is not None:
             raise ValueError(f"{value!r}: {kind.refusal}; write {' or '.join(map(repr, allowed))}")
         return value

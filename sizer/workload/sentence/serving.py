@@ -12,6 +12,8 @@ from sizer.workload.sentence.text import Match
 from sizer.workload.serving import USES
 
 _NOT_OFFLINE = frozenset(("users", "active_users", "concurrent_requests", "first_token_s", "token_s"))
+# A longer text is no request: the tokens of all of them.
+_MOST_LENGTH = 10_000_000
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
 
 
@@ -98,13 +100,23 @@ def _people(notes: Notes, found: Match, _: str) -> None:
     else:
         key = "active_users" if re.search(r"\bactive\b", words, re.I) else "users"
     count = round(amount.high)
+    if {"tokens_per_s", "requests_per_s"} & notes.work.get("target", {}).keys():
+        notes.text.record(found, "who asks; the rate of their requests is stated")
+        return
     _target(notes, found, key, count, f"{grouped(count)} {_MEANINGS[key]}")
 
 
 def _length(notes: Notes, found: Match, key: str) -> None:
     length = found.quantities()[-1].length
+    if length > _MOST_LENGTH:
+        _total(notes, found, key)
+        return
     what = "in" if key == "input_tokens" else "out"
     notes.set(f"w.{key}", length, found, f"{tokens_text(length)} {what}")
+
+
+def _total(notes: Notes, found: Match, _: str) -> None:
+    notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day")
 
 
 def _lengths(notes: Notes, found: Match, _: str) -> None:
@@ -165,6 +177,8 @@ _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
     "requests in time": lambda notes, found, _: _in_time(notes, found, "requests_per_s"),
     "tokens_per_s": _tokens_rate,
     "people": _people,
+    "total": _total,
+    "leave": lambda notes, found, _: notes.leave(found),
     "engine": _engine,
     "offline": _offline,
 }
