@@ -53,6 +53,9 @@ class TransformerShape(Frozen):
     attention: Literal["full", "sliding", "latent"] = "full"
     window: Annotated[int, Field(ge=1, le=10_000_000, strict=True)] | None = None  # tokens
     window_layers: Annotated[int, Field(ge=1, le=10_000, strict=True)] | None = None  # that have it; absent: all
+    # Numbers of the state that each of these layers keeps of a sequence: its attention is linear, and the window stands
+    # for the work of a chunk.
+    state_elements: Annotated[int, Field(ge=1, le=1_000_000_000, strict=True)] | None = None
     q_rank: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
     kv_rank: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
     # Most tokens of a request, in and out together, by the published configuration; absent: not known.
@@ -82,6 +85,8 @@ class TransformerShape(Frozen):
             raise ValueError(
                 f"window_layers = {self.window_layers} needs a window and at most layers = {self.layers} layers"
             )
+        if self.state_elements and self.window is None:
+            raise ValueError("state_elements needs a window: the layers with linear attention are counted with it")
         if self.attention == "latent" and self.kv_rank is None:
             raise ValueError("kv_rank is missing: attention = 'latent' needs the rank of its keys and values, e.g. 512")
         if self.attention != "latent" and (self.q_rank or self.kv_rank):

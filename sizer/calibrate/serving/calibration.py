@@ -1,0 +1,254 @@
+"""What the shipped measurements say of serving: rates of deployments, and the largest load that meets limits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from sizer.base.arrays import Bools, Floats, Ints
+from sizer.calibrate.engine import Fit
+from sizer.calibrate.serving import fit as model
+from sizer.calibrate.serving.deployment import Deployment, ServingPoints
+from sizer.calibrate.serving.fit import N_TERMS, Quantity, effects_of, factors_of, log_times
+from sizer.perf.serving.loop import closed_loop
+from sizer.perf.serving.percentiles import TPOT_RATIOS, TTFT_RATIOS
+
+# Points that are evaluated together: their arrays stay in the processor's cache.
+_CHUNK = 4096
+# Highest share of the time that prefills may take, and of the memory's room that requests may use, for a load with
+# arrivals that vary.
+MOST_BUSY, MOST_FILLED = 0.7, 0.85
+# Concurrencies that are tried, up to the room of the memory.
+_GRID = 20
+# Fall of the largest load for a given rise of all times, at most: near a limit that hardly depends on the load.
+_MOST_MOVED = 5.0
+
+
+@dataclass(frozen=True)
+class ServingRates:
+    """What deployments do under loads. Arrays of one length.
+
+    Times are medians of what a measurement of the mean shows; where the model does not load they are infinite and
+    tokens/s 0. Spreads are standard deviations of logarithms, and hold parameters, levels that nobody measured, and
+    the scatter of one measurement: a 90 % interval is a factor exp(1.645 x spread) either way.
+    """
+
+    tokens_per_s: Floats  # output tokens of a replica, or of the pools
+    requests_per_s: Floats
+    tpot_s: Floats  # time between tokens of a request
+    ttft_s: Floats  # time to the first token
+    log_sd: Floats  # of tokens/s, and of requests/s
+    tpot_log_sd: Floats
+    ttft_log_sd: Floats
+    most_concurrent: Floats  # requests in flight for which the memory has room
+    fits: Bools  # whether the model loads, with room for one request of these lengths
+    busy_share: Floats  # of the time, that prefills take
+
+
+@dataclass(frozen=True)
+class LatencyLimits:
+    """Limits of a percentile of requests. Infinite: none."""
+
+    ttft_s: float = np.inf
+    tpot_s: float = np.inf
+    percentile: float = 95.0
+
+
+@dataclass(frozen=True)
+class LargestLoad:
+    """The largest load of each deployment that meets the limits. Arrays, one element a point.
+
+    ``is_reachable`` is false where no load meets them; the other columns are then those of one request alone.
+    """
+
+    concurrency: Floats
+    requests_per_s: Floats  # of a replica
+    tokens_per_s: Floats
+    tpot_s: Floats  # means at that load
+    ttft_s: Floats
+    log_sd: Floats  # of the logarithm of requests/s within the limits
+    most_concurrent: Floats
+    fits: Bools
+    is_reachable: Bools
+    least_tpot_s: Floats  # of one request alone
+    least_ttft_s: Floats
+
+
+@dataclass(frozen=True)
+class ServingCalibration:
+    """The fit, and what it says of deployments that somebody measured and of those that nobody did."""
+
+    fit: Fit
+
+    def rates(self, points: ServingPoints) -> ServingRates:
+        """Rates of deployments under loads, with the spread of each.
+
+        Parameters
+        ----------
+        points : ServingPoints, shape (n,)
+
+        Returns
+        -------
+        ServingRates, shape (n,)
+        """
+        n = len(points)
+        terms, kind, covariances = self._terms(points.deployments)
+        logs, variances = (np.empty((len(Quantity), n)) for _ in range(2))
+        busy, room = np.empty(n), points.room
+        load = points.load()
+        for start in range(0, n, _CHUNK):
+            some = slice(start, start + _CHUNK)
+            whose = points.of[some]
+            here = terms[whose]
+            one = closed_loop(
+                points.table.at(whose), points.fill_table.at(whose), load.at(some), factors_of(here), graded=True
+            )
+            busy[some] = one.busy_share
+            found, slopes = log_times(one, here)
+            for row, quantity in enumerate(Quantity):
+                logs[row, some] = found[quantity]
+                variances[row, some] = _variance(slopes[quantity], kind[whose], covariances)
+        sd = {
+            quantity: self.fit.interval_sd(variances[row], model.row_scatter(quantity))
+            for row, quantity in enumerate(Quantity)
+        }
+        fits = room >= 1
+        tpot, request, ttft = (np.where(fits, np.exp(row), np.inf) for row in logs)
+        requests = np.where(fits, points.concurrency, 0.0) / request
+        return ServingRates(
+            tokens_per_s=requests * points.output_tokens,
+            requests_per_s=requests,
+            tpot_s=tpot,
+            ttft_s=ttft,
+            log_sd=sd[Quantity.REQUEST],
+            tpot_log_sd=sd[Quantity.TPOT],
+            ttft_log_sd=sd[Quantity.TTFT],
+            most_concurrent=room,
+            fits=fits,
+            busy_share=busy,
+        )
+
+    def largest_load(self, points: ServingPoints, limits: LatencyLimits) -> LargestLoad:
+        """The largest number of requests in flight that meets limits, and what is served then.
+
+        Parameters
+        ----------
+        points : ServingPoints, shape (n,)
+            Whose ``concurrency`` does not count.
+        limits : LatencyLimits
+            Of percentiles: the mean times their ratio must stay within.
+
+        Returns
+        -------
+        LargestLoad, shape (n,)
+
+        Notes
+        -----
+        Rates at twenty concurrencies up to 0.85 of the memory's room, between which all is linear in logarithms; prefills
+        may take 0.7 of the time, so that arrivals that vary do not pile up.
+        """
+        n, room = len(points), points.room
+        top = np.maximum(MOST_FILLED * room, 1.0)
+        grid = top[:, None] ** np.linspace(0.0, 1.0, _GRID)
+        flat = ServingPoints(
+            points.deployments,
+            np.repeat(points.of, _GRID),
+            *(np.repeat(column, _GRID) for column in (points.input_tokens, points.output_tokens, points.cached_share)),
+            grid.ravel(),
+        )
+        rates = self.rates(flat)
+
+        def column(values: Floats) -> Floats:
+            # What does not load is no matter of rates; its numbers are replaced below.
+            return np.asarray(np.where(rates.fits, values, 1.0).reshape(n, _GRID))
+
+        tpot, ttft, busy = column(rates.tpot_s), column(rates.ttft_s), column(rates.busy_share)
+        requests, log_sd = column(rates.requests_per_s), column(rates.log_sd)
+        tpot_ratio, _ = TPOT_RATIOS.at(limits.percentile)
+        ttft_ratio, _ = TTFT_RATIOS.at(limits.percentile)
+        # Above 0 where a limit is broken; all grow with the load.
+        with np.errstate(invalid="ignore", divide="ignore"):
+            over = np.max(
+                [
+                    np.log(tpot * tpot_ratio / limits.tpot_s),
+                    np.log(ttft * ttft_ratio / limits.ttft_s),
+                    np.log(busy / MOST_BUSY),
+                ],
+                axis=0,
+            )
+        fits = room >= 1
+        meets = over <= 0
+        reachable = fits & meets[:, 0]
+        # The last of the concurrencies that meet the limits without a gap, and the next one.
+        last = np.maximum(np.cumprod(meets, axis=1).sum(axis=1) - 1, 0)
+        following = np.minimum(last + 1, _GRID - 1)
+        rows = np.arange(n)
+        low, high = over[rows, last], over[rows, following]
+        rise = high - low
+        share = np.where(reachable & (rise > 0) & np.isfinite(rise), -low / np.where(rise > 0, rise, 1.0), 0.0)
+        share = np.clip(share, 0.0, 1.0)
+
+        def between(values: Floats) -> Floats:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                a, b = np.log(values[rows, last]), np.log(values[rows, following])
+                return np.asarray(np.exp(np.where(share > 0, a + share * (b - a), a)))
+
+        concurrency, found = np.where(fits, between(grid), 0.0), between(requests)
+        return LargestLoad(
+            concurrency=concurrency,
+            requests_per_s=np.where(fits, found, 0.0),
+            tokens_per_s=np.where(fits, found, 0.0) * points.output_tokens,
+            tpot_s=np.where(fits, between(tpot), np.inf),
+            ttft_s=np.where(fits, between(ttft), np.inf),
+            log_sd=_log_sd_of_load(np.log(requests), over, last, following, log_sd),
+            most_concurrent=room,
+            fits=fits,
+            is_reachable=reachable,
+            least_tpot_s=np.where(fits, tpot[:, 0], np.inf),
+            least_ttft_s=np.where(fits, ttft[:, 0], np.inf),
+        )
+
+    def _terms(self, deployments: Sequence[Deployment]) -> tuple[Floats, Ints, list[Floats]]:
+        """Terms of each deployment, the number of its kind, and the covariances of the terms of each kind."""
+        kinds: dict[object, int] = {}
+        found: list[tuple[Floats, Floats]] = []
+        numbers = []
+        for one in deployments:
+            effects = effects_of(one)
+            if effects not in kinds:
+                kinds[effects] = len(found)
+                found.append(self.fit.terms(effects, N_TERMS))
+            numbers.append(kinds[effects])
+        kind = np.array(numbers, dtype=np.int64)
+        terms = np.array([values for values, _ in found])[kind]
+        return terms, kind, [covariance for _, covariance in found]
+
+
+def _log_sd_of_load(log_requests: Floats, over: Floats, last: Ints, following: Ints, log_sd: Floats) -> Floats:
+    """Spread of the logarithm of the largest requests/s within the limits.
+
+    If all times were longer by a factor, the rate at a load would fall, and the limits would be met at a smaller load,
+    too. The steeper latency grows with the rate, the less there is of the second.
+    """
+    rows = np.arange(len(over))
+    rise, gain = (of[rows, following] - of[rows, last] for of in (over, log_requests))
+    moved = np.where((rise > 1e-6) & (gain > 0), gain / np.maximum(rise, 1e-6), 0.0)
+    is_limited = over.max(axis=1) > 0
+    return np.asarray(log_sd[rows, last] * (1 + np.where(is_limited, np.minimum(moved, _MOST_MOVED), 0.0)))
+
+
+def _variance(slopes: Floats, kind: Ints, covariances: Sequence[Floats]) -> Floats:
+    """Variance of logarithms by the terms, each by the covariance of its kind, shape (n,)."""
+    found = np.empty(len(slopes))
+    for number in np.unique(kind).tolist():
+        here = kind == number
+        some = slopes[here]
+        found[here] = ((some @ covariances[number]) * some).sum(axis=1)
+    return found
+
+
+@lru_cache(maxsize=1)
+def serving_calibration() -> ServingCalibration:
+    """The stored fit; read once."""
+    return ServingCalibration(model.prototype())

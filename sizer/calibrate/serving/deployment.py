@@ -1,0 +1,311 @@
+"""What serves: a model on GPUs with an engine and a layout, in the terms of the model of serving."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sizer.base.arrays import Floats, Ints
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
+from sizer.catalog.networks import TransformerShape
+from sizer.catalog.schema import Dnn, Gpu
+from sizer.perf.serving.loop import Load
+from sizer.perf.serving.replica import (
+    CACHE_BYTES,
+    COMPUTED_IN,
+    RESERVED_OUTPUT,
+    USUAL_RESERVED_OUTPUT,
+    Replicas,
+    ServedModels,
+    ServingGpus,
+    most_concurrent,
+    replicas,
+    weight_bytes_of,
+)
+
+# Engines with fitted effects; an empty name is a mixture of what people use.
+ENGINES = ("trtllm", "vllm", "sglang")
+# Month from which drift counts, and that of the newest fitted rows: an answer without a date is of then.
+EPOCH_MONTH, NEWEST_MONTH = 2026 * 12.0, 2026 * 12 + 3.0
+# Tokens that a speculative step verifies: one and three guessed.
+SPECULATIVE_TOKENS = 4.0
+# Element of keys and values where it is not stated: as engines choose by default.
+_USUAL_CACHE = {"bf16": "bf16"}
+# Measured one-way rate of a PCIe link of 16 lanes, for GPUs without NVLink. [B/s]
+_PCIE_BYTES_PER_S = {"pcie4": 25e9, "pcie5": 50e9}
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """A model as serving sees it, with the names under which effects know it. Numbers as in ``ServedModels``."""
+
+    id: str
+    layers: float
+    hidden: float
+    heads: float
+    kv_heads: float
+    head_size: float
+    vocabulary: float
+    total_parameters: float
+    experts: float
+    active_experts: float
+    mixture_layers: float
+    routed_parameters: float
+    full_layers: float
+    window_layers: float
+    window: float
+    linear_layers: float
+    state_elements: float
+    kv_rank: float
+    rope: float
+
+    @property
+    def is_mixture(self) -> bool:
+        """Whether tokens are routed to experts."""
+        return self.experts > 1
+
+    @property
+    def family(self) -> str:
+        """Kind of model that shares an effect: by its attention, else by its blocks."""
+        if self.linear_layers:
+            return "hybrid"
+        if self.kv_rank:
+            return "latent"
+        return "mixture" if self.is_mixture else "dense"
+
+
+def served_model(model_id: str, shape: TransformerShape, total_parameters: float | None = None) -> ServedModel:
+    """A model of the catalogue, or of a shape of one's own.
+
+    Parameters
+    ----------
+    model_id : str
+    shape : TransformerShape
+    total_parameters : float, optional
+        Where it is published; else as the shape has it. [-]
+    """
+    width = float(shape.expert_ffn or shape.ffn)
+    sparse = float(shape.layers - shape.dense_layers) if shape.experts > 1 else 0.0
+    special = float(shape.window_layers or shape.layers) if shape.attention == "sliding" else 0.0
+    is_linear = bool(shape.state_elements)
+    return ServedModel(
+        id=model_id,
+        layers=float(shape.layers),
+        hidden=float(shape.hidden),
+        heads=float(shape.heads),
+        kv_heads=float(shape.kv_heads),
+        head_size=float(shape.head_size),
+        vocabulary=float(shape.vocabulary),
+        total_parameters=float(total_parameters or shape.total_parameters),
+        experts=float(shape.experts),
+        active_experts=float(shape.active_experts) if shape.experts > 1 else 1.0,
+        mixture_layers=sparse,
+        routed_parameters=sparse * (3.0 if shape.gated else 2.0) * shape.hidden * width * shape.experts,
+        full_layers=shape.layers - special,
+        window_layers=0.0 if is_linear else special,
+        window=float(shape.window or 0.0),
+        linear_layers=special if is_linear else 0.0,
+        state_elements=float(shape.state_elements or 0.0),
+        kv_rank=float(shape.kv_rank or 0.0),
+        rope=shape.head_size / 2 if shape.kv_rank else 0.0,
+    )
+
+
+def model_of(dnn: Dnn) -> ServedModel | CalibrationNote:
+    """A language model of the catalogue, or why it cannot be served: it has no shape."""
+    if dnn.transformer is None:
+        return note(FitNote.SHAPE_NOT_STATED, dnn.id)
+    return served_model(dnn.id, dnn.transformer, dnn.parameters.value)
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A model on GPUs: what the effects and the physics of serving know of it.
+
+    ``engine`` is one of :data:`ENGINES`, or empty: a mixture of them, with the spread between them. ``tensor`` ranks
+    divide attention and dense layers, ``data`` groups of them serve requests of their own with the experts spread over
+    all; a replica has ``tensor`` x ``data`` GPUs. Pools apart: ``prefill`` is a deployment of the same model that only
+    prefills, with ``prefill_replicas`` of it for ``decode_replicas`` of this one.
+    """
+
+    model: ServedModel
+    gpu: Gpu
+    engine: str = ""
+    weights: str = "fp8"
+    cache: str = ""  # empty: as engines choose by default
+    tensor: int = 1
+    data: int = 1
+    is_speculative: bool = False
+    held_back: int = 1  # tokens gathered before the first is sent
+    burst_share: float = 0.0  # of a benchmark that starts all its requests at once: half of one over its rounds
+    month: float = NEWEST_MONTH  # year x 12 + month - 1 of the software
+    is_tuned: bool = False  # a stack tuned for a benchmark, as in MLPerf
+    prefill: "Deployment | None" = None
+    prefill_replicas: int = 0
+    decode_replicas: int = 0
+    link_bytes_per_s: float | None = None  # between GPUs, where it is not that of the GPU itself
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of a replica, or of all pools."""
+        if self.prefill is None:
+            return self.tensor * self.data
+        return self.prefill.gpus * self.prefill_replicas + self.tensor * self.data * self.decode_replicas
+
+    @property
+    def computed_in(self) -> str:
+        """Format in which the weights are multiplied: the next wider one where the GPU lacks that of the weights."""
+        return next(name for name in _widening(COMPUTED_IN[self.weights]) if _peak(self.gpu, name) is not None)
+
+
+def missing_facts(gpu: Gpu, tensor: int = 1, link_bytes_per_s: float | None = None) -> CalibrationNote | None:
+    """What the catalogue does not know of a GPU that serving needs; None if it knows all.
+
+    Examples
+    --------
+    >>> from sizer.catalog.loader import shipped_catalog
+    >>> missing_facts(shipped_catalog().gpus["h200-sxm-141gb"], tensor=8) is None
+    True
+    """
+    if gpu.memory_bytes_per_s is None:
+        return note(FitNote.FACT_NOT_KNOWN, gpu.id, "memory_bytes_per_s")
+    if tensor > 1 and link_of(gpu) is None and link_bytes_per_s is None:
+        return note(FitNote.FACT_NOT_KNOWN, gpu.id, "nvlink_bytes_per_s")
+    return None
+
+
+def link_of(gpu: Gpu) -> float | None:
+    """Rate of a GPU's links to others, one direction; None where it is not known. [B/s]"""
+    if gpu.nvlink_bytes_per_s is not None:
+        return gpu.nvlink_bytes_per_s.value
+    # A card without NVLink goes through the host.
+    if gpu.form_factor.value.startswith("pcie"):
+        return _PCIE_BYTES_PER_S["pcie5" if gpu.generation in ("hopper", "blackwell", "cdna4") else "pcie4"]
+    return None
+
+
+def _widening(name: str) -> tuple[str, ...]:
+    order = ("fp4", "fp8", "bf16")
+    return order[order.index(name) :]
+
+
+def _peak(gpu: Gpu, name: str) -> float | None:
+    if name == "bf16":
+        return gpu.peak_mixed_flop_per_s.value
+    found = gpu.peak_flop_per_s.get(name)  # type: ignore[call-overload]  # a name of a precision
+    return None if found is None else float(found.value)
+
+
+@dataclass(frozen=True)
+class ServingPoints:
+    """Deployments under loads: arrays of one length, of which ``of`` says whose deployment each element is."""
+
+    deployments: tuple[Deployment, ...]
+    of: Ints
+    input_tokens: Floats
+    output_tokens: Floats
+    cached_share: Floats
+    concurrency: Floats  # requests in flight at one replica, or at the pools of one deployment
+
+    @classmethod
+    def make(
+        cls,
+        deployments: Sequence[Deployment],
+        *,
+        input_tokens: Any,
+        output_tokens: Any,
+        concurrency: Any = 1.0,
+        cached_share: Any = 0.0,
+        of: Any = None,
+    ) -> "ServingPoints":
+        """Points of deployments; loads broadcast against them.
+
+        Parameters
+        ----------
+        deployments : sequence of Deployment
+        input_tokens, output_tokens : array_like, shape (n,) or scalar
+            Means of a request. [-]
+        concurrency : array_like
+            Requests in flight. [-]
+        cached_share : array_like
+            Share of the input whose keys and values are there already. [-]
+        of : array_like of int, optional
+            Number of the deployment of each point; absent: one point for each deployment.
+        """
+        index = np.arange(len(deployments)) if of is None else np.asarray(of, dtype=np.int64)
+        loads = (input_tokens, output_tokens, cached_share, concurrency)
+        whose, *columns = np.broadcast_arrays(index, *(np.asarray(one, dtype=float) for one in loads))
+        return cls(tuple(deployments), whose, *columns)
+
+    def __len__(self) -> int:
+        return len(self.of)
+
+    @cached_property
+    def table(self) -> Replicas:
+        """The replicas that decode, one a deployment."""
+        return replicas_of(self.deployments)
+
+    @cached_property
+    def fill_table(self) -> Replicas:
+        """The replicas that prefill: of their pool, where there is one."""
+        return replicas_of([one.prefill or one for one in self.deployments])
+
+    @cached_property
+    def room(self) -> Floats:
+        """Requests in flight for which memory has room, shape (n,); 0: the weights leave none."""
+        kept = np.array([RESERVED_OUTPUT.get(one.engine, USUAL_RESERVED_OUTPUT) for one in self.deployments])
+        pools = np.array([max(one.decode_replicas, 1) for one in self.deployments], dtype=float)
+        found = most_concurrent(self.table.at(self.of), self.input_tokens, self.output_tokens, kept[self.of])
+        return found * pools[self.of]
+
+    def load(self) -> Load:
+        """The loads as the closed loop takes them; where memory has no room, as if it had for one request."""
+        column = {name: np.array([getattr(one, name) for one in self.deployments], dtype=float)[self.of]
+                  for name in ("held_back", "burst_share", "decode_replicas", "prefill_replicas")}  # fmt: skip
+        verified = np.array([SPECULATIVE_TOKENS if one.is_speculative else 1.0 for one in self.deployments])
+        return Load(
+            concurrency=self.concurrency,
+            most_concurrent=np.maximum(self.room, 1.0),
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+            cached_share=self.cached_share,
+            verified=verified[self.of],
+            **column,
+        )
+
+
+def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
+    """Replicas of deployments, shape (deployments,).
+
+    Raises
+    ------
+    ValueError
+        Naming the GPU of which the catalogue does not know enough: see :func:`missing_facts`.
+    """
+    for one in deployments:
+        if (missing := missing_facts(one.gpu, one.tensor * one.data, one.link_bytes_per_s)) is not None:
+            raise ValueError(f"{missing.values[0]}: {missing.values[1]} is not known")
+    columns = np.array([astuple(one.model)[1:] for one in deployments], dtype=float).reshape(len(deployments), -1).T
+    names = [one.name for one in fields(ServedModel)][1:]
+    models = ServedModels(**dict(zip(names, columns, strict=True)))
+    machines = np.array([_machine(one) for one in deployments], dtype=float).reshape(-1, 5).T
+    weights = np.array([weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
+    element = [CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]
+    tensor, data = ([getattr(one, name) for one in deployments] for name in ("tensor", "data"))
+    return replicas(models, ServingGpus(*machines), tensor, data, *weights, element)
+
+
+def _machine(one: Deployment) -> tuple[float, ...]:
+    gpu = one.gpu
+    link = one.link_bytes_per_s or link_of(gpu)
+    return (
+        gpu.memory_bytes.value,
+        gpu.memory_bytes_per_s.value if gpu.memory_bytes_per_s else math.nan,
+        _peak(gpu, one.computed_in) or math.nan,
+        gpu.peak_mixed_flop_per_s.value,
+        # Of one GPU, which sums nothing over others, no link is asked.
+        link or math.inf,
+    )

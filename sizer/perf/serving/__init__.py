@@ -1,0 +1,1 @@
+"""Serving of language models: bytes, seconds of a step, and the closed loop of requests, as array functions."""

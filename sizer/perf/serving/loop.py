@@ -1,0 +1,196 @@
+"""Requests in flight: time per token, time to the first token and rate of a replica under a number of them."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Self
+
+import numpy as np
+
+from sizer.base.arrays import Floats, Index
+from sizer.perf.serving.graded import Graded, least
+from sizer.perf.serving.replica import Replicas
+from sizer.perf.serving.step import Prefill, ServingFactors, Terms, decode_step, prefill
+
+# Share of a prefill pool that may be busy: above, its queue has no steady state.
+_MOST_BUSY = 0.98
+# Of the fixed point, of which the first are damped and the others secants: errors below 1e-6.
+_DAMPED, _SECANTS = 4, 5
+_STEP = 1e-4
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a replica is asked. Arrays of one length."""
+
+    concurrency: Floats  # requests in flight
+    most_concurrent: Floats  # for which its memory has room
+    input_tokens: Floats
+    output_tokens: Floats
+    cached_share: Floats  # of the input
+    verified: Floats  # tokens that a step works on: 1, or 4 with three guessed
+    held_back: Floats  # tokens that the server gathers before it sends the first
+    burst_share: Floats  # of the prefills of all requests in flight, that a mean first token waits for
+    # Replicas of the decode pool and of the prefill pool; 0: prefill and decode run together.
+    decode_replicas: Floats
+    prefill_replicas: Floats
+
+    def at(self, index: Index) -> Self:
+        """Some of the elements."""
+        return type(self)(**{one.name: getattr(self, one.name)[index] for one in fields(self)})
+
+    @property
+    def context(self) -> Floats:
+        """Tokens that a decoding request has behind it, mean."""
+        return self.input_tokens + self.output_tokens / 2
+
+
+@dataclass(frozen=True)
+class Served:
+    """What a replica, or pools of them, do under a load."""
+
+    tpot: Graded  # seconds between tokens of a request
+    ttft: Graded  # seconds from a request to its first token
+    request: Graded  # seconds of a request
+    decoding: Floats  # requests that decode
+    busy_share: Floats  # of the time, that prefills take: rho
+
+    def requests_per_s(self, load: Load) -> Floats:
+        """Finished requests a second."""
+        return load.concurrency / self.request.value
+
+
+def closed_loop(decode: Replicas, fill: Replicas, load: Load, by: ServingFactors, graded: bool = False) -> Served:
+    """Times and rate with a fixed number of requests in flight: a new one starts as one ends.
+
+    Parameters
+    ----------
+    decode : Replicas, shape (n,)
+        That decode; where prefill and decode run together, the only ones.
+    fill : Replicas, shape (n,)
+        Of the prefill pool where there is one; else the same.
+    load : Load, shape (n,)
+    by : ServingFactors
+    graded : bool
+        Whether derivatives are wanted.
+
+    Notes
+    -----
+    Of C requests in flight (at most those for which memory has room) B decode, so that they finish
+    X = B / (O TPOT(B)) requests a second, and B = C O TPOT / (TTFT + O TPOT): one unknown, solved by a damped fixed
+    point and secants. Times a factor on all times leaves B as it is. Derivatives are those of the solution: by the
+    theorem of the implicit function one derivative by B is enough.
+    """
+    loop = _Loop(decode, fill, load, by)
+    state = _solve(loop)
+    if not graded:
+        return loop.served(state, loop.round(state))
+    exact = _Loop(decode, fill, load, by, graded=True)
+    here, moved = exact.round(state), loop.round(state * (1 + _STEP))
+    return exact.served_graded(state, here, moved)
+
+
+@dataclass(frozen=True)
+class _Round:
+    """One evaluation at an assumed number of decoding requests."""
+
+    tpot: Graded
+    ttft: Graded
+    request: Graded
+    next: Graded  # decoding requests that follow
+    busy_share: Floats
+
+
+class _Loop:
+    """What stays the same while the number of decoding requests is searched."""
+
+    def __init__(self, decode: Replicas, fill: Replicas, load: Load, by: ServingFactors, graded: bool = False) -> None:
+        self.decode, self.fill, self.load, self.by = decode, fill, load, Terms(by, graded)
+        self.admitted = np.minimum(load.concurrency, load.most_concurrent)
+        self.is_apart = load.prefill_replicas > 0
+        self.filling: Prefill = prefill(fill, self.by, load.input_tokens, load.cached_share)
+        one = self.by
+        speculative = load.verified > 1
+        self.accepted = Graded(
+            np.where(speculative, one.value("accepted"), 1.0),
+            one.slope("accepted", np.where(speculative, one.value("accepted"), 0.0)),
+        )
+        bytes_of_request = load.input_tokens * decode.transfer_bytes
+        self.transfer = one.times(self.is_apart * 1.0, "transfer_s") + one.times(
+            self.is_apart * bytes_of_request / decode.link_bytes_per_s, "transfer_traffic"
+        )
+        # Prefills of the pool a second, its workers together; else those of the replica itself.
+        pool = 1 / np.where(self.is_apart, fill.data * np.maximum(load.prefill_replicas, 1), 1.0)
+        alone, busy = self.filling.alone, self.filling.busy
+        together = ~self.is_apart * 1.0
+        self.busy = busy * together
+        self.service = self.busy + alone * (pool * self.is_apart)
+
+    def round(self, decoding: Floats) -> _Round:
+        """Times if so many requests decode."""
+        load, by = self.load, self.by
+        workers = np.where(self.is_apart, np.maximum(load.decode_replicas, 1), 1.0)
+        step = decode_step(self.decode, by, decoding / workers, load.context, load.verified)
+        others = np.maximum(decoding - 1, 0.0) / load.output_tokens
+        tpot = step * self.accepted.reciprocal + self.busy * by.times(others, "interference")
+        # As users see it: the tokens held back are counted to the first one.
+        rate = (tpot * (load.output_tokens / decoding)).reciprocal
+        rho = least(rate * self.service, Graded(np.full_like(decoding, _MOST_BUSY)))
+        queue = rho * (rho * -1.0 + 1.0).reciprocal * self.service * by.times(1.0, "queue")
+        longest = self.service * np.where(self.is_apart, self.admitted, decoding)
+        first = (
+            by.times(np.ones_like(decoding), "first_s")
+            + self.filling.alone
+            + step * (0.5 * ~self.is_apart)
+            + least(queue, longest)
+            + self.service * (load.burst_share * load.concurrency)
+            + tpot * (load.held_back - 1)
+            + self.transfer
+        )
+        rest = tpot * (load.output_tokens - load.held_back)
+        admitted = first + rest
+        following = tpot * load.output_tokens * admitted.reciprocal * self.admitted
+        following = least(following, Graded(self.admitted))
+        waiting = np.maximum(load.concurrency - self.admitted, 0.0) / np.maximum(self.admitted, 1e-9)
+        whole = admitted * (1 + waiting)
+        # From the first token sent to the last, of those after the first.
+        shown = rest * (1 / np.maximum(load.output_tokens - 1, 1.0))
+        return _Round(shown, first + admitted * waiting, whole, following, rho.value)
+
+    def served(self, decoding: Floats, at: _Round) -> Served:
+        """The solution."""
+        return Served(at.tpot, at.ttft, at.request, decoding, at.busy_share)
+
+    def served_graded(self, decoding: Floats, here: _Round, moved: _Round) -> Served:
+        """The solution with its derivatives, from those at a fixed number of decoding requests."""
+        by_state = (np.log(moved.next.value) - np.log(here.next.value)) / np.log1p(_STEP)
+        of_state = {name: slope / (1 - by_state) for name, slope in here.next.log_slopes.items()}
+
+        def total(part: Graded, then: Graded) -> Graded:
+            along = (then.value - part.value) / np.log1p(_STEP)
+            return part + Graded(np.zeros(()), {name: along * slope for name, slope in of_state.items()})
+
+        return replace(
+            self.served(decoding, here),
+            tpot=total(here.tpot, moved.tpot),
+            ttft=total(here.ttft, moved.ttft),
+            request=total(here.request, moved.request),
+        )
+
+
+def _solve(loop: _Loop) -> Floats:
+    """Requests that decode, by damped rounds and secants on logarithms."""
+    top = np.log(np.maximum(loop.admitted, 1e-6))
+    at = top
+    gap = np.log(loop.round(np.exp(at)).next.value) - at
+    for _ in range(_DAMPED):
+        before, its_gap = at, gap
+        at = at + 0.5 * gap
+        gap = np.log(loop.round(np.exp(at)).next.value) - at
+    for _ in range(_SECANTS):
+        change = gap - its_gap
+        slope = np.where(np.abs(change) > 1e-14, (at - before) / np.where(change == 0, 1.0, change), -1.0)
+        # The following number changes less than the assumed one, or the other way: the slope of the gap lies below 0.
+        move = np.where((slope < 0) & (slope > -4), -slope * gap, 0.5 * gap)
+        before, its_gap = at, gap
+        at = np.minimum(at + move, top)
+        gap = np.log(loop.round(np.exp(at)).next.value) - at
+    return np.exp(at)

@@ -1,0 +1,182 @@
+"""Seconds of one decode step and of one prefill of a replica, with their derivatives by the fitted factors."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from sizer.base.arrays import Floats
+from sizer.perf.serving.graded import Graded, smooth_max
+from sizer.perf.serving.replica import Replicas, state_traffic_bytes
+
+# Two matrix products of a layer end in a sum over tensor ranks; a token's vector has two bytes an element.
+_REDUCTIONS, _ELEMENT_BYTES = 2.0, 2.0
+# Experts to which the fitted seconds of a layer of a mixture refer.
+_USUAL_EXPERTS = 8.0
+# Vectors that a token sends to and gets from each of its experts, in bytes an element: dispatch FP8, combine BF16.
+_EXPERT_BYTES = 3.0
+
+
+@dataclass(frozen=True)
+class ServingFactors:
+    """Fitted factors of the times: scalars, or arrays with an element for each case. All above 0.
+
+    Shares are those of the peak and of the bandwidth of the data sheet that are reached.
+    """
+
+    bandwidth: Floats | float = 0.85
+    expert_bandwidth: Floats | float = 0.65
+    cache_bandwidth: Floats | float = 0.55
+    decode_rate: Floats | float = 0.60
+    attention_rate: Floats | float = 0.45
+    prefill_rate: Floats | float = 0.45
+    prefill_attention_rate: Floats | float = 0.35
+    half_rows: Floats | float = 40.0  # of an expert's matrix product, at which it reaches half its rate
+    spread: Floats | float = 1.0  # tokens of one answer choose alike: below 1, fewer experts are read
+    mix: Floats | float = 0.5  # share of a prefill's weight reads and launches that a decode step does not hide
+    interference: Floats | float = 1.0  # share of the prefills of others that a decoding request waits for
+    queue: Floats | float = 0.5
+    layer_s: Floats | float = 40e-6  # of a decode step, each layer
+    expert_layer_s: Floats | float = 25e-6  # more, of a layer of eight active experts
+    latent_layer_s: Floats | float = 15e-6
+    linear_layer_s: Floats | float = 20e-6
+    step_s: Floats | float = 1e-3
+    sequence_s: Floats | float = 15e-6  # of the scheduler, each decoding request
+    reduce_s: Floats | float = 8e-6  # latency of a sum over ranks, times log2 of them
+    reduce_traffic: Floats | float = 1.5  # on the bytes of such a sum
+    expert_traffic: Floats | float = 2.0  # on the bytes of dispatch and combine
+    prefill_layer_s: Floats | float = 60e-6
+    first_s: Floats | float = 20e-3  # of a request before its prefill: network, tokeniser, scheduler
+    transfer_s: Floats | float = 60e-3  # of a request between pools
+    transfer_traffic: Floats | float = 2.0  # on the bytes of its keys and values
+    accepted: Floats | float = 2.2  # tokens of a speculative step, of four verified
+    speculative_host: Floats | float = 2.0  # on the scheduler's time of a speculative step
+
+
+FACTORS = tuple(one.name for one in fields(ServingFactors))
+
+
+class Terms:
+    """Factors as a formula takes them, with derivatives where they are wanted."""
+
+    def __init__(self, by: ServingFactors, graded: bool) -> None:
+        self._by, self._graded = by, graded
+
+    def times(self, work: Floats | float, *names: str, over: tuple[str, ...] = ()) -> Graded:
+        """Work times some factors and divided by others."""
+        value = np.asarray(work, dtype=float)
+        for name in names:
+            value = value * getattr(self._by, name)
+        for name in over:
+            value = value / getattr(self._by, name)
+        slopes = dict.fromkeys(names, value) | dict.fromkeys(over, -value) if self._graded else {}
+        return Graded(value, slopes)
+
+    def slope(self, name: str, value: Floats) -> dict[str, Floats]:
+        """A derivative that a formula knows itself."""
+        return {name: value} if self._graded else {}
+
+    def value(self, name: str) -> Floats:
+        """A factor itself."""
+        return np.asarray(getattr(self._by, name), dtype=float)
+
+
+def decode_step(one: Replicas, by: Terms, decoding: Floats, context: Floats, verified: Floats) -> Graded:
+    """Seconds of one step in which every decoding request of a replica advances.
+
+    Parameters
+    ----------
+    one : Replicas, shape (n,)
+    by : Terms
+    decoding : ndarray, shape (n,)
+        Requests that decode: a mean, so fractions are allowed. [-]
+    context : ndarray, shape (n,)
+        Tokens that each of them has behind it, mean. [-]
+    verified : ndarray, shape (n,)
+        Tokens that a step works on for each of them: 1, more where some were guessed. [-]
+
+    Notes
+    -----
+    Reading weights and multiplying run side by side, and so do reading keys and values and scoring them; launches,
+    sums over ranks, exchange of experts and the host's scheduler add up. A step that works on n tokens touches
+    1 - (1 - e/E)^(s n) of the experts.
+    """
+    n, t, d = decoding * verified, one.tensor, one.data
+    reads = by.times(one.dense_bytes / one.memory_bytes_per_s, over=("bandwidth",)) + expert_reads(one, by, n)
+    dense = by.times(n * one.dense_flop / one.peak_flop_per_s, over=("decode_rate",))
+    experts = expert_work(one, by, n * one.expert_flop, n * one.active_share, "decode_rate")
+    each = one.cache_bytes(context) + state_traffic_bytes(one)
+    cache = by.times(decoding / d * each / one.memory_bytes_per_s, over=("cache_bandwidth",))
+    scores = one.full_flop * context + one.window_flop * np.minimum(context, one.window)
+    scored = by.times(n / d * scores / one.attention_flop_per_s, over=("attention_rate",))
+    launches = (
+        by.times(one.layers, "layer_s")
+        + by.times(one.mixture_layers * one.active_experts / _USUAL_EXPERTS, "expert_layer_s")
+        + by.times(one.layers * one.is_latent, "latent_layer_s")
+        + by.times(one.layers * one.is_linear, "linear_layer_s")
+        + by.times(np.ones_like(one.layers), "step_s")
+    )
+    sums = _REDUCTIONS * one.layers * (t > 1)
+    ring = _ELEMENT_BYTES * one.hidden * n / d * (t - 1) / t / one.link_bytes_per_s
+    exchanged = one.mixture_layers * (d > 1)
+    traffic = exchanged * _EXPERT_BYTES * one.hidden * one.active_experts * n / one.gpus / one.link_bytes_per_s
+    links = (
+        by.times(sums * np.log2(t) + 2 * exchanged, "reduce_s")
+        + by.times(sums * ring, "reduce_traffic")
+        + by.times(traffic, "expert_traffic")
+    )
+    host = by.times(decoding / d * (verified <= 1), "sequence_s")
+    host = host + by.times(decoding / d * (verified > 1), "sequence_s", "speculative_host")
+    return smooth_max(reads, dense + experts) + smooth_max(cache, scored) + launches + links + host
+
+
+def expert_reads(one: Replicas, by: Terms, tokens: Floats) -> Graded:
+    """Seconds of reading the experts that so many tokens touch."""
+    log_missed = np.log1p(-np.minimum(one.active_share, 1 - 1e-12)) * tokens * by.value("spread")
+    missed = np.exp(log_missed)
+    all_of_them = by.times(one.expert_bytes / one.memory_bytes_per_s, over=("expert_bandwidth",))
+    return all_of_them * Graded(1 - missed, by.slope("spread", -missed * log_missed))
+
+
+def expert_work(one: Replicas, by: Terms, flop: Floats, rows: Floats, rate: str) -> Graded:
+    """Seconds of the experts' matrix products, of which each has so many rows: few rows leave units idle."""
+    seconds = flop / one.peak_flop_per_s
+    return by.times(seconds, over=(rate,)) + by.times(seconds / np.maximum(1.0, rows), "half_rows", over=(rate,))
+
+
+@dataclass(frozen=True)
+class Prefill:
+    """Seconds of the prefill of one request: alone, and beside running decode steps, a data-parallel group."""
+
+    alone: Graded
+    busy: Graded
+
+
+def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats) -> Prefill:
+    """Seconds of the prefill of one request.
+
+    Parameters
+    ----------
+    one : Replicas, shape (n,)
+    by : Terms
+    input_tokens : ndarray, shape (n,)
+        Of the prompt. [-]
+    cached_share : ndarray, shape (n,)
+        Share of it whose keys and values are there already. [-]
+    """
+    t = one.tensor
+    new = input_tokens * (1 - cached_share)
+    work = by.times(new * one.prefill_dense_flop / one.peak_flop_per_s, over=("prefill_rate",))
+    work = work + expert_work(one, by, new * one.prefill_expert_flop, new * one.active_share, "prefill_rate")
+    reads = by.times(one.dense_bytes / one.memory_bytes_per_s, over=("bandwidth",)) + expert_reads(one, by, new)
+    # Causal: a new token sees those cached and half of the new ones.
+    seen = new * (input_tokens - new / 2)
+    near = new * np.minimum(input_tokens - new / 2, one.window)
+    scores = (one.prefill_flop * seen + one.window_flop * near) / one.attention_flop_per_s
+    sums = _REDUCTIONS * one.layers * (t > 1)
+    ring = _ELEMENT_BYTES * one.hidden * new * (t - 1) / t / one.link_bytes_per_s
+    rest = by.times(scores, over=("prefill_attention_rate",)) + by.times(sums * ring, "reduce_traffic")
+    mix = by.times(1.0, "mix")
+    launches = by.times(one.layers, "prefill_layer_s")
+    alone = smooth_max(work, reads) + rest + launches
+    busy = smooth_max(work, reads * mix) + rest + launches * mix
+    return Prefill(alone, busy * (1 / one.data))
