@@ -145,8 +145,8 @@ class ServingCalibration:
 
         Notes
         -----
-        Rates at twenty concurrencies up to 0.85 of the memory's room, between which all is linear in logarithms; prefills
-        may take 0.7 of the time, so that arrivals that vary do not pile up.
+        Rates at twenty concurrencies up to 0.85 of the memory's room, between which all is linear in logarithms;
+        prefills may take 0.7 of the time, so that arrivals that vary do not pile up.
         """
         n, room = len(points), points.room
         top = np.maximum(MOST_FILLED * room, 1.0)
@@ -154,7 +154,9 @@ class ServingCalibration:
         flat = ServingPoints(
             points.deployments,
             np.repeat(points.of, _GRID),
-            *(np.repeat(column, _GRID) for column in (points.input_tokens, points.output_tokens, points.cached_share)),
+            np.repeat(points.input_tokens, _GRID),
+            np.repeat(points.output_tokens, _GRID),
+            np.repeat(points.cached_share, _GRID),
             grid.ravel(),
         )
         rates = self.rates(flat)

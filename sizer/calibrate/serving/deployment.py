@@ -195,7 +195,7 @@ def _widening(name: str) -> tuple[str, ...]:
 def _peak(gpu: Gpu, name: str) -> float | None:
     if name == "bf16":
         return gpu.peak_mixed_flop_per_s.value
-    found = gpu.peak_flop_per_s.get(name)  # type: ignore[call-overload]  # a name of a precision
+    found = gpu.peak_flop_per_s.get(name)
     return None if found is None else float(found.value)
 
 
@@ -259,7 +259,7 @@ class ServingPoints:
         kept = np.array([RESERVED_OUTPUT.get(one.engine, USUAL_RESERVED_OUTPUT) for one in self.deployments])
         pools = np.array([max(one.decode_replicas, 1) for one in self.deployments], dtype=float)
         found = most_concurrent(self.table.at(self.of), self.input_tokens, self.output_tokens, kept[self.of])
-        return found * pools[self.of]
+        return np.asarray(found * pools[self.of])
 
     def load(self) -> Load:
         """The loads as the closed loop takes them; where memory has no room, as if it had for one request."""
@@ -295,7 +295,8 @@ def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
     weights = np.array([weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
     element = [CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]
     tensor, data = ([getattr(one, name) for one in deployments] for name in ("tensor", "data"))
-    return replicas(models, ServingGpus(*machines), tensor, data, *weights, element)
+    narrow, wide = weights
+    return replicas(models, ServingGpus(*machines), tensor, data, narrow, wide, element)
 
 
 def _machine(one: Deployment) -> tuple[float, ...]:

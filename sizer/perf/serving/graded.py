@@ -64,6 +64,7 @@ def smooth_max(one: Graded, other: Graded) -> Graded:
 
 def least(one: Graded, other: Graded) -> Graded:
     """The smaller of two, element by element."""
-    first = one.value <= other.value
-    value = np.where(first, one.value, other.value)
-    return Graded(value, one.scaled_slopes(first * 1.0)) + Graded(np.zeros(()), other.scaled_slopes(~first * 1.0))
+    is_first = one.value <= other.value
+    first: Floats = is_first.astype(float)
+    value = np.where(is_first, one.value, other.value)
+    return Graded(value, one.scaled_slopes(first)) + Graded(np.zeros(()), other.scaled_slopes(1 - first))

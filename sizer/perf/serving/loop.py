@@ -106,6 +106,7 @@ class _Loop:
         self.decode, self.fill, self.load, self.by = decode, fill, load, Terms(by, graded)
         self.admitted = np.minimum(load.concurrency, load.most_concurrent)
         self.is_apart = load.prefill_replicas > 0
+        self.apart: Floats = self.is_apart.astype(float)
         self.filling: Prefill = prefill(fill, self.by, load.input_tokens, load.cached_share)
         one = self.by
         speculative = load.verified > 1
@@ -114,15 +115,14 @@ class _Loop:
             one.slope("accepted", np.where(speculative, one.value("accepted"), 0.0)),
         )
         bytes_of_request = load.input_tokens * decode.transfer_bytes
-        self.transfer = one.times(self.is_apart * 1.0, "transfer_s") + one.times(
-            self.is_apart * bytes_of_request / decode.link_bytes_per_s, "transfer_traffic"
+        self.transfer = one.times(self.apart, "transfer_s") + one.times(
+            self.apart * bytes_of_request / decode.link_bytes_per_s, "transfer_traffic"
         )
         # Prefills of the pool a second, its workers together; else those of the replica itself.
-        pool = 1 / np.where(self.is_apart, fill.data * np.maximum(load.prefill_replicas, 1), 1.0)
+        pool = self.apart / (fill.data * np.maximum(load.prefill_replicas, 1.0))
         alone, busy = self.filling.alone, self.filling.busy
-        together = ~self.is_apart * 1.0
-        self.busy = busy * together
-        self.service = self.busy + alone * (pool * self.is_apart)
+        self.busy = busy * (1 - self.apart)
+        self.service = self.busy + alone * pool
 
     def round(self, decoding: Floats) -> _Round:
         """Times if so many requests decode."""
@@ -139,13 +139,13 @@ class _Loop:
         first = (
             by.times(np.ones_like(decoding), "first_s")
             + self.filling.alone
-            + step * (0.5 * ~self.is_apart)
+            + step * (0.5 * (1 - self.apart))
             + least(queue, longest)
             + self.service * (load.burst_share * load.concurrency)
             + tpot * (load.held_back - 1)
             + self.transfer
         )
-        rest = tpot * (load.output_tokens - load.held_back)
+        rest = tpot * np.maximum(load.output_tokens - load.held_back, 0.0)
         admitted = first + rest
         following = tpot * load.output_tokens * admitted.reciprocal * self.admitted
         following = least(following, Graded(self.admitted))
