@@ -136,6 +136,11 @@ class ResolvedWorkload:
         return self.request.task != "training"
 
     @property
+    def is_laid_out(self) -> bool:
+        """Whether a layout divides the network over the GPUs, which then sets its rates, memory and batch."""
+        return self.language is not None or self.serving is not None
+
+    @property
     def language_checkpoints(self) -> Checkpoints | None:
         """What a language model keeps of its state; None of other networks."""
         return None if self.language is None else self.language.checkpoints
@@ -401,9 +406,7 @@ def _stack(
         return stack, None
     if stack.serves_language or stack.trains_language is not is_language:
         others = ", ".join(
-            one.id
-            for one in catalog.stacks.values()
-            if one.trains_language is is_language and not one.serves_language
+            one.id for one in catalog.stacks.values() if one.trains_language is is_language and not one.serves_language
         )
         what = "trains language models only" if stack.trains_language else "trains no language models"
         what = "only serves language models" if stack.serves_language else what

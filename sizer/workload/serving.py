@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from sizer.base.errors import RequestError
-from sizer.base.quantities import duration, grouped, plain, tokens_text
+from sizer.base.quantities import tokens_text
 from sizer.base.units import HOUR_S
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn
@@ -79,6 +79,7 @@ class ServingWork:
     """A language model in use. Lengths are means in tokens."""
 
     model: str  # name
+    model_id: str
     shape: TransformerShape
     parameters: float
     precision: str  # as the request has it; "mixed": that which is usual for the model and the GPU
@@ -190,6 +191,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, Dnn, Se
         defaults.append((DefaultKind.PREFIX_CACHED, use.prefix_cached))
     found = ServingWork(
         model=dnn.name,
+        model_id=dnn.id,
         shape=shape,
         parameters=dnn.parameters.value,
         precision=work.precision,
@@ -268,30 +270,3 @@ def _rate(
     assert target.users is not None  # a target is one of them
     defaults.append((DefaultKind.ACTIVE_SHARE, use.active_share))
     return Counted.USERS, float(target.users), target.users * use.active_share * each
-
-
-def load_text(work: ServingWork) -> str:
-    """What the target counts and what it comes to, with the meaning of "concurrent" that was used."""
-    rate = "" if work.requests_per_s is None else f"{plain(work.requests_per_s, 3)} requests/s"
-    match work.counted:
-        case Counted.USERS:
-            return f"{grouped(work.number)} users, of whom the active ones of the busy hour send {rate}"
-        case Counted.ACTIVE_USERS:
-            return f"{grouped(work.number)} active users, who read between their requests and send {rate}"
-        case Counted.IN_FLIGHT:
-            return f"{grouped(work.number)} requests in flight at once, which at the pace of the limits are {rate}"
-        case Counted.TOKENS:
-            return f"{grouped(work.number)} output tokens/s, which are {rate}"
-        case Counted.GPUS:
-            return f"what {grouped(work.number)} GPUs serve"
-    return rate or "the highest rate within the limits"
-
-
-def limits_text(work: ServingWork) -> str:
-    """The latency limits: 'first token within 2 s and each later one within 50 ms for 95 % of the requests'."""
-    if work.first_token_s is None or work.token_s is None:
-        return "no latency limit"
-    return (
-        f"first token within {duration(work.first_token_s)} and each later one within {duration(work.token_s)} for "
-        f"{work.percentile} % of the requests"
-    )

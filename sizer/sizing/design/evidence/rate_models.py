@@ -5,7 +5,7 @@ from typing import Protocol
 
 from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.extrapolation import extrapolations, unmeasured
-from sizer.calibrate.notes import CalibrationNote, FitNote
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.sizing.design.evidence.nearest_measurements import (
@@ -18,6 +18,7 @@ from sizer.sizing.design.evidence.nearest_mlperf import nearest_mlperf_runs, not
 from sizer.sizing.result import NearbyMeasurement
 from sizer.sizing.stages.host_bound import large_images
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
+from sizer.sizing.stages.serving_rates import CALIBRATED_TOKENS, is_unserved
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -61,6 +62,22 @@ class _Language:
         return unmeasured_language(of.work, of.platform, of.catalog), ()
 
 
+class _Serving:
+    exchange_is_in_step = True
+
+    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:  # noqa: ARG002
+        return ()
+
+    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
+        work, gpu, notes = of.work.serving, of.platform.gpu, []
+        assert work is not None
+        if is_unserved(gpu):
+            notes.append(note(FitNote.GENERATION_NOT_MEASURED, gpu.name))
+        if work.context_tokens > CALIBRATED_TOKENS:
+            notes.append(note(FitNote.CONTEXT_BEYOND, work.context_tokens, CALIBRATED_TOKENS))
+        return tuple(notes), ()
+
+
 class _MlperfNetworks:
     exchange_is_in_step = True
 
@@ -92,6 +109,8 @@ class _V100Networks:
 
 def design_rates(work: ResolvedWorkload, gpu_id: str) -> DesignRates:
     """The model that the rate of a workload on a GPU comes from."""
+    if work.serving is not None:
+        return _Serving()
     if work.language is not None:
         return _Language()
     return _MlperfNetworks() if is_measured(work, gpu_id) else _V100Networks()
