@@ -381,7 +381,8 @@ class RateModel(Generic[Case]):
     effects: Callable[[Case], Sequence[Effect]]
     prior_of: PriorOf
     law: Callable[[Sequence[Case]], Law]
-    sigma: float  # scatter of a row, within which the loss of the fit is quadratic
+    # Scatter of a row, within which the loss of the fit is quadratic; of some models each case has its own.
+    sigma: float | Callable[[Sequence[Case]], Floats]
     row_sd: float = 0.0  # scatter of a run about its prediction, where leaving out does not set it
     # Scatter of what is particular or guessed of a case, beyond that of every row, shape (cases,).
     scatter: Callable[[Sequence[Case]], Floats] = lambda cases: np.zeros(len(cases))
@@ -389,7 +390,8 @@ class RateModel(Generic[Case]):
 
     def problem(self, cases: Sequence[Case], measured: Floats, means: Mapping[str, float] | None = None) -> Problem:
         """Published cases as a fit sees them."""
-        block = FittedRows([self.effects(case) for case in cases], self.law(cases), measured, self.n_terms, self.sigma)
+        sigma = self.sigma(cases) if callable(self.sigma) else self.sigma
+        block = FittedRows([self.effects(case) for case in cases], self.law(cases), measured, self.n_terms, sigma)
         return Problem([block], self.prior_of, means=means, shared_only=self.shared_only)
 
     def fitted(

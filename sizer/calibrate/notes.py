@@ -58,6 +58,7 @@ class FitNote(StrEnum):
     SPEEDUP_BASE_UNKNOWN = "speedup-base-unknown"
     CACHE_NOT_DESCRIBED = "cache-not-described"
     NO_FIT_WITHOUT_SOURCE = "no-fit-without-source"
+    LENGTHS_NOT_STATED = "lengths-not-stated"  # tokens in and out
     FACT_NOT_KNOWN = "fact-not-known"  # part of the catalogue, its field
     SHAPE_NOT_STATED = "shape-not-stated"  # model as the row names it
     SEQUENCE_NOT_STATED = "sequence-not-stated"

@@ -1,15 +1,17 @@
 """The model of serving rates: factors of the physics, and effects of what measurements share, under priors."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
 import numpy as np
 from scipy.sparse import csc_array, diags_array
 
-from sizer.base.arrays import Floats
-from sizer.calibrate.engine import Effect, Fit, Prior, kind_of
-from sizer.calibrate.serving.deployment import EPOCH_MONTH, Deployment
-from sizer.perf.serving.loop import Served
+from sizer.base.arrays import Floats, Ints
+from sizer.calibrate.engine import Effect, Fit, Law, Prior, RateModel, kind_of
+from sizer.calibrate.serving.deployment import EPOCH_MONTH, Deployment, ServingPoints
+from sizer.perf.serving.loop import Served, closed_loop
 from sizer.perf.serving.step import FACTORS, ServingFactors
 
 
@@ -136,6 +138,92 @@ def log_times(served: Served, terms: Floats) -> tuple[dict[Quantity, Floats], di
 def row_scatter(quantity: Quantity) -> float:
     """Scatter of one measurement, beyond that of every row."""
     return _FIRST_SD if quantity is Quantity.TTFT else 0.0
+
+
+# --- the model as the engine takes it -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One printed number of a measurement: a deployment under a load, and which of its times."""
+
+    deployment: Deployment
+    input_tokens: float
+    output_tokens: float
+    cached_share: float
+    concurrency: float  # of one replica
+    quantity: Quantity
+    row_id: str = ""
+    rows_of_cell: float = 1.0  # rows of the same cell: together they count no more than a few
+
+    @property
+    def point(self) -> tuple[object, ...]:
+        """What the times of one measurement share."""
+        return self.deployment, self.input_tokens, self.output_tokens, self.cached_share, self.concurrency
+
+
+def points_of(cases: Sequence[Printed]) -> tuple[ServingPoints, Ints, Ints]:
+    """Points of printed numbers, the first case of each, and the point of each case."""
+    number: dict[object, int] = {}
+    first: list[int] = []
+    of = []
+    for place, case in enumerate(cases):
+        if case.point not in number:
+            number[case.point] = len(first)
+            first.append(place)
+        of.append(number[case.point])
+    some = [cases[place] for place in first]
+    deployments = tuple(dict.fromkeys(case.deployment for case in some))
+    which = {one: index for index, one in enumerate(deployments)}
+    points = ServingPoints.make(
+        deployments,
+        of=[which[case.deployment] for case in some],
+        input_tokens=[case.input_tokens for case in some],
+        output_tokens=[case.output_tokens for case in some],
+        cached_share=[case.cached_share for case in some],
+        concurrency=[case.concurrency for case in some],
+    )
+    return points, np.array(first, dtype=np.int64), np.array(of, dtype=np.int64)
+
+
+def times_law(cases: Sequence[Printed]) -> Law:
+    """Logarithms of printed times and their derivatives by the terms."""
+    points, first, of = points_of(cases)
+    decode, fill, load = points.table.at(points.of), points.fill_table.at(points.of), points.load()
+    masks = {quantity: np.array([case.quantity is quantity for case in cases]) for quantity in Quantity}
+
+    def law(terms: Floats) -> tuple[Floats, Floats]:
+        own = np.broadcast_to(terms, (len(cases), N_TERMS))[first]
+        logs, slopes = log_times(closed_loop(decode, fill, load, factors_of(own), graded=True), own)
+        found, derivatives = np.empty(len(cases)), np.empty((len(cases), N_TERMS))
+        for quantity, mask in masks.items():
+            found[mask] = logs[quantity][of[mask]]
+            derivatives[mask] = slopes[quantity][of[mask]]
+        return found, derivatives
+
+    return law
+
+
+# Scatter of printed times, within which the loss is quadratic: those of tokens belong together and count half each.
+_SIGMA = {Quantity.TPOT: 0.14, Quantity.REQUEST: 0.14, Quantity.TTFT: 0.43}
+# Rows of a cell that count in full.
+_FULL_ROWS = 12.0
+
+
+def sigma_of(cases: Sequence[Printed]) -> Floats:
+    """Scatter of each case: many rows of one cell say little more than a few."""
+    return np.array([_SIGMA[case.quantity] * max(1.0, case.rows_of_cell / _FULL_ROWS) ** 0.5 for case in cases])
+
+
+SERVING = RateModel(
+    n_terms=N_TERMS,
+    effects=lambda case: effects_of(case.deployment),
+    prior_of=prior_of,
+    law=times_law,
+    sigma=sigma_of,
+    row_sd=_ROW_SD,
+    scatter=lambda cases: np.array([row_scatter(case.quantity) for case in cases]),
+)
 
 
 _PROTOTYPE = {

@@ -49,6 +49,7 @@ _TEXTS = {
     FitNote.DNN_NOT_NAMED: "names no neural network",
     FitNote.DNN_NOT_IN_CATALOGUE: "neural network '{0}' is not in the catalogue",
     FitNote.GPU_NOT_NAMED: "names no GPU",
+    FitNote.LENGTHS_NOT_STATED: "the tokens in and out of a request are not stated",
     FitNote.FACT_NOT_KNOWN: "{1} of {0} is not known",
     FitNote.SHAPE_NOT_STATED: "the shape of {0} is not stated",
     FitNote.SEQUENCE_NOT_STATED: "length of a sequence not stated",

@@ -1,0 +1,174 @@
+"""What rows say in the terms of the model: a deployment under a load, or why there is none."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sizer.calibrate.language.asked import gpu_named
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
+from sizer.calibrate.serving.deployment import ENGINES, Deployment, ServedModel, missing_facts, model_of
+from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, ServingRow
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu
+from sizer.perf.serving.replica import WEIGHT_BYTES
+
+# Month of a row without a date, by its source: the middle of those that it states.
+_USUAL_MONTH = 2026 * 12 + 1.0
+# Half of the prefills of all requests in flight, over the ten rounds of a run that starts them at once.
+_BURST_SHARE = 0.05
+# Width of the values of linear attention over the model's, and of its keys: Qwen3-Next and Qwen3.5.
+_LINEAR_WIDTH, _LINEAR_KEYS = 2.0, 128.0
+# Window of layers that see the last tokens only, where a row does not state it.
+_USUAL_ROPE = 0.5
+
+
+@dataclass(frozen=True)
+class ServingCase:
+    """One row that the model can describe."""
+
+    row: ServingRow
+    deployment: Deployment
+    replicas: float  # that the measured rate is of
+    input_tokens: float
+    output_tokens: float
+    cached_share: float
+    concurrency: float | None  # of all replicas; None: not stated
+    guessed: tuple[str, ...] = ()  # what the source does not state
+
+
+def cases_of(rows: Sequence[ServingRow], catalog: Catalog) -> list[ServingCase | CalibrationNote]:
+    """Each row as a case, or why it cannot be one."""
+    return [_case(row, catalog) for row in rows]
+
+
+def _case(row: ServingRow, catalog: Catalog) -> ServingCase | CalibrationNote:
+    gpu = gpu_named(row.gpu, catalog) if row.gpu else None
+    if gpu is None:
+        return note(FitNote.GPU_NOT_IN_CATALOGUE, row.gpu) if row.gpu else note(FitNote.GPU_NOT_NAMED)
+    model = model_of_row(row, catalog)
+    if isinstance(model, CalibrationNote):
+        return model
+    if not row.input_tokens or not row.output_tokens:
+        return note(FitNote.LENGTHS_NOT_STATED)
+    guessed: list[str] = []
+    base = Deployment(
+        model=model,
+        gpu=gpu,
+        engine=row.engine if row.engine in ENGINES else "",
+        weights=_weights(row, gpu, guessed),
+        cache=row.kv_precision.rstrip("?") if row.kv_precision.rstrip("?") in ("bf16", "fp8") else "",
+        is_speculative=row.speculative.rstrip("?") == "mtp",
+        held_back=int(row.stream_interval or 1),
+        burst_share=_BURST_SHARE if row.kind == CLOSED_LOOP else 0.0,
+        month=row.month or _USUAL_MONTH,
+        is_tuned=row.kind == MLPERF,
+    )
+    if row.speculative.rstrip("?") == "unknown":
+        guessed.append("speculation")
+    placed = _apart(row, base, guessed) if row.split == "apart" else _together(row, base, guessed)
+    if isinstance(placed, CalibrationNote):
+        return placed
+    deployment, copies = placed
+    if (missing := missing_facts(gpu, deployment.tensor * deployment.data)) is not None:
+        return missing
+    ratio = row.length_mean_ratio or 1.0
+    in_flight = row.concurrency or row.concurrency_mean
+    return ServingCase(
+        row, deployment, copies, row.input_tokens * ratio, row.output_tokens * ratio, row.prefix_hit or 0.0, in_flight,
+        tuple(guessed),
+    )  # fmt: skip
+
+
+def _weights(row: ServingRow, gpu: Gpu, guessed: list[str]) -> str:
+    """Precision of the weights: of a tuned engine that in which it computes."""
+    for stated in (row.engine_precision, row.weight_precision):
+        name = stated.rstrip("?")
+        if name in WEIGHT_BYTES:
+            return name
+    guessed.append("precision")
+    return "fp8" if "fp8" in gpu.peak_flop_per_s else "bf16"
+
+
+def _together(row: ServingRow, base: Deployment, guessed: list[str]) -> tuple[Deployment, float] | CalibrationNote:
+    tensor, data = int(row.tp or 0), int(row.dp or 1)
+    gpus = row.gpus or 0.0
+    if not tensor:
+        # The least that loads is what tuned runs take; the model says which that is.
+        guessed.append("layout")
+        tensor = _least_tensor(base, int(gpus or 8))
+        if not gpus:
+            return note(FitNote.COUNTS_NOT_STATED)
+    pipeline = row.pp or 1.0
+    # Stages of a pipeline hold layers of their own: at full load about as tensor ranks without their sums.
+    found = replace(base, tensor=tensor * int(pipeline), data=data)
+    return found, max(1.0, (gpus or tensor * pipeline * data) / (tensor * pipeline * data))
+
+
+def _least_tensor(base: Deployment, most: int) -> int:
+    from sizer.calibrate.serving.deployment import ServingPoints
+
+    for tensor in (1, 2, 4, 8, 16):
+        if tensor >= most:
+            break
+        one = replace(base, tensor=tensor)
+        if ServingPoints.make([one], input_tokens=1000, output_tokens=1000).room[0] >= _LEAST_ROOM:
+            return tensor
+    return max(1, min(most, 8))
+
+
+_LEAST_ROOM = 64.0
+
+
+def _apart(row: ServingRow, base: Deployment, guessed: list[str]) -> tuple[Deployment, float] | CalibrationNote:
+    needed = (row.prefill_workers, row.prefill_tp, row.decode_workers, row.decode_tp)
+    if not all(needed):
+        return note(FitNote.PART_GUESSED, "layout")
+    prefill = replace(base, tensor=int(row.prefill_tp or 1), data=int(row.prefill_dp or 1))
+    return (
+        replace(
+            base,
+            tensor=int(row.decode_tp or 1),
+            data=int(row.decode_dp or 1),
+            prefill=prefill,
+            prefill_replicas=int(row.prefill_workers or 1),
+            decode_replicas=int(row.decode_workers or 1),
+        ),
+        1.0,
+    )
+
+
+def model_of_row(row: ServingRow, catalog: Catalog) -> ServedModel | CalibrationNote:
+    """The catalogue's model of a row, else that of the shape which it states."""
+    dnn = catalog.dnns.get(row.model)
+    if dnn is not None and dnn.transformer is not None:
+        return model_of(dnn)
+    stated = (row.layers, row.hidden, row.heads, row.head_dim, row.vocab, row.total_params)
+    if not all(stated):
+        return note(FitNote.DNN_NOT_IN_CATALOGUE, row.model)
+    layers, hidden, heads, size, vocabulary, total = (value or math.nan for value in stated)
+    experts = max(row.experts or 1.0, 1.0)
+    sparse = layers - (row.dense_layers or 0.0) if experts > 1 else 0.0
+    full = layers if row.full_layers is None else row.full_layers
+    is_linear = row.attention == "hybrid"
+    latent = row.kv_rank or 0.0
+    return ServedModel(
+        id=row.model,
+        layers=layers,
+        hidden=hidden,
+        heads=heads,
+        kv_heads=row.kv_heads or heads,
+        head_size=size,
+        vocabulary=vocabulary,
+        total_parameters=total,
+        experts=experts,
+        active_experts=row.top_k or 1.0,
+        mixture_layers=sparse,
+        routed_parameters=sparse * 3.0 * hidden * (row.moe_ffn or 0.0) * experts if experts > 1 else 0.0,
+        full_layers=full,
+        window_layers=0.0 if is_linear else layers - full,
+        window=row.window or 0.0,
+        linear_layers=layers - full if is_linear else 0.0,
+        state_elements=_LINEAR_WIDTH * hidden * _LINEAR_KEYS if is_linear else 0.0,
+        kv_rank=latent,
+        rope=(row.rope_dim or size * _USUAL_ROPE) if latent else 0.0,
+    )

@@ -1,0 +1,170 @@
+"""Published measurements of serving language models as typed rows."""
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from sizer.base.formats.csv_rows import number_of, rows_of_file
+from sizer.base.resources import data_dir
+
+# Columns by which a file of this kind is known. It may have any field of :class:`ServingRow`; others are left out.
+NEEDED_COLUMNS = ("row_id", "source", "kind", "model", "gpu", "weight_precision", "input_tokens", "output_tokens")
+# Kinds of measurement: a fixed number of requests in flight; as fast as possible with that number not stated; the
+# scenarios of MLPerf.
+CLOSED_LOOP, OFFLINE, MLPERF = "closed loop", "offline", "mlperf"
+_KINDS = (CLOSED_LOOP, OFFLINE, MLPERF)
+_LEAST, _MOST = 1e-9, 1e15
+
+
+@dataclass(frozen=True)
+class ServingRow:
+    """One measurement. Fields are the columns; what a source does not state is empty or None. SI units."""
+
+    row_id: str
+    source: str
+    kind: str
+    model: str
+    gpu: str
+    weight_precision: str
+    place: str = ""
+    date: str = ""
+    round: str = ""
+    submitter: str = ""
+    system: str = ""
+    scenario: str = ""  # of MLPerf: Offline, Server, Interactive
+    benchmark: str = ""
+    engine: str = ""
+    engine_version: str = ""
+    engine_precision: str = ""  # in which a tuned engine computes, where the printed type is that of the weights
+    kv_precision: str = ""
+    # Shape of a model that the catalogue may not have.
+    layers: float | None = None
+    hidden: float | None = None
+    ffn: float | None = None
+    heads: float | None = None
+    kv_heads: float | None = None
+    head_dim: float | None = None
+    experts: float | None = None
+    top_k: float | None = None
+    shared_experts: float | None = None
+    moe_ffn: float | None = None
+    dense_layers: float | None = None
+    vocab: float | None = None
+    attention: str = ""
+    q_rank: float | None = None
+    kv_rank: float | None = None
+    rope_dim: float | None = None
+    window: float | None = None
+    full_layers: float | None = None
+    total_params: float | None = None
+    # Layout.
+    gpus: float | None = None
+    split: str = ""  # "apart": pools for prefill and for decoding
+    tp: float | None = None
+    pp: float | None = None
+    dp: float | None = None
+    ep: float | None = None
+    prefill_workers: float | None = None
+    prefill_tp: float | None = None
+    prefill_dp: float | None = None
+    decode_workers: float | None = None
+    decode_tp: float | None = None
+    decode_dp: float | None = None
+    max_batch: float | None = None
+    # Load.
+    concurrency: float | None = None
+    concurrency_mean: float | None = None  # of MLPerf: requests/s times mean seconds of a request
+    input_tokens: float | None = None
+    output_tokens: float | None = None
+    length_mean_ratio: float | None = None  # mean over nominal lengths
+    prefix_hit: float | None = None  # share of the input that is cached
+    speculative: str = ""
+    stream_interval: float | None = None
+    ttft_limit_s: float | None = None
+    tpot_limit_s: float | None = None
+    latency_limit_s: float | None = None
+    # What was measured.
+    ttft_s: float | None = None
+    tpot_s: float | None = None
+    ttft_mean_s: float | None = None
+    tpot_mean_s: float | None = None
+    samples_s: float | None = None
+    output_tokens_s: float | None = None
+    power_w: float | None = None
+    role: str = "calibration"
+    flag: str = ""
+
+    @property
+    def month(self) -> float | None:
+        """Year x 12 + month - 1 of its date, with the day as a fraction; None without a date."""
+        found = re.match(r"(20[0-9]{2})-([0-9]{2})(?:-([0-9]{2}))?", self.date)
+        if found is None:
+            return None
+        day = (int(found[3]) - 1) / 30 if found[3] else 0.5
+        return int(found[1]) * 12 + int(found[2]) - 1 + day
+
+
+_TEXTS = {one.name for one in fields(ServingRow) if one.type in (str, "str")}
+_COLUMNS = {one.name for one in fields(ServingRow)}
+# Files of the shipped rows.
+FILES = ("closed-loop.csv", "mlperf-inference.csv", "offline.csv")
+
+
+def is_serving_file(columns: Iterable[str]) -> bool:
+    """Whether the header is that of measurements of serving."""
+    return set(NEEDED_COLUMNS) <= set(columns)
+
+
+def shipped_paths() -> tuple[Path, ...]:
+    """Where the shipped rows lie."""
+    return tuple(data_dir("catalog") / "benchmarks" / "serving" / name for name in FILES)
+
+
+def rows_digest() -> str:
+    """Digest of the shipped rows."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in shipped_paths())).hexdigest()[:16]
+
+
+def load_serving_rows(paths: Iterable[Path] | None = None) -> tuple[ServingRow, ...]:
+    """Rows of files, by default of the shipped ones.
+
+    Raises
+    ------
+    CalibrationError
+        Naming the line and the column of every cell that is no number in its range, and every id that stands twice.
+    """
+    found: list[ServingRow] = []
+    for path in shipped_paths() if paths is None else paths:
+        found += rows_of_file(path, "measurements of serving", _row, key="row_id")
+    return tuple(found)
+
+
+def _row(cells: dict[str, str], place: str) -> ServingRow:
+    needed = {name: cells.get(name, "") for name in NEEDED_COLUMNS if name in _TEXTS}
+    values: dict[str, object] = needed | {"row_id": cells.get("row_id") or place}
+    faults = []
+    for name, cell in cells.items():
+        if name not in _COLUMNS or not cell:
+            continue
+        try:
+            values[name] = cell if name in _TEXTS else _number(cell)
+        except ValueError as error:
+            faults.append(f"{name}: {error}")
+    if values["kind"] not in _KINDS:
+        faults.append(f"kind: {str(values['kind'])[:40]!r} must be one of {', '.join(_KINDS)}")
+    if faults:
+        raise ValueError("\n".join(faults))
+    return ServingRow(**values)  # type: ignore[arg-type]  # every value is of its column's kind
+
+
+def _number(text: str) -> float:
+    try:
+        value = number_of(text)
+    except ValueError:
+        raise ValueError(f"{text[:40]!r} is not a number") from None
+    if not (math.isfinite(value) and (value == 0 or _LEAST <= value <= _MOST)):
+        raise ValueError(f"{text[:40]} must be 0 or {_LEAST:g} to {_MOST:g}")
+    return value
