@@ -129,8 +129,8 @@ def check_not_served(work: Workload, place: str) -> None:
     given += [f"target.{name}" for name in _TARGETS if getattr(work.target, name) is not None]
     if given:
         raise RequestError(
-            f"{place}.{given[0]}: this is of a language model in use; write task = 'serving' or 'generation', or remove "
-            f"{' and '.join(given)}"
+            f"{place}.{given[0]}: this is of a language model in use; write task = 'serving' or 'generation', or "
+            f"remove {' and '.join(given)}"
         )
 
 

@@ -124,8 +124,8 @@ def cost_text(design: DesignAnswer, found: ServingAnswer) -> str:
     ends = [end / tokens for end in (cost.low, cost.expected, cost.high)]
     low, middle, high = (significant(end, 2) for end in ends)
     return (
-        f"about {cost.currency}{NARROW_SPACE}{middle} ({low} to {high}) of hardware for a million output tokens: its price "
-        f"over {YEARS} years at this load around the clock, without energy, space and people"
+        f"about {cost.currency}{NARROW_SPACE}{middle} ({low} to {high}) of hardware for a million output tokens: its "
+        f"price over {YEARS} years at this load around the clock, without energy, space and people"
     )
 
 

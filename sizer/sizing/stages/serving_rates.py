@@ -277,9 +277,9 @@ def _servers(server: str, gpu: str, used: int, fabric: object, catalog: Catalog)
 @lru_cache(maxsize=64)  # every question about one request asks for the same
 def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) -> dict[_Servers, _Layout | None]:
     """The best layout of every kind of servers; None where the catalogue does not say enough of the GPU."""
-    inside = _best(work, alike, {one: list(_inside(work, one, catalog)) for one in alike}, catalog)
+    inside = _best(work, alike, {one: list(_inside(work, one, catalog)) for one in alike})
     apart = tuple(one for one, best in inside.items() if best is None or not best.fits)
-    over = _best(work, apart, {one: list(_over_servers(work, one, catalog)) for one in apart}, catalog)
+    over = _best(work, apart, {one: list(_over_servers(work, one, catalog)) for one in apart})
     return {one: over[one] if one in over and over[one] is not None else best for one, best in inside.items()}
 
 
@@ -287,7 +287,6 @@ def _best(
     work: ServingWork,
     alike: Sequence[_Servers],
     layouts: dict[_Servers, list[tuple[Deployment, int]]],
-    catalog: Catalog,
 ) -> dict[_Servers, _Layout | None]:
     flat = [(one, deployment, servers) for one in alike for deployment, servers in layouts[one]]
     found: dict[_Servers, _Layout | None] = dict.fromkeys(alike)
