@@ -329,7 +329,9 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> dict[str, object]:
         "counted": work.counted.value,
         "number": work.number,
         "asked_requests_per_s": work.requests_per_s,
-        **fields_of(found, "replicas", "tensor", "data", "servers_of_replica", "gpus_used", "weights", "load"),
+        **fields_of(
+            found, "replicas", "tensor", "data", "servers_of_replica", "gpus_used", "weights", "load", "replicas_needed"
+        ),
         "engine": found.engine or None,
         "requests_per_s": answer.throughput,
         "output_tokens_per_s": found.tokens_per_s,

@@ -401,7 +401,8 @@ def _stack(
         return choice.stack, choice
     key = f"{place}.engine" if serves else f"{place}.stack"
     known = {name: one for name, one in catalog.stacks.items() if one.serves_language} if serves else catalog.stacks
-    stack = look_up(known, stack_id(work.stack, catalog), key, "software stack")
+    name = stack_id(work.stack.lower() if serves else work.stack, catalog)
+    stack = look_up(known, name, key, "serving engine" if serves else "software stack")
     if serves:
         return stack, None
     if stack.serves_language or stack.trains_language is not is_language:

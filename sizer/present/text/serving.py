@@ -61,6 +61,16 @@ def software_text(found: ServingAnswer) -> str:
     return f"{found.weights.upper()} weights; {found.engine or _MIXTURE}"
 
 
+def needed_text(found: ServingAnswer) -> str:
+    """Replicas that the asked load takes, and what the others are for."""
+    assert found.replicas_needed is not None
+    spare = found.replicas - found.replicas_needed
+    text = f"{plural(found.replicas_needed, 'replica')} at the confidence asked for"
+    if spare < 1:
+        return f"{text}; none is spare: a failed one is missed"
+    return f"{text}; the other {grouped(spare)} are headroom, and stand in for one that fails"
+
+
 def used_stack_text(answer: WorkloadAnswer) -> str:
     """Software of a workload; of a language model in use whose engine is not named, those in use."""
     if answer.serving is not None and not answer.serving.engine:
@@ -144,6 +154,8 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer) -> list[tuple[str
     work, rows = found.work, []
     rows += [("Load", load_text(work)), ("Request", lengths_text(work)), ("Limits", limits_text(work))]
     rows += [("Replicas", replicas_text(found)), ("Software", software_text(found))]
+    if found.replicas_needed is not None:
+        rows.append(("Needed", needed_text(found)))
     rows.append(("In flight", flight_text(found)))
     rows.append(("First token", latency_text(found.ttft_s, found.ttft_percentile_s, work.percentile)))
     rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))

@@ -73,8 +73,7 @@ def workload_figures(
         storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
         cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0),
         cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
-        gpu_busy_fraction=(min(1.0, float(rate.value) / float(run.comp.gpu.median[0])) if rate.value > 0 else 0.0)
-        * (used[0] if used else 1.0),
+        gpu_busy_fraction=_busy(float(rate.value), run, serving) * (used[0] if used else 1.0),
         cache_hit_fraction=hits,
         bottleneck=bottleneck,
         next_bottleneck=following,
@@ -85,6 +84,13 @@ def workload_figures(
         language=language,
         serving=serving,
     )
+
+
+def _busy(rate: float, run: WorkloadRun, serving: ServingAnswer | None) -> float:
+    """Share of what the GPUs can pass that they do: of a model in use at the asked load, else as fast as possible."""
+    most = float(run.comp.gpu.median[0])
+    asked = rate if serving is None or serving.work.requests_per_s is None else serving.work.requests_per_s
+    return min(1.0, asked / most) if most > 0 else 0.0
 
 
 def figures_of(answer: WorkloadAnswer) -> WorkloadFigures:

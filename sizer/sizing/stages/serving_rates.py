@@ -51,7 +51,7 @@ CALIBRATED_TOKENS = 8_192 + 1_024
 # Loads of which the servers are shown, too, where what people do was assumed.
 OTHER_LOADS = (0.5, 2.0)
 # Generations of GPUs with published rows of serving.
-_MEASURED = ("ada", "hopper", "blackwell", "cdna3", "cdna4")
+_MEASURED = ("ampere", "ada", "hopper", "blackwell", "cdna3", "cdna4")
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,7 @@ class ServingAnswer:
     cache_bytes: float  # keys and values of the requests in flight, of a GPU
     room_bytes: float  # for keys and values, of a GPU
     reserve_bytes: float
+    replicas_needed: int | None  # for the asked load at the confidence; None where no load is asked
     # Servers of other loads, by their factor; empty where no people are counted.
     servers_at: tuple[tuple[float, int], ...]
 
@@ -186,7 +187,7 @@ def serving_answer(
     gpu = replicas_of([layout.deployment])
     length = asked.input_tokens + 0.5 * asked.output_tokens
     each = float((gpu.cache_bytes(length) + gpu.state_bytes)[0])
-    in_flight = concurrency / layout.deployment.data
+    in_flight, needed = concurrency / layout.deployment.data, _needed(asked, layout, confidence)
     return ServingAnswer(
         work=asked,
         replicas=replicas,
@@ -208,18 +209,22 @@ def serving_answer(
         cache_bytes=in_flight * each,
         room_bytes=layout.most_concurrent / layout.deployment.data * each,
         reserve_bytes=RESERVED_BYTES,
-        servers_at=_servers_at(asked, layout, confidence),
+        replicas_needed=None if needed is None else math.ceil(needed),
+        servers_at=_servers_at(asked, layout, needed),
     )
 
 
-def _servers_at(work: ServingWork, layout: _Layout, confidence: float) -> tuple[tuple[float, int], ...]:
+def _needed(work: ServingWork, layout: _Layout, confidence: float) -> float | None:
+    """Replicas that the asked load takes at a confidence, not rounded; None where none is asked or none is enough."""
+    sure = layout.requests_per_s * math.exp(-float(normal_quantile(confidence)) * layout.log_sd)
+    return work.requests_per_s / sure if work.requests_per_s is not None and sure > 0 else None
+
+
+def _servers_at(work: ServingWork, layout: _Layout, needed: float | None) -> tuple[tuple[float, int], ...]:
     """Servers that other numbers of requests take, because what people do was assumed."""
-    if work.counted not in (Counted.USERS, Counted.ACTIVE_USERS) or work.requests_per_s is None:
+    if work.counted not in (Counted.USERS, Counted.ACTIVE_USERS) or needed is None:
         return ()
-    sure = layout.per_server * math.exp(-float(normal_quantile(confidence)) * layout.log_sd)
-    if sure <= 0:
-        return ()
-    groups = [math.ceil(factor * work.requests_per_s / sure / layout.servers) for factor in OTHER_LOADS]
+    groups = [math.ceil(factor * needed / layout.replicas) for factor in OTHER_LOADS]
     return tuple((factor, count * layout.servers) for factor, count in zip(OTHER_LOADS, groups, strict=True))
 
 
