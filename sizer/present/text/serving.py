@@ -32,6 +32,15 @@ def load_text(work: ServingWork) -> str:
     return rate or "the highest rate within the limits"
 
 
+def serving_need_text(answer: WorkloadAnswer, found: ServingAnswer) -> str:
+    """What is asked for, in two sentences."""
+    work = found.work
+    return (
+        f"{answer.dnn.name} in {found.weights.upper()} for {load_text(work)}, each with {lengths_text(work)}. "
+        f"Latency limits: {limits_text(work)}."
+    )
+
+
 def limits_text(work: ServingWork) -> str:
     """The latency limits: 'first token within 2 s, each later one within 50 ms, for 95 % of the requests'."""
     if work.first_token_s is None or work.token_s is None:

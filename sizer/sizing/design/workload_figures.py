@@ -71,7 +71,7 @@ def workload_figures(
         throughput=rate,
         time=training_time(run),
         storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
-        cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0),
+        cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0 if serving is None else 1.0),
         cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
         gpu_busy_fraction=_busy(float(rate.value), run, serving) * (used[0] if used else 1.0),
         cache_hit_fraction=hits,
