@@ -141,7 +141,7 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
         f"  GPU memory   {memory_text(answer.memory)}",
     ]
     if answer.serving is not None:
-        head = [f"  {label.lower():<12} {text}" for label, text in serving_rows(design, answer)]
+        head = [f"  {label.lower():<12} {text}" for label, text in serving_rows(design, answer, with_cost=True)]
     lines = [
         f"{workload.name}: {answer.dnn.name} with {used_stack_text(answer)}",
         *_data_lines(answer, size),

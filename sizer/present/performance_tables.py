@@ -143,7 +143,7 @@ def _utilization(answer: WorkloadAnswer) -> list[tuple[str, str]]:
 
 def serving_table(design: DesignAnswer, answer: WorkloadAnswer, number: int) -> Table | None:
     """What the users of a language model see, and how its replicas are made; None of other workloads."""
-    rows = serving_rows(design, answer)
+    rows = serving_rows(design, answer, with_cost=False)
     if not rows:
         return None
     return fact_table(f"serving-{number}", "Serving performance", rows, widths=(18, 82))

@@ -155,8 +155,8 @@ def serving_cautions(found: ServingAnswer) -> tuple[str, ...]:
     return (f"{found.weights.upper()} weights have 4 bits: the quality of the answers is not modelled; test it",)
 
 
-def serving_rows(design: DesignAnswer, answer: WorkloadAnswer) -> list[tuple[str, str]]:
-    """Rows of the block "Serving performance", for command, guide and page alike."""
+def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: bool) -> list[tuple[str, str]]:
+    """Rows of the block "Serving performance", for command, guide and page alike; estimates of cost for the house."""
     found = answer.serving
     if found is None:
         return []
@@ -175,6 +175,6 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer) -> list[tuple[str
     if found.servers_at:
         rows.append(("Sensitivity", sensitivity_text(found)))
     rows.append(("Memory", memory_text(found, answer.memory.memory_bytes)))
-    if cost := cost_text(design, found):
+    if with_cost and (cost := cost_text(design, found)):
         rows.append(("Cost", cost))
     return rows
