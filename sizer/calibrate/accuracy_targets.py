@@ -51,6 +51,27 @@ class AccuracyMeasure(StrEnum):
     MODERN_COVERAGE_LEAST = "modern-least-coverage"  # of all six tests
     MODERN_COVERAGE_MOST = "modern-most-coverage"
     MODERN_BIAS = "modern-largest-bias"
+    # Serving of language models: tokens/s, where nothing else is said.
+    SERVING_MEDIAN = "serving-median"
+    SERVING_CELL = "serving-cell-left-out-median"  # a cell is a model, an engine, a GPU and a precision
+    SERVING_CELL_P90 = "serving-cell-left-out-p90"
+    SERVING_CELL_TPOT = "serving-cell-left-out-time-per-token-median"
+    SERVING_GPU = "serving-gpu-left-out-median"
+    SERVING_MODEL = "serving-model-left-out-median"
+    SERVING_ENGINE = "serving-engine-left-out-median"
+    SERVING_FIRST = "serving-cell-left-out-first-token-median"
+    SERVING_FIRST_COVERAGE = "serving-cell-left-out-first-token-coverage"
+    SERVING_COVERAGE_LEAST = "serving-least-coverage"  # of in sample and the four left out
+    SERVING_COVERAGE_MOST = "serving-most-coverage"
+    SERVING_WIDTH_CELL = "serving-half-width-cell-left-out"  # of the 90 % interval, in the median
+    SERVING_WIDTH = "serving-half-width"
+    SERVING_OFFLINE = "serving-mlperf-offline-unfitted-median"
+    SERVING_SERVER = "serving-mlperf-server-unfitted-median"
+    SERVING_INTERACTIVE = "serving-mlperf-interactive-unfitted-median"
+    SERVING_MLPERF_BIAS = "serving-mlperf-unfitted-largest-bias"
+    SERVING_TUNED = "serving-mlperf-half-of-systems-left-out-median"
+    SERVING_LOADS = "serving-memory-loads-and-refusals"  # share
+    SERVING_LIMITS = "serving-memory-limits-median"  # of requests in flight
     # Emulated accelerators of MLPerf Storage.
     STORAGE_MEDIAN = "storage-system-left-out-median"
     STORAGE_COVERAGE = "storage-system-left-out-coverage"

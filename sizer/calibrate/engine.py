@@ -351,7 +351,7 @@ class Problem:
         found = fit_with_priors(self, self.measured, self.sigma, self.mean, self.sd, first)
         return Fit(self.names, found.values, found.hessian, self.prior_of)
 
-    def without(self, fit: Fit, out: Bools) -> Fit:
+    def without(self, fit: Fit, out: Bools, tolerance: float = _TOLERANCE) -> Fit:
         """Effects fitted to the rows that are not ``out``, from those of ``fit``, whose spreads they keep."""
         y, sigma = self.measured[~out], self.sigma[~out]
 
@@ -359,7 +359,7 @@ class Problem:
             predicted, derivative = self(values)
             return predicted[~out], derivative[~out]
 
-        found = fit_with_priors(model, y, sigma, self.mean, self.sd, fit.values)
+        found = fit_with_priors(model, y, sigma, self.mean, self.sd, fit.values, tolerance)
         return replace(fit, values=found.values, hessian=found.hessian)
 
 
@@ -443,9 +443,9 @@ class FittedModel(Generic[Case]):
         logs, log_sd = self.predict(cases)
         return Estimate.log_normal(np.exp(logs), log_sd)
 
-    def refitted(self, out: Bools) -> "FittedModel[Case]":
+    def refitted(self, out: Bools, tolerance: float = _TOLERANCE) -> "FittedModel[Case]":
         """The model fitted to the cases that are not ``out``."""
-        return replace(self, fit=self.problem.without(self.fit, out))
+        return replace(self, fit=self.problem.without(self.fit, out, tolerance))
 
     def errors(self, rows: Bools | None = None) -> tuple[Floats, Floats]:
         """Logarithms of predicted over measured of fitted cases, and the standard deviations of the intervals."""
@@ -619,7 +619,13 @@ class PriorFit:
 
 
 def fit_with_priors(
-    model: Model, y: Floats, sigma: Floats | float, prior_mean: Floats, prior_sd: Floats, start: Floats
+    model: Model,
+    y: Floats,
+    sigma: Floats | float,
+    prior_mean: Floats,
+    prior_sd: Floats,
+    start: Floats,
+    tolerance: float = _TOLERANCE,
 ) -> PriorFit:
     """Fit with a robust loss on the data and one quadratic row for each prior.
 
@@ -635,6 +641,8 @@ def fit_with_priors(
         Normal priors.
     start : ndarray, shape (p,)
         Where to start.
+    tolerance : float
+        Relative fall of the objective at which the fit has settled.
 
     Raises
     ------
@@ -665,7 +673,7 @@ def fit_with_priors(
         gain, values = objective - found[0], trial
         objective, predicted, derivative = found
         damping = max(damping / 10, 1e-9)
-        if gain < _TOLERANCE * max(1.0, objective):
+        if gain < tolerance * max(1.0, objective):
             scaled = (predicted - y) / scale
             hessian, _ = normal_equations(derivative, scaled, scale, values, prior_mean, prior_sd)
             return PriorFit(values, csc_array(hessian), y - predicted, n_evaluations)

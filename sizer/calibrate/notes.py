@@ -58,6 +58,7 @@ class FitNote(StrEnum):
     SPEEDUP_BASE_UNKNOWN = "speedup-base-unknown"
     CACHE_NOT_DESCRIBED = "cache-not-described"
     NO_FIT_WITHOUT_SOURCE = "no-fit-without-source"
+    NO_ROOM = "no-room"  # GPUs
     LENGTHS_NOT_STATED = "lengths-not-stated"  # tokens in and out
     FACT_NOT_KNOWN = "fact-not-known"  # part of the catalogue, its field
     SHAPE_NOT_STATED = "shape-not-stated"  # model as the row names it
@@ -98,6 +99,7 @@ class FitNote(StrEnum):
     STACK_NOT_MEASURED = "stack-not-measured"  # software as the row words it
     GPU_PRECISION_NOT_MEASURED = "gpu-precision-not-measured"  # GPU and precision
     MODEL_NOT_MEASURED = "model-not-measured"  # model as the row names it
+    CONTEXT_NOT_MEASURED = "context-not-measured"  # tokens
     PART_GUESSED = "part-guessed"  # part of the shape or layout
     LAYOUT_CONTRADICTS = "layout-contradicts"
 

@@ -22,6 +22,10 @@ from sizer.calibrate.modern.rows import is_modern_file, load_modern
 from sizer.calibrate.modern.validate import validated_rows
 from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import COLUMNS, load_files, load_observations, observations_digest
+from sizer.calibrate.serving.calibration import serving_calibration
+from sizer.calibrate.serving.rows import NEEDED_COLUMNS as SERVING_COLUMNS
+from sizer.calibrate.serving.rows import is_serving_file, load_serving_rows
+from sizer.calibrate.serving.validate import validate_serving
 from sizer.calibrate.storage_emulation import HEADER as EMULATION_COLUMNS
 from sizer.calibrate.storage_emulation import (
     emulation_accuracy,
@@ -38,6 +42,7 @@ _KINDS: dict[str, Sequence[str]] = {
     "measurements": COLUMNS,
     "language-model runs": NEEDED_COLUMNS,
     "MLPerf Training results": sorted(MODERN_COLUMNS),
+    "measurements of serving": SERVING_COLUMNS,
     "MLPerf Storage results": sorted(EMULATION_COLUMNS),
 }
 _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
@@ -62,6 +67,7 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
         *language_calibration().figures,
         *whole_run_accuracy(catalog),
         *modern_calibration().figures,
+        *serving_calibration().figures,
         *emulation_accuracy(),
         *at_limit_accuracy(),
     )
@@ -83,7 +89,8 @@ def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport
     of_language = [path for path in paths if path.is_file() and is_language_file(_header(path))]
     of_mlperf = [path for path in paths if path.is_file() and is_modern_file(_header(path))]
     of_storage = [path for path in paths if path.is_file() and is_emulation_file(_header(path))]
-    others = [path for path in paths if path not in (*of_language, *of_mlperf, *of_storage)]
+    of_serving = [path for path in paths if path.is_file() and is_serving_file(_header(path))]
+    others = [path for path in paths if path not in (*of_language, *of_mlperf, *of_storage, *of_serving)]
     for path in others:
         if path.is_file():
             _check_header(path)
@@ -94,6 +101,8 @@ def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport
         published += validate_language(load_language_rows(path), catalog, language_calibration())
     if of_mlperf:
         published += validated_rows(load_modern(of_mlperf), modern_calibration())
+    if of_serving:
+        published += validate_serving(load_serving_rows(of_serving), catalog, serving_calibration())
     for path in of_storage:
         published += validate_emulation(load_emulation(path))
     names = (*unknown_names(rows, catalog), *_not_known(published, catalog))

@@ -73,6 +73,8 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.calibrate.modern.calibration import calibrate_modern
     from sizer.calibrate.modern.rows import load_modern
     from sizer.calibrate.observations import load_observations
+    from sizer.calibrate.serving.accuracy import calibrate_serving
+    from sizer.calibrate.serving.rows import load_serving_rows
     from sizer.catalog.loader import load_catalog
     from sizer.sizing.stages.language_rates import rate_of_training
 
@@ -92,6 +94,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     language_calibration.cache_clear()
     save_predicted(partial(rate_of_training, catalog=catalog), catalog)
     save_fits(calibrate_modern(load_modern()), fits_path("modern"))
+    save_fits(calibrate_serving(load_serving_rows(), catalog), fits_path("serving"))
     if as_json:
         from sizer.evidence.export import calibration_document
 

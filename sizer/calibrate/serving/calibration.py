@@ -5,15 +5,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.calibrate.engine import Fit
-from sizer.calibrate.serving import fit as model
+from sizer.calibrate.accuracy_targets import AccuracyTarget
+from sizer.calibrate.engine import Fit, fits_path, load_fits
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints
-from sizer.calibrate.serving.fit import N_TERMS, Quantity, effects_of, factors_of, log_times
+from sizer.calibrate.serving.fit import N_TERMS, Quantity, effects_of, factors_of, log_times, prior_of, scatter_of
 from sizer.perf.serving.loop import closed_loop
 from sizer.perf.serving.percentiles import TPOT_RATIOS, TTFT_RATIOS
 
+# Name of the fit among those stored.
+RATES = "rates"
 # Points that are evaluated together: their arrays stay in the processor's cache.
 _CHUNK = 4096
 # Highest share of the time that prefills may take, and of the memory's room that requests may use, for a load with
@@ -48,11 +51,13 @@ class ServingRates:
 
 @dataclass(frozen=True)
 class LatencyLimits:
-    """Limits of a percentile of requests. Infinite: none."""
+    """Limits of a percentile of requests: scalars, or an element for each point. Infinite: none."""
 
-    ttft_s: float = np.inf
-    tpot_s: float = np.inf
-    percentile: float = 95.0
+    ttft_s: ArrayLike = np.inf
+    tpot_s: ArrayLike = np.inf
+    percentile: ArrayLike = 95.0
+    busy_share: float = MOST_BUSY  # of the time, that prefills may take
+    filled_share: float = MOST_FILLED  # of the memory's room, that requests may use
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,8 @@ class ServingCalibration:
     """The fit, and what it says of deployments that somebody measured and of those that nobody did."""
 
     fit: Fit
+    figures: tuple[AccuracyTarget, ...] = ()
+    digest: str = ""  # of the rows and the facts that it was fitted to
 
     def rates(self, points: ServingPoints) -> ServingRates:
         """Rates of deployments under loads, with the spread of each.
@@ -110,7 +117,7 @@ class ServingCalibration:
                 logs[row, some] = found[quantity]
                 variances[row, some] = _variance(slopes[quantity], kind[whose], covariances)
         sd = {
-            quantity: self.fit.interval_sd(variances[row], model.row_scatter(quantity))
+            quantity: self.fit.interval_sd(variances[row], scatter_of(points.deployments, quantity)[points.of])
             for row, quantity in enumerate(Quantity)
         }
         fits = room >= 1
@@ -149,7 +156,7 @@ class ServingCalibration:
         prefills may take 0.7 of the time, so that arrivals that vary do not pile up.
         """
         n, room = len(points), points.room
-        top = np.maximum(MOST_FILLED * room, 1.0)
+        top = np.maximum(limits.filled_share * room, 1.0)
         grid = top[:, None] ** np.linspace(0.0, 1.0, _GRID)
         flat = ServingPoints(
             points.deployments,
@@ -167,15 +174,18 @@ class ServingCalibration:
 
         tpot, ttft, busy = column(rates.tpot_s), column(rates.ttft_s), column(rates.busy_share)
         requests, log_sd = column(rates.requests_per_s), column(rates.log_sd)
-        tpot_ratio, _ = TPOT_RATIOS.at(limits.percentile)
-        ttft_ratio, _ = TTFT_RATIOS.at(limits.percentile)
+        percentile = np.broadcast_to(np.asarray(limits.percentile, dtype=float), (n,))
+        tpot_ratio, ttft_ratio = (of.at(percentile)[0][:, None] for of in (TPOT_RATIOS, TTFT_RATIOS))
+        ttft_limit, tpot_limit = (
+            np.broadcast_to(np.asarray(one, dtype=float), (n,))[:, None] for one in (limits.ttft_s, limits.tpot_s)
+        )
         # Above 0 where a limit is broken; all grow with the load.
         with np.errstate(invalid="ignore", divide="ignore"):
             over = np.max(
                 [
-                    np.log(tpot * tpot_ratio / limits.tpot_s),
-                    np.log(ttft * ttft_ratio / limits.ttft_s),
-                    np.log(busy / MOST_BUSY),
+                    np.log(tpot * tpot_ratio / tpot_limit),
+                    np.log(ttft * ttft_ratio / ttft_limit),
+                    np.log(busy / limits.busy_share),
                 ],
                 axis=0,
             )
@@ -252,5 +262,12 @@ def _variance(slopes: Floats, kind: Ints, covariances: Sequence[Floats]) -> Floa
 
 @lru_cache(maxsize=1)
 def serving_calibration() -> ServingCalibration:
-    """The stored fit; read once."""
-    return ServingCalibration(model.prototype())
+    """The stored fit; read once.
+
+    Raises
+    ------
+    CalibrationError
+        If it is missing or damaged.
+    """
+    stored = load_fits(fits_path("serving"), {RATES: prior_of})
+    return ServingCalibration(stored.fits[RATES], stored.figures, stored.digest)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from sizer.calibrate.language.asked import gpu_named
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.serving.deployment import ENGINES, Deployment, ServedModel, missing_facts, model_of
-from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, ServingRow
+from sizer.calibrate.serving.rows import CLOSED_LOOP, ServingRow
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf.serving.replica import WEIGHT_BYTES
@@ -16,10 +16,14 @@ from sizer.perf.serving.replica import WEIGHT_BYTES
 _USUAL_MONTH = 2026 * 12 + 1.0
 # Half of the prefills of all requests in flight, over the ten rounds of a run that starts them at once.
 _BURST_SHARE = 0.05
+# Requests that a tuned engine decodes at once where that is not stated.
+_USUAL_RUNNING = 2048.0
 # Width of the values of linear attention over the model's, and of its keys: Qwen3-Next and Qwen3.5.
 _LINEAR_WIDTH, _LINEAR_KEYS = 2.0, 128.0
 # Window of layers that see the last tokens only, where a row does not state it.
 _USUAL_ROPE = 0.5
+# GPUs of a server, and the rate of the adapter of each of them.
+_USUAL_DOMAIN, _NIC_BYTES_PER_S = 8, 50e9
 
 
 @dataclass(frozen=True)
@@ -58,17 +62,20 @@ def _case(row: ServingRow, catalog: Catalog) -> ServingCase | CalibrationNote:
         weights=_weights(row, gpu, guessed),
         cache=row.kv_precision.rstrip("?") if row.kv_precision.rstrip("?") in ("bf16", "fp8") else "",
         is_speculative=row.speculative.rstrip("?") == "mtp",
-        held_back=int(row.stream_interval or 1),
+        # Only SGLang counts the tokens that it gathers before it sends to the first one.
+        held_back=int(row.stream_interval or 1) if row.engine == "sglang" else 1,
+        is_lockstep=row.engine == "sglang" and row.kind == CLOSED_LOOP and row.length_mean_ratio == 1.0,
         burst_share=_BURST_SHARE if row.kind == CLOSED_LOOP else 0.0,
+        most_running=row.max_batch or (math.inf if row.kind == CLOSED_LOOP else _USUAL_RUNNING),
         month=row.month or _USUAL_MONTH,
-        is_tuned=row.kind == MLPERF,
+        is_tuned=row.kind != CLOSED_LOOP,
     )
     if row.speculative.rstrip("?") == "unknown":
         guessed.append("speculation")
-    placed = _apart(row, base, guessed) if row.split == "apart" else _together(row, base, guessed)
+    placed = _apart(row, base) if row.split == "apart" else _together(row, base, guessed)
     if isinstance(placed, CalibrationNote):
         return placed
-    deployment, copies = placed
+    deployment, copies = _linked(placed[0], catalog), placed[1]
     if (missing := missing_facts(gpu, deployment.tensor * deployment.data)) is not None:
         return missing
     ratio = row.length_mean_ratio or 1.0
@@ -77,6 +84,15 @@ def _case(row: ServingRow, catalog: Catalog) -> ServingCase | CalibrationNote:
         row, deployment, copies, row.input_tokens * ratio, row.output_tokens * ratio, row.prefix_hit or 0.0, in_flight,
         tuple(guessed),
     )  # fmt: skip
+
+
+def _linked(one: Deployment, catalog: Catalog) -> Deployment:
+    """A deployment with the links of its ranks: beyond an NVLink domain they go through the network."""
+    domains = (link for link in catalog.gpu_links.values() if one.gpu.form_factor.value in link.form_factors)
+    domain = max((link.domain_gpus.value for link in domains if link.domain_gpus), default=_USUAL_DOMAIN)
+    far = _NIC_BYTES_PER_S if one.tensor * one.data > domain else None
+    prefill = None if one.prefill is None else _linked(one.prefill, catalog)
+    return replace(one, link_bytes_per_s=far, prefill=prefill)
 
 
 def _weights(row: ServingRow, gpu: Gpu, guessed: list[str]) -> str:
@@ -100,7 +116,7 @@ def _together(row: ServingRow, base: Deployment, guessed: list[str]) -> tuple[De
             return note(FitNote.COUNTS_NOT_STATED)
     pipeline = row.pp or 1.0
     # Stages of a pipeline hold layers of their own: at full load about as tensor ranks without their sums.
-    found = replace(base, tensor=tensor * int(pipeline), data=data)
+    found = replace(base, tensor=tensor * int(pipeline), data=data, expert=int(row.ep or 0))
     return found, max(1.0, (gpus or tensor * pipeline * data) / (tensor * pipeline * data))
 
 
@@ -119,16 +135,19 @@ def _least_tensor(base: Deployment, most: int) -> int:
 _LEAST_ROOM = 64.0
 
 
-def _apart(row: ServingRow, base: Deployment, guessed: list[str]) -> tuple[Deployment, float] | CalibrationNote:
+def _apart(row: ServingRow, base: Deployment) -> tuple[Deployment, float] | CalibrationNote:
     needed = (row.prefill_workers, row.prefill_tp, row.decode_workers, row.decode_tp)
     if not all(needed):
         return note(FitNote.PART_GUESSED, "layout")
-    prefill = replace(base, tensor=int(row.prefill_tp or 1), data=int(row.prefill_dp or 1))
+    prefill = replace(
+        base, tensor=int(row.prefill_tp or 1), data=int(row.prefill_dp or 1), expert=int(row.prefill_ep or 0)
+    )
     return (
         replace(
             base,
             tensor=int(row.decode_tp or 1),
             data=int(row.decode_dp or 1),
+            expert=int(row.decode_ep or 0),
             prefill=prefill,
             prefill_replicas=int(row.prefill_workers or 1),
             decode_replicas=int(row.decode_workers or 1),
@@ -163,6 +182,7 @@ def model_of_row(row: ServingRow, catalog: Catalog) -> ServedModel | Calibration
         experts=experts,
         active_experts=row.top_k or 1.0,
         mixture_layers=sparse,
+        expert_width=row.moe_ffn or 0.0,
         routed_parameters=sparse * 3.0 * hidden * (row.moe_ffn or 0.0) * experts if experts > 1 else 0.0,
         full_layers=full,
         window_layers=0.0 if is_linear else layers - full,

@@ -16,7 +16,9 @@ from sizer.perf.serving.loop import Load
 from sizer.perf.serving.replica import (
     CACHE_BYTES,
     COMPUTED_IN,
+    FILLED,
     RESERVED_OUTPUT,
+    USUAL_FILLED,
     USUAL_RESERVED_OUTPUT,
     Replicas,
     ServedModels,
@@ -53,6 +55,7 @@ class ServedModel:
     experts: float
     active_experts: float
     mixture_layers: float
+    expert_width: float
     routed_parameters: float
     full_layers: float
     window_layers: float
@@ -103,6 +106,7 @@ def served_model(model_id: str, shape: TransformerShape, total_parameters: float
         experts=float(shape.experts),
         active_experts=float(shape.active_experts) if shape.experts > 1 else 1.0,
         mixture_layers=sparse,
+        expert_width=width,
         routed_parameters=sparse * (3.0 if shape.gated else 2.0) * shape.hidden * width * shape.experts,
         full_layers=shape.layers - special,
         window_layers=0.0 if is_linear else special,
@@ -138,9 +142,12 @@ class Deployment:
     cache: str = ""  # empty: as engines choose by default
     tensor: int = 1
     data: int = 1
+    expert: int = 0  # ranks over which whole experts are spread; 0: all with several data ranks, else none
     is_speculative: bool = False
     held_back: int = 1  # tokens gathered before the first is sent
     burst_share: float = 0.0  # of a benchmark that starts all its requests at once: half of one over its rounds
+    is_lockstep: bool = False  # a benchmark whose requests all start and end together, prefills first
+    most_running: float = math.inf  # requests that the engine decodes at once, at most
     month: float = NEWEST_MONTH  # year x 12 + month - 1 of the software
     is_tuned: bool = False  # a stack tuned for a benchmark, as in MLPerf
     prefill: "Deployment | None" = None
@@ -255,16 +262,22 @@ class ServingPoints:
 
     @cached_property
     def room(self) -> Floats:
-        """Requests in flight for which memory has room, shape (n,); 0: the weights leave none."""
+        """Requests in flight for which memory has room, and which the engine takes; 0: the weights leave none."""
         kept = np.array([RESERVED_OUTPUT.get(one.engine, USUAL_RESERVED_OUTPUT) for one in self.deployments])
         pools = np.array([max(one.decode_replicas, 1) for one in self.deployments], dtype=float)
-        found = most_concurrent(self.table.at(self.of), self.input_tokens, self.output_tokens, kept[self.of])
-        return np.asarray(found * pools[self.of])
+        filled = np.array([FILLED.get(one.engine, USUAL_FILLED) for one in self.deployments])
+        found = most_concurrent(
+            self.table.at(self.of), self.input_tokens, self.output_tokens, kept[self.of], filled[self.of]
+        )
+        running = np.array([one.most_running for one in self.deployments])
+        return np.asarray(np.minimum(found, running[self.of]) * pools[self.of])
 
     def load(self) -> Load:
         """The loads as the closed loop takes them; where memory has no room, as if it had for one request."""
-        column = {name: np.array([getattr(one, name) for one in self.deployments], dtype=float)[self.of]
-                  for name in ("held_back", "burst_share", "decode_replicas", "prefill_replicas")}  # fmt: skip
+        names = ("held_back", "burst_share", "is_lockstep", "decode_replicas", "prefill_replicas")
+        column = {
+            name: np.array([getattr(one, name) for one in self.deployments], dtype=float)[self.of] for name in names
+        }
         verified = np.array([SPECULATIVE_TOKENS if one.is_speculative else 1.0 for one in self.deployments])
         return Load(
             concurrency=self.concurrency,
@@ -295,8 +308,9 @@ def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
     weights = np.array([weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
     element = [CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]
     tensor, data = ([getattr(one, name) for one in deployments] for name in ("tensor", "data"))
+    expert = [one.expert or (one.tensor * one.data if one.data > 1 else 1) for one in deployments]
     narrow, wide = weights
-    return replicas(models, ServingGpus(*machines), tensor, data, narrow, wide, element)
+    return replicas(models, ServingGpus(*machines), tensor, data, expert, narrow, wide, element)
 
 
 def _machine(one: Deployment) -> tuple[float, ...]:

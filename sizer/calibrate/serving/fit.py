@@ -6,10 +6,9 @@ from enum import StrEnum
 from functools import lru_cache
 
 import numpy as np
-from scipy.sparse import csc_array, diags_array
 
 from sizer.base.arrays import Floats, Ints
-from sizer.calibrate.engine import Effect, Fit, Law, Prior, RateModel, kind_of
+from sizer.calibrate.engine import Effect, Law, Prior, RateModel, kind_of
 from sizer.calibrate.serving.deployment import EPOCH_MONTH, Deployment, ServingPoints
 from sizer.perf.serving.loop import Served, closed_loop
 from sizer.perf.serving.step import FACTORS, ServingFactors
@@ -23,63 +22,101 @@ class Quantity(StrEnum):
     TTFT = "ttft_s"  # seconds to the first token
 
 
-# Logarithms of the prior means that differ from :class:`ServingFactors`, and spreads of all.
-PRIOR_SD = {
-    "bandwidth": 0.06,
-    "expert_bandwidth": 0.15,
-    "cache_bandwidth": 0.35,
-    "decode_rate": 0.15,
-    "attention_rate": 0.25,
-    "prefill_rate": 0.3,
-    "prefill_attention_rate": 0.4,
-    "half_rows": 0.5,
-    "spread": 0.5,
-    "mix": 0.6,
-    "interference": 0.25,
-    "queue": 0.5,
-    "layer_s": 0.4,
-    "expert_layer_s": 0.7,
-    "latent_layer_s": 0.7,
-    "linear_layer_s": 0.7,
-    "step_s": 0.8,
-    "sequence_s": 0.8,
-    "reduce_s": 0.7,
-    "reduce_traffic": 0.5,
-    "expert_traffic": 0.6,
-    "prefill_layer_s": 0.6,
-    "first_s": 0.7,
-    "transfer_s": 0.7,
-    "transfer_traffic": 0.7,
-    "accepted": 0.25,
-    "speculative_host": 0.5,
+# Means of the factors before any rows, and spreads of their logarithms: shares of data sheets that kernels measured
+# alone reach, and launches of 3 to 5 us times the kernels of a layer.
+PRIORS = {
+    "bandwidth": (0.90, 0.04),
+    "expert_bandwidth": (0.75, 0.12),
+    "cache_bandwidth": (0.65, 0.2),
+    "decode_rate": (0.68, 0.12),
+    "attention_rate": (0.45, 0.25),
+    "prefill_rate": (0.55, 0.15),
+    "prefill_attention_rate": (0.35, 0.4),
+    "half_width": (700.0, 0.6),
+    "token_bytes": (16.0, 0.5),
+    "routing_bytes": (8.0, 0.7),
+    "half_rows": (40.0, 0.4),
+    "spread": (1.0, 0.5),
+    "mix": (0.5, 0.6),
+    "interference": (0.9, 0.2),
+    "lockstep": (0.6, 0.3),
+    "queue": (0.4, 0.5),
+    "layer_s": (45e-6, 0.3),
+    "expert_layer_s": (40e-6, 0.5),
+    "expert_s": (0.3e-6, 0.7),
+    "latent_layer_s": (25e-6, 0.5),
+    "linear_layer_s": (30e-6, 0.5),
+    "step_s": (1e-3, 0.8),
+    "sequence_s": (15e-6, 0.8),
+    "reduce_s": (1.5e-6, 0.7),
+    "reduce_traffic": (1.5, 0.5),
+    "expert_traffic": (2.0, 0.6),
+    "prefill_layer_s": (60e-6, 0.6),
+    "first_s": (20e-3, 0.7),
+    "transfer_s": (60e-3, 0.7),
+    "transfer_traffic": (2.0, 0.7),
+    "accepted": (2.2, 0.25),
+    "speculative_host": (2.0, 0.5),
 }
-# Factors that differ by engine or by format, around the common one, with the spread of a difference.
-_OF_ENGINE = {"layer_s": 0.3, "sequence_s": 0.3, "first_s": 0.6}
-_OF_FORMAT = {"prefill_rate": 0.3}
-# Levels and the spread of their effects on the logarithm of all times.
+TIME, FIRST = "time", "first"  # all times of a deployment; more, the time to the first token
+_TERMS = (*FACTORS, TIME, FIRST)
+_PLACE = {name: place for place, name in enumerate(_TERMS)}
+N_TERMS = len(_TERMS)
+# Spread of what a level adds to the logarithm of a term: software differs in launches and scheduling, formats in their
+# kernels.
 EFFECT_SD = {
-    "engine": 0.08,
-    "gpu": 0.08,
-    "precision": 0.06,
-    "family": 0.10,
-    "model": 0.08,
-    "cell": 0.12,
+    ("layer_s", "engine"): 0.3,
+    ("layer_s", "weights"): 0.2,
+    ("layer_s", "engine_generation"): 0.15,
+    ("expert_layer_s", "precision"): 0.4,
+    ("expert_layer_s", "engine_generation"): 0.3,
+    ("sequence_s", "engine"): 0.3,
+    ("first_s", "engine"): 0.6,
+    ("prefill_rate", "format"): 0.3,
+    (TIME, "engine"): 0.06,
+    (TIME, "gpu"): 0.06,
+    (TIME, "precision"): 0.05,
+    (TIME, "model"): 0.06,
+    (TIME, "cell"): 0.10,
+    (TIME, "tuned"): 0.15,
+    ("sequence_s", "tuned"): 0.8,
+    ("reduce_traffic", "tuned"): 0.5,
+    ("decode_rate", "tuned"): 0.15,
+    (FIRST, "engine"): 0.3,
+    (FIRST, "cell"): 0.3,
 }
-_DRIFT, _DRIFT_SD = -0.025, 0.01  # a month
-TIME, FIRST = len(FACTORS), len(FACTORS) + 1
-N_TERMS = len(FACTORS) + 2
+_EFFECTS = {f"{term}/{level}": sd for (term, level), sd in EFFECT_SD.items()}
+_DRIFT = Prior(-0.025, 0.01, "software becomes faster, each month")
+# Scatter of a measurement about its prediction, and more of what is harder: routing, pools of their own, speculation,
+# first tokens (cold starts, admission).
 _ROW_SD = 0.06
-_FIRST_SD = 0.40
+_MIXTURE_SD, _APART_SD, _SPECULATIVE_SD, _FIRST_SD = 0.05, 0.06, 0.10, 0.40
 
 
 def prior_of(name: str) -> Prior:
     """Prior of a factor or of an effect."""
-    if name in PRIOR_SD:
-        return Prior(float(np.log(getattr(ServingFactors(), name))), PRIOR_SD[name])
+    if name in PRIORS:
+        mean, sd = PRIORS[name]
+        return Prior(float(np.log(mean)), sd)
     kind = kind_of(name)
-    if kind == "drift":
-        return Prior(_DRIFT, _DRIFT_SD, "software becomes faster")
-    return Prior(0.0, (_OF_ENGINE | _OF_FORMAT | EFFECT_SD)[kind])
+    return _DRIFT if kind == "drift" else Prior(0.0, _EFFECTS[kind])
+
+
+def levels_of(one: Deployment) -> dict[str, str]:
+    """Names of the groups of a deployment that share an effect."""
+    engine, generation = one.engine or "unnamed", one.gpu.generation or one.gpu.id
+    tuned = f"{generation}" if one.is_tuned else ""
+    return {
+        "engine": engine,
+        "weights": one.weights,
+        "format": one.computed_in,
+        "gpu": one.gpu.id,
+        "model": one.model.id,
+        "precision": f"{one.weights}/{generation}",
+        "engine_generation": f"{engine}/{generation}",
+        "tuned": tuned,
+        "cell": f"{one.model.id}/{engine}/{one.gpu.id}/{one.weights}" + ("/tuned" if tuned else ""),
+    }
 
 
 @lru_cache(maxsize=50_000)
@@ -88,24 +125,10 @@ def effects_of(one: Deployment) -> tuple[Effect, ...]:
 
     Of an engine that is not named, those of engines are unknown: the prediction is that of their population.
     """
-    place = {name: number for number, name in enumerate(FACTORS)}
-    engine = one.engine or "unnamed"
-    number_format, generation = one.computed_in, one.gpu.generation or one.gpu.id
-    cell = f"{one.model.id}/{engine}/{one.gpu.id}/{one.weights}"
-    found: list[Effect] = [(term, name, 1.0) for term, name in enumerate(FACTORS)]
-    found += [(place[name], f"{name}:{engine}", 1.0) for name in _OF_ENGINE]
-    found += [(place[name], f"{name}:{number_format}", 1.0) for name in _OF_FORMAT]
-    levels = {
-        "engine": engine,
-        "gpu": one.gpu.id,
-        "precision": f"{one.weights}/{generation}",
-        "family": one.model.family,
-        "model": one.model.id,
-        "cell": cell,
-    }
-    found += [(TIME, f"{kind}:{level}", 1.0) for kind, level in levels.items()]
-    found.append((TIME, "drift:month", one.month - EPOCH_MONTH))
-    return tuple(found)
+    levels = levels_of(one)
+    factors = [(place, name, 1.0) for place, name in enumerate(FACTORS)]
+    found = [(_PLACE[term], f"{term}/{level}:{levels[level]}", 1.0) for term, level in EFFECT_SD if levels[level]]
+    return (*factors, *found, (_PLACE[TIME], "drift:month", one.month - EPOCH_MONTH))
 
 
 def factors_of(terms: Floats) -> ServingFactors:
@@ -118,26 +141,20 @@ def log_times(served: Served, terms: Floats) -> tuple[dict[Quantity, Floats], di
     """Logarithms of the three times, shape (n,), and their derivatives by the terms, shape (n, terms)."""
     logs: dict[Quantity, Floats] = {}
     slopes: dict[Quantity, Floats] = {}
-    place = {name: number for number, name in enumerate(FACTORS)}
     for quantity, part in (
         (Quantity.TPOT, served.tpot),
         (Quantity.REQUEST, served.request),
         (Quantity.TTFT, served.ttft),
     ):
-        late = terms[:, FIRST] if quantity is Quantity.TTFT else 0.0
-        logs[quantity] = np.log(part.value) + terms[:, TIME] + late
+        late = terms[:, _PLACE[FIRST]] if quantity is Quantity.TTFT else 0.0
+        logs[quantity] = np.log(part.value) + terms[:, _PLACE[TIME]] + late
         found = np.zeros((len(terms), N_TERMS))
         for name, slope in part.log_slopes.items():
-            found[:, place[name]] = slope
-        found[:, TIME] = 1.0
-        found[:, FIRST] = 1.0 * (quantity is Quantity.TTFT)
+            found[:, _PLACE[name]] = slope
+        found[:, _PLACE[TIME]] = 1.0
+        found[:, _PLACE[FIRST]] = 1.0 * (quantity is Quantity.TTFT)
         slopes[quantity] = found
     return logs, slopes
-
-
-def row_scatter(quantity: Quantity) -> float:
-    """Scatter of one measurement, beyond that of every row."""
-    return _FIRST_SD if quantity is Quantity.TTFT else 0.0
 
 
 # --- the model as the engine takes it -------------------------------------------------------------------------------
@@ -215,6 +232,29 @@ def sigma_of(cases: Sequence[Printed]) -> Floats:
     return np.array([_SIGMA[case.quantity] * max(1.0, case.rows_of_cell / _FULL_ROWS) ** 0.5 for case in cases])
 
 
+def scatter_of(deployments: Sequence[Deployment], quantity: Quantity) -> Floats:
+    """Scatter of one measurement of deployments, beyond that of every one, shape (deployments,)."""
+    parts = [
+        (
+            _MIXTURE_SD * one.model.is_mixture,
+            _APART_SD * (one.prefill is not None),
+            _SPECULATIVE_SD * one.is_speculative,
+            _FIRST_SD * (quantity is Quantity.TTFT),
+        )
+        for one in deployments
+    ]
+    return np.asarray(np.sqrt((np.array(parts).reshape(-1, 4) ** 2).sum(axis=1)))
+
+
+def scatter(cases: Sequence[Printed]) -> Floats:
+    """The same of printed numbers, shape (cases,)."""
+    found = np.empty(len(cases))
+    for quantity in Quantity:
+        here = [place for place, case in enumerate(cases) if case.quantity is quantity]
+        found[here] = scatter_of([cases[place].deployment for place in here], quantity)
+    return found
+
+
 SERVING = RateModel(
     n_terms=N_TERMS,
     effects=lambda case: effects_of(case.deployment),
@@ -222,31 +262,5 @@ SERVING = RateModel(
     law=times_law,
     sigma=sigma_of,
     row_sd=_ROW_SD,
-    scatter=lambda cases: np.array([row_scatter(case.quantity) for case in cases]),
+    scatter=scatter,
 )
-
-
-_PROTOTYPE = {
-    "bandwidth": 0.75, "expert_bandwidth": 0.93, "cache_bandwidth": 0.54, "decode_rate": 0.81, "attention_rate": 0.78,
-    "prefill_attention_rate": 0.21, "mix": 0.41, "interference": 0.94, "spread": 0.70, "layer_s": 53e-6,
-    "expert_layer_s": 20e-6, "latent_layer_s": 11e-6, "linear_layer_s": 12e-6, "step_s": 0.5e-3, "sequence_s": 26.5e-6,
-    "reduce_s": 1.2e-6, "reduce_traffic": 4.2, "expert_traffic": 1.7, "prefill_layer_s": 164e-6, "first_s": 75e-3,
-    "queue": 0.9, "transfer_s": 52e-3, "transfer_traffic": 1.9, "accepted": 2.1, "speculative_host": 3.4,
-    "half_rows": 27.0, "prefill_rate": 0.48,
-}  # fmt: skip
-_PROTOTYPE_OF = {
-    "layer_s:trtllm": 58 / 53, "layer_s:vllm": 67 / 53, "layer_s:sglang": 38 / 53, "sequence_s:trtllm": 24 / 26.5,
-    "sequence_s:vllm": 25 / 26.5, "sequence_s:sglang": 31 / 26.5, "first_s:trtllm": 47 / 75, "first_s:vllm": 44 / 75,
-    "first_s:sglang": 206 / 75, "prefill_rate:bf16": 0.60 / 0.48, "prefill_rate:fp8": 0.44 / 0.48,
-    "prefill_rate:fp4": 0.42 / 0.48, "family:dense": np.exp(-0.21), "family:latent": np.exp(0.16),
-    "family:hybrid": np.exp(0.10),
-}  # fmt: skip
-
-
-def prototype() -> Fit:
-    """A fit with published coefficients, until the rows are fitted."""
-    values = {**_PROTOTYPE, **_PROTOTYPE_OF, "drift:month": 1.0}
-    logs = np.log(list(values.values()))
-    logs[-1] = _DRIFT
-    sds = np.array([min(0.25 * prior_of(name).sd, 0.05) for name in values])
-    return Fit(tuple(values), logs, csc_array(diags_array(sds**-2.0)), prior_of, row_sd=_ROW_SD)

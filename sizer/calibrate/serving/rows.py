@@ -70,9 +70,11 @@ class ServingRow:
     prefill_workers: float | None = None
     prefill_tp: float | None = None
     prefill_dp: float | None = None
+    prefill_ep: float | None = None
     decode_workers: float | None = None
     decode_tp: float | None = None
     decode_dp: float | None = None
+    decode_ep: float | None = None
     max_batch: float | None = None
     # Load.
     concurrency: float | None = None
@@ -142,9 +144,54 @@ def load_serving_rows(paths: Iterable[Path] | None = None) -> tuple[ServingRow, 
     return tuple(found)
 
 
+@dataclass(frozen=True)
+class MemoryFact:
+    """Whether a model loads on GPUs, and the largest number of requests in flight that was published."""
+
+    row_id: str
+    model: str
+    gpu: str
+    engine: str
+    weight_precision: str
+    kv_precision: str
+    tensor: int
+    input_tokens: float
+    output_tokens: float
+    loads: bool
+    most_concurrent: float | None
+
+
+def memory_facts() -> tuple[MemoryFact, ...]:
+    """Published loads, refusals and limits.
+
+    Raises
+    ------
+    CalibrationError
+        Naming the line and the column of every cell that is no number in its range.
+    """
+
+    def fact(cells: dict[str, str], _place: str) -> MemoryFact:
+        return MemoryFact(
+            row_id=cells["row_id"],
+            model=cells["model"],
+            gpu=cells["gpu"],
+            engine=cells["engine"],
+            weight_precision=cells["weight_precision"],
+            kv_precision=cells["kv_precision"],
+            tensor=int(_number(cells["tp"])),
+            input_tokens=_number(cells["input_tokens"]),
+            output_tokens=_number(cells["output_tokens"]),
+            loads=cells["loads"] == "yes",
+            most_concurrent=_number(cells["most_concurrent"]) if cells["most_concurrent"] else None,
+        )
+
+    path = data_dir("catalog") / "benchmarks" / "serving" / "memory.csv"
+    return tuple(rows_of_file(path, "memory of serving", fact, key="row_id"))
+
+
 def _row(cells: dict[str, str], place: str) -> ServingRow:
-    needed = {name: cells.get(name, "") for name in NEEDED_COLUMNS if name in _TEXTS}
-    values: dict[str, object] = needed | {"row_id": cells.get("row_id") or place}
+    values: dict[str, object] = {name: cells.get(name, "") for name in NEEDED_COLUMNS if name in _TEXTS}
+    values["row_id"] = cells.get("row_id") or place
     faults = []
     for name, cell in cells.items():
         if name not in _COLUMNS or not cell:

@@ -15,6 +15,8 @@ _MOST_BUSY = 0.98
 # Of the fixed point, of which the first are damped and the others secants: errors below 1e-6.
 _DAMPED, _SECANTS = 4, 5
 _STEP = 1e-4
+# Share of the prefills of all requests that one waits for, where they start together.
+_WAVE = 0.7
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Load:
     verified: Floats  # tokens that a step works on: 1, or 4 with three guessed
     held_back: Floats  # tokens that the server gathers before it sends the first
     burst_share: Floats  # of the prefills of all requests in flight, that a mean first token waits for
+    is_lockstep: Floats  # 1: all requests start together, and prefills run before decode steps; else 0
     # Replicas of the decode pool and of the prefill pool; 0: prefill and decode run together.
     decode_replicas: Floats
     prefill_replicas: Floats
@@ -120,8 +123,9 @@ class _Loop:
         )
         # Prefills of the pool a second, its workers together; else those of the replica itself.
         pool = self.apart / (fill.data * np.maximum(load.prefill_replicas, 1.0))
-        alone, busy = self.filling.alone, self.filling.busy
-        self.busy = busy * (1 - self.apart)
+        alone, share = self.filling.alone, 1 - self.apart
+        self.work, self.overhead = self.filling.work * share, self.filling.overhead * share
+        self.busy = self.work + self.overhead
         self.service = self.busy + alone * pool
 
     def round(self, decoding: Floats) -> _Round:
@@ -130,7 +134,11 @@ class _Loop:
         workers = np.where(self.is_apart, np.maximum(load.decode_replicas, 1), 1.0)
         step = decode_step(self.decode, by, decoding / workers, load.context, load.verified)
         others = np.maximum(decoding - 1, 0.0) / load.output_tokens
-        tpot = step * self.accepted.reciprocal + self.busy * by.times(others, "interference")
+        # Of requests that start together, prefills delay the first tokens of all and not their decode steps.
+        together = by.times(load.is_lockstep, "lockstep")
+        # Several prefills of one step share what is not work.
+        delayed = (self.work * others + self.overhead * -np.expm1(-others)) * by.times(1.0, "interference")
+        tpot = step * self.accepted.reciprocal + delayed + delayed * together * -1.0
         # As users see it: the tokens held back are counted to the first one.
         rate = (tpot * (load.output_tokens / decoding)).reciprocal
         rho = least(rate * self.service, Graded(np.full_like(decoding, _MOST_BUSY)))
@@ -142,6 +150,7 @@ class _Loop:
             + step * (0.5 * (1 - self.apart))
             + least(queue, longest)
             + self.service * (load.burst_share * load.concurrency)
+            + self.service * together * (_WAVE * load.concurrency)
             + tpot * (load.held_back - 1)
             + self.transfer
         )

@@ -50,6 +50,7 @@ class ServedModels(_Columns):
     experts: Floats  # 1: dense
     active_experts: Floats  # routed experts that a token uses
     mixture_layers: Floats  # layers with experts
+    expert_width: Floats  # of one routed expert
     routed_parameters: Floats  # of all routed experts
     full_layers: Floats
     window_layers: Floats
@@ -118,6 +119,8 @@ class Replicas(_Columns):
     mixture_layers: Floats
     active_experts: Floats
     active_share: Floats  # of the routed experts, that a token uses; 1: dense
+    expert_width: Floats  # of the share of an expert that one GPU has; infinite: dense
+    held_experts: Floats  # of a layer, of which a GPU holds a part or the whole
     is_latent: Floats
     is_linear: Floats
     # Layout.
@@ -163,6 +166,7 @@ def replicas(
     gpus: ServingGpus,
     tensor: ArrayLike,
     data: ArrayLike,
+    expert: ArrayLike,
     weight_bytes: ArrayLike,
     dense_weight_bytes: ArrayLike,
     cache_element_bytes: ArrayLike,
@@ -175,6 +179,8 @@ def replicas(
     gpus : ServingGpus, shape (n,)
     tensor, data : array_like, shape (n,)
         Ranks that divide attention and dense layers; groups of them with requests of their own. [-]
+    expert : array_like, shape (n,)
+        Ranks over which whole experts are spread; the others divide each of them. [-]
     weight_bytes, dense_weight_bytes : array_like, shape (n,)
         Bytes of a parameter of routed experts (of a dense model all), and of the others; see
         :func:`weight_bytes_of`. [B]
@@ -186,6 +192,7 @@ def replicas(
     Replicas, shape (n,)
     """
     t, d, wide, narrow, element = float_arrays(tensor, data, dense_weight_bytes, weight_bytes, cache_element_bytes)
+    spread = np.asarray(expert, dtype=float)
     one, ranks = models, t * d
     head, others, routed = one.head_parameters, one.other_parameters, one.routed_parameters
     share = np.where(one.is_mixture, one.active_experts / one.experts, 1.0)
@@ -205,6 +212,8 @@ def replicas(
         "mixture_layers": one.mixture_layers,
         "active_experts": np.where(one.is_mixture, one.active_experts, 0.0),
         "active_share": share,
+        "expert_width": np.where(one.is_mixture, one.expert_width * spread / ranks, np.inf),
+        "held_experts": np.where(one.is_mixture, one.experts / spread, 0.0),
         "is_latent": latent * 1.0,
         "is_linear": (one.linear_layers > 0) * 1.0,
         "tensor": t,
@@ -252,9 +261,9 @@ def state_traffic_bytes(one: Replicas) -> Floats:
 
 # --- memory ---------------------------------------------------------------------------------------------------------
 
-# Share of the memory that engines fill: vLLM 0.90, SGLang 0.82 to 0.85, TensorRT-LLM 0.75 to 0.90 of what weights
-# leave.
-FILLED = 0.88
+# Share of the memory that engines fill: their defaults, TensorRT-LLM's of what weights leave.
+FILLED = {"trtllm": 0.90, "vllm": 0.90, "sglang": 0.85}
+USUAL_FILLED = 0.88
 # Weights of a GPU that leave room for anything.
 _MOST_WEIGHTS = 0.94
 # CUDA context, graphs, activations of a chunk of a prompt. [B]
@@ -265,7 +274,11 @@ USUAL_RESERVED_OUTPUT = 0.7
 
 
 def most_concurrent(
-    one: Replicas, input_tokens: ArrayLike, output_tokens: ArrayLike, reserved_output: ArrayLike
+    one: Replicas,
+    input_tokens: ArrayLike,
+    output_tokens: ArrayLike,
+    reserved_output: ArrayLike,
+    filled: ArrayLike = USUAL_FILLED,
 ) -> Floats:
     """Requests in flight for which the memory of a replica has room; 0 where the weights leave none.
 
@@ -276,6 +289,8 @@ def most_concurrent(
         Of a request, means. [-]
     reserved_output : array_like, shape (n,)
         Share of the output for which room is kept on admission: :data:`RESERVED_OUTPUT`. [-]
+    filled : array_like, shape (n,)
+        Share of the memory that the engine fills: :data:`FILLED`. [-]
 
     Returns
     -------
@@ -283,7 +298,7 @@ def most_concurrent(
         Not rounded: the lengths are means. [-]
     """
     i, o, kept = float_arrays(input_tokens, output_tokens, reserved_output)
-    room = FILLED * one.memory_bytes - one.weight_bytes - RESERVED_BYTES
+    room = np.asarray(filled) * one.memory_bytes - one.weight_bytes - RESERVED_BYTES
     each = one.cache_bytes(i + kept * o) + one.state_bytes
     found = one.data * np.maximum(room, 0.0) / each
     return np.asarray(np.where(one.weight_bytes <= _MOST_WEIGHTS * one.memory_bytes, found, 0.0))

@@ -18,38 +18,43 @@ _EXPERT_BYTES = 3.0
 
 @dataclass(frozen=True)
 class ServingFactors:
-    """Fitted factors of the times: scalars, or arrays with an element for each case. All above 0.
+    """Fitted factors of the times: arrays with an element for each case, or scalars. All above 0.
 
     Shares are those of the peak and of the bandwidth of the data sheet that are reached.
     """
 
-    bandwidth: Floats | float = 0.85
-    expert_bandwidth: Floats | float = 0.65
-    cache_bandwidth: Floats | float = 0.55
-    decode_rate: Floats | float = 0.60
-    attention_rate: Floats | float = 0.45
-    prefill_rate: Floats | float = 0.45
-    prefill_attention_rate: Floats | float = 0.35
-    half_rows: Floats | float = 40.0  # of an expert's matrix product, at which it reaches half its rate
-    spread: Floats | float = 1.0  # tokens of one answer choose alike: below 1, fewer experts are read
-    mix: Floats | float = 0.5  # share of a prefill's weight reads and launches that a decode step does not hide
-    interference: Floats | float = 1.0  # share of the prefills of others that a decoding request waits for
-    queue: Floats | float = 0.5
-    layer_s: Floats | float = 40e-6  # of a decode step, each layer
-    expert_layer_s: Floats | float = 25e-6  # more, of a layer of eight active experts
-    latent_layer_s: Floats | float = 15e-6
-    linear_layer_s: Floats | float = 20e-6
-    step_s: Floats | float = 1e-3
-    sequence_s: Floats | float = 15e-6  # of the scheduler, each decoding request
-    reduce_s: Floats | float = 8e-6  # latency of a sum over ranks, times log2 of them
-    reduce_traffic: Floats | float = 1.5  # on the bytes of such a sum
-    expert_traffic: Floats | float = 2.0  # on the bytes of dispatch and combine
-    prefill_layer_s: Floats | float = 60e-6
-    first_s: Floats | float = 20e-3  # of a request before its prefill: network, tokeniser, scheduler
-    transfer_s: Floats | float = 60e-3  # of a request between pools
-    transfer_traffic: Floats | float = 2.0  # on the bytes of its keys and values
-    accepted: Floats | float = 2.2  # tokens of a speculative step, of four verified
-    speculative_host: Floats | float = 2.0  # on the scheduler's time of a speculative step
+    bandwidth: Floats
+    expert_bandwidth: Floats
+    cache_bandwidth: Floats
+    decode_rate: Floats
+    attention_rate: Floats
+    prefill_rate: Floats
+    prefill_attention_rate: Floats
+    half_width: Floats  # of an expert's share on one GPU, at which its matrix products reach half their rate
+    half_rows: Floats  # of an expert's matrix product, at which it does
+    spread: Floats  # tokens of one answer choose alike: below 1, fewer experts are read
+    mix: Floats  # share of a prefill's weight reads and launches that a decode step does not hide
+    interference: Floats  # share of the prefills of others that a decoding request waits for
+    lockstep: Floats  # share of the prefills that requests in lockstep wait for before they decode
+    queue: Floats
+    token_bytes: Floats  # of a token, layer and element of its vector
+    routing_bytes: Floats  # more, each expert that it uses
+    layer_s: Floats  # of a decode step, each layer
+    expert_layer_s: Floats  # more, of a layer of eight active experts
+    expert_s: Floats  # of each expert that a GPU touches in a layer: its share may be small
+    latent_layer_s: Floats
+    linear_layer_s: Floats
+    step_s: Floats
+    sequence_s: Floats  # of the scheduler, each decoding request
+    reduce_s: Floats  # latency of a sum over ranks, times log2 of them
+    reduce_traffic: Floats  # on the bytes of such a sum
+    expert_traffic: Floats  # on the bytes of dispatch and combine
+    prefill_layer_s: Floats
+    first_s: Floats  # of a request before its prefill: network, tokeniser, scheduler
+    transfer_s: Floats  # of a request between pools
+    transfer_traffic: Floats  # on the bytes of its keys and values
+    accepted: Floats  # tokens of a speculative step, of four verified
+    speculative_host: Floats  # on the scheduler's time of a speculative step
 
 
 FACTORS = tuple(one.name for one in fields(ServingFactors))
@@ -111,6 +116,7 @@ def decode_step(one: Replicas, by: Terms, decoding: Floats, context: Floats, ver
     launches = (
         by.times(one.layers, "layer_s")
         + by.times(one.mixture_layers * one.active_experts / _USUAL_EXPERTS, "expert_layer_s")
+        + by.times(touched_experts(one, n * by.value("spread")), "expert_s")
         + by.times(one.layers * one.is_latent, "latent_layer_s")
         + by.times(one.layers * one.is_linear, "linear_layer_s")
         + by.times(np.ones_like(one.layers), "step_s")
@@ -126,7 +132,8 @@ def decode_step(one: Replicas, by: Terms, decoding: Floats, context: Floats, ver
     )
     host = by.times(decoding / d * (verified <= 1), "sequence_s")
     host = host + by.times(decoding / d * (verified > 1), "sequence_s", "speculative_host")
-    return smooth_max(reads, dense + experts) + smooth_max(cache, scored) + launches + links + host
+    rest = launches + links + host + token_traffic(one, by, n / d)
+    return smooth_max(reads, dense + experts) + smooth_max(cache, scored) + rest
 
 
 def expert_reads(one: Replicas, by: Terms, tokens: Floats) -> Graded:
@@ -137,18 +144,39 @@ def expert_reads(one: Replicas, by: Terms, tokens: Floats) -> Graded:
     return all_of_them * Graded(1 - missed, by.slope("spread", -missed * log_missed))
 
 
+def touched_experts(one: Replicas, tokens: Floats) -> Floats:
+    """Experts that so many tokens touch on one GPU, all layers."""
+    missed = np.exp(np.log1p(-np.minimum(one.active_share, 1 - 1e-12)) * tokens)
+    return np.asarray(one.mixture_layers * one.held_experts * (1 - missed))
+
+
 def expert_work(one: Replicas, by: Terms, flop: Floats, rows: Floats, rate: str) -> Graded:
-    """Seconds of the experts' matrix products, of which each has so many rows: few rows leave units idle."""
+    """Seconds of the experts' matrix products, of which each has so many rows: few rows or columns leave units idle."""
     seconds = flop / one.peak_flop_per_s
-    return by.times(seconds, over=(rate,)) + by.times(seconds / np.maximum(1.0, rows), "half_rows", over=(rate,))
+    usual = by.times(seconds, over=(rate,)) + by.times(seconds / np.maximum(1.0, rows), "half_rows", over=(rate,))
+    return usual * (by.times(1 / one.expert_width, "half_width") + 1.0)
+
+
+def token_traffic(one: Replicas, by: Terms, tokens: Floats) -> Graded:
+    """Seconds in which vectors of so many tokens of a group pass memory: norms and sums, and the way to the experts.
+
+    Tensor ranks do not divide it: each holds the whole vector of a token between its matrix products.
+    """
+    moved = tokens * one.hidden / one.memory_bytes_per_s
+    routed = one.mixture_layers * one.active_experts * moved
+    return by.times(one.layers * moved, "token_bytes") + by.times(routed, "routing_bytes")
 
 
 @dataclass(frozen=True)
 class Prefill:
-    """Seconds of the prefill of one request: alone, and beside running decode steps, a data-parallel group."""
+    """Seconds of the prefill of one request of one data-parallel group.
+
+    Beside decode steps it adds ``work`` to them, and ``overhead`` to a step in which there is any prefill.
+    """
 
     alone: Graded
-    busy: Graded
+    work: Graded
+    overhead: Graded
 
 
 def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats) -> Prefill:
@@ -175,8 +203,8 @@ def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats
     sums = _REDUCTIONS * one.layers * (t > 1)
     ring = _ELEMENT_BYTES * one.hidden * new * (t - 1) / t / one.link_bytes_per_s
     rest = by.times(scores, over=("prefill_attention_rate",)) + by.times(sums * ring, "reduce_traffic")
+    rest = rest + token_traffic(one, by, new)
     mix = by.times(1.0, "mix")
     launches = by.times(one.layers, "prefill_layer_s")
     alone = smooth_max(work, reads) + rest + launches
-    busy = smooth_max(work, reads * mix) + rest + launches * mix
-    return Prefill(alone, busy * (1 / one.data))
+    return Prefill(alone, (work + rest) * (1 / one.data), (reads + launches) * mix * (1 / one.data))

@@ -49,6 +49,8 @@ _TEXTS = {
     FitNote.DNN_NOT_NAMED: "names no neural network",
     FitNote.DNN_NOT_IN_CATALOGUE: "neural network '{0}' is not in the catalogue",
     FitNote.GPU_NOT_NAMED: "names no GPU",
+    FitNote.NO_ROOM: "the model does not load on {0} GPUs",
+    FitNote.CONTEXT_NOT_MEASURED: "{0} tokens of context, longer than those of the fitted measurements",
     FitNote.LENGTHS_NOT_STATED: "the tokens in and out of a request are not stated",
     FitNote.FACT_NOT_KNOWN: "{1} of {0} is not known",
     FitNote.SHAPE_NOT_STATED: "the shape of {0} is not stated",

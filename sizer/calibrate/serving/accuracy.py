@@ -1,0 +1,181 @@
+"""Accuracy of the fit of serving: in sample, with cells, GPUs, models and engines left out, and on MLPerf."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from sizer.base.arrays import Bools, Floats
+from sizer.base.errors import CalibrationError
+from sizer.base.estimate import Z90
+from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.engine import ErrorStatistics, Fit, FittedModel, StoredFits, digest_of
+from sizer.calibrate.notes import CalibrationNote
+from sizer.calibrate.serving.calibration import RATES, ServingCalibration
+from sizer.calibrate.serving.cases import ServingCase
+from sizer.calibrate.serving.deployment import Deployment, ServingPoints, model_of
+from sizer.calibrate.serving.fit import SERVING, Printed, Quantity, levels_of
+from sizer.calibrate.serving.fitting import fit_serving, fitted_cases, printed_of, thinned
+from sizer.calibrate.serving.rows import MLPERF, ServingRow, memory_facts, rows_digest
+from sizer.calibrate.serving.scenarios import TOKENS, predict
+from sizer.catalog.model import Catalog
+
+# Rows of a cell that the fits see: more of one cell say little more, and cost time.
+_ROWS_OF_CELL = 25
+# Relative fall of the objective at which a fit with rows left out has settled: a thousandth of a spread.
+_TOLERANCE = 1e-4
+# What is left out, and the largest median error of tokens/s that is asked for.
+_GROUPS: tuple[tuple[str, AccuracyMeasure, float], ...] = (
+    ("cell", AccuracyMeasure.SERVING_CELL, 0.10),
+    ("gpu", AccuracyMeasure.SERVING_GPU, 0.12),
+    ("model", AccuracyMeasure.SERVING_MODEL, 0.14),
+    ("engine", AccuracyMeasure.SERVING_ENGINE, 0.14),
+)
+_COVERED = (0.85, 0.95)
+_SCENARIOS = (
+    ("Offline", AccuracyMeasure.SERVING_OFFLINE),
+    ("Server", AccuracyMeasure.SERVING_SERVER),
+    ("Interactive", AccuracyMeasure.SERVING_INTERACTIVE),
+)
+
+
+class _Errors:
+    """Logarithms of predicted over printed of all printed times, and their spreads."""
+
+    def __init__(self, cases: Sequence[ServingCase]) -> None:
+        self.cases = list(cases)
+        self.printed, self.measured = printed_of(cases)
+        self.quantity = np.array([one.quantity.value for one in self.printed])
+        self.tuned = np.array([one.deployment.is_tuned for one in self.printed])
+
+    def of(self, fit: Fit, rows: Bools) -> tuple[Floats, Floats]:
+        """Errors of some rows by a fit, and the variance by its effects."""
+        some = [one for one, here in zip(self.printed, rows, strict=True) if here]
+        logs, variance = SERVING.predict(fit, some)
+        return logs - self.measured[rows], variance
+
+    def left_out(self, model: FittedModel[Printed], group: str) -> tuple[Floats, Floats]:
+        """Errors of all rows, each by a fit that has not seen its group."""
+        mine = np.array([levels_of(one.deployment)[group] for one in self.printed])
+        fitted = np.array([levels_of(one.deployment)[group] for one in model.cases])
+        errors, variance = np.zeros(len(mine)), np.zeros(len(mine))
+        for name in dict.fromkeys(mine[~self.tuned].tolist()):
+            here = mine == name
+            fit = model.refitted(fitted == name, _TOLERANCE).fit
+            errors[here], variance[here] = self.of(fit, here)
+        return errors, variance
+
+    def where(self, quantity: Quantity) -> Bools:
+        """Closed-loop rows of one quantity."""
+        return np.asarray((self.quantity == quantity.value) & ~self.tuned)
+
+
+def calibrate_serving(rows: Sequence[ServingRow], catalog: Catalog) -> StoredFits:
+    """Fit printed times of all rows at once, and check the fit on what it has not seen: about two minutes."""
+    cases = fitted_cases(rows, catalog)
+    model = fit_serving(thinned(cases, _ROWS_OF_CELL))
+    errors = _Errors(cases)
+    everything = np.ones(len(errors.printed), dtype=bool)
+    tests = {"": errors.of(model.fit, everything)} | {name: errors.left_out(model, name) for name, *_ in _GROUPS}
+    fit = model.fit
+    figures = (*_closed_loop(errors, tests, fit), *_mlperf(cases, model), *_memory(catalog))
+    return StoredFits(digest_of_rows(cases), {RATES: fit}, figures)
+
+
+def digest_of_rows(cases: Sequence[ServingCase]) -> str:
+    """Digest of rows, effects, and all that the fit takes of the catalogue."""
+    names = [tuple(SERVING.effects(one)) for one in printed_of(cases)[0]]
+    table = ServingPoints.make([case.deployment for case in cases], input_tokens=1.0, output_tokens=1.0).table
+    return digest_of((rows_digest(), sorted({str(one) for one in names})), list(vars(table).values()))
+
+
+def _closed_loop(errors: _Errors, tests: dict[str, tuple[Floats, Floats]], fit: Fit) -> tuple[AccuracyTarget, ...]:
+    m = AccuracyMeasure
+    spread = SERVING.scatter(errors.printed)
+
+    def statistics(group: str, quantity: Quantity) -> tuple[ErrorStatistics, float]:
+        here = errors.where(quantity)
+        found, variance = tests[group]
+        sd = fit.interval_sd(variance, spread)[here]
+        return ErrorStatistics.of(found[here], sd), float(np.median(np.expm1(Z90 * sd)))
+
+    seen, known_width = statistics("", Quantity.REQUEST)
+    tpot, _ = statistics("cell", Quantity.TPOT)
+    first, _ = statistics("cell", Quantity.TTFT)
+    found = [AccuracyTarget(m.SERVING_MEDIAN, seen.median, 0.0, 0.06, seen.rows)]
+    shares, widths = [seen.coverage], {}
+    for group, measure, most in _GROUPS:
+        one, widths[group] = statistics(group, Quantity.REQUEST)
+        found.append(AccuracyTarget(measure, one.median, 0.0, most, one.rows))
+        shares.append(one.coverage)
+        if group == "cell":
+            found.append(AccuracyTarget(m.SERVING_CELL_P90, one.p90, 0.0, 0.28, one.rows))
+    n = seen.rows
+    return (
+        *found,
+        AccuracyTarget(m.SERVING_CELL_TPOT, tpot.median, 0.0, 0.10, tpot.rows),
+        AccuracyTarget(m.SERVING_FIRST, first.median, 0.0, 0.32, first.rows),
+        AccuracyTarget(m.SERVING_FIRST_COVERAGE, first.coverage, *_COVERED, first.rows),
+        AccuracyTarget(m.SERVING_COVERAGE_LEAST, min(shares), *_COVERED, n),
+        AccuracyTarget(m.SERVING_COVERAGE_MOST, max(shares), *_COVERED, n),
+        AccuracyTarget(m.SERVING_WIDTH_CELL, widths["cell"], 0.0, 0.25, n),
+        AccuracyTarget(m.SERVING_WIDTH, known_width, 0.0, 0.12, n),
+    )
+
+
+def _mlperf(cases: Sequence[ServingCase], model: FittedModel[Printed]) -> tuple[AccuracyTarget, ...]:
+    """Rates of MLPerf's scenarios by a fit without any of its rows, and by fits with every other system."""
+    m = AccuracyMeasure
+    tuned = np.array([one.deployment.is_tuned for one in model.cases])
+    some = [case for case in cases if case.row.kind == MLPERF]
+    unfitted = _rate_errors(some, model.refitted(tuned, _TOLERANCE).fit)
+    found, biases = [], []
+    for scenario, measure in _SCENARIOS:
+        mine = unfitted[[case.row.scenario == scenario for case in some]]
+        found.append(AccuracyTarget(measure, float(np.median(np.abs(mine))), 0.0, 0.15, len(mine)))
+        biases.append(float(np.median(mine)))
+    worst = max(biases, key=abs)
+    found.append(AccuracyTarget(m.SERVING_MLPERF_BIAS, abs(worst), 0.0, 0.05, len(some)))
+    half = _halves([case.row.system for case in some])
+    row_half = dict(zip((case.row.row_id for case in some), half, strict=True))
+    errors = np.zeros(len(some))
+    for number in (0, 1):
+        out = np.array([row_half.get(one.row_id) == number for one in model.cases])
+        here = half == number
+        fit = model.refitted(out, _TOLERANCE).fit
+        errors[here] = _rate_errors([case for case, is_here in zip(some, here, strict=True) if is_here], fit)
+    found.append(AccuracyTarget(m.SERVING_TUNED, float(np.median(np.abs(errors))), 0.0, 0.08, len(errors)))
+    return tuple(found)
+
+
+def _memory(catalog: Catalog) -> tuple[AccuracyTarget, ...]:
+    """Published loads and refusals, and limits of requests in flight."""
+    m = AccuracyMeasure
+    right, errors = [], []
+    for fact in memory_facts():
+        model = model_of(catalog.dnns[fact.model])
+        if isinstance(model, CalibrationNote):
+            raise CalibrationError(f"{fact.row_id}: {fact.model} has no shape in the catalogue")
+        one = Deployment(
+            model, catalog.gpus[fact.gpu], fact.engine, fact.weight_precision, fact.kv_precision, tensor=fact.tensor
+        )
+        tokens = {"input_tokens": fact.input_tokens, "output_tokens": fact.output_tokens}
+        room = float(ServingPoints.make([one], **tokens).room[0])
+        right.append((room >= 1) == fact.loads)
+        if fact.most_concurrent:
+            errors.append(abs(math.log(room / fact.most_concurrent)))
+    return (
+        AccuracyTarget(m.SERVING_LOADS, float(np.mean(right)), 1.0, 1.0, len(right)),
+        AccuracyTarget(m.SERVING_LIMITS, float(np.median(errors)), 0.0, 0.15, len(errors)),
+    )
+
+
+def _halves(systems: Sequence[str]) -> np.ndarray:
+    """Half in which each system lies: every other one by name."""
+    place = {name: number % 2 for number, name in enumerate(sorted(set(systems)))}
+    return np.array([place[name] for name in systems])
+
+
+def _rate_errors(cases: Sequence[ServingCase], fit: Fit) -> Floats:
+    found = predict(cases, ServingCalibration(fit))[TOKENS].value
+    return np.asarray(np.log(found / np.array([case.row.output_tokens_s for case in cases], dtype=float)))

@@ -1,0 +1,92 @@
+"""Published measurements of serving with the prediction for each."""
+
+import math
+from collections.abc import Sequence
+
+from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
+from sizer.calibrate.serving.calibration import ServingCalibration
+from sizer.calibrate.serving.cases import ServingCase, cases_of
+from sizer.calibrate.serving.deployment import Deployment
+from sizer.calibrate.serving.rows import ServingRow, load_serving_rows
+from sizer.calibrate.serving.scenarios import TOKENS, TPOT, TTFT, predict
+from sizer.calibrate.validate import ValidatedRow
+from sizer.catalog.model import Catalog
+
+_TASK = "serving"
+# Longest context of the fitted rows, in tokens.
+LONGEST_CONTEXT = 10_000.0
+
+
+def validate_serving(
+    rows: Sequence[ServingRow], catalog: Catalog, calibration: ServingCalibration
+) -> tuple[ValidatedRow, ...]:
+    """Predict throughput, time per token and time to the first token of every row.
+
+    Returns
+    -------
+    tuple of ValidatedRow
+        One for each published quantity: output tokens/s of the whole system, seconds. A row that cannot be predicted
+        has its reason.
+    """
+    cases = cases_of(rows, catalog)
+    known = [case for case in cases if isinstance(case, ServingCase)]
+    predicted = predict(known, calibration) if known else {}
+    fitted = {row.row_id: row for row in load_serving_rows() if row.role == "calibration"}
+    place = {id(case): number for number, case in enumerate(known)}
+    found: list[ValidatedRow] = []
+    for row, case in zip(rows, cases, strict=True):
+        values = published(row)
+        if not values:
+            values = {TOKENS: math.nan}
+            case = note(FitNote.NOTHING_PUBLISHED)
+        for quantity, value in values.items():
+            if isinstance(case, CalibrationNote):
+                found.append(_row(row, quantity, value, RowStatus(RowUse.OUTSIDE, case)))
+                continue
+            estimate = predicted[quantity].estimate(place[id(case)])
+            if estimate is None:
+                status = RowStatus(RowUse.OUTSIDE, note(FitNote.NO_ROOM, case.deployment.gpus))
+                found.append(_row(row, quantity, value, status))
+                continue
+            status = CALIBRATED if _is_fitted(row, case, fitted) else PREDICTED
+            if row.role == "check":
+                status = RowStatus(RowUse.EXCLUDED, note(FitNote.FOR_CHECKS_ONLY))
+            notes = (*extrapolations(case.deployment, calibration), *beyond(case))
+            middle, low, high = (float(bound) for bound in estimate)
+            found.append(ValidatedRow(row.row_id, _TASK, quantity, row.source, value, middle, low, high, status, notes))
+    return tuple(found)
+
+
+def published(row: ServingRow) -> dict[str, float]:
+    """What a row prints, by quantity."""
+    values = {TOKENS: row.output_tokens_s, TPOT: row.tpot_s or row.tpot_mean_s, TTFT: row.ttft_s or row.ttft_mean_s}
+    return {quantity: value for quantity, value in values.items() if value}
+
+
+def _is_fitted(row: ServingRow, case: ServingCase, fitted: dict[str, ServingRow]) -> bool:
+    """Whether a row is one of the fit, with the same numbers."""
+    mine = fitted.get(row.row_id)
+    return mine is not None and not case.guessed and published(mine) == published(row)
+
+
+def _row(row: ServingRow, quantity: str, value: float, status: RowStatus) -> ValidatedRow:
+    return ValidatedRow(row.row_id, _TASK, quantity, row.source, value, None, None, None, status)
+
+
+def extrapolations(one: Deployment, calibration: ServingCalibration) -> tuple[CalibrationNote, ...]:
+    """Where a deployment lies beyond the fitted rows."""
+    known = calibration.fit.index
+    checks = (
+        (f"time/engine:{one.engine}", note(FitNote.STACK_NOT_MEASURED, one.engine or "engine not named")),
+        (f"time/gpu:{one.gpu.id}", note(FitNote.GPU_PRECISION_NOT_MEASURED, one.gpu.id)),
+        (f"time/model:{one.model.id}", note(FitNote.MODEL_NOT_MEASURED, one.model.id)),
+    )
+    return tuple(words for name, words in checks if name not in known)
+
+
+def beyond(case: ServingCase) -> tuple[CalibrationNote, ...]:
+    """What of a measurement was guessed, or lies beyond the fitted lengths."""
+    guessed = [note(FitNote.PART_GUESSED, part) for part in case.guessed]
+    if case.input_tokens + case.output_tokens > LONGEST_CONTEXT:
+        guessed.append(note(FitNote.CONTEXT_NOT_MEASURED, round(case.input_tokens + case.output_tokens)))
+    return tuple(guessed)
