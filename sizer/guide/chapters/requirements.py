@@ -50,7 +50,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     }
 
 
-def _of_serving(answer: WorkloadAnswer) -> tuple[tuple[str, str], ...]:
+def _of_serving(answer: WorkloadAnswer) -> tuple[tuple[str, str | None], ...]:
     """What a language model in use is asked for; empty of other workloads."""
     if answer.serving is None:
         return ()
