@@ -22,6 +22,9 @@ _CHUNK = 4096
 # Highest share of the time that prefills may take, and of the memory's room that requests may use, for a load with
 # arrivals that vary.
 MOST_BUSY, MOST_FILLED = 0.7, 0.85
+# Share of the time that prefills take from which on the percentiles of the first token are those published, and what is
+# left of the logarithm of their ratio to the mean for one request alone: assumed, half of it from lengths.
+_QUEUED, _ALONE = 0.4, 0.5
 # Concurrencies that are tried, up to the room of the memory.
 _GRID = 20
 # Fall of the largest load for a given rise of all times, at most: near a limit that hardly depends on the load.
@@ -175,7 +178,10 @@ class ServingCalibration:
         tpot, ttft, busy = column(rates.tpot_s), column(rates.ttft_s), column(rates.busy_share)
         requests, log_sd = column(rates.requests_per_s), column(rates.log_sd)
         percentile = np.broadcast_to(np.asarray(limits.percentile, dtype=float), (n,))
-        tpot_ratio, ttft_ratio = (of.at(percentile)[0][:, None] for of in (TPOT_RATIOS, TTFT_RATIOS))
+        # Where prefills hardly queue, first tokens vary as the lengths do.
+        queued = _ALONE + (1 - _ALONE) * np.minimum(busy / _QUEUED, 1.0)
+        tpot_ratio = TPOT_RATIOS.at(percentile)[0][:, None]
+        ttft_ratio = TTFT_RATIOS.at(percentile)[0][:, None] ** queued
         ttft_limit, tpot_limit = (
             np.broadcast_to(np.asarray(one, dtype=float), (n,))[:, None] for one in (limits.ttft_s, limits.tpot_s)
         )

@@ -76,7 +76,7 @@ EFFECT_SD = {
     (TIME, "engine"): 0.06,
     (TIME, "gpu"): 0.06,
     (TIME, "precision"): 0.05,
-    (TIME, "model"): 0.06,
+    (TIME, "model"): 0.12,
     (TIME, "cell"): 0.10,
     (TIME, "tuned"): 0.15,
     ("sequence_s", "tuned"): 0.8,
@@ -86,11 +86,12 @@ EFFECT_SD = {
     (FIRST, "cell"): 0.3,
 }
 _EFFECTS = {f"{term}/{level}": sd for (term, level), sd in EFFECT_SD.items()}
+_FIRST_MONTHS = -4.0
 _DRIFT = Prior(-0.025, 0.01, "software becomes faster, each month")
 # Scatter of a measurement about its prediction, and more of what is harder: routing, pools of their own, speculation,
 # first tokens (cold starts, admission).
 _ROW_SD = 0.06
-_MIXTURE_SD, _APART_SD, _SPECULATIVE_SD, _FIRST_SD = 0.05, 0.06, 0.10, 0.40
+_MIXTURE_SD, _APART_SD, _SPECULATIVE_SD, _FIRST_SD = 0.06, 0.08, 0.15, 0.40
 
 
 def prior_of(name: str) -> Prior:
@@ -128,7 +129,9 @@ def effects_of(one: Deployment) -> tuple[Effect, ...]:
     levels = levels_of(one)
     factors = [(place, name, 1.0) for place, name in enumerate(FACTORS)]
     found = [(_PLACE[term], f"{term}/{level}:{levels[level]}", 1.0) for term, level in EFFECT_SD if levels[level]]
-    return (*factors, *found, (_PLACE[TIME], "drift:month", one.month - EPOCH_MONTH))
+    # Stacks tuned for a benchmark are tuned at any date; of others none before the fitted ones was measured.
+    months = 0.0 if one.is_tuned else max(one.month - EPOCH_MONTH, _FIRST_MONTHS)
+    return (*factors, *found, (_PLACE[TIME], "drift:month", months))
 
 
 def factors_of(terms: Floats) -> ServingFactors:

@@ -17,7 +17,7 @@ TOKENS, TPOT, TTFT = "output_tokens_per_s", "tpot_s", "ttft_s"
 # Of a limit on a whole request, what its first token may take.
 _FIRST_SHARE = 0.1
 # A server at its limit: MLPerf's are as busy as they can be, and fill their memory.
-_BUSY, _FILLED, _PERCENTILE = 0.9, 1.0, 99.0
+_BUSY, _FILLED, _PERCENTILE = 0.97, 1.0, 99.0
 # More spread of the logarithm of a rate where it is searched, from that of the percentile over the mean, and where the
 # layout is guessed.
 _SEARCHED_SD, _GUESSED_SD = 0.10, 0.35

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sizer.base.arrays import Floats
+from sizer.base.arrays import Bools, Floats
 
 # Of :func:`smooth_max`: 1 would add both, infinity take the larger.
 _OVERLAP = 3.0
@@ -64,7 +64,11 @@ def smooth_max(one: Graded, other: Graded) -> Graded:
 
 def least(one: Graded, other: Graded) -> Graded:
     """The smaller of two, element by element."""
-    is_first = one.value <= other.value
+    return chosen(one.value <= other.value, one, other)
+
+
+def chosen(is_first: Bools, one: Graded, other: Graded) -> Graded:
+    """The first of two where that is said, else the other, element by element."""
     first: Floats = is_first.astype(float)
     value = np.where(is_first, one.value, other.value)
     return Graded(value, one.scaled_slopes(first)) + Graded(np.zeros(()), other.scaled_slopes(1 - first))

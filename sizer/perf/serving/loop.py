@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from sizer.base.arrays import Floats, Index
-from sizer.perf.serving.graded import Graded, least
+from sizer.perf.serving.graded import Graded, chosen, least
 from sizer.perf.serving.replica import Replicas
 from sizer.perf.serving.step import Prefill, ServingFactors, Terms, decode_step, prefill
 
@@ -125,8 +125,8 @@ class _Loop:
         pool = self.apart / (fill.data * np.maximum(load.prefill_replicas, 1.0))
         alone, share = self.filling.alone, 1 - self.apart
         self.work, self.overhead = self.filling.work * share, self.filling.overhead * share
-        self.busy = self.work + self.overhead
-        self.service = self.busy + alone * pool
+        # Of the pool's prefills, as one request after the other sees them.
+        self.pooled = alone * pool
 
     def round(self, decoding: Floats) -> _Round:
         """Times if so many requests decode."""
@@ -134,30 +134,38 @@ class _Loop:
         workers = np.where(self.is_apart, np.maximum(load.decode_replicas, 1), 1.0)
         step = decode_step(self.decode, by, decoding / workers, load.context, load.verified)
         others = np.maximum(decoding - 1, 0.0) / load.output_tokens
+        # Several prefills of one step share what is not work.
+        shared = -np.expm1(-others) / np.maximum(others, 1e-12) + (others <= 0)
+        busy = self.work + self.overhead * shared
+        service = busy + self.pooled
         # Of requests that start together, prefills delay the first tokens of all and not their decode steps.
         together = by.times(load.is_lockstep, "lockstep")
-        # Several prefills of one step share what is not work.
-        delayed = (self.work * others + self.overhead * -np.expm1(-others)) * by.times(1.0, "interference")
+        delayed = busy * by.times(others, "interference")
         tpot = step * self.accepted.reciprocal + delayed + delayed * together * -1.0
         # As users see it: the tokens held back are counted to the first one.
         rate = (tpot * (load.output_tokens / decoding)).reciprocal
-        rho = least(rate * self.service, Graded(np.full_like(decoding, _MOST_BUSY)))
-        queue = rho * (rho * -1.0 + 1.0).reciprocal * self.service * by.times(1.0, "queue")
-        longest = self.service * np.where(self.is_apart, self.admitted, decoding)
+        rho = least(rate * service, Graded(np.full_like(decoding, _MOST_BUSY)))
+        queue = rho * (rho * -1.0 + 1.0).reciprocal * service * by.times(1.0, "queue")
+        longest = service * np.where(self.is_apart, self.admitted, decoding)
         first = (
             by.times(np.ones_like(decoding), "first_s")
             + self.filling.alone
             + step * (0.5 * (1 - self.apart))
             + least(queue, longest)
-            + self.service * (load.burst_share * load.concurrency)
-            + self.service * together * (_WAVE * load.concurrency)
+            + service * (load.burst_share * load.concurrency)
+            + service * together * (_WAVE * load.concurrency)
             + tpot * (load.held_back - 1)
             + self.transfer
         )
         rest = tpot * np.maximum(load.output_tokens - load.held_back, 0.0)
         admitted = first + rest
         following = tpot * load.output_tokens * admitted.reciprocal * self.admitted
-        following = least(following, Graded(self.admitted))
+        # A pool prefills no more requests a second than its workers do: those beyond wait for it.
+        most = tpot * load.output_tokens * (service.reciprocal * _MOST_BUSY)
+        is_short = self.is_apart & (most.value < following.value)
+        following = least(chosen(is_short, most, following), Graded(self.admitted))
+        admitted = chosen(is_short, rate.reciprocal * self.admitted, admitted)
+        first = chosen(is_short, admitted + rest * -1.0, first)
         waiting = np.maximum(load.concurrency - self.admitted, 0.0) / np.maximum(self.admitted, 1e-9)
         whole = admitted * (1 + waiting)
         # From the first token sent to the last, of those after the first.

@@ -116,7 +116,7 @@ def decode_step(one: Replicas, by: Terms, decoding: Floats, context: Floats, ver
     launches = (
         by.times(one.layers, "layer_s")
         + by.times(one.mixture_layers * one.active_experts / _USUAL_EXPERTS, "expert_layer_s")
-        + by.times(touched_experts(one, n * by.value("spread")), "expert_s")
+        + touched_share(one, by, n) * by.times(one.mixture_layers * one.held_experts, "expert_s")
         + by.times(one.layers * one.is_latent, "latent_layer_s")
         + by.times(one.layers * one.is_linear, "linear_layer_s")
         + by.times(np.ones_like(one.layers), "step_s")
@@ -138,16 +138,16 @@ def decode_step(one: Replicas, by: Terms, decoding: Floats, context: Floats, ver
 
 def expert_reads(one: Replicas, by: Terms, tokens: Floats) -> Graded:
     """Seconds of reading the experts that so many tokens touch."""
+    return by.times(one.expert_bytes / one.memory_bytes_per_s, over=("expert_bandwidth",)) * touched_share(
+        one, by, tokens
+    )
+
+
+def touched_share(one: Replicas, by: Terms, tokens: Floats) -> Graded:
+    """Share of the experts that so many tokens touch."""
     log_missed = np.log1p(-np.minimum(one.active_share, 1 - 1e-12)) * tokens * by.value("spread")
     missed = np.exp(log_missed)
-    all_of_them = by.times(one.expert_bytes / one.memory_bytes_per_s, over=("expert_bandwidth",))
-    return all_of_them * Graded(1 - missed, by.slope("spread", -missed * log_missed))
-
-
-def touched_experts(one: Replicas, tokens: Floats) -> Floats:
-    """Experts that so many tokens touch on one GPU, all layers."""
-    missed = np.exp(np.log1p(-np.minimum(one.active_share, 1 - 1e-12)) * tokens)
-    return np.asarray(one.mixture_layers * one.held_experts * (1 - missed))
+    return Graded(1 - missed, by.slope("spread", -missed * log_missed))
 
 
 def expert_work(one: Replicas, by: Terms, flop: Floats, rows: Floats, rate: str) -> Graded:

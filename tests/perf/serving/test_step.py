@@ -1,0 +1,101 @@
+"""Seconds of steps by hand, and derivatives compared with differences."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from sizer.perf.serving.graded import Graded, least, smooth_max
+from sizer.perf.serving.loop import Load, closed_loop
+from sizer.perf.serving.step import FACTORS, ServingFactors, Terms, decode_step, prefill, touched_share
+from tests.perf.serving.test_replica import DEEPSEEK_V3, GPT_OSS, LLAMA_70B, QWEN_35, replica
+
+# Rates of the data sheet and no time for anything that is not in it.
+IDEAL = ServingFactors(**dict.fromkeys(FACTORS, 1e-30) | dict.fromkeys(
+    ("bandwidth", "expert_bandwidth", "cache_bandwidth", "decode_rate", "attention_rate", "prefill_rate",
+     "prefill_attention_rate", "spread", "accepted"), 1.0))  # fmt: skip
+USUAL = ServingFactors(
+    bandwidth=0.9, expert_bandwidth=0.75, cache_bandwidth=0.6, decode_rate=0.7, attention_rate=0.5, prefill_rate=0.5,
+    prefill_attention_rate=0.3, half_width=300.0, half_rows=40.0, spread=0.6, mix=0.5, interference=0.9, lockstep=0.3,
+    queue=0.2, token_bytes=16.0, routing_bytes=10.0, layer_s=45e-6, expert_layer_s=40e-6, expert_s=1e-7,
+    latent_layer_s=20e-6, linear_layer_s=20e-6, step_s=5e-4, sequence_s=15e-6, reduce_s=1e-6, reduce_traffic=2.0,
+    expert_traffic=1.5, prefill_layer_s=1e-4, first_s=0.03, transfer_s=0.06, transfer_traffic=2.0, accepted=2.2,
+    speculative_host=1.5,
+)  # fmt: skip
+
+
+def load(**given: float) -> Load:
+    usual = {"concurrency": 16.0, "most_concurrent": 1e6, "input_tokens": 1000.0, "output_tokens": 500.0,
+             "cached_share": 0.0, "verified": 1.0, "held_back": 1.0, "burst_share": 0.0, "is_lockstep": 0.0,
+             "decode_replicas": 0.0, "prefill_replicas": 0.0}  # fmt: skip
+    return Load(**{name: np.array([value]) for name, value in (usual | given).items()})
+
+
+def test_one_request_reads_the_weights_once():
+    """68.45 GB of layers and 2.1 GB of head at 3.35 TB/s, two GPUs: 10.5 ms, the decode bound."""
+    step = decode_step(replica(LLAMA_70B, tensor=2), Terms(IDEAL, graded=False), *np.array([[1.0], [0.0], [1.0]]))
+    assert float(step.value[0]) == pytest.approx((68.45e9 + 2 * 1.0507e9) / 2 / 3.35e12, rel=0.01)
+
+
+def test_a_long_prompt_is_bound_by_its_products():
+    """2 FLOP a parameter and token, and causal attention: 2 a d I a layer and token, at half the BF16 rate of FP8."""
+    found = prefill(replica(LLAMA_70B), Terms(IDEAL, graded=False), np.array([8000.0]), np.zeros(1))
+    products, scores = 2 * 8000 * 68.45e9 / 1.979e15, 2 * 64 * 128 * 8000**2 * 80 / 0.989e15
+    assert float(found.alone.value[0]) == pytest.approx(products + scores, rel=0.01)
+
+
+def test_a_cached_prefix_is_not_computed_again():
+    whole, rest = (
+        prefill(replica(LLAMA_70B), Terms(USUAL, graded=False), np.array([8000.0]), np.array([share])).work.value[0]
+        for share in (0.0, 0.9)
+    )
+    assert 0.09 * whole < rest < 0.2 * whole  # a tenth of the tokens, which attend to all before them
+
+
+def test_experts_that_tokens_touch():
+    """256 experts, 8 a token: 1 - (1 - 8/256)^32 of them are touched by 32 tokens that choose alone: 64 %."""
+    found = touched_share(replica(DEEPSEEK_V3), Terms(IDEAL, graded=False), np.array([32.0]))
+    assert float(found.value[0]) == pytest.approx(0.638, abs=1e-3)
+
+
+def test_small_shares_of_experts_are_slow():
+    """The same experts on eight GPUs: cut in eight each, or whole on one of them."""
+    cut, whole = replica(DEEPSEEK_V3, tensor=8), replica(DEEPSEEK_V3, tensor=8, expert=8)
+    times = [
+        prefill(one, Terms(USUAL, graded=False), np.array([2000.0]), np.zeros(1)).work.value for one in (cut, whole)
+    ]
+    assert times[0] > times[1]
+
+
+@pytest.mark.parametrize("shape", [LLAMA_70B, DEEPSEEK_V3, GPT_OSS, QWEN_35])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"concurrency": 2.0},
+        {"concurrency": 300.0, "most_concurrent": 100.0, "burst_share": 0.05},
+        {"concurrency": 64.0, "verified": 4.0, "held_back": 20.0},
+        {"concurrency": 64.0, "is_lockstep": 1.0},
+        {"concurrency": 200.0, "decode_replicas": 3.0, "prefill_replicas": 2.0},
+    ],
+)
+def test_derivatives_are_those_of_differences(shape, given):
+    one, what = replica(shape, tensor=4, data=2, expert=8), load(**given)
+    exact = closed_loop(one, one, what, USUAL, graded=True)
+    for name in FACTORS:
+        moved = [
+            closed_loop(one, one, what, dataclasses.replace(USUAL, **{name: getattr(USUAL, name) * np.exp(by)}))
+            for by in (-1e-4, 1e-4)
+        ]
+        for part in ("tpot", "ttft", "request"):
+            low, high = (np.log(getattr(found, part).value[0]) for found in moved)
+            slope = getattr(exact, part).log_slopes.get(name, np.zeros(1))[0]
+            assert slope == pytest.approx((high - low) / 2e-4, abs=2e-4), (name, part)  # of the difference itself
+
+
+def test_arithmetic_of_derivatives():
+    a, b = Graded(np.array([2.0]), {"x": np.array([2.0])}), Graded(np.array([3.0]), {"y": np.array([3.0])})
+    assert (a * b).log_slopes == {"x": np.array([1.0]), "y": np.array([1.0])}
+    assert least(a, b).value == 2.0
+    top = smooth_max(a, b)
+    assert top.value[0] == pytest.approx(35 ** (1 / 3))
+    assert sum(top.log_slopes.values())[0] == pytest.approx(1.0)  # both longer by a factor: so is the larger
