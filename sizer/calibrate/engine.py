@@ -292,6 +292,7 @@ class Problem:
         *,
         means: Mapping[str, float] | None = None,
         shared_only: Collection[str] = (),
+        tolerance: float = _TOLERANCE,
     ) -> None:
         """The parameters are all effects of the rows.
 
@@ -303,7 +304,10 @@ class Problem:
             Means of priors that the rows themselves set.
         shared_only : collection of str
             Effects that one row alone has and that are left to the spread: kinds, as their names begin.
+        tolerance : float
+            Relative fall of the objective at which a fit has settled.
         """
+        self.tolerance = tolerance
         counts: dict[str, int] = {}
         for block in blocks:
             for row in block.effects:
@@ -348,10 +352,10 @@ class Problem:
             If the fit does not converge.
         """
         first = self.mean if start is None else start
-        found = fit_with_priors(self, self.measured, self.sigma, self.mean, self.sd, first)
+        found = fit_with_priors(self, self.measured, self.sigma, self.mean, self.sd, first, self.tolerance)
         return Fit(self.names, found.values, found.hessian, self.prior_of)
 
-    def without(self, fit: Fit, out: Bools, tolerance: float = _TOLERANCE) -> Fit:
+    def without(self, fit: Fit, out: Bools) -> Fit:
         """Effects fitted to the rows that are not ``out``, from those of ``fit``, whose spreads they keep."""
         y, sigma = self.measured[~out], self.sigma[~out]
 
@@ -359,7 +363,7 @@ class Problem:
             predicted, derivative = self(values)
             return predicted[~out], derivative[~out]
 
-        found = fit_with_priors(model, y, sigma, self.mean, self.sd, fit.values, tolerance)
+        found = fit_with_priors(model, y, sigma, self.mean, self.sd, fit.values, self.tolerance)
         return replace(fit, values=found.values, hessian=found.hessian)
 
 
@@ -387,12 +391,14 @@ class RateModel(Generic[Case]):
     # Scatter of what is particular or guessed of a case, beyond that of every row, shape (cases,).
     scatter: Callable[[Sequence[Case]], Floats] = lambda cases: np.zeros(len(cases))
     shared_only: Collection[str] = ()
+    tolerance: float = _TOLERANCE  # relative fall of the objective at which a fit has settled
 
     def problem(self, cases: Sequence[Case], measured: Floats, means: Mapping[str, float] | None = None) -> Problem:
         """Published cases as a fit sees them."""
         sigma = self.sigma(cases) if callable(self.sigma) else self.sigma
         block = FittedRows([self.effects(case) for case in cases], self.law(cases), measured, self.n_terms, sigma)
-        return Problem([block], self.prior_of, means=means, shared_only=self.shared_only)
+        shared, tolerance = self.shared_only, self.tolerance
+        return Problem([block], self.prior_of, means=means, shared_only=shared, tolerance=tolerance)
 
     def fitted(
         self, cases: Sequence[Case], measured: Floats, means: Mapping[str, float] | None = None
@@ -443,9 +449,9 @@ class FittedModel(Generic[Case]):
         logs, log_sd = self.predict(cases)
         return Estimate.log_normal(np.exp(logs), log_sd)
 
-    def refitted(self, out: Bools, tolerance: float = _TOLERANCE) -> "FittedModel[Case]":
+    def refitted(self, out: Bools) -> "FittedModel[Case]":
         """The model fitted to the cases that are not ``out``."""
-        return replace(self, fit=self.problem.without(self.fit, out, tolerance))
+        return replace(self, fit=self.problem.without(self.fit, out))
 
     def errors(self, rows: Bools | None = None) -> tuple[Floats, Floats]:
         """Logarithms of predicted over measured of fitted cases, and the standard deviations of the intervals."""

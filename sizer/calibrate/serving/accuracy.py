@@ -22,8 +22,6 @@ from sizer.catalog.model import Catalog
 
 # Rows of a cell that the fits see: more of one cell say little more, and cost time.
 _ROWS_OF_CELL = 25
-# Relative fall of the objective at which a fit with rows left out has settled: a thousandth of a spread.
-_TOLERANCE = 1e-4
 # What is left out, and the largest median error of tokens/s that is asked for.
 _GROUPS: tuple[tuple[str, AccuracyMeasure, float], ...] = (
     ("cell", AccuracyMeasure.SERVING_CELL, 0.10),
@@ -61,7 +59,7 @@ class _Errors:
         errors, variance = np.zeros(len(mine)), np.zeros(len(mine))
         for name in dict.fromkeys(mine[~self.tuned].tolist()):
             here = mine == name
-            fit = model.refitted(fitted == name, _TOLERANCE).fit
+            fit = model.refitted(fitted == name).fit
             errors[here], variance[here] = self.of(fit, here)
         return errors, variance
 
@@ -128,7 +126,7 @@ def _mlperf(cases: Sequence[ServingCase], model: FittedModel[Printed]) -> tuple[
     m = AccuracyMeasure
     tuned = np.array([one.deployment.is_tuned for one in model.cases])
     some = [case for case in cases if case.row.kind == MLPERF]
-    unfitted = _rate_errors(some, model.refitted(tuned, _TOLERANCE).fit)
+    unfitted = _rate_errors(some, model.refitted(tuned).fit)
     found, biases = [], []
     for scenario, measure in _SCENARIOS:
         mine = unfitted[[case.row.scenario == scenario for case in some]]
@@ -142,7 +140,7 @@ def _mlperf(cases: Sequence[ServingCase], model: FittedModel[Printed]) -> tuple[
     for number in (0, 1):
         out = np.array([row_half.get(one.row_id) == number for one in model.cases])
         here = half == number
-        fit = model.refitted(out, _TOLERANCE).fit
+        fit = model.refitted(out).fit
         errors[here] = _rate_errors([case for case, is_here in zip(some, here, strict=True) if is_here], fit)
     found.append(AccuracyTarget(m.SERVING_TUNED, float(np.median(np.abs(errors))), 0.0, 0.08, len(errors)))
     return tuple(found)

@@ -258,6 +258,9 @@ def scatter(cases: Sequence[Printed]) -> Floats:
     return found
 
 
+# Loads are solved to a millionth, so that the objective is no smoother; a fall of this much moves no factor by a
+# hundredth of its spread.
+_TOLERANCE = 1e-5
 SERVING = RateModel(
     n_terms=N_TERMS,
     effects=lambda case: effects_of(case.deployment),
@@ -266,4 +269,5 @@ SERVING = RateModel(
     sigma=sigma_of,
     row_sd=_ROW_SD,
     scatter=scatter,
+    tolerance=_TOLERANCE,
 )

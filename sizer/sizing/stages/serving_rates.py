@@ -5,7 +5,7 @@ Replicas lie inside a server; only where no server holds the model, groups of wh
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -35,7 +35,10 @@ from sizer.workload.serving import Counted, ServingWork
 from sizer.workload.transformer.number_formats import formats_of
 
 # Ranks that divide attention and dense layers, and groups of them over which experts are spread: as published runs.
-_TENSOR, _DATA = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32, 64)
+# Groups are for latent attention, whose cache tensor ranks do not divide; for others few runs have them.
+_TENSOR, _DATA = (1, 2, 4, 8), (1, 2, 4, 8, 16)
+# Requests in flight of such a group, at most: beyond those of published runs no rate is promised.
+_MOST_IN_FLIGHT = 512.0
 # Servers that hold one replica where one does not.
 _SERVERS_OF_REPLICA = (2, 4, 8)
 _NO_RATE, _UNKNOWN_SD = 0.0, 0.5
@@ -297,13 +300,34 @@ def _best(
     found: dict[_Servers, _Layout | None] = dict.fromkeys(alike)
     if not flat:
         return found
-    load = serving_calibration().largest_load(_points(work, [each for _, each, _ in flat], 1.0), _limits(work))
+    load = _largest_load(work, [each for _, each, _ in flat])
     for place, (one, deployment, servers) in enumerate(flat):
         layout = _layout(work, one, deployment, servers, load, place)
         best = found[one]
         if best is None or _order(layout) > _order(best):
             found[one] = layout
     return found
+
+
+def _largest_load(work: ServingWork, deployments: Sequence[Deployment]) -> LargestLoad:
+    """The largest load within the limits, with no more requests in flight than in published runs."""
+    load = serving_calibration().largest_load(_points(work, deployments, 1.0), _limits(work))
+    most = np.array([_MOST_IN_FLIGHT * one.data for one in deployments])
+    at_most = serving_calibration().rates(_points(work, deployments, most))
+    is_over = load.concurrency > most
+
+    def bounded(name: str, other: Floats) -> Floats:
+        return np.where(is_over, other, getattr(load, name))
+
+    return replace(
+        load,
+        concurrency=np.minimum(load.concurrency, most),
+        requests_per_s=bounded("requests_per_s", at_most.requests_per_s),
+        tokens_per_s=bounded("tokens_per_s", at_most.tokens_per_s),
+        tpot_s=bounded("tpot_s", at_most.tpot_s),
+        ttft_s=bounded("ttft_s", at_most.ttft_s),
+        log_sd=bounded("log_sd", at_most.log_sd),
+    )
 
 
 def _order(layout: _Layout) -> tuple[bool, float, float, float]:
@@ -340,7 +364,7 @@ def _layout(
 def _inside(work: ServingWork, one: _Servers, catalog: Catalog) -> Iterator[tuple[Deployment, int]]:
     """Layouts of replicas inside a server."""
     for tensor in _TENSOR:
-        for data in _DATA if _spreads_experts(work) else (1,):
+        for data in _DATA if work.shape.attention == "latent" else (1,):
             if tensor * data <= one.gpus_per_server and work.shape.heads % tensor == 0:
                 yield from _deployment(work, one, tensor, data, None, 1, catalog)
 
@@ -349,14 +373,10 @@ def _over_servers(work: ServingWork, one: _Servers, catalog: Catalog) -> Iterato
     """Layouts of replicas over whole servers, which NICs join."""
     for servers in _SERVERS_OF_REPLICA:
         tensor, data = one.gpus_per_server, servers
-        if not _spreads_experts(work):
+        if work.shape.attention != "latent":
             tensor, data = tensor * servers, 1
         if work.shape.heads % tensor == 0:
             yield from _deployment(work, one, tensor, data, one.nic_bytes_per_s, servers, catalog)
-
-
-def _spreads_experts(work: ServingWork) -> bool:
-    return work.shape.experts > 1 or work.shape.attention == "latent"
 
 
 def _deployment(

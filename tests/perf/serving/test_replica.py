@@ -16,7 +16,8 @@ GPT_OSS = {"layers": 36, "hidden": 2880, "heads": 64, "kv_heads": 8, "head_size"
            "routed_parameters": 114.66e9, "full_layers": 18, "window_layers": 18, "window": 128}  # fmt: skip
 QWEN_35 = {"layers": 60, "hidden": 4096, "heads": 32, "kv_heads": 2, "head_size": 256, "vocabulary": 248320,
            "total_parameters": 397e9, "experts": 512, "active_experts": 10, "mixture_layers": 60, "expert_width": 1024,
-           "routed_parameters": 386.5e9, "full_layers": 15, "linear_layers": 45, "state_elements": 64 * 128 * 128}  # fmt: skip
+           "routed_parameters": 386.5e9, "full_layers": 15, "linear_layers": 45,
+           "state_elements": 64 * 128 * 128}  # fmt: skip
 _ZERO = ("mixture_layers", "expert_width", "routed_parameters", "window_layers", "window", "linear_layers",
          "state_elements", "kv_rank", "rope")  # fmt: skip
 
