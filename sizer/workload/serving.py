@@ -21,13 +21,13 @@ from sizer.workload.transformer.number_formats import stack_precision
 DEFAULT_PERCENTILE = 95
 # Software where the request names none and the GPUs run it: the most used one.
 DEFAULT_ENGINE = "vllm"
-# What only language models in use have, and what only their training has.
-_FIELDS = (
+# Keys that only language models in use have, and those that they do not have.
+OF_SERVING = (
     *("use", "input_tokens", "output_tokens", "prefix_cached", "first_token_s", "token_s", "latency_percentile"),
     "engine",
 )
 _TARGETS = ("requests_per_s", "concurrent_requests", "active_users", "users")
-_OF_TRAINING = (
+NOT_OF_SERVING = (
     *("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "layout", "batch_per_gpu"),
     *("epochs", "recipe", "stack", "sample_bytes", "sample_format", "dataset_bytes"),
 )
@@ -125,7 +125,7 @@ def check_not_served(work: Workload, place: str) -> None:
     RequestError
         Naming the first such key.
     """
-    given = [name for name in _FIELDS if getattr(work, name) is not None]
+    given = [name for name in OF_SERVING if getattr(work, name) is not None]
     given += [f"target.{name}" for name in _TARGETS if getattr(work.target, name) is not None]
     if given:
         raise RequestError(
@@ -148,7 +148,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, Dnn, Se
             f"{place}.task = {work.task!r}: {dnn.name} is no language model with a known shape; write "
             "'validation-inference' for batches of samples, or choose a language model of the catalogue"
         )
-    wrong = [name for name in _OF_TRAINING if getattr(work, name) is not None]
+    wrong = [name for name in NOT_OF_SERVING if getattr(work, name) is not None]
     if wrong:
         instead = "; engine names the software that serves" if wrong[0] == "stack" else ""
         raise RequestError(f"{place}.{wrong[0]}: this is of a training; remove {' and '.join(wrong)}{instead}")

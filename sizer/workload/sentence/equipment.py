@@ -640,6 +640,7 @@ def _is_candidate(notes: Notes, stack: Stack) -> bool:
     return (
         "emulated" not in _words(stack)
         and stack.trains_language is notes.is_language
+        and not stack.serves_language
         and stack.task in (task, "both")
         and precision in stack.precisions
     )
