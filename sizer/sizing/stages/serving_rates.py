@@ -42,6 +42,7 @@ _MOST_IN_FLIGHT = 512.0
 # Servers that hold one replica where one does not.
 _SERVERS_OF_REPLICA = (2, 4, 8)
 _NO_RATE, _UNKNOWN_SD = 0.0, 0.5
+_NEXT_TO_NOTHING = 1e-12
 # Weights as requests name them -> as the model of serving has them.
 _WEIGHTS = {"fp16": "bf16", "bf16": "bf16", "fp8": "fp8", "mxfp8": "fp8", "fp4": "nvfp4", "nvfp4": "nvfp4"}
 # Formats that GPUs without them widen as they read the weights.
@@ -155,13 +156,15 @@ def serving_run(
     rate, sd, fits, replicas = (np.zeros(group.size) for _ in range(4))
     for (number, used), one in zip(kinds, alike, strict=True):
         rows = np.flatnonzero((group == number) & (per_server == used))
-        layout = tables[one]
-        if layout is None:
+        if not tables[one]:
             sd[rows], replicas[rows] = _UNKNOWN_SD, 1.0
             continue
-        count = servers[rows] // layout.servers * layout.replicas
-        rate[rows] = count * layout.requests_per_s
-        sd[rows], fits[rows], replicas[rows] = layout.log_sd, layout.fits & (count > 0), np.maximum(count, 1)
+        which, counts = _chosen(tables[one], servers[rows].astype(np.int64))
+        each, log_sd, has_room = np.array(
+            [(layout.requests_per_s, layout.log_sd, layout.fits) for layout in tables[one]], dtype=float
+        )[which].T
+        rate[rows], sd[rows], fits[rows] = counts * each, log_sd, has_room * (counts > 0)
+        replicas[rows] = np.maximum(counts, 1)
     return LaidOutRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape) > 0, replicas.reshape(shape))
 
 
@@ -178,10 +181,13 @@ def serving_answer(
         return None
     asked = work.serving
     one = _servers(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
-    layout = _tables(asked, (one,), catalog)[one]
-    if layout is None or not layout.fits:
+    layouts = _tables(asked, (one,), catalog)[one]
+    if not layouts:
         return None
-    replicas = max(n_servers // layout.servers * layout.replicas, 1)
+    (which,), (count,) = _chosen(layouts, np.array([n_servers]))
+    layout, replicas = layouts[which], int(count)
+    if not layout.fits or not replicas:
+        return None
     concurrency, load = _at_load(asked, layout, replicas)
     rates = serving_calibration().rates(_points(asked, [layout.deployment], concurrency))
     ttft, tpot = _estimate(rates, "ttft"), _estimate(rates, "tpot")
@@ -234,7 +240,8 @@ def _servers_at(work: ServingWork, layout: _Layout, needed: float | None) -> tup
 def serving_refusal(work: ServingWork, platform: Platform, gpus_per_server: int, catalog: Catalog) -> str:
     """Why the GPUs of a platform serve nothing within the limits, in the words of an error; "" where they do."""
     one = _servers(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
-    layout, gpu = _tables(work, (one,), catalog)[one], platform.gpu
+    layouts, gpu = _tables(work, (one,), catalog)[one], platform.gpu
+    layout = max(layouts, key=_order, default=None)
     if layout is None:
         weights = weights_on(work, gpu, catalog)
         if weights is None:
@@ -283,30 +290,41 @@ def _servers(server: str, gpu: str, used: int, fabric: object, catalog: Catalog)
 
 
 @lru_cache(maxsize=64)  # every question about one request asks for the same
-def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) -> dict[_Servers, _Layout | None]:
-    """The best layout of every kind of servers; None where the catalogue does not say enough of the GPU."""
-    inside = _best(work, alike, {one: list(_inside(work, one, catalog)) for one in alike})
-    apart = tuple(one for one, best in inside.items() if best is None or not best.fits)
-    over = _best(work, apart, {one: list(_over_servers(work, one, catalog)) for one in apart})
-    return {one: over[one] if one in over and over[one] is not None else best for one, best in inside.items()}
+def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) -> dict[_Servers, tuple[_Layout, ...]]:
+    """The best layouts of every kind of servers: inside one, else for each number of servers of a replica.
+
+    None where the catalogue does not say enough of the GPU.
+    """
+    inside = _best(work, {one: list(_inside(work, one, catalog)) for one in alike})
+    apart = [one for one, best in inside.items() if not any(layout.fits for layout in best)]
+    over = _best(work, {one: list(_over_servers(work, one, catalog)) for one in apart})
+    return {one: over.get(one) or best for one, best in inside.items()}
+
+
+def _chosen(layouts: Sequence[_Layout], n_servers: Ints) -> tuple[Ints, Ints]:
+    """Which of some layouts serves the most on each number of servers, and how many replicas it has there."""
+    parts = [(one.servers, one.replicas, one.requests_per_s, one.fits) for one in layouts]
+    servers, replicas, each, fits = np.array(parts, dtype=float).T[:, :, None]
+    counts = n_servers // servers * replicas
+    # Where none serves anything, one that has room comes nearest.
+    which = np.argmax(counts * (each + _NEXT_TO_NOTHING * fits), axis=0)
+    return which, counts[which, np.arange(len(n_servers))].astype(np.int64)
 
 
 def _best(
-    work: ServingWork,
-    alike: Sequence[_Servers],
-    layouts: dict[_Servers, list[tuple[Deployment, int]]],
-) -> dict[_Servers, _Layout | None]:
-    flat = [(one, deployment, servers) for one in alike for deployment, servers in layouts[one]]
-    found: dict[_Servers, _Layout | None] = dict.fromkeys(alike)
+    work: ServingWork, layouts: dict[_Servers, list[tuple[Deployment, int]]]
+) -> dict[_Servers, tuple[_Layout, ...]]:
+    flat = [(one, deployment, servers) for one, each in layouts.items() for deployment, servers in each]
+    found: dict[_Servers, dict[int, _Layout]] = {one: {} for one in layouts}
     if not flat:
-        return found
+        return dict.fromkeys(layouts, ())
     load = _largest_load(work, [each for _, each, _ in flat])
     for place, (one, deployment, servers) in enumerate(flat):
         layout = _layout(work, one, deployment, servers, load, place)
-        best = found[one]
+        best = found[one].get(servers)
         if best is None or _order(layout) > _order(best):
-            found[one] = layout
-    return found
+            found[one][servers] = layout
+    return {one: tuple(best.values()) for one, best in found.items()}
 
 
 def _largest_load(work: ServingWork, deployments: Sequence[Deployment]) -> LargestLoad:
