@@ -16,6 +16,7 @@ from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.peers import runs_of_peers
 from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.observations import load_observations
+from sizer.calibrate.serving.calibration import serving_calibration
 from sizer.calibrate.validate import ValidationReport, validate
 from sizer.catalog.loader import shipped_catalog
 from sizer.cli import app
@@ -68,6 +69,17 @@ LANGUAGE = {
     "GPU memory, in sample": AccuracyMeasure.LANGUAGE_MEMORY_MEDIAN,
     "GPU memory, source held out": AccuracyMeasure.LANGUAGE_MEMORY_SOURCE_MEDIAN,
 }
+SERVING = {
+    "in sample": AccuracyMeasure.SERVING_MEDIAN,
+    "model, engine, GPU and precision held out together": AccuracyMeasure.SERVING_CELL,
+    "GPU held out": AccuracyMeasure.SERVING_GPU,
+    "model held out": AccuracyMeasure.SERVING_MODEL,
+    "engine held out": AccuracyMeasure.SERVING_ENGINE,
+    "MLPerf offline, none of its rows fitted": AccuracyMeasure.SERVING_OFFLINE,
+    "MLPerf server, none of its rows fitted": AccuracyMeasure.SERVING_SERVER,
+    "MLPerf interactive, none of its rows fitted": AccuracyMeasure.SERVING_INTERACTIVE,
+    "MLPerf, half of the systems held out": AccuracyMeasure.SERVING_TUNED,
+}
 OTHER_NETWORKS = {
     "in sample": (AccuracyMeasure.MODERN_RATE, AccuracyMeasure.MODERN_TIME),
     "system held out": (AccuracyMeasure.MODERN_RATE_SYSTEM, AccuracyMeasure.MODERN_TIME_SYSTEM),
@@ -77,7 +89,7 @@ OTHER_NETWORKS = {
 
 @pytest.fixture(scope="module")
 def figures() -> dict[AccuracyMeasure, AccuracyTarget]:
-    stored = (*language_calibration().figures, *modern_calibration().figures)
+    stored = (*language_calibration().figures, *modern_calibration().figures, *serving_calibration().figures)
     return {figure.measure: figure for figure in stored}
 
 
@@ -97,6 +109,11 @@ def test_claimed_accuracy_of_language_models_is_what_validate_prints(
 ) -> None:
     expected = {row: [str(figures[one].rows), *_shares(figures[one])] for row, one in LANGUAGE.items()}
     assert _rows("language models") == expected
+
+
+def test_claimed_accuracy_of_serving_is_what_validate_prints(figures: dict[AccuracyMeasure, AccuracyTarget]) -> None:
+    expected = {row: [f"{figures[one].rows:,}", *_shares(figures[one])] for row, one in SERVING.items()}
+    assert _rows("serving of language models") == expected
 
 
 def test_claimed_accuracy_of_other_networks_is_what_validate_prints(

@@ -42,6 +42,11 @@ class Graded:
         return Graded(value, self.scaled_slopes(slope))
 
     @property
+    def plain(self) -> "Graded":
+        """The values alone."""
+        return Graded(self.value)
+
+    @property
     def reciprocal(self) -> "Graded":
         """One over it."""
         return self.through(lambda value: (1 / value, -1 / value**2))
@@ -68,7 +73,19 @@ def least(one: Graded, other: Graded) -> Graded:
 
 
 def chosen(is_first: Bools, one: Graded, other: Graded) -> Graded:
-    """The first of two where that is said, else the other, element by element."""
+    """The first of two where that is said, else the other, element by element.
+
+    Parameters
+    ----------
+    is_first : ndarray of bool, shape (n,)
+    one, other : Graded, shape (n,)
+
+    Returns
+    -------
+    Graded, shape (n,)
+    """
+    if not (one.slopes or other.slopes):
+        return Graded(np.where(is_first, one.value, other.value))
     first: Floats = is_first.astype(float)
     value = np.where(is_first, one.value, other.value)
     return Graded(value, one.scaled_slopes(first)) + Graded(np.zeros(()), other.scaled_slopes(1 - first))

@@ -1,5 +1,6 @@
 """Requests in flight: time per token, time to the first token and rate of a replica under a number of them."""
 
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Self
 
@@ -13,7 +14,7 @@ from sizer.perf.serving.step import Prefill, ServingFactors, Terms, decode_step,
 # Share of a prefill pool that may be busy: above, its queue has no steady state.
 _MOST_BUSY = 0.98
 # Of the fixed point, of which the first are damped and the others secants: errors below 1e-6.
-_DAMPED, _SECANTS = 4, 5
+_DAMPED, _SECANTS = 3, 5
 _STEP = 1e-4
 # Share of the prefills of all requests that one waits for, where they start together.
 _WAVE = 0.7
@@ -82,11 +83,11 @@ def closed_loop(decode: Replicas, fill: Replicas, load: Load, by: ServingFactors
     point and secants. Times a factor on all times leaves B as it is. Derivatives are those of the solution: by the
     theorem of the implicit function one derivative by B is enough.
     """
-    loop = _Loop(decode, fill, load, by)
+    exact = _Loop(decode, fill, load, Terms(by, graded))
+    loop = exact.plain()
     state = _solve(loop)
     if not graded:
         return loop.served(state, loop.round(state))
-    exact = _Loop(decode, fill, load, by, graded=True)
     here, moved = exact.round(state), loop.round(state * (1 + _STEP))
     return exact.served_graded(state, here, moved)
 
@@ -105,63 +106,66 @@ class _Round:
 class _Loop:
     """What stays the same while the number of decoding requests is searched."""
 
-    def __init__(self, decode: Replicas, fill: Replicas, load: Load, by: ServingFactors, graded: bool = False) -> None:
-        self.decode, self.fill, self.load, self.by = decode, fill, load, Terms(by, graded)
+    def __init__(self, decode: Replicas, fill: Replicas, load: Load, by: Terms) -> None:
+        self.load = load
         self.admitted = np.minimum(load.concurrency, load.most_concurrent)
         self.is_apart = load.prefill_replicas > 0
-        self.apart: Floats = self.is_apart.astype(float)
-        self.filling: Prefill = prefill(fill, self.by, load.input_tokens, load.cached_share)
-        one = self.by
-        speculative = load.verified > 1
-        self.accepted = Graded(
-            np.where(speculative, one.value("accepted"), 1.0),
-            one.slope("accepted", np.where(speculative, one.value("accepted"), 0.0)),
-        )
-        bytes_of_request = load.input_tokens * decode.transfer_bytes
-        self.transfer = one.times(self.apart, "transfer_s") + one.times(
-            self.apart * bytes_of_request / decode.link_bytes_per_s, "transfer_traffic"
-        )
-        # Prefills of the pool a second, its workers together; else those of the replica itself.
-        pool = self.apart / (fill.data * np.maximum(load.prefill_replicas, 1.0))
-        alone, share = self.filling.alone, 1 - self.apart
-        self.work, self.overhead = self.filling.work * share, self.filling.overhead * share
+        apart: Floats = self.is_apart.astype(float)
+        self.workers = np.where(self.is_apart, np.maximum(load.decode_replicas, 1), 1.0)
+        self.step = decode_step(decode, by, load.context, load.verified)
+        filling: Prefill = prefill(fill, by, load.input_tokens, load.cached_share)
+        self.work, self.overhead = filling.work * (1 - apart), filling.overhead * (1 - apart)
         # Of the pool's prefills, as one request after the other sees them.
-        self.pooled = alone * pool
+        self.pooled = filling.alone * (apart / (fill.data * np.maximum(load.prefill_replicas, 1.0)))
+        # The same of full batches of them, which share what is not work.
+        self.batched = filling.work * (apart / np.maximum(load.prefill_replicas, 1.0)) + (1 - apart)
+        self.half_step = 0.5 * (1 - apart)
+        # Steps a token.
+        is_guessed = load.verified > 1
+        accepted = np.where(is_guessed, by.value("accepted"), 1.0)
+        self.steps = Graded(1 / accepted, by.slope("accepted", np.where(is_guessed, -1 / accepted, 0.0)))
+        bytes_of_request = load.input_tokens * decode.transfer_bytes
+        transfer = by.times(apart, "transfer_s")
+        transfer = transfer + by.times(apart * bytes_of_request / decode.link_bytes_per_s, "transfer_traffic")
+        # Of a first token, whatever the load.
+        self.alone = by.times(np.ones_like(apart), "first_s") + filling.alone + transfer
+        # Of requests that start together, prefills delay the first tokens of all and not their decode steps.
+        self.together = by.times(load.is_lockstep, "lockstep")
+        self.delays = by.times(1.0, "interference") * (self.together * -1.0 + 1.0)
+        self.queue = by.times(1.0, "queue")
+
+    def plain(self) -> "_Loop":
+        """The same without derivatives."""
+        found = copy(self)
+        for name, part in vars(self).items():
+            if isinstance(part, Graded):
+                setattr(found, name, part.plain)
+        found.step = self.step.plain()
+        return found
 
     def round(self, decoding: Floats) -> _Round:
         """Times if so many requests decode."""
-        load, by = self.load, self.by
-        workers = np.where(self.is_apart, np.maximum(load.decode_replicas, 1), 1.0)
-        step = decode_step(self.decode, by, decoding / workers, load.context, load.verified)
+        load = self.load
+        step = self.step.seconds(decoding / self.workers)
         others = np.maximum(decoding - 1, 0.0) / load.output_tokens
         # Several prefills of one step share what is not work.
         shared = -np.expm1(-others) / np.maximum(others, 1e-12) + (others <= 0)
         busy = self.work + self.overhead * shared
         service = busy + self.pooled
-        # Of requests that start together, prefills delay the first tokens of all and not their decode steps.
-        together = by.times(load.is_lockstep, "lockstep")
-        delayed = busy * by.times(others, "interference")
-        tpot = step * self.accepted.reciprocal + delayed + delayed * together * -1.0
+        tpot = step * self.steps + busy * self.delays * others
         # As users see it: the tokens held back are counted to the first one.
         rate = (tpot * (load.output_tokens / decoding)).reciprocal
         rho = least(rate * service, Graded(np.full_like(decoding, _MOST_BUSY)))
-        queue = rho * (rho * -1.0 + 1.0).reciprocal * service * by.times(1.0, "queue")
+        queue = rho * (rho * -1.0 + 1.0).reciprocal * service * self.queue
         longest = service * np.where(self.is_apart, self.admitted, decoding)
-        first = (
-            by.times(np.ones_like(decoding), "first_s")
-            + self.filling.alone
-            + step * (0.5 * (1 - self.apart))
-            + least(queue, longest)
-            + service * (load.burst_share * load.concurrency)
-            + service * together * (_WAVE * load.concurrency)
-            + tpot * (load.held_back - 1)
-            + self.transfer
-        )
+        waves = self.together * (_WAVE * load.concurrency) + load.burst_share * load.concurrency
+        first = self.alone + step * self.half_step + least(queue, longest) + service * waves
+        first = first + tpot * (load.held_back - 1)
         rest = tpot * np.maximum(load.output_tokens - load.held_back, 0.0)
         admitted = first + rest
         following = tpot * load.output_tokens * admitted.reciprocal * self.admitted
         # A pool prefills no more requests a second than its workers do: those beyond wait for it.
-        most = tpot * load.output_tokens * (service.reciprocal * _MOST_BUSY)
+        most = tpot * load.output_tokens * (self.batched.reciprocal * _MOST_BUSY)
         is_short = self.is_apart & (most.value < following.value)
         following = least(chosen(is_short, most, following), Graded(self.admitted))
         admitted = chosen(is_short, rate.reciprocal * self.admitted, admitted)

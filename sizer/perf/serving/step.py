@@ -1,6 +1,7 @@
 """Seconds of one decode step and of one prefill of a replica, with their derivatives by the fitted factors."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,7 @@ class Terms:
     """Factors as a formula takes them, with derivatives where they are wanted."""
 
     def __init__(self, by: ServingFactors, graded: bool) -> None:
-        self._by, self._graded = by, graded
+        self._by, self.graded = by, graded
 
     def times(self, work: Floats | float, *names: str, over: tuple[str, ...] = ()) -> Graded:
         """Work times some factors and divided by others."""
@@ -73,29 +74,58 @@ class Terms:
             value = value * getattr(self._by, name)
         for name in over:
             value = value / getattr(self._by, name)
-        slopes = dict.fromkeys(names, value) | dict.fromkeys(over, -value) if self._graded else {}
+        slopes = dict.fromkeys(names, value) | dict.fromkeys(over, -value) if self.graded else {}
         return Graded(value, slopes)
 
     def slope(self, name: str, value: Floats) -> dict[str, Floats]:
         """A derivative that a formula knows itself."""
-        return {name: value} if self._graded else {}
+        return {name: value} if self.graded else {}
 
     def value(self, name: str) -> Floats:
         """A factor itself."""
         return np.asarray(getattr(self._by, name), dtype=float)
 
 
-def decode_step(one: Replicas, by: Terms, decoding: Floats, context: Floats, verified: Floats) -> Graded:
-    """Seconds of one step in which every decoding request of a replica advances.
+@dataclass(frozen=True)
+class DecodeStep:
+    """One step in which every decoding request of a replica advances, but for their number: arrays, shape (n,)."""
+
+    dense_reads: Graded  # s
+    expert_reads: Graded  # s, of all experts that a GPU holds
+    touches: Graded  # s, of launching all of them
+    work: Graded  # s a request: matrix products
+    few_rows: Graded  # s a request, more, as long as an expert has less than a row
+    most_few: Floats  # requests from which on that grows no more
+    attention: Graded  # s a request
+    rest: Graded  # s a request: scheduler, sums over ranks, exchange of experts, vectors of tokens
+    fixed: Graded  # s: launches
+    log_missed: Floats  # logarithm of the share of experts that one request does not touch
+    graded: bool
+
+    def plain(self) -> "DecodeStep":
+        """The same without derivatives."""
+        parts: dict[str, Any] = {name: one.plain for name, one in vars(self).items() if isinstance(one, Graded)}
+        return replace(self, **parts, graded=False)
+
+    def seconds(self, decoding: Floats) -> Graded:
+        """Seconds of a step of so many requests: a mean, so fractions are allowed."""
+        log_missed = self.log_missed * decoding
+        missed = np.exp(log_missed)
+        touched = Graded(1 - missed, {"spread": -missed * log_missed} if self.graded else {})
+        reads = self.dense_reads + self.expert_reads * touched
+        work = self.work * decoding + self.few_rows * np.minimum(decoding, self.most_few)
+        return smooth_max(reads, work) + (self.attention + self.rest) * decoding + self.fixed + self.touches * touched
+
+
+def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats) -> DecodeStep:
+    """One step of replicas, by the number of requests that decode.
 
     Parameters
     ----------
     one : Replicas, shape (n,)
     by : Terms
-    decoding : ndarray, shape (n,)
-        Requests that decode: a mean, so fractions are allowed. [-]
     context : ndarray, shape (n,)
-        Tokens that each of them has behind it, mean. [-]
+        Tokens that each request has behind it, mean. [-]
     verified : ndarray, shape (n,)
         Tokens that a step works on for each of them: 1, more where some were guessed. [-]
 
@@ -105,59 +135,56 @@ def decode_step(one: Replicas, by: Terms, decoding: Floats, context: Floats, ver
     sums over ranks, exchange of experts and the host's scheduler add up. A step that works on n tokens touches
     1 - (1 - e/E)^(s n) of the experts.
     """
-    n, t, d = decoding * verified, one.tensor, one.data
-    reads = by.times(one.dense_bytes / one.memory_bytes_per_s, over=("bandwidth",)) + expert_reads(one, by, n)
-    dense = by.times(n * one.dense_flop / one.peak_flop_per_s, over=("decode_rate",))
-    experts = expert_work(one, by, n * one.expert_flop, n * one.active_share, "decode_rate")
+    q, t, d = verified, one.tensor, one.data
+    usual, few = _expert_work(one, by, q * one.expert_flop, "decode_rate")
     each = one.cache_bytes(context) + state_traffic_bytes(one)
-    cache = by.times(decoding / d * each / one.memory_bytes_per_s, over=("cache_bandwidth",))
+    cache = by.times(each / d / one.memory_bytes_per_s, over=("cache_bandwidth",))
     scores = one.full_flop * context + one.window_flop * np.minimum(context, one.window)
-    scored = by.times(n / d * scores / one.attention_flop_per_s, over=("attention_rate",))
-    launches = (
-        by.times(one.layers, "layer_s")
+    scored = by.times(q / d * scores / one.attention_flop_per_s, over=("attention_rate",))
+    sums = _REDUCTIONS * one.layers * (t > 1)
+    ring = _ELEMENT_BYTES * one.hidden * q / d * (t - 1) / t / one.link_bytes_per_s
+    exchanged = one.mixture_layers * (d > 1)
+    traffic = exchanged * _EXPERT_BYTES * one.hidden * one.active_experts * q / one.gpus / one.link_bytes_per_s
+    return DecodeStep(
+        dense_reads=by.times(one.dense_bytes / one.memory_bytes_per_s, over=("bandwidth",)),
+        expert_reads=by.times(one.expert_bytes / one.memory_bytes_per_s, over=("expert_bandwidth",)),
+        touches=by.times(one.mixture_layers * one.held_experts, "expert_s"),
+        work=by.times(q * one.dense_flop / one.peak_flop_per_s, over=("decode_rate",)) + usual,
+        few_rows=few,
+        most_few=1 / (q * one.active_share),
+        attention=smooth_max(cache, scored),
+        rest=by.times(sums * ring, "reduce_traffic")
+        + by.times(traffic, "expert_traffic")
+        + by.times((q <= 1) / d, "sequence_s")
+        + by.times((q > 1) / d, "sequence_s", "speculative_host")
+        + _token_traffic(one, by, q / d),
+        fixed=by.times(one.layers, "layer_s")
         + by.times(one.mixture_layers * one.active_experts / _USUAL_EXPERTS, "expert_layer_s")
-        + touched_share(one, by, n) * by.times(one.mixture_layers * one.held_experts, "expert_s")
         + by.times(one.layers * one.is_latent, "latent_layer_s")
         + by.times(one.layers * one.is_linear, "linear_layer_s")
         + by.times(np.ones_like(one.layers), "step_s")
-    )
-    sums = _REDUCTIONS * one.layers * (t > 1)
-    ring = _ELEMENT_BYTES * one.hidden * n / d * (t - 1) / t / one.link_bytes_per_s
-    exchanged = one.mixture_layers * (d > 1)
-    traffic = exchanged * _EXPERT_BYTES * one.hidden * one.active_experts * n / one.gpus / one.link_bytes_per_s
-    links = (
-        by.times(sums * np.log2(t) + 2 * exchanged, "reduce_s")
-        + by.times(sums * ring, "reduce_traffic")
-        + by.times(traffic, "expert_traffic")
-    )
-    host = by.times(decoding / d * (verified <= 1), "sequence_s")
-    host = host + by.times(decoding / d * (verified > 1), "sequence_s", "speculative_host")
-    rest = launches + links + host + token_traffic(one, by, n / d)
-    return smooth_max(reads, dense + experts) + smooth_max(cache, scored) + rest
-
-
-def expert_reads(one: Replicas, by: Terms, tokens: Floats) -> Graded:
-    """Seconds of reading the experts that so many tokens touch."""
-    return by.times(one.expert_bytes / one.memory_bytes_per_s, over=("expert_bandwidth",)) * touched_share(
-        one, by, tokens
+        + by.times(sums * np.log2(t) + 2 * exchanged, "reduce_s"),
+        log_missed=_log_missed(one, by) * q,
+        graded=by.graded,
     )
 
 
-def touched_share(one: Replicas, by: Terms, tokens: Floats) -> Graded:
-    """Share of the experts that so many tokens touch."""
-    log_missed = np.log1p(-np.minimum(one.active_share, 1 - 1e-12)) * tokens * by.value("spread")
-    missed = np.exp(log_missed)
-    return Graded(1 - missed, by.slope("spread", -missed * log_missed))
+def _log_missed(one: Replicas, by: Terms) -> Floats:
+    """Logarithm of the share of experts that one token does not touch."""
+    return np.asarray(np.log1p(-np.minimum(one.active_share, 1 - 1e-12)) * by.value("spread"))
 
 
-def expert_work(one: Replicas, by: Terms, flop: Floats, rows: Floats, rate: str) -> Graded:
-    """Seconds of the experts' matrix products, of which each has so many rows: few rows or columns leave units idle."""
+def _expert_work(one: Replicas, by: Terms, flop: Floats, rate: str) -> tuple[Graded, Graded]:
+    """Seconds of the experts' matrix products, and more of each row that an expert lacks.
+
+    Narrow shares of experts leave units idle, and so do few rows.
+    """
     seconds = flop / one.peak_flop_per_s
-    usual = by.times(seconds, over=(rate,)) + by.times(seconds / np.maximum(1.0, rows), "half_rows", over=(rate,))
-    return usual * (by.times(1 / one.expert_width, "half_width") + 1.0)
+    wide = by.times(1 / one.expert_width, "half_width") + 1.0
+    return by.times(seconds, over=(rate,)) * wide, by.times(seconds, "half_rows", over=(rate,)) * wide
 
 
-def token_traffic(one: Replicas, by: Terms, tokens: Floats) -> Graded:
+def _token_traffic(one: Replicas, by: Terms, tokens: Floats) -> Graded:
     """Seconds in which vectors of so many tokens of a group pass memory: norms and sums, and the way to the experts.
 
     Tensor ranks do not divide it: each holds the whole vector of a token between its matrix products.
@@ -194,8 +221,13 @@ def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats
     t = one.tensor
     new = input_tokens * (1 - cached_share)
     work = by.times(new * one.prefill_dense_flop / one.peak_flop_per_s, over=("prefill_rate",))
-    work = work + expert_work(one, by, new * one.prefill_expert_flop, new * one.active_share, "prefill_rate")
-    reads = by.times(one.dense_bytes / one.memory_bytes_per_s, over=("bandwidth",)) + expert_reads(one, by, new)
+    usual, few = _expert_work(one, by, new * one.prefill_expert_flop, "prefill_rate")
+    work = work + usual + few * (1 / np.maximum(1.0, new * one.active_share))
+    log_missed = _log_missed(one, by) * new
+    missed = np.exp(log_missed)
+    touched = Graded(1 - missed, by.slope("spread", -missed * log_missed))
+    reads = by.times(one.dense_bytes / one.memory_bytes_per_s, over=("bandwidth",))
+    reads = reads + by.times(one.expert_bytes / one.memory_bytes_per_s, over=("expert_bandwidth",)) * touched
     # Causal: a new token sees those cached and half of the new ones.
     seen = new * (input_tokens - new / 2)
     near = new * np.minimum(input_tokens - new / 2, one.window)
@@ -203,7 +235,7 @@ def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats
     sums = _REDUCTIONS * one.layers * (t > 1)
     ring = _ELEMENT_BYTES * one.hidden * new * (t - 1) / t / one.link_bytes_per_s
     rest = by.times(scores, over=("prefill_attention_rate",)) + by.times(sums * ring, "reduce_traffic")
-    rest = rest + token_traffic(one, by, new)
+    rest = rest + _token_traffic(one, by, new)
     mix = by.times(1.0, "mix")
     launches = by.times(one.layers, "prefill_layer_s")
     alone = smooth_max(work, reads) + rest + launches

@@ -47,10 +47,10 @@ def test_a_decode_pool_knows_no_prefills():
 
 
 def test_a_prefill_pool_that_is_too_small_is_the_limit():
-    """No more requests a second than the pool prefills: one after another."""
+    """No more requests a second than the pool prefills; batches share launches, a tenth of what one prompt takes."""
     pools = {"decode_replicas": 50.0, "prefill_replicas": 1.0}
     what = load(concurrency=2000.0, input_tokens=8000.0, output_tokens=100.0, **pools)
     found = closed_loop(ONE, ONE, what, USUAL)
     alone = closed_loop(ONE, ONE, load(concurrency=1.0, input_tokens=8000.0), USUAL)
-    assert found.requests_per_s(what)[0] <= 1 / (alone.ttft.value[0] - 0.03 - 0.01)
+    assert found.requests_per_s(what)[0] <= 1.1 / (alone.ttft.value[0] - 0.03 - 0.01)
     assert np.isfinite(found.ttft.value[0])

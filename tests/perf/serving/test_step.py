@@ -7,7 +7,7 @@ import pytest
 
 from sizer.perf.serving.graded import Graded, least, smooth_max
 from sizer.perf.serving.loop import Load, closed_loop
-from sizer.perf.serving.step import FACTORS, ServingFactors, Terms, decode_step, prefill, touched_share
+from sizer.perf.serving.step import FACTORS, ServingFactors, Terms, decode_step, prefill
 from tests.perf.serving.test_replica import DEEPSEEK_V3, GPT_OSS, LLAMA_70B, QWEN_35, replica
 
 # Rates of the data sheet and no time for anything that is not in it.
@@ -33,8 +33,8 @@ def load(**given: float) -> Load:
 
 def test_one_request_reads_the_weights_once():
     """68.45 GB of layers and 2.1 GB of head at 3.35 TB/s, two GPUs: 10.5 ms, the decode bound."""
-    step = decode_step(replica(LLAMA_70B, tensor=2), Terms(IDEAL, graded=False), *np.array([[1.0], [0.0], [1.0]]))
-    assert float(step.value[0]) == pytest.approx((68.45e9 + 2 * 1.0507e9) / 2 / 3.35e12, rel=0.01)
+    step = decode_step(replica(LLAMA_70B, tensor=2), Terms(IDEAL, graded=False), np.zeros(1), np.ones(1))
+    assert float(step.seconds(np.ones(1)).value[0]) == pytest.approx((68.45e9 + 2 * 1.0507e9) / 2 / 3.35e12, rel=0.01)
 
 
 def test_a_long_prompt_is_bound_by_its_products():
@@ -53,9 +53,12 @@ def test_a_cached_prefix_is_not_computed_again():
 
 
 def test_experts_that_tokens_touch():
-    """256 experts, 8 a token: 1 - (1 - 8/256)^32 of them are touched by 32 tokens that choose alone: 64 %."""
-    found = touched_share(replica(DEEPSEEK_V3), Terms(IDEAL, graded=False), np.array([32.0]))
-    assert float(found.value[0]) == pytest.approx(0.638, abs=1e-3)
+    """256 experts, 8 a token: 1 - (1 - 8/256)^32 = 64 % of them are touched by 32 tokens that choose alone."""
+    step = decode_step(replica(DEEPSEEK_V3, tensor=8), Terms(IDEAL, graded=False), np.zeros(1), np.ones(1))
+    seconds = [float(step.seconds(np.array([n])).value[0]) for n in (32.0, 1e4)]
+    read = 653.9e9 / 8 / 3.35e12
+    assert seconds[0] == pytest.approx(float(step.dense_reads.value[0]) + 0.638 * read, rel=0.01)
+    assert seconds[1] > read
 
 
 def test_small_shares_of_experts_are_slow():
