@@ -216,6 +216,17 @@ FALLS_SHORT = {
     AccuracyMeasure.SERIES_MEDIAN: 0.0615,
     # Intervals that are too wide: rates of MLPerf v5.0 from earlier rounds, 96.5 % inside instead of 96 at most.
     AccuracyMeasure.MODERN_COVERAGE_MOST: 0.966,
+    # Serving with a combination held out: time per token 11.1 % off instead of 10, tokens/s 9.8 %.
+    AccuracyMeasure.SERVING_CELL_TPOT: 0.112,
+    # Its interval of what was measured: 16 % either way instead of 12, which would hold 79 % of the rows.
+    AccuracyMeasure.SERVING_WIDTH: 0.159,
+    # Stacks tuned for MLPerf from the public runs of others: offline 20 %, interactive 22 % instead of 15, bias 6.7 %
+    # instead of 5; layouts of attention and beams of four are not printed.
+    AccuracyMeasure.SERVING_OFFLINE: 0.201,
+    AccuracyMeasure.SERVING_INTERACTIVE: 0.223,
+    AccuracyMeasure.SERVING_MLPERF_BIAS: 0.068,
+    # With half of MLPerf's systems fitted, the other half: 9.6 % instead of 8.
+    AccuracyMeasure.SERVING_TUNED: 0.097,
 }
 
 

@@ -15,7 +15,7 @@ from sizer.calibrate.serving.calibration import RATES, ServingCalibration
 from sizer.calibrate.serving.cases import ServingCase
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints, model_of
 from sizer.calibrate.serving.fit import SERVING, Printed, Quantity, levels_of
-from sizer.calibrate.serving.fitting import fit_serving, fitted_cases, printed_of, thinned
+from sizer.calibrate.serving.fitting import fit_serving, fitted_cases, known_effects, printed_of, thinned
 from sizer.calibrate.serving.rows import MLPERF, ServingRow, memory_facts, rows_digest
 from sizer.calibrate.serving.scenarios import TOKENS, predict
 from sizer.catalog.model import Catalog
@@ -59,13 +59,18 @@ class _Errors:
         errors, variance = np.zeros(len(mine)), np.zeros(len(mine))
         for name in dict.fromkeys(mine[~self.tuned].tolist()):
             here = mine == name
-            fit = model.refitted(fitted == name).fit
+            fit = without(model, fitted == name)
             errors[here], variance[here] = self.of(fit, here)
         return errors, variance
 
     def where(self, quantity: Quantity) -> Bools:
         """Closed-loop rows of one quantity."""
         return np.asarray((self.quantity == quantity.value) & ~self.tuned)
+
+
+def without(model: FittedModel[Printed], out: Bools) -> Fit:
+    """The fit to the cases that are not ``out``; effects of these alone are unseen."""
+    return known_effects(model.refitted(out).fit, [one for one, gone in zip(model.cases, out, strict=True) if not gone])
 
 
 def calibrate_serving(rows: Sequence[ServingRow], catalog: Catalog) -> StoredFits:
@@ -124,9 +129,10 @@ def _closed_loop(errors: _Errors, tests: dict[str, tuple[Floats, Floats]], fit: 
 def _mlperf(cases: Sequence[ServingCase], model: FittedModel[Printed]) -> tuple[AccuracyTarget, ...]:
     """Rates of MLPerf's scenarios by a fit without any of its rows, and by fits with every other system."""
     m = AccuracyMeasure
-    tuned = np.array([one.deployment.is_tuned for one in model.cases])
+    of_mlperf = {case.row.row_id for case in cases if case.row.kind == MLPERF}
+    tuned = np.array([one.row_id in of_mlperf for one in model.cases])
     some = [case for case in cases if case.row.kind == MLPERF]
-    unfitted = _rate_errors(some, model.refitted(tuned).fit)
+    unfitted = _rate_errors(some, without(model, tuned))
     found, biases = [], []
     for scenario, measure in _SCENARIOS:
         mine = unfitted[[case.row.scenario == scenario for case in some]]
@@ -140,7 +146,7 @@ def _mlperf(cases: Sequence[ServingCase], model: FittedModel[Printed]) -> tuple[
     for number in (0, 1):
         out = np.array([row_half.get(one.row_id) == number for one in model.cases])
         here = half == number
-        fit = model.refitted(out).fit
+        fit = without(model, out)
         errors[here] = _rate_errors([case for case, is_here in zip(some, here, strict=True) if is_here], fit)
     found.append(AccuracyTarget(m.SERVING_TUNED, float(np.median(np.abs(errors))), 0.0, 0.08, len(errors)))
     return tuple(found)

@@ -11,7 +11,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.engine import Fit, fits_path, load_fits
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints
-from sizer.calibrate.serving.fit import N_TERMS, Quantity, effects_of, factors_of, log_times, prior_of, scatter_of
+from sizer.calibrate.serving.fit import N_TERMS, Quantity, effects_of, factors_of, log_times, scatter_of, unseen
 from sizer.perf.serving.loop import closed_loop
 from sizer.perf.serving.percentiles import TPOT_RATIOS, TTFT_RATIOS
 
@@ -275,5 +275,5 @@ def serving_calibration() -> ServingCalibration:
     CalibrationError
         If it is missing or damaged.
     """
-    stored = load_fits(fits_path("serving"), {RATES: prior_of})
+    stored = load_fits(fits_path("serving"), {RATES: unseen})
     return ServingCalibration(stored.fits[RATES], stored.figures, stored.digest)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from sizer.calibrate.language.asked import gpu_named
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.serving.deployment import ENGINES, Deployment, ServedModel, missing_facts, model_of
-from sizer.calibrate.serving.rows import CLOSED_LOOP, ServingRow
+from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, OFFLINE, ServingRow
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf.serving.replica import WEIGHT_BYTES
@@ -16,6 +16,8 @@ from sizer.perf.serving.replica import WEIGHT_BYTES
 _USUAL_MONTH = 2026 * 12 + 1.0
 # Half of the prefills of all requests in flight, over the ten rounds of a run that starts them at once.
 _BURST_SHARE = 0.05
+# For what the stack of a row was tuned.
+_TUNING = {CLOSED_LOOP: "", OFFLINE: "overview", MLPERF: "mlperf"}
 # Requests that a tuned engine decodes at once where that is not stated.
 _USUAL_RUNNING = 2048.0
 # Width of the values of linear attention over the model's, and of its keys: Qwen3-Next and Qwen3.5.
@@ -68,7 +70,7 @@ def _case(row: ServingRow, catalog: Catalog) -> ServingCase | CalibrationNote:
         burst_share=_BURST_SHARE if row.kind == CLOSED_LOOP else 0.0,
         most_running=row.max_batch or (math.inf if row.kind == CLOSED_LOOP else _USUAL_RUNNING),
         month=row.month or _USUAL_MONTH,
-        is_tuned=row.kind != CLOSED_LOOP,
+        tuning=_TUNING[row.kind],
     )
     if row.speculative.rstrip("?") == "unknown":
         guessed.append("speculation")

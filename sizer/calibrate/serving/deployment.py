@@ -149,11 +149,16 @@ class Deployment:
     is_lockstep: bool = False  # a benchmark whose requests all start and end together, prefills first
     most_running: float = math.inf  # requests that the engine decodes at once, at most
     month: float = NEWEST_MONTH  # year x 12 + month - 1 of the software
-    is_tuned: bool = False  # a stack tuned for a benchmark, as in MLPerf
+    tuning: str = ""  # for what a stack was tuned: "mlperf", "overview"; empty: as people run it
     prefill: "Deployment | None" = None
     prefill_replicas: int = 0
     decode_replicas: int = 0
     link_bytes_per_s: float | None = None  # between GPUs, where it is not that of the GPU itself
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether its stack was tuned for a benchmark."""
+        return bool(self.tuning)
 
     @property
     def gpus(self) -> int:

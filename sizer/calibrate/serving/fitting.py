@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from sizer.base.arrays import Floats
-from sizer.calibrate.engine import FittedModel
+from sizer.calibrate.engine import Fit, FittedModel
 from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.serving.cases import ServingCase, cases_of
 from sizer.calibrate.serving.deployment import ServingPoints
-from sizer.calibrate.serving.fit import SERVING, Printed, Quantity, levels_of
+from sizer.calibrate.serving.fit import SERVING, Printed, Quantity, levels_of, unseen
 from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, OFFLINE, ServingRow
 from sizer.catalog.model import Catalog
 
@@ -73,7 +74,15 @@ def fit_serving(cases: Sequence[ServingCase]) -> FittedModel[Printed]:
     """
     found, measured = printed_of(cases)
     model = SERVING.fitted(found, measured)
-    return replace(model, fit=replace(model.fit, effect_factor=_EFFECT_FACTOR))
+    return replace(model, fit=replace(model.fit, effect_factor=_EFFECT_FACTOR, prior_of=unseen))
+
+
+def known_effects(fit: Fit, cases: Sequence[Printed]) -> Fit:
+    """A fit with the effects of some cases alone: the others, which no row has, count as unseen."""
+    names = {name for case in cases for _, name, _ in SERVING.effects(case)}
+    kept = np.flatnonzero([name in names for name in fit.names])
+    hessian = csc_array(fit.hessian[kept][:, kept])
+    return replace(fit, names=tuple(fit.names[place] for place in kept), values=fit.values[kept], hessian=hessian)
 
 
 def printed_of(cases: Sequence[ServingCase]) -> tuple[list[Printed], Floats]:
