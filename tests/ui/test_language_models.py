@@ -3,7 +3,7 @@
 import pytest
 
 from sizer.base.quantities import TOKENS, parse
-from tests.ui.pages import assert_healthy, opened, said, to_page, unfold, widget
+from tests.ui.pages import PATH, assert_healthy, load, opened, said, to_page, unfold, widget
 from tests.ui.test_need import LABEL
 
 pytestmark = pytest.mark.app
@@ -143,8 +143,16 @@ def test_a_model_in_use_has_fields_of_its_own_and_no_words_of_training():
 
 def test_the_task_switches_between_training_and_serving():
     app = started({**LORA, "tokens": "3 B"}, platforms=H100)
-    widget(app.button_group, "Task").set_value(["serving"]).run()
+    widget(app.segmented_control, "Task").set_value("serving").run()
     assert_healthy(app)
     work = app.session_state.draft["workload"][0]
     assert (work["task"], work["target"]) == ("serving", {"gpus_busy": 8})
     assert {"tokens", "method"}.isdisjoint(key for key, value in work.items() if value is not None)
+
+
+def test_every_page_shows_a_model_in_use():
+    app = load(opened(), "code-8b-l40s")
+    for page in PATH:
+        assert_healthy(to_page(app, page))
+        if page == "performance":
+            assert "Serving performance" in [one.value for one in app.header]
