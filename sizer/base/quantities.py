@@ -120,8 +120,27 @@ TOKENS = QuantityKind(
     "1 trillion tokens",
 )
 TOKENS_PER_S = QuantityKind(
-    "a rate of tokens", "tokens/s", _prefixed("tokens/s") | _prefixed("tok/s"), 1e-3, 1e12, "400000 tokens/s"
+    "a rate of tokens",
+    "tokens/s",
+    _prefixed("tokens/s") | _prefixed("tok/s") | {"tokens/day": 1 / units.DAY_S},
+    1e-3,
+    1e12,
+    "400000 tokens/s",
 )
+REQUESTS_PER_S = QuantityKind(
+    "a rate of requests",
+    "requests/s",
+    {
+        "requests/s": 1.0,
+        "requests/min": 1 / units.MINUTE_S,
+        "requests/h": 1 / units.HOUR_S,
+        "requests/day": 1 / units.DAY_S,
+    },
+    1e-6,
+    1e9,
+    "50 requests/s",
+)
+LATENCY = QuantityKind("a latency", "s", {"s": 1.0, "ms": 1e-3}, 1e-4, 3600, "50 ms")
 AMOUNT = QuantityKind("an amount", "", {"": 1.0}, 1, 1e12, "500,000")
 FLOP = QuantityKind("a count of operations", "FLOP", _prefixed("FLOP"), 1e3, 1e16, "8.2 GFLOP")
 
@@ -240,6 +259,8 @@ BytesPerS = Annotated[float, BeforeValidator(validator(BYTES_PER_S))]
 Seconds = Annotated[float, BeforeValidator(validator(SECONDS))]
 Tokens = Annotated[float, BeforeValidator(validator(TOKENS))]
 TokensPerS = Annotated[float, BeforeValidator(validator(TOKENS_PER_S))]
+RequestsPerS = Annotated[float, BeforeValidator(validator(REQUESTS_PER_S))]
+Latency = Annotated[float, BeforeValidator(validator(LATENCY))]
 Watts = Annotated[float, BeforeValidator(validator(WATTS))]
 SamplesPerS = Annotated[float, BeforeValidator(validator(SAMPLES_PER_S))]
 Flop = Annotated[float, BeforeValidator(validator(FLOP))]

@@ -88,6 +88,7 @@ class FitNote(StrEnum):
     MORE_ACCELERATORS = "more-accelerators"  # neural network, GPU, most published, GPUs
     GPU_FROM_GENERATION = "gpu-from-generation"  # GPU
     GENERATION_NOT_MEASURED = "generation-not-measured"  # GPU: its rates are no predictions
+    CONTEXT_BEYOND = "context-beyond"  # tokens of a request, most of a published row
     EXCHANGE_FROM_POOL = "exchange-from-pool"  # stack
     MORE_GPUS = "more-gpus"  # stack, most published, GPUs
     BATCH_OUTSIDE = "batch-outside"  # neural network, least and most published batch, precision, batch

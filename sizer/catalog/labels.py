@@ -17,6 +17,8 @@ NAMES = {
     "sharded": "a fixed shard for each server",
     "training": "training",
     "validation-inference": "batch inference on a test set",
+    "serving": "serving to people or programs",
+    "generation": "generation, nobody waits",
     "mixed": "mixed precision",
     "fp32": "single precision (fp32)",
     "bf16": "BF16",
@@ -177,7 +179,7 @@ _UNIT_OF_SUFFIX = (
 
 def sample_unit(dnn: Dnn) -> str:
     """Unit of throughput of a DNN."""
-    return {"image": "images/s", "token": "tokens/s"}.get(dnn.sample, "samples/s")
+    return {"image": "images/s", "token": "tokens/s", "request": "requests/s"}.get(dnn.sample, "samples/s")
 
 
 def sentence(text: str) -> str:

@@ -58,6 +58,10 @@ class TransformerShape(Frozen):
     state_elements: Annotated[int, Field(ge=1, le=1_000_000_000, strict=True)] | None = None
     q_rank: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
     kv_rank: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    # Number format of the published weights, where they have fewer than 16 bits.
+    published_in: Literal["fp8", "mxfp4"] | None = None
+    # Most tokens of a request, in and out together, by the published configuration; absent: not known.
+    context_tokens: Annotated[int, Field(ge=128, le=2**24, strict=True)] | None = None
 
     @model_validator(mode="after")
     def _parts_go_together(self) -> Self:

@@ -277,7 +277,7 @@ class Dnn(Item):
     forward_flop: Sourced[Flop]
     parameters: Sourced[Parameters]
     input_bytes: Sourced[InputBytes]  # one decoded uint8 sample as the GPU gets it
-    sample: SampleKind | Literal["token"] = "image"
+    sample: SampleKind | Literal["token", "request"] = "image"  # "request": of a language model in use
     family: ShortText = ""  # name of the effect pool that an unseen DNN borrows from, e.g. "vgg"
     transformer: Transformer | None = None  # of a language model, whose samples are tokens
     mlperf: ShortText = ""  # name in the rows of MLPerf Training v1.0 and later; empty: not among them
@@ -308,6 +308,7 @@ class Stack(Item):
     released: Sourced[LongText]  # ISO date or its first part
     precisions: tuple[Literal["mixed", "fp32", "fp8", "fp4"], ...]
     trains_language: bool = False  # trains language models, and nothing else here
+    serves_language: bool = False  # serves language models, and nothing else here
     runs_mlperf: bool = False  # what submitters of MLPerf Training ran; its rates come from the fit of their rows
     trains_own: bool = False  # people's own code for networks of their own; its rates are those of their trainings
     loader: Literal["framework", "dali", "dali-cpu", "none"]

@@ -40,6 +40,7 @@ from sizer.sizing.reasons import StorageNeed
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 from sizer.sizing.stages.checkpoints import CheckpointedJob
 from sizer.sizing.stages.language_rates import LanguageAnswer
+from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.sizing.stages.sharding import Sharding
 from sizer.workload.sentence.reading import READ_FROM_A_FILE, Reading
 from sizer.workload.target_text import target_text
@@ -285,6 +286,7 @@ def _workload(design: DesignAnswer, answer: WorkloadAnswer) -> dict[str, object]
         gpu_log_sd=answer.gpu_spread,
         before_measured=answer.before_measured,
         language=None if answer.language is None else _language(answer.language),
+        serving=None if answer.serving is None else _serving(answer, answer.serving),
         checkpoints=None if answer.job is None else _checkpoints(design, answer.job),
     )
 
@@ -317,6 +319,27 @@ def _language(found: LanguageAnswer) -> dict[str, object]:
         "runner_up": found.runner_up,
         "published_runs": found.basis,
         "other_stacks": [{"stack": one.stack.id, **fields_of(one, "rate_ratio", "runs")} for one in found.stacks],
+    }
+
+
+def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> dict[str, object]:
+    """Replicas, latencies and memory of a language model in use."""
+    work = found.work
+    return {
+        **fields_of(work, "input_tokens", "output_tokens", "prefix_cached", "first_token_s", "token_s", "percentile"),
+        "counted": work.counted.value,
+        "number": work.number,
+        "asked_requests_per_s": work.requests_per_s,
+        **fields_of(
+            found, "replicas", "tensor", "data", "servers_of_replica", "gpus_used", "weights", "load", "replicas_needed"
+        ),
+        "engine": found.engine or None,
+        "requests_per_s": answer.throughput,
+        "output_tokens_per_s": found.tokens_per_s,
+        **fields_of(found, "ttft_s", "tpot_s", "ttft_percentile_s", "tpot_percentile_s", "users"),
+        **fields_of(found, "concurrency", "most_concurrent"),
+        **fields_of(found, "weight_bytes", "cache_bytes", "room_bytes", "reserve_bytes"),
+        "servers_at": [{"load_factor": factor, "servers": servers} for factor, servers in found.servers_at],
     }
 
 

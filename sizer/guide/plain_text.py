@@ -23,6 +23,7 @@ from sizer.present.text.memory import memory_text
 from sizer.present.text.money import price_text, quotes_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.result_text import cautions, power, whole_run_text
+from sizer.present.text.serving import serving_rows, used_stack_text
 from sizer.present.text.verdict import reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.text.warnings import design_warnings
 from sizer.present.words import chance, name, percent, plural, sample_unit
@@ -135,11 +136,16 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     if answer.language is not None:
         reads = f"{si(cold, 'B/s')} of tokens, each read once"
     at_most = "at most " if answer.rate_is_upper_bound else ""
-    lines = [
-        f"{workload.name}: {answer.dnn.name} with {answer.stack.name}",
-        *_data_lines(answer, size),
+    head = [
         f"  settings     {settings_text(answer)}",
         f"  GPU memory   {memory_text(answer.memory)}",
+    ]
+    if answer.serving is not None:
+        head = [f"  {label.lower():<12} {text}" for label, text in serving_rows(design, answer, with_cost=True)]
+    lines = [
+        f"{workload.name}: {answer.dnn.name} with {used_stack_text(answer)}",
+        *_data_lines(answer, size),
+        *head,
         f"  target       {target}; probability of meeting it: {probability}",
     ]
     if not answer.rate_is_predicted:
@@ -148,7 +154,7 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     lines += [
         f"  throughput   {at_most}{interval(answer.throughput, unit)}",
         *_measured_lines(answer, unit),
-        f"  storage      {reads}",
+        *([] if answer.serving is not None else [f"  storage      {reads}"]),
         f"  utilization  host CPUs {percent(float(answer.cpu_utilization_fraction.value))}, "
         f"GPUs {percent(answer.gpu_busy_fraction)}",
     ]
@@ -189,6 +195,8 @@ def _measured_lines(answer: WorkloadAnswer, unit: str) -> list[str]:
 
 def _data_lines(answer: WorkloadAnswer, size: str) -> list[str]:
     each = si(answer.sample_bytes, "B")
+    if answer.serving is not None:
+        return [f"  models       {size} on storage, read when a server starts"]
     if answer.language is not None:
         return [f"  data         {answer.dataset.name}, {size}, {each} per token"]
     access = f"{name(answer.workload.access)}, {name(answer.workload.cache)}"

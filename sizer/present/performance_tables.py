@@ -15,6 +15,7 @@ from sizer.present.text.calibration import NOT_PREDICTED, rounded_throughput, th
 from sizer.present.text.checks import missing_text
 from sizer.present.text.design_size import limit_text
 from sizer.present.text.layouts import recompute_text, sharding_text
+from sizer.present.text.serving import serving_rows
 from sizer.present.text.stages import measurement_text, stage_text
 from sizer.sizing.limits import AnyLimit, bound_of
 from sizer.sizing.result import (
@@ -100,6 +101,8 @@ def _processor_text(share: Estimate) -> str:
 
 def _reads(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     cold, warm = answer.cold_storage_bytes_per_s, answer.storage_bytes_per_s
+    if answer.serving is not None:
+        return []
     if answer.language is not None:
         return [("Tokens read from storage", words.estimate(cold, "B/s"))]
     if answer.is_one_epoch:
@@ -117,6 +120,8 @@ def _reads(answer: WorkloadAnswer) -> list[tuple[str, str]]:
 def scaling_rows(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     """How the rate scales: of a language model the rate per GPU, which another layout may raise above that of fewer."""
     share = words.percent(answer.scaling_efficiency)
+    if answer.serving is not None:  # replicas add up
+        return []
     if answer.language is not None:
         each = float(answer.throughput.value) / answer.language.gpus_used
         rate = f"{significant(each)} {words.sample_unit(answer.dnn)}" if answer.rate_is_predicted else NOT_PREDICTED
@@ -134,6 +139,14 @@ def _utilization(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     useful = si(found.model_flop_per_s(rate), "FLOP/s")
     share = f"{words.percent(found.utilization(rate))} of the peak in {format_text(found.work.number_format)} (MFU)"
     return [("Useful arithmetic of one GPU", f"{useful}, {share}")]
+
+
+def serving_table(design: DesignAnswer, answer: WorkloadAnswer, number: int) -> Table | None:
+    """What the users of a language model see, and how its replicas are made; None of other workloads."""
+    rows = serving_rows(design, answer, with_cost=False)
+    if not rows:
+        return None
+    return fact_table(f"serving-{number}", "Serving performance", rows, widths=(18, 82))
 
 
 def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:

@@ -27,6 +27,7 @@ class FactKind(Enum):
     POWER = "maximum-power"  # of a device
     WEIGHT = "weight"  # of a device
     TRAINING_RATE = "training-rate"  # of a GPU, with language models
+    SERVING_RATE = "serving-rate"  # of a GPU, with language models in use
 
 
 @dataclass(frozen=True)

@@ -285,7 +285,7 @@ class GpuReason:
     batch_per_gpu: int
     stack: str  # name; published rates of it were fitted
     is_inference: bool
-    has_layout: bool = False  # a language model, divided over all GPUs
+    has_layout: bool = False  # a language model, divided over the GPUs as its layout says
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ from sizer.sizing.reasons import (
 from sizer.sizing.stages.checkpoints import CheckpointedJob
 from sizer.sizing.stages.gpu_memory import MemoryAnswer
 from sizer.sizing.stages.language_rates import LanguageAnswer
+from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.workload.checkpoints import Checkpoints
 from sizer.workload.eras import EquipmentBasis
 from sizer.workload.request import Loss, SizingRequest, Target, Workload
@@ -192,7 +193,8 @@ class WorkloadAnswer:
     warnings: tuple[str, ...]
     # Rate of the GPUs without the rates that the customer measured; None where none is stated.
     before_measured: Estimate | None = None
-    language: LanguageAnswer | None = None  # how a language model is divided over the GPUs
+    language: LanguageAnswer | None = None  # how the training of a language model is divided over the GPUs
+    serving: ServingAnswer | None = None  # and a language model in use; its samples are requests
     job: CheckpointedJob | None = None  # checkpoints and interruptions; None where neither is asked nor large
     stack_choice: StackChoice | None = None  # why the stack is the default; None: the request names it
     stack_worth: Deferred[StackDefault | None] | None = None  # what that is worth; of the described design only
@@ -240,7 +242,7 @@ class WorkloadAnswer:
     @property
     def is_inference(self) -> bool:
         """Whether nothing is trained: forward passes only."""
-        return self.workload.task == "validation-inference"
+        return self.workload.task != "training"
 
     @property
     def language_checkpoints(self) -> Checkpoints | None:
@@ -286,7 +288,8 @@ class DesignAnswer:
 
     def gpus_at_work(self, answer: WorkloadAnswer) -> int:
         """GPUs that run a workload: the layout of a language model may leave some without work."""
-        return self.n_gpus if answer.language is None else answer.language.gpus_used
+        divided = answer.language or answer.serving
+        return self.n_gpus if divided is None else divided.gpus_used
 
     @property
     def usable_bytes(self) -> float:

@@ -1,4 +1,4 @@
-"""Kinds of work that people ask for and no request can state yet: each is refused by its name, never read as training.
+"""Kinds of work that are no training: refused by their names, or of language models read as a task of their own.
 
 One table for sentences and request files. What comes next to it is named with each kind.
 """
@@ -15,7 +15,7 @@ Networks = Literal["language", "other", "unknown"]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of work that is not sized yet.
+    """A kind of work that is no training.
 
     Attributes
     ----------
@@ -27,12 +27,15 @@ class Kind:
         Of what tells it: about which networks ("all", or some), whether as a purpose only, and the words.
     is_training : bool
         Whether it is itself called a training, so that words of training tell no other work.
+    sized : str
+        Task of a request that states it of a language model; "" where none does.
     """
 
     tasks: tuple[str, ...]
     refusal: str
     signs: tuple[tuple[str, re.Pattern[str]], ...]
     is_training: bool = False
+    sized: str = ""
 
 
 _TABLE = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))
@@ -48,6 +51,7 @@ KINDS = tuple(
         kind["refusal"],
         tuple((told, re.compile(_pattern(words), re.I)) for told, words in kind["signs"]),
         kind.get("is_training", False),
+        kind.get("sized", ""),
     )
     for kind in _TABLE["kinds"]
 )
@@ -77,7 +81,7 @@ def _tells(told: str, networks: Networks) -> bool:
 
 
 def kind_in(text: str, networks: Networks) -> ToldKind | None:
-    """The kind of work that a text tells and that is not sized yet.
+    """The kind of work that a text tells and that is no training.
 
     Parameters
     ----------
@@ -111,7 +115,7 @@ def of_file(*allowed: str) -> Callable[[object], object]:
 
     def check(value: object) -> object:
         name = value.lower().replace("_", "-").replace(" ", "-") if isinstance(value, str) else ""
-        kind = next((kind for kind in KINDS if name in kind.tasks), None)
+        kind = None if value in allowed else next((kind for kind in KINDS if name in kind.tasks), None)
         if kind is not None:
             raise ValueError(f"{value!r}: {kind.refusal}; write {' or '.join(map(repr, allowed))}")
         return value

@@ -64,6 +64,14 @@ class DefaultKind(Enum):
     SEQUENCE_OF_MODEL = "sequence-of-model"
     STEP_TOKENS = "step-tokens"
     TOKENS = "tokens"
+    INPUT_TOKENS = "input-tokens"
+    OUTPUT_TOKENS = "output-tokens"
+    PREFIX_CACHED = "prefix-cached"
+    FIRST_TOKEN = "first-token"
+    TOKEN_TIME = "token-time"
+    PERCENTILE = "percentile"
+    REQUESTS_PER_USER = "requests-per-user"
+    ACTIVE_SHARE = "active-share"
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sizer.base.faults import in_words
 from sizer.base.formats.json_document import parse_json
 from sizer.base.formats.toml_text import parse_toml
 from sizer.base.input_size import check_size
-from sizer.base.quantities import Bytes, SamplesPerS, Seconds, Tokens, TokensPerS, Watts
+from sizer.base.quantities import Bytes, Latency, RequestsPerS, SamplesPerS, Seconds, Tokens, TokensPerS, Watts
 from sizer.base.resources import text_of_file
 from sizer.base.texts import Name, ShortText, line
 from sizer.catalog.bounds import MEMORY_BYTES, SAMPLE_BYTES, Samples, SamplesOrZero
@@ -37,6 +37,7 @@ from sizer.workload.table import (
     ItemCounts,
     ItemId,
     ItemIds,
+    People,
     RequestTable,
     empty_as_none,
     with_one_customer,
@@ -47,7 +48,11 @@ from sizer.workload.transformer.layout_pins import LayoutPins
 # A request is typed by a person; a larger file is something else.
 MAX_REQUEST_BYTES = 1_000_000
 
-Task = Literal["training", "validation-inference"]
+Task = Literal["training", "validation-inference", "serving", "generation"]
+# Tasks of language models in use: with people who wait, and without.
+SERVING_TASKS = ("serving", "generation")
+# What people do with a language model: sets the lengths and rates that the request leaves open.
+Use = Literal["chat", "rag", "code", "summary", "reasoning"]
 Access = Literal["random", "sharded"]
 # Of a language model: "full" is pre-training, from random weights; the next two start from a trained model.
 Method = Literal["full", "continued", "fine-tuning", "lora"]
@@ -74,21 +79,27 @@ class CustomDataset(RequestTable):
 
 
 class Target(RequestTable):
-    """Target of a workload. Exactly one of the five."""
+    """Target of a workload. Exactly one of them."""
 
     samples_per_s: SamplesPerS | None = None
-    tokens_per_s: TokensPerS | None = None  # of a language model
+    tokens_per_s: TokensPerS | None = None  # of a language model; in use: output tokens
     time_to_train_s: Seconds | None = None
     gpus_busy: Count | None = None
     # The highest rate that the limits of the request allow.
     maximum: Literal["rate"] | None = None
+    # Of a language model in use: arrivals, requests in flight at once, people who ask and read, and all who may ask.
+    requests_per_s: RequestsPerS | None = None
+    concurrent_requests: People | None = None
+    active_users: People | None = None
+    users: People | None = None
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
         given = [name for name in type(self).model_fields if getattr(self, name) is not None]
         if len(given) != 1:
+            names = list(type(self).model_fields)
             raise ValueError(
-                "needs exactly one of samples_per_s, tokens_per_s, time_to_train_s, gpus_busy or maximum, "
+                f"needs exactly one of {', '.join(names[:-1])} or {names[-1]}, "
                 f"got {' and '.join(given) if given else 'none'}"
             )
         return self
@@ -101,7 +112,7 @@ class Workload(RequestTable):
     task: Annotated[Task, BeforeValidator(of_file(*get_args(Task)))] = "training"
     dnn: AnyDnn
     stack: ItemId | None = None
-    precision: Literal["mixed", "fp32", "fp16", "bf16", "fp8", "mxfp8", "fp4", "nvfp4"] = "mixed"
+    precision: Literal["mixed", "fp32", "fp16", "bf16", "fp8", "mxfp8", "fp4", "nvfp4", "mxfp4", "int4"] = "mixed"
     batch_per_gpu: Annotated[int, Field(ge=1, le=65_536, strict=True)] | None = None
     dataset: ItemId | CustomDataset = DEFAULT_DATASET
     # Size of the whole set on storage where it is not samples x sample_bytes, e.g. many copies of one set.
@@ -122,6 +133,16 @@ class Workload(RequestTable):
     packing: bool = True
     # What is fixed of the parallel layout.
     layout: LayoutPins | None = None
+    # Of a language model in use: mean lengths of a request, the share of its input that a cache of earlier prompts
+    # holds, limits of the times to the first and to each later token at a percentile of the requests, the software.
+    use: Use | None = None
+    input_tokens: Annotated[int, Field(ge=1, le=10_000_000, strict=True)] | None = None
+    output_tokens: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    prefix_cached: Annotated[float, Field(ge=0, le=0.999, allow_inf_nan=False)] | None = None
+    first_token_s: Latency | None = None
+    token_s: Latency | None = None
+    latency_percentile: Literal[50, 90, 95, 99] | None = None
+    engine: ItemId | None = None
     # Training length: a fixed number of epochs, or a recipe that derives them from the global batch.
     epochs: Annotated[float, Field(ge=0.001, le=100_000, allow_inf_nan=False)] | None = None
     recipe: ItemId | None = None
@@ -138,7 +159,8 @@ class Workload(RequestTable):
             raise ValueError("give either epochs or recipe, not both")
         if self.target.time_to_train_s is not None and self.task != "training":
             raise ValueError(
-                "a target time_to_train_s needs task = 'training'; use samples_per_s or gpus_busy for inference"
+                "a target time_to_train_s needs task = 'training'; use samples_per_s, requests_per_s or gpus_busy "
+                "for inference"
             )
         return self
 

@@ -36,6 +36,7 @@ from sizer.workload.language import (
 )
 from sizer.workload.request import CustomDataset, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
+from sizer.workload.serving import ServingWork, check_not_served, in_requests, is_served
 from sizer.workload.stack_choice import MeasuredStacks, StackChoice, StackEvidence, choose_stack, stack_id
 from sizer.workload.table import DEFAULT_DATASET
 from sizer.workload.target_text import check_length
@@ -100,7 +101,8 @@ class ResolvedWorkload:
     mlperf_data: Dataset | None = None  # that these runs read
     # GPU -> batch by the number of GPUs, where such rows show it and the request states none
     batch_sizes: Mapping[str, BatchSizes] = field(default_factory=dict)
-    language: LanguageWork | None = None  # of a language model; its samples are tokens
+    language: LanguageWork | None = None  # training of a language model; its samples are tokens
+    serving: ServingWork | None = None  # a language model in use; its samples are requests
     # Of a training whose rate is that of published trainings of networks of its kind; None of other work.
     own_kind: str | None = None
     checkpoints: Checkpoints | None = None  # None of what only reads
@@ -135,8 +137,13 @@ class ResolvedWorkload:
 
     @property
     def is_inference(self) -> bool:
-        """Whether the workload is batch inference (forward passes only)."""
-        return self.request.task == "validation-inference"
+        """Whether the workload trains nothing: forward passes only."""
+        return self.request.task != "training"
+
+    @property
+    def is_laid_out(self) -> bool:
+        """Whether a layout divides the network over the GPUs, which then sets its rates, memory and batch."""
+        return self.language is not None or self.serving is not None
 
     @property
     def language_checkpoints(self) -> Checkpoints | None:
@@ -194,10 +201,17 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     defaults: list[WorkloadDefault] = []
     dnn, like = _dnn(work, place, catalog)
     check_length(work, place)
-    work, language = in_tokens(work, dnn, place, request, catalog)
+    language: LanguageWork | None = None
+    serving: ServingWork | None = None
+    if is_served(work):
+        work, dnn, serving = in_requests(work, dnn, place)
+    else:
+        check_not_served(work, place)
+        work, language = in_tokens(work, dnn, place, request, catalog)
     _check_cost_per_token(request, catalog)
-    if language is not None:
-        defaults += [WorkloadDefault(kind, value) for kind, value in language.defaults]
+    counted = language or serving
+    if counted is not None:
+        defaults += [WorkloadDefault(kind, value) for kind, value in counted.defaults]
     dataset = dataset_of(work, place, catalog)
     is_newer = asks_for_newer(catalog, request)
     own_kind = _own_kind(work, like, catalog)
@@ -211,7 +225,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
                 "choose a recipe for it, or give epochs"
             )
     batch = work.batch_per_gpu
-    if language is not None:
+    if counted is not None:
         batch = 1
     elif batch is None:
         batch = DEFAULT_BATCH[work.precision]
@@ -257,6 +271,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         stack_choice=choice,
         own_kind=own_kind,
         language=None if language is None else replace(language, stack=stack.id),
+        serving=serving,
         checkpoints=_checkpoints(work, dnn, language, request),
         others=None if others.is_nothing else others,
         mlperf_data=catalog.datasets.get(dnn.dataset),
@@ -265,8 +280,8 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
 
 
 def _checkpoints(work: Workload, dnn: Dnn, language: LanguageWork | None, request: SizingRequest) -> Checkpoints | None:
-    """Checkpoints of a training; None of batch inference."""
-    if work.task == "validation-inference":
+    """Checkpoints of a training; None of what trains nothing."""
+    if work.task != "training":
         return None
     return checkpoints_of_network(dnn, request) if language is None else language.checkpoints
 
@@ -405,7 +420,8 @@ def _stack(
     own_kind: str | None,
 ) -> tuple[Stack, StackChoice | None]:
     """The stack that the request names, or the default with the reason for it."""
-    task, is_language = "inference" if work.task == "validation-inference" else "training", dnn.transformer is not None
+    task, is_language = "training" if work.task == "training" else "inference", dnn.transformer is not None
+    serves = is_served(work)
     if work.stack is None and is_language:
         return look_up(catalog.stacks, DEFAULT_LANGUAGE_STACK, f"{place}.stack", "software stack"), None
     if work.stack is None and is_newer and dnn.mlperf and task == "training" and work.precision == "mixed":
@@ -423,11 +439,19 @@ def _stack(
                 f"{place}: the catalogue has no software stack for {work.task} with {work.precision} precision"
             )
         return choice.stack, choice
-    stack = look_up(catalog.stacks, stack_id(work.stack, catalog), f"{place}.stack", "software stack")
-    if stack.trains_language is not is_language:
-        others = ", ".join(one.id for one in catalog.stacks.values() if one.trains_language is is_language)
-        what = "language models only" if stack.trains_language else "no language models"
-        raise RequestError(f"{place}.stack = {stack.id!r} trains {what}; choose one of {others}")
+    key = f"{place}.engine" if serves else f"{place}.stack"
+    known = {name: one for name, one in catalog.stacks.items() if one.serves_language} if serves else catalog.stacks
+    name = stack_id(work.stack.lower() if serves else work.stack, catalog)
+    stack = look_up(known, name, key, "serving engine" if serves else "software stack")
+    if serves:
+        return stack, None
+    if stack.serves_language or stack.trains_language is not is_language:
+        others = ", ".join(
+            one.id for one in catalog.stacks.values() if one.trains_language is is_language and not one.serves_language
+        )
+        what = "trains language models only" if stack.trains_language else "trains no language models"
+        what = "only serves language models" if stack.serves_language else what
+        raise RequestError(f"{place}.stack = {stack.id!r} {what}; choose one of {others}")
     if stack.task not in (task, "both"):
         raise RequestError(
             f"{place}.stack = {stack.id!r} is for {stack.task}, but the task is {work.task}; choose another stack"

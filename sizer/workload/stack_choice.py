@@ -87,7 +87,7 @@ def choose_stack(
         for stack in catalog.stacks.values()
         if stack.task in (task, "both")
         and precision in stack.precisions
-        and not (stack.trains_language or stack.runs_mlperf or stack.trains_own)
+        and not (stack.trains_language or stack.serves_language or stack.runs_mlperf or stack.trains_own)
     ]
     rates = _rates(candidates, dnn_id, precision, task, catalog, measured)
 

@@ -10,6 +10,8 @@ from pydantic_core import PydanticCustomError
 # Names as people write them pass: where the request is resolved they are refused with the nearest id.
 ItemId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.+-]*$", max_length=60)]
 Count = Annotated[int, Field(ge=1, le=100_000, strict=True)]
+# Users of a service, and requests in flight.
+People = Annotated[int, Field(ge=1, le=1_000_000_000, strict=True)]
 # Parts that a request names: fewer than the catalogue and an overlay have.
 ItemIds = Annotated[tuple[ItemId, ...], Field(max_length=200)]
 ItemCounts = Annotated[dict[ItemId, Count], Field(max_length=200)]

@@ -27,7 +27,19 @@ def target_text(workload: Workload, dnn: Dnn, digits: int = 3) -> str:
         return f"{gpus} in one job" if dnn.transformer is not None else f"{gpus} fully utilized"
     if target.maximum is not None:
         return "the highest rate within the limits"
-    assert target.time_to_train_s is not None  # a target is one of the four
+    # As a request states them; a resolved one has their requests a second.
+    for rate, unit in ((target.requests_per_s, "requests/s"), (target.tokens_per_s, "tokens/s")):
+        if rate is not None:
+            return f"at least {si(rate, unit, digits)}"
+    people = (
+        (target.concurrent_requests, "requests in flight"),
+        (target.active_users, "active users"),
+        (target.users, "users in all"),
+    )
+    for count, what in people:
+        if count is not None:
+            return f"{grouped(count)} {what}"
+    assert target.time_to_train_s is not None  # a target is one of them
     time = duration(target.time_to_train_s)
     if workload.tokens is not None and dnn.transformer is not None:
         return f"{trained_tokens_text(workload)} within {time}"

@@ -3,7 +3,7 @@
 import pytest
 
 from sizer.base.quantities import TOKENS, parse
-from tests.ui.pages import BESIDE, PATH, assert_healthy, opened, said, to_page, unfold, widget
+from tests.ui.pages import BESIDE, PATH, assert_healthy, load, opened, said, to_page, unfold, widget
 from tests.ui.test_need import LABEL
 
 
@@ -89,7 +89,7 @@ def labels(app) -> set[str]:
 def test_the_form_has_what_language_models_have_and_nothing_that_does_nothing():
     app = started(LORA, platforms=H100)
     assert {"Tokens of a document", "Documents in a sequence", "Data set size"} <= labels(app)
-    assert not {"Task", "Sample size", "Sample format", "Batch per GPU"} & labels(app)
+    assert not {"Sample size", "Sample format", "Batch per GPU", "Use"} & labels(app)
     (head,) = [one.label for one in app.expander if one.label.startswith("**Expert settings")]
     assert head == "**Expert settings:** default software stack, BF16, random order in every epoch, page cache"
 
@@ -125,3 +125,28 @@ def test_a_time_to_train_starts_with_what_the_design_reaches():
     work = app.session_state.draft["workload"][0]
     assert parse(TOKENS, work["tokens"]) == 1e8
     assert work["target"] == {"time_to_train_s": "1 d"}
+
+
+def test_a_model_in_use_has_fields_of_its_own_and_no_words_of_training():
+    chat = {"dnn": "llama-3-8b", "task": "serving", "use": "chat", "target": {"users": 300}}
+    app = started(chat, platforms=H100)
+    assert_healthy(app)
+    assert {"Use", "Tokens into a request", "Limit of the first token", "Users in all", "Serving engine"} <= labels(app)
+    assert not {"Tokens of a sequence", "What is trained", "Access pattern"} & labels(app)
+
+
+def test_the_task_switches_between_training_and_serving():
+    app = started({**LORA, "tokens": "3 B"}, platforms=H100)
+    widget(app.segmented_control, "Task").set_value("serving").run()
+    assert_healthy(app)
+    work = app.session_state.draft["workload"][0]
+    assert (work["task"], work["target"]) == ("serving", {"gpus_busy": 8})
+    assert {"tokens", "method"}.isdisjoint(key for key, value in work.items() if value is not None)
+
+
+def test_every_page_shows_a_model_in_use():
+    app = load(opened(), "code-8b-l40s")
+    for page in PATH:
+        assert_healthy(to_page(app, page))
+        if page == "performance":
+            assert "Serving performance" in [one.value for one in app.header]

@@ -49,7 +49,6 @@ def test_the_offered_answer_leaves_the_training():
 @pytest.mark.parametrize(
     ("key", "value", "kind"),
     [
-        ("task", "serving", "serving"),
         ("task", "inference", "serving"),
         ("task", "text_generation", "generation"),
         ("task", "Embedding", "embeddings"),

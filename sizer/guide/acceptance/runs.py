@@ -11,8 +11,10 @@ from sizer.physical.racks.feed_loads import feed_loads
 from sizer.present import words
 from sizer.present.text.layouts import settings_text
 from sizer.present.text.plan import feed_loss_is_open, feed_names
+from sizer.present.text.serving import replicas_text, software_text
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.sizing.stages.workload_run import rate_in_one_server
 
 # A limit cites the sources that weigh most; the engineer's file has all of them.
@@ -31,8 +33,53 @@ def training_tests(design: DesignAnswer, known: Sequence[WorkloadOnDesign | None
         if not answer.rate_is_predicted:
             continue
         mark = f"-{number}" if several else ""
-        for test in (*_alone(answer, model, design.gpus_at_work(answer)), *_together(design, answer)):
+        tests = _serving(answer, answer.serving) if answer.serving is not None else _runs(design, answer, model)
+        for test in tests:
             yield replace(test, key=test.key + mark, about=_about(answer))
+
+
+def _runs(design: DesignAnswer, answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[AcceptanceTest]:
+    """One GPU, one server, and the whole cluster."""
+    yield from _alone(answer, model, design.gpus_at_work(answer))
+    yield from _together(design, answer)
+
+
+def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[AcceptanceTest]:
+    """A public load generator against all replicas: latencies at the asked load, and the most within the limits."""
+    work, unit = found.work, sample_unit(answer.dnn)
+    tool = (
+        f"vllm bench serve or aiperf with random prompts of {grouped(work.input_tokens)} tokens, answers of "
+        f"{grouped(work.output_tokens)}"
+    )
+    rate = float(answer.throughput.value) if work.requests_per_s is None else work.requests_per_s
+    basis = "90\u202f% interval of published serving runs"
+    latencies = (
+        ("first-token", "time to the first token", found.ttft_percentile_s, work.first_token_s),
+        ("later-tokens", "time of each later token", found.tpot_percentile_s, work.token_s),
+    )
+    for key, what, expected, limit in latencies if work.first_token_s is not None else ():
+        criterion = most(float(expected.high), "s", limit)
+        yield AcceptanceTest(
+            key,
+            "training",
+            f"Run {tool} and {significant(rate)} {unit} for 30 min; read the {what}, {work.percentile}th percentile.",
+            interval(expected, "s"),
+            criterion.text,
+            basis if limit is None else f"limit of the request; {_odds(answer)}",
+            _sources(answer),
+            criterion,
+        )
+    criterion = least(float(answer.throughput.low), unit, answer.required_samples_per_s)
+    yield AcceptanceTest(
+        "most-requests",
+        "training",
+        f"Run {tool}; raise the rate of the requests until a latency limit is reached.",
+        interval(answer.throughput, unit),
+        criterion.text,
+        basis if criterion.value == float(answer.throughput.low) else f"required rate; {_odds(answer)}",
+        _sources(answer),
+        criterion,
+    )
 
 
 def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None, n_gpus: int) -> Iterator[AcceptanceTest]:
@@ -143,6 +190,8 @@ def _odds(answer: WorkloadAnswer) -> str:
 
 def _about(answer: WorkloadAnswer) -> str:
     """Workload, software and settings of its runs."""
+    if answer.serving is not None:
+        return f"{answer.workload.name}: {replicas_text(answer.serving)}, {software_text(answer.serving)}"
     return f"{answer.workload.name}: {answer.stack.name}, {settings_text(answer)}"
 
 

@@ -30,13 +30,18 @@ def content(context: GuideContext) -> dict[str, Any]:
         "building_block": building_block(context),
         "exchanges": not context.is_single and any(answer.workload.task == "training" for answer in context.answers),
         "is_pretraining": all(answer.language is not None for answer in context.answers),
-        "workflow": drawn("workflow", workflow(design)),
+        # What only serves has no way from data to a model, and no data that stages read.
+        "workflow": drawn("workflow", workflow(design)) if not _only_serves(context) else None,
         "paths": [
             drawn(f"datapath-{number}", datapath(design, answer, words.sample_unit(answer.dnn)))
             for number, answer in enumerate(context.answers, 1)
-            if answer.rate_is_predicted
+            if answer.rate_is_predicted and answer.serving is None
         ],
     }
+
+
+def _only_serves(context: GuideContext) -> bool:
+    return all(answer.serving is not None for answer in context.answers)
 
 
 def principles_table(context: GuideContext) -> Table:
@@ -97,6 +102,8 @@ def _runs_text(answers: Sequence[WorkloadAnswer]) -> str:
     """Published runs that the rates rest on."""
     if len(answers) == 1 and answers[0].language is not None:
         return words.capital(rate_basis_text(answers[0].language))
+    if all(answer.serving is not None for answer in answers):
+        return "Fitted to published serving runs; the intervals hold what engines, models and GPUs differ by"
     n_runs = sum(len(answer.evidence) for answer in answers)
     if not n_runs:
         return "No published run is close; the intervals are wide"
@@ -118,10 +125,11 @@ def building_block(context: GuideContext) -> list[str]:
     design, platform = context.design, context.design.platform
     server, gpus = platform.server.name, words.plural(platform.gpus_per_server, "GPU")
     if context.is_single:
-        text = (
-            f"One {server} with {gpus} runs the whole workload. "
-            "It needs no fabric between servers, no multi-server scheduler and no multi-server training code."
-        )
+        trains = any(answer.workload.task == "training" for answer in context.answers)
+        code = "no multi-server scheduler and no multi-server training code" if trains else "no multi-server scheduler"
+        text = f"One {server} with {gpus} runs the whole workload. It needs no fabric between servers and {code}."
+        if trains:
+            text = text.replace("servers and no", "servers, no", 1)
     elif design.n_servers == 1:
         text = (
             f"One {server}, a rack of {design.n_hosts} hosts, runs the whole workload: NVLink joins its {gpus}, so no "
@@ -133,6 +141,8 @@ def building_block(context: GuideContext) -> list[str]:
         is_training = any(answer.workload.task == "training" for answer in context.answers)
         exchange = ", and after every step they exchange gradients over the fabric" if is_training else ""
         work = f"each processes its share of the samples{exchange}"
+        if _only_serves(context):
+            work = "requests are shared among the replicas of the model by a load balancer in front of them"
         if all(answer.language is not None for answer in context.answers):
             work = "model and batch are divided over their GPUs, which exchange results over the fabric"
         block = f"The building block is {words.with_article(server)} with {gpus}"
@@ -142,6 +152,9 @@ def building_block(context: GuideContext) -> list[str]:
 
 def _data_text(context: GuideContext) -> str:
     design, storage = context.design, context.design.platform.storage
+    if _only_serves(context):
+        place = "the drives of each server" if storage.kind == "local" else result_text.storage_name(design)
+        return f"The weights lie on {place} and are loaded when a replica starts; requests come over the LAN."
     if storage.kind == "local":
         drives = "the server" if context.is_single else "every server"
         return f"The data set is staged to the drives of {drives} first; after that, no data is read over a network."

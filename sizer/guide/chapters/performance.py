@@ -7,7 +7,14 @@ from sizer.guide.context import GuideContext
 from sizer.present import charts, words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.language_charts import memory_chart, step_chart
-from sizer.present.performance_tables import figures_table, layout_table, stacks_table, stage_note, time_table
+from sizer.present.performance_tables import (
+    figures_table,
+    layout_table,
+    serving_table,
+    stacks_table,
+    stage_note,
+    time_table,
+)
 from sizer.present.reference_table import reference_table, reference_text, references_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
@@ -31,6 +38,7 @@ class WorkloadPerformance:
 
     name: str
     verdict: str
+    serving: Table | None  # replicas, latencies and memory of a language model in use
     bottleneck: str
     cold_epoch: str
     figures: Table
@@ -84,6 +92,7 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
     return WorkloadPerformance(
         name=answer.workload.name,
         verdict=meets_text(context.result, answer),
+        serving=serving_table(context.design, answer, number),
         bottleneck=result_text.limit(answer, named=False),
         cold_epoch=result_text.cold_epoch(answer) if answer.time is not None else "",
         figures=figures_table(answer, number),

@@ -15,6 +15,7 @@ from sizer.present.text import result_text
 from sizer.present.text.design_size import asked_target_text, required_rate_text, required_reads_text
 from sizer.present.text.layouts import layout_text, step_size_text
 from sizer.present.text.memory import memory_text
+from sizer.present.text.serving import lengths_text, limits_text, load_text, used_stack_text
 from sizer.present.text.verdict import reason_texts
 from sizer.questions.team.tables import requested_team_table
 from sizer.sizing.result import SizingResult, WorkloadAnswer
@@ -29,6 +30,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "needs_cluster": result.needs_cluster,
         "server": result.design.platform.server.name,
+        "serves": any(answer.serving is not None for answer in context.answers),
         "is_maximum": result.maximum is not None,
         "is_one_rack": result.design.n_servers == 1,
         "is_count": all(answer.workload.target.gpus_busy is not None for answer in context.answers),
@@ -48,6 +50,19 @@ def content(context: GuideContext) -> dict[str, Any]:
     }
 
 
+def _of_serving(answer: WorkloadAnswer) -> tuple[tuple[str, str | None], ...]:
+    """What a language model in use is asked for; empty of other workloads."""
+    if answer.serving is None:
+        return ()
+    work = answer.serving.work
+    return (
+        ("Load", words.capital(load_text(work))),
+        ("Request", lengths_text(work)),
+        ("Latency limits", words.capital(limits_text(work))),
+        ("Model store", f"{si(answer.dataset_bytes, 'B')}: three copies of the weights, for the next versions, too"),
+    )
+
+
 def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, target: str = "") -> Table:
     """One workload as the request describes it; ``target`` in other words than its own."""
     own = target_text(answer.workload, answer.dnn)
@@ -61,15 +76,21 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, target
     stored = [words.name(answer.dataset.format), FORMAT_NAMES[answer.sample_format]]
     if stored[0] in stored[1]:  # "records" of "token records"
         stored = stored[1:]
+    of_serving = _of_serving(answer)
     title = f"Workload {number}" if n_workloads > 1 else "Workload"
     facts: tuple[Sequence[str | None] | Row, ...] = (
         ("Neural network", result_text.network_text(answer)),
-        ("Software", stack.name + loader),
-        *_batch(answer),
-        ("GPU memory", memory_text(answer.memory)),
-        ("Data set", result_text.dataset_text(answer)),
-        ("Format and order", f"{', '.join(stored)}; {words.name(workload.access)}"),
-        ("Cache", words.name(workload.cache) if answer.language is None else None),
+        ("Software", used_stack_text(answer) + loader),
+        *(
+            of_serving
+            or (
+                *_batch(answer),
+                ("GPU memory", memory_text(answer.memory)),
+                ("Data set", result_text.dataset_text(answer)),
+                ("Format and order", f"{', '.join(stored)}; {words.name(workload.access)}"),
+                ("Cache", words.name(workload.cache) if answer.language is None else None),
+            )
+        ),
         ("Length", length),
         row("Target", words.sentence(target or own).rstrip("."), kind="strong"),
         ("Required rate", required_rate_text(answer) or None if is_own else None),

@@ -90,7 +90,9 @@ def load_text(answer: WorkloadAnswer, *, is_named: bool) -> str:
     """Utilization of the storage by one workload."""
     name = f"{answer.workload.name}: " if is_named else ""
     stage = next(stage for stage in answer.stages if stage.key == "storage")
-    if answer.bottleneck == "storage":
+    if answer.serving is not None:
+        text = "the storage is read when a replica starts and loads its weights; requests read nothing from it."
+    elif answer.bottleneck == "storage":
         text = "storage is the bottleneck of this design; more nodes would raise the rate."
     elif float(answer.storage_bytes_per_s.value) <= 0:
         first = words.rounded(answer.cold_storage_bytes_per_s, "B/s")
@@ -250,6 +252,9 @@ def _mounted(design: DesignAnswer, catalog: Catalog) -> Iterator[Row]:
 def _required(answer: WorkloadAnswer, is_named: bool) -> Iterator[Row]:
     name = f"{answer.workload.name}: " if is_named else ""
     warm, cold = answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s
+    if answer.serving is not None:
+        yield row(words.capital(f"{name}requests"), "", "none", "")
+        return
     if answer.language is not None:
         yield row(words.capital(f"{name}tokens"), "", words.rounded(cold, "B/s"), "")
         return

@@ -23,6 +23,7 @@ from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.plan import existing_text
+from sizer.present.text.serving import serving_need_text
 from sizer.present.text.verdict import proposal_text
 from sizer.questions.team.tables import least_served, wait_text
 from sizer.questions.what_if.sensitivity import Influence
@@ -115,6 +116,9 @@ def needs(context: GuideContext) -> list[str]:
         what = f"{task} of {answer.dnn.name} in {precision}"
         if answer.language is not None:
             what = result_text.network_text(answer)
+        if answer.serving is not None:
+            sentences.append(f"{name}{serving_need_text(answer, answer.serving)}")
+            continue
         sentences.append(f"{name}{what} on {data}. Target: {asked_target_text(context.result, answer)}.")
     team = context.result.request.team
     if team is not None:
@@ -206,6 +210,11 @@ def _storage(design: DesignAnswer, tier: StorageTier) -> str:
 def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list[Row]:
     """Throughput, time to train and bottleneck of one workload; only the most important of them in brief."""
     rows = [row("Throughput", throughput_text(answer), name or answer.dnn.name)]
+    if answer.serving is not None and not is_brief:
+        found = answer.serving
+        which = f"{found.work.percentile}th percentile at {'the asked load' if found.load == 'asked' else 'most'}"
+        rows.append(row("First token", words.estimate(found.ttft_percentile_s, "s"), which))
+        rows.append(row("Each later token", words.estimate(found.tpot_percentile_s, "s"), which))
     if answer.time is not None:
         rows.append(row("Time to train", time_text(answer), name or result_text.epochs_text(answer)))
         if answer.time.whole_run is not None and not is_brief:

@@ -1,5 +1,6 @@
 """Assumptions of an answer, and points that vendors must confirm, in words."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sizer.base import units
@@ -9,7 +10,7 @@ from sizer.catalog.schema import Port
 from sizer.physical.notes import CableQuestion
 from sizer.present.text.plan import question_text
 from sizer.present.text.result_text import whole_run_text
-from sizer.present.words import inside_sentence
+from sizer.present.words import inside_sentence, percent
 from sizer.sizing.assumptions import (
     AssumedFact,
     AssumedWriteRate,
@@ -57,10 +58,39 @@ _DEFAULTS = {
         "Tokens of the training",
         "only their size on storage is derived from it; the request can state them",
     ),
+    DefaultKind.INPUT_TOKENS: (
+        "Tokens into a request",
+        "usual for this use by published traces, as of Azure 2023 and LMSYS-Chat-1M; the request can state its own",
+    ),
+    DefaultKind.OUTPUT_TOKENS: (
+        "Tokens out of a request",
+        "usual for this use by published traces, as of Azure 2023 and LMSYS-Chat-1M; the request can state its own",
+    ),
+    DefaultKind.PREFIX_CACHED: (
+        "Share of the input that a cache of earlier prompts holds",
+        "usual for this use; nothing was measured",
+    ),
+    DefaultKind.FIRST_TOKEN: ("Limit of the first token", "usual for this use; MLPerf Inference has 2 s and 0.45 s"),
+    DefaultKind.TOKEN_TIME: ("Limit of each later token", "50 ms are 20 tokens/s, faster than people read"),
+    DefaultKind.PERCENTILE: ("Percentile of the latency limits", "as service levels usually state it"),
+    DefaultKind.REQUESTS_PER_USER: (
+        "Requests an hour of an active user",
+        "no source states it; measure a trial group, as servers grow in proportion",
+    ),
+    DefaultKind.ACTIVE_SHARE: (
+        "Share of the users who are active in the busy hour",
+        "no source states it; measure a trial group, as servers grow in proportion",
+    ),
     DefaultKind.SAMPLES_PER_EPOCH: (
         "Samples of one epoch",
         "data set size over sample size, because the request states the size",
     ),
+}
+_VALUES: dict[DefaultKind, Callable[[float], str]] = {
+    DefaultKind.PREFIX_CACHED: percent,
+    DefaultKind.ACTIVE_SHARE: percent,
+    DefaultKind.FIRST_TOKEN: duration,
+    DefaultKind.TOKEN_TIME: duration,
 }
 # What is asked about a storage without a published rate, and about parts without a price.
 _READ_RATE = "sustained read rate of one node, large sequential and small random"
@@ -131,7 +161,8 @@ def _row(assumption: DesignAssumption) -> AssumptionRow:
     match assumption:
         case DefaultTaken(workload, default):
             what, note = _DEFAULTS[default.kind]
-            return AssumptionRow(f"{workload}: {what}", grouped(default.value), _BASIS, assumption.source, note)
+            value = _VALUES.get(default.kind, grouped)(default.value)
+            return AssumptionRow(f"{workload}: {what}", value, _BASIS, assumption.source, note)
         case CacheReserve(reserve_bytes):
             return AssumptionRow(
                 "Server memory not used as page cache",

@@ -118,6 +118,8 @@ _TEXTS = {
     FitNote.MLPERF_GENERATION: "no tuned MLPerf run is of the generation of {0}: its level is that of Hopper, by the "
     "matrix products that were measured",
     FitNote.MORE_ACCELERATORS: "published runs of {0} on {1} have at most {2} GPUs; {3} is extrapolated",
+    FitNote.CONTEXT_BEYOND: "requests of {0} tokens are longer than those of every published run used here ({1}): "
+    "their rates and times are not calibrated",
     FitNote.GPU_FROM_GENERATION: "no published run used here has the {0}: its rate is that of its generation",
     FitNote.EXCHANGE_FROM_POOL: (
         "published runs of {0} used one server only: the exchange between servers is estimated from other software"

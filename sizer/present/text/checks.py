@@ -16,6 +16,7 @@ _FACTS = {
     FactKind.POWER: "maximum power",
     FactKind.WEIGHT: "weight",
     FactKind.TRAINING_RATE: "training rate",
+    FactKind.SERVING_RATE: "serving rate",
 }
 _LABELS = {
     CheckKind.CAPACITY: "Usable capacity",

@@ -126,7 +126,7 @@ def _tolerates(result: SizingResult) -> bool:
 def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
     """What the choice costs."""
     if design.n_servers == 1:
-        return "One server is one point of failure: while it is serviced, nothing trains."
+        return "One server is one point of failure: while it is serviced, nothing runs."
     lost = f"The loss of one server takes {plain(round(100 * choice.lost_fraction, 1))}{NARROW_SPACE}% of the GPUs."
     if choice.scaling_efficiency is None or not all(answer.rate_is_predicted for answer in design.workloads):
         return lost

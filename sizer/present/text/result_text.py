@@ -19,6 +19,7 @@ from sizer.present.text.calibration import note_texts, throughput_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.design_size import binding_text
 from sizer.present.text.memory import host_memory_sentences
+from sizer.present.text.serving import serving_cautions
 from sizer.present.text.stacks import default_stack_texts
 from sizer.present.text.storage_need import storage_need_sentences
 from sizer.present.text.verdict import runner_up_text
@@ -358,7 +359,8 @@ def fits(size_bytes: float, room_bytes: float) -> str:
 def cautions(answer: WorkloadAnswer) -> tuple[str, ...]:
     """Cautions about a workload: defaults, what was not measured, extrapolations."""
     notes = (*note_texts(answer.unmeasured), *note_texts(answer.extrapolations))
-    return tuple(dict.fromkeys((*answer.warnings, *default_stack_texts(answer), *notes)))
+    of_serving = () if answer.serving is None else serving_cautions(answer.serving)
+    return tuple(dict.fromkeys((*answer.warnings, *of_serving, *default_stack_texts(answer), *notes)))
 
 
 def warnings(result: SizingResult) -> Sequence[str]:

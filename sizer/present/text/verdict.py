@@ -338,7 +338,9 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer, result: SizingResu
                 f"{significant(float(answer.time.epochs.value))} epochs. Twice the rate does not halve the time."
             )
         case _:
-            text = f"One {server} needs no fabric between servers, no head node and no distributed training code."
+            trains = any(answer.workload.task == "training" for answer in design.workloads)
+            needless = ("fabric between servers", "head node", *(["distributed training code"] if trains else []))
+            text = f"One {server} needs no {', no '.join(needless[:-1])} and no {needless[-1]}."
             return f"{text} {_of_two_servers(design)}".strip()
 
 

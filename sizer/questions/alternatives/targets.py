@@ -10,7 +10,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing.recommend import most_servers
 from sizer.sizing.servers_needed import fewest_servers
 from sizer.sizing.stages.gpu_memory import resolved
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import SizingRequest, Target
 
 # Targets are changed by at most this factor either way.
 _MOST_FACTOR = 32.0
@@ -141,10 +141,19 @@ def _scaled(request: SizingRequest, factor: float, at_most: int | None = None) -
             update["samples_per_s"] = _rounded(target.samples_per_s * factor, up=factor > 1)
         elif target.time_to_train_s is not None:
             update["time_to_train_s"] = _rounded(target.time_to_train_s / factor, up=factor < 1)
+        elif (name := _of_serving(target)) is not None:
+            value = _rounded(getattr(target, name) * factor, up=factor > 1)
+            update[name] = value if name == "requests_per_s" else max(round(value), 1)
         elif target.gpus_busy is not None and at_most is not None:
             update["gpus_busy"] = min(target.gpus_busy, at_most)
         works.append(work.model_copy(update={"target": target.model_copy(update=update)}))
     return request.model_copy(update={"workload": tuple(works)})
+
+
+def _of_serving(target: Target) -> str | None:
+    """Key of a target that counts requests or people; None of others."""
+    keys = ("requests_per_s", "concurrent_requests", "active_users", "users")
+    return next((key for key in keys if getattr(target, key) is not None), None)
 
 
 def _rounded(value: float, *, up: bool) -> float:

@@ -118,7 +118,8 @@ class _Demand:
 
 def _demand(plan: GrowthPlan, workload: int, year: int) -> _Demand:
     place = range(plan.n_years)[year]
-    return _Demand(place + 1, plan.requests[place].workload[workload].target, plan.workloads[place][workload])
+    resolved = plan.workloads[place][workload]
+    return _Demand(place + 1, resolved.request.target, resolved)
 
 
 def _demand_field(title: str, width: int, text: Callable[[_Demand], str]) -> Field[_Demand | str]:

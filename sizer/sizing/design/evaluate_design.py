@@ -12,6 +12,7 @@ from sizer.base.estimate import Estimate, Spread
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu
 from sizer.physical.components import Quantities
 from sizer.physical.existing_use import existing_use
 from sizer.physical.layout import building_plan
@@ -27,7 +28,7 @@ from sizer.sizing.design.money import DesignMoney, design_money
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
 from sizer.sizing.design.training_time import total_time
-from sizer.sizing.design.workload_figures import MOST_CERTAIN, smaller_sizes, workload_figures
+from sizer.sizing.design.workload_figures import MOST_CERTAIN, WorkloadFigures, smaller_sizes, workload_figures
 from sizer.sizing.reasons import (
     Binding,
     BudgetOfPricedLines,
@@ -39,7 +40,14 @@ from sizer.sizing.reasons import (
 from sizer.sizing.result import DesignAnswer, Scaling, SmallerSize, Stage, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.checkpoints import job_of
-from sizer.sizing.stages.gpu_memory import all_fit, memory_answer, memory_of, memory_of_layout
+from sizer.sizing.stages.gpu_memory import (
+    MemoryAnswer,
+    all_fit,
+    memory_answer,
+    memory_of,
+    memory_of_layout,
+    memory_of_serving,
+)
 from sizer.sizing.stages.gpu_side import gpu_side
 from sizer.sizing.stages.sharding import step_exchange_bytes
 from sizer.sizing.stages.storage_rates import rate_is_unknown, writer_bytes_per_s
@@ -192,9 +200,7 @@ def _workload_answer(
         dnn=work.dnn,
         dataset=work.dataset,
         recipe=work.recipe,
-        memory=memory_answer(work, memory_of(work, calibration), gpu, n_gpus)
-        if language is None
-        else memory_of_layout(language, gpu),
+        memory=_memory(work, figures, gpu, n_gpus, calibration),
         dataset_bytes=work.dataset_bytes,
         sample_bytes=work.sample_bytes,
         sample_format=work.sample_format,
@@ -226,6 +232,17 @@ def _workload_answer(
     )
 
 
+def _memory(
+    work: ResolvedWorkload, figures: WorkloadFigures, gpu: Gpu, n_gpus: float, calibration: Calibration
+) -> MemoryAnswer:
+    """Memory of each GPU: of what a layout divides by that."""
+    if figures.serving is not None:
+        return memory_of_serving(figures.serving, gpu)
+    if figures.language is not None:
+        return memory_of_layout(figures.language, gpu)
+    return memory_answer(work, memory_of(work, calibration), gpu, n_gpus)
+
+
 def _scaling_efficiency(
     work: ResolvedWorkload,
     platform: Platform,
@@ -238,7 +255,7 @@ def _scaling_efficiency(
     """Rate of a GPU of the design over that of one alone, or in the fewest servers; 0 where GPUs hold no network."""
     if not rate > 0:
         return 0.0
-    if work.language is not None:
+    if work.is_laid_out:
         return _of_fewest_servers(run, along)
     n_gpus = float(run.servers[0] * run.cols.gpus_per_server[0])
     return rate / n_gpus / _rate_of_one_gpu(work, platform, run, catalog, calibration)

@@ -102,7 +102,7 @@ def _host_link(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> 
 
 def _gpu(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> GpuReason:
     n_gpus = int(run.cols.gpus_per_server[0])
-    has_layout = work.language is not None
+    has_layout = work.is_laid_out
     return GpuReason(platform.gpu.name, n_gpus, work.batch_per_gpu, work.stack.name, work.is_inference, has_layout)
 
 

@@ -59,6 +59,8 @@ def _is_cached(design: DesignAnswer) -> bool:
 def _simple_reasons(design: DesignAnswer, catalog: Catalog) -> Iterator[VerdictReason]:
     memory = design.platform.server.memory_bytes
     for index, answer in enumerate(design.workloads):
+        if answer.serving is not None:  # reads its weights at the start, and no data set
+            continue
         if answer.cache_hit_fraction >= 1 and memory is not None:
             yield DataInMemory(index, memory.value, first_read_s(answer.dataset_bytes, design.platform.fabric))
         read = max(float(answer.storage_bytes_per_s.value), float(answer.cold_storage_bytes_per_s.value))

@@ -16,6 +16,7 @@ from sizer.sizing.result import SmallerSize, TrainingTime, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.language_rates import LanguageAnswer, gpus_at_work, language_answer
 from sizer.sizing.stages.measured_rates import is_measured
+from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -43,7 +44,8 @@ class WorkloadFigures:
     target_check: CheckResult  # open where that is so, unless even the upper bound of the fact is not enough
     stack: Stack  # software that runs on these GPUs
     batch_per_gpu: int
-    language: LanguageAnswer | None  # how a language model is divided over the GPUs
+    language: LanguageAnswer | None  # how the training of a language model is divided over the GPUs
+    serving: ServingAnswer | None  # and a language model in use
 
 
 def workload_figures(
@@ -61,15 +63,17 @@ def workload_figures(
     # An unknown rate counts as its upper bound: a target that is missed with it is missed, a met one is open.
     met = CheckResult.OPEN if missing else CheckResult.MET
     language = language_answer(work, platform, int(n_gpus), catalog)
+    per_server, sure = int(run.cols.gpus_per_server[0]), float(np.ravel(run.confidence)[0])
+    serving = serving_answer(work, platform, int(run.servers[0]), per_server, sure, catalog)
+    used = [one.gpus_used / n_gpus for one in (language, serving) if one is not None]
     core_load = run.comp.core_s_per_sample / (int(run.servers[0]) * float(run.cols.cores[0]))
     return WorkloadFigures(
         throughput=rate,
         time=training_time(run),
         storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
-        cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0),
+        cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0 if serving is None else 1.0),
         cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
-        gpu_busy_fraction=(min(1.0, float(rate.value) / float(run.comp.gpu.median[0])) if rate.value > 0 else 0.0)
-        * (1.0 if language is None else language.gpus_used / n_gpus),
+        gpu_busy_fraction=_busy(float(rate.value), run, serving) * (used[0] if used else 1.0),
         cache_hit_fraction=hits,
         bottleneck=bottleneck,
         next_bottleneck=following,
@@ -78,7 +82,15 @@ def workload_figures(
         stack=_stack(work, language, platform.gpu.id, catalog),
         batch_per_gpu=work.batch_per_gpu,
         language=language,
+        serving=serving,
     )
+
+
+def _busy(rate: float, run: WorkloadRun, serving: ServingAnswer | None) -> float:
+    """Share of what the GPUs can pass that they do: of a model in use at the asked load, else as fast as possible."""
+    most = float(run.comp.gpu.median[0])
+    asked = rate if serving is None or serving.work.requests_per_s is None else serving.work.requests_per_s
+    return min(1.0, asked / most) if most > 0 else 0.0
 
 
 def figures_of(answer: WorkloadAnswer) -> WorkloadFigures:

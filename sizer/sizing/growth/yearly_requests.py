@@ -137,15 +137,12 @@ def _dnn(work: Workload, factor: float, catalog: Catalog) -> dict[str, Any]:
 
 
 def _target(work: Workload, growth: Growth, times: int) -> dict[str, Any]:
-    target, factor = work.target, growth.target**times
-    if target.samples_per_s is not None:
-        return {"samples_per_s": target.samples_per_s * factor}
-    if target.tokens_per_s is not None:
-        return {"tokens_per_s": target.tokens_per_s * factor}
-    if target.gpus_busy is not None:
-        return {"gpus_busy": _whole(target.gpus_busy * factor)}
-    assert target.time_to_train_s is not None  # the highest rate is refused together with [growth]
-    return {"time_to_train_s": target.time_to_train_s / factor}
+    factor = growth.target**times
+    ((name, value),) = work.target.model_dump(exclude_none=True).items()
+    if name == "time_to_train_s":
+        return {name: value / factor}
+    # The highest rate is refused together with [growth].
+    return {name: _whole(value * factor) if isinstance(value, int) else value * factor}
 
 
 def _job(job: dict[str, Any], factor: float) -> dict[str, Any]:

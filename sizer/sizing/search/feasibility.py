@@ -31,6 +31,7 @@ from sizer.sizing.stages.gpu_memory import MemoryOfWorkload
 from sizer.sizing.stages.joint_targets import NOTHING_KNOWN, JointTargets, Known
 from sizer.sizing.stages.language_rates import is_unmeasured
 from sizer.sizing.stages.platform_columns import Columns, fabric_shares
+from sizer.sizing.stages.serving_rates import is_unserved
 from sizer.sizing.stages.write_demand import write_demands_matter
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -142,9 +143,12 @@ class EvaluatedSpace:
 
 def _gpu_unknowns(works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], catalog: Catalog) -> Ints:
     """1 for each platform on whose GPUs no rate of a language model is predicted. (platforms,)"""
-    if all(work.language is None for work in works):
-        return np.zeros(len(platforms), dtype=np.int64)
-    return np.array([is_unmeasured(one.gpu, catalog) for one in platforms], dtype=np.int64)
+    found = np.zeros(len(platforms), dtype=bool)
+    if any(work.language is not None for work in works):
+        found |= np.array([is_unmeasured(one.gpu, catalog) for one in platforms])
+    if any(work.serving is not None for work in works):
+        found |= np.array([is_unserved(one.gpu) for one in platforms])
+    return found.astype(np.int64)
 
 
 def evaluate_space(

@@ -23,8 +23,10 @@ from sizer.sizing.search.nearest_design import nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.stages.gpu_memory import MemoryAnswer, memory_answer
 from sizer.sizing.stages.language_rates import layout_refusal, wide_tensor_refusal
+from sizer.sizing.stages.serving_rates import serving_refusal
 from sizer.sizing.stages.storage_rates import node_rates, node_write_rates
 from sizer.workload.request import Loss
+from sizer.workload.serving import ServingWork
 from sizer.workload.target_text import target_text
 
 # Words of the limits, for errors and for tables.
@@ -97,6 +99,7 @@ def infeasible_error(counts: PartCounts, asked: str | None = None, bound: str | 
 def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimit]) -> str:
     """What the nearest design reaches or takes, so that the reader sees what would be enough."""
     evaluated, work = counts.evaluated, counts.evaluated.works[0]
+    platform = evaluated.platforms[int(evaluated.space.platform[row])]
     if any(limit in LOSS_LIMITS.values() for limit in broken):
         return _loss_error_text(counts, row, broken)
     if Limit.GPU_MEMORY in broken:
@@ -112,6 +115,8 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
         if work.request.target.time_to_train_s is not None:
             return f"takes {duration(float(evaluated.time_at(np.array([row]))[0]))} {chance}"
         rate, _ = evaluated.rates_at(np.array([row]))
+        if work.serving is not None and (why := _serving_error_text(counts, work.serving, platform)):
+            return f"serves nothing: {why}"
         return f"reaches {significant(float(rate[0]))} {sample_unit(work.dnn)} {chance}"
     if Limit.TEAM_WAITS in broken:
         return _wait_error_text(counts, row)
@@ -190,6 +195,8 @@ def _memory_error_text(counts: PartCounts, row: int) -> str:
     for work in evaluated.works:
         if work.language is not None and (why := layout_refusal(work.language, platform, n_gpus, counts.catalog)):
             return f"cannot train it: {why}"
+        if work.serving is not None and (why := _serving_error_text(counts, work.serving, platform)):
+            return f"cannot serve it: {why}"
     works = zip(evaluated.works, evaluated.memory, strict=True)
     answers = [memory_answer(work, taken, platform.gpu, n_gpus) for work, taken in works]
     place = min(range(len(answers)), key=lambda number: answers[number].probability)
@@ -202,6 +209,12 @@ def _memory_error_text(counts: PartCounts, row: int) -> str:
     largest = f"{grouped(most)} on {gpu.name}"
     batch = work.batch_on(platform.gpu.id, n_gpus)
     return memory_error_text(work.dnn.name, platform.gpu.name, batch, found, most and largest)
+
+
+def _serving_error_text(counts: PartCounts, work: ServingWork, platform: Platform) -> str:
+    """Why the servers of a platform serve nothing of a language model; "" where they do."""
+    used = counts.request.platforms.gpus_per_server or platform.gpus_per_server
+    return serving_refusal(work, platform, min(used, platform.gpus_per_server), counts.catalog)
 
 
 def memory_error_text(dnn: str, gpu: str, batch: int, found: MemoryAnswer, largest: str | int) -> str:

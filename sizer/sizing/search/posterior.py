@@ -19,7 +19,7 @@ from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.stages import compute_side, evaluate, gpu_side
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.host_bound import host_bound
-from sizer.sizing.stages.language_rates import LanguageRun
+from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
@@ -137,7 +137,7 @@ class DrawnServers:
     comp: Compute  # as the sizing has it
     n_gpus: Floats
     cores: Floats  # of all servers
-    run: TrainingRun | InferenceRun | LanguageRun
+    run: TrainingRun | InferenceRun | LaidOutRun
     terms: StepTerms
     values: Floats  # (draws, k) terms of the step
     log_scatter: Floats  # (draws,) or (sizes, draws) of runs and sources
@@ -264,7 +264,7 @@ def _columns(evaluated: EvaluatedSpace, platform: int, sizes: slice) -> Columns:
 def _log_scatter(
     work: ResolvedWorkload,
     terms: StepTerms,
-    run: TrainingRun | InferenceRun | LanguageRun,
+    run: TrainingRun | InferenceRun | LaidOutRun,
     of: ComputeGroup,
     draws: Draws,
 ) -> Floats:
@@ -275,7 +275,7 @@ def _log_scatter(
     wanted = work.request
     source = f"{wanted.task} {work.stack.id} {work.like or work.dnn.id} {wanted.precision} {of.gpu}"
     of_run = draws.normal(f"run {source} {of.server} {of.intra_link} {of.fabric.id}")
-    if isinstance(run, LanguageRun):
+    if isinstance(run, LaidOutRun):
         return np.asarray(run.log_sd * of_run)
     scatter = np.asarray(terms.between_log_sd) * draws.normal(f"source {source}") + terms.scatter_log_sd * of_run
     if isinstance(run, TrainingRun) and run.log_sd.any():
@@ -285,6 +285,8 @@ def _log_scatter(
 
 def _core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
     """(draws,) core time that a sample costs the hosts. [core s]"""
+    if work.serving is not None:
+        return np.zeros(1)
     each = 1 if work.language is None else work.language.sequence
     if work.request.host_core_s is not None:
         moved = compute_side.STATED_HOST_LOG_SD * draws.normal(f"host {work.request.name}")
@@ -299,6 +301,8 @@ def _core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
 
 
 def _hits(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) -> Floats:
+    if work.serving is not None:
+        return np.ones((1, 1))
     if work.language is not None:  # every token is read once
         return np.zeros((1, 1))
     position = draws.cache_position(work.request.access, work.request.cache)

@@ -103,6 +103,8 @@ def compute(
 
 def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[Floats | float, Floats | float]:
     """Core time that a sample costs the host, and the spread of its logarithm. [s], [-]"""
+    if work.serving is not None:  # of a text, nobody measured it
+        return 0.0, 0.0
     if np.ndim(work.sample_bytes):  # of each row another one
         sizes, place = np.unique(work.sample_bytes, return_inverse=True)
         each = np.array([core_seconds(replace(work, sample_bytes=size), calibration) for size in sizes.tolist()])
@@ -137,6 +139,9 @@ def cache_hits(
 
     The second is the standard deviation of the logarithm of the share that is read from storage. [-]
     """
+    if work.serving is not None:  # weights are read at the start, and requests come from the network
+        shape = np.broadcast_shapes(cols.cache_bytes.shape, n_servers.shape)
+        return np.ones(shape), np.zeros(shape)
     if work.language is not None:  # every token is read once
         nothing = np.zeros(np.broadcast_shapes(cols.cache_bytes.shape, n_servers.shape))
         return nothing, nothing

@@ -25,6 +25,7 @@ from sizer.sizing.stages.measured_rates import PublishedBatches
 from sizer.sizing.stages.network_key import network_key
 from sizer.sizing.stages.own_networks import check_measured
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
+from sizer.sizing.stages.serving_rates import ServingAnswer, serving_run
 from sizer.sizing.stages.sharding import EMBEDDING_BYTES, RECOMPUTED, Sharding, embedding_parameters, sharding_of
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.request import SizingRequest
@@ -158,6 +159,19 @@ def memory_answer(work: ResolvedWorkload, found: MemoryOfWorkload, gpu: Gpu, n_g
     )
 
 
+def memory_of_serving(found: ServingAnswer, gpu: Gpu) -> MemoryAnswer:
+    """GPU memory of a language model in use: weights, and the requests that the limits let in."""
+    return MemoryAnswer(
+        need_bytes=found.weight_bytes + found.cache_bytes + found.reserve_bytes,
+        state_bytes=found.weight_bytes,
+        memory_bytes=gpu.memory_bytes.value,
+        probability=1.0,
+        largest_batch=int(found.most_concurrent),
+        sharding=Sharding.LAYOUT,
+        is_fitted=True,
+    )
+
+
 def memory_of_layout(found: LanguageAnswer, gpu: Gpu) -> MemoryAnswer:
     """GPU memory of the layout of a language model."""
     need = float(found.layout.memory_bytes.value)
@@ -203,6 +217,9 @@ def all_fit(
     memory = np.array([catalog.gpus[group.gpu].memory_bytes.value for group in groups])
     fits = np.ones(np.broadcast_shapes(cols.compute.shape, n_servers.shape), dtype=bool)
     for work in works:
+        if work.serving is not None:
+            fits &= serving_run(work, platforms, cols, n_servers, catalog).fits
+            continue
         if work.language is not None:
             fits &= language_run(work, platforms, cols, n_servers, catalog).fits
             continue
@@ -257,7 +274,7 @@ def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibrati
     pause_point()
     work = resolve_one(request, index, catalog, calibration.measured)
     check_measured(work, f"workload.{index}.measured", catalog)
-    if work.request.batch_per_gpu is not None or work.language is not None:
+    if work.request.batch_per_gpu is not None or work.is_laid_out:
         return work
     return _with_batches(work, catalog, calibration)
 

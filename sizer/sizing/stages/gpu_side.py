@@ -23,8 +23,8 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 from sizer.perf.training_step import TrainingRun
 from sizer.physical.platform import Platform
-from sizer.sizing.stages import gpu_memory, language_rates, measured_rates, own_networks, sharding
-from sizer.sizing.stages.language_rates import LanguageRun
+from sizer.sizing.stages import gpu_memory, language_rates, measured_rates, own_networks, serving_rates, sharding
+from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.network_key import network_key
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.sizing.stages.step_rates import GpuRates, gpu_rates
@@ -64,8 +64,8 @@ def gpu_side(
         shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
         terms = group_terms(work, platforms, n_servers, calibration, catalog)
         rates = _rates(work, platforms, cols, n_servers, terms, catalog)
-        within = rates.gpu.log_sd  # of a language model, whose terms have none
-        if work.language is None:
+        within = rates.gpu.log_sd  # of what a layout divides, whose terms have none
+        if not work.is_laid_out:
             within = np.array([float(each.scatter_log_sd) for each in terms])[terms_index(cols, n_servers)]
         moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, platforms, cols, n_servers)
         return GpuSide(
@@ -81,7 +81,7 @@ def gpu_side(
         )
 
     has_batches = bool(np.ndim(work.batch_per_gpu))  # of each row another one
-    if work.language is not None or has_batches or cols.compute.size * n_servers.size > _MOST_ROWS:
+    if work.is_laid_out or has_batches or cols.compute.size * n_servers.size > _MOST_ROWS:
         return work_out()
     arrays = (n_servers, *cols.as_rows(_READ))
     key = (
@@ -151,7 +151,7 @@ def host_link(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibratio
     return found.scaled(cols.host_link_gain)
 
 
-def gpu_samples_per_s(run: TrainingRun | InferenceRun | LanguageRun, values: Floats) -> Floats:
+def gpu_samples_per_s(run: TrainingRun | InferenceRun | LaidOutRun, values: Floats) -> Floats:
     """Rate of the GPUs at given terms, shape (..., k), without the links that feed them. [samples/s]"""
     return run.gpu_samples_per_s(values) if isinstance(run, InferenceRun) else run.samples_per_s(values)
 
@@ -164,8 +164,8 @@ def group_terms(
     Between several servers a link is uncertain that one server does not use.
     """
     groups = compute_groups(platforms)[0]
-    if work.language is not None:
-        return [_LANGUAGE_TERMS] * (2 * len(groups))
+    if work.is_laid_out:
+        return [_NO_TERMS] * (2 * len(groups))
     # Where all rows are of one kind, nobody asks for the terms of the other.
     is_many = (n_servers > 1) & (not work.is_inference)
     kinds = (False, True) if is_many.any() and not is_many.all() else (bool(is_many.any()),) * 2
@@ -211,11 +211,13 @@ def step_run(
     n_servers: Ints,
     catalog: Catalog,
     batch_per_gpu: Floats | None = None,
-) -> TrainingRun | InferenceRun | LanguageRun:
+) -> TrainingRun | InferenceRun | LaidOutRun:
     """Counts and sizes of the steps of every row; arguments as of :func:`compute`, batches by default the workload's.
 
-    The batch of a language model is that of its layout.
+    The batch of what a layout divides is that of its layout.
     """
+    if work.serving is not None:
+        return serving_rates.serving_run(work, platforms, cols, n_servers, catalog)
     if work.language is not None:
         return language_rates.language_run(work, platforms, cols, n_servers, catalog)
     groups, _ = compute_groups(platforms)
@@ -251,7 +253,7 @@ def step_run(
 
 def exchanged_bytes(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints) -> Floats:
     """Bytes that a sample costs the NICs to the storage in the exchange; 0 where it has NICs of its own."""
-    if work.language is not None or not np.any(cols.exchanges_by_storage_nics):
+    if work.is_laid_out or not np.any(cols.exchanges_by_storage_nics):
         return np.zeros(np.broadcast_shapes(cols.compute.shape, n_servers.shape))
     batch = gpu_memory.batches(work, platforms, cols, n_servers)
     # Looked-up vectors cross the network like gradients: forward once, and their gradients back.
@@ -283,7 +285,7 @@ def _terms(
     )
 
 
-# The rate of a language model comes from its layout, with its spread.
-_LANGUAGE_TERMS = StepTerms(np.zeros(len(TERM_NAMES)), np.zeros((len(TERM_NAMES),) * 2), np.zeros(()))
+# The rate of what a layout divides comes from that, with its spread.
+_NO_TERMS = StepTerms(np.zeros(len(TERM_NAMES)), np.zeros((len(TERM_NAMES),) * 2), np.zeros(()))
 # Most requests of a batch ask for few neural networks of the catalogue; those of a request are never asked for again.
 _known_terms = lru_cache(maxsize=4096)(_terms)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.arrays import Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.units import bytes_per_s_from_gbit_per_s
@@ -28,6 +28,7 @@ from sizer.catalog.schema import Gpu, Stack
 from sizer.perf.availability.goodput import CheckpointPlan
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.checkpoints import CheckpointedJob, goodput_of, plan_of
+from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.language_layouts import (
     MOST_GPUS,
     LayoutAnswer,
@@ -58,20 +59,6 @@ _METHODS = {"pretrain": "full", "continued": "continued", "finetune": "fine-tuni
 _GPUS_PER_SERVER = 8
 # Stacks (ids) for the vendors whose GPUs the default stack does not run on.
 _STACK_OF_VENDOR = {"AMD": "primus"}
-
-
-@dataclass(frozen=True)
-class LanguageRun:
-    """Training of a language model on every row. Arrays over the rows."""
-
-    tokens_per_s: Floats  # over days, with interruptions
-    log_sd: Floats
-    fits: Bools
-    replicas: Floats  # data parallel
-
-    def samples_per_s(self, values: Floats) -> Floats:
-        """Rate under some draws: no term of a step moves it, its scatter alone does. [tokens/s]"""
-        return np.asarray(self.tokens_per_s + 0 * values[..., 0])
 
 
 @dataclass(frozen=True)
@@ -126,7 +113,7 @@ class _Cluster:
 
 def language_run(
     work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
-) -> LanguageRun:
+) -> LaidOutRun:
     """Rates of every row; arguments as of :func:`sizer.sizing.stages.compute_side.compute`.
 
     Layouts are judged at every number of servers up to 128, at every second one up to 256 and so on; one between them
@@ -149,7 +136,7 @@ def language_run(
         at = np.searchsorted(table.servers, servers[rows], side="right") - 1
         rate[rows], sd[rows], fits[rows] = table.tokens_per_s[at], table.log_sd[at], table.tokens_per_s[at] > _NO_RATE
         replicas[rows] = table.replicas[at]
-    return LanguageRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape), replicas.reshape(shape))
+    return LaidOutRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape), replicas.reshape(shape))
 
 
 def whole_run(

@@ -17,14 +17,14 @@ from sizer.perf.inference_step import InferenceRun
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import StepTerms
 from sizer.perf.training_step import TrainingRun
-from sizer.sizing.stages.language_rates import LanguageRun
+from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import Columns
 
 # Sizes drawn at, by powers of this ratio. Halfway between two of them the interpolated probability is off by less than
 # half a hundredth.
 _RATIO = 2.0
 
-_Run = TrainingRun | InferenceRun | LanguageRun
+_Run = TrainingRun | InferenceRun | LaidOutRun
 RunOf = Callable[[Columns, Ints, Floats], _Run]
 
 
@@ -59,8 +59,8 @@ def gpu_rates(
     first, batch, place = _distinct(cols, batch_per_gpu)
     distinct = Columns(**{name: np.ravel(part)[first][:, None] for name, part in vars(cols).items()})
     sizes, below, above, share = _grid(n_servers)
-    if isinstance(run, LanguageRun):
-        gpu = Capacity.log_normal(run.tokens_per_s, run.log_sd)
+    if isinstance(run, LaidOutRun):
+        gpu = Capacity.log_normal(run.median_samples_per_s, run.log_sd)
         return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))
     if isinstance(run, InferenceRun):
         one_server = run_of(distinct, np.ones((1, 1), dtype=np.int64), batch[:, None])

@@ -13,6 +13,7 @@ from sizer.present.performance_tables import (
     figures_table,
     layout_table,
     ruled_out_table,
+    serving_table,
     stacks_table,
     stage_table,
     time_table,
@@ -50,6 +51,9 @@ def show(view: View) -> None:
             look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
             look.table(stage_table(answer, 1), sources)
     look.table(figures_table(answer, 1), sources)
+    if (in_use := serving_table(design, answer, 1)) is not None:
+        st.header("Serving performance", anchor=False)
+        look.table(in_use, sources)
     if (layout := layout_table(answer, 1)) is not None:
         st.header("Parallel layout", anchor=False)
         look.table(layout, sources)

@@ -3,7 +3,7 @@
 from typing import get_args
 
 from sizer.base import quantities
-from sizer.base.quantities import BYTES, FLOP, SAMPLES_PER_S, SECONDS, TOKENS_PER_S
+from sizer.base.quantities import BYTES, FLOP, LATENCY, REQUESTS_PER_S, SAMPLES_PER_S, SECONDS, TOKENS_PER_S
 from sizer.catalog.labels import capital
 from sizer.catalog.sample_formats import FORMAT_NAMES
 from sizer.ui.request_form.field import (
@@ -63,8 +63,8 @@ NAME = FormField(("workload", "name"), "Name", "Name of this workload in pages a
 TASK = FormField(
     ("workload", "task"),
     "Task",
-    "Training, or batch inference on a test set (forward passes only). Production inference is out of scope because "
-    "no published measurement covers it on these systems. Default: training.",
+    "Training; batch inference on a test set (forward passes only); or a language model in use: serving to people or "
+    "programs that wait, and generation for which nobody waits. Default: training.",
     Segments({task: capitalized_name(task) for task in get_args(Task)}, "training"),
 )
 DATASET_BYTES = FormField(
@@ -90,6 +90,10 @@ TARGETS = {
     "time_to_train_s": "Time to train",
     "gpus_busy": "Number of GPUs",
     "maximum": "The most that the limits give",
+    "requests_per_s": "Requests a second",
+    "concurrent_requests": "Requests in flight at once",
+    "active_users": "Active users",
+    "users": "Users in all",
 }
 TARGET_FIELDS = {
     "samples_per_s": FormField(
@@ -125,7 +129,98 @@ TARGET_FIELDS = {
         Dropdown({"rate": "Rate in samples per second"}),
         name="Maximum",
     ),
+    "requests_per_s": FormField(
+        ("workload", "target", "requests_per_s"),
+        "Requests a second",
+        "Arrivals in the busy hour, with their unit or without: 10 requests/s, 5000 requests/h. Default: none; one "
+        "target is required.",
+        Quantity(REQUESTS_PER_S),
+    ),
+    "concurrent_requests": FormField(
+        ("workload", "target", "concurrent_requests"),
+        "Requests in flight at once",
+        "Requests that are answered at the same time, each no slower than the limits. Default: none; one target is "
+        "required.",
+        Count(1_000_000_000),
+    ),
+    "active_users": FormField(
+        ("workload", "target", "active_users"),
+        "Active users",
+        "People who ask, read and ask again in the busy hour; their requests an hour are those of the use. Default: "
+        "none; one target is required.",
+        Count(1_000_000_000),
+    ),
+    "users": FormField(
+        ("workload", "target", "users"),
+        "Users in all",
+        "All who may ask; a share of them is active in the busy hour. Default: none; one target is required.",
+        Count(1_000_000_000),
+    ),
 }
+USE = FormField(
+    ("workload", "use"),
+    "Use",
+    "Sets the lengths, limits and requests an hour that are left open; each is listed as an assumption. Default: chat.",
+    Dropdown(
+        {
+            "chat": "Chat",
+            "rag": "Answers from documents (RAG)",
+            "code": "Code completion",
+            "summary": "Summaries",
+            "reasoning": "Reasoning",
+        },
+        "chat",
+    ),
+)
+INPUT_TOKENS = FormField(
+    ("workload", "input_tokens"),
+    "Tokens into a request",
+    "Mean length of the prompt with all that it carries. Default: that of the use.",
+    Count(10_000_000),
+    "as the use",
+)
+OUTPUT_TOKENS = FormField(
+    ("workload", "output_tokens"),
+    "Tokens out of a request",
+    "Mean length of the answer. Default: that of the use.",
+    Count(1_000_000),
+    "as the use",
+)
+PREFIX_CACHED = FormField(
+    ("workload", "prefix_cached"),
+    "Share of the input in a cache",
+    "Of earlier prompts, such as a common system prompt; 0 to 0.999. Default: that of the use.",
+    PlainNumber(0.0, 0.999),
+    "as the use",
+)
+FIRST_TOKEN = FormField(
+    ("workload", "first_token_s"),
+    "Limit of the first token",
+    "At the percentile of the limits, with its unit: 2 s, 450 ms. Default: that of the use; none of a generation.",
+    Quantity(LATENCY),
+    "as the use",
+)
+TOKEN_TIME = FormField(
+    ("workload", "token_s"),
+    "Limit of each later token",
+    "At the percentile of the limits: 50 ms are 20 tokens a second. Default: that of the use; none of a generation.",
+    Quantity(LATENCY),
+    "as the use",
+)
+PERCENTILE = FormField(
+    ("workload", "latency_percentile"),
+    "Percentile of the limits",
+    "Share of the requests that keep each limit. Default: 95 %.",
+    Dropdown({50: "50 %", 90: "90 %", 95: "95 %", 99: "99 %"}, 95),
+)
+ENGINE = FormField(
+    ("workload", "engine"),
+    "Serving engine",
+    "Default: not named, a mixture of those in use with the spread between them.",
+    Dropdown({}),
+)
+SERVING = (USE, INPUT_TOKENS, OUTPUT_TOKENS, PREFIX_CACHED)
+SERVING_LIMITS = (FIRST_TOKEN, TOKEN_TIME, PERCENTILE)
 EPOCHS = FormField(("workload", "epochs"), "Epochs", "Passes over the data set.", PlainNumber(0.1, 100_000.0))
 
 TOKENS = FormField(
@@ -204,6 +299,8 @@ NUMBER_FORMAT = FormField(
             "mxfp8": "MXFP8 (rated as FP8)",
             "fp4": "FP4",
             "nvfp4": "NVFP4 (rated as FP4)",
+            "mxfp4": "MXFP4 (serving only)",
+            "int4": "INT4 (serving only)",
         },
         "mixed",
     ),
@@ -326,6 +423,9 @@ WORKLOAD_FIELDS = (
     *TARGET_FIELDS.values(),
     EPOCHS,
     *LANGUAGE,
+    *SERVING,
+    *SERVING_LIMITS,
+    ENGINE,
     DOCUMENT_TOKENS,
     PACKING,
     *EXPERT,

@@ -19,6 +19,7 @@ from sizer.ui.request_form import language_model as form
 from sizer.ui.request_form.field import RequestPath
 from sizer.ui.typed import written
 from sizer.workload.language import USUAL_TOKENS
+from sizer.workload.request import SERVING_TASKS
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.table import DEFAULT_DATASET
 from sizer.workload.transformer.custom_transformer import is_shape
@@ -71,7 +72,8 @@ def switch_kind(parts: Catalog, path: RequestPath, *, was_language: bool) -> Non
         state.put(target, {"samples_per_s": "1000 images/s"})
     if is_language and state.get((*target, "time_to_train_s")) is not None:
         _state_tokens(path)
-    if is_language and state.get((*path, "task")) == "validation-inference":
+    # A language model has no test set, and no other network is served.
+    if state.get((*path, "task")) in (("validation-inference",) if is_language else SERVING_TASKS):
         state.put((*path, "task"), None)
     if removed:
         state.refresh()

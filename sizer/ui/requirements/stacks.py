@@ -26,7 +26,7 @@ def fits(parts: Catalog, stack: str, path: RequestPath) -> bool:
     """Whether a stack (id) runs the task of a workload in its precision."""
     item = parts.stacks[stack]
     task = "inference" if state.get((*path, "task")) == "validation-inference" else "training"
-    if item.trains_language is not trains_language(parts, path):
+    if item.serves_language or item.trains_language is not trains_language(parts, path):
         return False
     return (
         item.task in (task, "both") and stack_precision(state.get((*path, "precision")) or "mixed") in item.precisions

@@ -15,7 +15,7 @@ from sizer.ui import fields, look, state
 from sizer.ui.request_form import workload as form
 from sizer.ui.request_form.field import FormField, RequestPath
 from sizer.ui.request_form.options import capitalized_name, names_by_id
-from sizer.ui.requirements import stacks
+from sizer.ui.requirements import serving, stacks
 from sizer.ui.requirements.language import (
     chosen_dnn,
     dataset_of_runs,
@@ -100,12 +100,13 @@ def draw(view: View, number: int) -> None:
     left, middle, right = st.columns(3, gap="large")
     with left:
         fields.draw(form.NAME, number)
-        # Of language models only the training is sized; another task of a file can be corrected.
-        if not trains_language(parts, path) or state.get((*path, "task")) == "validation-inference":
-            fields.draw(form.TASK, number, after=lambda: _after_task(view, path))
+        fields.draw(form.TASK, number, after=lambda: _after_task(view, path))
         _dnn_fields(parts, number, path)
     with middle:
-        if trains_language(parts, path):
+        if serving.is_served(path):
+            for field in form.SERVING:
+                fields.draw(field, number)
+        elif trains_language(parts, path):
             for field in form.LANGUAGE:
                 fields.draw(field, number)
         else:
@@ -113,9 +114,12 @@ def draw(view: View, number: int) -> None:
             fields.draw(form.DATASET_BYTES, number)
     with right:
         _target_fields(view, number, path)
+        if state.get((*path, "task")) == "serving":
+            for field in form.SERVING_LIMITS:
+                fields.draw(field, number)
         fields.draw(form.CONFIDENCE)
     _expert_fields(parts, number, path)
-    if trains_language(parts, path):
+    if trains_language(parts, path) and not serving.is_served(path):
         layout_fields(number, path)
 
 
@@ -140,13 +144,18 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
     with folded:
         left, middle, right = st.columns(3, gap="large")
         with left:
-            fields.draw(form.STACK, number, options=stacks.options(parts, path))
+            if serving.is_served(path):
+                fields.draw(form.ENGINE, number, options=serving.engines(parts))
+            else:
+                fields.draw(form.STACK, number, options=stacks.options(parts, path))
             precision = form.NUMBER_FORMAT if is_language else form.PRECISION
             fields.draw(precision, number, after=lambda: _remove_unsuitable(parts, path))
             if not is_language:
                 fields.draw(form.BATCH, number)
         with middle:
-            if is_language:
+            if serving.is_served(path):
+                look.note("A model in use reads its weights when it starts, and no data set.")
+            elif is_language:
                 fields.draw(form.DOCUMENT_TOKENS, number)
                 fields.draw(form.PACKING, number)
                 fields.draw(form.DATASET_BYTES, number, empty="4 bytes a token")
@@ -155,8 +164,9 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
                 size = f"{si(dataset.sample_bytes.value, 'B')}, from the data set" if dataset is not None else ""
                 fields.draw(form.SAMPLE_BYTES, number, empty=size)
                 fields.draw(form.SAMPLE_FORMAT, number)
-            fields.draw(form.ACCESS, number)
-            fields.draw(form.CACHE, number)
+            if not serving.is_served(path):
+                fields.draw(form.ACCESS, number)
+                fields.draw(form.CACHE, number)
         with right:
             fields.draw(form.RANK_BY)
         shown = form.LANGUAGE_EXPERT if is_language else form.EXPERT
@@ -281,6 +291,8 @@ def _remove_unsuitable(parts: Catalog, path: RequestPath) -> None:
 
 
 def _after_task(view: View, path: RequestPath) -> None:
+    if serving.switch(path):
+        state.refresh()
     if state.get((*path, "task")) == "validation-inference":
         for part in ("epochs", "recipe"):
             state.put((*path, part), None)
@@ -294,7 +306,7 @@ def _after_task(view: View, path: RequestPath) -> None:
 
 
 def _target_fields(view: View, number: int, path: RequestPath) -> None:
-    is_training = state.get((*path, "task")) != "validation-inference"
+    is_training = state.get((*path, "task")) in (None, "training")
     is_language = trains_language(view.catalog, path)
     other_rate = "samples_per_s" if is_language else "tokens_per_s"
     kinds = {
@@ -302,17 +314,21 @@ def _target_fields(view: View, number: int, path: RequestPath) -> None:
         for kind, text in form.TARGETS.items()
         if kind != other_rate and (is_training or kind != "time_to_train_s")
     }
+    if serving.is_served(path):
+        kinds = serving.targets(path)
+    else:
+        kinds = {kind: text for kind, text in kinds.items() if serving.start_value(kind) is None}
     present = next((kind for kind in form.TARGETS if state.get((*path, "target", kind)) is not None), None)
     kind = present or st.session_state.get("target_kind", "samples_per_s")
     if kind not in kinds:
-        kind = "tokens_per_s" if is_language else "samples_per_s"
+        kind = "requests_per_s" if serving.is_served(path) else "tokens_per_s" if is_language else "samples_per_s"
     fields.selector(
         "Target",
         kinds,
         kind,
         f"{fields.key(path)}/target",
         lambda chosen: _start_target(view, path, chosen),
-        "Exactly one of the four.",
+        "Exactly one of them.",
     )
     dnn = chosen_dnn(view.catalog, path)
     unit = sample_unit(dnn) if dnn is not None else "samples/s"
@@ -330,7 +346,7 @@ def _start_target(view: View, path: RequestPath, kind: str) -> None:
     number = path[-1]
     answers = view.result.design.workloads if view.result is not None else ()
     design = view.result.design if view.result is not None else None
-    value: Any = None
+    value: Any = serving.start_value(kind)
     if kind == "tokens_per_s":
         rate = float(answers[number].throughput.value) if isinstance(number, int) and number < len(answers) else 1e5
         value = float(f"{rate:.3g}")
@@ -342,7 +358,7 @@ def _start_target(view: View, path: RequestPath, kind: str) -> None:
     elif kind == "maximum":
         value = "rate"
         _bound_size(design.n_servers if design is not None else 8)
-    else:
+    elif value is None:
         value = "24 h"
         if trains_language(view.catalog, path):
             value = start_length(path, answers)

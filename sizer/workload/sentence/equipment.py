@@ -640,7 +640,8 @@ def _is_candidate(notes: Notes, stack: Stack) -> bool:
     return (
         "emulated" not in _words(stack)
         and stack.trains_language is notes.is_language
-        and not stack.trains_own  # a sentence has no numbers of a network of one's own
+        # A sentence has no numbers of a network of one's own.
+        and not (stack.trains_own or stack.serves_language)
         and stack.task in (task, "both")
         and precision in stack.precisions
     )

@@ -39,7 +39,7 @@ _DIGITS = (
 )
 _SCALE = (
     rf"(?: ?(?:{'|'.join(sorted((one for one in _SCALES if len(one) > 1), key=len)[::-1])})\b\.?(?: d[e'’])?"
-    r"| ?[kmgbt](?![^\W_]|/(?!s)))"
+    r"| ?[kmgbt](?![^\W_]|/(?!s|\d)))"
 )
 _ARTICLE = r"(?:an?|une?|eine[mrn]?|ein|the)"
 _UNITS = "|".join(ONES[:9])

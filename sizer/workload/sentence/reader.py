@@ -37,6 +37,7 @@ from sizer.workload.sentence.rules import (
     read_sizes,
     read_team,
 )
+from sizer.workload.sentence.serving import is_served, read_serving
 from sizer.workload.sentence.targets import (
     ask_network,
     ask_target,
@@ -66,9 +67,9 @@ _OF_LANGUAGE = frozenset(
 _OF_SAMPLES = frozenset(("dataset", "sample_bytes", "dataset_bytes"))
 # Quantities of the work that change what has to be sized, with what is said of one that has no place.
 _WORK = {
-    "latency": "a latency belongs to serving, which is not sized yet",
-    "requests": "requests belong to serving, which is not sized yet",
-    "requests/time": "requests belong to serving, which is not sized yet",
+    "latency": "a latency belongs to a language model in use; write 'serve' with the name of one",
+    "requests": "requests belong to a language model in use; write 'serve' with the name of one",
+    "requests/time": "requests belong to a language model in use; write 'serve' with the name of one",
     "people": "people who share the cluster, or who use what was trained",
     "samples": "the request has another data set",
     "samples/time": "the sentence states another target",
@@ -150,7 +151,8 @@ def _read(notes: Notes) -> None:
     read_networks(notes)
     if not is_sized(notes):
         return
-    read_language(notes)
+    served = is_served(notes)
+    (read_serving if served else read_language)(notes)
     read_fabrics(notes)
     read_growth(notes)
     read_rules(notes, "early")
@@ -158,21 +160,25 @@ def _read(notes: Notes) -> None:
         read_rules(notes, "years")
     read_ranking(notes)
     read_tier(notes)
-    read_team(notes)
+    if not served:
+        read_team(notes)
     most = text.find(r"<MOST>")
     read_rules(notes, "limits")
-    read_task(notes)
+    if not served:
+        read_task(notes)
     read_gpu_memory(notes)
     read_rules(notes, "memory")
-    _read_batch(notes)
-    read_targets(notes)
-    read_sizes(notes)
-    read_samples(notes)
-    read_times(notes)
+    if not served:
+        _read_batch(notes)
+        read_targets(notes)
+        read_sizes(notes)
+        read_samples(notes)
+        read_times(notes)
     read_counts(notes)
     read_gpus(notes)
     read_precision(notes)
-    read_software(notes)  # with its vendor, who is not preferred for that
+    if not served:
+        read_software(notes)  # with its vendor, who is not preferred for that
     read_named(notes)
     read_storage_kind(notes)
     read_rules(notes, "racks")
@@ -220,16 +226,17 @@ def _request(notes: Notes) -> dict[str, Any]:
         work |= _own_target(notes, dnn)
         default_dataset(notes, work)
         default_length(notes, work)
-        kind = "validation" if "task" in work else "training"
+        kind = work["task"].removesuffix("-inference") if "task" in work else "training"
         works.append({"name": f"{short_name(catalog.dnns[dnn])} {kind}", **work})
     if notes.own_model is not None and all(training["dnn"] != notes.own_model for _, training in trainings):
         work = {"dnn": notes.own_model, **notes.work}
         default_length(notes, work)
-        works.append({"name": f"{notes.own_model['name']} training", **work})
+        works.append({"name": f"{notes.own_model['name']} {work.get('task', 'training')}", **work})
     if not works and notes.work:
-        works = [{"name": "training", **notes.work}]
+        works = [{"name": notes.work.get("task", "training"), **notes.work}]
     is_named = re.search(r"\bpre-?train|\bscratch\b|Vortrain", notes.text.sentence, re.I)
-    if any(not notes.trainings and "method" not in work for work in works) and notes.is_language and not is_named:
+    trains = any(not notes.trainings and "method" not in work and "task" not in work for work in works)
+    if trains and notes.is_language and not is_named:
         notes.text.assume("kind of training not given: pre-training of all parameters")
     title = " and ".join(work["name"] for work in works) or "Deep-learning cluster"
     request = {"title": title[:120], **({"workload": works} if works else {}), **notes.request}

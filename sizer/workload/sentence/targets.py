@@ -15,6 +15,7 @@ from sizer.workload.sentence.names import measurements, short_name
 from sizer.workload.sentence.notes import RATE, TIME, Notes, ranged, time_text
 from sizer.workload.sentence.quantities import written_number
 from sizer.workload.sentence.reading import Answer
+from sizer.workload.sentence.serving import is_served, serving_answers
 from sizer.workload.table import DEFAULT_DATASET
 
 _NO_RATE = "".join(f"(?<!{noun} )" for noun in ("token", "tokens", "images", "samples", "sequences", "sentences"))
@@ -229,6 +230,9 @@ def ask_network(notes: Notes) -> None:
 
 def ask_target(notes: Notes) -> None:
     """Offer targets that suit what the sentence says: of a team, of training, of a language model."""
+    if is_served(notes):
+        notes.ask("target", answers=tuple(notes.answer(text) for text in serving_answers(notes)))
+        return
     people = notes.request.get("team", {}).get("data_scientists")
     sample = notes.networks[0].sample if notes.dnns else "token" if notes.means_language else "image"
     own = existing_gpus(notes)

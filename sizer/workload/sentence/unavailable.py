@@ -44,7 +44,10 @@ def part_of(notes: Notes, found: Match, start: int, end: int) -> Match:
 
 
 def is_sized(notes: Notes) -> bool:
-    """Whether the sentence is about work that can be sized; another kind is refused, next to a training asked."""
+    """Whether the sentence is about work that can be sized; another kind is refused, next to a training asked.
+
+    The task of a language model that is no training is noted.
+    """
     is_language = [notes.catalog.dnns[key].transformer is not None for key in notes.dnns]
     named = notes.names("dnn")
     sentence = list(notes.text.sentence)
@@ -59,6 +62,11 @@ def is_sized(notes: Notes) -> bool:
     if told is None:
         return True
     words = notes.text.sentence[told.start : told.end].strip(" :;,.")
+    is_of_language = networks == "language" or (networks == "unknown" and not notes.text.find(r"{samples/time}"))
+    if told.clause is None and told.kind.sized and is_of_language:
+        notes.work["task"] = told.kind.sized
+        notes.means_language = True
+        return True
     if told.clause is None:
         notes.refused_kind = Question("refused", words, told.kind.refusal)
         return False

@@ -29,13 +29,13 @@ def test_the_largest_gpt_2_is_read_by_its_names(name):
 
 
 def test_models_of_the_size_of_one_that_is_not_held_are_offered():
-    """GPT-J has 6 billion parameters: of the models held, those of 7 billion are the nearest."""
-    question = read_sentence("GPT-J 6B on 8 A100", catalog()).question
-    assert (question.about, question.words) == ("unavailable", "GPT-J 6B")
+    """Of a model of 6.7 billion parameters that is not held, those of 7 billion are the nearest."""
+    question = read_sentence("OLMo 6.7B on 8 A100", catalog()).question
+    assert (question.about, question.words) == ("unavailable", "OLMo 6.7B")
     assert all(answer.label.endswith(" 7B") for answer in question.answers[:2])
     own = read_sentence(question.answers[-1].sentence, catalog())
     assert own.is_complete
-    assert own.request["workload"][0]["dnn"]["parameters"] == 6e9
+    assert own.request["workload"][0]["dnn"]["parameters"] == 6.7e9
 
 
 def test_a_recipe_says_that_it_starts_from_a_checkpoint():

@@ -87,12 +87,12 @@ def test_what_is_not_held_is_named_with_what_is() -> None:
 
 
 def test_of_a_model_that_is_not_held_the_nearest_in_size_are_offered():
-    """GPT-J has 6 billion parameters: 7/6 is nearer than 8/6, and a usual model of 6 billion can be sized."""
-    question = read_sentence("GPT-J 6B fine-tuning on 4 L40S", catalog()).question
+    """Of 6.7 billion parameters 7 are nearer than 6 or 8, and a usual model of 6.7 billion can be sized."""
+    question = read_sentence("OLMo 6.7B fine-tuning on 4 L40S", catalog()).question
     assert question is not None
     assert "7B" in question.answers[0].label
     own = read_sentence(question.answers[-1].sentence, catalog())
-    assert values(own)["w.dnn.parameters"] == 6e9
+    assert values(own)["w.dnn.parameters"] == 6.7e9
 
 
 def test_networks_in_wide_use_are_offered_first():

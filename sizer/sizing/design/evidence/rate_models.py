@@ -21,6 +21,7 @@ from sizer.sizing.result import NearbyMeasurement
 from sizer.sizing.stages.host_bound import large_images
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
 from sizer.sizing.stages.own_networks import far_rates
+from sizer.sizing.stages.serving_rates import CALIBRATED_TOKENS, is_unserved
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -62,6 +63,22 @@ class _Language:
     def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
         # The host only hands tokens on: no line of it is missing.
         return unmeasured_language(of.work, of.platform, of.catalog), ()
+
+
+class _Serving:
+    exchange_is_in_step = True
+
+    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:  # noqa: ARG002
+        return ()
+
+    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
+        work, gpu, notes = of.work.serving, of.platform.gpu, []
+        assert work is not None
+        if is_unserved(gpu):
+            notes.append(note(FitNote.GENERATION_NOT_MEASURED, gpu.name))
+        if work.context_tokens > CALIBRATED_TOKENS:
+            notes.append(note(FitNote.CONTEXT_BEYOND, work.context_tokens, CALIBRATED_TOKENS))
+        return tuple(notes), ()
 
 
 class _MlperfNetworks:
@@ -107,6 +124,8 @@ class _OwnNetworks:
 
 def design_rates(work: ResolvedWorkload, gpu_id: str) -> DesignRates:
     """The model that the rate of a workload on a GPU comes from."""
+    if work.serving is not None:
+        return _Serving()
     if work.language is not None:
         return _Language()
     if work.own_kind is not None:

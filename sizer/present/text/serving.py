@@ -1,0 +1,180 @@
+"""A language model in use in words: the load that was asked, replicas and layout, latencies, memory, users, cost."""
+
+from sizer.base.estimate import Estimate
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, significant
+from sizer.base.units import DAY_S, GIB
+from sizer.present.words import listed, percent, plural
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.stages.serving_rates import ServingAnswer
+from sizer.workload.serving import Counted, ServingWork
+
+# Years over which hardware is written off, straight, where a cost per token is shown.
+YEARS = 4
+_YEAR_S = 365.25 * DAY_S
+_MIXTURE = "a mixture of vLLM, SGLang and TensorRT-LLM, as none is named"
+
+
+def load_text(work: ServingWork) -> str:
+    """What the target counts, with the meaning of "concurrent" that was used, and the requests that it comes to."""
+    rate = "" if work.requests_per_s is None else f"{significant(work.requests_per_s)} requests/s"
+    number = grouped(work.number)
+    match work.counted:
+        case Counted.USERS:
+            return f"{number} users in all, of whom the active ones of the busy hour send {rate}"
+        case Counted.ACTIVE_USERS:
+            return f"{number} active users, who read between their requests and send {rate}"
+        case Counted.IN_FLIGHT:
+            return f"{number} requests in flight at once; at the pace of the limits they are {rate}"
+        case Counted.TOKENS:
+            return f"{number} output tokens/s, which are {rate}"
+        case Counted.GPUS:
+            return f"what {number} GPUs serve"
+    return rate or "the highest rate within the limits"
+
+
+def serving_need_text(answer: WorkloadAnswer, found: ServingAnswer) -> str:
+    """What is asked for, in two sentences."""
+    work = found.work
+    return (
+        f"{answer.dnn.name} in {found.weights.upper()} for {load_text(work)}, each with {lengths_text(work)}. "
+        f"Latency limits: {limits_text(work)}."
+    )
+
+
+def limits_text(work: ServingWork) -> str:
+    """The latency limits: 'first token within 2 s, each later one within 50 ms, for 95 % of the requests'."""
+    if work.first_token_s is None or work.token_s is None:
+        return "none: nobody waits"
+    return (
+        f"first token within {duration(work.first_token_s)}, each later one within {duration(work.token_s)}, for "
+        f"{work.percentile}{NARROW_SPACE}% of the requests"
+    )
+
+
+def lengths_text(work: ServingWork) -> str:
+    """Mean lengths of a request."""
+    cached = f" ({percent(work.prefix_cached)} of them in a cache of earlier prompts)" if work.prefix_cached else ""
+    return f"{grouped(work.input_tokens)} tokens in{cached} and {grouped(work.output_tokens)} out"
+
+
+def replicas_text(found: ServingAnswer) -> str:
+    """Replicas and their layout: '8 replicas of 1 GPU (TP 1)'."""
+    each = plural(found.gpus_of_replica, "GPU")
+    over = "" if found.servers_of_replica == 1 else f" over {found.servers_of_replica} servers"
+    layout = f"TP {found.tensor}" + (f", attention DP {found.data} with the experts over all" if found.data > 1 else "")
+    return f"{plural(found.replicas, 'replica')} of {each}{over} ({layout})"
+
+
+def software_text(found: ServingAnswer) -> str:
+    """Number format of the weights, and the software."""
+    return f"{found.weights.upper()} weights; {found.engine or _MIXTURE}"
+
+
+def needed_text(found: ServingAnswer) -> str:
+    """Replicas that the asked load takes, and what the others are for."""
+    assert found.replicas_needed is not None
+    spare = found.replicas - found.replicas_needed
+    text = f"{plural(found.replicas_needed, 'replica')} at the confidence asked for"
+    if spare < 1:
+        return f"{text}; none is spare: a failed one is missed"
+    return f"{text}; the other {grouped(spare)} are headroom, and stand in for one that fails"
+
+
+def used_stack_text(answer: WorkloadAnswer) -> str:
+    """Software of a workload; of a language model in use whose engine is not named, those in use."""
+    if answer.serving is not None and not answer.serving.engine:
+        return "vLLM, SGLang or TensorRT-LLM"
+    return answer.stack.name
+
+
+def flight_text(found: ServingAnswer) -> str:
+    """Requests in flight of a replica."""
+    at = "at this load" if found.load == "asked" else "at the most within the limits"
+    return (
+        f"{significant(found.concurrency)} {at} in each replica, whose memory has room for "
+        f"{grouped(found.most_concurrent)}"
+    )
+
+
+def latency_text(mean: Estimate, at_percentile: Estimate, percentile: int) -> str:
+    """A latency: mean with its interval, and the percentile."""
+    return f"{_interval(mean)} on average; {percentile}th percentile {_interval(at_percentile)}"
+
+
+def _interval(time_s: Estimate) -> str:
+    value, low, high = (float(end) for end in time_s)
+    return f"{duration(value)} (90{NARROW_SPACE}% interval {duration(low, value)} to {duration(high, value)})"
+
+
+def tokens_text(found: ServingAnswer) -> str:
+    """Output tokens a second within the limits, of all GPUs and of one."""
+    value, low, high = (float(end) for end in found.tokens_per_s)
+    each = significant(value / found.gpus_used)
+    return (
+        f"at most {significant(value)} output tokens/s (90{NARROW_SPACE}% interval {significant(low)} to "
+        f"{significant(high)}), {each} a GPU"
+    )
+
+
+def memory_text(found: ServingAnswer, memory_bytes: float) -> str:
+    """Memory of a GPU: weights, keys and values, reserve and what is free."""
+    used = found.weight_bytes + found.cache_bytes + found.reserve_bytes
+    weights, cache, reserve, free = (
+        f"{significant(max(part, 0.0) / GIB)}{NARROW_SPACE}GiB"
+        for part in (found.weight_bytes, found.cache_bytes, found.reserve_bytes, memory_bytes - used)
+    )
+    return f"weights {weights}, keys and values {cache}, workspace {reserve}, free {free} of each GPU"
+
+
+def sensitivity_text(found: ServingAnswer) -> str:
+    """Servers with half and with twice the requests, where people were counted by assumption."""
+    parts = [f"{'half' if factor < 1 else 'twice'} as many requests: {plural(servers, 'server')}"
+             for factor, servers in found.servers_at]  # fmt: skip
+    return listed(parts)
+
+
+def cost_text(design: DesignAnswer, found: ServingAnswer) -> str:
+    """Hardware for a million output tokens at the asked load, written off over some years; "" without an estimate."""
+    rate = found.work.requests_per_s
+    if design.cost is None or rate is None or len(design.workloads) > 1:
+        return ""
+    tokens = rate * found.work.output_tokens * YEARS * _YEAR_S / 1e6
+    cost = design.cost
+    ends = [end / tokens for end in (cost.low, cost.expected, cost.high)]
+    low, middle, high = (significant(end, 2) for end in ends)
+    return (
+        f"about {cost.currency}{NARROW_SPACE}{middle} ({low} to {high}) of hardware for a million output tokens: its "
+        f"price over {YEARS} years at this load around the clock, without energy, space and people"
+    )
+
+
+def serving_cautions(found: ServingAnswer) -> tuple[str, ...]:
+    """What the figures do not say."""
+    if not found.has_four_bits:
+        return ()
+    return (f"{found.weights.upper()} weights have 4 bits: the quality of the answers is not modelled; test it",)
+
+
+def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: bool) -> list[tuple[str, str]]:
+    """Rows of the block "Serving performance", for command, guide and page alike; estimates of cost for the house."""
+    found = answer.serving
+    if found is None:
+        return []
+    work, rows = found.work, []
+    rows += [("Load", load_text(work)), ("Request", lengths_text(work)), ("Limits", limits_text(work))]
+    rows += [("Replicas", replicas_text(found)), ("Software", software_text(found))]
+    if found.replicas_needed is not None:
+        rows.append(("Needed", needed_text(found)))
+    rows.append(("In flight", flight_text(found)))
+    rows.append(("First token", latency_text(found.ttft_s, found.ttft_percentile_s, work.percentile)))
+    rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))
+    rows.append(("Output", tokens_text(found)))
+    if found.users is not None:
+        kind = "active users" if work.counted is Counted.ACTIVE_USERS else "users in all"
+        rows.append(("Users", f"at most about {grouped(float(f'{found.users:.2g}'))} {kind}"))
+    if found.servers_at:
+        rows.append(("Sensitivity", sensitivity_text(found)))
+    rows.append(("Memory", memory_text(found, answer.memory.memory_bytes)))
+    if with_cost and (cost := cost_text(design, found)):
+        rows.append(("Cost", cost))
+    return rows

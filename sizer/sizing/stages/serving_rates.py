@@ -1,0 +1,456 @@
+"""Language models in use on designs: replicas by the layout that serves the most within the latency limits.
+
+Replicas lie inside a server; only where no server holds the model, groups of whole servers hold one.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from sizer.base.arrays import Floats, Ints
+from sizer.base.estimate import Estimate
+from sizer.base.normal import normal_quantile
+from sizer.base.quantities import duration
+from sizer.calibrate.serving.calibration import LargestLoad, LatencyLimits, ServingRates, serving_calibration
+from sizer.calibrate.serving.deployment import (
+    Deployment,
+    ServedModel,
+    ServingPoints,
+    missing_facts,
+    replicas_of,
+    served_model,
+)
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu
+from sizer.perf.serving.percentiles import TPOT_RATIOS, TTFT_RATIOS
+from sizer.perf.serving.replica import RESERVED_BYTES
+from sizer.physical.platform import Platform
+from sizer.sizing.stages.laid_out import LaidOutRun
+from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
+from sizer.workload.resolve import ResolvedWorkload
+from sizer.workload.serving import Counted, ServingWork
+from sizer.workload.transformer.number_formats import formats_of
+
+# Ranks that divide attention and dense layers, and groups of them over which experts are spread: as published runs.
+# Groups are for latent attention, whose cache tensor ranks do not divide; for others few runs have them.
+_TENSOR, _DATA = (1, 2, 4, 8), (1, 2, 4, 8, 16)
+# Requests in flight of such a group, at most: beyond those of published runs no rate is promised.
+_MOST_IN_FLIGHT = 512.0
+# Servers that hold one replica where one does not.
+_SERVERS_OF_REPLICA = (2, 4, 8)
+_NO_RATE, _UNKNOWN_SD = 0.0, 0.5
+_NEXT_TO_NOTHING = 1e-12
+# Weights as requests name them -> as the model of serving has them.
+_WEIGHTS = {"fp16": "bf16", "bf16": "bf16", "fp8": "fp8", "mxfp8": "fp8", "fp4": "nvfp4", "nvfp4": "nvfp4"}
+# Formats that GPUs without them widen as they read the weights.
+_WIDENED = ("mxfp4", "int4")
+FOUR_BITS = ("nvfp4", "mxfp4", "int4")
+# Ids of stacks -> engines of the fit.
+_ENGINES = {"vllm": "vllm", "sglang": "sglang", "tensorrt-llm": "trtllm"}
+# Longest context that published rows have. [tokens]
+CALIBRATED_TOKENS = 8_192 + 1_024
+# Loads of which the servers are shown, too, where what people do was assumed.
+OTHER_LOADS = (0.5, 2.0)
+# Generations of GPUs with published rows of serving.
+_MEASURED = ("ampere", "ada", "hopper", "blackwell", "cdna3", "cdna4")
+
+
+@dataclass(frozen=True)
+class _Servers:
+    """Servers that compute alike."""
+
+    gpu: str
+    gpus_per_server: int  # that serve
+    nic_bytes_per_s: float  # of a GPU
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """One layout of a replica and the largest load that it serves within the limits."""
+
+    deployment: Deployment
+    servers: int  # of a replica; 1: it lies inside one
+    replicas: int  # of as many servers
+    requests_per_s: float  # of a replica; 0: no load meets the limits
+    log_sd: float
+    concurrency: float
+    most_concurrent: float
+    tpot_s: float  # means at that load
+    ttft_s: float
+    least_tpot_s: float  # of one request alone
+    least_ttft_s: float
+    fits: bool
+
+    @property
+    def per_server(self) -> float:
+        """Requests a second for each server."""
+        return self.requests_per_s * self.replicas / self.servers
+
+
+@dataclass(frozen=True)
+class ServingAnswer:
+    """How a language model in use is divided over the GPUs of a design, and what its users see at the asked load."""
+
+    work: ServingWork
+    replicas: int
+    tensor: int
+    data: int
+    servers_of_replica: int
+    engine: str  # name; "" where none was named: a mixture of those in use
+    weights: str  # number format
+    gpus_used: int
+    load: str  # at which the figures below hold: that asked, or the most within the limits
+    concurrency: float  # requests in flight of a replica
+    most_concurrent: float  # of a replica, for which its memory has room
+    tokens_per_s: Estimate  # output tokens of all replicas, the most within the limits
+    ttft_s: Estimate  # means at the load
+    tpot_s: Estimate
+    ttft_percentile_s: Estimate  # at the percentile of the limits
+    tpot_percentile_s: Estimate
+    weight_bytes: float  # of a GPU
+    cache_bytes: float  # keys and values of the requests in flight, of a GPU
+    room_bytes: float  # for keys and values, of a GPU
+    reserve_bytes: float
+    replicas_needed: int | None  # for the asked load at the confidence; None where no load is asked
+    # Servers of other loads, by their factor; empty where no people are counted.
+    servers_at: tuple[tuple[float, int], ...]
+
+    @property
+    def gpus_of_replica(self) -> int:
+        """GPUs that hold one copy of the model."""
+        return self.tensor * self.data
+
+    @property
+    def has_four_bits(self) -> bool:
+        """Whether weights have four bits, which may cost quality of the answers."""
+        return self.weights in FOUR_BITS
+
+    @property
+    def is_beyond_rows(self) -> bool:
+        """Whether contexts are longer than those of every published row."""
+        return self.work.context_tokens > CALIBRATED_TOKENS
+
+    @property
+    def users(self) -> float | None:
+        """People that the most within the limits serves; None where the request counts none."""
+        return self.work.users_of(float(self.tokens_per_s.value) / self.work.output_tokens)
+
+
+def serving_run(
+    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
+) -> LaidOutRun:
+    """Requests a second of every row; arguments as of :func:`sizer.sizing.stages.compute_side.compute`."""
+    assert work.serving is not None
+    shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
+    group, per_server, servers = (
+        np.broadcast_to(part, shape).reshape(-1) for part in (cols.compute, cols.gpus_per_server, n_servers)
+    )
+    groups = compute_groups(platforms)[0]
+    kinds = sorted({(int(a), int(b)) for a, b in np.unique(np.stack([group, per_server]), axis=1).T})
+    alike = [_servers(groups[number].server, groups[number].gpu, used, groups[number].fabric, catalog)
+             for number, used in kinds]  # fmt: skip
+    tables = _tables(work.serving, tuple(dict.fromkeys(alike)), catalog)
+    rate, sd, fits, replicas = (np.zeros(group.size) for _ in range(4))
+    for (number, used), one in zip(kinds, alike, strict=True):
+        rows = np.flatnonzero((group == number) & (per_server == used))
+        if not tables[one]:
+            sd[rows], replicas[rows] = _UNKNOWN_SD, 1.0
+            continue
+        which, counts = _chosen(tables[one], servers[rows].astype(np.int64))
+        each, log_sd, has_room = np.array(
+            [(layout.requests_per_s, layout.log_sd, layout.fits) for layout in tables[one]], dtype=float
+        )[which].T
+        rate[rows], sd[rows], fits[rows] = counts * each, log_sd, has_room * (counts > 0)
+        replicas[rows] = np.maximum(counts, 1)
+    return LaidOutRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape) > 0, replicas.reshape(shape))
+
+
+def serving_answer(
+    work: ResolvedWorkload,
+    platform: Platform,
+    n_servers: int,
+    gpus_per_server: int,
+    confidence: float,
+    catalog: Catalog,
+) -> ServingAnswer | None:
+    """What the users of a design see; None where its GPUs hold no replica, or of other work."""
+    if work.serving is None:
+        return None
+    asked = work.serving
+    one = _servers(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
+    layouts = _tables(asked, (one,), catalog)[one]
+    if not layouts:
+        return None
+    (which,), (count,) = _chosen(layouts, np.array([n_servers]))
+    layout, replicas = layouts[which], int(count)
+    if not layout.fits or not replicas:
+        return None
+    concurrency, load = _at_load(asked, layout, replicas)
+    rates = serving_calibration().rates(_points(asked, [layout.deployment], concurrency))
+    ttft, tpot = _estimate(rates, "ttft"), _estimate(rates, "tpot")
+    ratios = [(table.at(asked.percentile)) for table in (TTFT_RATIOS, TPOT_RATIOS)]
+    (first, first_sd), (later, later_sd) = ((float(ratio), float(sd)) for ratio, sd in ratios)
+    gpu = replicas_of([layout.deployment])
+    length = asked.input_tokens + 0.5 * asked.output_tokens
+    each = float((gpu.cache_bytes(length) + gpu.state_bytes)[0])
+    in_flight, needed = concurrency / layout.deployment.data, _needed(asked, layout, confidence)
+    return ServingAnswer(
+        work=asked,
+        replicas=replicas,
+        tensor=layout.deployment.tensor,
+        data=layout.deployment.data,
+        servers_of_replica=layout.servers,
+        engine="" if asked.engine is None else catalog.stacks[work.stack.id].name,
+        weights=layout.deployment.weights,
+        gpus_used=replicas * layout.deployment.gpus,
+        load=load,
+        concurrency=concurrency,
+        most_concurrent=layout.most_concurrent,
+        tokens_per_s=Estimate.log_normal(replicas * layout.requests_per_s * asked.output_tokens, layout.log_sd),
+        ttft_s=ttft,
+        tpot_s=tpot,
+        ttft_percentile_s=Estimate.log_normal(ttft.value * first, np.hypot(ttft.log_sd, first_sd)),
+        tpot_percentile_s=Estimate.log_normal(tpot.value * later, np.hypot(tpot.log_sd, later_sd)),
+        weight_bytes=float(gpu.weight_bytes[0]),
+        cache_bytes=in_flight * each,
+        room_bytes=layout.most_concurrent / layout.deployment.data * each,
+        reserve_bytes=RESERVED_BYTES,
+        replicas_needed=None if needed is None else math.ceil(needed),
+        servers_at=_servers_at(asked, layout, needed),
+    )
+
+
+def _needed(work: ServingWork, layout: _Layout, confidence: float) -> float | None:
+    """Replicas that the asked load takes at a confidence, not rounded; None where none is asked or none is enough."""
+    sure = layout.requests_per_s * math.exp(-float(normal_quantile(confidence)) * layout.log_sd)
+    return work.requests_per_s / sure if work.requests_per_s is not None and sure > 0 else None
+
+
+def _servers_at(work: ServingWork, layout: _Layout, needed: float | None) -> tuple[tuple[float, int], ...]:
+    """Servers that other numbers of requests take, because what people do was assumed."""
+    if work.counted not in (Counted.USERS, Counted.ACTIVE_USERS) or needed is None:
+        return ()
+    groups = [math.ceil(factor * needed / layout.replicas) for factor in OTHER_LOADS]
+    return tuple((factor, count * layout.servers) for factor, count in zip(OTHER_LOADS, groups, strict=True))
+
+
+def serving_refusal(work: ServingWork, platform: Platform, gpus_per_server: int, catalog: Catalog) -> str:
+    """Why the GPUs of a platform serve nothing within the limits, in the words of an error; "" where they do."""
+    one = _servers(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
+    layouts, gpu = _tables(work, (one,), catalog)[one], platform.gpu
+    layout = max(layouts, key=_order, default=None)
+    if layout is None:
+        weights = weights_on(work, gpu, catalog)
+        if weights is None:
+            return f"{gpu.name} does not compute in {work.precision.upper()}"
+        known = missing_facts(gpu, 2)
+        return f"{gpu.name} cannot be rated" + ("" if known is None else f": {known.values[1]} is not known")
+    if not layout.fits:
+        return (
+            f"{layout.deployment.gpus} × {gpu.name} do not hold {work.model} in {layout.deployment.weights.upper()} "
+            f"with one request of {work.context_tokens:,.0f} tokens"
+        )
+    if layout.requests_per_s > _NO_RATE:
+        return ""
+    first = float(TTFT_RATIOS.at(work.percentile)[0]) * layout.least_ttft_s
+    later = float(TPOT_RATIOS.at(work.percentile)[0]) * layout.least_tpot_s
+    return (
+        f"the latency limits are not reachable at any size: one request alone takes {duration(first)} to its first "
+        f"token and {duration(later)} for each later one on {gpu.name}"
+    )
+
+
+def is_unserved(gpu: Gpu) -> bool:
+    """Whether nobody published serving rates on a GPU, or on another one of its generation."""
+    return (gpu.generation or "") not in _MEASURED
+
+
+def weights_on(work: ServingWork, gpu: Gpu, catalog: Catalog) -> str | None:
+    """Number format of the weights on a GPU; None where it lacks the one that is asked for.
+
+    Where none is asked for: as the model is published with fewer than 16 bits, else FP8 on GPUs that multiply it.
+    """
+    known = formats_of(gpu, catalog)
+    if work.precision == "mixed":
+        return work.shape.published_in or ("fp8" if "fp8" in known else "bf16")
+    if work.precision in _WIDENED:
+        return work.precision
+    wanted = _WEIGHTS.get(work.precision)
+    if wanted in (None, "bf16"):
+        return wanted
+    return wanted if any(_WEIGHTS.get(name) == wanted for name in known) else None
+
+
+def _servers(server: str, gpu: str, used: int, fabric: object, catalog: Catalog) -> _Servers:
+    rate = fabric_bytes_per_s(catalog.servers[server], fabric) / used  # type: ignore[arg-type]
+    return _Servers(gpu, used, rate)
+
+
+@lru_cache(maxsize=64)  # every question about one request asks for the same
+def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) -> dict[_Servers, tuple[_Layout, ...]]:
+    """The best layouts of every kind of servers: inside one, else for each number of servers of a replica.
+
+    None where the catalogue does not say enough of the GPU.
+    """
+    inside = _best(work, {one: list(_inside(work, one, catalog)) for one in alike})
+    apart = [one for one, best in inside.items() if not any(layout.fits for layout in best)]
+    over = _best(work, {one: list(_over_servers(work, one, catalog)) for one in apart})
+    return {one: over.get(one) or best for one, best in inside.items()}
+
+
+def _chosen(layouts: Sequence[_Layout], n_servers: Ints) -> tuple[Ints, Ints]:
+    """Which of some layouts serves the most on each number of servers, and how many replicas it has there."""
+    parts = [(one.servers, one.replicas, one.requests_per_s, one.fits) for one in layouts]
+    servers, replicas, each, fits = np.array(parts, dtype=float).T[:, :, None]
+    counts = n_servers // servers * replicas
+    # Where none serves anything, one that has room comes nearest.
+    which = np.argmax(counts * (each + _NEXT_TO_NOTHING * fits), axis=0)
+    return which, counts[which, np.arange(len(n_servers))].astype(np.int64)
+
+
+def _best(
+    work: ServingWork, layouts: dict[_Servers, list[tuple[Deployment, int]]]
+) -> dict[_Servers, tuple[_Layout, ...]]:
+    flat = [(one, deployment, servers) for one, each in layouts.items() for deployment, servers in each]
+    found: dict[_Servers, dict[int, _Layout]] = {one: {} for one in layouts}
+    if not flat:
+        return dict.fromkeys(layouts, ())
+    load = _largest_load(work, [each for _, each, _ in flat])
+    for place, (one, deployment, servers) in enumerate(flat):
+        layout = _layout(work, one, deployment, servers, load, place)
+        best = found[one].get(servers)
+        if best is None or _order(layout) > _order(best):
+            found[one][servers] = layout
+    return {one: tuple(best.values()) for one, best in found.items()}
+
+
+def _largest_load(work: ServingWork, deployments: Sequence[Deployment]) -> LargestLoad:
+    """The largest load within the limits, with no more requests in flight than in published runs."""
+    load = serving_calibration().largest_load(_points(work, deployments, 1.0), _limits(work))
+    most = np.array([_MOST_IN_FLIGHT * one.data for one in deployments])
+    at_most = serving_calibration().rates(_points(work, deployments, most))
+    is_over = load.concurrency > most
+
+    def bounded(name: str, other: Floats) -> Floats:
+        return np.where(is_over, other, getattr(load, name))
+
+    return replace(
+        load,
+        concurrency=np.minimum(load.concurrency, most),
+        requests_per_s=bounded("requests_per_s", at_most.requests_per_s),
+        tokens_per_s=bounded("tokens_per_s", at_most.tokens_per_s),
+        tpot_s=bounded("tpot_s", at_most.tpot_s),
+        ttft_s=bounded("ttft_s", at_most.ttft_s),
+        log_sd=bounded("log_sd", at_most.log_sd),
+    )
+
+
+def _order(layout: _Layout) -> tuple[bool, float, float, float]:
+    # Of layouts that meet no limit, the one that comes nearest: the fastest for one request.
+    return layout.fits, layout.per_server, -layout.least_tpot_s, -layout.deployment.gpus
+
+
+def _layout(
+    work: ServingWork, one: _Servers, deployment: Deployment, servers: int, load: LargestLoad, place: int
+) -> _Layout:
+    replicas = one.gpus_per_server // deployment.gpus if servers == 1 else 1
+    rate, room = float(load.requests_per_s[place]), float(load.most_concurrent[place])
+    if not load.is_reachable[place] or not load.fits[place]:
+        rate = _NO_RATE
+    if work.in_flight is not None and work.requests_per_s is not None:
+        # All that are in flight at once must find room, however fast they are served.
+        rate = min(rate, room * work.requests_per_s / work.in_flight)
+    return _Layout(
+        deployment,
+        servers,
+        replicas,
+        rate,
+        float(load.log_sd[place]),
+        float(load.concurrency[place]),
+        room,
+        float(load.tpot_s[place]),
+        float(load.ttft_s[place]),
+        float(load.least_tpot_s[place]),
+        float(load.least_ttft_s[place]),
+        bool(load.fits[place]),
+    )
+
+
+def _inside(work: ServingWork, one: _Servers, catalog: Catalog) -> Iterator[tuple[Deployment, int]]:
+    """Layouts of replicas inside a server."""
+    for tensor in _TENSOR:
+        for data in _DATA if work.shape.attention == "latent" else (1,):
+            if tensor * data <= one.gpus_per_server and work.shape.heads % tensor == 0:
+                yield from _deployment(work, one, tensor, data, None, 1, catalog)
+
+
+def _over_servers(work: ServingWork, one: _Servers, catalog: Catalog) -> Iterator[tuple[Deployment, int]]:
+    """Layouts of replicas over whole servers, which NICs join."""
+    for servers in _SERVERS_OF_REPLICA:
+        tensor, data = one.gpus_per_server, servers
+        if work.shape.attention != "latent":
+            tensor, data = tensor * servers, 1
+        if work.shape.heads % tensor == 0:
+            yield from _deployment(work, one, tensor, data, one.nic_bytes_per_s, servers, catalog)
+
+
+def _deployment(
+    work: ServingWork,
+    one: _Servers,
+    tensor: int,
+    data: int,
+    link_bytes_per_s: float | None,
+    servers: int,
+    catalog: Catalog,
+) -> Iterator[tuple[Deployment, int]]:
+    gpu = catalog.gpus[one.gpu]
+    weights = weights_on(work, gpu, catalog)
+    if weights is None or missing_facts(gpu, tensor * data, link_bytes_per_s) is not None:
+        return
+    engine = "" if work.engine is None else _ENGINES.get(work.engine, "")
+    yield (
+        Deployment(_model(work), gpu, engine, weights, tensor=tensor, data=data, link_bytes_per_s=link_bytes_per_s),
+        servers,
+    )
+
+
+@lru_cache(maxsize=64)
+def _model(work: ServingWork) -> ServedModel:
+    return served_model(work.model_id, work.shape, work.parameters)
+
+
+def _points(work: ServingWork, deployments: Sequence[Deployment], concurrency: Floats | float) -> ServingPoints:
+    return ServingPoints.make(
+        deployments,
+        input_tokens=work.input_tokens,
+        output_tokens=work.output_tokens,
+        cached_share=work.prefix_cached,
+        concurrency=concurrency,
+    )
+
+
+def _limits(work: ServingWork) -> LatencyLimits:
+    first, later = (np.inf if limit is None else limit for limit in (work.first_token_s, work.token_s))
+    return LatencyLimits(first, later, work.percentile)
+
+
+def _at_load(work: ServingWork, layout: _Layout, replicas: int) -> tuple[float, str]:
+    """Requests in flight of a replica at the asked load; at the most within the limits where none is asked."""
+    if layout.requests_per_s <= _NO_RATE:
+        return 1.0, "one request"
+    asked = work.requests_per_s
+    if asked is None or asked / replicas >= layout.requests_per_s:
+        return layout.concurrency, "most"
+    # Fewer in flight are served faster.
+    tries = np.geomspace(min(1.0, layout.concurrency), layout.concurrency, 24)
+    rates = serving_calibration().rates(_points(work, [layout.deployment] * len(tries), tries))
+    found = np.interp(asked / replicas, rates.requests_per_s, tries)
+    return float(found), "asked"
+
+
+def _estimate(rates: ServingRates, of: str) -> Estimate:
+    value, sd = (float(getattr(rates, f"{of}_{part}")[0]) for part in ("s", "log_sd"))
+    return Estimate.log_normal(value, sd)

@@ -1,0 +1,191 @@
+"""What a sentence says about a language model in use: who asks, how long requests are, and how soon answers come."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from sizer.base.quantities import duration, grouped, tokens_text
+from sizer.workload.sentence.grammar import GRAMMAR, rule
+from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.quantities import written_number
+from sizer.workload.sentence.text import Match
+from sizer.workload.serving import USES
+
+_NOT_OFFLINE = frozenset(("users", "active_users", "concurrent_requests", "first_token_s", "token_s"))
+# A longer text is no request: the tokens of all of them.
+_MOST_LENGTH = 10_000_000
+_SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
+
+
+def is_served(notes: Notes) -> bool:
+    """Whether the sentence is about a language model in use."""
+    return notes.work.get("task") in ("serving", "generation")
+
+
+def read_serving(notes: Notes) -> None:
+    """Take what a sentence says about a language model in use; how its words are told apart stands in the grammar."""
+    for name, source in GRAMMAR["uses"]:
+        for found in notes.text.each(source):
+            notes.work.setdefault("use", name)
+            notes.text.record(found, f"use: {notes.work['use']}")
+    for key, source in GRAMMAR["serving"]:
+        for found in notes.text.each(source):
+            _TAKES[key](notes, found, key)
+    if _NOT_OFFLINE & {*notes.work, *notes.work.get("target", {})}:  # somebody waits
+        notes.work["task"] = "serving"
+    task = notes.work["task"]
+    for found in notes.text.each(r"<SERVED>"):
+        notes.text.record(found, "a language model in use" if task == "serving" else "generation, nobody waits")
+    _assume(notes)
+
+
+def _assume(notes: Notes) -> None:
+    """Note what people are taken to do where the sentence gives neither a use nor lengths."""
+    lengths = {"input_tokens", "output_tokens"} & notes.work.keys()
+    target = notes.work.get("target", {})
+    if "use" not in notes.work and len(lengths) < 2 and notes.work["task"] == "serving":
+        notes.work["use"] = "chat"
+        notes.text.assume("use not given: chat")
+    if "users" in target:
+        use = USES[notes.work.get("use", "chat")]
+        notes.text.assume(
+            f"users not told apart: {use.active_share:.0%} of them active in the busy hour, with "
+            f"{use.requests_per_h:g} requests an hour each"
+        )
+
+
+def _target(notes: Notes, found: Match, key: str, value: Any, meaning: str) -> None:
+    target = notes.work.setdefault("target", {})
+    if target and target != {key: value}:
+        notes.ask_place(found, "the sentence states another target")
+        return
+    target[key] = value
+    notes.text.record(found, meaning)
+
+
+def _rate(notes: Notes, found: Match, key: str) -> None:
+    rate = float(f"{found.value.high:.6g}")
+    _target(notes, found, key, rate, f"{rate:g} requests a second")
+
+
+def _tokens_rate(notes: Notes, found: Match, key: str) -> None:
+    rate = float(f"{found.value.high:.6g}")
+    _target(notes, found, key, rate, f"{grouped(rate)} output tokens a second")
+
+
+def _in_time(notes: Notes, found: Match, key: str) -> None:
+    """Ten million documents within eight hours, or overnight: requests a second."""
+    count = found.quantities("documents", "samples", "requests")[0].high
+    times = found.quantities("time")
+    seconds = times[0].high * {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "weeks": 604800.0}[times[0].unit]
+    rate = float(f"{count / seconds:.4g}")
+    _target(notes, found, key, rate, f"{grouped(count)} requests in {duration(seconds)}: {rate:g} a second")
+
+
+_MEANINGS = {
+    "concurrent_requests": "requests in flight at once",
+    "active_users": "users who ask, read and ask again",
+    "users": "users in all",
+}
+
+
+def _people(notes: Notes, found: Match, _: str) -> None:
+    """People or requests: in flight at once, active, or all who may ask."""
+    amount, words = found.value, found.words
+    if rule(r"<AT_ONCE>").search(words):
+        key = "concurrent_requests"
+    elif amount.kind != "people":
+        notes.ask_place(found, "how many requests a second, or at once? Write for example 10 requests/s")
+        return
+    else:
+        key = "active_users" if re.search(r"\bactive\b", words, re.I) else "users"
+    count = round(amount.high)
+    if {"tokens_per_s", "requests_per_s"} & notes.work.get("target", {}).keys():
+        notes.text.record(found, "who asks; the rate of their requests is stated")
+        return
+    _target(notes, found, key, count, f"{grouped(count)} {_MEANINGS[key]}")
+
+
+def _length(notes: Notes, found: Match, key: str) -> None:
+    length = found.quantities()[-1].length
+    if length > _MOST_LENGTH:
+        _total(notes, found, key)
+        return
+    what = "in" if key == "input_tokens" else "out"
+    notes.set(f"w.{key}", length, found, f"{tokens_text(length)} {what}")
+
+
+def _total(notes: Notes, found: Match, _: str) -> None:
+    notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day")
+
+
+def _lengths(notes: Notes, found: Match, _: str) -> None:
+    """8k/1k: tokens in, then out."""
+    first, second = found.quantities()[:2]
+    notes.work |= {"input_tokens": first.length, "output_tokens": second.length}
+    notes.text.record(found, f"{tokens_text(first.length)} in and {tokens_text(second.length)} out")
+
+
+def _latency(notes: Notes, found: Match, key: str) -> None:
+    amount = found.quantities("time", "latency", "time/token", "latency/token")[-1]
+    seconds = amount.low * amount.per_s * _SECONDS.get(amount.unit, 1.0)
+    what = "to the first token" if key == "first_token_s" else "for each later token"
+    written = f"{written_number(round(seconds * 1e3, 6))} ms"
+    notes.set(f"w.{key}", written, found, f"at most {duration(seconds)} {what}")
+
+
+def _speed(notes: Notes, found: Match, key: str) -> None:
+    """Twenty tokens a second for each user: 50 ms a token."""
+    seconds = 1 / found.value.high
+    written = f"{written_number(round(seconds * 1e3, 3))} ms"
+    notes.set(f"w.{key}", written, found, f"at most {duration(seconds)} for each later token")
+
+
+def _percentile(notes: Notes, found: Match, key: str) -> None:
+    notes.set(f"w.{key}", int(found["digits"]), found, f"for {found['digits']} % of the requests")
+
+
+def _cached(notes: Notes, found: Match, key: str) -> None:
+    share = found.value.high / 100
+    notes.set(f"w.{key}", share, found, f"{share:.0%} of the input in a cache of earlier prompts")
+
+
+def _engine(notes: Notes, found: Match, key: str) -> None:
+    names = {name.casefold() for name in found.ids("software")}
+    for stack in notes.catalog.stacks.values():
+        if stack.serves_language and {stack.framework.casefold(), *map(str.casefold, stack.aliases)} & names:
+            notes.set(f"w.{key}", stack.id, found, f"served by {stack.name}")
+            return
+    notes.leave(found)
+
+
+def _offline(notes: Notes, found: Match, _: str) -> None:
+    notes.work["task"] = "generation"
+    notes.text.record(found, "nobody waits")
+
+
+_TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
+    "first_token_s": _latency,
+    "token_s": _latency,
+    "token_s by speed": lambda notes, found, _: _speed(notes, found, "token_s"),
+    "latency_percentile": _percentile,
+    "lengths": _lengths,
+    "input_tokens": _length,
+    "output_tokens": _length,
+    "prefix_cached": _cached,
+    "requests_per_s": _rate,
+    "requests in time": lambda notes, found, _: _in_time(notes, found, "requests_per_s"),
+    "tokens_per_s": _tokens_rate,
+    "people": _people,
+    "total": _total,
+    "leave": lambda notes, found, _: notes.leave(found),
+    "engine": _engine,
+    "offline": _offline,
+}
+
+
+def serving_answers(notes: Notes) -> list[str]:
+    """Targets to choose among where the sentence states none."""
+    if notes.work["task"] == "generation":
+        return ["8 GPUs", "1 billion tokens a day", "10 requests/s"]
+    return ["300 users", "50 concurrent requests", "10 requests/s", "8 GPUs"]

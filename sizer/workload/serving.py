@@ -1,0 +1,272 @@
+"""Language models in use: requests are the samples, and what the request leaves open has a default of its use.
+
+Three meanings of "concurrent users" are told apart: users, of whom a share is active in the busy hour; active users,
+who ask, read and ask again; and requests in flight.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from sizer.base.errors import RequestError
+from sizer.base.quantities import tokens_text
+from sizer.base.units import HOUR_S
+from sizer.catalog.networks import TransformerShape
+from sizer.catalog.schema import Dnn
+from sizer.workload.language import TOKEN_BYTES, DefaultKind
+from sizer.workload.request import SERVING_TASKS, CustomDataset, Target, Use, Workload
+from sizer.workload.transformer.number_formats import stack_precision
+
+# Percentile at which latency limits hold where the request states none. Assumed: what service levels usually name.
+DEFAULT_PERCENTILE = 95
+# Software where the request names none and the GPUs run it: the most used one.
+DEFAULT_ENGINE = "vllm"
+# Keys that only language models in use have, and those that they do not have.
+OF_SERVING = (
+    *("use", "input_tokens", "output_tokens", "prefix_cached", "first_token_s", "token_s", "latency_percentile"),
+    "engine",
+)
+_TARGETS = ("requests_per_s", "concurrent_requests", "active_users", "users")
+NOT_OF_SERVING = (
+    *("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "layout", "batch_per_gpu"),
+    *("epochs", "recipe", "stack", "sample_bytes", "sample_format", "dataset_bytes"),
+)
+# Bytes of a weight: of one copy in the model store, which holds the weights as they are published. [B]
+_STORED_WEIGHT_BYTES = 2.0
+# Copies in the model store: the model, its next version and one that is tried out. Assumed.
+_STORED_COPIES = 3.0
+
+
+@dataclass(frozen=True)
+class UseOfModel:
+    """What people do with a model: usual lengths and rates of one use."""
+
+    input_tokens: float
+    output_tokens: float
+    prefix_cached: float  # share of the input that a cache of earlier prompts holds
+    requests_per_h: float  # of an active user
+    active_share: float  # of all users, in the busy hour
+    first_token_s: float
+    token_s: float
+
+
+# Lengths: conversations and code of the traces that Azure published in 2023 (1,020 tokens in, 129 out; 1,930 in, 13
+# out) and of LMSYS-Chat-1M (215 out a turn); retrieval between 1k and 8k of InferenceX; reasoning as measured of
+# DeepSeek-R1 in MLPerf Inference (3,675 to 3,750 out). Limits: faster than reading (20 tokens/s); code as MLPerf's
+# interactive scenario, reasoning as its server scenario. Rates and shares of active users: assumed.
+USES: dict[Use, UseOfModel] = {
+    "chat": UseOfModel(1_000, 300, 0.0, 12, 0.10, 2.0, 0.05),
+    "rag": UseOfModel(6_000, 400, 0.1, 10, 0.10, 2.0, 0.05),
+    "code": UseOfModel(1_500, 15, 0.0, 120, 0.30, 0.45, 0.04),
+    "summary": UseOfModel(8_000, 300, 0.0, 4, 0.10, 5.0, 0.05),
+    "reasoning": UseOfModel(800, 3_700, 0.0, 6, 0.10, 2.0, 0.08),
+}
+
+
+class Counted(Enum):
+    """What the target of a serving counts, which decides what "concurrent" means in its answer."""
+
+    REQUESTS = "requests"
+    IN_FLIGHT = "requests-in-flight"
+    ACTIVE_USERS = "active-users"
+    USERS = "users"
+    TOKENS = "tokens"
+    GPUS = "gpus"
+
+
+@dataclass(frozen=True)
+class ServingWork:
+    """A language model in use. Lengths are means in tokens."""
+
+    model: str  # name
+    model_id: str
+    shape: TransformerShape
+    parameters: float
+    precision: str  # as the request has it; "mixed": that which is usual for the model and the GPU
+    input_tokens: float
+    output_tokens: float
+    prefix_cached: float  # share of the input
+    first_token_s: float | None  # limits at the percentile; None: nobody waits
+    token_s: float | None
+    percentile: int
+    engine: str | None  # id of a stack; None: not named
+    counted: Counted
+    number: float  # that the target states: users, requests in flight, tokens/s or GPUs
+    requests_per_s: float | None  # that the target comes to; None of a number of GPUs
+    defaults: tuple[tuple[DefaultKind, float], ...]
+
+    @property
+    def context_tokens(self) -> float:
+        """Longest context of a request. [tokens]"""
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def in_flight(self) -> float | None:
+        """Requests that must fit in memory at once; None where the target does not count them."""
+        return self.number if self.counted is Counted.IN_FLIGHT else None
+
+    def users_of(self, requests_per_s: float) -> float | None:
+        """Users, or active users, that a rate of requests serves; None where the target counts no people."""
+        if self.counted not in (Counted.USERS, Counted.ACTIVE_USERS) or not self.requests_per_s:
+            return None
+        return self.number * requests_per_s / self.requests_per_s
+
+
+def is_served(work: Workload) -> bool:
+    """Whether a workload is a language model in use."""
+    return work.task in SERVING_TASKS
+
+
+def check_not_served(work: Workload, place: str) -> None:
+    """Refuse what only a language model in use has.
+
+    Raises
+    ------
+    RequestError
+        Naming the first such key.
+    """
+    given = [name for name in OF_SERVING if getattr(work, name) is not None]
+    given += [f"target.{name}" for name in _TARGETS if getattr(work.target, name) is not None]
+    if given:
+        raise RequestError(
+            f"{place}.{given[0]}: this is of a language model in use; write task = 'serving' or 'generation', or "
+            f"remove {' and '.join(given)}"
+        )
+
+
+def in_requests(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, Dnn, ServingWork]:
+    """A workload and its network with requests as samples, and what is served.
+
+    Raises
+    ------
+    RequestError
+        If the network is no language model, a length is above its context, or the target lacks what it needs.
+    """
+    shape = dnn.transformer
+    if shape is None:
+        raise RequestError(
+            f"{place}.task = {work.task!r}: {dnn.name} is no language model with a known shape; write "
+            "'validation-inference' for batches of samples, or choose a language model of the catalogue"
+        )
+    wrong = [name for name in NOT_OF_SERVING if getattr(work, name) is not None]
+    if wrong:
+        instead = "; engine names the software that serves" if wrong[0] == "stack" else ""
+        raise RequestError(f"{place}.{wrong[0]}: this is of a training; remove {' and '.join(wrong)}{instead}")
+    is_offline = work.task == "generation"
+    if is_offline and (work.first_token_s is not None or work.token_s is not None):
+        raise RequestError(
+            f"{place}.task = 'generation' has no latency limits; write task = 'serving', or remove first_token_s and "
+            "token_s"
+        )
+    use = USES[work.use or ("summary" if is_offline else "chat")]
+    defaults: list[tuple[DefaultKind, float]] = []
+
+    def taken(name: str, kind: DefaultKind, usual: float) -> float:
+        stated = getattr(work, name)
+        if stated is None:
+            defaults.append((kind, usual))
+        return float(usual if stated is None else stated)
+
+    for length in ("input_tokens", "output_tokens"):
+        if work.use is None and getattr(work, length) is None and _counts_people(work.target):
+            raise RequestError(
+                f"{place}: users ask for answers of some length; add input_tokens and output_tokens, or "
+                f"use = {', '.join(map(repr, USES))}"
+            )
+    prompt = taken("input_tokens", DefaultKind.INPUT_TOKENS, use.input_tokens)
+    answer = taken("output_tokens", DefaultKind.OUTPUT_TOKENS, use.output_tokens)
+    if shape.context_tokens is not None and prompt + answer > shape.context_tokens:
+        raise RequestError(
+            f"{place}: {tokens_text(prompt)} in and {tokens_text(answer)} out are more than the context of {dnn.name}, "
+            f"{tokens_text(shape.context_tokens)}; write fewer, or choose a model with a longer context"
+        )
+    first: float | None = None
+    token: float | None = None
+    if not is_offline:
+        first = taken("first_token_s", DefaultKind.FIRST_TOKEN, use.first_token_s)
+        token = taken("token_s", DefaultKind.TOKEN_TIME, use.token_s)
+        taken("latency_percentile", DefaultKind.PERCENTILE, DEFAULT_PERCENTILE)
+    counted, number, rate = _rate(work, place, use, first, token, answer, defaults)
+    if work.prefix_cached is None and use.prefix_cached:
+        defaults.append((DefaultKind.PREFIX_CACHED, use.prefix_cached))
+    found = ServingWork(
+        model=dnn.name,
+        model_id=dnn.id,
+        shape=shape,
+        parameters=dnn.parameters.value,
+        precision=work.precision,
+        input_tokens=prompt,
+        output_tokens=answer,
+        prefix_cached=use.prefix_cached if work.prefix_cached is None else work.prefix_cached,
+        first_token_s=first,
+        token_s=token,
+        percentile=work.latency_percentile or DEFAULT_PERCENTILE,
+        engine=work.engine,
+        counted=counted,
+        number=number,
+        requests_per_s=rate,
+        defaults=tuple(defaults),
+    )
+    weights = _STORED_WEIGHT_BYTES * dnn.parameters.value * _STORED_COPIES
+    sample = max(TOKEN_BYTES * prompt, 1.0)
+    changed: dict[str, Any] = {
+        "stack": work.engine or DEFAULT_ENGINE,
+        "precision": stack_precision(work.precision),
+        # The model store. A request itself reads nothing from it.
+        "dataset": CustomDataset(name=f"Weights of {dnn.name}", n_samples=weights / sample, sample_bytes=sample),
+        "sample_format": "tokens",
+    }
+    if rate is not None:
+        changed["target"] = Target(samples_per_s=rate)
+    flop = dnn.forward_flop.value * (prompt + answer)
+    of_request = dnn.model_copy(
+        update={
+            "sample": "request",
+            "transformer": None,
+            "forward_flop": dnn.forward_flop.model_copy(update={"value": flop}),
+            "input_bytes": dnn.input_bytes.model_copy(update={"value": sample}),
+        }
+    )
+    return work.model_copy(update=changed), of_request, found
+
+
+def _counts_people(target: Target) -> bool:
+    return target.users is not None or target.active_users is not None
+
+
+def _rate(
+    work: Workload,
+    place: str,
+    use: UseOfModel,
+    first_token_s: float | None,
+    token_s: float | None,
+    output_tokens: float,
+    defaults: list[tuple[DefaultKind, float]],
+) -> tuple[Counted, float, float | None]:
+    """What the target counts, how many, and the requests a second that it comes to."""
+    target = work.target
+    if target.gpus_busy is not None:
+        return Counted.GPUS, float(target.gpus_busy), None
+    if target.maximum is not None:
+        return Counted.REQUESTS, 0.0, None
+    stated = target.requests_per_s if target.requests_per_s is not None else target.samples_per_s
+    if stated is not None:
+        return Counted.REQUESTS, stated, stated
+    if target.tokens_per_s is not None:
+        return Counted.TOKENS, target.tokens_per_s, target.tokens_per_s / output_tokens
+    if first_token_s is None or token_s is None:
+        raise RequestError(
+            f"{place}.target: nobody waits for a generation; write requests_per_s, tokens_per_s or gpus_busy, or "
+            "task = 'serving'"
+        )
+    if target.concurrent_requests is not None:
+        # By Little's law, each as slow as the limits allow: a faster answer would leave fewer in flight.
+        asked = float(target.concurrent_requests)
+        return Counted.IN_FLIGHT, asked, asked / (first_token_s + output_tokens * token_s)
+    defaults.append((DefaultKind.REQUESTS_PER_USER, use.requests_per_h))
+    each = use.requests_per_h / HOUR_S
+    if target.active_users is not None:
+        return Counted.ACTIVE_USERS, float(target.active_users), target.active_users * each
+    assert target.users is not None  # a target is one of them
+    defaults.append((DefaultKind.ACTIVE_SHARE, use.active_share))
+    return Counted.USERS, float(target.users), target.users * use.active_share * each

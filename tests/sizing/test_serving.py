@@ -1,0 +1,145 @@
+"""Language models in use on designs: memory and load by hand, laws of loads and limits, and what is refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sizer.base.errors import InfeasibleError
+from sizer.calibrate.calibration import stored_calibration
+from sizer.export.design_json import design_document
+from sizer.physical.platforms import platforms
+from sizer.present.text.serving import serving_rows
+from sizer.sizing.size import size
+from sizer.sizing.stages.gpu_memory import resolved
+from sizer.sizing.stages.laid_out import LaidOutRun
+from sizer.sizing.stages.platform_columns import columns
+from sizer.sizing.stages.serving_rates import serving_answer, serving_run
+from sizer.workload.request import SizingRequest
+from tests.factories.examples import catalog, sized
+
+EXAMPLE = "code-8b-l40s"
+
+
+def request(target: dict[str, Any] | None = None, server: str = "dgx-h200", **work: Any) -> SizingRequest:
+    usual = {"dnn": "llama-3-70b", "input_tokens": 1000, "output_tokens": 500, "precision": "fp8"}
+    asked = {"name": "Answers", "task": "serving", "target": target or {"requests_per_s": 5}, **usual, **work}
+    return SizingRequest.from_dict({"workload": [asked], "platforms": {"servers": [server]}})
+
+
+def on(asked: SizingRequest) -> tuple[Any, Any]:
+    (work,) = resolved(asked, catalog(), stored_calibration())
+    return work, platforms(catalog(), asked)[0]
+
+
+def run(servers: list[int], server: str = "dgx-h200", target: dict[str, Any] | None = None, **work: Any) -> LaidOutRun:
+    found, platform = on(request(target, server, **work))
+    cols = columns([platform], catalog()).take(np.zeros(len(servers), dtype=np.int64))
+    return serving_run(found, [platform], cols, np.array(servers), catalog())
+
+
+def rate(**work: Any) -> float:
+    return float(run([1], **work).median_samples_per_s[0])
+
+
+def test_memory_of_a_replica_is_that_of_hand_arithmetic():
+    """Llama 3 70B in FP8 on one H200: 68.45 G inner weights of 1 B, 2 x 1.05 G of embedding and head in BF16.
+
+    Keys and values: 80 layers x 2 x 8 heads x 128 x 1 B = 163,840 B a token; engines fill 0.88 of the memory and keep
+    3 GB; a mixture of engines keeps room for 0.7 of the answer.
+    """
+    work, platform = on(request(output_tokens=1000))
+    head = 128_256 * 8_192
+    weights = 7.0552e10 - 2 * head + 2 * 2 * head
+    found = serving_answer(work, platform, 1, 8, 0.9, catalog())
+    assert found is not None
+    assert found.weight_bytes * found.tensor == pytest.approx(weights, rel=2e-3)
+    free = 0.88 * 141 * 2**30 - weights / found.tensor - 3e9
+    each = 163_840 * (1000 + 0.7 * 1000) / found.tensor
+    assert found.most_concurrent == pytest.approx(free / each, rel=5e-3)
+
+
+def test_replicas_add():
+    found = run([1, 2, 5, 40])
+    assert found.median_samples_per_s == pytest.approx(found.median_samples_per_s[0] * np.array([1, 2, 5, 40]))
+
+
+@settings(deadline=None, max_examples=10)
+@given(
+    model=st.sampled_from(["llama-3-8b", "llama-3-70b", "deepseek-v3", "gpt-oss-120b"]),
+    first=st.sampled_from(["500 ms", "2 s"]),
+    token=st.sampled_from(["20 ms", "50 ms"]),
+)
+def test_a_tighter_limit_or_a_longer_request_never_serves_more(model, first, token):
+    most = rate(dnn=model, first_token_s="4 s", token_s="100 ms", precision="mixed")
+    limited = rate(dnn=model, first_token_s=first, token_s=token, precision="mixed")
+    longer = rate(dnn=model, first_token_s=first, token_s=token, precision="mixed", output_tokens=1000)
+    stricter = rate(dnn=model, first_token_s=first, token_s=token, precision="mixed", latency_percentile=99)
+    assert most * 1.001 >= limited >= 0
+    assert limited * 1.001 >= longer
+    assert limited * 1.001 >= stricter
+
+
+def test_requests_in_flight_must_find_room():
+    """Ten thousand long contexts at once are bounded by memory however slow each may be."""
+    target = {"concurrent_requests": 10_000}
+    long = {"input_tokens": 30_000, "output_tokens": 100, "token_s": "1 s", "first_token_s": "100 s"}
+    found = run([1], target=target, **long)
+    work, platform = on(request(target, **long))
+    answer = serving_answer(work, platform, 1, 8, 0.9, catalog())
+    assert answer is not None
+    room = answer.most_concurrent * answer.replicas
+    assert found.median_samples_per_s[0] <= room / (100 + 100 * 1.0) * 1.001
+
+
+def test_a_model_that_no_server_holds_takes_groups_of_whole_servers():
+    """Kimi K2 has 1.03 T parameters: in FP8 it fills no 640 GB of eight H100, but 1,280 GB of sixteen."""
+    found = run([1, 2, 3, 4], server="dgx-h100", dnn="kimi-k2", token_s="200 ms", first_token_s="20 s")
+    assert found.fits.tolist() == [False, True, True, True]
+    assert found.median_samples_per_s[0] == 0
+    assert found.median_samples_per_s[2] == found.median_samples_per_s[1]
+    assert found.median_samples_per_s[3] >= 2 * found.median_samples_per_s[1]
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [
+        ({"token_s": "1 ms"}, ["not reachable at any size", "ms for each later one"]),
+        ({"precision": "fp4"}, ["does not compute in FP4"]),
+        ({"dnn": {"name": "Own", "parameters": 9e12}}, ["do not hold"]),
+    ],
+)
+def test_what_no_size_reaches_is_told_with_what_it_reaches(work, words):
+    with pytest.raises(InfeasibleError) as caught:
+        size(request(**work), catalog())
+    assert [word for word in words if word not in str(caught.value).replace("\u202f", " ")] == []
+
+
+def test_the_answer_tells_what_users_see():
+    result = sized(EXAMPLE)
+    (answer,) = result.design.workloads
+    found = answer.serving
+    assert found is not None
+    # Of an average load the percentile lies above the mean, and intervals hold their middles.
+    for mean, high in ((found.ttft_s, found.ttft_percentile_s), (found.tpot_s, found.tpot_percentile_s)):
+        assert mean.low < mean.value < mean.high
+        assert float(high.value) >= float(mean.value)
+    assert float(found.tokens_per_s.value) == pytest.approx(float(answer.throughput.value) * 40)
+    assert found.replicas * found.gpus_of_replica == found.gpus_used <= result.design.n_gpus
+    assert answer.is_inference
+    assert answer.time is None
+    labels = [label for label, _ in serving_rows(result.design, answer, with_cost=True)]
+    assert {"Load", "Limits", "Replicas", "First token", "Later tokens", "Output", "Users", "Memory"} <= set(labels)
+
+
+def test_the_document_has_the_block():
+    work = design_document(sized(EXAMPLE))["design"]["workloads"][0]
+    block = work["serving"]
+    assert work["language"] is None
+    assert (block["counted"], block["number"], block["engine"]) == ("users", 500.0, "vLLM")
+    # 500 users, 30 % of them active with 120 requests an hour.
+    assert block["asked_requests_per_s"] == pytest.approx(5.0)
+    assert set(block["ttft_s"]) == {"value", "low", "high"}
+    assert block["requests_per_s"] == work["samples_per_s"]

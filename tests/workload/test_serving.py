@@ -1,0 +1,96 @@
+"""Language models in use in requests: what is asked by hand arithmetic, defaults of a use, and what is refused."""
+
+import math
+from typing import Any
+
+import pytest
+
+from sizer.base.errors import RequestError
+from sizer.workload.language import DefaultKind
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload, resolve
+from sizer.workload.serving import USES, Counted
+from tests.factories.examples import catalog
+
+LENGTHS: dict[str, Any] = {"input_tokens": 1000, "output_tokens": 500}
+
+
+def served(target: dict[str, Any], task: str = "serving", dnn: Any = "llama-3-70b", **work: Any) -> ResolvedWorkload:
+    asked = {"name": "work", "task": task, "dnn": dnn, "target": target, **work}
+    return resolve(SizingRequest.from_dict({"workload": [asked]}), catalog(), {})[0]
+
+
+def refusal(target: dict[str, Any], **work: Any) -> str:
+    with pytest.raises(RequestError) as caught:
+        served(target, **work)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("target", "counted", "requests_per_s"),
+    [
+        ({"requests_per_s": "600 requests/min"}, Counted.REQUESTS, 10.0),
+        # Little's law at the pace of the limits: 2 s and 500 x 50 ms are 27 s.
+        ({"concurrent_requests": 270}, Counted.IN_FLIGHT, 10.0),
+        ({"active_users": 3000}, Counted.ACTIVE_USERS, 3000 * 12 / 3600),
+        ({"users": 3000}, Counted.USERS, 3000 * 0.1 * 12 / 3600),
+        ({"tokens_per_s": "432M tokens/day"}, Counted.TOKENS, 432e6 / 86_400 / 500),
+    ],
+)
+def test_every_target_comes_to_a_rate_of_requests(target, counted, requests_per_s):
+    found = served(target, use="chat", **LENGTHS)
+    assert found.serving is not None
+    assert found.serving.counted is counted
+    assert math.isclose(found.serving.requests_per_s, requests_per_s, rel_tol=1e-9)
+    assert math.isclose(found.request.target.samples_per_s, requests_per_s, rel_tol=1e-9)
+    assert (found.dnn.sample, found.dnn.transformer, found.is_inference) == ("request", None, True)
+
+
+def test_what_is_left_open_is_that_of_the_use_and_listed():
+    found = served({"users": 100}, use="rag").serving
+    use = USES["rag"]
+    assert (found.input_tokens, found.output_tokens, found.prefix_cached) == (
+        *(use.input_tokens, use.output_tokens, use.prefix_cached),
+    )
+    assert (found.first_token_s, found.token_s, found.percentile) == (2.0, 0.05, 95)
+    assert {kind for kind, _ in found.defaults} >= {
+        *(DefaultKind.INPUT_TOKENS, DefaultKind.OUTPUT_TOKENS, DefaultKind.FIRST_TOKEN, DefaultKind.TOKEN_TIME),
+        *(DefaultKind.PERCENTILE, DefaultKind.REQUESTS_PER_USER, DefaultKind.ACTIVE_SHARE, DefaultKind.PREFIX_CACHED),
+    }
+    stated = served({"requests_per_s": 5}, first_token_s="400 ms", token_s="30 ms", latency_percentile=99, **LENGTHS)
+    assert stated.serving.defaults == ()
+
+
+def test_a_generation_has_no_limits():
+    found = served({"requests_per_s": 5}, task="generation", **LENGTHS).serving
+    assert (found.first_token_s, found.token_s) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("target", "work", "words"),
+    [
+        ({"users": 100}, {}, ["input_tokens", "output_tokens", "use"]),
+        ({"requests_per_s": 1}, {"input_tokens": 200_000, "output_tokens": 500}, ["131 072", "context"]),
+        ({"concurrent_requests": 5}, {"task": "generation", **LENGTHS}, ["nobody waits"]),
+        ({"requests_per_s": 1}, {"task": "generation", "token_s": "50 ms", **LENGTHS}, ["latency limits"]),
+        ({"requests_per_s": 1}, {"dnn": "resnet50", **LENGTHS}, ["no language model"]),
+        ({"requests_per_s": 1}, {"stack": "nemo", **LENGTHS}, ["stack", "engine"]),
+        ({"requests_per_s": 1}, {"engine": "nemo", **LENGTHS}, ["engine", "vllm"]),
+        ({"requests_per_s": 1}, {"tokens": 1e9, **LENGTHS}, ["tokens", "training"]),
+        ({"gpus_busy": 8}, {"task": "training", **LENGTHS}, ["input_tokens", "serving"]),
+        ({"users": 8}, {"task": "training"}, ["target.users", "serving"]),
+        ({"requests_per_s": 1}, {"token_s": "5 h", **LENGTHS}, ["token_s", "ms"]),
+        ({"requests_per_s": 1, "users": 3}, LENGTHS, ["exactly one", "requests_per_s and users"]),
+    ],
+)
+def test_bad_input_is_one_sentence(target, work, words):
+    text = refusal(target, **work)
+    assert len(text.splitlines()) == 1
+    plain = text.replace("\u202f", " ")
+    assert [word for word in words if word not in plain] == []
+
+
+@pytest.mark.parametrize(("engine", "stack"), [("NIM", "tensorrt-llm"), ("vLLM", "vllm"), (None, "vllm")])
+def test_engines_go_by_their_names(engine, stack):
+    work = {} if engine is None else {"engine": engine}
+    assert served({"requests_per_s": 1}, **LENGTHS, **work).stack.id == stack
