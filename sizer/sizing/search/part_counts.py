@@ -181,13 +181,9 @@ class PartCounts:
     def candidates(self) -> Bools:
         """(platforms, sizes) designs whose stages run and whose servers and storage alone keep room and budget.
 
-        What else a design is made of only adds to these, so that no design outside keeps all limits. Of a number of
-        GPUs each platform has one size, the smallest that has them.
+        What else a design is made of only adds to these, so that no design outside keeps all limits.
         """
-        found = np.asarray(self.evaluated.runs & (self.certainly_broken == 0))
-        if self.request.ranks_by_rate:
-            found &= np.cumsum(found, axis=1) == 1
-        return found
+        return np.asarray(self.evaluated.runs & (self.certainly_broken == 0))
 
     @cached_property
     def certainly_broken(self) -> Ints:

@@ -41,12 +41,14 @@ def _purchase_keys(counts: PartCounts, rows: Ints) -> list[Floats]:
     return list(counts.purchase[:, rows])
 
 
-def order_of(counts: PartCounts, rows: Ints) -> list[Floats]:
+def order_of(counts: PartCounts, rows: Ints, *, is_one_platform: bool = False) -> list[Floats]:
     """Keys of designs in their order: fewest unknowns, likely within the budget, what the request ranks by, cost.
 
-    Then :func:`keys`. Cost is that of ownership where the request ranks by it.
+    Then :func:`keys`. Cost is that of ownership where the request ranks by it. What a rate costs orders kinds of GPUs,
+    not the sizes of one platform: a larger cluster shares its fixed costs.
     """
-    asked = [] if _is_by_cost(counts) else [rank_key(counts, rows)]
+    is_by_cost = _is_by_cost(counts) or (is_one_platform and counts.request.ranks_by_rate)
+    asked = [] if is_by_cost else [rank_key(counts, rows)]
     return [
         uncertainty(counts, rows),
         beyond_budget(counts, counts.likely_cost[rows]).astype(float),
@@ -75,8 +77,8 @@ def beyond_budget(counts: PartCounts, likely_cost: Floats) -> Bools:
 
 
 def best_of(counts: PartCounts, rows: Ints) -> int:
-    """Best of some feasible rows; equal ones fall to the earlier."""
-    return int(rows[np.lexsort(order_of(counts, rows)[::-1])[0]])
+    """Best of some feasible rows of one platform; equal ones fall to the earlier."""
+    return int(rows[np.lexsort(order_of(counts, rows, is_one_platform=True)[::-1])[0]])
 
 
 def rank_key(counts: PartCounts, rows: Ints) -> Floats:
@@ -263,6 +265,9 @@ class Ranking:
         counts, evaluated = self._counts, self._counts.evaluated
         places = np.flatnonzero(counts.candidates.any(axis=1))
         could = counts.candidates[places]
+        if counts.request.ranks_by_rate:
+            # The number of GPUs gives the size: the smallest that has them.
+            could = could & (np.cumsum(could, axis=1) == 1)
         # Watts that nobody knows are found when a design is counted; they only put it further behind.
         unknown = counts.unknowns.reshape(evaluated.space.n_platforms, -1)[places]
         over, least_key = self._is_beyond_budget(counts.main_cost.cost[places]), self._least_key()[places]
