@@ -23,6 +23,15 @@ def runs(port: Port, kind: LinkType) -> bool:
     return kind in (port.kind, *port.also, *port.on_request)
 
 
+def is_made_for(ports: Sequence[Port], kind: LinkType) -> bool:
+    """Whether some port is made for a fabric of ``kind``: it runs it at its own rate, or is known to run it instead."""
+    return any(
+        joins_fabric(port, kind)
+        and (kind not in port.on_request or kind.gbit_per_s.value == port.kind.gbit_per_s.value)
+        for port in ports
+    )
+
+
 def plans_unasked(ports: Sequence[Port], kind: LinkType) -> bool:
     """Whether a fabric of ``kind`` is planned with these ports where a request names none."""
     return any(joins_fabric(port, kind) and kind not in port.on_request for port in ports)
@@ -35,7 +44,7 @@ def fabric_ports(ports: Sequence[Port], kind: LinkType) -> int:
 
 @lru_cache(maxsize=8)
 def fabric_links(catalog: Catalog) -> tuple[LinkType, ...]:
-    """Links that a compute fabric may have: those of the GPU servers' ports, the fastest first."""
+    """Links that the ports of GPU servers are made for, the fastest first; a request may name slower ones."""
     servers = [one for one in catalog.servers.values() if one.role == "gpu" and one.orderable]
     known = (link for link in catalog.links.values() if link.gbit_per_s.value >= MIN_FABRIC_GBIT_PER_S)
-    return tuple(fastest_first(link for link in known if any(fabric_ports(one.ports, link) for one in servers)))
+    return tuple(fastest_first(link for link in known if any(is_made_for(one.ports, link) for one in servers)))

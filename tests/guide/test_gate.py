@@ -135,7 +135,7 @@ def test_every_place_gives_the_probability_and_the_check_of_the_sizing(result):
 
 
 def test_a_design_that_lacks_spares_is_met_as_it_was_chosen():
-    """What whole trainings last beyond their steps holds the repairs: no caution of the first pages counts them again."""
+    """What whole trainings last beyond their steps holds the repairs: no caution counts them again."""
     result = sized("llama-70b-dgx-h100")
     (answer,) = result.design.workloads
     waits = wait_for_repairs(answer)

@@ -124,8 +124,8 @@ def test_a_network_without_a_model_on_what_can_be_ordered_gets_what_it_was_measu
 
 
 def test_a_fabric_that_nothing_on_sale_has_is_refused_with_the_parts_that_do_not_join():
-    with pytest.raises(InfeasibleError, match=r"2026-11-28 and edr do not join") as refused:
-        platforms(examples.catalog(), request(date=datetime.date(2026, 11, 28), platforms={"fabrics": ["edr"]}))
+    with pytest.raises(InfeasibleError, match=r"2026-11-28 and qdr do not join") as refused:
+        platforms(examples.catalog(), request(date=datetime.date(2026, 11, 28), platforms={"fabrics": ["qdr"]}))
     assert 'platforms.generations = ["turing", "volta"]' in str(refused.value)
 
 
@@ -140,6 +140,25 @@ def test_equipment_of_one_era_stays_together(asked):
         assert era_of(catalog, platform.server) == "today"
         for device in (platform.storage, platform.fabric_switch, platform.management_switch, platform.head_node):
             assert device.era in (None, "today"), device.id
+
+
+@pytest.mark.parametrize("link", ["10gbe", "25gbe", "40gbe", "100gbe", "edr", "hdr"])
+def test_slower_fabrics_are_joined_where_they_are_named(link):
+    """ConnectX-7 adapters run 10 to 400 GbE, and InfiniBand down to EDR."""
+    found = platforms(examples.catalog(), request(platforms={"servers": ["dgx-h100"], "fabrics": [link]}))
+    assert {platform.fabric.id for platform in found} == {link}
+    unasked = platforms(examples.catalog(), request(platforms={"servers": ["dgx-h100"]}))
+    assert link not in {platform.fabric.id for platform in unasked}
+
+
+def test_storage_that_is_there_joins_servers_of_any_age():
+    """Dell paired the F800, 40 GbE, with the DGX A100 (H18597): by its storage ports on a switch that runs both."""
+    asked = {"platforms": {"servers": ["dgx-a100"]}, "existing": {"storage_nodes": {"isilon-f800": 8}}}
+    found = [one for one in platforms(examples.catalog(), request(**asked)) if one.storage.id == "isilon-f800"]
+    assert found
+    assert {platform.attachment for platform in found} == {"own network"}
+    without = platforms(examples.catalog(), request(platforms=asked["platforms"]))
+    assert "isilon-f800" not in {platform.storage.id for platform in without}
 
 
 def test_generations_filter_gpus():

@@ -81,7 +81,7 @@ def test_gpus_asked_are_the_fewest_that_the_server_is_sold_with(catalog):
         ({"platforms": {"servers": ["dgx-1"], "gpus": ["v100-pcie-16gb"]}}, InfeasibleError, ["v100-sxm2-16gb"]),
         ({"platforms": {"servers": ["dgx-1"], "storage": ["apollo-nvme"]}}, InfeasibleError, ["local storage"]),
         ({"platforms": {"servers": ["c4140"], "gpus_per_server": 5}}, InfeasibleError, ["at most 4"]),
-        ({"platforms": {"servers": ["dgx-1"], "fabrics": ["25gbe"]}}, InfeasibleError, ["25gbe", "do not join"]),
+        ({"platforms": {"servers": ["dgx-1"], "fabrics": ["xdr"]}}, InfeasibleError, ["xdr", "do not join"]),
     ],
 )
 def test_refusals_name_place_value_and_what_is_allowed(catalog, tables, error, words):

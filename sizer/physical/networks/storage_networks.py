@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
+from sizer.catalog.fabrics import runs
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Storage, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
@@ -258,13 +259,12 @@ def server_storage_kind(platform: Platform) -> LinkType:
     own = None if switch is None else largest_group(switch, front)
     if own is None:
         return front
-    runs = {own.kind, *own.also}
     kinds = [
         kind
         for port in platform.server.ports
-        if port.use == "storage-network" and front in (port.kind, *port.also)
-        for kind in (port.kind, *port.also)
-        if kind in runs and kind.is_infiniband == front.is_infiniband
+        if port.use == "storage-network" and runs(port, front)
+        for kind in (port.kind, *port.also, *port.on_request)
+        if kind in (own.kind, *own.also) and kind.is_infiniband == front.is_infiniband
     ]
     return max(kinds, key=lambda kind: kind.gbit_per_s.value, default=front)
 

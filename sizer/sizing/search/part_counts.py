@@ -186,6 +186,13 @@ class PartCounts:
         return np.asarray(self.evaluated.runs & (self.certainly_broken == 0))
 
     @cached_property
+    def leaves_storage_idle(self) -> Bools:
+        """(platforms, sizes) designs with other storage than what is there, or more of it; none where nothing is."""
+        evaluated, there = self.evaluated, self.request.existing.storage_nodes
+        owned = np.array([there.get(platform.storage.id, -1) for platform in evaluated.platforms])
+        return np.asarray((evaluated.class_nodes[evaluated.class_of] > owned[:, None]) & bool(there))
+
+    @cached_property
     def certainly_broken(self) -> Ints:
         """(platforms, sizes) limits of room and budget that servers and storage alone break."""
         limits = self.request.limits

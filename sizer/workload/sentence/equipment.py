@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sizer.base.quantities import by_count
-from sizer.catalog.fabrics import fabric_links, fabric_ports
+from sizer.catalog.fabrics import fabric_links, fabric_ports, is_made_for
 from sizer.catalog.generations import era_of, era_of_gpu, eras_of, usual_eras
 from sizer.catalog.labels import name
 from sizer.catalog.sale import is_sold, usable_gpus
@@ -93,7 +93,7 @@ def settle_fabrics(notes: Notes) -> None:
         notes.catalog.links,
         _servers_meant(notes),
     )
-    if meant := [kind for kind in kinds if any(fabric_ports(server.ports, links[kind]) for server in servers)]:
+    if meant := [kind for kind in kinds if any(is_made_for(server.ports, links[kind]) for server in servers)]:
         notes.table("platforms")["fabrics"] = meant
     if notes.fabric_rate is not None:
         _settle_rate(notes, notes.fabric_rate)
