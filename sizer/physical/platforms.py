@@ -349,7 +349,7 @@ def _storage_switch(catalog: Catalog, era: str | None, server: Server, front: Li
         kind
         for port in server.ports
         if port.use == "storage-network" and runs(port, front)
-        for kind in (port.kind, *port.also, *port.on_request)
+        for kind in (port.kind, *port.on_request)
         if kind.is_infiniband == front.is_infiniband
     }
     for kind in fastest_first(kinds):
