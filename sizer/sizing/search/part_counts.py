@@ -187,10 +187,19 @@ class PartCounts:
 
     @cached_property
     def leaves_storage_idle(self) -> Bools:
-        """(platforms, sizes) designs with other storage than what is there, or more of it; none where nothing is."""
-        evaluated, there = self.evaluated, self.request.existing.storage_nodes
-        owned = np.array([there.get(platform.storage.id, -1) for platform in evaluated.platforms])
-        return np.asarray((evaluated.class_nodes[evaluated.class_of] > owned[:, None]) & bool(there))
+        """(platforms, sizes) designs with other storage than what is there, or more of it; none where nothing is.
+
+        The drives of servers that are there are there, too.
+        """
+        evaluated, existing = self.evaluated, self.request.existing
+        if not existing.storage_nodes:
+            return np.zeros(evaluated.runs.shape, dtype=bool)
+        nodes = [existing.storage_nodes.get(one.storage.id, -1) for one in evaluated.platforms]
+        drives = [
+            existing.servers.get(one.server.id, 0) if one.storage.kind == "local" else 0 for one in evaluated.platforms
+        ]
+        is_more = evaluated.class_nodes[evaluated.class_of] > np.array(nodes)[:, None]
+        return np.asarray(is_more & (evaluated.space.sizes > np.array(drives)[:, None]))
 
     @cached_property
     def certainly_broken(self) -> Ints:
