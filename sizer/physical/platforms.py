@@ -5,9 +5,9 @@ from functools import lru_cache
 
 from sizer.base.errors import InfeasibleError
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
-from sizer.catalog.fabrics import fabric_ports, plans_unasked, possible_links
+from sizer.catalog.fabrics import fabric_links, fabric_ports, plans_unasked
 from sizer.catalog.generations import era_of
-from sizer.catalog.links import LinkType
+from sizer.catalog.links import LinkType, fastest_first
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
 from sizer.physical.allowed_parts import (
@@ -90,7 +90,7 @@ _lists: Callable[[Catalog], StoredAnswers[tuple[Platform, ...]]] = stores_by_cat
 def _fitting(catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, ...]) -> tuple[Platform, ...]:
     asked, owned, eras = request.platforms, request.existing.storage_nodes, eras_asked(catalog, request)
     servers = servers_asked(catalog, asked, eras)
-    kinds = [link for link in possible_links(catalog) if not asked.fabrics or link.id in asked.fabrics]
+    kinds = fastest_first(catalog.links[name] for name in asked.fabrics) or fabric_links(catalog)
     with_directors = request.fabric.directors
     kept_without = request.resilience.keeps_targets_without
     spares = "switch" in kept_without, "gateway" in kept_without, "head-node" in kept_without
@@ -344,10 +344,17 @@ def _spine(catalog: Catalog, era: str | None, leaf: Switch, kind: LinkType) -> S
 
 
 def _storage_switch(catalog: Catalog, era: str | None, server: Server, front: LinkType) -> Switch | None:
-    """Switch of a storage network of its own: made for the servers' ports where it also runs the storage's link."""
-    for port in server.ports:
-        if port.use == "storage-network" and front in port.also and port.kind.is_infiniband == front.is_infiniband:
-            switch = _switch_for(catalog, era, port.kind)
+    """Switch of a storage network of its own: for the fastest link of the servers' ports beside the storage's."""
+    kinds = {
+        kind
+        for port in server.ports
+        if port.use == "storage-network" and port.runs(front)
+        for kind in catalog.links.values()
+        if port.runs(kind) and kind.is_infiniband == front.is_infiniband
+    }
+    for kind in fastest_first(kinds):
+        for of_era in dict.fromkeys((era, None)):
+            switch = _switch_for(catalog, of_era, kind, front)
             if switch is not None and _runs(switch, front):
                 return switch
     return _named_switch(catalog, era, front)

@@ -166,7 +166,8 @@ def missing_spares_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     waits = wait_for_repairs(answer)
     if waits is None:
         return f"The rate assumes {servers}, {verb}."
-    if waits.failures < _NONE_EXPECTED:
+    assert answer.time is not None  # of which the waits are
+    if waits.failures < _NONE_EXPECTED or waits.total_s <= float(answer.time.total_s.value):
         return ""
     chance = (
         "" if waits.probability is None else f" and meets the target with {words.chance(waits.probability)} confidence"

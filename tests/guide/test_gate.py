@@ -135,15 +135,15 @@ def test_every_place_gives_the_probability_and_the_check_of_the_sizing(result):
 
 
 def test_a_design_that_lacks_spares_is_met_as_it_was_chosen():
-    """One caution of the first pages says what waiting for repairs takes; the probability does not count it."""
+    """What whole trainings last beyond their steps holds the repairs: no caution counts them again."""
     result = sized("llama-70b-dgx-h100")
     (answer,) = result.design.workloads
     waits = wait_for_repairs(answer)
-    assert waits.probability < 0.9 <= answer.probability
+    assert waits.total_s <= answer.time.total_s.value
+    assert answer.probability >= 0.9
     context = guide_context(result, catalog(), Edition("guide"))
     told = [text for text in cautions(context) if "not in the bill" in text]
-    assert len(told) == 1
-    assert f"{math.floor(100 * waits.probability)}\u202f%" in told[0]
+    assert not told
     assert next(iter(requirements(context))).is_met
     assert "Missed target" not in {row.cells[0].text for row in risk_table(context).rows}
 

@@ -165,6 +165,25 @@ def test_equipment_of_one_era_stays_together(asked):
             assert device.era in (None, "today"), device.id
 
 
+@pytest.mark.parametrize("link", ["10gbe", "25gbe", "40gbe", "100gbe", "edr", "hdr"])
+def test_slower_fabrics_are_joined_where_they_are_named(link):
+    """ConnectX-7 adapters run 10 to 400 GbE, and InfiniBand down to EDR."""
+    found = platforms(examples.catalog(), request(platforms={"servers": ["dgx-h100"], "fabrics": [link]}))
+    assert {platform.fabric.id for platform in found} == {link}
+    unasked = platforms(examples.catalog(), request(platforms={"servers": ["dgx-h100"]}))
+    assert link not in {platform.fabric.id for platform in unasked}
+
+
+def test_storage_that_is_there_joins_servers_of_any_age():
+    """Dell paired the F800, 40 GbE, with the DGX A100 (H18597): by its storage ports on a switch that runs both."""
+    asked = {"platforms": {"servers": ["dgx-a100"]}, "existing": {"storage_nodes": {"isilon-f800": 8}}}
+    found = [one for one in platforms(examples.catalog(), request(**asked)) if one.storage.id == "isilon-f800"]
+    assert found
+    assert {platform.attachment for platform in found} == {"own network"}
+    without = platforms(examples.catalog(), request(platforms=asked["platforms"]))
+    assert "isilon-f800" not in {platform.storage.id for platform in without}
+
+
 def test_generations_filter_gpus():
     catalog = examples.catalog()
     found = platforms(catalog, request(platforms={"generations": ["blackwell"]}))

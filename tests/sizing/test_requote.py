@@ -33,7 +33,7 @@ def request_with(**changes: object) -> SizingRequest:
     "changes",
     [
         {},
-        {"limits": {"budget": 2_000_000}},
+        {"limits": {"budget": 2_500_000}},
         {"resilience": {"keeps_targets_without": ["server"]}},
         {"ownership": {"years": 3}},
         {"currency": "EUR", "exchange_rate_usd": 1.15, "limits": {"budget": 2_000_000}},

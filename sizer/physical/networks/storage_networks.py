@@ -258,13 +258,12 @@ def server_storage_kind(platform: Platform) -> LinkType:
     own = None if switch is None else largest_group(switch, front)
     if own is None:
         return front
-    runs = {own.kind, *own.also}
     kinds = [
         kind
         for port in platform.server.ports
         if port.use == "storage-network" and port.runs(front)
-        for kind in (port.kind, *port.also)
-        if kind in runs and kind.is_infiniband == front.is_infiniband
+        for kind in (own.kind, *own.also)
+        if port.runs(kind) and kind.is_infiniband == front.is_infiniband
     ]
     return max(kinds, key=lambda kind: kind.gbit_per_s.value, default=front)
 

@@ -63,14 +63,16 @@ class WaitForRepairs:
 def wait_for_repairs(answer: WorkloadAnswer) -> WaitForRepairs | None:
     """What the run of a workload takes without spare servers; None where its length or its failures are not counted.
 
-    Failures and their repairs grow in proportion to the run, so the spread of its time stays the same.
+    Failures and their repairs grow in proportion to the run, so the spread of its time stays the same. What published
+    whole trainings lasted beyond their steps holds failures already: repairs count beside that, not on top of it.
     """
     job, time = answer.job, answer.time
     if job is None or time is None or not job.counts:
         return None
     run_s = float(time.total_s.value)
-    failures = run_s / job.plan.between_s[0]
-    total_s = run_s + failures * USUAL_REPAIR_S
+    steps_s = run_s if time.whole_run is None else run_s / float(time.whole_run.value)
+    failures = steps_s / job.plan.between_s[0]
+    total_s = max(run_s, steps_s + failures * USUAL_REPAIR_S)
     target_s, spread = answer.workload.target.time_to_train_s, float(time.total_s.log_sd)
     chance = None
     if target_s is not None and spread > 0 and answer.probability is not None:

@@ -115,6 +115,13 @@ class EvaluatedSpace:
             logs = np.mean([np.log(comp.gpu.quantile(low)) for comp in self.targets.computes], axis=0)
         return np.asarray(np.exp(logs)[self.kind_of_class] / n_gpus)
 
+    @cached_property
+    def class_required_rate(self) -> Floats:
+        """(classes, sizes) rate that the target of the first workload takes. [samples/s]"""
+        need = self.targets.needs[0]
+        asked = np.maximum(need.samples_per_s, need.gpu_samples_per_s if need.counts_gpu else 0.0)
+        return np.asarray(np.broadcast_to(asked, (len(self.kind_first), len(self.space.sizes)))[self.kind_of_class])
+
     def gpu_rate_at(self, rows: Ints) -> Floats:
         """The same of some rows. [samples/s]"""
         return self.over_rows(self.class_gpu_rate)[rows]

@@ -112,12 +112,14 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
         chance = (
             f"at the median and meets the target with {probability_text(float(evaluated.probability[row]))} confidence"
         )
+        needed = float(evaluated.over_rows(evaluated.class_required_rate)[row])
+        rate = significant(float(evaluated.rates_at(np.array([row]))[0][0]))
+        rates = f"{rate} of the {significant(needed)} {sample_unit(work.dnn)} that the target takes"
         if work.request.target.time_to_train_s is not None:
-            return f"takes {duration(float(evaluated.time_at(np.array([row]))[0]))} {chance}"
-        rate, _ = evaluated.rates_at(np.array([row]))
+            return f"takes {duration(float(evaluated.time_at(np.array([row]))[0]))} ({rates}) {chance}"
         if work.serving is not None and (why := _serving_error_text(counts, work.serving, platform)):
             return f"serves nothing: {why}"
-        return f"reaches {significant(float(rate[0]))} {sample_unit(work.dnn)} {chance}"
+        return f"reaches {rates} {chance}"
     if Limit.TEAM_WAITS in broken:
         return _wait_error_text(counts, row)
     if Limit.BUDGET in broken:

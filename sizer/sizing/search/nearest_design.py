@@ -10,6 +10,10 @@ from sizer.sizing.stages.evaluate import least_chance
 
 # Keeps the amounts of any budget apart, above every design that misses the target.
 _PER_UNIT_OF_MONEY = 1e-13
+# Chances, and shares of a rate, that differ by less are alike.
+_ALIKE = 0.05
+# Far below any rate that is asked. [samples/s]
+_LEAST_RATE = 1e-12
 # Designs of a platform that are counted first.
 _FIRST_COUNTED = 4
 
@@ -17,19 +21,24 @@ _FIRST_COUNTED = 4
 def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     """Row that breaks the fewest limits, and which; of these the one that comes nearest to the request.
 
-    Of designs that meet the target and break a limit of the room, the smallest is the nearest; of those that break
-    the budget, the one that is expected to cost least; of those that miss the target, the likeliest and then the
-    fastest; of those on which a team waits too long, the largest. Platforms are counted in the order of what they
-    could be.
+    Of designs that meet the target and break a limit of the room, the smallest is the nearest; of those that break the
+    budget, the one that is expected to cost least; of those that miss the target, the likeliest, then the one that
+    delivers most of what is asked, then the smallest; of those on which a team waits too long, the largest. Platforms
+    are counted in the order of what they could be.
     """
     evaluated = counts.evaluated
     breaks = np.sum([~kept for kept in evaluated.class_passes.values()], axis=0)
     meets = evaluated.class_probability >= least_chance(counts.request.confidence)
     meets &= evaluated.class_passes[Limit.GPU_COUNT]  # so many GPUs may be asked for, whatever their rate
-    # The weights only order: chance before rate, and below every design that meets the target. Where no GPUs hold the
-    # networks, all are alike.
-    rates = evaluated.class_slowest
-    fastest = evaluated.class_probability - 1.0 + 1e-6 * rates / (rates.max() or 1.0)
+    # The weights only order: chance before the share of the rate that is asked, then the fewest servers, and below
+    # every design that meets the target. Where no GPUs hold the networks, all are alike.
+    share = np.minimum(evaluated.class_slowest / np.maximum(evaluated.class_required_rate, _LEAST_RATE), 1.0)
+    likeliest = (
+        np.floor(evaluated.class_probability / _ALIKE) * _ALIKE
+        + 1e-6 * np.floor(share / _ALIKE)
+        - 1e-12 * evaluated.space.sizes
+    )
+    fastest = likeliest - 1.0
     in_time = evaluated.class_passes.get(Limit.TEAM_WAITS, np.ones(meets.shape, dtype=bool))
     # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
     servers = 1e-6 * evaluated.space.sizes - 2.0

@@ -181,13 +181,25 @@ class PartCounts:
     def candidates(self) -> Bools:
         """(platforms, sizes) designs whose stages run and whose servers and storage alone keep room and budget.
 
-        What else a design is made of only adds to these, so that no design outside keeps all limits. Of a number of
-        GPUs each platform has one size, the smallest that has them.
+        What else a design is made of only adds to these, so that no design outside keeps all limits.
         """
-        found = np.asarray(self.evaluated.runs & (self.certainly_broken == 0))
-        if self.request.ranks_by_rate:
-            found &= np.cumsum(found, axis=1) == 1
-        return found
+        return np.asarray(self.evaluated.runs & (self.certainly_broken == 0))
+
+    @cached_property
+    def leaves_storage_idle(self) -> Bools:
+        """(platforms, sizes) designs with other storage than what is there, or more of it; none where nothing is.
+
+        The drives of servers that are there are there, too.
+        """
+        evaluated, existing = self.evaluated, self.request.existing
+        if not existing.storage_nodes:
+            return np.zeros(evaluated.runs.shape, dtype=bool)
+        nodes = [existing.storage_nodes.get(one.storage.id, -1) for one in evaluated.platforms]
+        drives = [
+            existing.servers.get(one.server.id, 0) if one.storage.kind == "local" else 0 for one in evaluated.platforms
+        ]
+        is_more = evaluated.class_nodes[evaluated.class_of] > np.array(nodes)[:, None]
+        return np.asarray(is_more & (evaluated.space.sizes > np.array(drives)[:, None]))
 
     @cached_property
     def certainly_broken(self) -> Ints:

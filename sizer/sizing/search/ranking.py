@@ -41,15 +41,19 @@ def _purchase_keys(counts: PartCounts, rows: Ints) -> list[Floats]:
     return list(counts.purchase[:, rows])
 
 
-def order_of(counts: PartCounts, rows: Ints) -> list[Floats]:
-    """Keys of designs in their order: fewest unknowns, likely within the budget, what the request ranks by, cost.
+def order_of(counts: PartCounts, rows: Ints, *, is_one_platform: bool = False) -> list[Floats]:
+    """Keys of designs in their order: fewest unknowns, likely within the budget, on storage that is there and enough,
+    what the request ranks by, cost.
 
-    Then :func:`keys`. Cost is that of ownership where the request ranks by it.
+    Then :func:`keys`. Cost is that of ownership where the request ranks by it. What a rate costs orders kinds of GPUs,
+    not the sizes of one platform: a larger cluster shares its fixed costs.
     """
-    asked = [] if _is_by_cost(counts) else [rank_key(counts, rows)]
+    is_by_cost = _is_by_cost(counts) or (is_one_platform and counts.request.ranks_by_rate)
+    asked = [] if is_by_cost else [rank_key(counts, rows)]
     return [
         uncertainty(counts, rows),
         beyond_budget(counts, counts.likely_cost[rows]).astype(float),
+        counts.leaves_storage_idle.reshape(-1)[rows].astype(float),
         *asked,
         counts.ranking_cost[rows],
         *keys(counts, rows),
@@ -75,8 +79,8 @@ def beyond_budget(counts: PartCounts, likely_cost: Floats) -> Bools:
 
 
 def best_of(counts: PartCounts, rows: Ints) -> int:
-    """Best of some feasible rows; equal ones fall to the earlier."""
-    return int(rows[np.lexsort(order_of(counts, rows)[::-1])[0]])
+    """Best of some feasible rows of one platform; equal ones fall to the earlier."""
+    return int(rows[np.lexsort(order_of(counts, rows, is_one_platform=True)[::-1])[0]])
 
 
 def rank_key(counts: PartCounts, rows: Ints) -> Floats:
@@ -162,7 +166,8 @@ class Ranking:
         counts, pair = self._counts, np.array([first, other])
         over, key = beyond_budget(counts, counts.likely_cost[pair]), rank_key(counts, pair)
         unknown = uncertainty(counts, pair)
-        is_like = unknown[0] == unknown[1] and over[0] == over[1]
+        idle = counts.leaves_storage_idle.reshape(-1)[pair]
+        is_like = unknown[0] == unknown[1] and over[0] == over[1] and idle[0] == idle[1]
         return bool(is_like and key[1] <= (1 + counts.request.platforms.prefer_within_percent / 100) * key[0])
 
     def first(self, n: int) -> list[int]:
@@ -206,7 +211,7 @@ class Ranking:
     def _least_of_larger(self) -> Key:
         """No design beyond the sizes of the space comes before this key."""
         least = self._counts.main_cost.larger.min(keepdims=True)
-        return 0.0, float(self._is_beyond_budget(least)[0]), float(least[0])
+        return 0.0, float(self._is_beyond_budget(least)[0]), 0.0, float(least[0])
 
     def _is_beyond_budget(self, least: Floats) -> Bools:
         """Whether a design that costs at least so much is above the budget; owning one costs more than its purchase."""
@@ -239,7 +244,7 @@ class Ranking:
         beyond = self._least_of_larger() if self._goes_on else None
         while heap:
             key, row, index = heappop(heap)
-            if beyond is not None and key[:3] >= beyond:
+            if beyond is not None and key[:4] >= beyond:
                 # Nothing that is still to come can be better than this bound, so that nothing more need be counted.
                 raise UnsettledError
             if platforms[index].key in found:
@@ -263,19 +268,25 @@ class Ranking:
         counts, evaluated = self._counts, self._counts.evaluated
         places = np.flatnonzero(counts.candidates.any(axis=1))
         could = counts.candidates[places]
+        if counts.request.ranks_by_rate:
+            # The number of GPUs gives the size: the smallest that has them.
+            could = could & (np.cumsum(could, axis=1) == 1)
         # Watts that nobody knows are found when a design is counted; they only put it further behind.
         unknown = counts.unknowns.reshape(evaluated.space.n_platforms, -1)[places]
         over, least_key = self._is_beyond_budget(counts.main_cost.cost[places]), self._least_key()[places]
+        idle = counts.leaves_storage_idle[places]
         # Designs with fewer unknowns come first, whatever they cost.
         fewest = np.where(could, unknown, np.iinfo(np.int64).max).min(axis=1)
         is_first = could & (unknown == fewest[:, None])
         is_over = np.all(over | ~is_first, axis=1)
-        least = np.where(is_first & (over == is_over[:, None]), least_key, np.inf).min(axis=1)
-        keys = zip(fewest.astype(float).tolist(), is_over.astype(float).tolist(), least.tolist(), strict=True)
+        is_first &= over == is_over[:, None]
+        is_idle = np.all(idle | ~is_first, axis=1)
+        least = np.where(is_first & (idle == is_idle[:, None]), least_key, np.inf).min(axis=1)
+        keys = zip(*(part.astype(float).tolist() for part in (fewest, is_over, is_idle, least)), strict=True)
 
         def designs_of(index: int) -> _Waiting:
             place = int(np.searchsorted(places, index))
-            return _Waiting(could[place], unknown[place], over[place], least_key[place])
+            return _Waiting(could[place], unknown[place], over[place], idle[place], least_key[place])
 
         return list(zip(places.tolist(), keys, strict=True)), designs_of
 
@@ -298,10 +309,10 @@ class Ranking:
 class _Waiting:
     """Designs of a platform that are not counted yet, in the order of what they cannot do better than."""
 
-    def __init__(self, could: Bools, unknown: Ints, over: Bools, least_key: Floats) -> None:
-        self._parts = unknown, over, least_key
+    def __init__(self, could: Bools, unknown: Ints, over: Bools, idle: Bools, least_key: Floats) -> None:
+        self._parts = unknown, over, idle, least_key
         sizes = np.flatnonzero(could)
-        self._sizes = sizes[np.lexsort((least_key[sizes], over[sizes], unknown[sizes]))]
+        self._sizes = sizes[np.lexsort((least_key[sizes], idle[sizes], over[sizes], unknown[sizes]))]
         self._start, self._many = 0, _FIRST_COUNTED
 
     @property
