@@ -262,7 +262,7 @@ def bill(context: GuideContext) -> Slide:
         topic="Bill of materials",
         title=budget_line(context.result).rstrip("."),
         columns=(
-            SlideColumn((TableBlock(cost_table(context.result)),), 64),
+            SlideColumn((TableBlock(cost_table(context.result, context.catalog)),), 64),
             SlideColumn((Paragraphs(tuple(texts)),), 36),
         ),
         notes=notes(context, ["The workbook has every line."], [line.price_source for line in shown.lines]),

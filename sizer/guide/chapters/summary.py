@@ -22,6 +22,7 @@ from sizer.present.text.calibration import evidence_warning, throughput_text, ti
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.design_size import asked_target_text
+from sizer.present.text.money import price_basis_text, price_range_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.verdict import proposal_text
 from sizer.questions.team.tables import least_served, wait_text
@@ -177,9 +178,7 @@ def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
                 f"target {words.percent(team.team.wait_probability)}",
             )
         )
-    rows.append(
-        row(result_text.price_label(design.bill), result_text.price(design.bill), result_text.open_prices(design.bill))
-    )
+    rows.append(row("Price", price_range_text(design), words.capital(price_basis_text(design))))
     missing = len(set(quantities.unknown_power))  # what this table leaves out of its watts
     note = ""
     if missing == 1:

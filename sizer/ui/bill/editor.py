@@ -200,7 +200,7 @@ def _suspended(view: View) -> None:
 
 
 def sums_table(bill: Bill) -> Table:
-    """Subtotals by category and the totals; with unknown prices they read 'at least'."""
+    """Subtotals of the lines with a price by category, and the totals."""
     rows = []
     for category in CATEGORIES:
         part = bill.part(category)

@@ -10,6 +10,7 @@ from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.present.text import result_text
 from sizer.present.text.bill_lines import note_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, need_dangers
+from sizer.present.text.money import price_text
 from sizer.present.words import plural, plural_of, sentence
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.charts import ownership_chart
@@ -44,7 +45,7 @@ def show(view: View) -> None:
     _old_prices(bill)
     _date_of_need(result)
     if view.is_customer_mode:
-        look.note(result_text.open_prices(bill))
+        look.note(_price(result))
         _bill(view, result)
         _ownership(view, result)
     else:
@@ -66,8 +67,7 @@ def _tabs(view: View, result: SizingResult) -> None:
     with parts[BILL]:
         if parts[BILL].open:
             look.note(
-                result_text.open_prices(bill)
-                + ("" if bill.is_complete else " Upload a price book, or enter prices under Edit lines.")
+                _price(result) + ("" if bill.is_complete else " Upload a price book, or enter prices under Edit lines.")
             )
             _bill(view, result)
             _ownership(view, result)
@@ -80,6 +80,10 @@ def _tabs(view: View, result: SizingResult) -> None:
         with parts[name]:
             if parts[name].open:
                 draw(view)
+
+
+def _price(result: SizingResult) -> str:
+    return f"Price: {price_text(result.design)}. {result_text.open_prices(result.design.bill)}"
 
 
 def _note_tab(key: str) -> None:
@@ -147,7 +151,7 @@ def _date_of_need(result: SizingResult) -> None:
 
 
 def bill_table(bill: Bill) -> Table:
-    """Lines by category with subtotals. Unknown prices read 'to be quoted', sums over them 'at least'."""
+    """Lines by category with subtotals of those that have a price. Unknown prices read 'to be quoted'."""
     rows: list[Row] = []
     blank = ["", "", ""] if not bill.has_discount else ["", "", "", ""]
     for category in CATEGORIES:
