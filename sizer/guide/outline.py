@@ -73,7 +73,7 @@ class _ChapterPlan:
 _GUIDE = (
     _ChapterPlan("summary", "Executive summary", summary.content),
     _ChapterPlan("requirements", "Need and workload", requirements.content),
-    _ChapterPlan("overview", "Design principles and overview", overview.content),
+    _ChapterPlan("overview", "Design overview", overview.content),
     _ChapterPlan("architecture", "Architecture", architecture.content),
     _ChapterPlan("decisions", "Why this design", decisions.content),
     _ChapterPlan("storage", "Data and storage", storage.content),
@@ -131,7 +131,6 @@ class Chapter:
     content: Content
     folder: str  # of its template
     is_appendix: bool = False
-    starts_appendices: bool = False
 
     @property
     def template(self) -> str:
@@ -236,7 +235,6 @@ def _chapters(context: GuideContext) -> list[Chapter]:
     chapters: list[Chapter] = []
     n_chapters = sum(not plan.is_appendix for plan in plans)
     for place, plan in enumerate(plans):
-        is_first = plan.is_appendix and place == n_chapters
         number = chr(ord("A") + place - n_chapters) if plan.is_appendix else str(place + 1)
-        chapters.append(Chapter(plan.id, number, plan.title, plan.content(context), folder, plan.is_appendix, is_first))
+        chapters.append(Chapter(plan.id, number, plan.title, plan.content(context), folder, plan.is_appendix))
     return chapters

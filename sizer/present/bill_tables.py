@@ -243,6 +243,7 @@ def cost_table(result: SizingResult, catalog: Catalog) -> Table:
         for category in CATEGORIES
         if (part := bill.part(category)).bought
     ]
+    total = price_range_text(design).removeprefix(f"{bill.currency} ")
     deal = f"\u2212{amount_text(bill.deal_reduction)}" if bill.deal_reduction and bill.is_complete else None
     return fact_table(
         "cost",
@@ -250,7 +251,12 @@ def cost_table(result: SizingResult, catalog: Catalog) -> Table:
         [
             *parts,
             ("Discount of the deal", deal, ""),
-            row("Price", price_range_text(design).removeprefix(f"{bill.currency} "), price_basis_text(design), kind="total"),
+            row(
+                "Price",
+                total,
+                price_basis_text(design),
+                kind="total",
+            ),
             ("Support and subscriptions per year", _yearly_text(bill), ""),
             (
                 "Energy per year",
