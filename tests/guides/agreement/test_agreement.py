@@ -7,7 +7,7 @@ import pytest
 from tests.guides.agreement.check import contradictions, statements
 from tests.guides.agreement.figures import read_by
 from tests.guides.agreement.finished import Finished
-from tests.guides.agreement.planted import Planted, add, both, cell, drop_row, first_row, key, planted, text
+from tests.guides.agreement.planted import Planted, add, cell, drop_row, first_row, key, planted, text
 from tests.guides.agreement.rules import RULES
 from tests.guides.agreement.sample import SETS, finished
 from tests.guides.agreement.sentences import SENTENCES, Sentence
