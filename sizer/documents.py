@@ -25,6 +25,7 @@ from sizer.guide.pdf.typeset import page_pdf_apart
 from sizer.guide.profile import PLAIN, Profile
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present.chart_engine.engine import prepare_charts
+from sizer.sizing.contradictions import contradictions
 from sizer.sizing.customer_copy import customer_copy as without_internals
 from sizer.sizing.result import SizingResult
 
@@ -123,7 +124,14 @@ def as_handed_over(result: SizingResult, profile: Profile = PLAIN, customer_copy
         Whose locale the copy is written in.
     customer_copy : bool
         Whether discounts and internal notes are left out.
+
+    Raises
+    ------
+    ReportError
+        If two of its statements contradict each other.
     """
+    if found := contradictions(result):
+        raise ReportError(f"no document is written, because the answer contradicts itself: {'; '.join(found)}")
     if not customer_copy:
         return result
     with use_locale(profile.locale):
