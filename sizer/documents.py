@@ -19,13 +19,13 @@ from sizer.catalog.model import Catalog
 from sizer.export.design_json import design_document
 from sizer.export.file_names import file_stem
 from sizer.export.files import write_whole
+from sizer.guide.contradictions import contradictions
 from sizer.guide.edition import Edition, Form
 from sizer.guide.pdf.render import guide_html, guide_page
 from sizer.guide.pdf.typeset import page_pdf_apart
 from sizer.guide.profile import PLAIN, Profile
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present.chart_engine.engine import prepare_charts
-from sizer.sizing.contradictions import contradictions
 from sizer.sizing.customer_copy import customer_copy as without_internals
 from sizer.sizing.result import SizingResult
 

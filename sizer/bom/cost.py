@@ -29,7 +29,7 @@ class CostInterval:
     expected: float  # every unknown price in the middle of its band
     at_confidence: float  # at most, with the confidence of the request: the amount that ranks designs
     high: float  # inf where a line has neither price nor band
-    dated: tuple[str, ...] = ()  # years of the prices and bands, upwards
+    dated: tuple[str, ...] = ()  # first and last year of the prices and bands
 
     def dominates(self, other: "CostInterval") -> bool:
         """Whether this costs less whatever the unknown prices are."""
@@ -123,8 +123,9 @@ def bill_cost(bill: Bill, platform: Platform, prices: UnitPrices, confidence: fl
     """
     assert prices.heights.tolist() == heights_of(confidence)
     low, expected, likely, high = line_amounts(bill, platform, prices).sum(axis=0).tolist()
-    dates = {line.price_date if line.extended_net else prices.band_date(line.item) for line in _paid(bill)}
-    return CostInterval(bill.currency, low, expected, likely, high, tuple(sorted({day[:4] for day in dates if day})))
+    dates = [line.price_date if line.extended_net else prices.band_date(line.item) for line in _paid(bill)]
+    years = sorted(day[:4] for day in dates if day)
+    return CostInterval(bill.currency, low, expected, likely, high, tuple(dict.fromkeys(years[:1] + years[-1:])))
 
 
 def _paid(bill: Bill) -> list[BillLine]:

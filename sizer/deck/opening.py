@@ -142,7 +142,7 @@ def verdict(context: GuideContext) -> Slide:
     is_brief = len(context.answers) > _MOST_DETAILED
     table = summary.numbers_table(context, is_brief=is_brief)
     rates = [f"{_named(context, answer)}{throughput_text(answer)}." for answer in context.answers]
-    told = confidence_texts(result, context.surer) or [*filter(None, [conditional_sentence(design)])]
+    told = confidence_texts(result) or [*filter(None, [conditional_sentence(design)])]
     job = [*rates, *told, *further_answers(context), *cautions(context, is_brief=True)]
     cost = [budget_line(result), result_text.open_prices(design.bill)]
     return Slide(

@@ -209,18 +209,12 @@ def price(result: SizingResult, catalog: Catalog) -> Explanation:
         if not bill.has_discount
         else ("price = Σ number × list price of one × (1 − discount of the line) − discount on the deal")
     )
-    dates = sorted({line.price_date for line in paid if line.price_date})
-    dated = (
-        ()
-        if not dates
-        else (f"Prices dated {dates[0]}." if len(dates) == 1 else f"Prices dated {dates[0]} to {dates[-1]}.",)
-    )
     return Explanation(
         "Price",
         price_range_text(result.design),
         formula,
         inputs_table("price", rows or [row("lines with a price", "none", "")]),
-        (f"{words.capital(price_basis_text(result.design))}.", result_text.open_prices(bill), *dated),
+        (f"{words.capital(price_basis_text(result.design))}.", result_text.open_prices(bill)),
         (
             "Taxes, freight and duties are not included.",
             *bill_warning_sentences(warning for _, warning in bill.price_warnings),

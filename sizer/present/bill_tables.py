@@ -82,7 +82,7 @@ def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
     ``documents`` are the keys of the sources that can be cited; other sources of prices are named in words.
     """
     lines = [line for category in CATEGORIES for line in bill.part(category).lines]
-    fields = _priced_fields(bill, documents) if has_amounts(bill) else _unpriced_fields(documents)
+    fields = _fields(bill, documents)
     blank = [""] * (len(fields) - 3)
     return record_table(
         "bill",
@@ -96,46 +96,27 @@ def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
     )
 
 
-def has_amounts(bill: Bill) -> bool:
-    """Whether any line has a price other than zero."""
-    return any(line.unit_price or line.fixed_extended for line in bill.lines)
-
-
-def _unpriced_fields(documents: Container[str]) -> list[Field[BillLine]]:
-    """Columns of a bill without amounts: one says of each line that it awaits a quote or is free of charge."""
-    return [
-        Field("Line", lambda line: line.line, width=6),
-        Field("Description", lambda line: _description(line, documents), width=45),
-        Field("Part number", part_number, width=25),
-        Field("Qty", _quantity, "right", 12),
-        Field("Price", lambda line: price_texts(line)[2], "right", 12),
-    ]
-
-
-def _priced_fields(bill: Bill, documents: Container[str]) -> list[Field[BillLine]]:
-    has_discount = bill.has_discount
-    fields: list[Field[BillLine]] = [
-        Field("Line", lambda line: line.line, width=6),
-        Field("Description", lambda line: _description(line, documents), width=26 if has_discount else 30),
-        Field("Part number", part_number, width=17 if has_discount else 25),
-        Field("Qty", _quantity, "right", 13 if has_discount else 11),
-        Field(
-            "Unit price" if bill.is_customer_copy else "Unit list price",
-            lambda line: price_texts(line)[0],
-            "right",
-            13 if has_discount else 14,
-        ),
-        Field("Discount", lambda line: price_texts(line)[1], "right", 10),
-        Field(
-            "Extended net" if has_discount else "Extended",
-            lambda line: price_texts(line)[2],
-            "right",
-            15 if has_discount else 14,
+def _fields(bill: Bill, documents: Container[str]) -> list[Field[BillLine]]:
+    """Columns of a bill: those of unit prices and discounts where there are any."""
+    is_priced = any(line.unit_price or line.fixed_extended for line in bill.lines)
+    is_cut = is_priced and bill.has_discount
+    unit = "Unit price" if bill.is_customer_copy else "Unit list price"
+    described, number = (26 if is_cut else 30, 17 if is_cut else 25) if is_priced else (45, 24)
+    fields: list[tuple[bool, Field[BillLine]]] = [
+        (True, Field("Line", lambda line: line.line, width=6)),
+        (True, Field("Description", lambda line: _description(line, documents), width=described)),
+        (True, Field("Part number", part_number, width=number)),
+        (True, Field("Qty", _quantity, "right", 13 if is_cut else 11)),
+        (is_priced, Field(unit, lambda line: price_texts(line)[0], "right", 13 if is_cut else 14)),
+        (is_cut, Field("Discount", lambda line: price_texts(line)[1], "right", 10)),
+        (
+            True,
+            Field(
+                "Extended net" if is_cut else "Price", lambda line: price_texts(line)[2], "right", 15 if is_cut else 14
+            ),
         ),
     ]
-    if not has_discount:
-        del fields[5]
-    return fields
+    return [field for is_shown, field in fields if is_shown]
 
 
 def price_note(bill: Bill) -> str:

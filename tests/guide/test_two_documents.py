@@ -51,3 +51,16 @@ def test_a_guide_says_nothing_of_the_tool_and_of_what_the_request_excluded():
     text = text_of(page("dgx1-f800-resnet50", "guide"))
     body = text[: text.index("Documents that the numbers come from")]
     assert [word for word in INTERNAL if word in body] == []
+
+
+def test_one_server_has_a_short_guide_and_a_language_model_no_formulas_of_samples():
+    """A chapter of a cluster would repeat the summary; the engineer's file has the evidence."""
+    short, long = (
+        set(re.findall(r'id="chapter-([a-z-]+)"', page(name, "guide")))
+        for name in ("llama-70b-adapters-b200", "llama-70b-dgx-h100")
+    )
+    assert short == {"summary", "requirements", "facility", "bill", "acceptance", "risks", "sources"}
+    assert short < long
+    chapters = re.findall(r'id="chapter-([a-z-]+)"', page("llama-70b-adapters-b200", "engineer"))
+    assert "formulas" not in chapters
+    assert "formulas" in re.findall(r'id="chapter-([a-z-]+)"', page("dgx1-f800-resnet50", "engineer"))

@@ -63,13 +63,13 @@ def content(context: GuideContext) -> dict[str, Any]:
     tornados = [
         _tornado(context, number, sensitivity, words.sample_unit(answer.dnn))
         for number, (sensitivity, answer) in enumerate(zip(context.sensitivities, context.answers, strict=True), 1)
-        if len(sensitivity.influences) >= _LEAST_BARS
+        if len(sensitivity.influences) >= _LEAST_BARS and not context.is_single
     ]
     return {
         "bottlenecks": result_text.reason(context.result),
         "strongest": strongest(context),
         "tornados": [chart for chart in tornados if chart is not None],
-        "failures": single_failures_table(context.failures, losses),
+        "failures": single_failures_table(context.failures, losses) if losses or not context.is_single else None,
         "losses": tolerated_sentence(losses, context.failures, context.answers),
         "redundancy_cost": (
             ""
@@ -98,9 +98,6 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
         steps.append(
             f"Have the rate measured on {words.with_article(design.platform.server.name)} of the vendor or a cloud."
         )
-    missing = design.bill.net_total.n_open
-    if missing:
-        steps.append(f"Request quotes for {words.plural(missing, 'line')} of the bill.")
     deciding = quotes_text(result, with_amounts=False)
     # A customer is not sent to the vendors of designs that were not chosen.
     if deciding and not context.edition.is_customer_copy:
@@ -308,13 +305,6 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
         )
     yield from list(_no_spares(context)) or _too_few_gpus(context)
     yield from _single_points(context)
-    missing = design.bill.net_total.n_open
-    if missing:
-        yield Risk(
-            "Higher price",
-            f"{missing} of {len(design.bill.bought)} lines await a quote",
-            "request quotes for the lines marked in the bill",
-        )
     for kind, (name, action) in _OF_NEED.items():
         for reason in bill_warning_sentences(warning for warning in design.bill.warnings if warning.kind is kind):
             yield Risk(name, reason.rstrip("."), action)

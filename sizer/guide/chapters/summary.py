@@ -117,7 +117,7 @@ def _option_rows(context: GuideContext, design: DesignAnswer) -> Iterator[tuple[
 
 def _confidence(context: GuideContext) -> list[str]:
     """Confidence, and what the evidence lacks; a value that is missing stands before everything else."""
-    told = confidence_texts(context.result, None) or [*filter(None, [conditional_sentence(context.design)])]
+    told = confidence_texts(context.result) or [*filter(None, [conditional_sentence(context.design)])]
     warnings = (evidence_warning(answer) for answer in context.answers)
     return [*told, *dict.fromkeys(filter(None, warnings))]
 

@@ -52,8 +52,7 @@ def price_range_text(design: Priced, parts: float = 1.0) -> str:
 def price_basis_text(design: Priced) -> str:
     """On what the budgetary price rests, with its years and what it lacks."""
     bill, cost = design.bill, design.cost
-    dates = cost.dated if cost is not None else sorted({line.price_date[:4] for line in bill.bought if line.price_date})
-    of_years = f" of {' to '.join(dict.fromkeys([dates[0], dates[-1]]))}" if dates else ""
+    of_years = f" of {' to '.join(cost.dated)}" if cost is not None and cost.dated else ""
     if bill.is_complete:
         return f"{'prices' if bill.has_discount or bill.is_customer_copy else 'list prices'}{of_years}"
     quotes = by_count(bill.n_unpriced, "one item needs a quote", f"{bill.n_unpriced} items need quotes")
