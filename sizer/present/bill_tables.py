@@ -100,7 +100,8 @@ def _fields(bill: Bill, documents: Container[str]) -> list[Field[BillLine]]:
     """Columns of a bill: those of unit prices and discounts where there are any."""
     is_priced = any(line.unit_price or line.fixed_extended for line in bill.lines)
     is_cut = is_priced and bill.has_discount
-    unit = "Unit price" if bill.is_customer_copy else "Unit list price"
+    unit = f"Unit {'' if bill.is_customer_copy else 'list '}price, {bill.currency}"
+    price = f"{'Net price' if is_cut else 'Price'}, {bill.currency}"
     described, number = (26 if is_cut else 30, 17 if is_cut else 25) if is_priced else (45, 24)
     fields: list[tuple[bool, Field[BillLine]]] = [
         (True, Field("Line", lambda line: line.line, width=6)),
@@ -109,12 +110,7 @@ def _fields(bill: Bill, documents: Container[str]) -> list[Field[BillLine]]:
         (True, Field("Qty", _quantity, "right", 13 if is_cut else 11)),
         (is_priced, Field(unit, lambda line: price_texts(line)[0], "right", 13 if is_cut else 14)),
         (is_cut, Field("Discount", lambda line: price_texts(line)[1], "right", 10)),
-        (
-            True,
-            Field(
-                "Extended net" if is_cut else "Price", lambda line: price_texts(line)[2], "right", 15 if is_cut else 14
-            ),
-        ),
+        (True, Field(price, lambda line: price_texts(line)[2], "right", 15 if is_cut else 14)),
     ]
     return [field for is_shown, field in fields if is_shown]
 

@@ -175,7 +175,7 @@ def test_what_each_line_becomes() -> None:
     assert made.yearly.amount == Decimal("58.50")
     texts = [[cell.text for cell in row.cells] for row in bill_table(made).rows]
     heads = [column.title for column in bill_table(made).columns]
-    assert heads[-2:] == ["Unit price", "Extended"]
+    assert heads[-2:] == ["Unit price, USD", "Price, USD"]
     by_line = {row[0]: row for row in texts}
     assert by_line["1.1"][-2:] == ["in the sum", "2\u202f559.49"]
     assert by_line["2.1"][-2:] == ["to be quoted", "to be quoted"]
