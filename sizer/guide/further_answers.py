@@ -19,7 +19,7 @@ from sizer.questions.maximum.text import binding_limit_sentences
 from sizer.sizing.design.spares import spare_servers
 
 # What a price of such a system often holds, and where it stands in a bill.
-_OFTEN_BOUGHT = (("vendor support", "support"), ("installation and training", "service"))
+_OFTEN_BOUGHT = (("vendor support", "support"), ("installation", "service"), ("training of staff", "service"))
 
 
 def further_answers(context: GuideContext) -> list[str]:
@@ -63,7 +63,7 @@ def decisions(context: GuideContext) -> list[str]:
 def excluded_text(context: GuideContext) -> str:
     """What the price leaves out."""
     bill = context.design.bill
-    parts = ["taxes, freight and duties"]
+    parts = ["taxes", "freight", "duties"]
     parts += [name for name, kind in _OFTEN_BOUGHT if not bill.part(kind).bought]
     parts += [line.description for line in bill.lines if line.status == "by others"]
     return words.sentence(f"Not included: {words.listed(parts)}")
