@@ -19,6 +19,7 @@ from sizer.catalog.model import Catalog
 from sizer.export.design_json import design_document
 from sizer.export.file_names import file_stem
 from sizer.export.files import write_whole
+from sizer.guide.contradictions import contradictions
 from sizer.guide.edition import Edition, Form
 from sizer.guide.pdf.render import guide_html, guide_page
 from sizer.guide.pdf.typeset import page_pdf_apart
@@ -123,7 +124,14 @@ def as_handed_over(result: SizingResult, profile: Profile = PLAIN, customer_copy
         Whose locale the copy is written in.
     customer_copy : bool
         Whether discounts and internal notes are left out.
+
+    Raises
+    ------
+    ReportError
+        If two of its statements contradict each other.
     """
+    if found := contradictions(result):
+        raise ReportError(f"no document is written, because the answer contradicts itself: {'; '.join(found)}")
     if not customer_copy:
         return result
     with use_locale(profile.locale):

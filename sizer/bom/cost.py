@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Ints
-from sizer.bom.bill import Bill
+from sizer.bom.bill import Bill, BillLine
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
@@ -22,13 +22,14 @@ MIDDLE = 0.5
 
 @dataclass(frozen=True)
 class CostInterval:
-    """What a design costs, in ``currency``. Bands rank designs and are never quoted."""
+    """What a design costs, in ``currency``: the budgetary price, of which the bill states what is known exactly."""
 
     currency: str
     low: float
     expected: float  # every unknown price in the middle of its band
     at_confidence: float  # at most, with the confidence of the request: the amount that ranks designs
     high: float  # inf where a line has neither price nor band
+    dated: tuple[str, ...] = ()  # first and last year of the prices and bands
 
     def dominates(self, other: "CostInterval") -> bool:
         """Whether this costs less whatever the unknown prices are."""
@@ -122,7 +123,25 @@ def bill_cost(bill: Bill, platform: Platform, prices: UnitPrices, confidence: fl
     """
     assert prices.heights.tolist() == heights_of(confidence)
     low, expected, likely, high = line_amounts(bill, platform, prices).sum(axis=0).tolist()
-    return CostInterval(bill.currency, low, expected, likely, high)
+    dates = [line.price_date if line.extended_net else prices.band_date(line.item) for line in _paid(bill)]
+    years = sorted(day[:4] for day in dates if day)
+    return CostInterval(bill.currency, low, expected, likely, high, tuple(dict.fromkeys(years[:1] + years[-1:])))
+
+
+def _paid(bill: Bill) -> list[BillLine]:
+    """Lines that are bought and not free of charge."""
+    return [line for line in bill.bought if line.extended_net != 0]
+
+
+def category_ranges(bill: Bill, platform: Platform, prices: UnitPrices) -> dict[str, tuple[float, float]]:
+    """What the lines of every category cost at the low and the high end of ``prices``: they add up to the interval."""
+    amounts = line_amounts(bill, platform, prices)[:, [0, -1]]
+    kinds = [line.category for line in bill.bought]
+    return {
+        kind: (float(low), float(high))
+        for kind in dict.fromkeys(kinds)
+        for low, high in [amounts[[one == kind for one in kinds]].sum(axis=0)]
+    }
 
 
 def heights_of(confidence: float) -> list[float]:

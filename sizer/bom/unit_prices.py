@@ -133,6 +133,11 @@ class UnitPrices:
         band = self.catalog.bands.band(self.catalog.category_of(item_id), item_id)
         return band is not None and band.unit.endswith("year")
 
+    def band_date(self, item_id: str) -> str:
+        """Year of the band of a part; "" without one."""
+        band = self.catalog.bands.band(self.catalog.category_of(item_id), item_id) if item_id else None
+        return "" if band is None else band.date
+
     def of(self, item_id: str, platform: Platform) -> Floats:
         """Price of one piece as a platform uses it, shape (heights,); inf where there is neither price nor band.
 

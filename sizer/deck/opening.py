@@ -142,13 +142,9 @@ def verdict(context: GuideContext) -> Slide:
     is_brief = len(context.answers) > _MOST_DETAILED
     table = summary.numbers_table(context, is_brief=is_brief)
     rates = [f"{_named(context, answer)}{throughput_text(answer)}." for answer in context.answers]
-    told = confidence_texts(result, context.surer) or [*filter(None, [conditional_sentence(design)])]
+    told = confidence_texts(result) or [*filter(None, [conditional_sentence(design)])]
     job = [*rates, *told, *further_answers(context), *cautions(context, is_brief=True)]
-    cost = [words.sentence(f"{result_text.price_label(design.bill)}: {result_text.price(design.bill)}")]
-    budget = result.request.limits.budget
-    if budget is not None:
-        cost.append(f"Budget: {words.money(words.whole(budget), result.request.currency)}.")
-    cost.append(result_text.open_prices(design.bill))
+    cost = [budget_line(result), result_text.open_prices(design.bill)]
     return Slide(
         topic="The verdict",
         title=_verdict_finding(context),

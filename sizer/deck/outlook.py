@@ -23,7 +23,7 @@ from sizer.guide.chapters import risks as risks_chapter
 from sizer.guide.chapters import team as team_chapter
 from sizer.guide.context import GuideContext
 from sizer.guide.front_matter import budget_line
-from sizer.guide.further_answers import asks_for_filling
+from sizer.guide.further_answers import asks_for_filling, decisions
 from sizer.physical.violations import ViolationKind
 from sizer.present import words
 from sizer.present.bill_tables import cost_table, price_note
@@ -262,7 +262,7 @@ def bill(context: GuideContext) -> Slide:
         topic="Bill of materials",
         title=budget_line(context.result).rstrip("."),
         columns=(
-            SlideColumn((TableBlock(cost_table(context.result)),), 64),
+            SlideColumn((TableBlock(cost_table(context.result, context.catalog)),), 64),
             SlideColumn((Paragraphs(tuple(texts)),), 36),
         ),
         notes=notes(context, ["The workbook has every line."], [line.price_source for line in shown.lines]),
@@ -272,9 +272,8 @@ def bill(context: GuideContext) -> Slide:
 def risks(context: GuideContext) -> Slide:
     """Risks with their actions, and what happens next."""
     table = risks_chapter.risk_table(context)
-    steps = Paragraphs(
-        tuple(risks_chapter.next_steps(context, "the tests of the guide")), "Next steps", is_numbered=True, largest=14.0
-    )
+    listed = (*decisions(context), *risks_chapter.next_steps(context, "the tests of the guide"))
+    steps = Paragraphs(listed, "Next steps", is_numbered=True, largest=14.0)
     columns: tuple[SlideColumn, ...] = (SlideColumn((steps,)),)
     if table is not None:
         columns = (SlideColumn((TableBlock(table),), 64), SlideColumn((steps,), 36))

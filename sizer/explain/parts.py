@@ -17,6 +17,7 @@ from sizer.present.tables import Cell, Row, row
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.design_size import binding_text
+from sizer.present.text.money import price_basis_text, price_range_text
 from sizer.present.text.plan import note_text
 from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
 from sizer.sizing.constraints.tiers import StorageTier
@@ -208,18 +209,12 @@ def price(result: SizingResult, catalog: Catalog) -> Explanation:
         if not bill.has_discount
         else ("price = Σ number × list price of one × (1 − discount of the line) − discount on the deal")
     )
-    dates = sorted({line.price_date for line in paid if line.price_date})
-    dated = (
-        ()
-        if not dates
-        else (f"Prices dated {dates[0]}." if len(dates) == 1 else f"Prices dated {dates[0]} to {dates[-1]}.",)
-    )
     return Explanation(
-        result_text.price_label(bill),
-        result_text.price(bill),
+        "Price",
+        price_range_text(result.design),
         formula,
         inputs_table("price", rows or [row("lines with a price", "none", "")]),
-        (result_text.open_prices(bill), *dated),
+        (f"{words.capital(price_basis_text(result.design))}.", result_text.open_prices(bill)),
         (
             "Taxes, freight and duties are not included.",
             *bill_warning_sentences(warning for _, warning in bill.price_warnings),

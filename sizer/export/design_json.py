@@ -139,7 +139,7 @@ def _design(design: DesignAnswer) -> dict[str, object]:
     return {
         **fields_of(design, "name", "n_servers", "n_gpus", "storage_nodes", "probability"),
         "conditional_on": [_missing(fact) for fact in design.conditional_on],
-        "cost": None if design.cost is None else _cost(design.cost),
+        "price": _price(design),
         "checks": [_check(check) for check in design.checks],
         "storage_need": None if design.storage_need is None else _need(design.storage_need),
         "warnings": design_warnings(design),
@@ -190,10 +190,20 @@ def _need(need: StorageNeed) -> dict[str, object]:
     }
 
 
-def _cost(cost: CostInterval) -> dict[str, object]:
-    """Amounts that rank designs; no prices, so they are numbers and not money."""
-    high = cost.high if math.isfinite(cost.high) else None
-    return fields_of(cost, "currency", "low", "expected", "at_confidence", high=high)
+def _price(design: DesignAnswer) -> dict[str, object]:
+    """The budgetary price. Its ends are numbers and not money: they are rounded where they are printed."""
+    bill, cost = design.bill, design.cost
+    if cost is None:  # only the bill is known
+        known = float(bill.total)
+        cost = CostInterval(bill.currency, known, known, known, known if bill.is_complete else math.inf)
+    is_known = math.isfinite(cost.high)
+    return {
+        **fields_of(cost, "currency", "low"),
+        **{key: getattr(cost, key) if is_known else None for key in ("expected", "at_confidence", "high")},
+        "basis": "prices" if bill.is_complete else "estimate" if is_known else "not known",
+        "dated": list(cost.dated),
+        "open_quotes": bill.n_unpriced,
+    }
 
 
 def _check(check: DesignCheck) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """Input of every chapter: the result, the catalogue, the edition, and analyses that several chapters share."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 
 from sizer.base.errors import InfeasibleError, RequestError
@@ -24,6 +24,7 @@ from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_design
 from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
+from sizer.sizing.customer_copy import not_offered
 from sizer.sizing.design.decisions import Decisions, decisions
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.next_sizes import next_sizes
@@ -117,7 +118,12 @@ class GuideContext:
     @_of_result
     def surer(self) -> DesignAnswer | None:
         """The next larger design, which reaches 90 % confidence; None where this one does, or none is found."""
-        return surer_design(self.result.request, self.design, self.catalog)
+        found = surer_design(self.result.request, self.design, self.catalog)
+        if found is None or not self.design.bill.is_customer_copy:
+            return found
+        # A range of the market may be told, prices of the user's own book may not.
+        has_own = any(line.has_own_price for line in found.bill.lines)
+        return replace(not_offered(found), cost=None if has_own else found.cost)
 
     @_of_result
     def sensitivities(self) -> tuple[Sensitivity, ...]:

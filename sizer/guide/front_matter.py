@@ -9,6 +9,7 @@ from sizer.present import words
 from sizer.present.tables import Table, fact_table
 from sizer.present.text import result_text
 from sizer.present.text.calibration import NOT_PREDICTED, compared_time_s
+from sizer.present.text.money import price_text
 from sizer.sizing.result import SizingResult
 
 LEGAL_NOTICE = (
@@ -77,14 +78,8 @@ def key_figures(result: SizingResult) -> list[tuple[str, str]]:
 
 
 def budget_line(result: SizingResult) -> str:
-    """What the design costs as far as prices are known, and the budget where the request states one."""
-    bill = result.design.bill
-    text = f"{result_text.price_label(bill)}: {result_text.price(bill)}"
-    if bill.net_total.n_open:
-        text += f"; {grouped(bill.net_total.n_open)} of {grouped(len(bill.bought))} lines await a quote"
-    years = result_text.old_price_years(bill)
-    if years:
-        text += f"; it includes prices of {years}, which need a new quote"
+    """What the design costs, and the budget where the request states one."""
+    text = f"Price: {price_text(result.design)}"
     budget = result.request.limits.budget
     if budget is not None:
         text += f". Budget: {words.money(words.whole(budget), result.request.currency)}"

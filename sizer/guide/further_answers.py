@@ -3,18 +3,23 @@
 from collections.abc import Iterator
 
 from sizer.base.quantities import si
+from sizer.bom.bill import BillWarningKind
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.availability import missing_spares_text
 from sizer.present.text import result_text
-from sizer.present.text.bill_warnings import service_end_sentences
+from sizer.present.text.bill_warnings import delivery_sentences, service_end_sentences
 from sizer.present.text.layouts import unused_gpus_text
-from sizer.present.text.money import budget_text
-from sizer.present.text.plan import few_supplies_text
+from sizer.present.text.money import budget_text, price_range_text
+from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.questions.data.text import filling_text
 from sizer.questions.failures.tables import tolerated_sentence
 from sizer.questions.growth.text import demand_text, limit_texts, recommendation
 from sizer.questions.maximum.text import binding_limit_sentences
+from sizer.sizing.design.spares import spare_servers
+
+# What a price of such a system often holds, and where it stands in a bill.
+_OFTEN_BOUGHT = (("vendor support", "support"), ("installation", "service"), ("training of staff", "service"))
 
 
 def further_answers(context: GuideContext) -> list[str]:
@@ -30,6 +35,38 @@ def cautions(context: GuideContext, *, is_brief: bool = False) -> list[str]:
     """
     parts = (_life_cycle, _unused, _budget, _spares, *(() if is_brief else (_feeds,)))
     return [text for part in parts for text in part(context) if text]
+
+
+def decisions(context: GuideContext) -> list[str]:
+    """What the customer decides before the order, and by when."""
+    result, design, surer = context.result, context.design, context.surer
+    bill, found = design.bill, []
+    if surer is not None:
+        found.append(
+            f"Confidence: {words.chance(design.probability)} with this design, or {words.chance(surer.probability)} "
+            f"with {surer.name} ({price_range_text(surer)})."
+        )
+    if any(warning.kind is BillWarningKind.SALE_ENDED for warning in bill.warnings):
+        found.append("Equipment that is no longer sold: confirm that it is in stock, or allow other parts.")
+    if few_supplies_text(design.plan):
+        ways = words.listed(feed_loss_remedies(design.plan), "or")
+        found.append(f"Power feeds, before they are ordered: {ways}, or accept that servers stop with a feed.")
+    missing = [spares for answer in context.answers if (spares := spare_servers(design, answer)) is not None]
+    if count := max((spares.missing for spares in missing), default=0):
+        found.append(f"Spares: buy {words.plural(count, 'spare server')}, or accept that the job waits for a repair.")
+    by = "" if bill.valid_until is None else f" by {words.date(bill.valid_until)}"
+    lines = bill.net_total.n_open
+    found.append(f"Quotes{by}: {words.plural(lines, 'line')} of the bill." if lines else f"Order{by}.")
+    return [*found, *(delivery_sentences(bill.warnings) if result.request.needed_by is not None else ())]
+
+
+def excluded_text(context: GuideContext) -> str:
+    """What the price leaves out."""
+    bill = context.design.bill
+    parts = ["taxes", "freight", "duties"]
+    parts += [name for name, kind in _OFTEN_BOUGHT if not bill.part(kind).bought]
+    parts += [line.description for line in bill.lines if line.status == "by others"]
+    return words.sentence(f"Not included: {words.listed(parts)}")
 
 
 def asks_for_filling(context: GuideContext) -> bool:
@@ -94,7 +131,7 @@ def _losses(context: GuideContext) -> Iterator[str]:
 def _feeds(context: GuideContext) -> Iterator[str]:
     few = few_supplies_text(context.design.plan)
     if few:
-        yield f"{words.capital(few)} for its full draw: it may run slower or stop. The next steps name remedies."
+        yield f"{words.capital(few)} for its full draw: it may run slower or stop."
 
 
 def _data(context: GuideContext) -> Iterator[str]:

@@ -46,7 +46,7 @@ from sizer.guide.engineer import performance as engineer_performance
 from sizer.guide.engineer import purchases as engineer_purchases
 from sizer.guide.engineer import team as engineer_team
 from sizer.guide.front_matter import LEGAL_NOTICE, budget_line, control_table, footer, key_figures, kind_name
-from sizer.guide.further_answers import further_answers, further_needs
+from sizer.guide.further_answers import asks_for_filling, further_answers, further_needs
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present import words
 from sizer.present.tables import Table
@@ -69,28 +69,49 @@ class _ChapterPlan:
     applies: Callable[[GuideContext], bool] = lambda _: True  # whether the request asks the question it answers
 
 
+def _is_cluster(context: GuideContext) -> bool:
+    """Whether there is more to describe than one server: its guide is a few pages, the engineer's file has the rest."""
+    return not context.is_single
+
+
+def _stores_more(context: GuideContext) -> bool:
+    asked = context.result.request.data
+    has_tiers = context.design.platform.second_tier is not None
+    return _is_cluster(context) or asks_for_filling(context) or asked.checkpoint_every_s is not None or has_tiers
+
+
+def _has_samples(context: GuideContext) -> bool:
+    """Whether a network is trained on samples, step by step through the stages of the data path."""
+    return any(answer.language is None for answer in context.answers)
+
+
 # What a customer reads from the first page to the last: the decisions, each with its reason and its number.
 _GUIDE = (
     _ChapterPlan("summary", "Executive summary", summary.content),
     _ChapterPlan("requirements", "Need and workload", requirements.content),
-    _ChapterPlan("overview", "Design principles and overview", overview.content),
-    _ChapterPlan("architecture", "Architecture", architecture.content),
-    _ChapterPlan("decisions", "Why this design", decisions.content),
-    _ChapterPlan("storage", "Data and storage", storage.content),
+    _ChapterPlan("overview", "Design overview", overview.content, applies=_is_cluster),
+    _ChapterPlan("architecture", "Architecture", architecture.content, applies=_is_cluster),
+    _ChapterPlan("decisions", "Why this design", decisions.content, applies=_is_cluster),
+    _ChapterPlan("storage", "Data and storage", storage.content, applies=_stores_more),
     _ChapterPlan(
         "storage-performance",
         "Storage performance",
         storage_performance.content,
-        applies=storage_performance.applies,
+        applies=lambda context: _stores_more(context) and storage_performance.applies(context),
     ),
-    _ChapterPlan("software", "Software", software.content),
-    _ChapterPlan("performance", "Performance and headroom", performance.content),
-    _ChapterPlan("availability", "Availability and goodput", availability.content, applies=availability.applies),
+    _ChapterPlan("software", "Software", software.content, applies=_is_cluster),
+    _ChapterPlan("performance", "Performance and headroom", performance.content, applies=_is_cluster),
+    _ChapterPlan(
+        "availability",
+        "Availability and goodput",
+        availability.content,
+        applies=lambda context: _is_cluster(context) and availability.applies(context),
+    ),
     _ChapterPlan("maximum", "What the limits allow", maximum.content, applies=maximum.applies),
     _ChapterPlan("team", "Team and queue wait", team.content, applies=team.applies),
     _ChapterPlan("facility", "Power and racks", facility.content),
     _ChapterPlan("bill", "Bill of materials", bill.content),
-    _ChapterPlan("growth", "Growth", growth.content),
+    _ChapterPlan("growth", "Growth", growth.content, applies=_is_cluster),
     _ChapterPlan("purchases", "Growth plan", purchases.content, applies=purchases.applies),
     _ChapterPlan("acceptance", "Acceptance test", acceptance.content),
     _ChapterPlan("risks", "Risks and next steps", risks.content),
@@ -112,7 +133,9 @@ _ENGINEER = (
     _ChapterPlan("engineer-purchases", "Growth plan", engineer_purchases.content, applies=engineer_purchases.applies),
     _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),
     _ChapterPlan("assumptions", "All assumptions", assumptions.content, is_appendix=True),
-    _ChapterPlan("formulas", "Formulas and their validity", appendices.formulas, is_appendix=True),
+    _ChapterPlan(
+        "formulas", "Formulas and their validity", appendices.formulas, is_appendix=True, applies=_has_samples
+    ),
     _ChapterPlan("calibration", "Calibrated values", appendices.calibration, is_appendix=True),
     _ChapterPlan("addresses", "IP addresses", appendices.addresses, is_appendix=True),
     _ChapterPlan("schedule", "Cable schedule and port map", appendices.schedule, is_appendix=True),
@@ -131,7 +154,6 @@ class Chapter:
     content: Content
     folder: str  # of its template
     is_appendix: bool = False
-    starts_appendices: bool = False
 
     @property
     def template(self) -> str:
@@ -236,7 +258,6 @@ def _chapters(context: GuideContext) -> list[Chapter]:
     chapters: list[Chapter] = []
     n_chapters = sum(not plan.is_appendix for plan in plans)
     for place, plan in enumerate(plans):
-        is_first = plan.is_appendix and place == n_chapters
         number = chr(ord("A") + place - n_chapters) if plan.is_appendix else str(place + 1)
-        chapters.append(Chapter(plan.id, number, plan.title, plan.content(context), folder, plan.is_appendix, is_first))
+        chapters.append(Chapter(plan.id, number, plan.title, plan.content(context), folder, plan.is_appendix))
     return chapters

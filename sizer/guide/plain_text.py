@@ -20,7 +20,7 @@ from sizer.present.text.layouts import (
     step_sentence,
 )
 from sizer.present.text.memory import memory_text
-from sizer.present.text.money import price_text, quotes_text
+from sizer.present.text.money import price_range_text, price_text, quotes_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.result_text import cautions, power, whole_run_text
 from sizer.present.text.serving import serving_rows, used_stack_text
@@ -222,4 +222,4 @@ def _one_line(design: DesignAnswer) -> str:
         else f"rate {NOT_PREDICTED}"
         for answer in design.workloads
     )
-    return f"{design.name}: {rates}, {float(design.quantities.rack_units[0]):g} U, {price_text(design, is_brief=True)}"
+    return f"{design.name}: {rates}, {float(design.quantities.rack_units[0]):g} U, {price_range_text(design)}"

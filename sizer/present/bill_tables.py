@@ -2,12 +2,16 @@
 
 from collections.abc import Container
 from decimal import Decimal
+from math import isfinite
 
 from sizer.base.money import percent
 from sizer.base.provenance import ASSUMPTION
 from sizer.base.quantities import grouped, plain, si
 from sizer.bom.bill import Bill, BillLine, Sum
+from sizer.bom.cost import category_ranges
 from sizer.bom.overrides import REQUEST
+from sizer.bom.prices import prices_for
+from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.labels import item_name, with_maker
 from sizer.catalog.model import Catalog
 from sizer.drawings.racks import at_least
@@ -17,6 +21,7 @@ from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
 from sizer.present.text.bill_lines import note_text
+from sizer.present.text.money import price_basis_text, price_range_text, range_text
 from sizer.sizing.result import DesignAnswer, SizingResult
 
 CATEGORY_TITLES = {
@@ -41,6 +46,8 @@ STATUS_WORDS = {
 }
 
 
+# What a sum is of while other lines await a quote.
+PRICED = "Lines with a price"
 # Categories of devices; the bill lists what fills and feeds the racks.
 _DEVICES = ("compute", "head node", "storage", "network", "rack and power", "cooling")
 
@@ -70,12 +77,12 @@ def _at_hand(part: Component) -> str:
 
 
 def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
-    """The bill by category. Unknown prices read 'to be quoted', totals over them 'at least'.
+    """The bill by category. Unknown prices read 'to be quoted'.
 
     ``documents`` are the keys of the sources that can be cited; other sources of prices are named in words.
     """
     lines = [line for category in CATEGORIES for line in bill.part(category).lines]
-    fields = _priced_fields(bill, documents) if has_amounts(bill) else _unpriced_fields(documents)
+    fields = _fields(bill, documents)
     blank = [""] * (len(fields) - 3)
     return record_table(
         "bill",
@@ -89,46 +96,23 @@ def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
     )
 
 
-def has_amounts(bill: Bill) -> bool:
-    """Whether any line has a price other than zero."""
-    return any(line.unit_price or line.fixed_extended for line in bill.lines)
-
-
-def _unpriced_fields(documents: Container[str]) -> list[Field[BillLine]]:
-    """Columns of a bill without amounts: one says of each line that it awaits a quote or is free of charge."""
-    return [
-        Field("Line", lambda line: line.line, width=6),
-        Field("Description", lambda line: _description(line, documents), width=45),
-        Field("Part number", part_number, width=25),
-        Field("Qty", _quantity, "right", 12),
-        Field("Price", lambda line: price_texts(line)[2], "right", 12),
+def _fields(bill: Bill, documents: Container[str]) -> list[Field[BillLine]]:
+    """Columns of a bill: those of unit prices and discounts where there are any."""
+    is_priced = any(line.unit_price or line.fixed_extended for line in bill.lines)
+    is_cut = is_priced and bill.has_discount
+    unit = f"Unit {'' if bill.is_customer_copy else 'list '}price, {bill.currency}"
+    price = f"{'Net price' if is_cut else 'Price'}, {bill.currency}"
+    described, number = (26 if is_cut else 30, 17 if is_cut else 25) if is_priced else (45, 24)
+    fields: list[tuple[bool, Field[BillLine]]] = [
+        (True, Field("Line", lambda line: line.line, width=6)),
+        (True, Field("Description", lambda line: _description(line, documents), width=described)),
+        (True, Field("Part number", part_number, width=number)),
+        (True, Field("Qty", _quantity, "right", 13 if is_cut else 11)),
+        (is_priced, Field(unit, lambda line: price_texts(line)[0], "right", 13 if is_cut else 14)),
+        (is_cut, Field("Discount", lambda line: price_texts(line)[1], "right", 10)),
+        (True, Field(price, lambda line: price_texts(line)[2], "right", 15 if is_cut else 14)),
     ]
-
-
-def _priced_fields(bill: Bill, documents: Container[str]) -> list[Field[BillLine]]:
-    has_discount = bill.has_discount
-    fields: list[Field[BillLine]] = [
-        Field("Line", lambda line: line.line, width=6),
-        Field("Description", lambda line: _description(line, documents), width=26 if has_discount else 30),
-        Field("Part number", part_number, width=17 if has_discount else 25),
-        Field("Qty", _quantity, "right", 13 if has_discount else 11),
-        Field(
-            "Unit price" if bill.is_customer_copy else "Unit list price",
-            lambda line: price_texts(line)[0],
-            "right",
-            13 if has_discount else 14,
-        ),
-        Field("Discount", lambda line: price_texts(line)[1], "right", 10),
-        Field(
-            "Extended net" if has_discount else "Extended",
-            lambda line: price_texts(line)[2],
-            "right",
-            15 if has_discount else 14,
-        ),
-    ]
-    if not has_discount:
-        del fields[5]
-    return fields
+    return [field for is_shown, field in fields if is_shown]
 
 
 def price_note(bill: Bill) -> str:
@@ -146,7 +130,10 @@ def price_note(bill: Bill) -> str:
 
 
 def total_rows(bill: Bill) -> list[tuple[str, str]]:
-    """Labels and amounts at the end of a bill; what the discounts take off is told where there are any."""
+    """Labels and amounts at the end of a bill; what the discounts take off is told where there are any.
+
+    While lines await a quote there is no total, only a sum of those with a price.
+    """
     rows = []
     net = bill.net_total
     if bill.has_discount:
@@ -156,14 +143,12 @@ def total_rows(bill: Bill) -> list[tuple[str, str]]:
         taken = words.TO_BE_QUOTED if net.is_unknown else f"\u2212{amount_text(bill.deal_reduction)}"
         share = f"{percent(bill.deal_discount_percent)}{words.NO_BREAK}%"
         rows.append((f"Discount of the deal, {share}", taken))
-    return [*rows, (f"Total, {bill.currency}", sum_text(bill.purchase))]
+    return [*rows, (f"{'Total' if bill.is_complete else PRICED}, {bill.currency}", sum_text(bill.purchase))]
 
 
 def sum_text(amount: Sum) -> str:
-    """Sum as a bill prints it: 'to be quoted' where nothing is known of it, 'at least' while something is missing."""
-    if amount.is_unknown:
-        return words.TO_BE_QUOTED
-    return at_least(amount.n_open > 0, amount_text(amount.amount))
+    """Sum of what has a price, as a table prints it that says so; 'to be quoted' where nothing is known of it."""
+    return words.TO_BE_QUOTED if amount.is_unknown else amount_text(amount.amount)
 
 
 def amount_text(amount: Decimal | None) -> str:
@@ -216,33 +201,39 @@ def _quantity(line: BillLine) -> str:
     return grouped(line.quantity) + unit
 
 
-def cost_table(result: SizingResult) -> Table:
-    """What is bought once, what is paid every year, and the energy."""
-    bill, plan, site = result.design.bill, result.design.plan, result.request.site
+def cost_table(result: SizingResult, catalog: Catalog) -> Table:
+    """What is bought by category, what is paid every year, and the energy; estimates where prices are missing."""
+    design, request = result.design, result.request
+    bill, plan, site = design.bill, design.plan, request.site
     energy = si(1e3 * energy_kwh_per_year(sum(rack.typical_w for rack in plan.racks), site.pue_ratio or 1.0), "Wh")
     is_lower = any(rack.has_unknown_power for rack in plan.racks)
     tariff = "No tariff was given."
-    if result.request.electricity_per_kwh is not None:
-        where = "cost of ownership" if result.request.ownership is not None else "comparison with renting"
+    if request.electricity_per_kwh is not None:
+        where = "cost of ownership" if request.ownership is not None else "comparison with renting"
         tariff = f"The {where} below includes its cost."
-    parts = [(category, bill.part(category)) for category in CATEGORIES]
-    if not has_amounts(bill):
-        parts = []  # a list of parts that all await a quote says no more than the sum
+    ranges = {}
+    if not bill.is_complete and design.cost is not None:
+        prices = unit_prices(catalog, prices_for(request, catalog), bill.currency, [0.0, 1.0])
+        ranges = category_ranges(bill, design.platform, prices)
+    parts = [
+        (CATEGORY_TITLES[category], _part_text(part, ranges.get(category)), _known(part))
+        for category in CATEGORIES
+        if (part := bill.part(category)).bought
+    ]
+    total = price_range_text(design).removeprefix(f"{bill.currency} ")
+    deal = f"\u2212{amount_text(bill.deal_reduction)}" if bill.deal_reduction and bill.is_complete else None
     return fact_table(
         "cost",
-        "Cost of purchase and operation",
+        "Price by category, and cost of operation",
         [
-            *(
-                (CATEGORY_TITLES[category], _part_text(part.net_total), _known(part))
-                for category, part in parts
-                if part.bought
+            *parts,
+            ("Discount of the deal", deal, ""),
+            row(
+                "Price",
+                total,
+                price_basis_text(design),
+                kind="total",
             ),
-            *(
-                [("Discount of the deal", f"\u2212{amount_text(bill.deal_reduction)}", "")]
-                if bill.deal_reduction and parts
-                else []
-            ),
-            row("Bought once", sum_text(bill.one_off), "", kind="total"),
             ("Support and subscriptions per year", _yearly_text(bill), ""),
             (
                 "Energy per year",
@@ -251,7 +242,7 @@ def cost_table(result: SizingResult) -> Table:
             ),
         ],
         titles=("Part", f"Amount, {bill.currency}", "Known"),
-        widths=(40, 30, 30),
+        widths=(34, 26, 40),
         aligns=("left", "right", "left"),
         note=f"Energy is that of the typical draw, all year round. {tariff}",
         style="",
@@ -262,10 +253,14 @@ def _known(part: Bill) -> str:
     return f"{len(part.bought) - part.net_total.n_open} of {len(part.bought)} lines"
 
 
-def _part_text(amount: Sum) -> str:
-    return "no charge" if not amount.n_open and not amount.amount else sum_text(amount)
+def _part_text(part: Bill, ends: tuple[float, float] | None) -> str:
+    if not part.net_total.n_open:
+        return grouped(part.net_total.amount) if part.net_total.amount else "no charge"
+    return words.TO_BE_QUOTED if ends is None or not isfinite(ends[1]) else range_text("", *ends)
 
 
 def _yearly_text(bill: Bill) -> str:
     yearly = bill.yearly
-    return "not included" if not yearly.n_open and not yearly.amount else sum_text(yearly)
+    if yearly.n_open:
+        return words.TO_BE_QUOTED
+    return grouped(yearly.amount) if yearly.amount else "not included"

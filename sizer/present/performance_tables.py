@@ -15,6 +15,7 @@ from sizer.present.text.calibration import NOT_PREDICTED, rounded_throughput, th
 from sizer.present.text.checks import missing_text
 from sizer.present.text.design_size import limit_text
 from sizer.present.text.layouts import recompute_text, sharding_text
+from sizer.present.text.money import price_range_text
 from sizer.present.text.serving import serving_rows
 from sizer.present.text.stages import measurement_text, stage_text
 from sizer.sizing.limits import AnyLimit, bound_of
@@ -323,6 +324,9 @@ def platforms_table(
         return None
     documented = result.design
     watts = max(float(one.quantities.power_max_w[0]) for one in result.platforms)
+    # A customer's copy has no price of what is not offered.
+    is_priced = not documented.bill.is_customer_copy
+    prices = [Field[DesignAnswer]("Price", price_range_text, "right", 15)] if is_priced else []
     fields: list[Field[DesignAnswer]] = [
         Field("Design", lambda one: _design_name(one, documented, mark), width=27),
         Field("GPUs", lambda one: grouped(one.n_gpus), "right", 7),
@@ -330,7 +334,7 @@ def platforms_table(
         Field("Probability", lambda one: words.chance(one.probability), "right", 13),
         Field("Rack units", lambda one: grouped(float(one.quantities.rack_units[0])), "right", 9),
         Field("Power", lambda one: result_text.power(one, like_w=watts), "right", 13),
-        Field(result_text.price_label(documented.bill), lambda one: result_text.price(one.bill), "right", 15),
+        *prices,
     ]
     note = "Throughput of the first workload." if len(documented.workloads) > 1 else ""
     return record_table(

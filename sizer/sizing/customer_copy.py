@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sizer.bom.bill import Bill
 from sizer.bom.customer import customer_bill, unpriced_bill
 from sizer.sizing.maximum_result import Maximum
 from sizer.sizing.reasons import QuoteToSettle, RunnerUpKind
@@ -31,10 +30,9 @@ def customer_copy(result: SizingResult) -> SizingResult:
         no sources.
     """
     shown = result.design.bill
-    design = _told(result.design, customer_bill(shown))
-    others = tuple(
-        design if other is result.design else _told(other, unpriced_bill(other.bill)) for other in result.platforms
-    )
+    # The range of the offer holds what is paid; other designs may rest on prices that the customer is not told.
+    design = replace(result.design, bill=customer_bill(shown), ownership=None)
+    others = tuple(design if other is result.design else not_offered(other) for other in result.platforms)
     reason = result.runner_up_reason
     if reason.kind in (RunnerUpKind.DEARER, RunnerUpKind.DEARER_RATE, RunnerUpKind.NOT_PREFERRED):
         reason = replace(reason, chosen=None, other=None, difference=None)
@@ -65,9 +63,9 @@ def _request(request: SizingRequest) -> SizingRequest:
     return request.model_copy(update={"quote": Quote(**heading)})
 
 
-def _told(design: DesignAnswer, bill: Bill) -> DesignAnswer:
-    """The design with another bill, and without the intervals of its cost."""
-    return replace(design, bill=bill, cost=None, ownership=None)
+def not_offered(design: DesignAnswer) -> DesignAnswer:
+    """A design that a customer's copy compares: without prices."""
+    return replace(design, bill=unpriced_bill(design.bill), cost=None, ownership=None)
 
 
 def _copied(verdict: Verdict, before: Sequence[DesignAnswer], after: Sequence[DesignAnswer]) -> Verdict:
@@ -78,7 +76,7 @@ def _copied(verdict: Verdict, before: Sequence[DesignAnswer], after: Sequence[De
 
 
 def _without_amount(cost: SpareCost) -> SpareCost:
-    return replace(cost, amount=None, cost=None, without=_told(cost.without, unpriced_bill(cost.without.bill)))
+    return replace(cost, amount=None, cost=None, without=not_offered(cost.without))
 
 
 def _without_costs(maximum: Maximum) -> Maximum:

@@ -5,9 +5,9 @@ from typing import NamedTuple
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, grouped, si
 from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, STAGE, rate_key
-from sizer.present.text import result_text
 from sizer.present.text.calibration import NOT_PREDICTED
-from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate_text, money, plural, sample_unit
+from sizer.present.text.money import price_basis_text, price_range_text
+from sizer.present.words import NOT_PUBLISHED, estimate_text, plural, sample_unit
 from sizer.sizing.result import STAGES, DesignAnswer
 
 
@@ -86,12 +86,5 @@ def _short(name: str) -> str:
 
 
 def price(design: DesignAnswer) -> HeadlineItem:
-    """What the design costs, with what is still to be quoted."""
-    bill = design.bill
-    open_items = f"{plural(bill.n_unpriced, 'item')} {TO_BE_QUOTED}"
-    label = result_text.price_label(bill)
-    if bill.net_total.is_unknown:
-        return HeadlineItem(PRICE, label, TO_BE_QUOTED, open_items)
-    if bill.is_complete:
-        return HeadlineItem(PRICE, label, money(bill.total, bill.currency), result_text.open_prices(bill).rstrip("."))
-    return HeadlineItem(PRICE, f"{label}, at least", money(bill.total, bill.currency), open_items)
+    """What the design costs, and on what that rests."""
+    return HeadlineItem(PRICE, "Price", price_range_text(design), price_basis_text(design))

@@ -34,7 +34,7 @@ from sizer.workload.table import with_one_customer
 
 P = ParamSpec("P")
 
-FIRST_EXAMPLE = "dgx1-f800-resnet50"
+FIRST_EXAMPLE = "workloads/fine-tune-overnight"
 UPLOADED = "an uploaded file"
 # Steps that can be undone.
 MAX_STEPS = 50

@@ -5,6 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from sizer.guide import further_answers
+from sizer.guide.chapters import summary
+from sizer.guide.context import guide_context
+from sizer.guide.edition import Edition
 from sizer.present.text import decisions as text
 from sizer.sizing.design.decisions import RackLimit, decisions, rack_choice
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -154,13 +158,14 @@ def test_the_next_larger_option_reaches_what_is_usually_asked(even):
     assert surer.n_servers > even.design.n_servers
     assert surer.platform.key == even.design.platform.key
     assert surer.probability >= 0.9
-    said = " ".join(text.confidence_texts(even, surer))
-    assert "a miss is as likely as a hit" in said
-    assert surer.name in said
+    assert "a miss is as likely as a hit" in " ".join(text.confidence_texts(even))
+    context = guide_context(even, catalog(), Edition("guide"))
+    assert [one.design.name for one in summary.options(context)][:2] == [even.design.name, surer.name]
+    assert any(surer.name in line for line in further_answers.decisions(context))
 
 
 def test_a_sure_design_needs_no_larger_option():
     result = sized("apollo-weka-resnet50")
     assert surer_design(result.request, result.design, catalog()) is None
-    (only,) = text.confidence_texts(result, None)
+    (only,) = text.confidence_texts(result)
     assert "was requested" in only

@@ -9,7 +9,7 @@ EVIDENCE = (
     *("compute-node", "network-load", "subnets", "phases", "failures", "schedule", "addresses", "claims", "ruled-out"),
     *("all-assumptions", "calibration-1", "stages-1"),
 )
-STORY = ("principles", "devices", "rejected-links", "reference-1", "racks", "bill", "growth", "acceptance", "risks")
+STORY = ("options", "devices", "rejected-links", "reference-1", "racks", "bill", "growth", "acceptance", "risks")
 
 
 def test_each_document_has_its_own_tables():
@@ -27,7 +27,20 @@ def test_a_cover_shows_what_is_bought_and_no_probability():
     text = page("dgx1-f800-resnet50", "guide")
     cover = plain(re.sub("<[^>]+>", " ", text[text.index('<header class="cover">') : text.index("</header>")]))
     gpus, racks = f"{design.n_gpus} GPUs", f"{len(design.plan.racks)} racks"
-    for shown in ("images/s", gpus, racks, "kW", "maximum power", "USD", "await a quote"):
+    for shown in ("images/s", gpus, racks, "kW", "maximum power", "USD", "million", "need quotes"):
         assert shown in " ".join(cover.split()), shown
     assert "probability" not in cover
     assert "confidence" not in cover
+
+
+def test_one_server_has_a_short_guide_and_a_language_model_no_formulas_of_samples():
+    """A chapter of a cluster would repeat the summary; the engineer's file has the evidence."""
+    short, long = (
+        set(re.findall(r'id="chapter-([a-z-]+)"', page(name, "guide")))
+        for name in ("llama-70b-adapters-b200", "llama-70b-dgx-h100")
+    )
+    assert short == {"summary", "requirements", "facility", "bill", "acceptance", "risks", "sources"}
+    assert short < long
+    chapters = re.findall(r'id="chapter-([a-z-]+)"', page("llama-70b-adapters-b200", "engineer"))
+    assert "formulas" not in chapters
+    assert "formulas" in re.findall(r'id="chapter-([a-z-]+)"', page("dgx1-f800-resnet50", "engineer"))

@@ -177,12 +177,12 @@ def check(book: openpyxl.Workbook) -> list[Expected]:
     assert same(sums[12], total)
     deal = row_of(bill, "Discount of the deal, on the sum of the net prices")
     less = cents(total * (typed(deal[9]) or 0)) if isinstance(total, Decimal) else OPEN
-    label = "Total, at least" if None in nets else "Total"
-    last = row_of(bill, "Total, at least", "Total")
+    label = "Lines with a price" if None in nets else "Total"
+    last = row_of(bill, "Lines with a price", "Total")
     assert last[5] == label
     price = total - less if isinstance(total, Decimal) and isinstance(less, Decimal) else OPEN
     assert same(last[12], price)
-    assert same(row_of(summary, "Total, at least", "Total")[2], price)
+    assert same(row_of(summary, "Lines with a price", "Total")[2], price)
     for category in {one.category for one in bought}:
         own = [one for one in bought if one.category == category]
         (row,) = [row for row in summary.iter_rows(values_only=True) if row[0] == CATEGORY_TITLES[category]]
@@ -224,7 +224,7 @@ def test_the_sums_of_the_examples_are_those_of_the_program(
             if line.extended_net is not None:
                 assert same(cells["Extended net"], line.extended_net)
         price = OPEN if bill.net_total.is_unknown else bill.total
-        assert same(row_of(book["BOM"], "Total, at least", "Total")[12], price), name
+        assert same(row_of(book["BOM"], "Lines with a price", "Total")[12], price), name
 
 
 def test_a_quote_with_discounts_terms_and_own_lines(recalculated: Recalculated, tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_a_quote_with_discounts_terms_and_own_lines(recalculated: Recalculated, 
     result = size(SizingRequest.from_dict(request), catalog)
     (book,) = recalculated(workbook(result, catalog))
     check(book)
-    assert same(row_of(book["BOM"], "Total, at least")[12], result.design.bill.total)
+    assert same(row_of(book["BOM"], "Lines with a price")[12], result.design.bill.total)
     assert same(row_of(book["Summary"], "Of that per year (OpEx)")[2], result.design.bill.yearly.amount)
     assert row_of(book["Summary"], "Longest known lead time")[2] == 16
 
@@ -295,8 +295,8 @@ def test_a_customer_copy_adds_up_and_takes_a_price(recalculated: Recalculated, t
     assert same(row_of(first["Summary"], "Bought once (CapEx)")[2], bill.one_off.amount)
     assert same(row_of(first["Summary"], "Of that per year (OpEx)")[2], bill.yearly.amount)
     typed_in = part.design.bill.total + quantity * Decimal("1234.56")
-    assert same(row_of(second["BOM"], "Total, at least")[9], typed_in)
-    assert same(row_of(second["Summary"], "Total, at least")[2], typed_in)
+    assert same(row_of(second["BOM"], "Lines with a price")[9], typed_in)
+    assert same(row_of(second["Summary"], "Lines with a price")[2], typed_in)
 
 
 @pytest.mark.parametrize("left_open", [0, 1, 3])
@@ -307,8 +307,8 @@ def test_prices_filled_in_reach_every_sum(
     for book in recalculated(*files):
         bought = [one for one in check(book) if one.is_bought]
         assert sum(one.net_price is None for one in bought) == left_open
-        total = row_of(book["BOM"], "Total, at least", "Total")
-        assert total[5] == ("Total, at least" if left_open else "Total")
+        total = row_of(book["BOM"], "Lines with a price", "Total")
+        assert total[5] == ("Lines with a price" if left_open else "Total")
         assert isinstance(total[12], float | int)
         assert total[12] > 0
 
@@ -349,7 +349,7 @@ def test_what_is_emptied_or_no_price_is_to_be_quoted_and_not_zero(
     first, second = lines_of(calculated)[:2]
     for name in ("Unit net price", "Extended list", "Extended net"):
         assert first[name] == second[name] == OPEN
-    assert row_of(calculated["BOM"], "Total, at least")[12] == OPEN
+    assert row_of(calculated["BOM"], "Lines with a price")[12] == OPEN
     check(calculated)
 
 
@@ -366,7 +366,7 @@ def test_libreoffice_calculates_and_does_not_copy(recalculated: Recalculated, re
             target.writestr(name, content)
     (book,) = recalculated(out.getvalue())
     check(book)
-    assert same(row_of(book["BOM"], "Total, at least")[12], results[EXAMPLES[0]].design.bill.total)
+    assert same(row_of(book["BOM"], "Lines with a price")[12], results[EXAMPLES[0]].design.bill.total)
 
 
 def test_stored_values_are_those_that_libreoffice_finds(
@@ -393,4 +393,4 @@ def test_the_check_can_fail(recalculated: Recalculated, results: dict[str, Sizin
     line = dataclasses.replace(result.design.bill.lines[0], unit_price=Decimal("149000.01"))
     bill = dataclasses.replace(result.design.bill, lines=(line, *result.design.bill.lines[1:]))
     (book,) = recalculated(written(result))
-    assert not same(row_of(book["BOM"], "Total, at least")[12], bill.total)
+    assert not same(row_of(book["BOM"], "Lines with a price")[12], bill.total)

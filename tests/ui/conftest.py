@@ -23,3 +23,9 @@ def designs_of_the_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     for name in ("SIZER_USER", "SIZER_USER_HEADER"):
         monkeypatch.delenv(name, raising=False)
     return path
+
+
+@pytest.fixture(autouse=True)
+def known_opening(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests of pages start from the example of V100 whose numbers they know."""
+    monkeypatch.setattr("sizer.ui.state.FIRST_EXAMPLE", "dgx1-f800-resnet50")

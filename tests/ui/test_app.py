@@ -1,8 +1,10 @@
 """The app: every page, every example, and what a careless or hostile user may type or upload."""
 
 import json
+import math
 import re
 import tomllib
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -13,13 +15,17 @@ from sizer.base.formats.toml_text import to_toml
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, WATTS, parse
 from sizer.base.resources import data_dir
 from sizer.catalog.loader import shipped_catalog
+from sizer.catalog.sale import is_sold
 from sizer.export.design_json import design_document
 from sizer.present.tables import Table, columns, row
+from sizer.sizing.checks import CheckResult
 from sizer.sizing.size import size
 from sizer.ui import error_messages as faults
 from sizer.ui import look, uploads
+from sizer.ui.state import FIRST_EXAMPLE as OPENING
 from sizer.ui.typed import plain, understood, written
 from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
+from tests.factories.examples import catalog, sized
 from tests.ui.pages import PATH, assert_healthy, figures, opened, said, to_page, unfold, widget
 
 EXAMPLES = sorted(data_dir("examples").glob("*.toml"))
@@ -296,3 +302,13 @@ def test_json_and_toml_of_one_request_agree():
     data = tomllib.loads(EXAMPLES[0].read_text(encoding="utf-8"))
     as_json = uploads.read_upload("a.json", json.dumps(data, default=str).encode())
     assert SizingRequest.from_dict(as_json) == SizingRequest.from_dict(data)
+
+
+def test_the_opening_design_can_be_ordered_and_meets_its_target() -> None:
+    result = sized(OPENING)
+    design = result.design
+    assert is_sold(catalog(), design.platform.server, datetime.now(UTC).date())
+    assert design.target_check is CheckResult.MET
+    assert design.probability >= 0.9
+    assert design.cost is not None
+    assert math.isfinite(design.cost.high)

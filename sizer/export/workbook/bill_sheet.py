@@ -245,8 +245,8 @@ def _totals(sheets: Sheets, sheet: Any, bill: Bill, cells: BillCells) -> None:
     for column in range(label, amount_net):
         sheet.write_blank(row, column, None, sheets.formats["total"])
     open_ = cells.is_open(cells.column("Extended net"))
-    words = "Total, at least" if net.n_open else "Total"
-    sheet.write_formula(row, label, f'=IF({open_}>0,"Total, at least","Total")', sheets.formats["total"], words)
+    words = "Lines with a price" if net.n_open else "Total"
+    sheet.write_formula(row, label, f'=IF({open_}>0,"Lines with a price","Total")', sheets.formats["total"], words)
     total = TO_BE_QUOTED if net.is_unknown else shown(replace(net, amount=bill.total, n_open=0))
     sheet.write_formula(row, amount_net, formula, sheets.formats["total-money"], total)
     sheets.text(sheet, row, cells.place("Currency"), bill.currency, "total")

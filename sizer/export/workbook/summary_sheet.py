@@ -15,6 +15,7 @@ from sizer.present import words
 from sizer.present.bill_tables import CATEGORY_TITLES
 from sizer.present.facts.storage_tiers import system_name, tier_label
 from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.money import price_basis_text, price_range_text
 from sizer.present.text.verdict import verdict_text
 from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
@@ -129,6 +130,7 @@ def _answer(result: SizingResult) -> Iterator[_Figure]:
     yield _figure("Power, typical", typical, "W", f"{at_least}basis of energy", "TypicalPower", like=maximum)
     for answer in design.workloads:
         yield from _performance(answer)
+    yield _Figure("Price", price_range_text(design), price_basis_text(design))
 
 
 def _performance(answer: WorkloadAnswer) -> Iterator[_Figure]:
@@ -187,7 +189,7 @@ def _categories(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCel
     if is_told:
         row = _discounted(sheets, sheet, row, bill, cells)
     row += 1
-    label = "Total, at least" if bill.net_total.n_open else "Total"
+    label = "Lines with a price" if bill.net_total.n_open else "Total"
     sheet.write_formula(row, 0, f"={cells.cell('Description', cells.total_row)}", total, label)
     sheet.write_blank(row, 1, None, total)
     amount = bill.net_total if bill.net_total.is_unknown else replace(bill.purchase, n_open=0)

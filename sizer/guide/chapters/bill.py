@@ -3,10 +3,11 @@
 from typing import Any
 
 from sizer.guide.context import GuideContext
-from sizer.present.bill_tables import bill_table, cost_table, has_amounts
+from sizer.present.bill_tables import bill_table, cost_table
 from sizer.present.figures import charted
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, unsupported_text
+from sizer.present.text.money import price_text
 from sizer.questions.ownership import tables as ownership_tables
 from sizer.questions.ownership.charts import ownership_chart
 from sizer.questions.ownership.text import finding as ownership_finding
@@ -22,7 +23,8 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "open_prices": result_text.open_prices(bill),
         "bill": bill_table(bill, context.catalog.sources),
-        "cost": cost_table(context.result) if has_amounts(bill) else None,
+        "price": f"Price: {price_text(context.design)}.",
+        "cost": cost_table(context.result, context.catalog),
         "warnings": [
             *bill_warning_sentences(bill.warnings),
             *filter(None, [unsupported_text(bill, context.catalog)]),

@@ -11,11 +11,10 @@ from sizer.physical.racks.feed_loads import feed_loads
 from sizer.present import words
 from sizer.present.facts.storage_tiers import OBJECT_STORAGE, TIER_CONTENTS
 from sizer.present.tables import Cell, Field, Table, record_table
-from sizer.present.text import result_text
 from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.checks import amount_text, known_text, missing_text, open_text
 from sizer.present.text.design_size import asked_target_text
-from sizer.present.text.money import budget_text
+from sizer.present.text.money import budget_text, price_range_text
 from sizer.present.text.plan import FEEDS_OF_RACKS, feed_counts, feed_names, few_supplies_text
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.failures.tables import targets_text
@@ -205,7 +204,7 @@ def _budget(context: GuideContext) -> Iterator[Requirement]:
     text = f"Budget of {words.money(words.whole(budget), context.result.request.currency)}"
     check = next(check for check in context.design.checks if check.kind is CheckKind.BUDGET)
     likely = budget_text(check)
-    price = result_text.price(context.design.bill)
+    price = price_range_text(context.design)
     yield Requirement(text, f"{price}; {likely}" if likely else price, check.result.is_met, "bill")
 
 

@@ -1,32 +1,37 @@
-"""Chapter with the overview: design principles, building block, workflow, data path."""
+"""Chapter with the overview: key figures, the cluster as a drawing, building block, workflow, data path."""
 
 import math
-from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sizer.base.quantities import by_count, grouped
-from sizer.calibrate.notes import FitNote
+from sizer.drawings.cluster import Cluster
 from sizer.drawings.datapath import datapath
+from sizer.drawings.palette import COLUMN_PX
+from sizer.drawings.topology import topology
+from sizer.drawings.topology_groups import grouped_topology
 from sizer.drawings.workflow import workflow
+from sizer.guide.chapters.summary import numbers_table, options
 from sizer.guide.context import GuideContext
 from sizer.present import words
-from sizer.present.figures import drawn
-from sizer.present.tables import Table, fact_table
+from sizer.present.figures import PageFigure, drawn
 from sizer.present.text import result_text
-from sizer.present.text.design_size import asked_target_text
-from sizer.present.text.layouts import rate_basis_text
-from sizer.present.text.plan import feed_loss_is_open, keeps_too_few_supplies, unknown_power_names
-from sizer.present.text.redundancy import ONE_LOST
-from sizer.present.text.verdict import BEST_BY_KEY
-from sizer.sizing.reasons import SelectionKind
-from sizer.sizing.result import SizingResult, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer
+
+# Of the drawing: a higher one is set too small to read; its management network is left out.
+_MOST_HEIGHT_PX = 480
+# A drawing that is higher takes more of the page, so that its letters stay readable.
+_HIGH_PX = 365
+# Boxes of the drawing that are servers.
+_SERVERS = ("servers", "head", "ufm")
 
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/overview.html`` prints."""
     design = context.design
     return {
-        "principles": principles_table(context),
+        "numbers": None if len(options(context)) == 1 else numbers_table(context),
+        "reasons": result_text.reason(context.result),
+        "picture": picture(design),
         "building_block": building_block(context),
         "exchanges": not context.is_single and any(answer.workload.task == "training" for answer in context.answers),
         "is_pretraining": all(answer.language is not None for answer in context.answers),
@@ -44,80 +49,19 @@ def _only_serves(context: GuideContext) -> bool:
     return all(answer.serving is not None for answer in context.answers)
 
 
-def principles_table(context: GuideContext) -> Table:
-    """Design principles, each with what it means in this design."""
-    titles = ("Principle", "In this design")
-    rows = tuple(_principles(context))
-    return fact_table("principles", "Design principles", rows, titles=titles, widths=(36, 64), style="")
-
-
-def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
-    design, answers = context.design, context.answers
-    targets = words.listed(asked_target_text(context.result, answer) for answer in answers)
-    if context.result.maximum is not None:
-        yield "Size for the limits, not for the product", words.capital(targets)
-    else:
-        yield "Size for the target, not for the product", f"{_best_text(context.result)} for a target of {targets}"
-    waiting = [answer for answer in answers if answer.bottleneck not in ("gpu", "exchange")]
-    if not all(answer.rate_is_predicted for answer in answers):
-        yield "High GPU utilization", "Rates are not predicted: no GPU of this generation was measured"
-    elif waiting:
-        stages = words.listed(dict.fromkeys(words.stage(answer.bottleneck, inside=True) for answer in waiting))
-        yield "High GPU utilization", f"Limited by {stages}: faster GPUs would bring little"
-    else:
-        ratio = min(_headroom(answer) for answer in answers)
-        yield "High GPU utilization", f"Every stage before the GPUs has {words.headroom(ratio)}"
-    yield "Rates from published measurements", _runs_text(answers)
-    rule = design.platform.site.feeds
-    if rule != "N" and any(rack.feeds for rack in design.plan.racks):
-        title = "Either power feed carries every rack" if rule == "2N" else "Every rack tolerates the loss of a feed"
-        text = "Dual-corded devices tolerate the loss of a feed"
-        if keeps_too_few_supplies(design.plan):
-            text = "The feeds do; some devices keep too few power supplies for their full draw, see power and racks"
-        elif feed_loss_is_open(design.plan):
-            text = "The feeds do; how many power supplies some devices need is not published, see power and racks"
-        unknown = unknown_power_names(design.plan)
-        if unknown:
-            text = f"Open: the maximum power of {words.listed(unknown)} is not published"
-        yield title, text
-    open_losses = {failure.loss for failure in context.failures if failure.keeps_targets is not True}
-    losses = [ONE_LOST[loss] for loss in context.tolerated_losses if loss not in open_losses]
-    if losses:
-        yield "Redundancy where it was requested", f"Targets are met after the loss of {words.listed(losses, 'or')}"
-    yield "Every number has a source", "Sources are listed at the end; what no source gives is marked as assumed"
-
-
-def _best_text(result: SizingResult) -> str:
-    """What the design is the best by."""
-    selection = result.selection
-    if selection.kind in (SelectionKind.CHEAPEST, SelectionKind.LIKELY_CHEAPEST):
-        is_known = selection.kind is SelectionKind.CHEAPEST
-        return "Lowest cost" if is_known else "Lowest expected cost (price ranges, not yet quotes)"
-    if selection.kind is SelectionKind.RANKED and selection.rank_by in BEST_BY_KEY:
-        return words.capital(BEST_BY_KEY[selection.rank_by])
-    return "Sized"
-
-
-def _runs_text(answers: Sequence[WorkloadAnswer]) -> str:
-    """Published runs that the rates rest on."""
-    if len(answers) == 1 and answers[0].language is not None:
-        return words.capital(rate_basis_text(answers[0].language))
-    if all(answer.serving is not None for answer in answers):
-        return "Fitted to published serving runs; the intervals hold what engines, models and GPUs differ by"
-    n_runs = sum(len(answer.evidence) for answer in answers)
-    if not n_runs:
-        return "No published run is close; the intervals are wide"
-    runs = by_count(n_runs, "one published run", f"{grouped(n_runs)} published runs")
-    if any(note.kind is FitNote.DNN_FROM_LIKE for answer in answers for note in answer.unmeasured):
-        return f"Compared with {runs} of related neural networks; none trains exactly this one"
-    return f"Compared with {runs} close to {by_count(len(answers), 'this workload', 'these workloads')}"
-
-
-def _headroom(answer: WorkloadAnswer) -> float:
-    """Lowest capacity of the stages before the GPUs over the projected rate."""
-    rate = float(answer.throughput.value)
-    before = ("storage", "network", "decode", "host_link")
-    return min(float(stage.capacity.value) / rate for stage in answer.stages if stage.key in before)
+def picture(design: DesignAnswer) -> PageFigure:
+    """The cluster in the width of the text column; a large one grouped by device type."""
+    drawing = topology(design)
+    if drawing.width > COLUMN_PX:
+        drawing = grouped_topology(Cluster(design))
+    if drawing.height > _MOST_HEIGHT_PX:
+        drawing = grouped_topology(Cluster(design), is_low=True)
+    # Servers with cables to switches of the storage: only the colour tells them from those of the compute fabric.
+    is_apart = any(link.role == "storage" and link.count and link.source in _SERVERS for link in drawing.links)
+    colours = ["Blue: cables of the storage; purple: of other networks."] if is_apart else []
+    if any(link.dashed for link in drawing.links):
+        colours.append("Dashed: management.")
+    return replace(drawn("at-a-glance", drawing, " ".join(colours)), is_high=drawing.height > _HIGH_PX)
 
 
 def building_block(context: GuideContext) -> list[str]:

@@ -60,7 +60,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/performance.html`` prints."""
     return {
         "workloads": [_workload(context, answer, number) for number, answer in enumerate(context.answers, 1)],
-        "confidence": confidence_texts(context.result, context.surer),
+        "confidence": confidence_texts(context.result),
         "references": references_table(context.answers, context.design) if context.has_many_workloads else None,
         "scale": scale_section(context),
     }

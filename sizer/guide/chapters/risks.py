@@ -1,4 +1,4 @@
-"""Chapter on risks and next steps: sensitivity, risks with actions, redundancy, what happens next, conclusions."""
+"""Chapter on risks and next steps: sensitivity, risks with actions, redundancy, what happens next."""
 
 import math
 from collections.abc import Iterator
@@ -9,14 +9,15 @@ from sizer.base.quantities import by_count, grouped, si
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
+from sizer.guide.further_answers import decisions
 from sizer.present import words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.assumptions import missing_of
-from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences
+from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import evidence_warning, note_texts, wide_interval_text
-from sizer.present.text.checks import conditional_sentence, missing_text
+from sizer.present.text.checks import missing_text
 from sizer.present.text.layouts import basis_sentence
 from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
@@ -25,8 +26,6 @@ from sizer.questions.failures.tables import single_failures_table, tolerated_sen
 from sizer.questions.growth.life_cycle import late_purchase_text, late_purchases
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
-from sizer.sizing.checks import CheckResult
-from sizer.sizing.design.decisions import scaling_efficiency
 from sizer.sizing.design.spares import spare_servers
 from sizer.sizing.result import WorkloadAnswer
 
@@ -64,13 +63,13 @@ def content(context: GuideContext) -> dict[str, Any]:
     tornados = [
         _tornado(context, number, sensitivity, words.sample_unit(answer.dnn))
         for number, (sensitivity, answer) in enumerate(zip(context.sensitivities, context.answers, strict=True), 1)
-        if len(sensitivity.influences) >= _LEAST_BARS
+        if len(sensitivity.influences) >= _LEAST_BARS and not context.is_single
     ]
     return {
         "bottlenecks": result_text.reason(context.result),
         "strongest": strongest(context),
         "tornados": [chart for chart in tornados if chart is not None],
-        "failures": single_failures_table(context.failures, losses),
+        "failures": single_failures_table(context.failures, losses) if losses or not context.is_single else None,
         "losses": tolerated_sentence(losses, context.failures, context.answers),
         "redundancy_cost": (
             ""
@@ -79,7 +78,6 @@ def content(context: GuideContext) -> dict[str, Any]:
         ),
         "risks": risk_table(context),
         "steps": next_steps(context),
-        "conclusions": conclusions(context),
     }
 
 
@@ -91,35 +89,19 @@ def _tornado(context: GuideContext, number: int, sensitivity: Sensitivity, unit:
 def next_steps(context: GuideContext, tests: str = "the tests of this document") -> list[str]:
     """What happens next, in order; ``tests`` are those of the acceptance."""
     result, design = context.result, context.design
-    steps = []
-    if context.surer is not None:
-        steps.append(
-            f"Decide on the confidence: {words.chance(design.probability)} with this design, "
-            f"{words.chance(context.surer.probability)} with {context.surer.name}."
-        )
+    steps = ["Decide what the executive summary lists."] if decisions(context) else []
     n_open = len(result.questions)
     if n_open:
         points = by_count(n_open, "one open point", f"{words.spelled(n_open)} open points")
         steps.append(f"Have the vendors confirm {points}: {'; '.join(missing_of(result))}.")
-    few = few_supplies_text(design.plan)
-    if few:
-        ways = words.listed(feed_loss_remedies(design.plan), "or")
-        steps.append(
-            f"Decide on the loss of a power feed before the feeds are ordered: {few}. Ask the vendor whether it runs "
-            f"slower or stops; to keep it running, {ways}."
-        )
     if any(evidence_warning(answer) for answer in context.answers):
         steps.append(
             f"Have the rate measured on {words.with_article(design.platform.server.name)} of the vendor or a cloud."
         )
-    missing = design.bill.net_total.n_open
-    if missing:
-        steps.append(f"Request quotes for {words.plural(missing, 'line')} of the bill.")
     deciding = quotes_text(result, with_amounts=False)
     # A customer is not sent to the vendors of designs that were not chosen.
     if deciding and not context.edition.is_customer_copy:
         steps.append(deciding)
-    steps += delivery_sentences(design.bill.warnings)
     if context.is_single:
         steps.append(f"Order, install and accept the server with {tests}.")
     else:
@@ -153,30 +135,6 @@ def _replica_gpus(answer: WorkloadAnswer) -> int:
     layout = answer.language.layout
     # Fully sharded state is divided over the replicas, too.
     return answer.language.gpus_used if layout.is_fully_sharded else answer.language.gpus_used // max(layout.data, 1)
-
-
-def conclusions(context: GuideContext) -> list[str]:
-    """Three findings with their numbers."""
-    design = context.design
-    if design.conditional_on and design.target_check is not CheckResult.NOT_MET:
-        first = f"{design.name}: {conditional_sentence(design)}"
-    elif context.is_single:
-        is_unsure = any(evidence_warning(answer) for answer in context.answers)
-        enough = "is expected to be enough" if is_unsure else "is enough"
-        first = f"One {design.platform.server.name} {enough} for the request."
-    else:
-        efficiency = scaling_efficiency(design)
-        has_language = any(answer.language is not None for answer in context.answers)
-        compared = ", compared with the fewest servers that hold the model" if has_language else ""
-        scales = (
-            ""
-            if efficiency is None
-            else f" {words.scaling_name(is_language=has_language)} at {words.plural(design.n_gpus, 'GPU')}: "
-            f"{words.percent(efficiency)}{compared}."
-        )
-        first = f"{design.name} is the proposed design.{scales}"
-    found = [first, *(result_text.limit(answer, context.has_many_workloads) for answer in context.answers)]
-    return [*found, strongest(context)] if strongest(context) else found
 
 
 @dataclass(frozen=True)
@@ -347,13 +305,6 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
         )
     yield from list(_no_spares(context)) or _too_few_gpus(context)
     yield from _single_points(context)
-    missing = design.bill.net_total.n_open
-    if missing:
-        yield Risk(
-            "Higher price",
-            f"{missing} of {len(design.bill.bought)} lines await a quote",
-            "request quotes for the lines marked in the bill",
-        )
     for kind, (name, action) in _OF_NEED.items():
         for reason in bill_warning_sentences(warning for warning in design.bill.warnings if warning.kind is kind):
             yield Risk(name, reason.rstrip("."), action)

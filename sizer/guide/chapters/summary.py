@@ -1,79 +1,124 @@
 """Executive summary: requirement, proposal and confidence, as a chapter and as the one-page summary."""
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from sizer.base.quantities import duration, grouped, si
-from sizer.drawings.cluster import Cluster
-from sizer.drawings.datapath import datapath
-from sizer.drawings.palette import COLUMN_PX
-from sizer.drawings.svg import write_svg
-from sizer.drawings.topology import topology
-from sizer.drawings.topology_groups import grouped_topology
+from sizer.catalog.sale import is_sold
 from sizer.guide.context import GuideContext
-from sizer.guide.further_answers import cautions, further_answers, further_needs
+from sizer.guide.further_answers import cautions, decisions, excluded_text, further_answers, further_needs
 from sizer.present import words
 from sizer.present.facts.storage_tiers import system_name, tier_label, tier_text
-from sizer.present.figures import PageFigure, drawn
-from sizer.present.performance_tables import stage_note
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
 from sizer.present.text.calibration import evidence_warning, throughput_text, time_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.design_size import asked_target_text
+from sizer.present.text.money import price_basis_text, price_range_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.serving import serving_need_text
 from sizer.present.text.verdict import proposal_text
 from sizer.questions.team.tables import least_served, wait_text
+from sizer.questions.verdict.text import excluding_choices_text
 from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
+from sizer.sizing.surer_design import USUAL_CONFIDENCE
 
 # Three rows for each further workload, or for a team as well, would not fit on one page.
 _MOST_DETAILED = 2
-# Of a drawing below the key figures: a higher one is set too small to read; its management network is left out.
-_MOST_HEIGHT_PX = 480
-# A drawing that is higher takes more of the page, so that its letters stay readable.
-_HIGH_PX = 365
-# The same below a few more sentences.
-_LOW_HEIGHT_PX = 300
-# Boxes of the first figure that are servers.
-_SERVERS = ("servers", "head", "ufm")
+# Decisions that the one page has room for.
+_MOST_DECISIONS = 4
+# Width of the labels of the options, in percent.
+_LABELS = 19
 
 
 def content(context: GuideContext) -> dict[str, Any]:
-    """What ``sections/summary.html`` prints."""
-    result, design = context.result, context.design
-    told, added = _confidence(context), [*further_answers(context), *cautions(context)]
+    """What ``sections/summary.html`` prints: the page that decides."""
     return {
         "needs": needs(context),
-        "proposal": words.sentence(proposal_text(result)),
-        "reasons": [*result_text.reason(context.result), *filter(None, [existing_text(design.existing)])],
-        "confidence": [*told, *added],
-        "numbers": numbers_table(context, is_brief=_is_brief(context)),
-        "picture": picture(design, is_below_more=bool(added) or len(told) > 1),
+        "proposal": words.sentence(proposal_text(context.result)),
+        "options": options_table(context),
+        "existing": existing_text(context.design.existing) if context.design.existing is not None else "",
+        "confidence": [*_confidence(context), *further_answers(context), *cautions(context)],
+        "excluded": excluded_text(context),
+        "decisions": decisions(context),
     }
 
 
 def one_page(context: GuideContext) -> dict[str, Any]:
     """What ``summary.html`` prints."""
-    design, first = context.design, context.answers[0]
-    drawing = datapath(design, first, words.sample_unit(first.dnn))
-    caption = f"Data path of “{first.workload.name}”. {stage_note(first)}".rstrip()
     return {
-        "path": PageFigure("path", caption, write_svg(drawing)),
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
         "reasons": result_text.reason(context.result),
         # The first lines of the page answer what else is asked, and the table says which prices are open.
         "confidence": [*_confidence(context), *cautions(context, is_brief=True)],
-        "strongest": strongest(context) or "No input that can be varied changes the result.",
+        "excluded": excluded_text(context),
+        "decisions": decisions(context)[:_MOST_DECISIONS],
     }
+
+
+class Option(NamedTuple):
+    """A design that the customer may choose."""
+
+    title: str
+    design: DesignAnswer
+
+
+def options(context: GuideContext) -> list[Option]:
+    """As asked; with the usual confidence; with parts that the request excludes and that can be ordered."""
+    found = [Option("As asked", context.design)]
+    if context.surer is not None:
+        found.append(Option(f"At {words.percent(USUAL_CONFIDENCE)} confidence", context.surer))
+    other = context.simplest.unrestricted
+    if other is not None and is_sold(context.catalog, other.design.platform.server, context.result.request.date):
+        found.append(Option("With other parts", other.design))
+    return found
+
+
+def options_table(context: GuideContext) -> Table:
+    """Options side by side; the key figures where there is one."""
+    compared = options(context)
+    if len(compared) == 1:
+        return numbers_table(context, is_brief=_is_brief(context))
+    listed = [dict(_option_rows(context, one.design)) for one in compared]
+    rows = [row(label, *(figures.get(label, "") for figures in listed)) for label in listed[0]]
+    note = ""
+    if compared[-1].design is not context.surer:
+        choices = excluding_choices_text(context.simplest)
+        note = f"“{compared[-1].title}” is excluded by the request ({choices})."
+    share = (100 - _LABELS) // len(compared)
+    return fact_table(
+        "options",
+        "Options",
+        rows,
+        titles=("Figure", *(one.title for one in compared)),
+        widths=(_LABELS, *[share] * len(compared)),
+        note=f"{note} Power is the maximum.".strip(),
+        style="options",
+    )
+
+
+def _option_rows(context: GuideContext, design: DesignAnswer) -> Iterator[tuple[str, str]]:
+    """Figures of an option: what is bought, what it does, and what that takes."""
+    yield "GPU servers", f"{grouped(design.n_servers)} × {design.platform.server.name}"
+    yield "GPUs", f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
+    for tier in design.tiers:
+        yield tier_label(tier, "Storage"), f"{_storage(design, tier)}, {system_name(tier)}"
+    for answer in design.workloads:
+        name = answer.workload.name if context.has_many_workloads else ""
+        for one in _performance_rows(answer, name, is_brief=True):
+            label, value, of_what = (cell.text for cell in one.cells)
+            yield (f"{label}, {of_what}" if name else label), value
+    yield "Confidence", words.chance(design.probability)
+    yield "Price", price_range_text(design)
+    yield "Racks and power", f"{result_text.racks(design)}, {result_text.power(design)}"
 
 
 def _confidence(context: GuideContext) -> list[str]:
     """Confidence, and what the evidence lacks; a value that is missing stands before everything else."""
-    told = confidence_texts(context.result, context.surer) or [*filter(None, [conditional_sentence(context.design)])]
+    told = confidence_texts(context.result) or [*filter(None, [conditional_sentence(context.design)])]
     warnings = (evidence_warning(answer) for answer in context.answers)
     return [*told, *dict.fromkeys(filter(None, warnings))]
 
@@ -129,24 +174,6 @@ def needs(context: GuideContext) -> list[str]:
     return [*sentences, *further_needs(context)]
 
 
-def picture(design: DesignAnswer, *, is_below_more: bool = False) -> PageFigure:
-    """The cluster in the width of the text column; a large one grouped by device type.
-
-    ``is_below_more``: further sentences take room of the page, so that a high drawing leaves out management.
-    """
-    drawing = topology(design)
-    if drawing.width > COLUMN_PX:
-        drawing = grouped_topology(Cluster(design))
-    if drawing.height > (_LOW_HEIGHT_PX if is_below_more else _MOST_HEIGHT_PX):
-        drawing = grouped_topology(Cluster(design), is_low=True)
-    # Servers with cables to switches of the storage: only the colour tells them from those of the compute fabric.
-    is_apart = any(link.role == "storage" and link.count and link.source in _SERVERS for link in drawing.links)
-    colours = ["Blue: cables of the storage; purple: of other networks."] if is_apart else []
-    if any(link.dashed for link in drawing.links):
-        colours.append("Dashed: management.")
-    return replace(drawn("at-a-glance", drawing, " ".join(colours)), is_high=drawing.height > _HIGH_PX)
-
-
 def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
     """Key figures of the design; ``is_brief``: one row for each workload."""
     design = context.design
@@ -181,9 +208,8 @@ def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
                 f"target {words.percent(team.team.wait_probability)}",
             )
         )
-    rows.append(
-        row(result_text.price_label(design.bill), result_text.price(design.bill), result_text.open_prices(design.bill))
-    )
+    basis = price_basis_text(design) if design.bill.is_complete else "estimate"
+    rows.append(row("Price", price_range_text(design), basis))
     missing = len(set(quantities.unknown_power))  # what this table leaves out of its watts
     note = ""
     if missing == 1:

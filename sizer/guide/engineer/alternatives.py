@@ -13,7 +13,7 @@ from sizer.present.text import result_text
 from sizer.present.text.assumptions import question_texts
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.checks import missing_text
-from sizer.present.text.money import quotes_text
+from sizer.present.text.money import price_range_text, quotes_text
 from sizer.present.text.plan import note_sentences
 from sizer.present.text.verdict import selection_text
 from sizer.questions.what_if.sensitivity_table import influence_table
@@ -103,7 +103,7 @@ def _differences(design: DesignAnswer, other: DesignAnswer) -> tuple[list[str], 
             note(theirs > ours, text(theirs), text(ours))
     if design.bill.is_complete and other.bill.is_complete and design.bill.total != other.bill.total:
         is_dearer = other.bill.total > design.bill.total
-        note(is_dearer, result_text.price(other.bill), result_text.price(design.bill))
+        note(is_dearer, price_range_text(other), price_range_text(design))
     probability = words.chance(other.probability)
     if other.target_check is CheckResult.NOT_MET:
         worse.insert(0, f"misses the target, with a probability of {probability}")

@@ -5,7 +5,6 @@ from dataclasses import replace
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
 from sizer.drawings.racks import watts
 from sizer.present import words
-from sizer.present.text import result_text
 from sizer.present.text.checks import missing_text
 from sizer.present.text.design_size import binding_text, highest_rate_text, not_predicted_text, takes_text
 from sizer.present.text.layouts import unused_gpus_text
@@ -303,8 +302,8 @@ def rack_trade_off(choice: RackChoice) -> str:
     return f"{text}; they are room for growth as far as the feeds allow."
 
 
-def confidence_texts(result: SizingResult, surer: DesignAnswer | None) -> list[str]:
-    """What the confidence of a design means, and which larger design raises it; one sentence or two each."""
+def confidence_texts(result: SizingResult) -> list[str]:
+    """What the confidence of a design means; one sentence or two each."""
     design = result.design
     chance = design.probability
     several = len(design.workloads) > 1
@@ -324,11 +323,6 @@ def confidence_texts(result: SizingResult, surer: DesignAnswer | None) -> list[s
         texts.append(
             f"Of ten clusters built like this, about {words.spelled(of_ten)} would meet {target} and "
             f"{words.spelled(10 - of_ten)} would miss."
-        )
-    if surer is not None:
-        texts.append(
-            f"The next larger option, {surer.name}, raises the confidence to {words.chance(surer.probability)}: "
-            f"{result_text.racks(surer)}, {result_text.power(surer)} at most."
         )
     return texts
 

@@ -1,13 +1,15 @@
 """Money in words: what a design costs, why it costs less, with which confidence, and which quotes would settle that.
 
-What rests on price bands is called an estimate, and appears in internal documents only.
+What rests on price bands is called an estimate.
 """
 
 from collections.abc import Sequence
 from math import isfinite
+from typing import Protocol
 
 from sizer.base.quantities import by_count, grouped, significant
-from sizer.bom.cost import MIDDLE
+from sizer.bom.bill import Bill
+from sizer.bom.cost import MIDDLE, CostInterval
 from sizer.present import words
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.reasons import CostDifference, QuoteToSettle, RunnerUpKind, SelectionKind
@@ -17,23 +19,55 @@ from sizer.sizing.result import DesignAnswer, SizingResult
 WITHOUT_CABLES = "without cables, accessories and changes of the quote"
 
 
-def price_text(design: DesignAnswer, *, is_brief: bool = False) -> str:
-    """What a design costs: its total where every line has a price, else the range that price bands give.
+class Priced(Protocol):
+    """A design, or what is compared with one, with its bill and the interval of its cost."""
 
-    In brief: the expected cost alone.
+    @property
+    def bill(self) -> Bill:
+        """Lines with the prices that are known."""
+
+    @property
+    def cost(self) -> CostInterval | None:
+        """None where bands are in another currency, or where a customer is not told."""
+
+
+def price_text(design: Priced) -> str:
+    """What a design costs, and on what that rests: 'USD 1.7 to 3.1 million (about 2.1 million expected; ...)'."""
+    return f"{price_range_text(design)} ({price_basis_text(design)})"
+
+
+def price_range_text(design: Priced, parts: float = 1.0) -> str:
+    """The budgetary price: in whole units where every line has one, else the range of the market, to two digits.
+
+    ``parts``: what one of so many costs.
     """
     bill, cost = design.bill, design.cost
+    if bill.is_complete and bill.lines:
+        return f"{bill.currency} {grouped(float(bill.total) / parts)}"
+    if cost is None or not isfinite(cost.high):
+        return words.TO_BE_QUOTED
+    return range_text(cost.currency, cost.low / parts, cost.high / parts)
+
+
+def price_basis_text(design: Priced) -> str:
+    """On what the budgetary price rests, with its years and what it lacks."""
+    bill, cost = design.bill, design.cost
+    of_years = f" of {' to '.join(cost.dated)}" if cost is not None and cost.dated else ""
     if bill.is_complete:
-        return f"{bill.currency} {grouped(float(bill.total))}"
+        return f"{'prices' if bill.has_discount or bill.is_customer_copy else 'list prices'}{of_years}"
     quotes = by_count(bill.n_unpriced, "one item needs a quote", f"{bill.n_unpriced} items need quotes")
     if cost is None or not isfinite(cost.high):
-        return f"to be quoted: {quotes}"
-    unit, word = (1e6, " million") if cost.low >= 1e6 else (1.0, "")
-    low, expected, high = (significant(amount / unit, 2) for amount in (cost.low, cost.expected, cost.high))
-    if is_brief:
-        return f"about {cost.currency} {expected}{word}"
-    basis = f"estimate from market prices; {quotes}"
-    return f"{cost.currency} {low} to {high}{word}, about {expected}{word} expected ({basis})"
+        return quotes
+    expected = range_text("", cost.expected, cost.expected)
+    return f"{expected} expected; estimate from market prices{of_years}; {quotes}"
+
+
+def range_text(currency: str, low: float, high: float) -> str:
+    """Two amounts to two digits: 'USD 1.7 to 3.1 million'; the one that both round to: 'about USD 40 million'."""
+    unit, word = (1e6, " million") if high >= 1e6 else (1.0, "")
+    ends = dict.fromkeys(significant(amount / unit, 2) for amount in (low, high))
+    text = f"{currency} {' to '.join(ends)}{word}".strip()
+    return text if len(ends) > 1 else f"about {text}"
 
 
 def cost_reason_text(result: SizingResult, *, with_amounts: bool) -> str:

@@ -79,20 +79,6 @@ def doubt(result: SizingResult) -> list[str]:
     return sentences
 
 
-def price(bill: Bill) -> str:
-    """The total in words; 'at least' while prices are missing."""
-    if not bill.lines:
-        return words.NOT_PUBLISHED
-    if bill.net_total.is_unknown and not bill.is_complete:
-        return words.TO_BE_QUOTED
-    return at_least(not bill.is_complete, words.money(bill.total, bill.currency))
-
-
-def price_label(bill: Bill) -> str:
-    """What the total of a bill is: a sum of list prices, or what the customer pays."""
-    return "Price" if bill.has_discount or bill.is_customer_copy else "List price"
-
-
 def open_prices(bill: Bill) -> str:
     """How much of the bill has a price."""
     missing = bill.net_total.n_open
@@ -108,9 +94,7 @@ def open_prices(bill: Bill) -> str:
     if bill.net_total.is_unknown:
         return f"{need}; the others are free of charge."
     years = old_price_years(bill)
-    if years:
-        return f"{need}, so the total is a lower bound at prices of {years}, which need a new quote, too."
-    return f"{need}, so the total is a lower bound."
+    return f"{need}; prices of {years} need a new one." if years else f"{need}."
 
 
 def old_price_years(bill: Bill) -> str:

@@ -3,9 +3,11 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import NamedTuple
 
+import numpy as np
+
+from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, grouped
 from sizer.bom.bill import Bill
 from sizer.catalog.labels import with_maker
@@ -16,6 +18,7 @@ from sizer.present import words
 from sizer.present.tables import Align, Cell, Column, Row, Table, columns, row
 from sizer.present.text import result_text
 from sizer.present.text.calibration import NOT_PREDICTED
+from sizer.present.text.money import price_range_text
 from sizer.questions.compare.values import Value, difference_text, in_one_unit
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
@@ -24,9 +27,9 @@ MOST = 4
 _NONE = "–"
 _FIRST_WIDTH = 20
 _NOTE = (
-    'In brackets the difference to the baseline. Where the 90 % intervals overlap it reads "within the interval": the '
-    'model cannot tell the two apart. Of watts and kilograms known as "at least" the known parts are compared; of '
-    "prices they are not."
+    "In brackets the difference to the baseline. Where the 90 % intervals or the ranges of prices overlap it reads "
+    '"within the interval": the two cannot be told apart. Of watts and kilograms known as "at least" the known parts '
+    "are compared."
 )
 
 
@@ -133,7 +136,7 @@ def _card_figures(design: DesignAnswer, has_price: bool) -> list[tuple[str, str,
         (RACK_UNITS, "Rack units", lambda one: _count(one, "rack_units"), True),
         (POWER, _POWER_LABEL, _power("power_max_w"), False),
     ]
-    return [*figures, (PRICE, result_text.price_label(design.bill), _price, False)] if has_price else figures
+    return [*figures, (PRICE, "Price", _price, False)] if has_price else figures
 
 
 _POWER_LABEL = "Power, maximum"
@@ -171,9 +174,9 @@ def _figures(designs: Sequence[Compared]) -> list[tuple[str, Callable[[Compared]
         ("Switches and gateways", _of(lambda one: Value.count(result_text.switches(one))), True),
         ("Cables", _of(lambda one: Value.count(one.plan.n_links)), True),
         ("Weight", _of(_weight), False),
-        *_price_rows([one.result.design.bill for one in designs]),
+        ("Price", _of(_price), False),
     ]
-    if any(one.result.design.bill.is_complete for one in designs):
+    if any(_price(one.result.design).number is not None for one in designs):
         table += [(label, _of(show), False) for label, show in _cost_rows(most, several)]
     return table
 
@@ -182,19 +185,11 @@ def _of(show: _Show) -> Callable[[Compared], Value]:
     return lambda one: show(one.result.design)
 
 
-def _price_rows(bills: Sequence[Bill]) -> list[tuple[str, Callable[[Compared], Value], bool]]:
-    """List price, and what is paid where that is less; a customer reads only what is paid."""
-    if any(bill.is_customer_copy for bill in bills):
-        return [("Price", _of(_price), False)]
-    net = [("Net price", _of(_price), False)] if any(bill.has_discount for bill in bills) else []
-    return [("List price", _of(_list_price), False), *net]
-
-
 def _cost_rows(most: DesignAnswer, several: bool) -> list[tuple[str, _Show]]:
     """Price by what it buys."""
 
     def per_rate(number: int) -> _Show:
-        return lambda one: _cost_per(
+        return lambda one: _price(
             one, float(one.workloads[number].throughput.value) if number < len(one.workloads) else 0.0
         )
 
@@ -202,7 +197,7 @@ def _cost_rows(most: DesignAnswer, several: bool) -> list[tuple[str, _Show]]:
         (f"Price per {words.sample_unit(answer.dnn)}{f', workload {number + 1}' if several else ''}", per_rate(number))
         for number, answer in enumerate(most.workloads)
     ]
-    return [("Price per GPU", lambda one: _cost_per(one, float(one.n_gpus))), *rates]
+    return [("Price per GPU", lambda one: _price(one, one.n_gpus)), *rates]
 
 
 def _figure_row(
@@ -300,27 +295,18 @@ def _usable(design: DesignAnswer) -> Value:
     return Value.amount(size, "B") if size > 0 else Value(words.NOT_PUBLISHED)
 
 
-def _price(design: DesignAnswer) -> Value:
-    bill = design.bill
-    # A lower bound on a price says nothing about the difference of two designs.
-    return Value(result_text.price(bill), float(bill.total) if bill.is_complete else None)
-
-
-def _list_price(design: DesignAnswer) -> Value:
-    bill, total = design.bill, design.bill.list_total
-    if total.is_unknown:
+def _price(design: DesignAnswer, parts: float = 1.0) -> Value:
+    """The budgetary price, or that of one of so many parts; ranges that overlap differ by nothing that is known."""
+    bill, cost = design.bill, design.cost
+    if parts <= 0:
         return Value(words.TO_BE_QUOTED)
-    text = at_least(bool(total.n_open), words.money(total.amount, bill.currency))
-    return Value(text, None if total.n_open else float(total.amount))
-
-
-def _cost_per(design: DesignAnswer, amount: float) -> Value:
-    """Price over what it buys; only a complete bill tells it."""
-    bill = design.bill
-    if not bill.is_complete or not bill.lines or amount <= 0:
-        return Value(words.TO_BE_QUOTED)
-    each = (bill.total / Decimal(repr(amount))).quantize(Decimal("0.01"))
-    return Value(words.money(each, bill.currency), float(each))
+    text = price_range_text(design, parts)
+    if bill.is_complete:
+        return Value(text, float(bill.total) / parts)
+    if cost is None or not math.isfinite(cost.high):
+        return Value(text)
+    low, expected, high = (np.asarray(amount / parts) for amount in (cost.low, cost.expected, cost.high))
+    return Value(text, float(expected), Estimate(expected, low, high))
 
 
 def _counts(bill: Bill) -> dict[tuple[str, str], int]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sizer.base.quantities import by_count, duration, grouped, si, significant
+from sizer.bom.bill import Sum
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
@@ -147,7 +148,10 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
         )
     # A customer's copy has no amounts of later years; a column that says so in every row says nothing.
     cost = Field[Purchase](
-        f"Cost, {currency}", lambda purchase: sum_text(purchase.cost) if purchase.bought else _NOTHING, "right", 16
+        _parts_title(recommended.cost, currency),
+        lambda purchase: sum_text(purchase.cost) if purchase.bought else _NOTHING,
+        "right",
+        16,
     )
     costs = [] if recommended.cost.is_unknown else [cost]
     table = record_table(
@@ -174,6 +178,11 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
         return table
     total = row("All years", "", "", "", sum_text(recommended.cost), "", "", kind="total")
     return replace(table, rows=(*table.rows, total))
+
+
+def _parts_title(cost: Sum, currency: str) -> str:
+    """Head of a column of costs: of the parts with a price where others await a quote."""
+    return f"{'Parts with a price' if cost.n_open else 'Parts'}, {currency}"
 
 
 def _bought(purchase: Purchase, catalog: Catalog) -> str:
@@ -206,7 +215,9 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
     energy_cost = Field[PurchaseSequence](
         f"Energy, {currency}", lambda sequence: money(sequence.energy_cost, "").strip(), "right", 12
     )
-    parts_cost = Field[PurchaseSequence](f"Parts, {currency}", lambda sequence: sum_text(sequence.cost), "right", 19)
+    parts_cost = Field[PurchaseSequence](
+        _parts_title(recommended.cost, currency), lambda sequence: sum_text(sequence.cost), "right", 19
+    )
     prices = "Prices stay constant." if plan.growth.price == 1 else "Parts cost what their year's price factor gives."
     return record_table(
         "purchases-ways",
@@ -276,6 +287,7 @@ def exhausted_text(limit: CapacityLimit) -> str:
 def platforms_table(plan: GrowthPlan, currency: str) -> Table:
     """Every platform that meets all years."""
     note = "Sizes are servers + storage nodes."
+    known = max((growth.recommended.cost for growth in plan.platforms), key=lambda cost: cost.n_open)
     if plan.deciding_prices:
         note += " Quotes could change the order of the platforms."
     return record_table(
@@ -286,7 +298,7 @@ def platforms_table(plan: GrowthPlan, currency: str) -> Table:
             Field("Platform", platform_text, "left", 32),
             Field("First year", lambda growth: size_text(growth.recommended.sizes[0], bare=True), "right", 13),
             Field("Last year", lambda growth: size_text(growth.recommended.sizes[-1], bare=True), "right", 13),
-            Field(f"Parts, {currency}", lambda growth: sum_text(growth.recommended.cost), "right", 18),
+            Field(_parts_title(known, currency), lambda growth: sum_text(growth.recommended.cost), "right", 18),
             Field("Energy", lambda growth: _energy_text(growth, growth.recommended), "right", 12),
             Field("Racks", lambda growth: grouped(growth.recommended.purchases[-1].racks), "right", 12),
         ],

@@ -11,8 +11,6 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
-from sizer.bom.bill import Bill
-from sizer.bom.customer import unpriced_bill
 from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.draws import Draws, streams
@@ -26,6 +24,7 @@ from sizer.questions.scale.arrangements import (
     gpus_used,
     is_same_host,
 )
+from sizer.sizing.customer_copy import not_offered
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import Binding, BindingKind
@@ -81,7 +80,6 @@ class ArrangedDesign:
 
     arrangement: Arrangement
     design: DesignAnswer
-    bill: Bill
     runs: tuple[ArrangementRun, ...]  # of every workload
 
     @property
@@ -285,8 +283,7 @@ def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws) -> EqualG
     ways = tuple(
         ArrangedDesign(
             arrangement=one,
-            design=design,
-            bill=_bill(result, design),
+            design=_told(result, design),
             runs=tuple(
                 ArrangementRun(answer, rates.breakdown(answer), rates.samples_per_s, rates.equipment)
                 for answer, rates in zip(design.workloads, (of_work[place] for of_work in drawn), strict=True)
@@ -384,7 +381,7 @@ def _is_storage_bound(design: DesignAnswer) -> bool:
     return any(answer.bottleneck in ("storage", "network") for answer in design.workloads)
 
 
-def _bill(result: SizingResult, design: DesignAnswer) -> Bill:
-    """The bill; a customer's copy has prices of the offer only."""
+def _told(result: SizingResult, design: DesignAnswer) -> DesignAnswer:
+    """The design; a customer's copy has prices of the offer only."""
     is_shown = design is result.design or not result.design.bill.is_customer_copy
-    return design.bill if is_shown else unpriced_bill(design.bill)
+    return design if is_shown else not_offered(design)

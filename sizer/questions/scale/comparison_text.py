@@ -184,7 +184,7 @@ def _unknown(way: ArrangedDesign) -> frozenset[str]:
 
 def _price(first: ArrangedDesign, second: ArrangedDesign) -> str:
     """The price difference of the priced lines; empty where a bill has no price at all."""
-    one, other = first.bill, second.bill
+    one, other = first.design.bill, second.design.bill
     if one.net_total.is_unknown or other.net_total.is_unknown:
         return ""
     change = other.total - one.total

@@ -51,7 +51,7 @@ def _pair(pair: ArrangementPair) -> dict[str, object]:
 
 
 def _way(first: ArrangedDesign, way: ArrangedDesign) -> dict[str, object]:
-    arrangement, platform, bill = way.arrangement, way.arrangement.platform, way.bill
+    arrangement, platform, bill = way.arrangement, way.arrangement.platform, way.design.bill
     return {
         **fields_of(arrangement, "name", "kind", "n_servers", "is_allowed", gpus_used_per_server=arrangement.gpus_used),
         **fields_of(platform, "fabric", gpus_fitted_per_server=platform.gpus_per_server),

@@ -8,8 +8,8 @@ from sizer.catalog.model import Catalog
 from sizer.drawings.racks import at_least
 from sizer.present import words
 from sizer.present.tables import Cell, Field, RowKind, Table, record_table
-from sizer.present.text import result_text
 from sizer.present.text.layouts import degrees_text
+from sizer.present.text.money import price_range_text
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair, ScalingStep
 from sizer.questions.scale.arrangement_run import StepBreakdown
 from sizer.questions.scale.arrangements import ExcludedServer
@@ -130,7 +130,7 @@ def hardware_table(ways: Sequence[ArrangedDesign], catalog: Catalog, first: Arra
         Field("Switches", lambda way: grouped(way.n_switches), "right", 9),
         Field("Ports", lambda way: grouped(way.n_ports), "right", 7),
         Field("Cables", lambda way: grouped(way.n_cables), "right", 8),
-        Field(result_text.price_label(ways[0].bill), lambda way: result_text.price(way.bill), "right", 18),
+        Field("Price", lambda way: price_range_text(way.design), "right", 18),
     ]
     note = (
         "The whole design with storage and network, including idle GPUs. Where no draw is published, power is a range "
@@ -148,13 +148,6 @@ def per_gpu_table(ways: Sequence[ArrangedDesign], number: int = 0, first: Arrang
     def rate(way: ArrangedDesign) -> str:
         return significant(float(way.runs[number].answer.throughput.value) / way.n_gpus)
 
-    def price(way: ArrangedDesign) -> str:
-        bill = way.bill
-        if bill.net_total.is_unknown:
-            return result_text.price(bill)
-        amount = words.money(words.whole(float(bill.total) / way.n_gpus), bill.currency)
-        return at_least(not bill.is_complete, amount)
-
     fields: list[Field[ArrangedDesign]] = [
         Field(_ARRANGEMENT, arrangement_name, width=32),
         Field(f"Rate, {unit}", rate, "right", 16),
@@ -165,7 +158,7 @@ def per_gpu_table(ways: Sequence[ArrangedDesign], number: int = 0, first: Arrang
             "right",
             18,
         ),
-        Field(result_text.price_label(ways[0].bill), price, "right", 21),
+        Field("Price", lambda way: price_range_text(way.design, parts=way.n_gpus), "right", 21),
     ]
     return _table("up-or-out-per-gpu", "The same per GPU in use", ways, fields, first or ways[0])
 
@@ -180,7 +173,7 @@ def short_table(ways: Sequence[ArrangedDesign]) -> Table:
         Field("Compared with the first", lambda way: _ratio_text(first, way, 0), "right", 21),
         Field("Rack units", lambda way: grouped(way.rack_units), "right", 7),
         Field("Power", power, "right", 18),
-        Field(result_text.price_label(first.bill), lambda way: result_text.price(way.bill), "right", 17),
+        Field("Price", lambda way: price_range_text(way.design), "right", 17),
     ]
     note = "Medians with 90 % intervals. Rows are not ranked."
     if any(way.power_low_w != way.power_max_w for way in ways):
@@ -278,9 +271,9 @@ def _ratio_text(base: ArrangedDesign, way: ArrangedDesign, number: int) -> str:
 
 def _unpriced(ways: Sequence[ArrangedDesign], catalog: Catalog) -> str:
     """What has no price, by name: servers first, since they differ between arrangements."""
-    lines = [line for way in ways for line in way.bill.bought if line.extended_net is None and line.item]
+    lines = [line for way in ways for line in way.design.bill.bought if line.extended_net is None and line.item]
     # A customer's copy prices the offer alone; published prices of other parts do not belong in it.
-    if not lines or ways[0].bill.is_customer_copy:
+    if not lines or ways[0].design.bill.is_customer_copy:
         return ""
     distinctive = dict.fromkeys(line.item for kind in _DISTINCTIVE for line in lines if line.category == kind)
     named = [item_name(item, catalog) for item in distinctive][:_NAMED]

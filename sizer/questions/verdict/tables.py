@@ -6,6 +6,7 @@ from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
+from sizer.present.text.money import price_range_text
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, RatedDesign, SimplestDesign
 from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, reversal_text
@@ -100,8 +101,7 @@ def simplest_table(simplest: SimplestDesign, result: SizingResult) -> Table:
         Field("Probability", lambda one: words.chance(one[1].design.probability), "right", 14),
     ]
     if not result.design.bill.is_customer_copy:
-        label = result_text.price_label(result.design.bill)
-        fields.append(Field(label, lambda one: result_text.price(one[1].design.bill), "right", 14))
+        fields.append(Field("Price", lambda one: price_range_text(one[1].design), "right", 14))
     note = (
         "Order of simplicity: one server before several; local drives, then a file server, a multi-node NAS, a "
         "clustered file system; fewer kinds of networks; fewer servers, storage chassis, switches and gateways. "

@@ -2,16 +2,12 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import streamlit as st
 
 from sizer.base.money import parse_amount
-from sizer.bom.bill import Bill
 from sizer.present.performance_tables import platforms_table
-from sizer.present.tables import Table
-from sizer.present.text import result_text
 from sizer.present.text.money import quotes_text
 from sizer.present.words import TO_BE_QUOTED
 from sizer.questions.alternatives.analysis import on_platform
@@ -61,8 +57,7 @@ def show(view: View) -> None:
     listed = ordered(result, str(order or orders[0]))
     table = platforms_table(result, listed, mark="shown on all pages")
     assert table is not None  # there are several platforms
-    shown = _without_prices(table, result.design.bill) if view.is_customer_mode else table
-    look.table(shown, view.catalog.sources)
+    look.table(table, view.catalog.sources)
     _choose(view, [one for one in listed if one.platform.key != result.design.platform.key])
     if not view.is_customer_mode:
         _quotes(result)
@@ -72,16 +67,6 @@ def ordered(result: SizingResult, order: str) -> list[DesignAnswer]:
     """The platforms of a result in one of the orders; those that depend on an unknown fact come last."""
     key = ORDERS[order]
     return sorted(result.platforms, key=lambda one: (bool(one.conditional_on), *key(one)))
-
-
-def _without_prices(platforms: Table, bill: Bill) -> Table:
-    """The table in the customer view, without the prices of other platforms."""
-    shown = [place for place, column in enumerate(platforms.columns) if column.title != result_text.price_label(bill)]
-    return replace(
-        platforms,
-        columns=tuple(platforms.columns[place] for place in shown),
-        rows=tuple(replace(one, cells=tuple(one.cells[place] for place in shown)) for one in platforms.rows),
-    )
 
 
 def _choose(view: View, others: list[DesignAnswer]) -> None:

@@ -12,11 +12,9 @@ from sizer.base.quantities import grouped
 from sizer.bom.bill import Bill
 from sizer.bom.editing import EditableLine
 from sizer.catalog.labels import item_name
-from sizer.physical.components import CATEGORIES
-from sizer.present.bill_tables import price_texts, sum_text, total_rows
-from sizer.present.tables import Table, columns, row
+from sizer.present.bill_tables import cost_table, price_texts
 from sizer.present.text.bill_lines import change_text
-from sizer.present.words import TO_BE_QUOTED, plural, sentence
+from sizer.present.words import TO_BE_QUOTED, plural
 from sizer.ui import look, state
 from sizer.ui.bill import overrides, reconcile
 from sizer.ui.bill.overrides import DISCOUNT, NOTE, PRICE, PROVIDED_BY_OTHERS, QUANTITY, STATE, STATES
@@ -44,7 +42,7 @@ def show(view: View) -> None:
     _editor(view, lines)
     _changed(lines, bill)
     _suspended(view)
-    look.table(sums_table(bill), view.catalog.sources)
+    look.table(cost_table(result, view.catalog), view.catalog.sources)
 
 
 def _editor(view: View, lines: Sequence[EditableLine]) -> None:
@@ -197,15 +195,3 @@ def _suspended(view: View) -> None:
             icon=":material/inventory_2:",
         )
         st.button("Discard", key="discard-suspended", on_click=reconcile.discard_suspended, type="tertiary")
-
-
-def sums_table(bill: Bill) -> Table:
-    """Subtotals by category and the totals; with unknown prices they read 'at least'."""
-    rows = []
-    for category in CATEGORIES:
-        part = bill.part(category)
-        if part.bought:
-            rows.append(row(sentence(category).rstrip("."), sum_text(part.net_total)))
-    rows += [row(label, amount, kind="total") for label, amount in total_rows(bill)]
-    heads = columns(("Part", "left", 60), (f"Net price, {bill.currency}", "right", 40))
-    return Table("sums", "Sums of the bill", heads, tuple(rows))

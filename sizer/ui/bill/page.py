@@ -2,15 +2,12 @@
 
 import streamlit as st
 
-from sizer.base.quantities import grouped
-from sizer.bom.bill import Bill, BillLine
-from sizer.physical.components import CATEGORIES
-from sizer.present.bill_tables import STATUS_WORDS, part_number, price_note, price_texts, sum_text, total_rows
-from sizer.present.tables import Cell, Row, Table, columns, row
+from sizer.bom.bill import Bill
+from sizer.present.bill_tables import bill_table
 from sizer.present.text import result_text
-from sizer.present.text.bill_lines import note_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, need_dangers
-from sizer.present.words import plural, plural_of, sentence
+from sizer.present.text.money import price_text
+from sizer.present.words import plural
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.charts import ownership_chart
 from sizer.questions.ownership.tables import ownership_table, runs_table
@@ -18,8 +15,6 @@ from sizer.questions.ownership.text import finding
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.bill import editor, own_lines, price_book_panel, quote_form
-from sizer.ui.bill.editor import CHANGED
-from sizer.ui.bill.overrides import BY_OTHERS
 from sizer.ui.bill.reconcile import DROPPED
 from sizer.ui.requirements import ownership_form
 from sizer.ui.state import View
@@ -44,7 +39,7 @@ def show(view: View) -> None:
     _old_prices(bill)
     _date_of_need(result)
     if view.is_customer_mode:
-        look.note(result_text.open_prices(bill))
+        look.note(_price(result))
         _bill(view, result)
         _ownership(view, result)
     else:
@@ -66,8 +61,7 @@ def _tabs(view: View, result: SizingResult) -> None:
     with parts[BILL]:
         if parts[BILL].open:
             look.note(
-                result_text.open_prices(bill)
-                + ("" if bill.is_complete else " Upload a price book, or enter prices under Edit lines.")
+                _price(result) + ("" if bill.is_complete else " Upload a price book, or enter prices under Edit lines.")
             )
             _bill(view, result)
             _ownership(view, result)
@@ -82,6 +76,10 @@ def _tabs(view: View, result: SizingResult) -> None:
                 draw(view)
 
 
+def _price(result: SizingResult) -> str:
+    return f"Price: {price_text(result.design)}. {result_text.open_prices(result.design.bill)}"
+
+
 def _note_tab(key: str) -> None:
     """Remember the tab for the next visit of the page."""
     st.session_state[_TAB] = st.session_state[key]
@@ -89,7 +87,7 @@ def _note_tab(key: str) -> None:
 
 def _bill(view: View, result: SizingResult) -> None:
     bill = result.design.bill
-    look.table(bill_table(bill), view.catalog.sources)
+    look.table(bill_table(bill, view.catalog.sources), view.catalog.sources)
     in_banners = {warning for _, warning in bill.price_warnings}
     if result.request.needed_by is not None:
         in_banners.update(need_dangers(bill.warnings))
@@ -144,63 +142,3 @@ def _date_of_need(result: SizingResult) -> None:
     warnings = bill_warning_sentences(need_dangers(result.design.bill.warnings))
     if warnings:
         st.warning(f"**Date of need.** {plain(' '.join(warnings))}", icon=":material/event_upcoming:")
-
-
-def bill_table(bill: Bill) -> Table:
-    """Lines by category with subtotals. Unknown prices read 'to be quoted', sums over them 'at least'."""
-    rows: list[Row] = []
-    blank = ["", "", ""] if not bill.has_discount else ["", "", "", ""]
-    for category in CATEGORIES:
-        part = bill.part(category)
-        if part.lines:
-            amount = sum_text(part.net_total) if part.bought else ""
-            rows.append(row("", "", sentence(category).rstrip("."), *blank, amount, kind="group"))
-            rows += [_line(line, bill.has_discount) for line in part.lines]
-    rows += [row("", "", label, *blank, amount, kind="total") for label, amount in total_rows(bill)]
-    price = "Unit price" if bill.is_customer_copy else "Unit list price"
-    unit, extended = f"{price}, {bill.currency}", f"Extended, {bill.currency}"
-    heads = columns(
-        ("Line", "left", 5),
-        ("Vendor", "left", 12),
-        ("Description", "left", 37),
-        ("Part number", "left", 14),
-        ("Number", "right", 7),
-        (unit, "right", 11),
-        (extended, "right", 14),
-    )
-    if bill.has_discount:
-        heads = columns(
-            ("Line", "left", 5),
-            ("Vendor", "left", 11),
-            ("Description", "left", 33),
-            ("Part number", "left", 13),
-            ("Number", "right", 7),
-            (unit, "right", 11),
-            ("Discount", "right", 7),
-            (f"Extended net, {bill.currency}", "right", 13),
-        )
-    return Table("bill", "Bill of materials", heads, tuple(rows), price_note(bill))
-
-
-def _line(line: BillLine, has_discount: bool) -> Row:
-    remarks = dict.fromkeys(
-        text for text in (STATUS_WORDS.get(line.status, ""), note_text(line)) if text and text != line.status
-    )
-    measure = "" if line.unit in ("EA", "") else f"\u202f{plural_of(line.quantity, line.unit)}"
-    number = f"{grouped(line.quantity)}{measure}"
-    unit, discount, total = price_texts(line)
-    is_bought = line.status not in ("existing", BY_OTHERS)
-    cites, where = ((line.price_source,), f"price of {line.price_date}") if line.unit_price is not None else ((), "")
-    text = f"{line.description} ({'; '.join(remarks)})" if remarks else line.description
-    if line.changes:
-        text = f"{CHANGED} {text}"
-    return row(
-        line.line,
-        line.manufacturer,
-        text,
-        part_number(line),
-        number,
-        Cell(unit, cites, where, is_muted=not is_bought),
-        *([discount] if has_discount else []),
-        Cell(total, is_muted=not is_bought),
-    )

@@ -10,7 +10,7 @@ from sizer.ui import need, state
 from sizer.ui.fields import unless_replaced
 from sizer.ui.requirements.templates import TEMPLATES
 from sizer.ui.typed import plain
-from sizer.workload.sentence.reader import EXAMPLE, MAX_CHARACTERS
+from sizer.workload.sentence.reader import MAX_CHARACTERS
 from sizer.workload.sentence.reading import Answer, Question, Reading
 from sizer.workload.sentence.text import Phrase
 
@@ -42,7 +42,7 @@ def _field(parts: Catalog) -> None:
             key=key,
             height=80,
             max_chars=MAX_CHARACTERS,
-            placeholder=EXAMPLE,
+            placeholder=TEMPLATES["Fine-tune a language model"],
             help="As in an e-mail: neural network, data, and a target such as a rate, a time to train or a number of "
             "GPUs. Optional: people, budget, power, racks, servers, storage, vendors, network fabric. It replaces the "
             "request; Undo restores it.",

@@ -52,7 +52,6 @@ from sizer.workload.sentence.text import READ, Name, SentenceText, Thing, normal
 from sizer.workload.sentence.unavailable import is_sized, read_outside
 
 MAX_CHARACTERS = 2_000
-EXAMPLE = "Train ResNet-50 on 22 TB of images of 113 kB at 40,000 images/s on DGX-1 with F800"
 
 _ORDER = {about: place for place, about in enumerate(get_args(About))}
 _PIXELS = re.compile(

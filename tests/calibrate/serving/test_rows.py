@@ -16,10 +16,22 @@ from sizer.catalog.loader import shipped_catalog
 
 CATALOG = shipped_catalog()
 ROW = {
-    "row_id": "mine", "source": "customer", "kind": "closed loop", "engine": "vllm", "model": "llama-3-70b",
-    "gpu": "h200-sxm-141gb", "gpus": "2", "tp": "2", "weight_precision": "fp8", "concurrency": "32",
-    "input_tokens": "1024", "output_tokens": "1024", "ttft_s": "0.35", "tpot_s": "0.019", "output_tokens_s": "1650",
-}  # fmt: skip
+    "row_id": "mine",
+    "source": "customer",
+    "kind": "closed loop",
+    "engine": "vllm",
+    "model": "llama-3-70b",
+    "gpu": "h200-sxm-141gb",
+    "gpus": "2",
+    "tp": "2",
+    "weight_precision": "fp8",
+    "concurrency": "32",
+    "input_tokens": "1024",
+    "output_tokens": "1024",
+    "ttft_s": "0.35",
+    "tpot_s": "0.019",
+    "output_tokens_s": "1650",
+}
 
 
 @pytest.fixture
@@ -58,8 +70,15 @@ def test_a_shipped_row_counts_as_fitted_only_with_its_own_numbers(file_of):
 
 
 def test_a_model_that_the_catalogue_lacks_is_known_by_its_shape(file_of):
-    shape = {"layers": "48", "hidden": "4096", "heads": "32", "kv_heads": "8", "head_dim": "128", "vocab": "151936",
-             "total_params": "9.5e9"}  # fmt: skip
+    shape = {
+        "layers": "48",
+        "hidden": "4096",
+        "heads": "32",
+        "kv_heads": "8",
+        "head_dim": "128",
+        "vocab": "151936",
+        "total_params": "9.5e9",
+    }
     named, bare = ROW | {"model": "ours-9b"} | shape, ROW | {"row_id": "bare", "model": "ours-9b"}
     rows = report_on_files([file_of(named, bare)], CATALOG).rows
     assert all(row.predicted for row in rows if row.id == "mine")

@@ -36,14 +36,17 @@ def parts_of_wholes(found: Finished) -> Iterator[Judged]:
         yield holds, f"more than there is: {place} – {one[1]} {one[2]} is more than {one[3]} {one[4]}"
 
 
-def prices_are_bounds(found: Finished) -> Iterator[Judged]:
-    """While lines await a quote, a total says "at least" wherever it stands."""
-    bill = found.design["bill"]
-    if not bill["unpriced"] or bill["total"] is None:
+def prices_are_one(found: Finished) -> Iterator[Judged]:
+    """While lines await a quote, every printed price is the range of the design, to two digits."""
+    price = found.design["design"]["price"]
+    if price["basis"] != "estimate":
         return
-    price = rf"(?:List )?[Pp]rice:? (?P<least>at least )?{bill['currency']} ({NUMBER})"
-    for place, one in _finds(found, price):
-        yield bool(one["least"]), f"{DESIGN}, bill.unpriced: {len(bill['unpriced'])} lines – {place} lacks “at least”"
+    unit = 1e6 if price["high"] >= 1e6 else 1.0
+    wanted = [f"{price[end] / unit:.2g}" for end in ("low", "high")]
+    for place, one in _finds(found, rf"[Pp]rice:? {price['currency']} ({NUMBER})(?: to ({NUMBER}))?"):
+        printed = [float(plain(end)) for end in one.groups() if end]
+        holds = printed == sorted({float(end) for end in wanted})
+        yield holds, f"{DESIGN}, design.price: {' to '.join(wanted)} – {place} is no such range"
 
 
 def ends_of_sale(found: Finished) -> Iterator[Judged]:
@@ -117,7 +120,7 @@ RULES: dict[str, Callable[[Finished], Iterator[Judged]]] = {
     rule.__name__: rule
     for rule in (
         parts_of_wholes,
-        prices_are_bounds,
+        prices_are_one,
         ends_of_sale,
         hosts_have_the_link_of_their_network,
         references_lead_somewhere,

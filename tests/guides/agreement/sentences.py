@@ -26,7 +26,7 @@ PARTS = {
     "pace": rf"(?P<value>{NUMBER})(?:\s±\s(?P<spread>{NUMBER}))?\s(?P<unit>[a-z]+/s)(?P<wide>\s\({NUMBER} to)?",
     "time": rf"(?P<value>{NUMBER})(?:\s±\s(?P<spread>{NUMBER}))?\s(?P<unit>ms|s|min|h|d|days)(?![\w/])"
     rf"(?P<wide>\s\({NUMBER} to)?",
-    "money": r"(?:at least )?[A-Z]{3} (?:\d[\d\u202f\u00a0.]*\d)",
+    "money": rf"[A-Z]{{3}} {NUMBER}(?: to {NUMBER})?(?: million)?",
 }
 Groups = dict[str, str]
 
@@ -193,10 +193,12 @@ SENTENCES = (
     Sentence("usable capacity", r"{q} \({N} TiB\)", quantity, GUIDE),
     Sentence("storage nodes", r"\nStorage nodes {n} of {N} in use", number, GUIDE),
     # --- price and open points
-    Sentence("price", r"\n(?:List )?[Pp]rice:? (?P<value>{money}|to be quoted)", amount),
+    Sentence("price", r"\nPrice:? (?P<value>{money}|to be quoted)", amount),
     Sentence("lines to be quoted", r"{n} lines? of {N} needs? a quote", number),
     Sentence("lines to be quoted", r"{n} of {N} lines awaits? a quote", number),
     Sentence("lines to be quoted", r"Request quotes for {n} lines", number, GUIDE),
+    Sentence("lines to be quoted", r"{n} lines? of the bill\.", number),
+    Sentence("lines to be quoted", r"{n} items need quotes", number),
     Sentence("lines of the bill", r"{N} lines? of {n} needs? a quote", number),
     Sentence("lines of the bill", r"{N} of {n} lines awaits? a quote", number),
     Sentence("assumptions", r"{n} inputs are assumptions", number, ENGINEER),

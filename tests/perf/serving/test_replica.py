@@ -6,20 +6,76 @@ import pytest
 from sizer.perf.serving.replica import ServedModels, ServingGpus, most_concurrent, replicas, weight_bytes_of
 
 # Layers, hidden, heads, KV heads, head size, vocabulary and parameters as the models' configurations print them.
-LLAMA_70B = {"layers": 80, "hidden": 8192, "heads": 64, "kv_heads": 8, "head_size": 128, "vocabulary": 128256,
-             "total_parameters": 70.552e9}  # fmt: skip
-DEEPSEEK_V3 = {"layers": 61, "hidden": 7168, "heads": 128, "kv_heads": 128, "head_size": 128, "vocabulary": 129280,
-               "total_parameters": 670.92e9, "experts": 256, "active_experts": 8, "mixture_layers": 58,
-               "expert_width": 2048, "routed_parameters": 653.9e9, "kv_rank": 512, "rope": 64}  # fmt: skip
-GPT_OSS = {"layers": 36, "hidden": 2880, "heads": 64, "kv_heads": 8, "head_size": 64, "vocabulary": 201088,
-           "total_parameters": 116.8e9, "experts": 128, "active_experts": 4, "mixture_layers": 36, "expert_width": 2880,
-           "routed_parameters": 114.66e9, "full_layers": 18, "window_layers": 18, "window": 128}  # fmt: skip
-QWEN_35 = {"layers": 60, "hidden": 4096, "heads": 32, "kv_heads": 2, "head_size": 256, "vocabulary": 248320,
-           "total_parameters": 397e9, "experts": 512, "active_experts": 10, "mixture_layers": 60, "expert_width": 1024,
-           "routed_parameters": 386.5e9, "full_layers": 15, "linear_layers": 45,
-           "state_elements": 64 * 128 * 128}  # fmt: skip
-_ZERO = ("mixture_layers", "expert_width", "routed_parameters", "window_layers", "window", "linear_layers",
-         "state_elements", "kv_rank", "rope")  # fmt: skip
+LLAMA_70B = {
+    "layers": 80,
+    "hidden": 8192,
+    "heads": 64,
+    "kv_heads": 8,
+    "head_size": 128,
+    "vocabulary": 128256,
+    "total_parameters": 70.552e9,
+}
+DEEPSEEK_V3 = {
+    "layers": 61,
+    "hidden": 7168,
+    "heads": 128,
+    "kv_heads": 128,
+    "head_size": 128,
+    "vocabulary": 129280,
+    "total_parameters": 670.92e9,
+    "experts": 256,
+    "active_experts": 8,
+    "mixture_layers": 58,
+    "expert_width": 2048,
+    "routed_parameters": 653.9e9,
+    "kv_rank": 512,
+    "rope": 64,
+}
+GPT_OSS = {
+    "layers": 36,
+    "hidden": 2880,
+    "heads": 64,
+    "kv_heads": 8,
+    "head_size": 64,
+    "vocabulary": 201088,
+    "total_parameters": 116.8e9,
+    "experts": 128,
+    "active_experts": 4,
+    "mixture_layers": 36,
+    "expert_width": 2880,
+    "routed_parameters": 114.66e9,
+    "full_layers": 18,
+    "window_layers": 18,
+    "window": 128,
+}
+QWEN_35 = {
+    "layers": 60,
+    "hidden": 4096,
+    "heads": 32,
+    "kv_heads": 2,
+    "head_size": 256,
+    "vocabulary": 248320,
+    "total_parameters": 397e9,
+    "experts": 512,
+    "active_experts": 10,
+    "mixture_layers": 60,
+    "expert_width": 1024,
+    "routed_parameters": 386.5e9,
+    "full_layers": 15,
+    "linear_layers": 45,
+    "state_elements": 64 * 128 * 128,
+}
+_ZERO = (
+    "mixture_layers",
+    "expert_width",
+    "routed_parameters",
+    "window_layers",
+    "window",
+    "linear_layers",
+    "state_elements",
+    "kv_rank",
+    "rope",
+)
 
 
 def model(**given: float) -> ServedModels:

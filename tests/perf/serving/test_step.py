@@ -11,23 +11,73 @@ from sizer.perf.serving.step import FACTORS, ServingFactors, Terms, decode_step,
 from tests.perf.serving.test_replica import DEEPSEEK_V3, GPT_OSS, LLAMA_70B, QWEN_35, replica
 
 # Rates of the data sheet and no time for anything that is not in it.
-IDEAL = ServingFactors(**dict.fromkeys(FACTORS, 1e-30) | dict.fromkeys(
-    ("bandwidth", "expert_bandwidth", "cache_bandwidth", "decode_rate", "attention_rate", "prefill_rate",
-     "prefill_attention_rate", "spread", "accepted"), 1.0))  # fmt: skip
+IDEAL = ServingFactors(
+    **dict.fromkeys(FACTORS, 1e-30)
+    | dict.fromkeys(
+        (
+            "bandwidth",
+            "expert_bandwidth",
+            "cache_bandwidth",
+            "decode_rate",
+            "attention_rate",
+            "prefill_rate",
+            "prefill_attention_rate",
+            "spread",
+            "accepted",
+        ),
+        1.0,
+    )
+)
 USUAL = ServingFactors(
-    bandwidth=0.9, expert_bandwidth=0.75, cache_bandwidth=0.6, decode_rate=0.7, attention_rate=0.5, prefill_rate=0.5,
-    prefill_attention_rate=0.3, half_width=300.0, half_rows=40.0, spread=0.6, mix=0.5, interference=0.9, lockstep=0.3,
-    queue=0.2, token_bytes=16.0, routing_bytes=10.0, layer_s=45e-6, expert_layer_s=40e-6, expert_s=1e-7,
-    latent_layer_s=20e-6, linear_layer_s=20e-6, step_s=5e-4, sequence_s=15e-6, reduce_s=1e-6, reduce_traffic=2.0,
-    expert_traffic=1.5, prefill_layer_s=1e-4, first_s=0.03, transfer_s=0.06, transfer_traffic=2.0, accepted=2.2,
+    bandwidth=0.9,
+    expert_bandwidth=0.75,
+    cache_bandwidth=0.6,
+    decode_rate=0.7,
+    attention_rate=0.5,
+    prefill_rate=0.5,
+    prefill_attention_rate=0.3,
+    half_width=300.0,
+    half_rows=40.0,
+    spread=0.6,
+    mix=0.5,
+    interference=0.9,
+    lockstep=0.3,
+    queue=0.2,
+    token_bytes=16.0,
+    routing_bytes=10.0,
+    layer_s=45e-6,
+    expert_layer_s=40e-6,
+    expert_s=1e-7,
+    latent_layer_s=20e-6,
+    linear_layer_s=20e-6,
+    step_s=5e-4,
+    sequence_s=15e-6,
+    reduce_s=1e-6,
+    reduce_traffic=2.0,
+    expert_traffic=1.5,
+    prefill_layer_s=1e-4,
+    first_s=0.03,
+    transfer_s=0.06,
+    transfer_traffic=2.0,
+    accepted=2.2,
     speculative_host=1.5,
-)  # fmt: skip
+)
 
 
 def load(**given: float) -> Load:
-    usual = {"concurrency": 16.0, "most_concurrent": 1e6, "input_tokens": 1000.0, "output_tokens": 500.0,
-             "cached_share": 0.0, "verified": 1.0, "buffered_tokens": 1.0, "burst_share": 0.0, "is_lockstep": 0.0,
-             "decode_replicas": 0.0, "prefill_replicas": 0.0}  # fmt: skip
+    usual = {
+        "concurrency": 16.0,
+        "most_concurrent": 1e6,
+        "input_tokens": 1000.0,
+        "output_tokens": 500.0,
+        "cached_share": 0.0,
+        "verified": 1.0,
+        "buffered_tokens": 1.0,
+        "burst_share": 0.0,
+        "is_lockstep": 0.0,
+        "decode_replicas": 0.0,
+        "prefill_replicas": 0.0,
+    }
     return Load(**{name: np.array([value]) for name, value in (usual | given).items()})
 
 

@@ -80,7 +80,11 @@ def served(folder: Path, port: int | None = None, **variables: str) -> Iterator[
     }
     with (folder / "server.log").open("w") as log:
         server = subprocess.Popen(
-            [sys.executable, "-m", "sizer.cli", "app"], cwd=folder, env=environment, stdout=log, stderr=log
+            [sys.executable, str(Path(__file__).with_name("serve.py")), "app"],
+            cwd=folder,
+            env=environment,
+            stdout=log,
+            stderr=log,
         )
         _servers[port] = server
         try:

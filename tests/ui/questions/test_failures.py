@@ -58,8 +58,9 @@ def test_the_checkpoints_of_a_language_model() -> None:
     """Worse hardware, a longer repair and a fixed interval change the goodput, and an impossible interval says why."""
     app = asked("Failures", "llama-70b-dgx-h100")
     best = plain(figure(app, "Goodput")[0])
-    assert best == "99.3 %"  # the storage writes and reads faster than what the design is sized for
-    assert figure(app, "Storage level")[0] == "good"
+    # The storage writes and reads faster than what the design is sized for: 98.6 % in the guide.
+    assert best == "98.9 %"
+    assert figure(app, "Storage level")[0] == "below good"
     slider = widget(app.select_slider, "Interruptions per 1,000 server-days")
     slider.set_value(16.0).run()
     assert_well(app)

@@ -9,10 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sizer.workload.request import SizingRequest
-from sizer.workload.sentence.reader import EXAMPLE, MAX_CHARACTERS, read_sentence
+from sizer.workload.sentence.reader import MAX_CHARACTERS, read_sentence
 from sizer.workload.sentence.reading import Reading
 from tests.factories.examples import catalog
 from tests.factories.rows import every
+
+EXAMPLE = "Train ResNet-50 on 22 TB of images of 113 kB at 40,000 images/s on DGX-1 with F800"
 
 
 def work(sentence: str) -> dict:

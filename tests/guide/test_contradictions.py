@@ -1,0 +1,54 @@
+"""No document is written of an answer that contradicts itself: each planted contradiction is found."""
+
+import datetime
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sizer.base.errors import ReportError
+from sizer.base.estimate import Estimate
+from sizer.documents import as_handed_over
+from sizer.guide.contradictions import contradictions
+from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from tests.factories.examples import EXAMPLES, most_in, sized
+
+NAME = "dgx1-f800-resnet50"
+
+
+@pytest.mark.parametrize("name", most_in("guides", EXAMPLES))
+def test_no_example_contradicts_itself(name: str) -> None:
+    assert contradictions(sized(name)) == []
+
+
+def design(change: Callable[[DesignAnswer], dict[str, object]]) -> SizingResult:
+    result = sized(NAME)
+    return replace(result, design=replace(result.design, **change(result.design)))
+
+
+def first(change: Callable[[WorkloadAnswer], dict[str, object]]) -> SizingResult:
+    return design(lambda one: {"workloads": (replace(one.workloads[0], **change(one.workloads[0])),)})
+
+
+PLANTED = {
+    "capacity": design(
+        lambda _: {"checks": (DesignCheck(CheckKind.CAPACITY, CheckResult.MET, asked=5.1e15, known=5.12e14),)}
+    ),
+    "power": design(
+        lambda _: {"checks": (DesignCheck(CheckKind.RACK_POWER, CheckResult.MET, asked=16e3, known=17e3),)}
+    ),
+    "headroom": design(lambda one: {"tiers": (replace(one.tiers[0], required_bytes=1e18),)}),
+    "range": design(lambda one: {"cost": replace(one.cost, low=1.0, expected=0.5)}),
+    "typical": design(lambda one: {"quantities": replace(one.quantities, power_typical_w=np.array([1e6]))}),
+    "date": design(lambda one: {"bill": replace(one.bill, valid_until=datetime.date(2020, 1, 1))}),
+    "rate": first(lambda _: {"throughput": Estimate(*map(np.asarray, (1e-9, 1e-9, 1e-9)))}),
+}
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_a_planted_contradiction_is_found_and_nothing_is_written(planted: str) -> None:
+    assert len(contradictions(PLANTED[planted])) == 1, planted
+    with pytest.raises(ReportError, match="contradicts itself"):
+        as_handed_over(PLANTED[planted])

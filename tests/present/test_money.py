@@ -1,0 +1,112 @@
+"""The budgetary price: one range in every place, never a lower bound beside totals, no cents."""
+
+import io
+import re
+from dataclasses import replace
+from decimal import Decimal
+
+import openpyxl
+import pytest
+
+from sizer.bom.cost import category_ranges, line_amounts
+from sizer.bom.prices import prices_for
+from sizer.bom.unit_prices import unit_prices
+from sizer.catalog.price_books import Price
+from sizer.deck import opening, outlook
+from sizer.export.design_json import design_document
+from sizer.export.workbook.book import workbook
+from sizer.guide.chapters import bill as bill_chapter
+from sizer.guide.chapters import summary
+from sizer.guide.context import guide_context
+from sizer.guide.edition import Edition
+from sizer.guide.front_matter import budget_line
+from sizer.guide.plain_text import answer_text
+from sizer.present.text.money import price_basis_text, price_range_text, range_text
+from sizer.questions.compare.designs import Compared, figures_table
+from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.result import SizingResult
+from sizer.sizing.size import size
+from sizer.ui.tiles import tiles
+from tests.factories.examples import catalog, sized
+
+NAMES = ("dgx1-f800-resnet50", "llama-70b-dgx-h100")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (31.8e6, 53.2e6, "USD 32 to 53 million"),
+        (1.66e6, 3.14e6, "USD 1.7 to 3.1 million"),
+        (0.88e6, 1.24e6, "USD 0.88 to 1.2 million"),
+        (147_574.72, 567_986.6, "USD 150\u202f000 to 570\u202f000"),
+        (39.9e6, 40.1e6, "about USD 40 million"),
+    ],
+)
+def test_a_range_has_two_digits_and_no_cents(low: float, high: float, text: str) -> None:
+    assert range_text("USD", low, high) == text
+
+
+def places(result: SizingResult) -> dict[str, str]:
+    """Where a reader meets the price, and what stands there."""
+    context = guide_context(result, catalog(), Edition("guide"))
+    chapter = bill_chapter.content(context)
+    numbers = {row.cells[0].text: row.cells[1].text for row in summary.numbers_table(context).rows}
+    cost = {row.cells[0].text: row.cells[1].text for row in chapter["cost"].rows}
+    verdict = opening.verdict(context)
+    compared = figures_table([Compared("a", result), Compared("b", result)], 0)
+    sheet = openpyxl.load_workbook(io.BytesIO(workbook(result, catalog())), read_only=True)["Summary"]
+    return {
+        "tile": tiles(result, is_customer_mode=False)[2].figure.value,
+        "terminal": next(line for line in answer_text(result).splitlines() if line.startswith("Price:")),
+        "cover": budget_line(result),
+        "key figures": numbers["Price"],
+        "chapter": chapter["price"],
+        "by category": f"{result.request.currency} {cost['Price']}",
+        "verdict slide": " ".join(verdict.columns[1].blocks[1].paragraphs),
+        "bill slide": outlook.bill(context).title,
+        "compare": next(row.cells[1].text for row in compared.rows if row.cells[0].text == "Price"),
+        "workbook": next(str(row[1]) for row in sheet.values if row[0] == "Price"),
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_place_gives_the_same_range(name: str) -> None:
+    result = sized(name)
+    cost = result.design.cost
+    ends = [f"{amount / 1e6:.2g}" for amount in (cost.low, cost.high)]
+    wanted = f"USD {ends[0]} to {ends[1]} million"
+    for place, text in places(result).items():
+        assert wanted in text, (place, text)
+        assert "at least" not in text, (place, text)
+    told = design_document(result)["design"]["price"]
+    assert (told["low"], told["expected"], told["high"]) == (cost.low, cost.expected, cost.high)
+    assert (told["currency"], told["basis"]) == ("USD", "estimate")
+    assert told["open_quotes"] == result.design.bill.n_unpriced > 0
+    assert all(re.fullmatch("20[12][0-9]", year) for year in told["dated"])
+    # A customer reads the range of the offer, and of nothing else.
+    copy = customer_copy(result)
+    assert wanted in places(copy)["cover"]
+    assert {one.cost for one in copy.platforms if one is not copy.design} <= {None}
+
+
+def test_the_categories_add_up_to_the_range() -> None:
+    result = sized("llama-70b-dgx-h100")
+    design = result.design
+    prices = unit_prices(catalog(), prices_for(result.request, catalog()), "USD", [0.0, 1.0])
+    ranges = category_ranges(design.bill, design.platform, prices)
+    assert sum(low for low, _ in ranges.values()) == pytest.approx(design.cost.low)
+    assert sum(high for _, high in ranges.values()) == pytest.approx(design.cost.high)
+    servers = [line.item == "dgx-h100" for line in design.bill.bought]
+    assert ranges["compute"] == pytest.approx(line_amounts(design.bill, design.platform, prices)[servers].sum(axis=0))
+
+
+def test_a_bill_with_all_prices_is_exact_without_cents() -> None:
+    prices = tuple(
+        Price(item=item.id, amount="1000.37", currency="USD", date="2026-10", source="offer", where="1")
+        for _, item in catalog().items()
+    )
+    result = size(sized(NAMES[0]).request, replace(catalog(), prices=prices))
+    design = result.design
+    assert price_range_text(design).replace("\u202f", "") == f"USD {design.bill.total.quantize(Decimal(1))}"
+    assert price_basis_text(design) == "list prices of 2026"
+    assert design_document(result)["design"]["price"]["basis"] == "prices"
