@@ -14,7 +14,7 @@ from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.serving.calibration import RATES, ServingCalibration
 from sizer.calibrate.serving.cases import ServingCase
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints, model_of
-from sizer.calibrate.serving.fit import SERVING, Printed, Quantity, levels_of
+from sizer.calibrate.serving.fit import SERVING, Printed, ServingTime, levels_of
 from sizer.calibrate.serving.fitting import fit_serving, fitted_cases, known_effects, printed_of, thinned
 from sizer.calibrate.serving.rows import MLPERF, ServingRow, memory_facts, rows_digest
 from sizer.calibrate.serving.scenarios import TOKENS, predict
@@ -63,7 +63,7 @@ class _Errors:
             errors[here], variance[here] = self.of(fit, here)
         return errors, variance
 
-    def where(self, quantity: Quantity) -> Bools:
+    def where(self, quantity: ServingTime) -> Bools:
         """Closed-loop rows of one quantity."""
         return np.asarray((self.quantity == quantity.value) & ~self.tuned)
 
@@ -96,19 +96,19 @@ def _closed_loop(errors: _Errors, tests: dict[str, tuple[Floats, Floats]], fit: 
     m = AccuracyMeasure
     spread = SERVING.scatter(errors.printed)
 
-    def statistics(group: str, quantity: Quantity) -> tuple[ErrorStatistics, float]:
+    def statistics(group: str, quantity: ServingTime) -> tuple[ErrorStatistics, float]:
         here = errors.where(quantity)
         found, variance = tests[group]
         sd = fit.interval_sd(variance, spread)[here]
         return ErrorStatistics.of(found[here], sd), float(np.median(np.expm1(Z90 * sd)))
 
-    seen, known_width = statistics("", Quantity.REQUEST)
-    tpot, _ = statistics("cell", Quantity.TPOT)
-    first, _ = statistics("cell", Quantity.TTFT)
+    seen, known_width = statistics("", ServingTime.REQUEST)
+    tpot, _ = statistics("cell", ServingTime.TPOT)
+    first, _ = statistics("cell", ServingTime.TTFT)
     found = [AccuracyTarget(m.SERVING_MEDIAN, seen.median, 0.0, 0.06, seen.rows)]
     shares, widths = [seen.coverage], {}
     for group, measure, most in _GROUPS:
-        one, widths[group] = statistics(group, Quantity.REQUEST)
+        one, widths[group] = statistics(group, ServingTime.REQUEST)
         found.append(AccuracyTarget(measure, one.median, 0.0, most, one.rows))
         shares.append(one.coverage)
         if group == "cell":

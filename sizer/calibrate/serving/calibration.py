@@ -11,7 +11,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.engine import Fit, fits_path, load_fits
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints
-from sizer.calibrate.serving.fit import N_TERMS, Quantity, effects_of, factors_of, log_times, scatter_of, unseen
+from sizer.calibrate.serving.fit import N_TERMS, ServingTime, effects_of, factors_of, log_times, scatter_of, unseen
 from sizer.perf.serving.loop import closed_loop
 from sizer.perf.serving.percentiles import TPOT_RATIOS, TTFT_RATIOS
 
@@ -104,7 +104,7 @@ class ServingCalibration:
         """
         n = len(points)
         terms, kind, covariances = self._terms(points.deployments)
-        logs, variances = (np.empty((len(Quantity), n)) for _ in range(2))
+        logs, variances = (np.empty((len(ServingTime), n)) for _ in range(2))
         busy, room = np.empty(n), points.room
         load = points.load()
         for start in range(0, n, _CHUNK):
@@ -116,12 +116,12 @@ class ServingCalibration:
             )
             busy[some] = one.busy_share
             found, slopes = log_times(one, here)
-            for row, quantity in enumerate(Quantity):
+            for row, quantity in enumerate(ServingTime):
                 logs[row, some] = found[quantity]
                 variances[row, some] = _variance(slopes[quantity], kind[whose], covariances)
         sd = {
             quantity: self.fit.interval_sd(variances[row], scatter_of(points.deployments, quantity)[points.of])
-            for row, quantity in enumerate(Quantity)
+            for row, quantity in enumerate(ServingTime)
         }
         fits = room >= 1
         tpot, request, ttft = (np.where(fits, np.exp(row), np.inf) for row in logs)
@@ -131,9 +131,9 @@ class ServingCalibration:
             requests_per_s=requests,
             tpot_s=tpot,
             ttft_s=ttft,
-            log_sd=sd[Quantity.REQUEST],
-            tpot_log_sd=sd[Quantity.TPOT],
-            ttft_log_sd=sd[Quantity.TTFT],
+            log_sd=sd[ServingTime.REQUEST],
+            tpot_log_sd=sd[ServingTime.TPOT],
+            ttft_log_sd=sd[ServingTime.TTFT],
             most_concurrent=room,
             fits=fits,
             busy_share=busy,

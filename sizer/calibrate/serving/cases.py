@@ -65,7 +65,7 @@ def _case(row: ServingRow, catalog: Catalog) -> ServingCase | CalibrationNote:
         cache=row.kv_precision.rstrip("?") if row.kv_precision.rstrip("?") in ("bf16", "fp8") else "",
         is_speculative=row.speculative.rstrip("?") == "mtp",
         # Only SGLang counts the tokens that it gathers before it sends to the first one.
-        held_back=int(row.stream_interval or 1) if row.engine == "sglang" else 1,
+        buffered_tokens=int(row.stream_interval or 1) if row.engine == "sglang" else 1,
         is_lockstep=row.engine == "sglang" and row.kind == CLOSED_LOOP and row.length_mean_ratio == 1.0,
         burst_share=_BURST_SHARE if row.kind == CLOSED_LOOP else 0.0,
         most_running=row.max_batch or (math.inf if row.kind == CLOSED_LOOP else _USUAL_RUNNING),

@@ -144,7 +144,7 @@ class Deployment:
     data: int = 1
     expert: int = 0  # ranks over which whole experts are spread; 0: all with several data ranks, else none
     is_speculative: bool = False
-    held_back: int = 1  # tokens gathered before the first is sent
+    buffered_tokens: int = 1  # tokens gathered before the first is sent
     burst_share: float = 0.0  # of a benchmark that starts all its requests at once: half of one over its rounds
     is_lockstep: bool = False  # a benchmark whose requests all start and end together, prefills first
     most_running: float = math.inf  # requests that the engine decodes at once, at most
@@ -279,7 +279,7 @@ class ServingPoints:
 
     def load(self) -> Load:
         """The loads as the closed loop takes them; where memory has no room, as if it had for one request."""
-        names = ("held_back", "burst_share", "is_lockstep", "decode_replicas", "prefill_replicas")
+        names = ("buffered_tokens", "burst_share", "is_lockstep", "decode_replicas", "prefill_replicas")
         column = {
             name: np.array([getattr(one, name) for one in self.deployments], dtype=float)[self.of] for name in names
         }

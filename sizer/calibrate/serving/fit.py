@@ -14,7 +14,7 @@ from sizer.perf.serving.loop import Served, closed_loop
 from sizer.perf.serving.step import FACTORS, ServingFactors
 
 
-class Quantity(StrEnum):
+class ServingTime(StrEnum):
     """What a measurement prints."""
 
     TPOT = "tpot_s"  # seconds between tokens of a request
@@ -154,22 +154,22 @@ def factors_of(terms: Floats) -> ServingFactors:
     return ServingFactors(**dict(zip(FACTORS, values, strict=True)))
 
 
-def log_times(served: Served, terms: Floats) -> tuple[dict[Quantity, Floats], dict[Quantity, Floats]]:
+def log_times(served: Served, terms: Floats) -> tuple[dict[ServingTime, Floats], dict[ServingTime, Floats]]:
     """Logarithms of the three times, shape (n,), and their derivatives by the terms, shape (n, terms)."""
-    logs: dict[Quantity, Floats] = {}
-    slopes: dict[Quantity, Floats] = {}
+    logs: dict[ServingTime, Floats] = {}
+    slopes: dict[ServingTime, Floats] = {}
     for quantity, part in (
-        (Quantity.TPOT, served.tpot),
-        (Quantity.REQUEST, served.request),
-        (Quantity.TTFT, served.ttft),
+        (ServingTime.TPOT, served.tpot),
+        (ServingTime.REQUEST, served.request),
+        (ServingTime.TTFT, served.ttft),
     ):
-        late = terms[:, _PLACE[FIRST]] if quantity is Quantity.TTFT else 0.0
+        late = terms[:, _PLACE[FIRST]] if quantity is ServingTime.TTFT else 0.0
         logs[quantity] = np.log(part.value) + terms[:, _PLACE[TIME]] + late
         found = np.zeros((len(terms), N_TERMS))
         for name, slope in part.log_slopes.items():
             found[:, _PLACE[name]] = slope
         found[:, _PLACE[TIME]] = 1.0
-        found[:, _PLACE[FIRST]] = 1.0 * (quantity is Quantity.TTFT)
+        found[:, _PLACE[FIRST]] = 1.0 * (quantity is ServingTime.TTFT)
         slopes[quantity] = found
     return logs, slopes
 
@@ -186,7 +186,7 @@ class Printed:
     output_tokens: float
     cached_share: float
     concurrency: float  # of one replica
-    quantity: Quantity
+    quantity: ServingTime
     row_id: str = ""
     rows_of_cell: float = 1.0  # rows of the same cell: together they count no more than a few
 
@@ -224,7 +224,7 @@ def times_law(cases: Sequence[Printed]) -> Law:
     """Logarithms of printed times and their derivatives by the terms."""
     points, first, of = points_of(cases)
     decode, fill, load = points.table.at(points.of), points.fill_table.at(points.of), points.load()
-    masks = {quantity: np.array([case.quantity is quantity for case in cases]) for quantity in Quantity}
+    masks = {quantity: np.array([case.quantity is quantity for case in cases]) for quantity in ServingTime}
 
     def law(terms: Floats) -> tuple[Floats, Floats]:
         own = np.broadcast_to(terms, (len(cases), N_TERMS))[first]
@@ -239,7 +239,7 @@ def times_law(cases: Sequence[Printed]) -> Law:
 
 
 # Scatter of printed times, within which the loss is quadratic: those of tokens belong together and count half each.
-_SIGMA = {Quantity.TPOT: 0.14, Quantity.REQUEST: 0.14, Quantity.TTFT: 0.43}
+_SIGMA = {ServingTime.TPOT: 0.14, ServingTime.REQUEST: 0.14, ServingTime.TTFT: 0.43}
 # Rows of a cell that count in full.
 _FULL_ROWS = 12.0
 
@@ -249,14 +249,14 @@ def sigma_of(cases: Sequence[Printed]) -> Floats:
     return np.array([_SIGMA[case.quantity] * max(1.0, case.rows_of_cell / _FULL_ROWS) ** 0.5 for case in cases])
 
 
-def scatter_of(deployments: Sequence[Deployment], quantity: Quantity) -> Floats:
+def scatter_of(deployments: Sequence[Deployment], quantity: ServingTime) -> Floats:
     """Scatter of one measurement of deployments, beyond that of every one, shape (deployments,)."""
     parts = [
         (
             _MIXTURE_SD * one.model.is_mixture,
             _APART_SD * (one.prefill is not None),
             _SPECULATIVE_SD * one.is_speculative,
-            _FIRST_SD * (quantity is Quantity.TTFT),
+            _FIRST_SD * (quantity is ServingTime.TTFT),
         )
         for one in deployments
     ]
@@ -266,7 +266,7 @@ def scatter_of(deployments: Sequence[Deployment], quantity: Quantity) -> Floats:
 def scatter(cases: Sequence[Printed]) -> Floats:
     """The same of printed numbers, shape (cases,)."""
     found = np.empty(len(cases))
-    for quantity in Quantity:
+    for quantity in ServingTime:
         here = [place for place, case in enumerate(cases) if case.quantity is quantity]
         found[here] = scatter_of([cases[place].deployment for place in here], quantity)
     return found

@@ -13,7 +13,7 @@ from sizer.calibrate.engine import Fit, FittedModel
 from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.serving.cases import ServingCase, cases_of
 from sizer.calibrate.serving.deployment import ServingPoints
-from sizer.calibrate.serving.fit import SERVING, Printed, Quantity, levels_of, unseen
+from sizer.calibrate.serving.fit import SERVING, Printed, ServingTime, levels_of, unseen
 from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, OFFLINE, ServingRow
 from sizer.catalog.model import Catalog
 
@@ -28,18 +28,18 @@ def fitted_cases(rows: Sequence[ServingRow], catalog: Catalog) -> list[ServingCa
     return [case for case in found if case.row.role == "calibration" and not case.guessed and printed_times(case)]
 
 
-def printed_times(case: ServingCase) -> dict[Quantity, float]:
+def printed_times(case: ServingCase) -> dict[ServingTime, float]:
     """Seconds that a row prints, or that follow from what it prints, of a load that is known."""
     row, tokens = case.row, case.output_tokens
     if row.kind == CLOSED_LOOP and row.ttft_s and row.tpot_s and row.concurrency:
         request = row.ttft_s + (tokens - 1) * row.tpot_s
-        return {Quantity.TPOT: row.tpot_s, Quantity.REQUEST: request, Quantity.TTFT: row.ttft_s}
+        return {ServingTime.TPOT: row.tpot_s, ServingTime.REQUEST: request, ServingTime.TTFT: row.ttft_s}
     if row.output_tokens_s and (row.kind == OFFLINE or (row.kind == MLPERF and row.scenario == "Offline")):
         in_flight = full_load(case)
         if in_flight >= 1:
-            return {Quantity.REQUEST: in_flight * case.replicas * tokens / row.output_tokens_s}
+            return {ServingTime.REQUEST: in_flight * case.replicas * tokens / row.output_tokens_s}
     if row.kind == MLPERF and row.tpot_mean_s and row.concurrency_mean:
-        return {Quantity.TPOT: row.tpot_mean_s}
+        return {ServingTime.TPOT: row.tpot_mean_s}
     return {}
 
 

@@ -30,7 +30,7 @@ class Load:
     output_tokens: Floats
     cached_share: Floats  # of the input
     verified: Floats  # tokens that a step works on: 1, or 4 with three guessed
-    held_back: Floats  # tokens that the server gathers before it sends the first
+    buffered_tokens: Floats  # tokens that the server gathers before it sends the first
     burst_share: Floats  # of the prefills of all requests in flight, that a mean first token waits for
     is_lockstep: Floats  # 1: all requests start together, and prefills run before decode steps; else 0
     # Replicas of the decode pool and of the prefill pool; 0: prefill and decode run together.
@@ -160,8 +160,8 @@ class _Loop:
         longest = service * np.where(self.is_apart, self.admitted, decoding)
         waves = self.together * (_WAVE * load.concurrency) + load.burst_share * load.concurrency
         first = self.alone + step * self.half_step + least(queue, longest) + service * waves
-        first = first + tpot * (load.held_back - 1)
-        rest = tpot * np.maximum(load.output_tokens - load.held_back, 0.0)
+        first = first + tpot * (load.buffered_tokens - 1)
+        rest = tpot * np.maximum(load.output_tokens - load.buffered_tokens, 0.0)
         admitted = first + rest
         following = tpot * load.output_tokens * admitted.reciprocal * self.admitted
         # A pool prefills no more requests a second than its workers do: those beyond wait for it.

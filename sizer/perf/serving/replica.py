@@ -120,7 +120,7 @@ class Replicas(_Columns):
     active_experts: Floats
     active_share: Floats  # of the routed experts, that a token uses; 1: dense
     expert_width: Floats  # of the share of an expert that one GPU has; infinite: dense
-    held_experts: Floats  # of a layer, of which a GPU holds a part or the whole
+    local_experts: Floats  # of a layer, of which a GPU holds a part or the whole
     is_latent: Floats
     is_linear: Floats
     # Layout.
@@ -213,7 +213,7 @@ def replicas(
         "active_experts": np.where(one.is_mixture, one.active_experts, 0.0),
         "active_share": share,
         "expert_width": np.where(one.is_mixture, one.expert_width * spread / ranks, np.inf),
-        "held_experts": np.where(one.is_mixture, one.experts / spread, 0.0),
+        "local_experts": np.where(one.is_mixture, one.experts / spread, 0.0),
         "is_latent": latent * 1.0,
         "is_linear": (one.linear_layers > 0) * 1.0,
         "tensor": t,

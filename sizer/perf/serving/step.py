@@ -97,7 +97,7 @@ class DecodeStep:
     few_rows: Graded  # s a request, more, as long as an expert has less than a row
     most_few: Floats  # requests from which on that grows no more
     attention: Graded  # s a request
-    rest: Graded  # s a request: scheduler, sums over ranks, exchange of experts, vectors of tokens
+    per_request: Graded  # s a request: scheduler, sums over ranks, exchange of experts, vectors of tokens
     fixed: Graded  # s: launches
     log_missed: Floats  # logarithm of the share of experts that one request does not touch
     graded: bool
@@ -114,7 +114,12 @@ class DecodeStep:
         touched = Graded(1 - missed, {"spread": -missed * log_missed} if self.graded else {})
         reads = self.dense_reads + self.expert_reads * touched
         work = self.work * decoding + self.few_rows * np.minimum(decoding, self.most_few)
-        return smooth_max(reads, work) + (self.attention + self.rest) * decoding + self.fixed + self.touches * touched
+        return (
+            smooth_max(reads, work)
+            + (self.attention + self.per_request) * decoding
+            + self.fixed
+            + self.touches * touched
+        )
 
 
 def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats) -> DecodeStep:
@@ -148,12 +153,12 @@ def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats) -> 
     return DecodeStep(
         dense_reads=by.times(one.dense_bytes / one.memory_bytes_per_s, over=("bandwidth",)),
         expert_reads=by.times(one.expert_bytes / one.memory_bytes_per_s, over=("expert_bandwidth",)),
-        touches=by.times(one.mixture_layers * one.held_experts, "expert_s"),
+        touches=by.times(one.mixture_layers * one.local_experts, "expert_s"),
         work=by.times(q * one.dense_flop / one.peak_flop_per_s, over=("decode_rate",)) + usual,
         few_rows=few,
         most_few=1 / (q * one.active_share),
         attention=smooth_max(cache, scored),
-        rest=by.times(sums * ring, "reduce_traffic")
+        per_request=by.times(sums * ring, "reduce_traffic")
         + by.times(traffic, "expert_traffic")
         + by.times((q <= 1) / d, "sequence_s")
         + by.times((q > 1) / d, "sequence_s", "speculative_host")

@@ -97,4 +97,4 @@ def test_ids_are_unique(file_of):
 
 def test_only_sglang_holds_tokens_back():
     cases = [case for case in cases_of(load_serving_rows(), CATALOG) if isinstance(case, ServingCase)]
-    assert {case.deployment.engine for case in cases if case.deployment.held_back > 1} == {"sglang"}
+    assert {case.deployment.engine for case in cases if case.deployment.buffered_tokens > 1} == {"sglang"}

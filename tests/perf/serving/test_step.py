@@ -26,7 +26,7 @@ USUAL = ServingFactors(
 
 def load(**given: float) -> Load:
     usual = {"concurrency": 16.0, "most_concurrent": 1e6, "input_tokens": 1000.0, "output_tokens": 500.0,
-             "cached_share": 0.0, "verified": 1.0, "held_back": 1.0, "burst_share": 0.0, "is_lockstep": 0.0,
+             "cached_share": 0.0, "verified": 1.0, "buffered_tokens": 1.0, "burst_share": 0.0, "is_lockstep": 0.0,
              "decode_replicas": 0.0, "prefill_replicas": 0.0}  # fmt: skip
     return Load(**{name: np.array([value]) for name, value in (usual | given).items()})
 
@@ -76,7 +76,7 @@ def test_small_shares_of_experts_are_slow():
     [
         {"concurrency": 2.0},
         {"concurrency": 300.0, "most_concurrent": 100.0, "burst_share": 0.05},
-        {"concurrency": 64.0, "verified": 4.0, "held_back": 20.0},
+        {"concurrency": 64.0, "verified": 4.0, "buffered_tokens": 20.0},
         {"concurrency": 64.0, "is_lockstep": 1.0},
         {"concurrency": 200.0, "decode_replicas": 3.0, "prefill_replicas": 2.0},
     ],
