@@ -337,7 +337,7 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> dict[str, object]:
     work = found.work
     return {
         **fields_of(work, "input_tokens", "output_tokens", "prefix_cached", "first_token_s", "token_s", "percentile"),
-        "counted": work.counted.value,
+        "load_kind": work.load_kind.value,
         "number": work.number,
         "asked_requests_per_s": work.requests_per_s,
         **fields_of(

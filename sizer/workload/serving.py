@@ -1,6 +1,6 @@
 """Language models in use: requests are the samples, and what the request leaves open has a default of its use.
 
-Three meanings of "concurrent users" are told apart: users, of whom a share is active in the busy hour; active users,
+Three meanings of "concurrent users" are told apart: users, of whom a share is active in the peak hour; active users,
 who ask, read and ask again; and requests in flight.
 """
 
@@ -45,7 +45,7 @@ class UseOfModel:
     output_tokens: float
     prefix_cached: float  # share of the input that a cache of earlier prompts holds
     requests_per_h: float  # of an active user
-    active_share: float  # of all users, in the busy hour
+    active_share: float  # of all users, in the peak hour
     first_token_s: float
     token_s: float
 
@@ -63,7 +63,7 @@ USES: dict[Use, UseOfModel] = {
 }
 
 
-class Counted(Enum):
+class LoadKind(Enum):
     """What the target of a serving counts, which decides what "concurrent" means in its answer."""
 
     REQUESTS = "requests"
@@ -90,7 +90,7 @@ class ServingWork:
     token_s: float | None
     percentile: int
     engine: str | None  # id of a stack; None: not named
-    counted: Counted
+    load_kind: LoadKind
     number: float  # that the target states: users, requests in flight, tokens/s or GPUs
     requests_per_s: float | None  # that the target comes to; None of a number of GPUs
     defaults: tuple[tuple[DefaultKind, float], ...]
@@ -103,11 +103,11 @@ class ServingWork:
     @property
     def in_flight(self) -> float | None:
         """Requests that must fit in memory at once; None where the target does not count them."""
-        return self.number if self.counted is Counted.IN_FLIGHT else None
+        return self.number if self.load_kind is LoadKind.IN_FLIGHT else None
 
     def users_of(self, requests_per_s: float) -> float | None:
         """Users, or active users, that a rate of requests serves; None where the target counts no people."""
-        if self.counted not in (Counted.USERS, Counted.ACTIVE_USERS) or not self.requests_per_s:
+        if self.load_kind not in (LoadKind.USERS, LoadKind.ACTIVE_USERS) or not self.requests_per_s:
             return None
         return self.number * requests_per_s / self.requests_per_s
 
@@ -186,7 +186,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, Dnn, Se
         first = taken("first_token_s", DefaultKind.FIRST_TOKEN, use.first_token_s)
         token = taken("token_s", DefaultKind.TOKEN_TIME, use.token_s)
         taken("latency_percentile", DefaultKind.PERCENTILE, DEFAULT_PERCENTILE)
-    counted, number, rate = _rate(work, place, use, first, token, answer, defaults)
+    load_kind, number, rate = _rate(work, place, use, first, token, answer, defaults)
     if work.prefix_cached is None and use.prefix_cached:
         defaults.append((DefaultKind.PREFIX_CACHED, use.prefix_cached))
     found = ServingWork(
@@ -202,7 +202,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, Dnn, Se
         token_s=token,
         percentile=work.latency_percentile or DEFAULT_PERCENTILE,
         engine=work.engine,
-        counted=counted,
+        load_kind=load_kind,
         number=number,
         requests_per_s=rate,
         defaults=tuple(defaults),
@@ -242,18 +242,18 @@ def _rate(
     token_s: float | None,
     output_tokens: float,
     defaults: list[tuple[DefaultKind, float]],
-) -> tuple[Counted, float, float | None]:
+) -> tuple[LoadKind, float, float | None]:
     """What the target counts, how many, and the requests a second that it comes to."""
     target = work.target
     if target.gpus_busy is not None:
-        return Counted.GPUS, float(target.gpus_busy), None
+        return LoadKind.GPUS, float(target.gpus_busy), None
     if target.maximum is not None:
-        return Counted.REQUESTS, 0.0, None
+        return LoadKind.REQUESTS, 0.0, None
     stated = target.requests_per_s if target.requests_per_s is not None else target.samples_per_s
     if stated is not None:
-        return Counted.REQUESTS, stated, stated
+        return LoadKind.REQUESTS, stated, stated
     if target.tokens_per_s is not None:
-        return Counted.TOKENS, target.tokens_per_s, target.tokens_per_s / output_tokens
+        return LoadKind.TOKENS, target.tokens_per_s, target.tokens_per_s / output_tokens
     if first_token_s is None or token_s is None:
         raise RequestError(
             f"{place}.target: nobody waits for a generation; write requests_per_s, tokens_per_s or gpus_busy, or "
@@ -262,11 +262,11 @@ def _rate(
     if target.concurrent_requests is not None:
         # By Little's law, each as slow as the limits allow: a faster answer would leave fewer in flight.
         asked = float(target.concurrent_requests)
-        return Counted.IN_FLIGHT, asked, asked / (first_token_s + output_tokens * token_s)
+        return LoadKind.IN_FLIGHT, asked, asked / (first_token_s + output_tokens * token_s)
     defaults.append((DefaultKind.REQUESTS_PER_USER, use.requests_per_h))
     each = use.requests_per_h / HOUR_S
     if target.active_users is not None:
-        return Counted.ACTIVE_USERS, float(target.active_users), target.active_users * each
+        return LoadKind.ACTIVE_USERS, float(target.active_users), target.active_users * each
     assert target.users is not None  # a target is one of them
     defaults.append((DefaultKind.ACTIVE_SHARE, use.active_share))
-    return Counted.USERS, float(target.users), target.users * use.active_share * each
+    return LoadKind.USERS, float(target.users), target.users * use.active_share * each

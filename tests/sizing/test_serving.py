@@ -138,7 +138,7 @@ def test_the_document_has_the_block():
     work = design_document(sized(EXAMPLE))["design"]["workloads"][0]
     block = work["serving"]
     assert work["language"] is None
-    assert (block["counted"], block["number"], block["engine"]) == ("users", 500.0, "vLLM")
+    assert (block["load_kind"], block["number"], block["engine"]) == ("users", 500.0, "vLLM")
     # 500 users, 30 % of them active with 120 requests an hour.
     assert block["asked_requests_per_s"] == pytest.approx(5.0)
     assert set(block["ttft_s"]) == {"value", "low", "high"}

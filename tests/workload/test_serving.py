@@ -9,7 +9,7 @@ from sizer.base.errors import RequestError
 from sizer.workload.language import DefaultKind
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload, resolve
-from sizer.workload.serving import USES, Counted
+from sizer.workload.serving import USES, LoadKind
 from tests.factories.examples import catalog
 
 LENGTHS: dict[str, Any] = {"input_tokens": 1000, "output_tokens": 500}
@@ -29,18 +29,18 @@ def refusal(target: dict[str, Any], **work: Any) -> str:
 @pytest.mark.parametrize(
     ("target", "counted", "requests_per_s"),
     [
-        ({"requests_per_s": "600 requests/min"}, Counted.REQUESTS, 10.0),
+        ({"requests_per_s": "600 requests/min"}, LoadKind.REQUESTS, 10.0),
         # Little's law at the pace of the limits: 2 s and 500 x 50 ms are 27 s.
-        ({"concurrent_requests": 270}, Counted.IN_FLIGHT, 10.0),
-        ({"active_users": 3000}, Counted.ACTIVE_USERS, 3000 * 12 / 3600),
-        ({"users": 3000}, Counted.USERS, 3000 * 0.1 * 12 / 3600),
-        ({"tokens_per_s": "432M tokens/day"}, Counted.TOKENS, 432e6 / 86_400 / 500),
+        ({"concurrent_requests": 270}, LoadKind.IN_FLIGHT, 10.0),
+        ({"active_users": 3000}, LoadKind.ACTIVE_USERS, 3000 * 12 / 3600),
+        ({"users": 3000}, LoadKind.USERS, 3000 * 0.1 * 12 / 3600),
+        ({"tokens_per_s": "432M tokens/day"}, LoadKind.TOKENS, 432e6 / 86_400 / 500),
     ],
 )
 def test_every_target_comes_to_a_rate_of_requests(target, counted, requests_per_s):
     found = served(target, use="chat", **LENGTHS)
     assert found.serving is not None
-    assert found.serving.counted is counted
+    assert found.serving.load_kind is counted
     assert math.isclose(found.serving.requests_per_s, requests_per_s, rel_tol=1e-9)
     assert math.isclose(found.request.target.samples_per_s, requests_per_s, rel_tol=1e-9)
     assert (found.dnn.sample, found.dnn.transformer, found.is_inference) == ("request", None, True)

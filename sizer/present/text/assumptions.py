@@ -78,7 +78,7 @@ _DEFAULTS = {
         "no source states it; measure a trial group, as servers grow in proportion",
     ),
     DefaultKind.ACTIVE_SHARE: (
-        "Share of the users who are active in the busy hour",
+        "Share of the users who are active in the peak hour",
         "no source states it; measure a trial group, as servers grow in proportion",
     ),
     DefaultKind.SAMPLES_PER_EPOCH: (

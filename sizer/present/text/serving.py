@@ -6,7 +6,7 @@ from sizer.base.units import DAY_S, GIB
 from sizer.present.words import listed, percent, plural
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.serving_rates import ServingAnswer
-from sizer.workload.serving import Counted, ServingWork
+from sizer.workload.serving import LoadKind, ServingWork
 
 # Years over which hardware is written off, straight, where a cost per token is shown.
 YEARS = 4
@@ -18,16 +18,16 @@ def load_text(work: ServingWork) -> str:
     """What the target counts, with the meaning of "concurrent" that was used, and the requests that it comes to."""
     rate = "" if work.requests_per_s is None else f"{significant(work.requests_per_s)} requests/s"
     number = grouped(work.number)
-    match work.counted:
-        case Counted.USERS:
-            return f"{number} users in all, of whom the active ones of the busy hour send {rate}"
-        case Counted.ACTIVE_USERS:
+    match work.load_kind:
+        case LoadKind.USERS:
+            return f"{number} users in all, of whom the active ones of the peak hour send {rate}"
+        case LoadKind.ACTIVE_USERS:
             return f"{number} active users, who read between their requests and send {rate}"
-        case Counted.IN_FLIGHT:
+        case LoadKind.IN_FLIGHT:
             return f"{number} requests in flight at once; at the pace of the limits they are {rate}"
-        case Counted.TOKENS:
+        case LoadKind.TOKENS:
             return f"{number} output tokens/s, which are {rate}"
-        case Counted.GPUS:
+        case LoadKind.GPUS:
             return f"what {number} GPUs serve"
     return rate or "the highest rate within the limits"
 
@@ -170,7 +170,7 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))
     rows.append(("Output", tokens_text(found)))
     if found.users is not None:
-        kind = "active users" if work.counted is Counted.ACTIVE_USERS else "users in all"
+        kind = "active users" if work.load_kind is LoadKind.ACTIVE_USERS else "users in all"
         rows.append(("Users", f"at most about {grouped(float(f'{found.users:.2g}'))} {kind}"))
     if found.servers_at:
         rows.append(("Sensitivity", sensitivity_text(found)))

@@ -23,7 +23,7 @@ from sizer.sizing.search.nearest_design import nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.stages.gpu_memory import MemoryAnswer, memory_answer
 from sizer.sizing.stages.language_rates import layout_refusal, wide_tensor_refusal
-from sizer.sizing.stages.serving_rates import serving_refusal
+from sizer.sizing.stages.serving_rates import serving_error_text
 from sizer.sizing.stages.storage_rates import node_rates, node_write_rates
 from sizer.workload.request import Loss
 from sizer.workload.serving import ServingWork
@@ -216,7 +216,7 @@ def _memory_error_text(counts: PartCounts, row: int) -> str:
 def _serving_error_text(counts: PartCounts, work: ServingWork, platform: Platform) -> str:
     """Why the servers of a platform serve nothing of a language model; "" where they do."""
     used = counts.request.platforms.gpus_per_server or platform.gpus_per_server
-    return serving_refusal(work, platform, min(used, platform.gpus_per_server), counts.catalog)
+    return serving_error_text(work, platform, min(used, platform.gpus_per_server), counts.catalog)
 
 
 def memory_error_text(dnn: str, gpu: str, batch: int, found: MemoryAnswer, largest: str | int) -> str:

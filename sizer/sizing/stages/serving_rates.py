@@ -31,7 +31,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.resolve import ResolvedWorkload
-from sizer.workload.serving import Counted, ServingWork
+from sizer.workload.serving import LoadKind, ServingWork
 from sizer.workload.transformer.number_formats import formats_of
 
 # Ranks that divide attention and dense layers, and groups of them over which experts are spread: as published runs.
@@ -231,13 +231,13 @@ def _needed(work: ServingWork, layout: _Layout, confidence: float) -> float | No
 
 def _servers_at(work: ServingWork, layout: _Layout, needed: float | None) -> tuple[tuple[float, int], ...]:
     """Servers that other numbers of requests take, because what people do was assumed."""
-    if work.counted not in (Counted.USERS, Counted.ACTIVE_USERS) or needed is None:
+    if work.load_kind not in (LoadKind.USERS, LoadKind.ACTIVE_USERS) or needed is None:
         return ()
     groups = [math.ceil(factor * needed / layout.replicas) for factor in OTHER_LOADS]
     return tuple((factor, count * layout.servers) for factor, count in zip(OTHER_LOADS, groups, strict=True))
 
 
-def serving_refusal(work: ServingWork, platform: Platform, gpus_per_server: int, catalog: Catalog) -> str:
+def serving_error_text(work: ServingWork, platform: Platform, gpus_per_server: int, catalog: Catalog) -> str:
     """Why the GPUs of a platform serve nothing within the limits, in the words of an error; "" where they do."""
     one = _servers(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
     layouts, gpu = _tables(work, (one,), catalog)[one], platform.gpu

@@ -132,7 +132,7 @@ TARGET_FIELDS = {
     "requests_per_s": FormField(
         ("workload", "target", "requests_per_s"),
         "Requests a second",
-        "Arrivals in the busy hour, with their unit or without: 10 requests/s, 5000 requests/h. Default: none; one "
+        "Arrivals in the peak hour, with their unit or without: 10 requests/s, 5000 requests/h. Default: none; one "
         "target is required.",
         Quantity(REQUESTS_PER_S),
     ),
@@ -146,21 +146,21 @@ TARGET_FIELDS = {
     "active_users": FormField(
         ("workload", "target", "active_users"),
         "Active users",
-        "People who ask, read and ask again in the busy hour; their requests an hour are those of the use. Default: "
+        "People who ask, read and ask again in the peak hour; their requests an hour are those of the use. Default: "
         "none; one target is required.",
         Count(1_000_000_000),
     ),
     "users": FormField(
         ("workload", "target", "users"),
         "Users in all",
-        "All who may ask; a share of them is active in the busy hour. Default: none; one target is required.",
+        "All who may ask; a share of them is active in the peak hour. Default: none; one target is required.",
         Count(1_000_000_000),
     ),
 }
 USE = FormField(
     ("workload", "use"),
     "Use",
-    "Sets the lengths, limits and requests an hour that are left open; each is listed as an assumption. Default: chat.",
+    "Sets the lengths, limits and requests an hour that are not given; each is listed as an assumption. Default: chat.",
     Dropdown(
         {
             "chat": "Chat",

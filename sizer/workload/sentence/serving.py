@@ -49,7 +49,7 @@ def _assume(notes: Notes) -> None:
     if "users" in target:
         use = USES[notes.work.get("use", "chat")]
         notes.text.assume(
-            f"users not told apart: {use.active_share:.0%} of them active in the busy hour, with "
+            f"users not told apart: {use.active_share:.0%} of them active in the peak hour, with "
             f"{use.requests_per_h:g} requests an hour each"
         )
 
