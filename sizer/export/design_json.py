@@ -139,7 +139,7 @@ def _design(design: DesignAnswer) -> dict[str, object]:
     return {
         **fields_of(design, "name", "n_servers", "n_gpus", "storage_nodes", "probability"),
         "conditional_on": [_missing(fact) for fact in design.conditional_on],
-        "price": _price(design),
+        "cost": _price(design),
         "checks": [_check(check) for check in design.checks],
         "storage_need": None if design.storage_need is None else _need(design.storage_need),
         "warnings": design_warnings(design),

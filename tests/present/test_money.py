@@ -78,7 +78,7 @@ def test_every_place_gives_the_same_range(name: str) -> None:
     for place, text in places(result).items():
         assert wanted in text, (place, text)
         assert "at least" not in text, (place, text)
-    told = design_document(result)["design"]["price"]
+    told = design_document(result)["design"]["cost"]
     assert (told["low"], told["expected"], told["high"]) == (cost.low, cost.expected, cost.high)
     assert (told["currency"], told["basis"]) == ("USD", "estimate")
     assert told["open_quotes"] == result.design.bill.n_unpriced > 0
@@ -109,4 +109,4 @@ def test_a_bill_with_all_prices_is_exact_without_cents() -> None:
     design = result.design
     assert price_range_text(design).replace("\u202f", "") == f"USD {design.bill.total.quantize(Decimal(1))}"
     assert price_basis_text(design) == "list prices of 2026"
-    assert design_document(result)["design"]["price"]["basis"] == "prices"
+    assert design_document(result)["design"]["cost"]["basis"] == "prices"

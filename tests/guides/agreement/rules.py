@@ -38,7 +38,7 @@ def parts_of_wholes(found: Finished) -> Iterator[Judged]:
 
 def prices_are_one(found: Finished) -> Iterator[Judged]:
     """While lines await a quote, every printed price is the range of the design, to two digits."""
-    price = found.design["design"]["price"]
+    price = found.design["design"]["cost"]
     if price["basis"] != "estimate":
         return
     unit = 1e6 if price["high"] >= 1e6 else 1.0
@@ -46,7 +46,7 @@ def prices_are_one(found: Finished) -> Iterator[Judged]:
     for place, one in _finds(found, rf"[Pp]rice:? {price['currency']} ({NUMBER})(?: to ({NUMBER}))?"):
         printed = [float(plain(end)) for end in one.groups() if end]
         holds = printed == sorted({float(end) for end in wanted})
-        yield holds, f"{DESIGN}, design.price: {' to '.join(wanted)} – {place} is no such range"
+        yield holds, f"{DESIGN}, design.cost: {' to '.join(wanted)} – {place} is no such range"
 
 
 def ends_of_sale(found: Finished) -> Iterator[Judged]:

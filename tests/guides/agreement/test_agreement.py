@@ -135,7 +135,7 @@ FAULTS = {
     "more ports than there are": Planted(add("guide.pdf", "It takes 181 leaf ports of 128 ports."), "181", "128"),
     "a price that is a bound": Planted(
         add("guide.pdf", "Price USD 500\u202f000"),
-        "design.price",
+        "design.cost",
         "is no such range",
     ),
     "end of sale": Planted(
