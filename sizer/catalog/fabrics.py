@@ -25,11 +25,18 @@ def runs(port: Port, kind: LinkType) -> bool:
 
 def is_made_for(ports: Sequence[Port], kind: LinkType) -> bool:
     """Whether some port is made for a fabric of ``kind``: it runs it at its own rate, or is known to run it instead."""
-    return any(
-        joins_fabric(port, kind)
-        and (kind not in port.on_request or kind.gbit_per_s.value == port.kind.gbit_per_s.value)
-        for port in ports
-    )
+    return any(_is_made_for(port, kind) for port in ports)
+
+
+def _is_made_for(port: Port, kind: LinkType) -> bool:
+    is_own_rate = kind not in port.on_request or kind.gbit_per_s.value == port.kind.gbit_per_s.value
+    return joins_fabric(port, kind) and is_own_rate
+
+
+def joining(ports: Sequence[Port], kind: LinkType) -> list[Port]:
+    """Ports of a device that join a fabric of ``kind``: those made for it, else adapters of faster links."""
+    made = [port for port in ports if _is_made_for(port, kind)]
+    return made or [port for port in ports if joins_fabric(port, kind)]
 
 
 def plans_unasked(ports: Sequence[Port], kind: LinkType) -> bool:
@@ -38,8 +45,8 @@ def plans_unasked(ports: Sequence[Port], kind: LinkType) -> bool:
 
 
 def fabric_ports(ports: Sequence[Port], kind: LinkType) -> int:
-    """How many ports of a device can join a fabric of ``kind``; see :func:`joins_fabric`."""
-    return sum(port.count for port in ports if joins_fabric(port, kind))
+    """How many ports of a device can join a fabric of ``kind``; see :func:`joining`."""
+    return sum(port.count for port in joining(ports, kind))
 
 
 @lru_cache(maxsize=8)

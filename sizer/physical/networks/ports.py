@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from sizer.base.arrays import Ints
-from sizer.catalog.fabrics import joins_fabric, runs
+from sizer.catalog.fabrics import joining, runs
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Device, Port, PortUse, Server, Storage, Switch
 from sizer.physical.capacity import nodes_per_unit
@@ -71,8 +71,9 @@ def device_ports(device: Device) -> tuple[DevicePort, ...]:
 
 @lru_cache(maxsize=4096)
 def fabric_numbers(device: Device, kind: LinkType) -> Ints:
-    """Numbers of the ports that can join a fabric of ``kind``; see :func:`~sizer.catalog.fabrics.joins_fabric`."""
-    return _numbers(device, lambda port: joins_fabric(port, kind))
+    """Numbers of the ports that join a fabric of ``kind``; see :func:`~sizer.catalog.fabrics.joining`."""
+    chosen = joining(getattr(device, "ports", ()), kind)
+    return _numbers(device, lambda port: any(port is one for one in chosen))
 
 
 @lru_cache(maxsize=4096)

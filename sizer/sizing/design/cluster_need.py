@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.catalog.fabrics import joins_fabric
+from sizer.catalog.fabrics import is_made_for, joins_fabric
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
@@ -114,6 +114,8 @@ def exchange_loss(model: WorkloadOnDesign, slow: LinkType, fast: LinkType, slow_
         server. [-]
     """
     servers = np.arange(1, MAX_SERVERS + 1)
+    if slow_ports is None and not is_made_for(model.platform.server.ports, slow):
+        slow_ports = 1
     networks = (_on_network(model.platform, slow, slow_ports), _on_network(model.platform, fast))
     one, other = (_gpu_rate(model, platform, servers) for platform in networks)
     return np.where(servers > 1, np.maximum(1 - one / other, 0.0), 0.0)
