@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.catalog.fabrics import fabric_ports
+from sizer.catalog.fabrics import joining
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Server
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, raw_bytes, usable_bytes
@@ -288,8 +288,8 @@ def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Seq
     for part in components:
         if part.status != "computed" or part.item not in hosts:
             continue
-        for port in hosts[part.item].ports:
-            if port.nic is None or not catalog.nics[port.nic].orderable or not fabric_ports((port,), platform.fabric):
+        for port in joining(hosts[part.item].ports, platform.fabric):
+            if port.nic is None or not catalog.nics[port.nic].orderable:
                 continue
             cards = -(-port.count // catalog.nics[port.nic].n_ports.value)
             quantity = np.where(rows.has_fabric, part.quantity * cards, 0)
