@@ -45,7 +45,7 @@ def test_a_file_and_a_sentence_have_the_same_keys(tmp_path: Path) -> None:
     ("words", "key", "about"),
     [
         ("train ResNet-50 on 2 racks", "asked", "target"),
-        ("Chatbot with Llama 3 70B for 900 employees", "refused", None),
+        ("Voice bot with text-to-speech for 900 customers", "refused", None),
         ("ResNet-50 at 9,000 images/s with 40 GbE only", "refused", None),
     ],
 )
