@@ -161,7 +161,9 @@ def in_tokens(
             )
         return work, None
     if work.task != "training":
-        raise RequestError(f"{place}.task = {work.task!r}: language models are sized for training only here")
+        raise RequestError(
+            f"{place}.task = {work.task!r}: write 'training', 'serving' or 'generation' for a language model"
+        )
     if work.precision not in ASKED:
         others = ", ".join(repr(name) for name in NUMBER_FORMATS[:-1])
         raise RequestError(
