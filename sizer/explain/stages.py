@@ -29,6 +29,7 @@ from sizer.present.text.calibration import note_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.stages import gpu_side, sharding
 from sizer.sizing.stages.measured_rates import is_measured
+from sizer.sizing.stages.serving_rates import serving_run
 from sizer.sizing.stages.storage_rates import node_read_rate
 
 
@@ -262,7 +263,24 @@ def _median_over_fitted(model: WorkloadOnDesign, terms: StepTerms) -> StageInput
 _STEP = "t GPU = (t launch^q + (p · F · (b + f) / (P · η))^q)^(1/q)"
 
 
+def _serving(model: WorkloadOnDesign) -> StageInputs:
+    """Requests a second of a model in use: replicas, each at the largest load within the limits."""
+    found = serving_run(model.work, [model.platform], model.run.cols, model.run.servers, model.catalog)
+    replicas = float(found.replicas[0])
+    inputs = (
+        StageInput("r, replicas", number(replicas), note="of the fastest layout that fits"),
+        StageInput(
+            "X, requests a second of a replica",
+            number(float(found.median_samples_per_s[0]) / replicas),
+            note="the largest load within the limits, fitted to published serving runs",
+        ),
+    )
+    return StageInputs("C = r · X", inputs, (), (model.platform.server.name, model.platform.gpu.name), ())
+
+
 def _gpu(model: WorkloadOnDesign) -> StageInputs:
+    if model.work.serving is not None:
+        return _serving(model)
     if model.work.language is not None:
         parts_of_step, layout = step_terms(model)
         return StageInputs(FORMULA, parts_of_step, (f"Layout: {layout}.",))

@@ -350,7 +350,9 @@ def _storage_switch(catalog: Catalog, era: str | None, server: Server, front: Li
         for port in server.ports
         if port.use == "storage-network" and port.runs(front)
         for kind in catalog.links.values()
-        if port.runs(kind) and kind.is_infiniband == front.is_infiniband
+        if port.runs(kind)
+        and kind.is_infiniband == front.is_infiniband
+        and kind.gbit_per_s.value <= port.kind.gbit_per_s.value
     }
     for kind in fastest_first(kinds):
         for of_era in dict.fromkeys((era, None)):

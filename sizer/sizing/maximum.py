@@ -105,7 +105,7 @@ def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) 
     return search.at(rate), answer
 
 
-def budget_text(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> str:
+def budget_error_text(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> str:
     """What the budget of a request buys that no design meets, as a sentence; "" where that is no one rate."""
     [work, *others] = request.workload
     if others or request.team is not None or request.growth is not None or work.target.gpus_busy is not None:

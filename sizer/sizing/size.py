@@ -19,7 +19,7 @@ from sizer.sizing.design.differences import with_bills
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.growth.first_purchase import FirstPurchases, first_purchases, is_same
 from sizer.sizing.limits import Limit
-from sizer.sizing.maximum import budget_text, described_maximum, maximum
+from sizer.sizing.maximum import budget_error_text, described_maximum, maximum
 from sizer.sizing.preference import preference_of
 from sizer.sizing.reasons import (
     PreferenceKind,
@@ -83,7 +83,11 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     order = ranking.first(MAX_PLATFORMS_SHOWN)
     if not order:
         error, broken = unmet_error(counts, fitted), nearest_design(counts)[1]
-        raise InfeasibleError(f"{error}{budget_text(request, catalog, fitted)}") if broken == (Limit.BUDGET,) else error
+        raise (
+            InfeasibleError(f"{error}{budget_error_text(request, catalog, fitted)}")
+            if broken == (Limit.BUDGET,)
+            else error
+        )
     choice = _first_year(counts, ranking, order, fitted)
     planned = first_purchases(request, catalog, fitted)
     if planned is not None and not is_same(planned.designs[0], choice.platforms[0]):

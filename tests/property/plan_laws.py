@@ -47,7 +47,7 @@ def ports_balance(row, plan):
             for device, port in {*zip(devices.tolist(), numbers.tolist(), strict=True)}:
                 if device >= 0:
                     assert plan.devices[device].status != "reserved"
-                    assert run.kind in ports[plan.devices[device].item][port].kinds
+                    assert ports[plan.devices[device].item][port].runs(run.kind)
         assert (run.a_device != run.b_device).all()
     assert max(used.values(), default=1) == 1
     at_switches = sum(

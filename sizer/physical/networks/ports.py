@@ -38,6 +38,11 @@ class DevicePort:
     use: PortUse
     connector: str = ""  # of its cage; "" where the catalogue does not say
     node: int = 0  # of a chassis that holds several nodes, from 1; 0: the device is one node
+    is_adapter: bool = False  # of a server, which runs slower links, too
+
+    def runs(self, kind: LinkType) -> bool:
+        """Whether a link of a kind can end here."""
+        return kind in self.kinds or (self.is_adapter and self.kinds[0].adapter_runs(kind))
 
 
 @lru_cache(maxsize=4096)
@@ -64,6 +69,7 @@ def device_ports(device: Device) -> tuple[DevicePort, ...]:
                     group.use,
                     group.connector,
                     _node(device, group, number),
+                    isinstance(device, Server) and group.use in ("compute", "storage-network"),
                 )
             )
     return tuple(found)

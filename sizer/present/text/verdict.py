@@ -22,7 +22,7 @@ from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sent
 from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.design_size import asked_target_text, highest_rate_text, one_server_text
-from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned
+from sizer.present.text.money import WITHOUT_CABLES, about, cost_at, least_cost_text, owned, range_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
@@ -111,12 +111,11 @@ def _rental_texts(result: SizingResult) -> list[str]:
     rental = result.run_rental
     if rental is None:
         return []
-    low, expected, high = (significant(amount, 2) for amount in (rental.low, rental.expected, rental.high))
-    about = f"about {rental.currency} {expected}"
     hours = f"{significant(rental.gpu_hours)} hours of {rental.gpu}"
+    expected = about(rental.expected, rental.currency)
     if rental.low == rental.high:
-        return [f"Rented, one run ({hours}) costs {about}."]
-    return [f"Rented, one run ({hours}) costs {about} ({low} to {high})."]
+        return [f"Rented, one run ({hours}) costs {expected}."]
+    return [f"Rented, one run ({hours}) costs {expected} ({range_text(rental.currency, rental.low, rental.high)})."]
 
 
 def _idle_texts(result: SizingResult) -> list[str]:
@@ -125,13 +124,13 @@ def _idle_texts(result: SizingResult) -> list[str]:
     for idle in result.idle_servers:
         servers = f"The existing {grouped(idle.equipment.count)} × {idle.equipment.name}"
         if idle.samples_per_s is None:
-            texts.append(f"{servers} are left idle: their GPUs do not hold {answer.dnn.name}.")
+            texts.append(f"{servers} stay idle: their GPUs do not hold {answer.dnn.name}.")
         elif idle.time_s is not None:
             target = asked_target_text(result, answer)
-            texts.append(f"{servers} are left idle: alone they take {duration(idle.time_s)} (target: {target}).")
+            texts.append(f"{servers} stay idle: alone they take {duration(idle.time_s)} (target: {target}).")
         else:
             rate = f"{significant(idle.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
-            texts.append(f"{servers} are left idle: alone they deliver {rate}.")
+            texts.append(f"{servers} stay idle: alone they deliver {rate}.")
     return texts
 
 

@@ -46,7 +46,8 @@ def run_on(work: ResolvedWorkload, gpu: Gpu, rate: Measured | None = None) -> Ow
         generation=gpu.generation or "",
         peak_flop_per_s=gpu.peak_mixed_flop_per_s.value,
         gpus=1 if rate is None else rate.gpus,
-        batch_per_gpu=float(batch),
+        # A what-if varies the batch from row to row; the spread is that of the middle one.
+        batch_per_gpu=float(np.median(batch)),
         precision=_precision(work, gpu),
         measured=TUNED if work.request.run == "benchmark" and rate is None else TRAINING,
         samples_per_s=0.0 if rate is None else rate.samples_per_s,

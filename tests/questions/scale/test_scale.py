@@ -163,7 +163,7 @@ def test_totals_are_those_of_the_projected_cluster(found):
         float(alone.quantities.power_low_w[0]),
         float(alone.quantities.power_max_w[0]),
     )
-    assert way.bill == alone.bill
+    assert way.design.bill == alone.bill
     assert way.n_cables == alone.plan.n_links == len(alone.plan.connections)
     assert way.runs[0].answer.throughput == alone.workloads[0].throughput
     # Counted from the cable list of the plan: every cable but those of the customer's LAN has both ends on a port.
@@ -264,8 +264,8 @@ def test_a_difference_is_certain_only_outside_the_interval():
 
 def test_a_customers_copy_prices_nothing_but_the_offer(result):
     same = scale_comparison(EvaluatedDesign(customer_copy(result), catalog())).comparisons[0]
-    assert same.first.bill.total == result.design.bill.total > 0
-    assert all(way.bill.total == 0 for way in same.designs[1:])
+    assert same.first.design.bill.total == result.design.bill.total > 0
+    assert all(way.design.bill.total == 0 for way in same.designs[1:])
     assert all("Priced" not in difference(pair) for pair in same.pairs)
 
 

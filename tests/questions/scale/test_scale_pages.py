@@ -72,8 +72,9 @@ def drawn(chart, key):
 
 def test_unknown_prices_are_never_zero(same):
     prices = {row[0]: row[-1] for row in texts(hardware_table(same.designs, catalog()))}
-    assert prices["8 × C4140"] == "to be quoted"
-    assert prices["4 × DGX-1"].startswith("at least USD 596")  # 4 x 149,000 USD
+    low = {name: float(price.split()[1]) for name, price in prices.items() if price.endswith("million")}
+    assert low["8 × C4140"] > 0.2  # 32 V100 at the low end of their band alone
+    assert low["4 × DGX-1"] >= 0.596  # 4 x 149,000 USD
     note = hardware_table(same.designs, catalog()).note
     assert "Without a published price: " in note
     assert "Dell EMC C4140" in note
@@ -89,7 +90,8 @@ def test_a_customers_copy_says_nothing_of_published_prices(result):
 def test_figures_a_gpu_are_those_of_the_design_shared_out(same):
     row = next(row for row in texts(per_gpu_table(same.designs)) if row[0] == "4 × DGX-1")
     assert row[2] == f"{22 / 32:.2f}"
-    assert row[4].replace(NARROW_SPACE, "") == "at least USD 18625"  # 596,000 / 32
+    low = float(row[4].replace(NARROW_SPACE, "").split()[1])
+    assert 18_625 <= low <= 2 * 18_625  # 596,000 / 32, and what else the design takes
 
 
 def test_inference_has_no_table_of_steps():

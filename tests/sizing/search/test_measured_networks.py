@@ -154,7 +154,8 @@ def test_tables_of_an_anchor_are_not_exchanged():
     counts = search(SizingRequest.from_dict(asked), CATALOG, stored_calibration())
     [row] = Ranking(counts).first(1)
     # 2 TB of tables take 11 B200 at least; MLPerf trained the DLRM at 4 million samples/s a B200.
-    assert 2 <= counts.evaluated.space.n_servers[row] <= 6
+    # An analogy takes a multiple: 72 B200 hold seven times the tables.
+    assert 2 <= counts.evaluated.space.n_servers[row] <= 9
 
 
 def test_the_interval_is_wider_where_nothing_was_measured():
