@@ -22,7 +22,7 @@ from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sent
 from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.design_size import asked_target_text, highest_rate_text, one_server_text
-from sizer.present.text.money import WITHOUT_CABLES, about, cost_at, least_cost_text, owned, range_text
+from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned, range_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
@@ -112,7 +112,7 @@ def _rental_texts(result: SizingResult) -> list[str]:
     if rental is None:
         return []
     hours = f"{significant(rental.gpu_hours)} hours of {rental.gpu}"
-    expected = about(rental.expected, rental.currency)
+    expected = range_text(rental.currency, rental.expected, rental.expected)
     if rental.low == rental.high:
         return [f"Rented, one run ({hours}) costs {expected}."]
     return [f"Rented, one run ({hours}) costs {expected} ({range_text(rental.currency, rental.low, rental.high)})."]

@@ -86,7 +86,7 @@ def test_a_rail_is_an_eighth_of_the_exchange_and_the_first_one_holds_the_storage
 
 
 def test_one_server_needs_the_switch_for_its_storage_only():
-    lost = Losses(answer("unweighed").design.plan).without(["storage-leaf-01"])
+    lost = Losses(answer("unweighed").design.plan).without(["leaf-01"])
     assert (lost.n_servers, lost.reaches_storage) == (1, False)
 
 
