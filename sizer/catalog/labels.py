@@ -215,6 +215,8 @@ def fact_value(value: object, unit: str) -> str:
         return "yes" if value else "no"
     if isinstance(value, str):
         return name(value)
+    if isinstance(value, tuple):
+        return ", ".join(name(str(part)) for part in value)
     number = float(value)  # type: ignore[arg-type]
     if unit == "B":
         return memory_size(number)

@@ -3,12 +3,15 @@
 import math
 
 from sizer.calibrate.own_networks import OwnRun, estimated_rates, trainings_of
+from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.sizing.result import NearbyMeasurement
 from sizer.workload.resolve import ResolvedWorkload
 
 
-def nearest_trainings(work: ResolvedWorkload, gpu: Gpu, n_gpus: int, most: int) -> tuple[NearbyMeasurement, ...]:
+def nearest_trainings(
+    work: ResolvedWorkload, gpu: Gpu, n_gpus: int, most: int, catalog: Catalog
+) -> tuple[NearbyMeasurement, ...]:
     """Trainings of networks of the same kind, nearest in generation, GPU, work of a sample and number of GPUs."""
     flop = work.dnn.forward_flop.value
 
@@ -23,9 +26,9 @@ def nearest_trainings(work: ResolvedWorkload, gpu: Gpu, n_gpus: int, most: int) 
             id=run.id,
             source=run.source,
             where=run.where,
-            gpu=run.gpu,
+            gpu=catalog.gpus[run.gpu].name if run.gpu in catalog.gpus else run.gpu,
             server="",
-            software=f"{run.network}, {run.software}",
+            software=f"{run.network.replace('_', '-')}, {run.software}",
             n_gpus=run.gpus,
             published=run.samples_per_s,
             predicted=rates[place],

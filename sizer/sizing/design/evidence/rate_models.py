@@ -114,7 +114,7 @@ class _OwnNetworks:
     exchange_is_in_step = False
 
     def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
-        return nearest_trainings(of.work, of.platform.gpu, of.n_gpus, MAX_ROWS)
+        return nearest_trainings(of.work, of.platform.gpu, of.n_gpus, MAX_ROWS, of.catalog)
 
     def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
         kind = of.work.own_kind or ""
