@@ -344,7 +344,7 @@ def _spine(catalog: Catalog, era: str | None, leaf: Switch, kind: LinkType) -> S
 
 
 def _storage_switch(catalog: Catalog, era: str | None, server: Server, front: LinkType) -> Switch | None:
-    """Switch of a storage network of its own: for the fastest link of the servers' ports beside the storage's."""
+    """Switch of a storage network of its own: of the servers' fastest link whose switch runs the storage's, too."""
     kinds = {
         kind
         for port in server.ports

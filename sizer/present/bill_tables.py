@@ -130,7 +130,7 @@ def price_note(bill: Bill) -> str:
 
 
 def total_rows(bill: Bill) -> list[tuple[str, str]]:
-    """Labels and amounts at the end of a bill; what the discounts take off is told where there are any.
+    """Labels and amounts at the end of a bill; what the discounts take off is a row where there are any.
 
     While lines await a quote there is no total, only a sum of those with a price.
     """

@@ -82,12 +82,10 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     ranking = Ranking(counts)
     order = ranking.first(MAX_PLATFORMS_SHOWN)
     if not order:
-        error, broken = unmet_error(counts, fitted), nearest_design(counts)[1]
-        raise (
-            InfeasibleError(f"{error}{budget_error_text(request, catalog, fitted)}")
-            if broken == (Limit.BUDGET,)
-            else error
-        )
+        error = unmet_error(counts, fitted)
+        if nearest_design(counts)[1] == (Limit.BUDGET,):
+            error = InfeasibleError(f"{error}{budget_error_text(request, catalog, fitted)}")
+        raise error
     choice = _first_year(counts, ranking, order, fitted)
     planned = first_purchases(request, catalog, fitted)
     if planned is not None and not is_same(planned.designs[0], choice.platforms[0]):

@@ -1,6 +1,6 @@
 """Language models in use: requests are the samples, and what the request leaves open has a default of its use.
 
-Three meanings of "concurrent users" are told apart: users, of whom a share is active in the peak hour; active users,
+"Concurrent users" has three meanings: users, of whom a share is active in the peak hour; active users,
 who ask, read and ask again; and requests in flight.
 """
 

@@ -83,9 +83,15 @@ def _case(row: ServingRow, catalog: Catalog) -> ServingCase | CalibrationNote:
     ratio = row.length_mean_ratio or 1.0
     in_flight = row.concurrency or row.concurrency_mean
     return ServingCase(
-        row, deployment, copies, row.input_tokens * ratio, row.output_tokens * ratio, row.prefix_hit or 0.0, in_flight,
+        row,
+        deployment,
+        copies,
+        row.input_tokens * ratio,
+        row.output_tokens * ratio,
+        row.prefix_hit or 0.0,
+        in_flight,
         tuple(guessed),
-    )  # fmt: skip
+    )
 
 
 def _linked(one: Deployment, catalog: Catalog) -> Deployment:

@@ -68,7 +68,7 @@ class Terms:
         self._by, self.graded = by, graded
 
     def times(self, work: Floats | float, *names: str, over: tuple[str, ...] = ()) -> Graded:
-        """Work times some factors and divided by others."""
+        """A time: work times some factors, over others."""
         value = np.asarray(work, dtype=float)
         for name in names:
             value = value * getattr(self._by, name)
@@ -203,7 +203,7 @@ def _token_traffic(one: Replicas, by: Terms, tokens: Floats) -> Graded:
 class Prefill:
     """Seconds of the prefill of one request of one data-parallel group.
 
-    Beside decode steps it adds ``work`` to them, and ``overhead`` to a step in which there is any prefill.
+    Among decode steps it adds ``work`` to them, and ``overhead`` to a step in which there is any prefill.
     """
 
     alone: Graded

@@ -16,6 +16,8 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Device, Port, PortUse, Server, Storage, Switch
 from sizer.physical.capacity import nodes_per_unit
 
+# Uses of the ports of adapters, which only servers have: these run slower links, too.
+ADAPTER_USES: tuple[PortUse, ...] = ("compute", "storage-network")
 # What a port of a server or a storage node is called by its use; a switch numbers its ports as they are printed.
 _NAMES: dict[PortUse, str] = {
     "in-band": "in-band",
@@ -38,11 +40,10 @@ class DevicePort:
     use: PortUse
     connector: str = ""  # of its cage; "" where the catalogue does not say
     node: int = 0  # of a chassis that holds several nodes, from 1; 0: the device is one node
-    is_adapter: bool = False  # of a server, which runs slower links, too
 
     def runs(self, kind: LinkType) -> bool:
         """Whether a link of a kind can end here."""
-        return kind in self.kinds or (self.is_adapter and self.kinds[0].adapter_runs(kind))
+        return kind in self.kinds or (self.use in ADAPTER_USES and self.kinds[0].adapter_runs(kind))
 
 
 @lru_cache(maxsize=4096)
@@ -69,7 +70,6 @@ def device_ports(device: Device) -> tuple[DevicePort, ...]:
                     group.use,
                     group.connector,
                     _node(device, group, number),
-                    isinstance(device, Server) and group.use in ("compute", "storage-network"),
                 )
             )
     return tuple(found)

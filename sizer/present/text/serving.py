@@ -128,8 +128,10 @@ def memory_text(found: ServingAnswer, memory_bytes: float) -> str:
 
 def sensitivity_text(found: ServingAnswer) -> str:
     """Servers with half and with twice the requests, where people were counted by assumption."""
-    parts = [f"{'half' if factor < 1 else 'twice'} as many requests: {plural(servers, 'server')}"
-             for factor, servers in found.servers_at]  # fmt: skip
+    parts = [
+        f"{'half' if factor < 1 else 'twice'} as many requests: {plural(servers, 'server')}"
+        for factor, servers in found.servers_at
+    ]
     return listed(parts)
 
 

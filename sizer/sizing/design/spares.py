@@ -64,7 +64,7 @@ def wait_for_repairs(answer: WorkloadAnswer) -> WaitForRepairs | None:
     """What the run of a workload takes without spare servers; None where its length or its failures are not counted.
 
     Failures and their repairs grow in proportion to the run, so the spread of its time stays the same. What published
-    whole trainings lasted beyond their steps holds failures already: repairs count beside that, not on top of it.
+    whole trainings lasted beyond their steps holds failures already: the longer of both counts, not their sum.
     """
     job, time = answer.job, answer.time
     if job is None or time is None or not job.counts:

@@ -291,7 +291,7 @@ class PartCounts:
             if bound is not None:
                 passes[limit] = taken <= bound
         if limits.budget is not None:
-            # What is likelier to break the budget than to keep it is excluded; of the rest the probability is told.
+            # What is likelier to break the budget than to keep it is excluded; the rest keeps it with a probability.
             passes[Limit.BUDGET] = ~(expected_cost > limits.budget)
         return passes
 

@@ -150,8 +150,10 @@ def serving_run(
     )
     groups = compute_groups(platforms)[0]
     kinds = sorted({(int(a), int(b)) for a, b in np.unique(np.stack([group, per_server]), axis=1).T})
-    alike = [_servers(groups[number].server, groups[number].gpu, used, groups[number].fabric, catalog)
-             for number, used in kinds]  # fmt: skip
+    alike = [
+        _servers(groups[number].server, groups[number].gpu, used, groups[number].fabric, catalog)
+        for number, used in kinds
+    ]
     tables = _tables(work.serving, tuple(dict.fromkeys(alike)), catalog)
     rate, sd, fits, replicas = (np.zeros(group.size) for _ in range(4))
     for (number, used), one in zip(kinds, alike, strict=True):

@@ -23,7 +23,7 @@ def is_served(notes: Notes) -> bool:
 
 
 def read_serving(notes: Notes) -> None:
-    """Take what a sentence says about a language model in use; how its words are told apart stands in the grammar."""
+    """Take what a sentence says about a language model in use; the grammar says which words mean what."""
     for name, source in GRAMMAR["uses"]:
         for found in notes.text.each(source):
             notes.work.setdefault("use", name)
