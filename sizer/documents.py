@@ -213,7 +213,7 @@ def _file(result: SizingResult, catalog: Catalog, kind: str, edition: Edition) -
 
         return workbook(result, catalog)
     if kind in ("csv", "csv-semicolon"):
-        from sizer.export.tables.csv_bill import bill_csv
+        from sizer.export.tables.bill_columns import bill_csv
 
         return bill_csv(result, ";" if kind == "csv-semicolon" else ",")
     if kind == "cables":
@@ -221,7 +221,7 @@ def _file(result: SizingResult, catalog: Catalog, kind: str, edition: Edition) -
 
         return cables_csv(result, catalog)
     if kind == "addresses":
-        from sizer.export.tables.address_list import addresses_csv
+        from sizer.export.tables.cable_table import addresses_csv
 
         return addresses_csv(result)
     if kind == "netbox":

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sizer.base.errors import OutputError
-from sizer.base.folders import make_folders
-from sizer.base.run_lock import taken
+from sizer.base.run_lock import make_folders, taken
 from sizer.batch.columns import schema, widened
 
 # Rows in memory while chunks are merged, and in a row group of the file.

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import shown
-from sizer.base.formats.csv_records import CsvRecord, csv_records
+from sizer.base.formats.csv_rows import CsvRecord, csv_records
 from sizer.base.resources import require_file
 from sizer.batch.columns import PREFIX
 from sizer.batch.keys import cells_of, nested, request_key, unknown_column, value_of_cell

@@ -17,10 +17,9 @@ from sizer import __version__
 from sizer.base.errors import BatchError, OutputError, RequestError
 from sizer.batch.chunk_store import ChunkStore
 from sizer.batch.columns import COLUMNS_VERSION, schema, table, widened
-from sizer.batch.dispatch import Chunk, rows_of_chunks
+from sizer.batch.dispatch import DEFAULT_IN_FLIGHT, Chunk, GivenExecutor, ProcessWorkers, WorkerPool, rows_of_chunks
 from sizer.batch.requests import BatchRequest, batch_requests, digest_of
 from sizer.batch.work import load_models, pickled_models
-from sizer.batch.workers import DEFAULT_IN_FLIGHT, GivenExecutor, ProcessWorkers, WorkerPool
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.calibrate.engine import Fit
 from sizer.catalog.loader import load_catalog

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from sizer.base.errors import CalibrationError
 from sizer.base.faults import nearest, shown
-from sizer.base.formats.csv_records import csv_records
+from sizer.base.formats.csv_rows import csv_records
 from sizer.base.provenance import Sourced
 from sizer.base.resources import data_dir
 from sizer.calibrate.observations import (

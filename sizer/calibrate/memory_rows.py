@@ -6,7 +6,7 @@ from enum import Enum
 from pathlib import Path
 
 from sizer.base.errors import CalibrationError
-from sizer.base.formats.csv_records import CsvRecord, csv_records
+from sizer.base.formats.csv_rows import CsvRecord, csv_records
 from sizer.base.resources import data_dir, text_of_file
 from sizer.calibrate.cases import RateCase
 from sizer.catalog.model import Catalog

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sizer.base.errors import CalibrationError
-from sizer.base.folders import make_folders
-from sizer.base.formats.csv_records import CsvRecord, csv_records
-from sizer.base.formats.csv_rows import is_stated, number_of
+from sizer.base.formats.csv_rows import CsvRecord, csv_records, is_stated, number_of
 from sizer.base.resources import data_dir, require_file
+from sizer.base.run_lock import make_folders
 from sizer.base.texts import paragraphs
 
 COLUMNS = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sizer.base.errors import CalibrationError
 from sizer.base.faults import nearest, shown
-from sizer.base.formats.csv_records import csv_records
+from sizer.base.formats.csv_rows import csv_records
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.ids import UnknownName, unknown_names, with_ids

@@ -8,7 +8,11 @@ from sizer.base.provenance import Sourced
 from sizer.base.texts import LongText, Name, ShortText
 from sizer.catalog.bounds import Count, CountOrZero, Fraction, Kilograms, Metres, RackUnits, Watts
 from sizer.catalog.items import Frozen, Item
-from sizer.catalog.links import LinkId, LinkType, PowerInletId
+from sizer.catalog.links import LinkId, LinkType, PowerInletId, Volts
+
+Phases = Annotated[int, Field(ge=1, le=3)]
+CoolingWatts = Annotated[float, Field(ge=1, le=1e7)]
+
 
 # "storage-network" and "in-band": ports that stay out of the compute fabric whatever they can run.
 PortUse = Literal["compute", "storage", "storage-network", "in-band", "management", "bmc", "fabric", "back-end", "any"]
@@ -88,3 +92,43 @@ class Port(Frozen):
     def runs(self, kind: LinkType) -> bool:
         """Whether links of a kind can end here: those it is planned with, and slower ones that its adapter runs."""
         return kind in (self.kind, *self.also, *self.on_request) or self.kind.adapter_runs(kind)
+
+
+class Rack(Item):
+    """A rack."""
+
+    height_u: Sourced[RackUnits]
+    load_kg: Sourced[Kilograms]
+    weight_kg: Sourced[Kilograms] | None = None
+    depth_m: Sourced[Metres] | None = None  # outer
+    width_m: Sourced[Metres] | None = None
+    usable_depth_m: Sourced[Metres] | None = None
+
+
+class Pdu(Item):
+    """A rack power distribution unit."""
+
+    capacity_w: Sourced[Watts]
+    # Voltage of its circuit, between phases where there are three: of the nominal range the lower and upper end. [V]
+    low_v: Sourced[Volts] | None = None
+    high_v: Sourced[Volts] | None = None
+    phases: Sourced[Phases] | None = None
+    # Outlets by the kind of inlet that they take: an id in power_inlets/.
+    outlets: dict[ShortText, Sourced[CountOrZero]]
+    inlet: Sourced[LongText] | None = None
+    height_u: Sourced[RackUnits] | None = None
+
+
+class Accessory(Item):
+    """A small part that a rack takes: one a free unit, or one a power inlet."""
+
+    use: Literal["blanking-panel", "cord"]
+    inlet: PowerInletId | None = None  # of a cord
+    length_m: Sourced[Metres] | None = None  # of a cord
+
+
+class CoolantUnit(Device):
+    """A coolant distribution unit: takes the heat of liquid-cooled devices into the water of the building."""
+
+    capacity_w: Sourced[CoolingWatts]  # heat that it takes at its rated approach temperature
+    place: Literal["in-rack", "in-row"]

@@ -8,6 +8,21 @@ from sizer.base.dates import PartialDate
 from sizer.base.provenance import Sourced
 from sizer.base.texts import LongText, Name, ShortText
 
+# Vendor of parts that anybody may supply.
+ANY_VENDOR = "any"
+
+
+def is_of_vendor(vendor: str, name: str) -> bool:
+    """Whether a name means a vendor: its words, without regard to case, stand in the vendor's in this order.
+
+    Examples
+    --------
+    >>> is_of_vendor("Dell EMC Isilon", "Dell EMC"), is_of_vendor("Dell EMC", "dell"), is_of_vendor("HPE", "HP")
+    (True, True, False)
+    """
+    asked, known = " ".join(name.casefold().split()), " ".join(vendor.casefold().split())
+    return bool(asked) and vendor != ANY_VENDOR and f" {asked} " in f" {known} "
+
 
 class Frozen(BaseModel):
     """Immutable; unknown keys are refused."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from sizer.base.errors import CatalogError
 from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
-from sizer.catalog.items import Item
+from sizer.catalog.items import ANY_VENDOR, Item
 from sizer.catalog.links import GpuLink, LinkType, PowerInlet
 from sizer.catalog.price_bands import PriceBands
 from sizer.catalog.price_books import Price
@@ -271,3 +271,10 @@ cables, racks, pdus, cooling, accessories, software, support, dnns, datasets, st
 
 # A folder without a field, or the other way round, would be lost silently.
 assert set(CATEGORIES) <= {entry.name for entry in fields(Catalog)}
+
+
+def vendors_of(catalog: Catalog) -> tuple[str, ...]:
+    """Vendors of GPU servers and of storage, in alphabetical order."""
+    sellers = {item.vendor for item in catalog.servers.values() if item.role == "gpu"}
+    sellers |= {item.vendor for item in catalog.storage.values()}
+    return tuple(sorted(sellers - {ANY_VENDOR}))

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from sizer.base.faults import in_words, nearest, shown
-from sizer.base.formats.csv_records import CsvRecord, csv_records
+from sizer.base.formats.csv_rows import CsvRecord, csv_records
 from sizer.base.texts import LongText, Name, Note, ShortText
 
 # Files of ``prices/`` that hold no prices.

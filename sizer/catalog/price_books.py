@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from sizer.base.dates import PartialDate, days_of
 from sizer.base.faults import in_words, nearest, shown
-from sizer.base.formats.csv_records import csv_records
+from sizer.base.formats.csv_rows import csv_records
 from sizer.base.money import Amount, Percent
 from sizer.base.texts import Name, Note
 

@@ -31,14 +31,14 @@ from sizer.catalog.bounds import (
     Seconds,
     Watts,
 )
+from sizer.catalog.devices import Accessory as Accessory
 from sizer.catalog.devices import Connector, Era
+from sizer.catalog.devices import CoolantUnit as CoolantUnit
 from sizer.catalog.devices import Device as Device
+from sizer.catalog.devices import Pdu as Pdu
 from sizer.catalog.devices import Port as Port
 from sizer.catalog.devices import PortUse as PortUse
-from sizer.catalog.facility import Accessory as Accessory
-from sizer.catalog.facility import CoolantUnit as CoolantUnit
-from sizer.catalog.facility import Pdu as Pdu
-from sizer.catalog.facility import Rack as Rack
+from sizer.catalog.devices import Rack as Rack
 from sizer.catalog.items import Frozen, Item
 from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType, PowerInlet
 from sizer.catalog.networks import EpochPoint, ObservedAs, SampleKind, Transformer

@@ -13,27 +13,29 @@ from typing import Annotated
 import typer
 
 from sizer import __version__
-from sizer.base.error_report import reported
-from sizer.base.errors import OutputError, RequestError, SizerError
+from sizer.base.errors import OutputError, RequestError, SizerError, reported
 from sizer.base.streams import close_quietly, prepare_streams
 from sizer.cli.batch import batch_command
 from sizer.cli.catalog import catalog_check, catalog_import_netbox, catalog_show
-from sizer.cli.costs import ownership_command, rent_command
 from sizer.cli.diff import diff_command
-from sizer.cli.doctor import doctor_command
 from sizer.cli.evidence import calibrate_command, validate_command
 from sizer.cli.fabric import fabric_command
-from sizer.cli.failures import failures_command, goodput_command
-from sizer.cli.grow import grow_command
-from sizer.cli.ingest import ingest_command
 from sizer.cli.options import print_error
 from sizer.cli.project import layout_command, project_command
-from sizer.cli.scale import scale_command
-from sizer.cli.serve import app_command
+from sizer.cli.questions import (
+    failures_command,
+    goodput_command,
+    grow_command,
+    ingest_command,
+    ownership_command,
+    rent_command,
+    scale_command,
+    team_command,
+    verdict_command,
+)
+from sizer.cli.serve import app_command, doctor_command
 from sizer.cli.size import size_command
 from sizer.cli.sweep import sweep_command
-from sizer.cli.team import team_command
-from sizer.cli.verdict import verdict_command
 
 app = typer.Typer(
     no_args_is_help=True,

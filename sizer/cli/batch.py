@@ -144,7 +144,7 @@ def _write_csv(target: Path) -> Path:
     import pyarrow.parquet as pq
 
     from sizer.export.files import write_whole
-    from sizer.export.tables.csv_table import csv_of_batches
+    from sizer.export.tables.table import csv_of_batches
 
     with pq.ParquetFile(target) as file:
         content = csv_of_batches(file.schema_arrow.names, file.iter_batches())

@@ -54,9 +54,8 @@ def _side(named: str, address: str | None, catalog: "Catalog") -> "ComparedAnswe
     if "@" not in named or _is_file(path):
         return answer_in_file(path, catalog)
     try:
-        from sizer.library.library import Library
+        from sizer.library.library import Library, answer_of_revision
         from sizer.library.opening import default_address
-        from sizer.library.revision_answers import answer_of_revision
     except ModuleNotFoundError as error:
         raise RequestError(
             f"{named[:80]}: the library of designs needs {error.name}, which is not installed; "

@@ -135,7 +135,7 @@ def _write(table: Any, out: Path) -> None:
     import pyarrow.parquet as pq
 
     from sizer.export.files import write_whole
-    from sizer.export.tables.csv_table import csv_of_batches
+    from sizer.export.tables.table import csv_of_batches
 
     if out.suffix.lower() == ".csv":
         content = csv_of_batches(table.schema.names, table.to_batches())

@@ -23,8 +23,7 @@ from sizer.drawings.datapath import datapath
 from sizer.drawings.racks import rack_kinds, weight_text
 from sizer.drawings.room import room
 from sizer.drawings.shapes import Drawing
-from sizer.drawings.topology import topology
-from sizer.drawings.topology_groups import grouped_topology
+from sizer.drawings.topology import grouped_topology, topology
 from sizer.guide.chapters.architecture import network_sections
 from sizer.guide.chapters.overview import building_block
 from sizer.guide.context import GuideContext

@@ -24,7 +24,7 @@ from sizer.guide.chapters import team as team_chapter
 from sizer.guide.context import GuideContext
 from sizer.guide.front_matter import budget_line
 from sizer.guide.further_answers import asks_for_filling, decisions
-from sizer.physical.violations import ViolationKind
+from sizer.physical.notes import ViolationKind
 from sizer.present import words
 from sizer.present.bill_tables import cost_table, price_note
 from sizer.present.charts import scaling_finding

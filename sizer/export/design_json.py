@@ -1,6 +1,7 @@
 """The design as one JSON document: the request, the answer, the bill and the digests that reproduce it."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,10 +9,10 @@ from sizer.base.formats.json_document import fields_of, json_document, sealed
 from sizer.base.money import percent
 from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.bom.cost import CostInterval
-from sizer.export.plan_json import plan_content
 from sizer.physical.components import Network, Quantities
 from sizer.physical.existing_use import ExistingUse
 from sizer.physical.host_memory import page_cache_bytes
+from sizer.physical.plan import CABLE_CATEGORY, PlacedDevice, PlacedRack, Plan
 from sizer.physical.platform import SecondTier
 from sizer.present.design_summary import design_summary, tier_fields
 from sizer.present.text.assumptions import AssumptionRow, assumption_rows, question_texts
@@ -19,7 +20,8 @@ from sizer.present.text.bill_lines import change_text, note_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts
 from sizer.present.text.design_size import binding_text, limit_text
-from sizer.present.text.plan import notes_text, part_note_text
+from sizer.present.text.plan import note_text as plan_note_text
+from sizer.present.text.plan import notes_text, part_note_text, question_text
 from sizer.present.text.result_text import cautions
 from sizer.present.text.stages import measurement_text, stage_text
 from sizer.present.text.verdict import (
@@ -44,6 +46,53 @@ from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.sizing.stages.sharding import Sharding
 from sizer.workload.sentence.reading import READ_FROM_A_FILE, Reading
 from sizer.workload.target_text import target_text
+
+
+def plan_content(plan: Plan) -> dict[str, object]:
+    """Racks with their devices, links of each network and cables by item.
+
+    Devices of a rack that are alike share their role, item and status; ``units`` gives each its lowest rack unit,
+    counted from 1 at the bottom.
+    """
+    links: Counter[str] = Counter()
+    for link in plan.connections:
+        links[str(link.network)] += 1
+    items: Counter[str] = Counter()
+    for part in plan.components:
+        if part.category == CABLE_CATEGORY:
+            items[part.item] += int(part.quantity[0])
+    return {
+        "questions": [question_text(question) for question in plan.questions],
+        "warnings": [plan_note_text(note) for note in plan.warnings],
+        "racks": [_rack(rack) for rack in plan.racks],
+        "links": links,
+        "cable_items": items,
+    }
+
+
+def _rack(rack: PlacedRack) -> dict[str, object]:
+    return fields_of(
+        rack,
+        *("name", "item", "is_existing"),
+        row=rack.row + 1,
+        column=rack.column + 1,
+        weight_kg=round(rack.weight_kg, 3),
+        weight_is_complete=not rack.has_unknown_weight,
+        power_typical_w=round(rack.typical_w, 3),
+        power_max_w=round(rack.max_w, 3),
+        power_is_complete=not rack.has_unknown_power,
+        devices=_devices(rack.devices),
+    )
+
+
+def _devices(devices: tuple[PlacedDevice, ...]) -> list[dict[str, object]]:
+    alike: dict[tuple[str, str, str], dict[str, int]] = {}
+    for device in devices:
+        alike.setdefault((device.role, device.item, device.status), {})[device.name] = device.unit
+    return [
+        {"role": role, "item": item, "status": status, "units": units} for (role, item, status), units in alike.items()
+    ]
+
 
 # Keys of the request that a customer's copy omits: "no discount" would be an answer too, and so is what was excluded.
 _NOT_TOLD = {

@@ -21,11 +21,9 @@ from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.netbox.export import device_type_yaml
 from sizer.catalog.schema import Device, Pdu
-from sizer.export.tables.cable_colours import cable_colour
-from sizer.export.tables.cable_table import port_label
-from sizer.export.tables.csv_text import csv_bytes
-from sizer.export.tables.power_table import PowerLink, pdu_name, power_links
-from sizer.export.tables.table import Row
+from sizer.export.tables.cable_table import cable_colour, port_label
+from sizer.export.tables.plan_tables import PowerLink, pdu_name, power_links
+from sizer.export.tables.table import Row, csv_bytes
 from sizer.export.text import harmless, printable
 from sizer.physical.networks.ports import device_ports
 from sizer.physical.plan import Connection, End, PlacedRack

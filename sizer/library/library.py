@@ -4,7 +4,9 @@ The same code works with an SQLite file and a PostgreSQL database. Times and ids
 clock nor random numbers.
 """
 
-from collections.abc import Callable, Iterator
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
@@ -12,12 +14,14 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, Connection, and_, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from sizer.library.faults import FAULTS, LibraryError, database_error
-from sizer.library.opening import WRITES, open_engine
+from sizer.base.errors import RequestError
+from sizer.library.compared_answers import ComparedAnswer
+from sizer.library.opening import FAULTS, WRITES, LibraryError, database_error, designs, open_engine, revisions
 from sizer.library.records import (
     MAX_AUTHOR,
     MAX_COMMENT,
     MAX_NAME,
+    MAX_NUMBER,
     MAX_QUERY,
     DesignContent,
     Revision,
@@ -29,11 +33,113 @@ from sizer.library.records import (
     checked_id,
     checked_number,
     checked_text,
+    is_design_id,
     normalized,
     utc_text,
 )
-from sizer.library.stored_rows import check_content, design_of, designs_of, entry_of, revision_of
-from sizer.library.tables import designs, revisions
+from sizer.library.snapshot import read_snapshot
+from sizer.workload.request import SizingRequest
+
+_Row = Any  # of a query: its columns by their names
+_REMEDY = "the others are not concerned; restore it from a backup of the library"
+
+
+class DamagedRecordError(LibraryError):
+    """A row of the library is damaged; the others can be read."""
+
+
+def entry_of(row: _Row) -> RevisionEntry:
+    """A revision in a list.
+
+    Raises
+    ------
+    DamagedRecordError
+        If a column holds what no save writes.
+    """
+    _check(row, ("author", "comment"))
+    if not isinstance(row.design_id, str) or not is_design_id(row.design_id):
+        raise _damaged(row, "the id of its design")
+    if not _is_number(row.number):
+        raise _damaged(row, "its number")
+    if row.parent is not None and not _is_number(row.parent):
+        raise _damaged(row, "the revision before it")
+    try:
+        time = datetime.fromisoformat(row.created_at)
+        is_time = time.tzinfo is not None
+    except (TypeError, ValueError):
+        is_time = False
+    if not is_time:
+        raise _damaged(row, "its time")
+    return RevisionEntry(row.design_id, row.number, row.parent, row.author, row.comment, time)
+
+
+def design_of(row: _Row) -> SavedDesign:
+    """A design with its newest revision; raises as :func:`entry_of`."""
+    entry = entry_of(row)
+    _check(row, ("name", "customer", "snapshot"))
+    return SavedDesign(row.design_id, row.name, row.customer, bool(row.is_hidden), entry, read_snapshot(row.snapshot))
+
+
+def designs_of(rows: Iterable[_Row]) -> tuple[tuple[SavedDesign, ...], tuple[str, ...]]:
+    """Designs of the rows that can be read, and a sentence for each other one."""
+    found, damaged = [], []
+    for row in rows:
+        try:
+            found.append(design_of(row))
+        except DamagedRecordError as error:
+            damaged.append(str(error))
+    return tuple(found), tuple(damaged)
+
+
+def revision_of(row: _Row) -> Revision:
+    """A revision with its content; raises as :func:`entry_of`."""
+    entry = entry_of(row)
+    digests = ("digest", "catalog_digest", "calibration_digest")
+    _check(row, ("request", "price_book", "snapshot", *digests))
+    try:
+        request = json.loads(row.request)
+    except (ValueError, RecursionError):
+        request = None
+    if not isinstance(request, dict):
+        raise _damaged(row, "its request")
+    return Revision(
+        **vars(entry),
+        request=request,
+        price_book=row.price_book,
+        digest=row.digest,
+        catalog_digest=row.catalog_digest,
+        calibration_digest=row.calibration_digest,
+        snapshot_json=row.snapshot,
+    )
+
+
+def check_content(row: _Row) -> None:
+    """Raise as :func:`entry_of` where a revision is damaged that is about to be copied."""
+    revision_of(row)
+    _check(row, ("customer", "search_text"))
+
+
+def _check(row: _Row, names: Sequence[str]) -> None:
+    for name in names:
+        if not _is_text(getattr(row, name)):
+            raise _damaged(row, f"its {name.replace('_', ' ')}")
+
+
+def _is_text(value: object) -> bool:
+    # Bytes that are not UTF-8 arrive as lone surrogates.
+    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and 1 <= value <= MAX_NUMBER
+
+
+def _damaged(row: _Row, what: str) -> DamagedRecordError:
+    number = f"revision {row.number}" if _is_number(row.number) else "a revision"
+    is_known = isinstance(row.design_id, str) and is_design_id(row.design_id)
+    design = f"design {row.design_id}" if is_known else "a design of the library"
+    return DamagedRecordError(f"{number} of {design} is damaged: {what} cannot be read; {_REMEDY}")
+
 
 T = TypeVar("T")
 
@@ -369,3 +475,57 @@ class Library:
 
 def _no_design() -> LibraryError:
     return LibraryError("the library has no such design; check that the link is complete and belongs to this library")
+
+
+# "<design>@r3", "<design>@3", or "<design>@" for the newest.
+NAMED = re.compile(r"(?P<design>.+)@(?:r?(?P<number>[0-9]{1,7}))?", re.DOTALL)
+_MOST_LISTED = 5
+
+
+def answer_of_revision(named: str, library: Library) -> ComparedAnswer:
+    """The answer that a revision was saved with.
+
+    Parameters
+    ----------
+    named : str
+        Name or id of a design, an at sign, and the number of a revision: ``Plant 4@r3``; without a number the newest.
+    library : Library
+
+    Raises
+    ------
+    LibraryError
+        If the library has no such revision, or several designs of that name.
+    RequestError
+        If the text names no revision, or its request is not valid.
+    """
+    match = NAMED.fullmatch(named)
+    if match is None:
+        raise RequestError(
+            f"{named[:80]!r} is not a revision; write the name or id of the design and a number: 'Plant 4@r3'"
+        )
+    design = _design(match["design"], library)
+    revision = library.revision(design.id, int(match["number"]) if match["number"] else design.newest.number)
+    place = f"{design.name}, revision {revision.number}"
+    reason = "" if revision.snapshot is not None else "it was saved by another version of the program"
+    return ComparedAnswer(
+        place, SizingRequest.from_dict(revision.request, place), revision.snapshot, revision.price_book, True, reason
+    )
+
+
+def _design(named: str, library: Library) -> SavedDesign:
+    """The design of a name, or of an id."""
+    if len(named) > MAX_NAME:
+        raise LibraryError(
+            f"the library has no design called {named[:80]!r}…: names have at most {MAX_NAME} characters"
+        )
+    page, found, n_designs = 0, [], 1
+    while page * 100 < n_designs:
+        listed = library.search(named, page=page, per_page=100, with_hidden=True)
+        found += [design for design in listed.designs if design.name.casefold() == named.casefold()]
+        page, n_designs = page + 1, listed.n_designs
+    if len(found) > 1:
+        ids = ", ".join(design.id for design in found[:_MOST_LISTED])
+        raise LibraryError(f"{len(found)} designs are called {named[:80]!r}; use the id of one: {ids}")
+    if not found and not is_design_id(named):
+        raise LibraryError(f"the library has no design called {named[:80]!r}")
+    return found[0] if found else library.design(named)

@@ -6,14 +6,149 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Connection,
+    Engine,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    create_engine,
+    event,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from sizer.base.folders import make_folders
-from sizer.library.faults import FAULTS, LibraryError, database_error
-from sizer.library.tables import DATABASE_VERSION, metadata, schema
+from sizer.base.errors import SizerError
+from sizer.base.run_lock import make_folders
+
+# Raised with every change of the tables that an older program cannot read.
+DATABASE_VERSION = 1
+# ISO 8601 with its offset, such as 2026-11-22T05:30:00.000000+00:00: sorts as text, the same in both databases.
+_INSTANT = String(40)
+_DIGEST = String(64)
+
+metadata = MetaData()
+
+schema = Table("library_schema", metadata, Column("version", Integer, primary_key=True))
+
+designs = Table(
+    "designs",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("search_text", Text, nullable=False),  # the name as searches compare it
+    Column("created_at", _INSTANT, nullable=False),
+    Column("is_hidden", Boolean, nullable=False),
+)
+
+# Rows are added and read, never changed.
+revisions = Table(
+    "revisions",
+    metadata,
+    Column("design_id", String(64), ForeignKey("designs.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("parent", Integer),  # revision of the same design that it was made from
+    Column("author", Text, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("created_at", _INSTANT, nullable=False),
+    Column("customer", Text, nullable=False),
+    Column("search_text", Text, nullable=False),  # customer and parts as searches compare them
+    Column("request", Text, nullable=False),  # JSON, as typed
+    Column("price_book", Text, nullable=False),  # CSV, or empty
+    Column("digest", _DIGEST, nullable=False),  # of request, price book, catalogue and calibration
+    Column("catalog_digest", _DIGEST, nullable=False),
+    Column("calibration_digest", _DIGEST, nullable=False),
+    Column("snapshot", Text, nullable=False),  # JSON
+    Index("revisions_by_time", "created_at"),
+)
+
+
+class LibraryError(SizerError):
+    """A library cannot be opened, read or written, or does not contain or accept something."""
+
+    exit_status = 7
+
+
+class DatabaseError(LibraryError):
+    """The database behind a library fails."""
+
+
+# Words of messages of SQLite and PostgreSQL, in lower case -> message after the name of the library. The first match
+# counts.
+_MESSAGES = (
+    ("file is not a database", "is not a design library: the file has another format"),
+    ("readonly", "is read-only, so nothing can be saved in it"),
+    ("read-only", "is read-only, so nothing can be saved in it"),
+    ("unable to open", "cannot be opened; its folder is missing, or this user has no write permission"),
+    ("locked", "is locked by another program; try again"),
+    ("disk", "cannot be written; the disk may be full"),
+    ("no such table", "has no tables; was the file removed while the program ran?"),
+    ("relation", "has no tables; was the database restored from another backup?"),
+    ("password", "rejects the user name or the password"),
+    ("pg_hba.conf", "does not accept connections from this user or machine (pg_hba.conf)"),
+    ("permission denied", "does not grant this user the permissions that the library needs"),
+    ("does not exist", "has no such database or user"),
+    ("timeout", "did not answer in time"),
+)
+# SQLite names damaged parts of a file in messages that are no UTF-8; its driver fails on them.
+FAULTS = (SQLAlchemyError, UnicodeDecodeError)
+_DEFAULT_MESSAGE = "cannot be reached; check that it is running and that the address is correct"
+
+
+# What SQLite says of a file whose pages contradict each other.
+_DAMAGED = ("malformed", "corrupt", "disk i/o error")
+# What a table holds, in the words of a user.
+_HELD = ((designs, "names of designs"), (revisions, "revisions"))
+
+
+def database_error(place: str, error: SQLAlchemyError | UnicodeDecodeError, engine: Engine) -> DatabaseError:
+    """Error of the database as a message for the user.
+
+    Parameters
+    ----------
+    place : str
+        Name of the library, without a password.
+    error : SQLAlchemyError or UnicodeDecodeError
+        What the database or its driver raised. Its text is never shown, because it may contain the address.
+    engine : Engine
+        Of the library; a damaged file is read once more to tell which part of it.
+    """
+    cause = str(error.orig).lower() if isinstance(error, DBAPIError) else ""
+    is_damaged = isinstance(error, UnicodeDecodeError) or any(words in cause for words in _DAMAGED)
+    if engine.dialect.name == "sqlite" and is_damaged:
+        return DatabaseError(
+            f"{place} is damaged: {_lost(engine)}. Put its newest backup in its place, or save what can still be read "
+            "with 'sqlite3 OLD .recover | sqlite3 NEW' and use the new file"
+        )
+    message = next((text for words, text in _MESSAGES if words in cause), _DEFAULT_MESSAGE)
+    return DatabaseError(f"{place} {message}")
+
+
+def _lost(engine: Engine) -> str:
+    """Which tables of a damaged file cannot be read to their ends."""
+    lost, whole = [], []
+    for table, held in _HELD:
+        try:
+            with engine.connect() as connection:
+                for _ in connection.execute(table.select()):
+                    pass
+            whole.append(held)
+        except FAULTS:
+            lost.append(held)
+    if not lost:
+        return "every record can be read, but its index or its free space is damaged, so nothing is saved in it"
+    return f"its {' and '.join(lost)} cannot all be read" + (f", its {' and '.join(whole)} can" if whole else "")
+
 
 # Environment: URL of a PostgreSQL database, or path of a file.
 LIBRARY = "SIZER_LIBRARY"

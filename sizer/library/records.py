@@ -1,15 +1,19 @@
 """Records of a library, with the limits and checks of what it saves."""
 
+import hashlib
 import json
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any
 
-from sizer.library.faults import LibraryError
-from sizer.library.snapshot import Snapshot, read_snapshot
+from sizer.catalog.model import Catalog
+from sizer.library.opening import LibraryError
+from sizer.library.snapshot import Snapshot, read_snapshot, snapshot_of
+from sizer.sizing.result import SizingResult
 from sizer.workload.request import MAX_REQUEST_BYTES
 
 MAX_NAME = 120
@@ -25,7 +29,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 @dataclass(frozen=True)
 class DesignContent:
-    """One state of a design, ready to be saved. Made by :func:`sizer.library.content.content_of`."""
+    """One state of a design, ready to be saved. Made by :func:`sizer.library.records.content_of`."""
 
     request: dict[str, Any]  # as typed: plain data that JSON holds
     price_book: str  # CSV text of the session, or empty
@@ -198,3 +202,42 @@ def utc_text(now: datetime) -> str:
     if now.tzinfo is None:
         raise ValueError("the time of a revision needs a time zone")
     return now.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def content_of(draft: Mapping[str, Any], price_book: str, result: SizingResult, catalog: Catalog) -> DesignContent:
+    """Content that the library stores of one state of a design.
+
+    Parameters
+    ----------
+    draft : mapping
+        The request as typed, in the form of its file; ``result`` is its answer.
+    price_book : str
+        CSV text of the price book of the answer in addition to the catalogue's own; empty: none.
+    result : SizingResult
+        The whole answer, not a customer's copy.
+    catalog : Catalog
+        With that price book.
+    """
+    request = result.asked_request
+    snapshot = snapshot_of(result, catalog)
+    canonical = request.model_dump_json(exclude_defaults=True)
+    inputs = (canonical, price_book, result.catalog_digest, result.calibration_digest)
+    return DesignContent(
+        request=_as_json(dict(draft)),
+        price_book=price_book,
+        customer=request.customer,
+        parts=tuple(dict.fromkeys((result.design.name, *(part.name for part in snapshot.parts.values())))),
+        digest=hashlib.sha256("\0".join(inputs).encode("utf-8", "surrogatepass")).hexdigest(),
+        catalog_digest=result.catalog_digest,
+        calibration_digest=result.calibration_digest,
+        snapshot=snapshot,
+    )
+
+
+def _as_json(value: Any) -> Any:
+    """Plain data with dates as text: JSON has no dates, TOML has."""
+    if isinstance(value, Mapping):
+        return {key: _as_json(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(part) for part in value]
+    return value.isoformat() if isinstance(value, date) else value

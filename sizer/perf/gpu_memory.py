@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats
-from sizer.base.normal import normal_cdf, normal_quantile
+from sizer.base.estimate import normal_cdf, normal_quantile
 from sizer.perf.arguments import float_arrays, require_above, require_at_least, require_within
 
 # A layout is feasible when it fits with this probability.

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Index, Ints
-from sizer.base.estimate import Estimate
-from sizer.base.normal import normal_cdf, normal_quantile
+from sizer.base.estimate import Estimate, normal_cdf, normal_quantile
 
 # Halvings of the bracket when a quantile of a joint distribution is sought: a billionth of the bracket remains.
 _BISECTIONS = 30

@@ -10,8 +10,7 @@ from functools import cache
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.base.estimate import Estimate
-from sizer.base.normal import normal_quantile
+from sizer.base.estimate import Estimate, normal_quantile
 from sizer.perf.stage_capacity import Capacity
 
 # Points of the lattice. Shares of 4,000 random draws differ from those of these points by one hundredth on average.

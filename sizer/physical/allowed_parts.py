@@ -11,11 +11,10 @@ from sizer.base.faults import nearest
 from sizer.base.quantities import plain, si
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.generations import era_of, era_of_gpu
-from sizer.catalog.items import Item
-from sizer.catalog.model import Catalog
+from sizer.catalog.items import Item, is_of_vendor
+from sizer.catalog.model import Catalog, vendors_of
 from sizer.catalog.sale import Sale, sale_on, usable_gpus
 from sizer.catalog.schema import Gpu, Pdu, Server, Storage
-from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.physical.host_memory import memory_sizes, page_cache_bytes
 from sizer.physical.platform import Platform
 from sizer.physical.racks.site_rules import site_rules

@@ -8,9 +8,8 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.links import LinkType
-from sizer.physical.notes import PlanNote
+from sizer.physical.notes import PlanNote, Violation
 from sizer.physical.roles import NetworkRole, Role
-from sizer.physical.violations import Violation
 from sizer.workload.quote import Category
 
 # Order of the categories in every bill.

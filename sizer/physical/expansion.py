@@ -9,13 +9,13 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.layout import building_plan
+from sizer.physical.notes import Violation
 from sizer.physical.plan import Connection, Plan, PlanInputs
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.racks.limits import RackClass, RackLimits, device_needs
 from sizer.physical.racks.parts import RackGroup
 from sizer.physical.racks.placement import place
 from sizer.physical.roles import NetworkPlane, Role
-from sizer.physical.violations import Violation
 
 # Sizes shown, as multiples of the servers and storage of the design.
 GROWTH_FACTORS = (1.5, 2.0)

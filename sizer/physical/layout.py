@@ -10,14 +10,14 @@ from operator import attrgetter
 
 import numpy as np
 
-from sizer.base.arrays import Ints
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Cable, Device
 from sizer.physical.components import Component, Quantities
+from sizer.physical.networks.cables import CableChoice, choose_cables, splitters
 from sizer.physical.networks.counts import wiring
-from sizer.physical.networks.links import ZERO_U, NumberRange, connect
+from sizer.physical.networks.links import ZERO_U, LinkGroup, NumberRange, connect
 from sizer.physical.networks.members import AS_USUAL, NO_NUMBERS, Wiring, shape
-from sizer.physical.networks.splitting import MOST_CAGES, planned_cables
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.plan import (
     CABLE_CATEGORY,
@@ -32,15 +32,108 @@ from sizer.physical.plan import (
 )
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING
+from sizer.physical.racks.feed_loads import few_supplies
 from sizer.physical.racks.feeds import PowerFeed, feeds, shelf_feeds
-from sizer.physical.racks.limits import RackClass
+from sizer.physical.racks.limits import SLACK, RackClass
 from sizer.physical.racks.parts import RackGroup, place_groups, rack_groups
 from sizer.physical.racks.placement import RackFill
 from sizer.physical.racks.positions import DevicePlaces, device_places, link_lengths_m
 from sizer.physical.racks.power import device_power
-from sizer.physical.racks.supplies import few_supplies
 from sizer.physical.roles import Role
 from sizer.workload.request import Existing, ExistingRack, Fabric, Limits
+
+
+def packed_racks(plan: Plan) -> int:
+    """New racks by first fit of the largest devices first, within units, kilograms, watts and outlets of each rack.
+
+    The rule of the plan keeps kinds together, so that its cables are short and one device more moves nothing; it may
+    take more racks. Systems that arrive as racks and racks that are there are left out.
+    """
+    return sum(_packed(plan, number) for number, group in enumerate(plan.rack_groups) if not group.is_delivered)
+
+
+def _packed(plan: Plan, number: int) -> int:
+    group = plan.rack_groups[number]
+    there = {device.number for rack in plan.racks if rack.is_existing for device in rack.devices}
+    kinds = {(one.role, one.item): one.needs for one in group.classes}
+    placed = [
+        kinds[device.role, device.item]
+        for device in plan.devices
+        if (device.role, device.item) in kinds and device.number not in there
+    ]
+    holds = group.limits.holds
+    shares = [float((needs[holds > 0] / holds[holds > 0]).max()) for needs in placed]
+    left: list[Floats] = []
+    for place in sorted(range(len(placed)), key=lambda one: (-shares[one], one)):
+        needs = placed[place]
+        fitting = next((room for room in left if bool(np.all(room + SLACK >= needs))), None)
+        if fitting is None:
+            fitting = np.array(holds, dtype=float)
+            left.append(fitting)
+        fitting -= needs
+    return len(left)
+
+
+# More cages than a device has.
+MOST_CAGES = 4_096
+
+
+def planned_cables(
+    runs: Sequence[LinkGroup], lengths_m: Sequence[Floats], cables: tuple[Cable, ...]
+) -> list[tuple[tuple[CableChoice, ...], Ints]]:
+    """Choices of each run, and the number of each link's choice.
+
+    Parameters
+    ----------
+    runs : sequence of LinkGroup
+        All links of a design.
+    lengths_m : sequence of ndarray
+        Lengths of the links of each run. [m]
+    cables : tuple of Cable
+        The catalogue's cables.
+    """
+    shared = _splitter_lengths_m(runs, lengths_m, cables)
+    found = []
+    for run, own_m, splitter_m in zip(runs, lengths_m, shared, strict=True):
+        splits = ~np.isnan(splitter_m)
+        number = np.zeros(own_m.size, dtype=np.int64)
+        choices: list[CableChoice] = []
+        for of, length_m, may_split in ((splits, splitter_m, True), (~splits, own_m, False)):
+            if of.any():
+                more, numbers = choose_cables(cables, run.kind, length_m[of], run.cages, may_split=may_split)
+                number[of] = len(choices) + numbers
+                choices += more
+        found.append((tuple(choices), number))
+    return found
+
+
+def _splitter_lengths_m(
+    runs: Sequence[LinkGroup], lengths_m: Sequence[Floats], cables: tuple[Cable, ...]
+) -> list[Floats]:
+    """Length of the splitter that a link runs over, by the longest leg of its cage; nan where it runs over none. [m]"""
+    shared = [np.full(length_m.size, np.nan) for length_m in lengths_m]
+    together: dict[object, list[int]] = {}  # kind and cages -> runs: one splitter may serve any two of them
+    for index, run in enumerate(runs):
+        if splitters(cables, run.kind, run.cages) is not None:
+            together.setdefault((run.kind.id, run.cages), []).append(index)
+    for members in together.values():
+        first = runs[members[0]]
+        kind = splitters(cables, first.kind, first.cages)
+        assert kind is not None
+        device, port = (
+            np.concatenate([getattr(runs[i], f"{'ab'[kind.plug_end]}_{part}") for i in members])
+            for part in ("device", "port")
+        )
+        length_m = np.concatenate([lengths_m[i] for i in members])
+        _, cage = np.unique(device * MOST_CAGES + port // kind.ports_each, return_inverse=True)
+        longest_m = np.zeros(cage.max(initial=-1) + 1)
+        np.maximum.at(longest_m, cage, length_m)
+        is_split: Bools = (np.bincount(cage) == kind.ports_each) & (longest_m <= kind.reach_m)
+        found = np.where(is_split, longest_m, np.nan)[cage]
+        for i, part in zip(members, np.split(found, np.cumsum([lengths_m[i].size for i in members])[:-1]), strict=True):
+            shared[i] = part
+    return shared
+
 
 RACKS_PER_ROW = 10
 

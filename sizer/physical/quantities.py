@@ -1,8 +1,9 @@
 """Everything a design is made of, counted for all rows of a platform at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,11 +14,11 @@ from sizer.catalog.fabrics import joining
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Server
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, raw_bytes, usable_bytes
-from sizer.physical.components import Component, Network, Quantities
+from sizer.physical.components import Component, DesignParts, Network, Quantities
 from sizer.physical.networks.counts import cable_lines, data_networks, with_management
 from sizer.physical.networks.members import AS_USUAL, Shape, shape
 from sizer.physical.networks.storage_networks import storage_role
-from sizer.physical.notes import PlanNote, PlanNoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platform import Platform
 from sizer.physical.racks.parts import (
     RackGroup,
@@ -31,7 +32,6 @@ from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import coolant_units, room_violations, total_liquid_w
 from sizer.physical.roles import ADAPTERS, Role
 from sizer.physical.software_lines import software_lines
-from sizer.physical.violations import Violation, ViolationKind
 from sizer.workload.request import Existing, Fabric, Limits
 
 NO_LIMITS = Limits()
@@ -326,3 +326,50 @@ _Counted = TypeVar("_Counted", Network, Quantities)
 def _only_row(counted: _Counted, row: int) -> _Counted:
     arrays: dict[str, Any] = {k: v[row : row + 1] for k, v in vars(counted).items() if isinstance(v, np.ndarray)}
     return replace(counted, **arrays)
+
+
+# Numbers of servers that are counted with one that is asked for: they take hardly longer, and are likely the next.
+_SERVERS = 16
+# Designs of one table, some 700 bytes each; a table that would hold more is emptied first.
+_MOST_DESIGNS = 1024
+
+
+class PartTable:
+    """Designs of one platform.
+
+    Parameters
+    ----------
+    count : callable
+        Counts designs from arrays of servers and storage nodes. The count of a design does not depend on the others.
+    """
+
+    def __init__(self, count: Callable[[Ints, Ints], Quantities]) -> None:
+        self._count, self._lock = count, Lock()
+        self._columns: dict[tuple[int, int], int] = {}  # (servers, nodes) -> place among the designs
+        self._designs: DesignParts | None = None
+
+    def designs(self, servers: Ints, nodes: Ints) -> DesignParts:
+        """Some designs; those that nobody asked about before are counted now, all at once.
+
+        Parameters
+        ----------
+        servers, nodes : ndarray of int, shape (designs,)
+            Servers and storage nodes. [-]
+        """
+        asked = list(zip(servers.tolist(), nodes.tolist(), strict=True))
+        with self._lock:
+            if any(design not in self._columns for design in asked):
+                self._add(asked)
+            assert self._designs is not None
+            return self._designs.take(np.array([self._columns[design] for design in asked], dtype=np.int64))
+
+    def _add(self, asked: list[tuple[int, int]]) -> None:
+        blocks = dict.fromkeys(((servers - 1) // _SERVERS, nodes) for servers, nodes in asked)
+        wanted = [(block * _SERVERS + n, nodes) for block, nodes in blocks for n in range(1, _SERVERS + 1)]
+        if len(self._columns) + len(wanted) > _MOST_DESIGNS:
+            self._columns.clear()
+            self._designs = None
+        new = [design for design in wanted if design not in self._columns]
+        counted = DesignParts.of(self._count(*np.array(new, dtype=np.int64).T))
+        self._columns.update(zip(new, range(len(self._columns), len(self._columns) + len(new)), strict=True))
+        self._designs = counted if self._designs is None else self._designs.extended(counted)

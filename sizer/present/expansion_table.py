@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from sizer.base.quantities import grouped, si
 from sizer.drawings.racks import at_least
 from sizer.physical.expansion import GrowthStep
-from sizer.physical.violations import ViolationKind, violation_error_text
+from sizer.physical.notes import ViolationKind, violation_error_text
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.words import capital, listed, plural
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import Enum
 
-from sizer.physical.violations import Violation
+from sizer.physical.notes import Violation
 from sizer.workload.request import Limits, Loss
 
 

@@ -10,8 +10,7 @@ import pandas  # noqa: F401
 import streamlit as st
 from streamlit.navigation.page import Page as StreamlitPage
 
-from sizer.base.error_report import reported
-from sizer.base.errors import CatalogError
+from sizer.base.errors import CatalogError, reported
 from sizer.drawings.palette import LIGHT
 from sizer.present.words import capital
 from sizer.ui import headline, look, need, session_store, sharing, state

@@ -13,8 +13,7 @@ from typing import Any, ParamSpec
 
 import streamlit as st
 
-from sizer.base.error_report import reported
-from sizer.base.errors import InfeasibleError, RequestError, SizerError
+from sizer.base.errors import InfeasibleError, RequestError, SizerError, reported
 from sizer.base.resources import data_dir
 from sizer.catalog.model import Catalog
 from sizer.present.words import capital

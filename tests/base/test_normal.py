@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import ndtr, ndtri
 
-from sizer.base.normal import normal_cdf, normal_quantile
+from sizer.base.estimate import normal_cdf, normal_quantile
 
 
 def test_cdf_and_quantile_agree_with_scipy() -> None:

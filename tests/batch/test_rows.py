@@ -17,10 +17,9 @@ from hypothesis import given
 from sizer import SizingRequest, size_batch
 from sizer.base.errors import RequestError
 from sizer.batch import work
-from sizer.batch.answer import cells_of_design
 from sizer.batch.keys import cells_of, nested, request_key
 from sizer.batch.run import _GROUP_CHUNKS, CHUNK_REQUESTS
-from sizer.batch.work import FAILED, SIZED, STATUSES
+from sizer.batch.work import FAILED, SIZED, STATUSES, cells_of_design
 from sizer.bom.bill import Sum
 from sizer.catalog.loader import load_catalog
 from sizer.sizing.best_design import BestDesign

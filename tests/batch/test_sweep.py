@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from sizer import SizingRequest, monte_carlo, sweep
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.batch.answer import cells_of_design
 from sizer.batch.monte_carlo import POSTERIOR
+from sizer.batch.work import cells_of_design
 from sizer.catalog.loader import shipped_catalog
 from sizer.cli import app
 from sizer.cli.sweep import axis_of

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from sizer.base.formats.toml_text import to_toml
 from sizer.bom.bill import Bill, BillLine, stated
-from sizer.bom.editing import EditableLine, editable_lines, fits
 from sizer.bom.lines import bill
+from sizer.bom.overrides import EditableLine, editable_lines, fits
 from sizer.bom.prices import price_book
 from sizer.ui.bill import editor as bill_editor
 from sizer.ui.bill import overrides

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind, LineNote, LineNoteKind, stated
 from sizer.bom.customer import allotted, customer_bill, unpriced_bill
-from sizer.export.tables.csv_bill import bill_csv
+from sizer.export.tables.bill_columns import bill_csv
 from sizer.export.workbook.book import workbook
 from sizer.physical.components import CATEGORIES
 from sizer.physical.notes import PlanNote, PlanNoteKind

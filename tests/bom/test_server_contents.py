@@ -2,7 +2,7 @@
 
 import pytest
 
-from sizer.bom.server_contents import has_unknown_drives, server_contents
+from sizer.bom.lines import has_unknown_drives, server_contents
 from sizer.catalog.loader import shipped_catalog
 
 CATALOG = shipped_catalog()

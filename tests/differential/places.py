@@ -13,8 +13,8 @@ import openpyxl
 
 from sizer import Catalog, InfeasibleError, SizingRequest, project, size
 from sizer.base.errors import RequestError
-from sizer.batch.answer import cells_of_answer
 from sizer.batch.columns import PREFIX
+from sizer.batch.work import cells_of_answer
 from sizer.calibrate.calibration import Calibration
 from sizer.export.design_json import design_document
 from sizer.export.workbook.book import workbook

@@ -16,8 +16,7 @@ from sizer.drawings.racks import main_role, rack_kinds
 from sizer.drawings.room import room
 from sizer.drawings.shapes import Box, Drawing, wrapped
 from sizer.drawings.svg import write_svg
-from sizer.drawings.topology import topology
-from sizer.drawings.topology_groups import grouped_topology
+from sizer.drawings.topology import grouped_topology, topology
 from sizer.present.facility_tables import cables_table, facility_table, racks_table
 from sizer.sizing.project import project
 from sizer.sizing.result import DesignAnswer

@@ -20,10 +20,9 @@ from sizer.guide.profile import Profile
 from sizer.library.compare import changes_since, figure_pairs
 from sizer.library.compared_answers import answer_in_file, sized_today
 from sizer.library.design_file import _File
-from sizer.library.library import Library
-from sizer.library.revision_answers import answer_of_revision
+from sizer.library.library import Library, answer_of_revision
+from sizer.library.opening import DATABASE_VERSION, metadata
 from sizer.library.snapshot import SNAPSHOT_VERSION, Snapshot
-from sizer.library.tables import DATABASE_VERSION, metadata
 from sizer.ui.bill.price_book import read_book
 from sizer.ui.sharing import PARAMETER, unpacked
 from sizer.workload.request import SizingRequest

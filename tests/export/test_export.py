@@ -18,8 +18,8 @@ from sizer.base.formats.json_document import json_text
 from sizer.bom.bill import Bill, stated
 from sizer.export.design_json import design_document, projection_document
 from sizer.export.files import write_whole
-from sizer.export.tables.csv_bill import bill_csv
-from sizer.export.tables.csv_text import Delimiter
+from sizer.export.tables.bill_columns import bill_csv
+from sizer.export.tables.table import Delimiter
 from sizer.export.text import harmless
 from sizer.sizing.result import SizingResult
 from sizer.workload.request import SizingRequest

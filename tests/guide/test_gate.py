@@ -9,7 +9,7 @@ from dataclasses import replace
 import openpyxl
 import pytest
 
-from sizer.batch.answer import cells_of_design
+from sizer.batch.work import cells_of_design
 from sizer.bom.ownership import footprint_of, ownership_cost, rates_of
 from sizer.deck import opening
 from sizer.export.design_json import design_document

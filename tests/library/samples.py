@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import sha256
 
-from sizer.library.content import content_of
-from sizer.library.records import DesignContent
+from sizer.library.records import DesignContent, content_of
 from tests.factories.examples import catalog, sized
 
 EXAMPLE = "small-team"

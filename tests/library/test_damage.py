@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from sizer.library.faults import DatabaseError, LibraryError
 from sizer.library.library import Library
+from sizer.library.opening import DatabaseError, LibraryError
 from tests.library.samples import at, state
 
 DESIGN, OTHER = "design-0001", "design-0002"

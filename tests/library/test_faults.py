@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
-from sizer.library.faults import DatabaseError, LibraryError
 from sizer.library.library import Library
+from sizer.library.opening import DatabaseError, LibraryError
 from tests.library.conftest import SERVER
 from tests.library.samples import answered, at
 

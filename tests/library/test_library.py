@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from sizer.library.faults import LibraryError
 from sizer.library.library import Library
+from sizer.library.opening import LibraryError
 from sizer.library.records import MAX_COMMENT, MAX_NAME, normalized
 from tests.library.samples import answered, at, state
 

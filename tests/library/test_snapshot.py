@@ -11,8 +11,8 @@ from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
 from sizer.library.compare import changes_since, differences
-from sizer.library.content import content_of
 from sizer.library.library import Library
+from sizer.library.records import content_of
 from sizer.library.snapshot import read_snapshot, saved_prices, snapshot_of
 from sizer.sizing.size import size
 from sizer.workload.changes import FieldChange, field_changes

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sizer.physical.racks.packing import packed_racks
+from sizer.physical.layout import packed_racks
 from sizer.physical.roles import Role
 from tests.factories.plans import laid_out
 

@@ -7,13 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer import SizingRequest
-from sizer.physical import part_table
+from sizer.physical import quantities as module
 from sizer.physical.capacity import node_limits, nodes_per_unit
 from sizer.physical.components import Component, DesignParts
-from sizer.physical.part_table import PartTable
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
-from sizer.physical.quantities import quantities
+from sizer.physical.quantities import PartTable, quantities
 from tests.factories.examples import catalog
 from tests.property.law_examples import law
 
@@ -80,7 +79,7 @@ def test_a_design_is_counted_once() -> None:
 
 def test_a_full_table_starts_anew(monkeypatch) -> None:
     """Three blocks of 16 sizes do not fit 32 designs; what is asked for again is counted again, and right."""
-    monkeypatch.setattr(part_table, "_MOST_DESIGNS", 32)
+    monkeypatch.setattr(module, "_MOST_DESIGNS", 32)
     count = partial(quantities, PLATFORMS[0], catalog=catalog())
     table = PartTable(count)
     for servers in (1, 17, 33, 1):

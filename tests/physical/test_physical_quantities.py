@@ -7,10 +7,9 @@ import pytest
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.generations import era_of
-from sizer.physical.notes import PlanNote, PlanNoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
-from sizer.physical.violations import Violation, ViolationKind
 from sizer.workload.request import Existing, Limits, SizingRequest
 
 

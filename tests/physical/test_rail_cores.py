@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer.physical.networks.rail_cores import rail_cores
+from sizer.physical.networks.rails import rail_cores
 from sizer.physical.networks.single_fabric import FabricAsked, single_fabric
 from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.project import project

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sizer.catalog.loader import shipped_catalog
+from sizer.physical.layout import planned_cables
 from sizer.physical.networks.links import LinkGroup
-from sizer.physical.networks.splitting import planned_cables
 from sizer.physical.roles import Role
 from tests.factories import examples
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sizer import Catalog, SizingRequest, size
 from sizer.base.errors import InfeasibleError
-from sizer.batch.answer import cells_of_answer, cells_of_design
+from sizer.batch.work import cells_of_answer, cells_of_design
 from sizer.calibrate.calibration import stored_calibration
 from sizer.sizing.best_design import BestDesign, best_design
 from sizer.sizing.recommend import search

@@ -6,9 +6,9 @@ import pytest
 from sizer.catalog.loader import shipped_catalog
 from sizer.physical.layout import building_plan
 from sizer.physical.networks.ports import device_ports
+from sizer.physical.notes import ViolationKind
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
-from sizer.physical.violations import ViolationKind
 from sizer.sizing.checks import CheckKind
 from sizer.workload.request import Limits, SizingRequest
 from tests.factories import examples

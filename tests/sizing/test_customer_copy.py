@@ -18,8 +18,8 @@ from sizer.catalog.model import Catalog
 from sizer.deck.outline import deck
 from sizer.export.design_json import design_document
 from sizer.export.netbox import netbox_zip
+from sizer.export.tables.bill_columns import bill_csv
 from sizer.export.tables.cable_table import cables_csv
-from sizer.export.tables.csv_bill import bill_csv
 from sizer.export.workbook.book import workbook
 from sizer.guide.pdf.render import guide_html
 from sizer.present.text.bill_lines import change_text, note_text

@@ -8,7 +8,8 @@ import pytest
 
 from sizer import Catalog, SizingRequest, size
 from sizer.base.errors import RequestError
-from sizer.catalog.vendors import is_of_vendor, vendors_of
+from sizer.catalog.items import is_of_vendor
+from sizer.catalog.model import vendors_of
 from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.reasons import PreferenceKind, RunnerUpKind, SelectionKind

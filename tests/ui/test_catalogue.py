@@ -16,7 +16,7 @@ from sizer.catalog.schema import CATEGORIES, Source
 from sizer.evidence import catalogue_gaps as gap_rows
 from sizer.evidence import catalogue_sources as documents
 from sizer.evidence import catalogue_tables as tables
-from sizer.evidence.catalogue_part import uses_of
+from sizer.evidence.catalogue_sources import uses_of
 from sizer.ui.evidence import catalogue
 from sizer.ui.session_catalog import CATALOG_FOLDER
 from tests.factories.examples import ROOT, catalog, sized

@@ -15,7 +15,7 @@ from scipy.special import log_ndtr
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
-from sizer.base.normal import normal_quantile
+from sizer.base.estimate import normal_quantile
 from sizer.calibrate.gpu_memory import (
     BETWEEN_FAMILIES_LOG_SD,
     REFERENCE_FLOP,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
-from sizer.base.normal import normal_cdf
+from sizer.base.estimate import normal_cdf
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.engine import ErrorStatistics, FittedModel
 from sizer.calibrate.language.calibration import LanguageCalibration

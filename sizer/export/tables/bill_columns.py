@@ -9,8 +9,31 @@ from typing import Literal
 
 from sizer.base.money import percent
 from sizer.bom.bill import BY_OTHERS, Bill, BillLine
+from sizer.export.tables.table import Delimiter, csv_bytes
 from sizer.export.text import PROVIDED_BY_OTHERS, TO_BE_QUOTED
 from sizer.present.text.bill_lines import note_text
+from sizer.sizing.result import SizingResult
+
+
+def bill_csv(result: SizingResult, delimiter: Delimiter = ",") -> bytes:
+    """Bill of the documented design, a row a line, without totals.
+
+    Parameters
+    ----------
+    result : SizingResult
+    delimiter : str, default ","
+        ";" for spreadsheets where the comma marks decimals.
+
+    Returns
+    -------
+    bytes
+        UTF-8 with a byte-order mark. Unknown prices read "to be quoted", in a customer's copy a unit price that no
+        whole cents make up "in the sum".
+    """
+    bill = result.design.bill
+    heads = [column.head for column in columns(bill)]
+    return csv_bytes(heads, [values(line, bill) for line in bill.lines], delimiter=delimiter)
+
 
 CellKind = Literal["text", "wrap", "integer", "money", "percent", "number"]
 Value = str | int | float | Decimal | None

@@ -10,13 +10,55 @@ from sizer.base.quantities import grouped
 from sizer.catalog.items import Item
 from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog
-from sizer.export.tables.cable_colours import cable_colour
-from sizer.export.tables.csv_text import csv_bytes
-from sizer.export.tables.table import Number, Sheet, SheetColumn, record_sheet, semicolon_list
+from sizer.export.tables.table import Number, Sheet, SheetColumn, csv_bytes, record_sheet, semicolon_list
 from sizer.export.text import TO_BE_QUOTED
+from sizer.physical.networks.addresses import Address, address_plan
 from sizer.physical.plan import Connection, End, Plan
+from sizer.physical.roles import NetworkPlane, NetworkRole
 from sizer.present.text.plan import notes_text, question_text
 from sizer.sizing.result import SizingResult
+
+
+@dataclass(frozen=True)
+class CableColour:
+    """A colour that jackets or labels are sold in."""
+
+    name: str
+    code: str  # RRGGBB in small letters
+
+
+_ORANGE = CableColour("orange", "ff8c00")
+_RED = CableColour("red", "d62728")
+_BLACK = CableColour("black", "222222")
+_GREY = CableColour("grey", "8a8f98")
+_WHITE = CableColour("white", "f2f2f2")
+# Rails of a compute fabric that is kept apart, rail 1 first; no server of the catalogue has more than ten ports.
+_RAILS = (
+    CableColour("blue", "1f77b4"),
+    CableColour("green", "2ca02c"),
+    CableColour("yellow", "ffd500"),
+    CableColour("violet", "7b3fa0"),
+    CableColour("turquoise", "17becf"),
+    CableColour("pink", "e377c2"),
+    CableColour("brown", "8c564b"),
+    CableColour("lime", "a6d854"),
+    CableColour("navy", "1b2a6b"),
+    CableColour("beige", "e5c494"),
+)
+_NETWORKS = {
+    NetworkPlane(NetworkRole.COMPUTE): _RAILS[0],
+    NetworkPlane(NetworkRole.STORAGE): _ORANGE,
+    NetworkPlane(NetworkRole.STORAGE_BACK_END, side="a"): _RED,
+    NetworkPlane(NetworkRole.STORAGE_BACK_END, side="b"): _BLACK,
+    NetworkPlane(NetworkRole.IN_BAND): _RAILS[1],
+    NetworkPlane(NetworkRole.MANAGEMENT): _GREY,
+}
+
+
+def cable_colour(network: NetworkPlane) -> CableColour:
+    """Colour of the cables of a network or one of its planes."""
+    return _RAILS[(network.rail - 1) % len(_RAILS)] if network.rail else _NETWORKS.get(network, _WHITE)
+
 
 _MEDIA = {"dac": "DAC", "aoc": "AOC", "copper": "twisted pair", "transceiver": "transceivers and fibre"}
 _NOTES = (
@@ -149,3 +191,25 @@ def _with_quantities(parts: Iterable[tuple[str, Fraction]]) -> str:
 def port_label(end: End) -> str:
     """Device and port as a label prints them."""
     return f"{end.device}:{end.port}"
+
+
+def addresses_csv(result: SizingResult) -> bytes:
+    """Proposed address of every port of the documented design as a CSV file.
+
+    Returns
+    -------
+    bytes
+        UTF-8 with a byte-order mark. Text that a spreadsheet would calculate gets an apostrophe in front.
+    """
+    plan = address_plan(result.design.plan)
+    subnets = {subnet.name: subnet for subnet in plan.subnets}
+    columns: tuple[SheetColumn[Address], ...] = (
+        SheetColumn("Device", lambda address: address.device),
+        SheetColumn("Port", lambda address: address.port),
+        SheetColumn("Network", lambda address: address.subnet),
+        Number("VLAN", lambda address: subnets[address.subnet].vlan),
+        SheetColumn("Address", lambda address: str(address.address)),
+        Number("Prefix length", lambda address: subnets[address.subnet].network.prefixlen),
+    )
+    sheet = record_sheet("Addresses", plan.addresses, columns)
+    return csv_bytes(sheet.heads, sheet.rows)

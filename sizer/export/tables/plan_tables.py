@@ -1,13 +1,430 @@
 """The building plan as plain tables, made once: workbook, CSV files and app only write them."""
 
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from sizer.catalog.links import PowerInlet
 from sizer.catalog.model import Catalog
 from sizer.export.tables.cable_table import cable_sheet, cable_summary
-from sizer.export.tables.expansion_table import growth_sheet
-from sizer.export.tables.power_table import power_sheet
-from sizer.export.tables.rack_tables import elevation_sheet, facility_sheet, rack_sheet
-from sizer.export.tables.table import Sheet
+from sizer.export.tables.table import AT_LEAST, Number, Row, Sheet, SheetColumn, record_sheet, semicolon_list
+from sizer.physical.expansion import GrowthStep, growth
+from sizer.physical.notes import violation_error_text
+from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
+from sizer.physical.racks.feeds import Inlet, PowerFeed, feeds
+from sizer.physical.racks.positions import unit_runs
+from sizer.physical.racks.power import energy_kwh_per_year, heat_btu_per_h
+from sizer.physical.racks.site_rules import liquid_heat_w
 from sizer.sizing.design.next_sizes import next_sizes
 from sizer.sizing.result import SizingResult
+from sizer.workload.request import Site
+
+
+@dataclass(frozen=True)
+class _RackLoad:
+    """A rack with its feeds by side and the units that its devices take."""
+
+    rack: PlacedRack
+    feeds: dict[str, list[PowerFeed]]  # by side; empty in an existing rack, whose feeds the customer provides
+    used_u: int
+    reserved_u: int
+    tile_kg: float | None
+
+
+def rack_sheet(plan: Plan) -> Sheet:
+    """Rack by rack: place, units, load on the floor, draw, heat, feeds, outlets and blanking panels."""
+    columns: tuple[SheetColumn[_RackLoad], ...] = (
+        SheetColumn("Rack", lambda load: load.rack.name),
+        Number("Row", lambda load: load.rack.row + 1),
+        Number("Column", lambda load: load.rack.column + 1),
+        SheetColumn("Kind", lambda load: "existing" if load.rack.is_existing else "new"),
+        Number("Height (U)", lambda load: load.rack.height_u),
+        Number("Used (U)", lambda load: load.used_u),
+        Number("Reserved (U)", lambda load: load.reserved_u),
+        Number("Empty (U)", lambda load: len(load.rack.empty_units) - load.reserved_u),
+        Number("Weight (kg)", lambda load: round(load.rack.weight_kg, 1)),
+        Number("Per floor tile (kg)", lambda load: None if load.tile_kg is None else round(load.tile_kg, 1)),
+        SheetColumn("Weight basis", lambda load: _precision(load.rack, is_partial=load.rack.has_unknown_weight)),
+        Number("Typical (W)", lambda load: round(load.rack.typical_w, 1)),
+        Number("Maximum (W)", lambda load: round(load.rack.max_w, 1)),
+        Number("Heat (BTU/h)", lambda load: round(heat_btu_per_h(load.rack.max_w))),
+        SheetColumn("Power basis", lambda load: _precision(load.rack, is_partial=load.rack.has_unknown_power)),
+        *(column for side in _sides(plan) for column in _side_columns(side)),
+        *(column for kind in _outlet_kinds(plan) for column in _outlet_columns(plan, kind)),
+        Number("PDUs", lambda load: len(load.rack.feeds)),
+        Number("Blanking panels", lambda load: 0 if load.rack.is_existing else len(load.rack.empty_units)),
+    )
+    notes = (
+        "Rows and columns of the room count from 1. A floor tile is 600 mm square.",
+        "The weight excludes PDUs and cables. Of an existing rack, only what this design adds is counted.",
+        "Load of A after a loss is the most that side A draws while another side is lost; its PDUs must carry it.",
+        "Blanking panels also close the reserved units.",
+    )
+    return record_sheet("Racks", [_load(rack, plan) for rack in plan.racks], columns, notes)
+
+
+def _load(rack: PlacedRack, plan: Plan) -> _RackLoad:
+    used = sum(device.height_u for device in rack.present)
+    reserved = sum(device.height_u for device in rack.devices) - used
+    feeds = {side: [feed for feed in rack.feeds if feed.side == side] for side in _sides(plan)}
+    return _RackLoad(rack, feeds, used, reserved, plan.floor_tile_kg(rack))
+
+
+def _sides(plan: Plan) -> list[str]:
+    """Sides of the racks; A and B where no rack of the design has feeds."""
+    return sorted({"A", "B", *(feed.side for rack in plan.racks for feed in rack.feeds)})
+
+
+def _outlet_kinds(plan: Plan) -> list[str]:
+    """Kinds of inlet that the PDUs of the design have outlets for."""
+    pdus = [group.pdu for group in plan.rack_groups if not group.is_delivered]
+    return list(dict.fromkeys(kind for pdu in pdus for kind in pdu.outlets))
+
+
+def _precision(rack: PlacedRack, *, is_partial: bool) -> str:
+    return AT_LEAST if is_partial or rack.is_existing else "known"
+
+
+def _side_columns(side: str) -> tuple[SheetColumn[_RackLoad], ...]:
+    """Draw while the other side is lost, and capacity of the PDUs."""
+
+    def total(load: _RackLoad, value: Callable[[PowerFeed], float]) -> float | None:
+        return sum(map(value, load.feeds[side])) if load.feeds[side] else None
+
+    def alone(load: _RackLoad) -> float | None:
+        draw = total(load, lambda feed: feed.alone_w)
+        return None if draw is None else round(draw, 1)
+
+    return (
+        Number(f"{side} after a loss (W)", alone),
+        Number(f"{side} capacity (W)", lambda load: total(load, lambda feed: feed.capacity_w)),
+    )
+
+
+def _outlet_columns(plan: Plan, kind: str) -> tuple[SheetColumn[_RackLoad], ...]:
+    """Outlets of a kind that are used on each side, and those that one side has."""
+
+    def used_on(side: str) -> Callable[[_RackLoad], int | None]:
+        return lambda load: sum(feed.used(kind) for feed in load.feeds[side]) if load.feeds[side] else None
+
+    def of_a_side(load: _RackLoad) -> int | None:
+        outlets = [dict(feed.outlets).get(kind, 0) for feed in load.feeds["A"]]
+        return sum(outlets) if outlets else None
+
+    name = plan.catalog.power_inlets[kind].outlet
+    return (
+        *(Number(f"{name} used, {side}", used_on(side)) for side in _sides(plan)),
+        Number(f"{name} of a side", of_a_side),
+    )
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """Units of a rack that one device takes, or that stay empty."""
+
+    rack: PlacedRack
+    lowest: int
+    height_u: int
+    device: PlacedDevice | None
+    name: str  # of the item
+
+    @property
+    def status(self) -> str:
+        if self.device is None:
+            return "empty"
+        return "new" if self.device.status == "computed" else self.device.status
+
+    @property
+    def note(self) -> str:
+        if self.device is None:
+            return ""
+        return semicolon_list(draw_note(self.device), "" if self.device.weight_kg is not None else "weight not known")
+
+
+def elevation_sheet(plan: Plan, catalog: Catalog) -> Sheet:
+    """Contents of every rack, from the top down, with the units that stay empty."""
+    columns: tuple[SheetColumn[_Stretch], ...] = (
+        SheetColumn("Rack", lambda part: part.rack.name),
+        Number("Lowest U", lambda part: part.lowest),
+        Number("Highest U", lambda part: part.lowest + part.height_u - 1),
+        SheetColumn("Device", lambda part: "" if part.device is None else part.device.name),
+        SheetColumn("Item", lambda part: part.name),
+        SheetColumn("Role", lambda part: "" if part.device is None else str(part.device.role)),
+        Number("Height (U)", lambda part: part.height_u),
+        SheetColumn("Status", lambda part: part.status),
+        Number("Maximum (W)", lambda part: 0.0 if part.device is None else known_watts(part.device.power.max_w)),
+        Number("Weight (kg)", lambda part: None if part.device is None else part.device.weight_kg),
+        SheetColumn("Note", lambda part: part.note),
+    )
+    stretches = [stretch for rack in plan.racks for stretch in _stretches(rack, catalog)]
+    return record_sheet("Elevations", stretches, columns, ("Rack units count from the bottom.",))
+
+
+def _stretches(rack: PlacedRack, catalog: Catalog) -> list[_Stretch]:
+    taken = [
+        _Stretch(rack, device.unit, device.height_u, device, catalog.item(device.item).name) for device in rack.devices
+    ]
+    reserved = {
+        unit
+        for device in rack.devices
+        if device.status == "reserved"
+        for unit in range(device.unit, device.unit + device.height_u)
+    }
+    filling = "free" if rack.is_existing else "blanking panels"
+    empty = [
+        _Stretch(rack, lowest, count, None, filling)
+        for lowest, count in unit_runs(unit for unit in rack.empty_units if unit not in reserved)
+    ]
+    return sorted((*taken, *empty), key=lambda stretch: -stretch.lowest)
+
+
+class _Total(NamedTuple):
+    """A line of the sheet for the facility."""
+
+    quantity: str
+    value: float
+    unit: str = ""
+    note: str = ""
+    is_partial: bool = False  # some devices have no known value
+
+
+_FACILITY_COLUMNS: tuple[SheetColumn[_Total], ...] = (
+    SheetColumn("Quantity", lambda total: total.quantity),
+    SheetColumn("Reads", lambda total: AT_LEAST if total.is_partial else ""),
+    Number("Value", lambda total: total.value),
+    SheetColumn("Unit", lambda total: total.unit),
+    SheetColumn("Note", lambda total: total.note),
+)
+
+
+def facility_sheet(plan: Plan, catalog: Catalog, site: Site) -> Sheet:
+    """Totals for the operators of the room."""
+    present = [device for rack in plan.racks for device in rack.present]
+    open_w = _names((device for device in present if not device.power.is_known), catalog)
+    open_kg = _names((device for device in present if device.weight_kg is None), catalog)
+    if plan.rack.weight_kg is None and plan.racks:
+        open_kg = ", ".join(name for name in (open_kg, plan.rack.name) if name)
+    notes = tuple(
+        f"{quantity} not known, so the totals read “at least”: {names}."
+        for quantity, names in (("Draw", open_w), ("Weight", open_kg))
+        if names
+    )
+    totals = (*_power_totals(plan, site, bool(open_w)), *_heat_totals(plan), *_room_totals(plan, bool(open_kg)))
+    return record_sheet("Facility", totals, _FACILITY_COLUMNS, notes)
+
+
+def _power_totals(plan: Plan, site: Site, is_partial: bool) -> Iterator[_Total]:
+    low_w = sum(device.power.low_w for rack in plan.racks for device in rack.present)
+    typical_w = sum(rack.typical_w for rack in plan.racks)
+    max_w = sum(rack.max_w for rack in plan.racks)
+    pue = site.pue_ratio
+    energy = energy_kwh_per_year(typical_w, pue or 1.0)
+    energy_note = "IT equipment only; the request gives no PUE" if pue is None else f"PUE {pue:g}, at the typical draw"
+    stated = "stated, or the middle of a bracket"
+    yield _Total("Sum of the lower estimates of the draw", round(low_w, 1), "W", "", is_partial)
+    yield _Total("Draw, typical", round(typical_w, 1), "W", stated, is_partial)
+    yield _Total("Draw, maximum", round(max_w, 1), "W", "stated, or the upper end of a bracket", is_partial)
+    yield _Total("Heat at the maximum", round(heat_btu_per_h(max_w)), "BTU/h", "", is_partial)
+    yield _Total("Energy per year", round(energy), "kWh", energy_note, is_partial)
+
+
+def _heat_totals(plan: Plan) -> Iterator[_Total]:
+    """Heat by what carries it away, where anything is liquid-cooled."""
+    present = [device for rack in plan.racks for device in rack.present]
+    liquid_w = sum(liquid_heat_w(plan.catalog.device(device.item)) for device in present)
+    if liquid_w:
+        air_w = sum(device.power.max_w for device in present) - liquid_w
+        yield _Total("Heat to the coolant at the maximum", round(liquid_w, 1), "W")
+        yield _Total("Heat to the air at the maximum", round(air_w, 1), "W")
+
+
+def _room_totals(plan: Plan, is_partial: bool) -> Iterator[_Total]:
+    weight_kg = sum(rack.weight_kg for rack in plan.racks)
+    new = sum(not rack.is_existing for rack in plan.racks)
+    note = "without PDUs and cables" if new == len(plan.racks) else "without PDUs, cables and existing equipment"
+    units = sum(device.height_u for rack in plan.racks for device in rack.present)
+    yield _Total("Weight", round(weight_kg, 1), "kg", note, is_partial)
+    yield _Total("Racks, new", new)
+    yield _Total("Racks, existing", len(plan.racks) - new)
+    yield _Total("Rack units in use", units, "U")
+    yield _Total("Cables", plan.n_links, "", "without power cords")
+
+
+def _names(devices: Iterable[PlacedDevice], catalog: Catalog) -> str:
+    """Names of their items, each once."""
+    return ", ".join(dict.fromkeys(catalog.item(device.item).name for device in devices))
+
+
+_UNKNOWN_INLETS = "number of inlets not known: ask the vendor; each feed is planned for the full draw"
+
+
+@dataclass(frozen=True)
+class PowerLink:
+    """One inlet and its outlet."""
+
+    device: PlacedDevice
+    rack: PlacedRack
+    inlet: Inlet
+    side: str
+    pdu: str  # unique name; "" in an existing rack, whose outlets the customer assigns
+    outlet: int  # of its kind, from 1; 0 without a PDU
+    kind: PowerInlet
+
+    @property
+    def outlet_name(self) -> str:
+        """'C13-4', '' without a PDU."""
+        return f"{self.kind.outlet}-{self.outlet}" if self.pdu else ""
+
+
+def pdu_name(rack: PlacedRack, feed: PowerFeed) -> str:
+    """Name of a PDU: 'R01-A1'."""
+    return f"{rack.name}-{feed.name}"
+
+
+def power_links(plan: Plan, catalog: Catalog) -> tuple[PowerLink, ...]:
+    """Every inlet of every device installed from the start, rack by rack, from the bottom up."""
+    pdu = plan.inputs.platform.pdu
+    links: list[PowerLink] = []
+    for rack in plan.racks:
+        # An existing rack has feeds of its own; the same rule assigns inlets to them.
+        strips = rack.feeds or feeds([(one.number, plan.device(one.item)) for one in rack.present], 2, pdu)
+        for feed in strips:
+            used: Counter[str] = Counter()
+            # From the bottom up, so that cords run level.
+            for inlet in sorted(feed.inlets, key=lambda inlet: (plan.devices[inlet.device].unit, inlet.inlet)):
+                used[inlet.kind] += 1
+                strip, outlet = (pdu_name(rack, feed), used[inlet.kind]) if rack.feeds else ("", 0)
+                kind = catalog.power_inlets[inlet.kind]
+                links.append(PowerLink(plan.devices[inlet.device], rack, inlet, feed.side, strip, outlet, kind))
+    return tuple(sorted(links, key=lambda link: (link.device.rack, link.device.unit, link.inlet.inlet)))
+
+
+def power_sheet(plan: Plan, catalog: Catalog) -> Sheet:
+    """Inlet by inlet: its outlet, and its draw while another side is lost."""
+    links = power_links(plan, catalog)
+    columns: tuple[SheetColumn[PowerLink], ...] = (
+        SheetColumn("Rack", lambda link: link.rack.name),
+        Number("U", lambda link: link.device.unit),
+        SheetColumn("Device", lambda link: link.device.name),
+        Number("Inlet", lambda link: link.inlet.inlet),
+        SheetColumn("PDU", lambda link: link.pdu),
+        SheetColumn("Side", lambda link: link.side),
+        SheetColumn("Outlet kind", lambda link: link.kind.outlet),
+        Number("Outlet", lambda link: link.outlet or None),
+        Number("Draw, another side lost (W)", lambda link: known_watts(link.inlet.share_w)),
+        SheetColumn("Cord", lambda link: f"{link.kind.outlet} to {link.kind.name}"),
+        SheetColumn("Note", _note),
+    )
+    sheet = record_sheet(
+        "Power", links, columns, ("Outlets of each kind count from 1 on each PDU, from the lowest device up.",)
+    )
+    powered = {link.device.number for link in links}
+    unpowered: tuple[Row, ...] = tuple(
+        (
+            rack.name,
+            device.unit,
+            device.name,
+            None,
+            "",
+            " and ".join(_sides_of(rack)) if device.power.max_w else "",
+            "",
+            None,
+            known_watts(device.power.max_w),
+            "",
+            semicolon_list(_UNKNOWN_INLETS, draw_note(device)),
+        )
+        for rack in plan.racks
+        for device in rack.present
+        if device.number not in powered
+    )
+    return replace(sheet, rows=sheet.rows + unpowered)
+
+
+def _sides_of(rack: PlacedRack) -> list[str]:
+    """Sides that may carry a device whose inlets nobody states."""
+    return sorted({feed.side for feed in rack.feeds}) or ["A", "B"]
+
+
+def _note(link: PowerLink) -> str:
+    outlet = "" if link.pdu else "outlet of the rack's own feed, provided by others"
+    return semicolon_list(outlet, draw_note(link.device))
+
+
+def draw_note(device: PlacedDevice) -> str:
+    """Note on the watts of a device; "" where they are known."""
+    if device.power.is_known:
+        return ""
+    return "the draw is at least this" if device.power.max_w else "draw not known"
+
+
+def known_watts(value: float) -> float | None:
+    """Watts to a tenth; None where nothing is known of them. [W]"""
+    return round(value, 1) if value else None
+
+
+class _Change(NamedTuple):
+    """One kind of device that is added, or one link that moves."""
+
+    step: GrowthStep
+    what: str
+    number: int
+    device: str
+    network: str = ""
+    was_at: str = ""
+    comes_to: str = ""
+
+
+# The columns after it name the ends of a link.
+_LAST_SUMMED: SheetColumn[_Change] = SheetColumn("Network", lambda change: change.network)
+_COLUMNS: tuple[SheetColumn[_Change], ...] = (
+    Number("Servers", lambda change: change.step.n_servers),
+    Number("Storage nodes", lambda change: change.step.storage_nodes),
+    SheetColumn("What", lambda change: change.what),
+    Number("Number", lambda change: change.number),
+    SheetColumn("Device", lambda change: change.device),
+    _LAST_SUMMED,
+    SheetColumn("Was at", lambda change: change.was_at),
+    SheetColumn("Comes to", lambda change: change.comes_to),
+)
+_NOTES = (
+    "Changes to the design of this file. Installed devices keep their rack units.",
+    "Links that are not listed stay where they are.",
+)
+
+
+def growth_sheet(
+    plan: Plan, catalog: Catalog, steps: Sequence[GrowthStep] | None = None, *, is_summed: bool = False
+) -> Sheet:
+    """One row for each kind of device that is added and for each link that moves; ``is_summed``: links by network.
+
+    ``steps`` are the sizes that the workloads gain from; without them those of the plan alone.
+    """
+    changes = [
+        change
+        for step in (growth(plan) if steps is None else steps)
+        for change in _changes(step, catalog, is_summed=is_summed)
+    ]
+    if not is_summed:
+        return record_sheet("Growth", changes, _COLUMNS, _NOTES)
+    return record_sheet("Growth", changes, _COLUMNS[: _COLUMNS.index(_LAST_SUMMED) + 1], _NOTES[:1])
+
+
+def _changes(step: GrowthStep, catalog: Catalog, *, is_summed: bool) -> Iterator[_Change]:
+    if step.limit is not None:
+        yield _Change(step, "not on this platform", 0, violation_error_text(step.limit))
+        return
+    for role, item, number in step.added:
+        yield _Change(step, "added", number, f"{role}: {catalog.item(item).name}")
+    if step.new_racks:
+        yield _Change(step, "added", step.new_racks, "rack")
+    if is_summed:
+        for network, number in Counter(str(move.network) for move in step.moved).items():
+            yield _Change(step, "links moved", number, "", network)
+        return
+    for move in step.moved:
+        becomes = move.becomes or "taken out"
+        yield _Change(step, "link moves", 1, move.device, str(move.network), move.was, becomes)
 
 
 def plan_sheets(result: SizingResult, catalog: Catalog) -> tuple[Sheet, ...]:

@@ -6,8 +6,7 @@ import io
 from sizer.catalog.model import Catalog
 from sizer.export.workbook import list_sheets as sheet_lists
 from sizer.export.workbook.bill_sheet import write_bill
-from sizer.export.workbook.ownership_sheet import write_ownership
-from sizer.export.workbook.plan_sheets import write_plan
+from sizer.export.workbook.list_sheets import write_ownership, write_plan
 from sizer.export.workbook.sheets import Sheets
 from sizer.export.workbook.summary_sheet import WIDTHS, write_summary
 from sizer.sizing.result import SizingResult

@@ -1,15 +1,114 @@
 """Sheets that list: networks, assumptions, questions to the vendors, changes, sources."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
 from sizer.base.money import percent
 from sizer.base.provenance import ASSUMPTION
+from sizer.base.quantities import duration
+from sizer.bom.bill import BY_OTHERS, BillLine
+from sizer.bom.overrides import REQUEST
+from sizer.bom.ownership import CostKind, OwnershipCost
 from sizer.catalog.labels import capital, item_name
 from sizer.catalog.model import Catalog
-from sizer.export.workbook.sheets import HEAD_ROW, Sheets
-from sizer.export.workbook.vendor_questions import vendor_questions
-from sizer.present.text.assumptions import assumption_rows
+from sizer.export.tables.plan_tables import plan_sheets
+from sizer.export.tables.table import Sheet
+from sizer.export.text import TO_BE_QUOTED
+from sizer.export.workbook.bill_sheet import BillCells
+from sizer.export.workbook.sheets import A3, A4, HEAD_ROW, Sheets
+from sizer.present.text.assumptions import assumption_rows, part_questions
 from sizer.present.text.bill_lines import change_text, note_text
-from sizer.present.text.plan import notes_text, part_note_text
+from sizer.present.text.plan import notes_text, part_note_text, question_text
+from sizer.questions.ownership.analysis import OwnershipAnswer, ownership
+from sizer.questions.ownership.tables import KIND_NAMES, kinds_of, ownership_note, run_name
+from sizer.sizing.assumptions import MissingFacts, MissingReadRate
 from sizer.sizing.result import SizingResult
+
+
+@dataclass(frozen=True)
+class VendorQuestion:
+    """One question; ``line`` is empty where it is about a part instead of a line of the bill."""
+
+    line: str
+    vendor: str
+    about: str
+    sku: str
+    quantity: int | None
+    question: str
+
+
+def vendor_questions(result: SizingResult) -> list[VendorQuestion]:
+    """Questions of the bill first, then of the plan, then the unknown facts of the parts, one a row."""
+    bill = result.design.bill
+    questions = [
+        VendorQuestion(line.line, line.manufacturer, line.description, line.sku, line.quantity, question)
+        for line in bill.lines
+        if line.status not in ("existing", BY_OTHERS) and line.quantity
+        for question in _about_line(line, bill.currency)
+    ]
+    of_plan = map(question_text, result.design.plan.questions)
+    questions += [VendorQuestion("", "", "Plan of racks and cables", "", None, text) for text in of_plan]
+    for point in result.questions:
+        # Missing prices are asked line by line above.
+        if isinstance(point, MissingFacts | MissingReadRate):
+            about, asked = part_questions(point)
+            questions += [VendorQuestion("", "", about, "", None, question) for question in asked]
+    return questions
+
+
+def _about_line(line: BillLine, currency: str) -> Iterator[str]:
+    missing = []
+    if line.unit_price is None:
+        missing.append(f"unit list price in {currency} and discount")
+    if line.is_recurring and line.term_months is None:
+        missing.append("term in months")
+    if line.lead_time_weeks is None and line.is_shipped:
+        missing.append("lead time in weeks")
+    if line.item and not line.sku and line.unit_price != 0:
+        missing.append("part number")
+    if missing:
+        yield ", ".join(missing)
+    if line.unit_price and line.price_source != REQUEST and line.price_valid_until is None:
+        yield f"whether {line.unit_price:.2f} {currency} of {line.price_date} is still valid"
+
+
+# Widths in characters: a column is as wide as its longest word needs, within these.
+_NARROW, _WIDE = 8, 44
+_PADDING = 2
+# More columns than this take the larger paper.
+_A4_COLUMNS = 12
+
+
+def write_plan(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
+    """Every table of the plan on a sheet of its own."""
+    for table in plan_sheets(result, catalog):
+        _write(sheets, table)
+
+
+def _write(sheets: Sheets, table: Sheet) -> None:
+    columns = list(zip(*table.rows, strict=True)) if table.rows else [()] * len(table.heads)
+    widths = [_width(head, cells) for head, cells in zip(table.heads, columns, strict=True)]
+    sheet = sheets.add(table.title, widths, paper=A3 if len(table.heads) > _A4_COLUMNS else A4)
+    right = [place for place, head in enumerate(table.heads) if head in table.numeric]
+    sheets.heads(sheet, table.heads, right, frozen_columns=1)
+    last = HEAD_ROW
+    for last, row in enumerate(table.rows, HEAD_ROW + 1):
+        for column, value in enumerate(row):
+            if isinstance(value, str):
+                sheets.text(sheet, last, column, value, "wrap")
+            elif value is None:
+                sheets.text(sheet, last, column, "not known", "muted")
+            else:
+                sheets.number(sheet, last, column, value, "integer" if isinstance(value, int) else "number")
+    sheet.autofilter(HEAD_ROW, 0, max(last, HEAD_ROW + 1), len(table.heads) - 1)
+    for offset, note in enumerate(table.notes, 2):
+        sheets.paragraph(sheet, last + offset, note)
+
+
+def _width(head: str, cells: tuple[object, ...]) -> float:
+    longest = max((len(str(cell)) for cell in cells), default=0)
+    return min(max(_NARROW, max(map(len, head.split())) + _PADDING, longest + _PADDING), _WIDE)
 
 
 def write_networks(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
@@ -131,3 +230,80 @@ def write_sources(sheets: Sheets, result: SizingResult, catalog: Catalog) -> Non
     for row, source in enumerate(known, HEAD_ROW + 1):
         texts = (source.title, source.publisher, source.date or "not dated", source.grade)
         sheets.texts(sheet, row, texts[: len(heads)], "wrap")
+
+
+NAME = "Ownership"
+_FOLLOWS = "The purchase follows the sheet BOM; the other costs are those of the design when the file was written."
+
+
+def write_ownership(sheets: Sheets, result: SizingResult, cells: BillCells) -> None:
+    """Sheet of the cost of ownership; none where the request does not ask for it.
+
+    Parameters
+    ----------
+    sheets : Sheets
+    result : SizingResult
+    cells : BillCells
+        Places on the sheet with the bill, whose total is the purchase of the first year.
+    """
+    answer = ownership(result)
+    if answer is None:
+        return
+    cost, kinds = answer.cost, kinds_of(answer.cost)
+    sheet = sheets.add(NAME, (30, *(20 for _ in kinds), 20, 20), "Cost of ownership")
+    heads = ["Year", *(f"{KIND_NAMES[kind]} ({cost.currency})" for kind in kinds), f"Total ({cost.currency})"]
+    sheets.heads(sheet, heads, range(1, len(heads)))
+    purchase = f"={cells.cell('Extended net', cells.total_row)}"
+    row = HEAD_ROW
+    for year in cost.years:
+        row += 1
+        sheets.number(sheet, row, 0, year.year, "plain")
+        for column, kind in enumerate(kinds, 1):
+            amount = float(getattr(year, kind))
+            if kind == "purchase" and year.year == 1:
+                value = TO_BE_QUOTED if cost.is_unpriced else amount
+                sheet.write_formula(row, column, purchase, sheets.formats["money"], value)
+            else:
+                sheets.number(sheet, row, column, amount, "money")
+        _sum(
+            sheets, sheet, row, len(kinds) + 1, f"B{row + 1}:{_letter(len(kinds))}{row + 1}", float(year.total), "money"
+        )
+    row = _totals(sheets, sheet, row + 1, cost, kinds)
+    sheets.paragraph(sheet, row, f"{ownership_note(cost)} {_FOLLOWS}")
+    _runs(sheets, sheet, row + 2, answer)
+
+
+def _totals(sheets: Sheets, sheet: Any, row: int, cost: OwnershipCost, kinds: tuple[CostKind, ...]) -> int:
+    """Row of the sums; gives the row after the next."""
+    sheets.text(sheet, row, 0, "All years, at least" if cost.is_at_least else "All years", "total")
+    amounts = [*(float(cost.of(kind) or 0) for kind in kinds), float(cost.total)]
+    for column, amount in enumerate(amounts, 1):
+        letter = _letter(column)
+        _sum(sheets, sheet, row, column, f"{letter}{HEAD_ROW + 2}:{letter}{row}", amount, "total-money")
+    return row + 2
+
+
+def _runs(sheets: Sheets, sheet: Any, row: int, answer: OwnershipAnswer) -> None:
+    """Energy and cost of one run of every workload."""
+    cost = answer.cost
+    at_least = ", at least" if cost.is_at_least else ""
+    for column, head in enumerate(
+        ("Workload", "Run", "Duration", "Energy (kWh)", f"Cost of one run ({cost.currency}){at_least}")
+    ):
+        sheets.text(sheet, row, column, head, "head-right" if column > 2 else "head")
+    for run in answer.runs:
+        row += 1
+        sheets.texts(sheet, row, (run.workload, run_name(run), duration(float(run.duration_s.value))))
+        sheets.number(sheet, row, 3, round(run.energy_kwh, 1), "number")
+        if cost.is_unpriced:
+            sheets.text(sheet, row, 4, TO_BE_QUOTED, "open")
+        else:
+            sheets.number(sheet, row, 4, float(run.cost), "money")
+
+
+def _sum(sheets: Sheets, sheet: Any, row: int, column: int, cells: str, amount: float, format_: str) -> None:
+    sheet.write_formula(row, column, f"=SUM({cells})", sheets.formats[format_], amount)
+
+
+def _letter(column: int) -> str:
+    return chr(ord("A") + column)

@@ -7,8 +7,7 @@ from typing import Any
 from sizer.drawings.cluster import Cluster
 from sizer.drawings.datapath import datapath
 from sizer.drawings.palette import COLUMN_PX
-from sizer.drawings.topology import topology
-from sizer.drawings.topology_groups import grouped_topology
+from sizer.drawings.topology import grouped_topology, topology
 from sizer.drawings.workflow import workflow
 from sizer.guide.chapters.summary import numbers_table, options
 from sizer.guide.context import GuideContext

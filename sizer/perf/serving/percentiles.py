@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats
-from sizer.base.normal import normal_quantile
+from sizer.base.estimate import normal_quantile
 from sizer.perf.arguments import require_within
 
 # Percentiles of which the ratios are known.

@@ -15,8 +15,7 @@ from sizer.catalog.model import Catalog
 from sizer.physical.components import Component
 from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M, Cages, cages_of, choose_cable, pieces_of
 from sizer.physical.networks.compute_fabric import compute_fabric
-from sizer.physical.networks.in_band import in_band
-from sizer.physical.networks.management import management
+from sizer.physical.networks.management import in_band, management
 from sizer.physical.networks.members import (
     AS_USUAL,
     CableCount,
@@ -33,10 +32,9 @@ from sizer.physical.networks.storage_networks import (
     gateway_front_end,
     own_front_end,
 )
-from sizer.physical.notes import PlanNote, PlanNoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platform import Platform
 from sizer.physical.roles import Role
-from sizer.physical.violations import Violation, ViolationKind
 from sizer.workload.request import Fabric as FabricAsked
 
 # The counts of in-band and 1 GbE switches depend on each other; they only grow, and settle after two or three rounds.

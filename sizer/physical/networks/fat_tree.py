@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.physical.networks.rail_cores import rail_cores
+from sizer.physical.networks.rails import rail_cores
 
 # Rates of the gateway links. [Gbit/s] 54.5 is the data rate of FDR (56 on the line, 64b/66b coding).
 FDR_GBIT_PER_S = 54.5

@@ -20,10 +20,9 @@ from sizer.physical.networks.fat_tree import Gateways, SwitchTree, leaf_split
 from sizer.physical.networks.leaf_pairs import PAIR, LeafGroup
 from sizer.physical.networks.ports import device_ports, fabric_numbers, largest_group, nodes_of
 from sizer.physical.networks.rails import RailRule
-from sizer.physical.notes import PlanNote
+from sizer.physical.notes import PlanNote, Violation
 from sizer.physical.platform import Platform
 from sizer.physical.roles import NetworkPlane, NetworkRole, Role
-from sizer.physical.violations import Violation
 from sizer.workload.request import Fabric as FabricAsked
 
 AS_USUAL = FabricAsked()

@@ -10,9 +10,9 @@ from sizer.base.arrays import Bools, Floats
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Pdu, Rack
 from sizer.physical.components import Component, Quantities
+from sizer.physical.notes import Violation, ViolationKind
 from sizer.physical.racks.power import device_power
 from sizer.physical.roles import Role
-from sizer.physical.violations import Violation, ViolationKind
 from sizer.workload.request import Cooling, FeedRedundancy, Site
 
 

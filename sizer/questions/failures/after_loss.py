@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
-from sizer.base.normal import normal_quantile
+from sizer.base.estimate import normal_quantile
 from sizer.perf.pipeline import throughputs
 from sizer.physical.losses import Remaining
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign

@@ -8,9 +8,8 @@ from typing import Literal, NamedTuple
 from sizer.physical.losses import Losses, Remaining, on_one_side
 from sizer.physical.networks.ports import nodes_of
 from sizer.physical.protection import drives_survived, nodes_survived
-from sizer.physical.racks.feed_loads import FeedLoad, feed_loads
+from sizer.physical.racks.feed_loads import FeedLoad, FewSupplies, feed_loads, few_supplies
 from sizer.physical.racks.site_rules import coolant_parts
-from sizer.physical.racks.supplies import FewSupplies, few_supplies
 from sizer.physical.roles import NetworkRole, Role
 from sizer.questions.failures.after_loss import HardwareAfterLoss
 from sizer.sizing.result import DesignAnswer, SizingResult

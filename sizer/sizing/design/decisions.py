@@ -9,9 +9,9 @@ from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.physical.components import Network
+from sizer.physical.layout import packed_racks
 from sizer.physical.networks.single_fabric import FabricAsked, single_fabric
 from sizer.physical.notes import PlanNoteKind
-from sizer.physical.racks.packing import packed_racks
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.assumptions import StorageLevelTaken
 from sizer.sizing.constraints.tiers import StorageTier

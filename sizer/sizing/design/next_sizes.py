@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from sizer.physical.expansion import GrowthStep, growth
-from sizer.physical.violations import Violation, ViolationKind
+from sizer.physical.notes import Violation, ViolationKind
 from sizer.sizing.result import DesignAnswer
 
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from sizer.base.normal import normal_cdf
+from sizer.base.estimate import normal_cdf
 from sizer.perf.availability.goodput import GPUS_OF_THE_RATE, INTERRUPTIONS, spares_that_suffice
 from sizer.physical.networks.ports import nodes_of
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer

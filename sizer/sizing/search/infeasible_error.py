@@ -11,9 +11,9 @@ from sizer.catalog.labels import sample_unit
 from sizer.physical import capacity
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.storage_networks import front_end_ports
+from sizer.physical.notes import violation_error_text
 from sizer.physical.platform import Platform
 from sizer.physical.protection import nodes_survived
-from sizer.physical.violations import violation_error_text
 from sizer.sizing.constraints.remaining_capacity import ON_FABRIC, serves_files, single_corded_device
 from sizer.sizing.constraints.storage_fill import MOST_FILL
 from sizer.sizing.constraints.stored_data import storage_demand

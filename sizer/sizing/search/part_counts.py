@@ -18,9 +18,8 @@ from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
 from sizer.physical.components import DesignParts, Quantities
 from sizer.physical.existing_use import has_main, purchase
-from sizer.physical.part_table import PartTable
 from sizer.physical.platform import Platform
-from sizer.physical.quantities import NOTHING_EXISTING, quantities, slice_row
+from sizer.physical.quantities import NOTHING_EXISTING, PartTable, quantities, slice_row
 from sizer.physical.racks.power import device_power
 from sizer.sizing.limits import AnyLimit, Limit
 from sizer.sizing.search.feasibility import EvaluatedSpace

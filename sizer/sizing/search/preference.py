@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from sizer.base.arrays import Ints
-from sizer.catalog.items import Item
-from sizer.catalog.vendors import is_of_vendor
+from sizer.catalog.items import Item, is_of_vendor
 from sizer.physical.platform import Platform
 from sizer.workload.request import Platforms
 

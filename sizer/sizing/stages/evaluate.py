@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError
-from sizer.base.estimate import Estimate
-from sizer.base.normal import normal_quantile
+from sizer.base.estimate import Estimate, normal_quantile
 from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.modern.design_rates import convergence_of

@@ -10,8 +10,8 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
+from sizer.base.estimate import normal_cdf
 from sizer.base.interruption import pause_point
-from sizer.base.normal import normal_cdf
 from sizer.calibrate.language.basis import is_same_model
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes

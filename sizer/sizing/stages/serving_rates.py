@@ -11,8 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.estimate import Estimate
-from sizer.base.normal import normal_quantile
+from sizer.base.estimate import Estimate, normal_quantile
 from sizer.base.quantities import duration
 from sizer.calibrate.serving.calibration import LargestLoad, LatencyLimits, ServingRates, serving_calibration
 from sizer.calibrate.serving.deployment import (

@@ -10,7 +10,7 @@ import streamlit as st
 from sizer.base.money import percent
 from sizer.base.quantities import grouped
 from sizer.bom.bill import Bill
-from sizer.bom.editing import EditableLine
+from sizer.bom.overrides import EditableLine
 from sizer.catalog.labels import item_name
 from sizer.present.bill_tables import cost_table, price_texts
 from sizer.present.text.bill_lines import change_text

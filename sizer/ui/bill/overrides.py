@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from sizer.base.money import parse_amount, parse_percent
-from sizer.bom.editing import EditableLine, editable_lines, override_of
 from sizer.bom.lines import bill
+from sizer.bom.overrides import EditableLine, editable_lines, override_of
 from sizer.bom.prices import prices_for
 from sizer.catalog.model import Catalog
 from sizer.export.text import is_formula_like, printable

@@ -8,13 +8,13 @@ from datetime import date
 from decimal import Decimal
 
 from sizer.base.errors import CatalogError
-from sizer.base.formats.csv_records import CsvRecord, csv_records
+from sizer.base.formats.csv_rows import CsvRecord, csv_records
 from sizer.bom.bill import Bill
 from sizer.catalog.labels import capital
 from sizer.catalog.loader import MAX_FILE_BYTES, with_prices
 from sizer.catalog.model import Catalog
 from sizer.catalog.price_books import COLUMNS, Price, delimiter_of, price_rows
-from sizer.export.tables.csv_text import csv_bytes
+from sizer.export.tables.table import csv_bytes
 
 MAX_BYTES = MAX_FILE_BYTES
 MAX_LINES = 5_000  # of one book; the catalogue has some hundreds of items

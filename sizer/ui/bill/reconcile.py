@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import streamlit as st
 
 from sizer.base.errors import RequestError
-from sizer.bom.editing import EditableLine, fits
+from sizer.bom.overrides import EditableLine, fits
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.present.words import listed

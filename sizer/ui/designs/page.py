@@ -10,7 +10,7 @@ import streamlit as st
 
 from sizer.base.errors import SizerError
 from sizer.library.compare import ChangesSince
-from sizer.library.faults import LibraryError
+from sizer.library.opening import LibraryError
 from sizer.library.records import MAX_NAME, MAX_QUERY, Revision, RevisionEntry, SavedDesign
 from sizer.library.snapshot import Snapshot
 from sizer.present.words import plural, sentence

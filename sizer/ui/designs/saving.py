@@ -13,11 +13,9 @@ import streamlit as st
 from sizer.base.errors import RequestError, SizerError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.library.compare import ChangesSince, changes_since, differences
-from sizer.library.content import content_of
-from sizer.library.faults import DatabaseError
 from sizer.library.library import Library
-from sizer.library.opening import default_address
-from sizer.library.records import MAX_AUTHOR, MAX_COMMENT, MAX_NAME, Revision, SaveOutcome
+from sizer.library.opening import DatabaseError, default_address
+from sizer.library.records import MAX_AUTHOR, MAX_COMMENT, MAX_NAME, Revision, SaveOutcome, content_of
 from sizer.present.words import listed, sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state

@@ -13,8 +13,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import of_generation, orderable_on
 from sizer.catalog.schema import Source
 from sizer.evidence.catalogue_gaps import Gap, counts_table, fact_counts, gaps, gaps_table
-from sizer.evidence.catalogue_part import price_table, uses_of
-from sizer.evidence.catalogue_sources import cited_sources, https_address, sources_table
+from sizer.evidence.catalogue_sources import cited_sources, https_address, price_table, sources_table, uses_of
 from sizer.evidence.catalogue_tables import (
     KINDS,
     kind_table,

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 from sizer.catalog.fabrics import possible_links
 from sizer.catalog.items import Item
-from sizer.catalog.model import Catalog
+from sizer.catalog.model import Catalog, vendors_of
 from sizer.catalog.sale import usable_gpus
-from sizer.catalog.vendors import vendors_of
 from sizer.physical.capacity import counts_nodes
 from sizer.present.words import name
 from sizer.ui.session_catalog import catalog

@@ -7,10 +7,11 @@ from typing import Any
 from sizer.base.quantities import by_count
 from sizer.catalog.fabrics import fabric_links, usual_ports
 from sizer.catalog.generations import era_of, era_of_gpu, eras_of, usual_eras
+from sizer.catalog.items import is_of_vendor
 from sizer.catalog.labels import name
+from sizer.catalog.model import vendors_of
 from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.schema import Server, Stack
-from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import pieces, short_name
 from sizer.workload.sentence.notes import Notes, ranged

@@ -9,9 +9,8 @@ from functools import cache, lru_cache
 from sizer.base.resources import data_dir
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.items import Item
-from sizer.catalog.model import Catalog
+from sizer.catalog.model import Catalog, vendors_of
 from sizer.catalog.schema import Gpu
-from sizer.catalog.vendors import vendors_of
 from sizer.workload.sentence.grammar import ELSEWHERE, FILLERS
 from sizer.workload.sentence.text import Name
 

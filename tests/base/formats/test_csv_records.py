@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer.base.formats.csv_records import csv_records
+from sizer.base.formats.csv_rows import csv_records
 
 UNCLOSED = "a quotation mark opens a cell and does not close it"
 

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from sizer import SizingRequest, growth_plan, size
-from sizer.batch.answer import cells_of_answer
+from sizer.batch.work import cells_of_answer
 from sizer.calibrate.calibration import stored_calibration
 from sizer.library.compared_answers import answer_to_request
 from sizer.physical.plan import CABLE_CATEGORY

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.base.errors import RequestError
-from sizer.base.normal import normal_cdf
+from sizer.base.estimate import normal_cdf
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import arrays, gpu_of_case
 from sizer.calibrate.language.gpu_memory import REFUSED

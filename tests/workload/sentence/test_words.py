@@ -2,7 +2,7 @@
 
 import pytest
 
-from sizer.catalog.vendors import is_of_vendor
+from sizer.catalog.items import is_of_vendor
 from sizer.workload.sentence.reader import read_sentence
 from tests.factories.examples import catalog
 
