@@ -46,7 +46,7 @@ def answer_to_request(name: str, request: SizingRequest, catalog: Catalog) -> Co
         If it names something that is not in the catalogue.
     """
     try:
-        return ComparedAnswer(name, request, snapshot_of(size(request, catalog), catalog))
+        return ComparedAnswer(name, request, snapshot_of(size(request, catalog)))
     except InfeasibleError as error:
         return ComparedAnswer(name, request, None, reason=str(error))
 

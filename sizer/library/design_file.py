@@ -123,7 +123,7 @@ class _File(_Read):
 
 
 def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) -> Snapshot:
-    """Snapshot of a design.json: figures and bill, without the facts, prices and rates behind them.
+    """Snapshot of a design.json: figures and bill.
 
     Parameters
     ----------
@@ -202,9 +202,6 @@ def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) 
             )
             for line in bill.lines
         ),
-        parts={},
-        prices={},
-        rates=(),
     )
 
 

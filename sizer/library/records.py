@@ -4,16 +4,18 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any
 
+from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.library.opening import LibraryError
 from sizer.library.snapshot import Snapshot, read_snapshot, snapshot_of
-from sizer.sizing.result import SizingResult
+from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.request import MAX_REQUEST_BYTES
 
 MAX_NAME = 120
@@ -219,19 +221,35 @@ def content_of(draft: Mapping[str, Any], price_book: str, result: SizingResult, 
         With that price book.
     """
     request = result.asked_request
-    snapshot = snapshot_of(result, catalog)
     canonical = request.model_dump_json(exclude_defaults=True)
     inputs = (canonical, price_book, result.catalog_digest, result.calibration_digest)
     return DesignContent(
         request=_as_json(dict(draft)),
         price_book=price_book,
         customer=request.customer,
-        parts=tuple(dict.fromkeys((result.design.name, *(part.name for part in snapshot.parts.values())))),
+        parts=tuple(dict.fromkeys((result.design.name, *_part_names(result.design, catalog)))),
         digest=hashlib.sha256("\0".join(inputs).encode("utf-8", "surrogatepass")).hexdigest(),
         catalog_digest=result.catalog_digest,
         calibration_digest=result.calibration_digest,
-        snapshot=snapshot,
+        snapshot=snapshot_of(result),
     )
+
+
+def _part_names(design: DesignAnswer, catalog: Catalog) -> Iterator[str]:
+    """Names of the catalogue's items in a design and its workloads, by which designs are found."""
+    platform = design.platform
+    ids = [platform.gpu.id, platform.server.id, platform.storage.id]
+    if platform.server.cpu is not None:
+        ids.append(str(platform.server.cpu.value))
+    for answer in design.workloads:
+        ids += [answer.dnn.id, answer.dataset.id, answer.stack.id]
+        ids += [] if answer.recipe is None else [answer.recipe.id]
+    ids += [part.item for part in design.quantities.components if int(part.quantity[0])]
+    ids += [line.item for line in design.bill.lines if line.item]
+    for item in dict.fromkeys(ids):
+        # Networks and data sets of the request itself are not in the catalogue.
+        with suppress(KeyError):
+            yield with_vendor(catalog.item(item))
 
 
 def _as_json(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Snapshot of an answer: its figures and bill, and the facts, prices and rates that they depend on."""
+"""Snapshot of an answer: its figures and bill."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
@@ -9,16 +9,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, mod
 from sizer import __version__
 from sizer.base.estimate import Estimate
 from sizer.bom.bill import BillLine
-from sizer.bom.prices import PriceBook, prices_for
-from sizer.catalog.labels import sample_unit, with_vendor
-from sizer.catalog.model import Catalog
+from sizer.catalog.labels import sample_unit
 from sizer.present.text.verdict import verdict_text
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 
 # Raised when older snapshots can no longer be compared.
 SNAPSHOT_VERSION = 1
-
-FactValue = str | float | int | bool | None
 
 
 def _amount(text: str) -> str:
@@ -70,42 +66,8 @@ class SavedLine(_Frozen):
     is_bought: bool
 
 
-class SavedFact(_Frozen):
-    """A value of the catalogue with its source."""
-
-    value: FactValue
-    source: str = ""
-    where: str = ""
-
-
-class SavedPart(_Frozen):
-    """A catalogue item as the answer used it."""
-
-    name: str
-    facts: dict[str, SavedFact]  # by the path of the field: "power_max_w", "ports[2].count"
-
-
-class SavedPrice(_Frozen):
-    """A price of the price book."""
-
-    amount: AmountText
-    discount_percent: AmountText
-    date: str
-    source: str
-
-
-class SavedRate(_Frozen):
-    """Calibrated rate of one workload on the GPUs of the design. [samples/s of one GPU]"""
-
-    workload: str
-    unit: str
-    per_gpu: float | None
-    low: float | None
-    high: float | None
-
-
 class Snapshot(_Frozen):
-    """Summary of an answer, with all that it depends on."""
+    """Summary of an answer."""
 
     version: int = SNAPSHOT_VERSION
     tool_version: str
@@ -116,27 +78,15 @@ class Snapshot(_Frozen):
     currency: str
     figures: tuple[HeadlineFigure, ...]
     lines: tuple[SavedLine, ...]
-    parts: dict[str, SavedPart]  # by the id of the item
-    prices: dict[str, SavedPrice]  # by the id of the item; items without a price are missing
-    rates: tuple[SavedRate, ...]
 
     def figure(self, key: str) -> HeadlineFigure | None:
         """A figure by its key."""
         return next((figure for figure in self.figures if figure.key == key), None)
 
 
-def snapshot_of(result: SizingResult, catalog: Catalog) -> Snapshot:
-    """Snapshot of an answer.
-
-    Parameters
-    ----------
-    result : SizingResult
-        The full answer, not a customer's copy.
-    catalog : Catalog
-        The catalogue of the answer, with the price book of the session.
-    """
+def snapshot_of(result: SizingResult) -> Snapshot:
+    """Snapshot of a full answer, not of a customer's copy."""
     design = result.design
-    parts = _parts(design, catalog)
     return Snapshot(
         tool_version=__version__,
         catalog_digest=result.catalog_digest,
@@ -146,25 +96,7 @@ def snapshot_of(result: SizingResult, catalog: Catalog) -> Snapshot:
         currency=design.bill.currency,
         figures=_figures(design),
         lines=_lines(design.bill.lines),
-        parts=parts,
-        prices=saved_prices(parts, design.bill.currency, prices_for(result.request, catalog)),
-        rates=tuple(_rate(answer, design.n_gpus) for answer in design.workloads),
     )
-
-
-def saved_prices(items: Iterable[str], currency: str, book: PriceBook) -> dict[str, SavedPrice]:
-    """Prices of the price book by the id of the item; items without one in this currency are missing."""
-    prices = {item: book.price(item, currency) for item in items}
-    return {
-        item: SavedPrice(
-            amount=str(price.amount),
-            discount_percent=str(price.discount_percent),
-            date=str(price.date),
-            source=price.source,
-        )
-        for item, price in prices.items()
-        if price is not None
-    }
 
 
 def read_snapshot(text: str) -> Snapshot | None:
@@ -308,58 +240,3 @@ def lines_with_keys(lines: Iterable[tuple[str, str, str, SavedLine]]) -> tuple[S
 
 def _money(amount: Decimal | None) -> str | None:
     return None if amount is None else f"{amount:.2f}"
-
-
-# --- facts, prices and rates
-
-
-def _parts(design: DesignAnswer, catalog: Catalog) -> dict[str, SavedPart]:
-    """Every catalogue item of the design and its workloads."""
-    platform = design.platform
-    ids = [platform.gpu.id, platform.server.id, platform.storage.id]
-    if platform.server.cpu is not None:
-        ids.append(str(platform.server.cpu.value))
-    for answer in design.workloads:
-        ids += [answer.dnn.id, answer.dataset.id, answer.stack.id]
-        ids += [] if answer.recipe is None else [answer.recipe.id]
-    ids += [part.item for part in design.quantities.components if int(part.quantity[0])]
-    ids += [line.item for line in design.bill.lines if line.item]
-    # Networks and data sets of the request itself are not in the catalogue.
-    return {item: found for item in dict.fromkeys(ids) if (found := saved_part(item, catalog)) is not None}
-
-
-def saved_part(item_id: str, catalog: Catalog) -> SavedPart | None:
-    """An item of the catalogue; None where there is none."""
-    try:
-        item = catalog.item(item_id)
-    except KeyError:
-        return None
-    stated = item.model_dump(mode="json", exclude_defaults=True, exclude={"id", "name", "vendor", "skus", "features"})
-    return SavedPart(name=with_vendor(item), facts=dict(_facts(stated, "")))
-
-
-def _facts(stated: Any, path: str) -> list[tuple[str, SavedFact]]:
-    """Values of nested tables by their paths; sourced values with their source, without their notes."""
-    if isinstance(stated, dict):
-        if "value" in stated and "source" in stated and not isinstance(stated["value"], dict | list):
-            return [(path, SavedFact(value=stated["value"], source=stated["source"], where=stated.get("where", "")))]
-        about = {"source", "where", "note", "basis", "alternates"} if "source" in stated else set()
-        return [
-            fact
-            for key, value in stated.items()
-            if key not in about
-            for fact in _facts(value, f"{path}.{key}" if path else key)
-        ]
-    if isinstance(stated, list):
-        if not any(isinstance(one, dict | list) for one in stated):
-            return [(path, SavedFact(value=", ".join(map(str, stated))))]
-        return [fact for number, one in enumerate(stated) for fact in _facts(one, f"{path}[{number}]")]
-    return [(path, SavedFact(value=stated))]
-
-
-def _rate(answer: WorkloadAnswer, n_gpus: int) -> SavedRate:
-    """Rate of one GPU of the design with its share of the exchange, which depends on the calibration alone."""
-    gpu = next(stage for stage in answer.stages if stage.key == "gpu")
-    value, low, high = (_number(one / n_gpus) for one in gpu.capacity)
-    name = f"{answer.dnn.name} with {answer.stack.name}"
-    return SavedRate(workload=name, unit=_unit(answer), per_gpu=value, low=low, high=high)

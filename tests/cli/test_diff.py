@@ -87,7 +87,7 @@ def test_a_request_is_the_same_as_the_design_that_was_written_for_it(design_file
 
 @pytest.mark.parametrize("name", most_in("laws", EXAMPLES))
 def test_a_design_file_says_what_a_library_remembers(name: str) -> None:
-    remembered = snapshot_of(sized(name), catalog())
+    remembered = snapshot_of(sized(name))
     read = snapshot_of_file(json.loads(json_text(design_document(sized(name)))), "x", catalog())
     about = {"figures", "lines", "verdict", "design", "currency", "catalog_digest", "calibration_digest"}
     assert read.model_dump(include=about) == remembered.model_dump(include=about)

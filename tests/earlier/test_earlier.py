@@ -14,10 +14,9 @@ from sizer.base.errors import RequestError
 from sizer.base.faults import SUCCESSORS
 from sizer.base.formats.json_document import SCHEMA_VERSION
 from sizer.batch.columns import COLUMNS_VERSION, schema
-from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.price_books import COLUMNS, Price
 from sizer.guide.profile import Profile
-from sizer.library.compare import changes_since, figure_pairs
+from sizer.library.compare import differences, figure_pairs
 from sizer.library.compared_answers import answer_in_file, sized_today
 from sizer.library.design_file import _File
 from sizer.library.library import Library, answer_of_revision
@@ -88,8 +87,7 @@ def test_libraries_show_what_was_saved_and_beside_it_sized_today(path, tmp_path)
         pairs = {pair.before.key: pair for pair in figure_pairs(saved.snapshot, today.snapshot) if pair.before}
         assert pairs["gpus"].before.value == 4  # one UCP RS V225G
         assert pairs["gpus"].now.value > 0
-        since = changes_since(saved.snapshot, saved.sizing_request, catalog(), stored_calibration().digest, None)
-        assert since.is_other_version == (saved.snapshot.tool_version != __version__)
+        assert differences(saved, today).is_other_version == (saved.snapshot.tool_version != __version__)
     assert saved.price_book.startswith("item,amount")
     library.close()
 

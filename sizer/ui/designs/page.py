@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 
 from sizer.base.errors import SizerError
-from sizer.library.compare import ChangesSince
+from sizer.library.compare import Differences
 from sizer.library.opening import LibraryError
 from sizer.library.records import MAX_NAME, MAX_QUERY, Revision, RevisionEntry, SavedDesign
 from sizer.library.snapshot import Snapshot
@@ -96,7 +96,7 @@ def _do(act: Callable[[], str]) -> None:
 
 
 @st.cache_resource(show_spinner="Comparing with the result when it was saved", max_entries=32)
-def _since(design_id: str, number: int, key: str, _revision: Revision) -> ChangesSince | None:  # noqa: ARG001
+def _since(design_id: str, number: int, key: str, _revision: Revision) -> Differences | None:  # noqa: ARG001
     return saving.since_saved(_revision, SizingRequest.from_dict(_revision.request))
 
 
@@ -115,7 +115,7 @@ def _open_now(view: View, *, is_expanded: bool) -> None:
         st.markdown(f"{opened}. It was saved by another version of the program; its result then cannot be compared.")
         return
     st.markdown(f"{opened}. {plain(revision_tables.verdict(since))}")
-    if not since.is_same_answer or since.facts or since.prices or since.rates:
+    if since.figures or since.lines:
         with st.expander("Changes since it was saved", expanded=is_expanded, key=f"since-{is_expanded:d}"):
             revision_tables.show_since(since, view.catalog)
 

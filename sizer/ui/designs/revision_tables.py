@@ -1,30 +1,21 @@
 """Differences between answers and between revisions as sentences and tables."""
 
-import re
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from typing import Any
 
 import streamlit as st
 
-from sizer.catalog.labels import fact_label, fact_text, item_name
 from sizer.catalog.model import Catalog
-from sizer.library.compare import ChangesSince, Differences, FactChange, FigureChange
-from sizer.library.snapshot import FactValue, SavedPrice, SavedRate
-from sizer.present.tables import Cell, Table, row
-from sizer.present.words import TO_BE_QUOTED, listed, money, plural
+from sizer.library.compare import Differences, FigureChange
+from sizer.present.tables import Table
+from sizer.present.words import listed, plural
 from sizer.questions.compare.tables import (
-    NONE,
-    NOT_STATED,
     bill_table,
-    cut,
     field_of,
     figure_cell,
     figures_table,
-    interval,
     is_told_apart,
     request_table,
-    table_of,
 )
 from sizer.ui import look
 from sizer.ui.changes import in_words
@@ -38,37 +29,28 @@ _TELLING = ("gpus", "price", "rate-0", "time-0", "power", "storage-nodes", "capa
 # --- since a result was saved
 
 
-def verdict(since: ChangesSince) -> str:
+def verdict(since: Differences) -> str:
     """Whether a result is still the one that was saved, and what changed it."""
-    causes = _causes(since)
-    if not since.has_answer:
-        return f"It no longer has a result: {causes or 'the program has changed'}."
+    if not since.has_answers:
+        return "It no longer has a result."
+    changed = [
+        cause
+        for cause, is_changed in (
+            ("the catalogue or a price", since.is_other_catalog),
+            ("the calibration", since.is_other_calibration),
+            ("the version of the program", since.is_other_version),
+        )
+        if is_changed
+    ]
     if since.is_same_answer:
-        return f"Its result is the same as when it was saved{f', although {causes}' if causes else ''}."
-    because = causes or "the calculation has changed, with the same catalogue, calibration and version"
+        return (
+            f"Its result is the same as when it was saved{f', although {listed(changed)} changed' if changed else ''}."
+        )
+    because = f"{listed(changed)} changed" if changed else "the calculation changed"
     return f"Its result has changed because {because}: {_effects(since)}."
 
 
-def _causes(since: ChangesSince) -> str:
-    causes = []
-    if since.removed_parts:
-        causes.append(f"the catalogue no longer has {listed(since.removed_parts)}")
-    changed = [
-        plural(len(changes), word) for changes, word in ((since.facts, "fact"), (since.prices, "price")) if changes
-    ]
-    if changed:
-        causes.append(f"{listed(changed)} of its parts changed in the catalogue")
-    elif since.is_other_catalog and not since.removed_parts:
-        causes.append("the catalogue changed, but not for its parts")
-    if since.is_other_calibration:
-        same = since.has_answer and not since.rates
-        causes.append(f"the calibration changed{', with the same rates' if same else ''}")
-    if since.is_other_version:
-        causes.append(f"it was saved by version {since.snapshot.tool_version} of the program")
-    return listed(causes)
-
-
-def _effects(since: ChangesSince) -> str:
+def _effects(since: Differences) -> str:
     by_key = {figure.key: change for change in since.figures for figure in (change.before, change.now) if figure}
     telling = [by_key[key] for key in _TELLING if key in by_key][:3]
     if not telling:
@@ -84,87 +66,13 @@ def _figure_sentence(change: FigureChange, currencies: tuple[str, str]) -> str:
     return f"{label} {before} → {now}"
 
 
-def show_since(since: ChangesSince, catalog: Catalog) -> None:
-    """Tables of what changed since a result was saved, and of the effects."""
-    if since.removed_parts:
-        look.notes([f"The catalogue no longer has {part}." for part in since.removed_parts])
+def show_since(since: Differences, catalog: Catalog) -> None:
+    """Tables of the figures and lines of the bill that changed since a result was saved."""
     tables = (
-        _facts(since.facts, catalog),
-        _prices(since),
-        _rates(since),
         _figures(since.figures, "When saved", "Now", since.currencies),
         bill_table(since.lines, "when saved", "now", since.currencies),
     )
     _draw([table for table in tables if table is not None], catalog)
-
-
-def _facts(changes: Sequence[FactChange], catalog: Catalog) -> Table | None:
-    rows = [
-        row(
-            change.part,
-            _field(change.field),
-            _fact(change.field, change.before, catalog),
-            _fact(change.field, change.now, catalog, change.source),
-        )
-        for change in changes
-    ]
-    return table_of("facts", "Facts of the catalogue", ("Part", "Fact", "When saved", "Now"), rows)
-
-
-def _field(path: str) -> str:
-    """Path of a fact in words: 'ports[1].count' reads 'Ports (2), count'."""
-    parts = []
-    for part in path.split("."):
-        name, _, rest = part.partition("[")
-        numbers = [int(number) + 1 for number in re.findall(r"\d+", rest)]
-        parts.append(fact_label(name) + "".join(f" ({number})" for number in numbers))
-    return ", ".join([parts[0], *(part[:1].lower() + part[1:] for part in parts[1:])])
-
-
-def _fact(field: str, value: FactValue, catalog: Catalog, source: str = "") -> Cell:
-    if value is None:
-        return NOT_STATED
-    last = re.sub(r"\[\d+\]", "", field.rpartition(".")[2])
-    if isinstance(value, str):
-        names = [_word(word, catalog) for word in value.split(", ")]
-        text = ", ".join(names) if names != value.split(", ") else fact_text(last, value, catalog)
-    else:
-        text = fact_text(last, value, catalog)
-    return Cell(cut(text), cites=(source,) if source else ())
-
-
-def _word(word: str, catalog: Catalog) -> str:
-    try:
-        catalog.category_of(word)
-    except KeyError:
-        return word
-    return item_name(word, catalog)
-
-
-def _prices(since: ChangesSince) -> Table | None:
-    currency = since.snapshot.currency
-    rows = [row(change.part, _price(change.before, currency), _price(change.now, currency)) for change in since.prices]
-    head = ("Part", ("When saved", "right"), ("Now", "right"))
-    return table_of("prices", "Prices in the price book, per piece", head, rows)
-
-
-def _price(price: SavedPrice | None, currency: str) -> Cell:
-    if price is None:
-        return Cell(TO_BE_QUOTED, is_muted=True)
-    less = f" less {price.discount_percent} %" if Decimal(price.discount_percent) else ""
-    return Cell(f"{money(Decimal(price.amount), currency)}{less}, {price.date}")
-
-
-def _rates(since: ChangesSince) -> Table | None:
-    rows = [row(change.before.workload, _rate(change.before), _rate(change.now)) for change in since.rates]
-    head = ("Workload", ("When saved", "right"), ("Now", "right"))
-    return table_of("rates", "Rate of one GPU of the design, by the calibration", head, rows)
-
-
-def _rate(rate: SavedRate | None) -> Cell:
-    if rate is None or rate.per_gpu is None:
-        return NONE
-    return Cell(interval(rate.per_gpu, rate.low, rate.high, rate.unit))
 
 
 # --- between two revisions

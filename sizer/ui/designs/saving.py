@@ -4,18 +4,18 @@ import hashlib
 import os
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import streamlit as st
 
 from sizer.base.errors import RequestError, SizerError
-from sizer.calibrate.calibration import stored_calibration
-from sizer.library.compare import ChangesSince, changes_since, differences
+from sizer.library.compare import Differences, differences
 from sizer.library.library import Library
 from sizer.library.opening import DatabaseError, default_address
 from sizer.library.records import MAX_AUTHOR, MAX_COMMENT, MAX_NAME, Revision, SaveOutcome, content_of
+from sizer.library.snapshot import snapshot_of
 from sizer.present.words import listed, sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
@@ -329,10 +329,10 @@ def open_revision(design_id: str, number: int | None = None) -> None:
     st.session_state.notice = " ".join(notices)
 
 
-def since_saved(revision: Revision, request: SizingRequest) -> ChangesSince | None:
+def since_saved(revision: Revision, request: SizingRequest) -> Differences | None:
     """Changes since a revision was saved; None where its result was not stored."""
     if revision.snapshot is None:
         return None
-    parts = catalog()
-    result = state.outcome(request, parts).result
-    return changes_since(revision.snapshot, request, parts, stored_calibration().digest, result)
+    result = state.outcome(request, catalog()).result
+    today = "" if result is None else snapshot_of(result).model_dump_json()
+    return differences(revision, replace(revision, snapshot_json=today))
