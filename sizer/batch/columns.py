@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 
 from sizer.base.estimate import Estimate
-from sizer.base.provenance import Sourced
 from sizer.batch.keys import CellKind, in_order, request_key
 from sizer.bom.bill import Bill
 from sizer.physical.components import Quantities
@@ -131,6 +130,7 @@ def design_cells(
 ) -> dict[str, Any]:
     """Values of a design that do not depend on what runs on it; ``counts`` are of one row."""
     usable = usable_for_data_bytes(platform, storage_nodes)
+    memory = platform.server.memory_bytes
     return {
         "design.name": design_name(platform, n_servers, storage_nodes),
         "design.server": platform.server.id,
@@ -138,7 +138,7 @@ def design_cells(
         "design.gpu": platform.gpu.id,
         "design.gpus": int(n_servers * platform.gpus_per_server),
         "design.gpus_per_server": int(platform.gpus_per_server),
-        "design.host_memory_bytes": _fact(platform.server.memory_bytes),
+        "design.host_memory_bytes": _number(None if memory is None else memory.value),
         "design.storage": platform.storage.id,
         "design.storage_nodes": int(storage_nodes),
         "design.fabric": platform.fabric.id,
@@ -181,10 +181,6 @@ def _ends(found: Estimate | None) -> dict[str, float | None]:
     if found is None:
         return dict.fromkeys(_ESTIMATE)
     return {end: _number(number) for end, number in zip(_ESTIMATE, found, strict=True)}
-
-
-def _fact(fact: Sourced[float] | None) -> float | None:
-    return None if fact is None else float(fact.value)
 
 
 def _number(value: Any) -> float | None:

@@ -4,7 +4,6 @@ import os
 import pickle
 import signal
 import threading
-import zlib
 from collections.abc import Callable, Sequence
 from math import prod
 from multiprocessing import parent_process
@@ -140,7 +139,7 @@ _loading = threading.Lock()
 
 def pickled_models(catalog: Catalog, calibration: Calibration) -> bytes:
     """Catalogue and calibration as they are sent to workers."""
-    return zlib.compress(pickle.dumps((catalog, calibration), protocol=5), 1)
+    return pickle.dumps((catalog, calibration), protocol=5)
 
 
 def load_models(key: str, catalog: Catalog, calibration: Calibration) -> None:
@@ -159,7 +158,7 @@ def start_worker(key: str, content: bytes) -> None:
     if parent is not None:
         # A killed parent sends no message; an idle worker would wait for it for ever.
         threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
-    load_models(key, *pickle.loads(zlib.decompress(content)))
+    load_models(key, *pickle.loads(content))
 
 
 def _end_after(parent: BaseProcess) -> None:
@@ -192,7 +191,7 @@ def size_chunk(
         None when this process has not loaded them: send the chunk again with ``content``.
     """
     if content is not None and key not in _loaded:
-        load_models(key, *pickle.loads(zlib.decompress(content)))
+        load_models(key, *pickle.loads(content))
     with _loading:
         found = _loaded.get(key)
     if found is None:

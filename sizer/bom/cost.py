@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Ints
-from sizer.bom.bill import Bill, BillLine
+from sizer.bom.bill import Bill
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
@@ -123,14 +123,13 @@ def bill_cost(bill: Bill, platform: Platform, prices: UnitPrices, confidence: fl
     """
     assert prices.heights.tolist() == heights_of(confidence)
     low, expected, likely, high = line_amounts(bill, platform, prices).sum(axis=0).tolist()
-    dates = [line.price_date if line.extended_net else prices.band_date(line.item) for line in _paid(bill)]
+    dates = [
+        line.price_date if line.extended_net else prices.band_date(line.item)
+        for line in bill.bought
+        if line.extended_net != 0
+    ]
     years = sorted(day[:4] for day in dates if day)
     return CostInterval(bill.currency, low, expected, likely, high, tuple(dict.fromkeys(years[:1] + years[-1:])))
-
-
-def _paid(bill: Bill) -> list[BillLine]:
-    """Lines that are bought and not free of charge."""
-    return [line for line in bill.bought if line.extended_net != 0]
 
 
 def category_ranges(bill: Bill, platform: Platform, prices: UnitPrices) -> dict[str, tuple[float, float]]:

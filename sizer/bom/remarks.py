@@ -102,7 +102,7 @@ def _end_warnings(
 
 def _price_warnings(line: BillLine, bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> _Warnings:
     name = _name(line, catalog)
-    if line.item and line.unit_price is None and _has_other_currency(catalog, line.item, bill.currency):
+    if line.item and line.unit_price is None and _currencies(catalog).get(line.item, set()) - {bill.currency}:
         yield BillWarning(BillWarningKind.OTHER_CURRENCY, (name,))
     if quote_date is None:
         return
@@ -152,10 +152,6 @@ def _delivery_warnings(
 
 def _name(line: BillLine, catalog: Catalog) -> str:
     return catalog.item(line.item).name if line.item else line.description
-
-
-def _has_other_currency(catalog: Catalog, item: str, currency: str) -> bool:
-    return not _currencies(catalog).get(item, set()) <= {currency}
 
 
 @lru_cache(maxsize=8)  # a price book may have thousands of rows

@@ -7,7 +7,7 @@ from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
 from sizer.catalog.devices import DeliveredRack
 from sizer.catalog.items import Item
-from sizer.catalog.model import Catalog, Statement, statements
+from sizer.catalog.model import Catalog, statements
 from sizer.catalog.schema import (
     CATEGORIES,
     Cable,
@@ -122,7 +122,7 @@ def _source_faults(catalog: Catalog, item: Item) -> Iterator[str]:
         yield from _unknown_source(catalog, said.field, said.source)
         for number, other in enumerate(said.alternates):
             yield from _unknown_source(catalog, f"{said.field}.alternates[{number}]", other.source)
-        if _disagrees(said) and not said.note:
+        if any(other.value != said.value for other in said.alternates) and not said.note:
             yield f"{said.field}: alternates disagree with {said.value!r}; its note must say why it was chosen"
         if said.basis == "assumed" and not said.note:
             yield f"{said.field}: an assumed value needs a note that says what it rests on"
@@ -135,10 +135,6 @@ def _source_faults(catalog: Catalog, item: Item) -> Iterator[str]:
 def _unknown_source(catalog: Catalog, field: str, source: str) -> Iterator[str]:
     if source not in catalog.sources:
         yield f"{field}: source {source!r} is not in sources.toml{nearest(source, list(catalog.sources))}"
-
-
-def _disagrees(said: Statement) -> bool:
-    return any(other.value != said.value for other in said.alternates)
 
 
 def _value(item: Item, field: str) -> float | None:

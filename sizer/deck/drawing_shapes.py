@@ -16,7 +16,7 @@ from sizer.deck.text_fit import MAX_SCALE
 from sizer.drawings.palette import Palette
 from sizer.drawings.parts import Rectangle, box_labels, edge, glyph_label, glyphs, leading, line_top, stack, text_area
 from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link, text_width
-from sizer.export.text import printable
+from sizer.export.file_names import printable
 
 Point = tuple[float, float]
 

@@ -14,7 +14,7 @@ from sizer.base.locale import current_locale
 from sizer.deck.blocks import FONT, Area, Chart, ColumnChart, LineChart, Series
 from sizer.deck.ooxml import corners, rgb, tint
 from sizer.drawings.palette import Palette
-from sizer.export.text import printable
+from sizer.export.file_names import printable
 
 _TEXT_PT, _MARK_PT = 12, 8
 _CREATED = re.compile(rb"(<dcterms:(created|modified)[^>]*>)[^<]*")

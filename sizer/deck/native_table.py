@@ -12,7 +12,7 @@ from sizer.deck.native_text import add_line
 from sizer.deck.ooxml import add, corners, emu, write
 from sizer.deck.text_fit import FittedTable
 from sizer.drawings.palette import Palette
-from sizer.export.text import printable
+from sizer.export.file_names import printable
 from sizer.present.tables import Cell, Row
 
 # The style of PowerPoint without fills and lines.

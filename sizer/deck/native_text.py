@@ -10,7 +10,7 @@ from sizer.deck import text_fit
 from sizer.deck.blocks import Area, KeyFigures, Paragraphs
 from sizer.deck.ooxml import add, corners, emu, text_frame, write
 from sizer.drawings.palette import Palette
-from sizer.export.text import printable
+from sizer.export.file_names import printable
 
 # Room between two key figures. [pt]
 _FIGURE_GAP = 16.0

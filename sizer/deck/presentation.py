@@ -39,7 +39,7 @@ from sizer.deck.native_text import add_figures, add_line, add_text
 from sizer.deck.ooxml import corners, emu, rgb, text_frame, without_theme, write
 from sizer.deck.text_fit import PlacedBlock
 from sizer.drawings.palette import Palette
-from sizer.export.text import printable
+from sizer.export.file_names import printable
 
 # Presentations and the parts of a zip file carry dates; fixed ones keep equal slides equal to the byte.
 _UNDATED = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 (the file format knows no time zones)

@@ -1,12 +1,20 @@
 """What drawings and tables say about a rack: what it mainly holds, which racks are equal, its load on the floor."""
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from sizer.base.quantities import NARROW_SPACE, grouped, si
-from sizer.physical.plan import PlacedRack
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, number_and_unit, si
+from sizer.catalog.model import Catalog
+from sizer.drawings import racks
+from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
+from sizer.drawings.parts import LINE_SIZE, small_room
+from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, text_width, wrapped
+from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
+from sizer.physical.racks.feeds import FeedKind, PowerFeed
+from sizer.physical.racks.positions import unit_runs
 
 # Colour and words for what a device is, by its category in the plan.
 ROLES = {"network": "network", "head node": "other", "storage": "storage", "cooling": "other", "compute": "gpu"}
@@ -99,3 +107,303 @@ def feeds_text(rack: PlacedRack) -> str:
 def up_to(power_w: float, is_lower_bound: bool) -> str:
     """Maximum draw of a device or a rack: 'up to 3.50 kW', 'at least 300 W'."""
     return watts(power_w, is_lower_bound) if is_lower_bound else f"up to {si(power_w, 'W')}"
+
+
+# More racks than these are drawn by kind.
+_MAX_SINGLE = 8
+# Racks on one drawing: on a landscape page, on a portrait page that is built from, and in the column of a guide.
+_MAX_LANDSCAPE, _MAX_PORTRAIT, _MAX_COLUMN = 4, 2, 3
+# Height that a landscape page has for a drawing; higher racks take portrait pages.
+_LANDSCAPE_H = 620.0
+# Height of a rack unit: the smallest that holds a line of type.
+UNIT_PX = 12.0
+_NUMBERS_W, _GAP = 20.0, 18.0
+_MAX_FACE_W = 330.0
+_TITLE, _SMALL = 10.5, 9.0
+_HEAD_H, _FOOT_GAP = 48.0, 8.0
+_LEADING = 12.5
+_POST = 2.0
+# Baseline of the U number below the top of its unit.
+_NUMBER_Y = 9.4
+# What heads the list of feeds, and its columns as a share of the rack's width: ends of the numbers.
+_FEEDS: dict[FeedKind, str] = {"PDU": "PDU", "power shelf": "Shelf", "inlet": "Inlet"}
+_PDU_COLUMNS = (0.62, 0.81, 1.0)
+
+
+def rack_fronts(plan: Plan, catalog: Catalog, *, in_column: bool = False) -> tuple[Drawing, ...]:
+    """Drawings of all racks.
+
+    Parameters
+    ----------
+    plan : Plan
+        Places, feeds and names.
+    catalog : Catalog
+        Names of the items.
+    in_column : bool
+        For a page that is read, not built from: equal racks once with how many there are, no drawing wider than the
+        column of text.
+
+    Returns
+    -------
+    tuple of Drawing
+        In the order of the racks. One of three or four racks is as wide as a landscape page.
+    """
+    if in_column or len(plan.racks) > _MAX_SINGLE:
+        kinds = racks.rack_kinds(plan.racks)
+    else:
+        kinds = tuple(RackKind((rack,)) for rack in plan.racks)
+    is_low = not in_column and max(_height(kind.first) for kind in kinds) <= _LANDSCAPE_H
+    most = _MAX_COLUMN if in_column else _MAX_LANDSCAPE if is_low else _MAX_PORTRAIT
+    n_drawings = math.ceil(len(kinds) / most)
+    size, larger = divmod(len(kinds), n_drawings)
+    widest = size + (larger > 0)
+    width = COLUMN_PX if in_column or widest <= _MAX_PORTRAIT else LANDSCAPE_PX
+    drawn, first = [], 0
+    for number in range(n_drawings):
+        count = size + (number < larger)
+        drawn.append(_drawing(kinds[first : first + count], widest, width, plan, catalog))
+        first += count
+    return tuple(drawn)
+
+
+def _height(rack: PlacedRack) -> float:
+    """Height of a rack with what stands above and below it."""
+    lines = len(rack.feeds) + 1
+    return _HEAD_H + rack.height_u * UNIT_PX + _POST + _FOOT_GAP + lines * _LEADING + 4
+
+
+def _drawing(kinds: Sequence[RackKind], columns: int, width: float, plan: Plan, catalog: Catalog) -> Drawing:
+    pitch = (width - _POST + _GAP) / columns
+    face = min(pitch - _GAP - _NUMBERS_W, _MAX_FACE_W)
+    say = _wording(kinds, face, catalog)
+    tallest = max(kind.first.height_u for kind in kinds)
+    floor = _HEAD_H + tallest * UNIT_PX + _POST
+    boxes: list[Box] = []
+    bars: list[FilledBar] = []
+    labels: list[Label] = []
+    for column, kind in enumerate(kinds):
+        x = column * pitch + _NUMBERS_W
+        top = floor - kind.first.height_u * UNIT_PX
+        labels += _head(kind, x, top - _HEAD_H, face)
+        labels += _numbers(kind.first, x, floor)
+        bars += _frame(x, top, face, floor)
+        boxes += (
+            _delivered_contents(kind, x, floor, face, catalog)
+            if kind.first.is_delivered
+            else _devices(kind, x, floor, face, say)
+        )
+        boxes += _empty(kind, x, floor, face)
+        taken = list(_not_ours(kind.first, x, floor, face))
+        bars += [bar for bar, _ in taken]
+        labels += [label for _, label in taken]
+        labels += _foot(kind.first, x, floor + _FOOT_GAP, face, catalog)
+    height = max(_height(kind.first) for kind in kinds)
+    return Drawing(width, height, _title(kinds, plan), tuple(boxes), (), tuple(bars), tuple(labels))
+
+
+def _title(kinds: Sequence[RackKind], plan: Plan) -> str:
+    """What the drawing shows: how near the heaviest rack comes to what feeds it."""
+    drawn = [rack for kind in kinds for rack in kind.racks]
+    most = max(drawn, key=lambda rack: rack.max_w)
+    first, last, count = drawn[0].name, drawn[-1].name, len(drawn)
+    if count == len(plan.racks):
+        name = by_count(count, "One rack", f"{count} racks")
+    elif count == 1:
+        name = f"Rack {first}"
+    else:
+        name = f"Racks {first} to {last}"
+    draw = racks.up_to(most.max_w, most.has_unknown_power)
+    if not racks.is_unknown(most.max_w, most.has_unknown_power):
+        if most.feeds:
+            left = {"2N": " on either feed", "N+1": " with one feed lost", "N": ""}[most.redundancy]
+            draw = f"{draw} of {si(most.feed_capacity_w, 'W')}{left}"
+        draw = f"it draws {draw}" if count == 1 else f"{most.name} draws most, {draw}"
+    return f"{name}: {draw}"
+
+
+def _head(kind: RackKind, x: float, y: float, width: float) -> Iterator[Label]:
+    rack, count = kind.first, len(kind.racks)
+    title = kind.names
+    if count > 1:
+        title = f"{title}: {count} equal racks"
+    elif rack.is_existing:
+        title = f"{title} (existing)"
+    power = racks.watts(rack.typical_w, rack.has_unknown_power)
+    if not rack.present:
+        power = "no draw yet, all of it reserved"
+    elif not racks.is_unknown(rack.typical_w, rack.has_unknown_power):
+        power = f"{power} typical, {si(rack.max_w, 'W')} maximum"
+    last = racks.weight(rack)
+    if rack.is_existing:
+        power, last = f"{power} added", f"{last} added"
+    if count > 1:
+        last = f"{last} each; devices named as in {rack.name}"
+    (title,) = wrapped(title, _TITLE, width, semibold=True, max_lines=1)
+    yield Label(x, y + 12, title, _TITLE, "ink", semibold=True)
+    yield Label(x, y + 26, power, _SMALL, "muted")
+    yield Label(x, y + 26 + _LEADING, last, _SMALL, "muted")
+
+
+def _numbers(rack: PlacedRack, x: float, floor: float) -> Iterator[Label]:
+    for unit in range(1, rack.height_u + 1):
+        yield Label(x - 6, _top(unit, 1, floor) + _NUMBER_Y, str(unit), _SMALL, "muted", anchor="end")
+
+
+def _top(unit: int, height_u: int, floor: float) -> float:
+    """Upper edge of what stands from a unit on. The lowest unit stands on the frame."""
+    return floor - _POST - (unit - 1 + height_u) * UNIT_PX
+
+
+def _frame(x: float, top: float, width: float, floor: float) -> Iterator[FilledBar]:
+    """Posts, top and bottom of the rack."""
+    height = floor - top + _POST
+    yield FilledBar(x - _POST, top - 2 * _POST, _POST, height + _POST, "muted")
+    yield FilledBar(x + width, top - 2 * _POST, _POST, height + _POST, "muted")
+    yield FilledBar(x, top - 2 * _POST, width, _POST, "muted")
+    yield FilledBar(x, floor - _POST, width, _POST, "muted")
+
+
+class _Wording:
+    """The text of a device in one of several lengths."""
+
+    def __init__(self, length: int, catalog: Catalog) -> None:
+        self.length, self.catalog = length, catalog
+
+    def text(self, device: PlacedDevice) -> str:
+        """Name, model, height and watts; a shorter wording leaves out what can be seen."""
+        model = self.catalog.item(device.item).name
+        power, height = device.power, f"{device.height_u}U"
+        watts = racks.watts(power.max_w, not power.is_known)
+        if device.status == "existing":
+            model = f"{model}, at hand"
+        parts = [device.name, model, height, watts] if self.length < 2 else [device.name, model, watts]
+        if device.status == "reserved":
+            parts[0] = f"reserved: {device.name}"
+        return " · ".join(parts)
+
+    def fitting(self, device: PlacedDevice, room: float) -> str:
+        """The text in a given room: a long model is cut, so that name and watts remain."""
+        text, model = self.text(device), self.catalog.item(device.item).name
+        over = text_width(text, LINE_SIZE) - room
+        if over <= 0:
+            return text
+        left = text_width(model, LINE_SIZE) - over
+        (short,) = wrapped(model, LINE_SIZE, left, max_lines=1) or ("",)
+        return text.replace(model, short, 1)
+
+
+def _wording(kinds: Sequence[RackKind], face: float, catalog: Catalog) -> _Wording:
+    """The longest wording that fits every device of a drawing."""
+    devices = [device for kind in kinds for device in kind.first.devices]
+    room = small_room(face)
+    wordings = [_Wording(length, catalog) for length in (1, 2)]
+    return next(
+        (one for one in wordings if all(text_width(one.text(device), LINE_SIZE) <= room for device in devices)),
+        wordings[-1],
+    )
+
+
+def _devices(kind: RackKind, x: float, floor: float, width: float, say: _Wording) -> Iterator[Box]:
+    rack, count = kind.first, len(kind.racks)
+    for device in rack.devices:
+        yield Box(
+            id=device.name if count == 1 else f"{kind.names}: {device.name}",
+            x=x,
+            y=_top(device.unit, device.height_u, floor),
+            width=width,
+            height=device.height_u * UNIT_PX,
+            title=say.fitting(device, small_room(width)),
+            role=racks.ROLES[device.category],
+            hatched=device.status == "reserved",
+            small=True,
+        )
+
+
+def _delivered_contents(kind: RackKind, x: float, floor: float, width: float, catalog: Catalog) -> Iterator[Box]:
+    """Parts of a system that arrives as a rack: equal neighbours once, with how many there are."""
+    for device in kind.first.devices:
+        delivered = catalog.device(device.item).delivered
+        assert delivered is not None
+        for part in delivered.contents:
+            height = part.count * part.height_u
+            yield Box(
+                id=f"{device.name} U{part.lowest_u}",
+                x=x,
+                y=_top(part.lowest_u, height, floor),
+                width=width,
+                height=height * UNIT_PX,
+                title=f"{part.count} × {part.name} · {part.height_u}U"
+                if part.count > 1
+                else f"{part.name} · {height}U",
+                role="gpu" if part.is_node else "network" if "switch" in part.name else "other",
+                hatched=device.status == "reserved",
+                small=True,
+            )
+
+
+def _empty(kind: RackKind, x: float, floor: float, width: float) -> Iterator[Box]:
+    """Free units: closed by blanking panels in a rack of the design, left as they are in one that is there."""
+    rack = kind.first
+    reserved = {
+        unit for one in rack.devices if one.status == "reserved" for unit in range(one.unit, one.unit + one.height_u)
+    }
+    for lowest, height in unit_runs(unit for unit in rack.empty_units if unit not in reserved):
+        if rack.is_existing:
+            title = f"{height}U free"
+        else:
+            title = by_count(height, f"{height}U of blanking panel", f"{height}U of blanking panels")
+        yield Box(
+            id=f"{rack.name} U{lowest}",
+            x=x,
+            y=_top(lowest, height, floor),
+            width=width,
+            height=height * UNIT_PX,
+            title=title,
+            role="hairline",
+            hatched=not rack.is_existing,
+            small=True,
+        )
+
+
+def _not_ours(rack: PlacedRack, x: float, floor: float, width: float) -> Iterator[tuple[FilledBar, Label]]:
+    """Units of a rack that is there which the design may not use."""
+    ours = set(rack.empty_units)
+    for device in rack.devices:
+        ours.update(range(device.unit, device.unit + device.height_u))
+    for lowest, height in unit_runs(unit for unit in range(1, rack.height_u + 1) if unit not in ours):
+        top = _top(lowest, height, floor)
+        middle = top + height * UNIT_PX / 2 + _SMALL / 3
+        yield (
+            FilledBar(x, top, width, height * UNIT_PX, "hairline"),
+            Label(x + width / 2, middle, "not free", _SMALL, "muted", anchor="middle"),
+        )
+
+
+def _foot(rack: PlacedRack, x: float, y: float, width: float, catalog: Catalog) -> Iterator[Label]:
+    """What each PDU carries after the loss of another feed, and its outlets in use."""
+    if not rack.feeds:
+        yield Label(x, y + _LEADING, "on the PDUs of the rack", _SMALL, "muted")
+        return
+    kinds = [] if rack.is_delivered else [kind for kind, _ in rack.feeds[0].outlets][: len(_PDU_COLUMNS) - 1]
+    columns = _PDU_COLUMNS[: 1 + len(kinds)]
+    for share, text in zip(columns, ("kW alone", *(catalog.power_inlets[k].outlet for k in kinds)), strict=True):
+        yield Label(x + share * width, y + _LEADING, text, _SMALL, "muted", anchor="end")
+    yield Label(x, y + _LEADING, _FEEDS[rack.feeds[0].kind], _SMALL, "muted")
+    for row, feed in enumerate(rack.feeds, 2):
+        yield Label(x, y + row * _LEADING, feed.name, _SMALL, "ink", semibold=True)
+        for share, text in zip(columns, _feed_texts(feed, rack, kinds), strict=True):
+            yield Label(x + share * width, y + row * _LEADING, text, _SMALL, "ink", anchor="end")
+
+
+def _feed_texts(feed: PowerFeed, rack: PlacedRack, kinds: Sequence[str]) -> tuple[str, ...]:
+    load = racks.at_least(rack.has_unknown_power, _kilowatts(feed.alone_w))
+    outlets = dict(feed.outlets)
+    return (
+        f"{load} of {_kilowatts(feed.capacity_w)}",
+        *(f"{feed.used(kind)}{NARROW_SPACE}/{NARROW_SPACE}{outlets.get(kind, 0)}" for kind in kinds),
+    )
+
+
+def _kilowatts(power_w: float) -> str:
+    """Kilowatts as in every table; the unit stands in the head of the column."""
+    return number_and_unit(power_w, "W", like=max(power_w, 1e3))[0]

@@ -2,14 +2,17 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from sizer.base.quantities import grouped
+from sizer.catalog.checks import unknown_facts
 from sizer.catalog.items import Item
+from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog, statements
 from sizer.catalog.schema import Source
-from sizer.evidence.catalogue_tables import cited_cell
-from sizer.present.tables import Cell, Table, columns, row
+from sizer.evidence.catalogue_tables import KINDS, cited_cell, label_of, part_name, unknown_key_facts
+from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.present.words import money, plural
 from sizer.sizing.result import DesignAnswer
 
@@ -142,3 +145,147 @@ def _facts_by_source(catalog: Catalog) -> Counter[str]:
         for key in (said.source, *(other.source for other in said.alternates))
         if key in catalog.sources
     )
+
+
+_NUMBERED = re.compile(r"\[(\d+)\]")
+# What a licence costs where it counts nothing.
+_FREE = ("free", "included")
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What is not known about one part."""
+
+    item: Item
+    kind: str  # folder
+    unpublished: tuple[str, ...]  # names of facts that no source gives, nor anybody assumed
+    assumed: tuple[str, ...]  # names of facts that the catalogue assumes
+    has_no_sku: bool
+    has_no_price: bool
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is missing."""
+        return not (self.unpublished or self.assumed or self.has_no_sku or self.has_no_price)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Names of everything that nobody published."""
+        more = [label_of(field) for field, lacks in (("skus", self.has_no_sku), ("price", self.has_no_price)) if lacks]
+        return (*self.unpublished, *more)
+
+
+def gaps(catalog: Catalog, *, counts_own_prices: bool = True) -> list[Gap]:
+    """What is not known about every part, kind by kind; parts without a gap are left out.
+
+    Parameters
+    ----------
+    catalog : Catalog
+        Parts and prices.
+    counts_own_prices : bool
+        Whether a price of the user's own book counts as known.
+    """
+    asked: dict[str, list[str]] = {}
+    for item_id, field in unknown_facts(catalog):
+        asked.setdefault(item_id, []).append(field)
+    priced = {price.item for price in catalog.prices} - (set() if counts_own_prices else catalog.own_prices)
+    found = [_gap(item, folder, asked.get(item.id, []), item.id in priced) for folder, item in catalog.items()]
+    return [gap for gap in found if not gap.is_empty]
+
+
+def _gap(item: Item, folder: str, fields: Sequence[str], is_priced: bool) -> Gap:
+    assumed = {said.field for said in statements(item) if said.basis == "assumed"}
+    names = {field: _name(field) for field in (*unknown_key_facts(item, folder), *fields)}
+    is_free = getattr(item, "metric", None) is not None and item.metric.value in _FREE  # type: ignore[attr-defined]
+    return Gap(
+        item,
+        folder,
+        tuple(dict.fromkeys(name for field, name in names.items() if field not in assumed)),
+        tuple(dict.fromkeys(name for field, name in names.items() if field in assumed)),
+        has_no_sku=item.orderable and not item.skus and not is_free,
+        has_no_price=item.orderable and not is_priced and not is_free,
+    )
+
+
+def _name(path: str) -> str:
+    """Name of a fact by its path: 'ports[2]' reads 'Ports', 'capacity_options[0].raw_bytes' 'Capacity of a unit'."""
+    field = _NUMBERED.sub("", path)
+    head, _, rest = field.partition(".")
+    return rest.capitalize() if head == "features" and rest else label_of(head)
+
+
+def counts_table(found: Sequence[Gap], catalog: Catalog) -> Table:
+    """By kind: parts, and how many facts of them are not published or assumed."""
+    rows = []
+    for folder, title in KINDS.items():
+        mine = [gap for gap in found if gap.kind == folder]
+        if mine:
+            rows.append(_counts_row(title, mine, len(catalog.folder(folder))))
+    if len(rows) > 1:
+        total = sum(len(catalog.folder(folder)) for folder in {gap.kind for gap in found})
+        rows.append(_counts_row("All of these", found, total, is_total=True))
+    heads = columns(
+        "Kind",
+        ("Parts", "right"),
+        ("With something unknown", "right"),
+        ("Facts not published", "right"),
+        ("Facts assumed", "right"),
+        ("Without part number", "right"),
+        ("Without price", "right"),
+    )
+    return Table("unknown-counts", "What is unknown, by kind of part", heads, tuple(rows))
+
+
+def _counts_row(title: str, found: Sequence[Gap], parts: int, *, is_total: bool = False) -> Row:
+    return row(
+        title,
+        grouped(parts),
+        grouped(len(found)),
+        grouped(sum(len(gap.unpublished) for gap in found)),
+        grouped(sum(len(gap.assumed) for gap in found)),
+        grouped(sum(gap.has_no_sku for gap in found)),
+        grouped(sum(gap.has_no_price for gap in found)),
+        kind="total" if is_total else "",
+    )
+
+
+def fact_counts(found: Sequence[Gap]) -> list[tuple[str, int]]:
+    """Names of what is not published or assumed, and of how many parts; the most frequent first."""
+    count = Counter(fact for gap in found for fact in (*gap.missing, *gap.assumed))
+    return sorted(count.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def gaps_table(
+    found: Sequence[Gap], catalog: Catalog, facts: Collection[str] = (), items: Collection[str] | None = None
+) -> Table:
+    """Part by part what is not published and what is assumed.
+
+    Parameters
+    ----------
+    found : sequence of Gap
+        What is not known.
+    catalog : Catalog
+        Where the names of parts are looked up.
+    facts : collection of str
+        Names of facts that are asked about; none: all.
+    items : collection of str, optional
+        Ids of the parts that are asked about.
+    """
+    rows = []
+    for gap in found:
+        missing, assumed = ([one for one in names if not facts or one in facts] for names in (gap.missing, gap.assumed))
+        if (missing or assumed) and (items is None or gap.item.id in items):
+            rows.append(row(part_name(gap.item, catalog), KINDS[gap.kind], _listed(missing), _listed(assumed)))
+    heads = columns(("Part", "left", 28), ("Kind", "left", 14), ("Not published", "left", 34), ("Assumed", "left", 24))
+    return Table("unknown", "What is unknown, part by part", heads, tuple(rows))
+
+
+def _listed(names: Sequence[str]) -> Cell:
+    text = capital("; ".join(_inside(one) for one in names))
+    return Cell(text or "\u2013", is_muted=not text)
+
+
+def _inside(name: str) -> str:
+    """A name as it stands inside a sentence; PCIe and GPUs keep their capitals."""
+    first = name.split(" ", 1)[0].rstrip(",")
+    return name if any(letter.isupper() for letter in first[1:]) else name[:1].lower() + name[1:]

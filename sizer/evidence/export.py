@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from sizer.base.formats.json_document import fields_of, json_document
-from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.comparison import FitComparison
 from sizer.calibrate.validate import ValidatedRow, ValidationReport
@@ -21,7 +20,10 @@ def validation_document(report: ValidationReport) -> dict[str, Any]:
             report,
             *("by_task", "by_quantity", "by_source", "total"),
             by_status=status_summaries(report),
-            figures=[_target(target) for target in report.figures],
+            figures=[
+                fields_of(target, *vars(target), "is_reached", name=MEASURES[target.measure])
+                for target in report.figures
+            ],
             generations=report.generations,
         ),
         source_left_out=_rows(report.unseen),
@@ -51,10 +53,6 @@ def _rows(rows: Sequence[ValidatedRow]) -> list[dict[str, object]]:
         )
         for row in rows
     ]
-
-
-def _target(target: AccuracyTarget) -> dict[str, object]:
-    return fields_of(target, *vars(target), "is_reached", name=MEASURES[target.measure])
 
 
 def _moved(moved: FitComparison) -> dict[str, object]:

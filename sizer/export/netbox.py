@@ -21,10 +21,10 @@ from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.netbox.export import device_type_yaml
 from sizer.catalog.schema import Device, Pdu
+from sizer.export.file_names import harmless, printable
 from sizer.export.tables.cable_table import cable_colour, port_label
 from sizer.export.tables.plan_tables import PowerLink, pdu_name, power_links
 from sizer.export.tables.table import Row, csv_bytes
-from sizer.export.text import harmless, printable
 from sizer.physical.networks.ports import device_ports
 from sizer.physical.plan import Connection, End, PlacedRack
 from sizer.sizing.result import SizingResult

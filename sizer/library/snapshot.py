@@ -11,7 +11,7 @@ from sizer.base.estimate import Estimate
 from sizer.bom.bill import BillLine
 from sizer.catalog.labels import sample_unit
 from sizer.present.text.verdict import verdict_text
-from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 
 # Raised when older snapshots can no longer be compared.
 SNAPSHOT_VERSION = 1
@@ -166,7 +166,7 @@ def _workload(design: DesignAnswer, number: int) -> tuple[HeadlineFigure, ...]:
     answer = design.workloads[number]
     whose = answer.workload.name if len(design.workloads) > 1 else ""
     of = f"{answer.dnn.id} {answer.sample_bytes:g}"
-    rate = rate_figure(number, whose, _unit(answer), of, _ends(answer.throughput))
+    rate = rate_figure(number, whose, str(sample_unit(answer.dnn)), of, _ends(answer.throughput))
     return (rate,) if answer.time is None else (rate, time_figure(number, whose, of, _ends(answer.time.total_s)))
 
 
@@ -193,10 +193,6 @@ def _ends(interval: Estimate) -> IntervalEnds:
     return value, low, high
 
 
-def _unit(answer: WorkloadAnswer) -> str:
-    return str(sample_unit(answer.dnn))
-
-
 def _number(value: Any) -> float | None:
     if value is None:  # a probability that is not known
         return None
@@ -219,7 +215,7 @@ def _lines(lines: tuple[BillLine, ...]) -> tuple[SavedLine, ...]:
                 name=line.description,
                 quantity=line.quantity,
                 unit=line.unit,
-                net=_money(line.extended_net),
+                net=None if line.extended_net is None else f"{line.extended_net:.2f}",
                 is_bought=line.is_bought,
             ),
         )
@@ -236,7 +232,3 @@ def lines_with_keys(lines: Iterable[tuple[str, str, str, SavedLine]]) -> tuple[S
             key += "+"
         found[key] = line.model_copy(update={"key": key})
     return tuple(found.values())
-
-
-def _money(amount: Decimal | None) -> str | None:
-    return None if amount is None else f"{amount:.2f}"

@@ -57,7 +57,7 @@ def growth(plan: Plan) -> tuple[GrowthStep, ...]:
     Standing devices stay in their rack units; new ones go into the room above them and then into new racks. A link
     stays where its switch port is one for end points in the larger fabric too; all others are listed.
     """
-    return tuple(_step(plan, *size) for size in _sizes(plan.inputs))
+    return tuple(grown(plan, *size)[0] for size in _sizes(plan.inputs))
 
 
 def _sizes(inputs: PlanInputs) -> Iterator[tuple[int, int]]:
@@ -66,10 +66,6 @@ def _sizes(inputs: PlanInputs) -> Iterator[tuple[int, int]]:
     for more, factor in enumerate(GROWTH_FACTORS, start=1):
         nodes = int(np.ceil(inputs.storage_nodes * factor / per_unit)) * per_unit if counts_nodes(storage) else 0
         yield max(int(np.ceil(inputs.n_servers * factor)), inputs.n_servers + more), nodes
-
-
-def _step(plan: Plan, n_servers: int, storage_nodes: int) -> GrowthStep:
-    return grown(plan, n_servers, storage_nodes)[0]
 
 
 def grown(plan: Plan, n_servers: int, storage_nodes: int) -> tuple[GrowthStep, Plan]:

@@ -1,7 +1,6 @@
 """Elevations of systems that arrive as racks: what feeds them, and what of them no source prints."""
 
-from sizer.drawings.rack_fronts import rack_fronts
-from sizer.drawings.racks import weight_text
+from sizer.drawings.racks import rack_fronts, weight_text
 from tests.factories import examples
 
 

@@ -11,8 +11,7 @@ import pytest
 from sizer.drawings.cluster import GROUPS, Cluster
 from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
 from sizer.drawings.parts import box_labels, text_area
-from sizer.drawings.rack_fronts import UNIT_PX, rack_fronts
-from sizer.drawings.racks import main_role, rack_kinds
+from sizer.drawings.racks import UNIT_PX, main_role, rack_fronts, rack_kinds
 from sizer.drawings.room import room
 from sizer.drawings.shapes import Box, Drawing, wrapped
 from sizer.drawings.svg import write_svg

@@ -16,8 +16,8 @@ from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.notes import PREDICTED, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import ValidatedRow, ValidationReport, summarise
 from sizer.evidence import rows as facts
-from sizer.evidence.answer import answer_finding, answer_parity_chart, answer_rows
 from sizer.evidence.page import drawn_apart, evidence_html, evidence_page
+from sizer.evidence.parity import answer_finding, answer_parity_chart, answer_rows
 from sizer.guide.edition import Edition
 from sizer.guide.pdf import render
 from sizer.present.tables import Table

@@ -11,10 +11,10 @@ import pytest
 from sizer.base.formats.json_document import json_text
 from sizer.documents import write_documents
 from sizer.export.design_json import design_document
+from sizer.export.file_names import FORMULA_STARTS
 from sizer.export.netbox import netbox_files
 from sizer.export.tables.cable_table import cable_colour, cables_csv
 from sizer.export.tables.plan_tables import growth_sheet, plan_sheets
-from sizer.export.text import FORMULA_STARTS
 from sizer.physical.roles import NetworkPlane, NetworkRole
 from tests.factories.plans import CATALOG, DESIGNS, answer, cables, every_design, laid_out, sheets
 

@@ -13,8 +13,8 @@ from sizer.catalog.checks import unknown_facts
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import statements
 from sizer.catalog.schema import CATEGORIES, Source
-from sizer.evidence import catalogue_gaps as gap_rows
 from sizer.evidence import catalogue_sources as documents
+from sizer.evidence import catalogue_sources as gap_rows
 from sizer.evidence import catalogue_tables as tables
 from sizer.evidence.catalogue_sources import uses_of
 from sizer.ui.evidence import catalogue

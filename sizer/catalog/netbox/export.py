@@ -41,7 +41,7 @@ def device_type(item: Device, ports: Sequence[tuple[str, LinkType, PortUse]]) ->
     device: dict[str, Any] = {
         "manufacturer": item.vendor[:_MAX_NAME],
         "model": item.name[:_MAX_NAME],
-        "slug": _slug(item),
+        "slug": re.sub(r"[^a-z0-9_]+", "-", f"{item.vendor}-{item.id}".lower()).strip("-")[:_MAX_NAME],
         "u_height": int(height) if height.is_integer() else height,
         # The rack plan gives every device both faces of its units.
         "is_full_depth": True,
@@ -75,11 +75,6 @@ def device_types_yaml(types: Iterable[dict[str, Any]]) -> str:
 def device_type_yaml(item: Device, ports: Sequence[tuple[str, LinkType, PortUse]]) -> str:
     """File of the library for one device; see :func:`device_type`."""
     return device_types_yaml([device_type(item, ports)])
-
-
-def _slug(item: Device) -> str:
-    """Name of the device type in addresses and in other files: vendor and id."""
-    return re.sub(r"[^a-z0-9_]+", "-", f"{item.vendor}-{item.id}".lower()).strip("-")[:_MAX_NAME]
 
 
 def _interface(name: str, kind: LinkType, use: PortUse) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from sizer.base.quantities import grouped
 from sizer.catalog.items import Item
 from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog
+from sizer.export.file_names import TO_BE_QUOTED
 from sizer.export.tables.table import Number, Sheet, SheetColumn, csv_bytes, record_sheet, semicolon_list
-from sizer.export.text import TO_BE_QUOTED
 from sizer.physical.networks.addresses import Address, address_plan
 from sizer.physical.plan import Connection, End, Plan
 from sizer.physical.roles import NetworkPlane, NetworkRole

@@ -327,7 +327,7 @@ def power_sheet(plan: Plan, catalog: Catalog) -> Sheet:
             device.name,
             None,
             "",
-            " and ".join(_sides_of(rack)) if device.power.max_w else "",
+            " and ".join(sorted({feed.side for feed in rack.feeds}) or ["A", "B"]) if device.power.max_w else "",
             "",
             None,
             known_watts(device.power.max_w),
@@ -339,11 +339,6 @@ def power_sheet(plan: Plan, catalog: Catalog) -> Sheet:
         if device.number not in powered
     )
     return replace(sheet, rows=sheet.rows + unpowered)
-
-
-def _sides_of(rack: PlacedRack) -> list[str]:
-    """Sides that may carry a device whose inlets nobody states."""
-    return sorted({feed.side for feed in rack.feeds}) or ["A", "B"]
 
 
 def _note(link: PowerLink) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sizer.drawings.rack_fronts import rack_fronts
+from sizer.drawings.racks import rack_fronts
 from sizer.guide.context import GuideContext
 from sizer.present.facility_tables import facility_table, racks_table
 from sizer.present.figures import PageFigure, drawn

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sizer.evidence.answer import answer_parity_chart
+from sizer.evidence.parity import answer_parity_chart
 from sizer.guide.context import GuideContext
 from sizer.present.figures import PageFigure, charted
 from sizer.present.performance_tables import evidence_table

@@ -9,7 +9,7 @@ from sizer.base.quantities import grouped
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.drawings.datapath import datapath, is_limit
-from sizer.drawings.rack_fronts import rack_fronts
+from sizer.drawings.racks import rack_fronts
 from sizer.drawings.room import room
 from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology

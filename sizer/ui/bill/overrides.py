@@ -11,7 +11,7 @@ from sizer.bom.lines import bill
 from sizer.bom.overrides import EditableLine, editable_lines, override_of
 from sizer.bom.prices import prices_for
 from sizer.catalog.model import Catalog
-from sizer.export.text import is_formula_like, printable
+from sizer.export.file_names import is_formula_like, printable
 from sizer.sizing.result import SizingResult
 from sizer.ui import state
 from sizer.workload.quote import QuoteOverride

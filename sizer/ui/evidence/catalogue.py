@@ -12,8 +12,18 @@ from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import of_generation, orderable_on
 from sizer.catalog.schema import Source
-from sizer.evidence.catalogue_gaps import Gap, counts_table, fact_counts, gaps, gaps_table
-from sizer.evidence.catalogue_sources import cited_sources, https_address, price_table, sources_table, uses_of
+from sizer.evidence.catalogue_sources import (
+    Gap,
+    cited_sources,
+    counts_table,
+    fact_counts,
+    gaps,
+    gaps_table,
+    https_address,
+    price_table,
+    sources_table,
+    uses_of,
+)
 from sizer.evidence.catalogue_tables import (
     KINDS,
     kind_table,

@@ -5,7 +5,7 @@ import streamlit as st
 from sizer.catalog.model import Catalog
 from sizer.drawings.datapath import datapath
 from sizer.drawings.svg import write_svg
-from sizer.evidence.answer import answer_parity_chart
+from sizer.evidence.parity import answer_parity_chart
 from sizer.present import charts, training_charts
 from sizer.present.language_charts import memory_chart, step_chart
 from sizer.present.performance_tables import (
