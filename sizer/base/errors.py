@@ -1,4 +1,4 @@
-"""Errors of the configurator. Each class carries the exit status that the command line ends with."""
+"""Errors of the configurator with the exit status of each, and the report of an unforeseen one."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""What drawings and tables say about a rack: what it mainly holds, which racks are equal, its load on the floor."""
+"""Racks: what drawings and tables say about one, which are equal, and their fronts."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The documents that the catalogue cites: those of a part, all of them, and which have an address for a browser."""
+"""The documents that the catalogue cites, and the facts that no source gives."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Names of the files of an answer, from its customer, design, revision and date."""
+"""Names of the files of an answer, and texts that no spreadsheet calculates."""
 
 import datetime
 import re

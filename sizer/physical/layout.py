@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 from itertools import accumulate, count
 from operator import attrgetter
 
@@ -395,7 +394,6 @@ def _own_weight_kg(group: RackGroup, room: ExistingRack | None) -> float | None:
     return group.rack.weight_kg.value if group.rack.weight_kg is not None else None
 
 
-@lru_cache(maxsize=8)
 def _cables(catalog: Catalog) -> tuple[Cable, ...]:
     return tuple(catalog.cables.values())
 

@@ -405,7 +405,6 @@ def _in_band(catalog: Catalog, era: str | None, server: Server) -> tuple[Switch 
     return None, None
 
 
-@lru_cache(maxsize=64)
 def _fabric_manager(catalog: Catalog, era: str | None) -> Server | None:
     """Appliance that runs the subnet manager of an InfiniBand fabric."""
     known = (s for s in catalog.servers.values() if s.role == "fabric-manager" and s.orderable and fits_era(s.era, era))

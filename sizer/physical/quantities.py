@@ -307,7 +307,6 @@ def _storage_violations(platform: Platform, rows: Shape, asked: Ints) -> dict[Vi
     return {Violation(ViolationKind.NODE_COUNT, (platform.storage.name, low, high)): mask}
 
 
-@lru_cache(maxsize=4096)
 def _notes(platform: Platform) -> tuple[PlanNote, ...]:
     storage = platform.storage
     notes = []

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from sizer.base.arrays import Bools, Ints
 from sizer.catalog.generations import era_of
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Software, Support
+from sizer.catalog.schema import Server, Software, Storage, Support
 from sizer.physical.allowed_parts import fits_era
 from sizer.physical.capacity import nodes_per_unit, raw_bytes
 from sizer.physical.components import Component
@@ -37,9 +37,28 @@ class SoftwareLine:
     needed_from_heads: int | None  # from so many head nodes on it is not optional
 
 
-@lru_cache(maxsize=4096)
+class _Hosts(NamedTuple):
+    """What of a platform decides which lines it calls for: many platforms share it."""
+
+    server: Server
+    gpu_vendor: str
+    head_node: Server | None
+    storage_server: Server | None
+    storage: Storage
+    capacity_storage: Storage | None
+
+
 def lines_of(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
     """Software and support lines of a platform."""
+    # Memory, draw and stated rates of a platform decide nothing here.
+    server = catalog.servers.get(platform.server.id, platform.server)
+    storage = catalog.storage.get(platform.storage.id, platform.storage)
+    hosts = server, platform.gpu.vendor, platform.head_node, platform.storage_server
+    return _lines(catalog, _Hosts(*hosts, storage, platform.capacity_storage))
+
+
+@lru_cache(maxsize=4096)
+def _lines(catalog: Catalog, hosts: _Hosts) -> tuple[SoftwareLine, ...]:
     folders: tuple[tuple[Literal["software", "support"], Mapping[str, Software | Support]], ...] = (
         ("software", catalog.software),
         ("support", catalog.support),
@@ -47,9 +66,9 @@ def lines_of(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
     found: list[SoftwareLine] = []
     for category, items in folders:
         for item in items.values():
-            covers, metric = _covers(platform, item.applies_to), item.metric.value
+            covers, metric = _covers(hosts, item.applies_to), item.metric.value
             era = item.era if isinstance(item, Software) else None
-            if covers and item.orderable and fits_era(era, era_of(catalog, platform.server)):
+            if covers and item.orderable and fits_era(era, era_of(catalog, hosts.server)):
                 notes = () if metric in ("free", "included") else (PlanNote(PlanNoteKind.PER_UNIT, (metric,)),)
                 status: Literal["computed", "optional"] = "optional" if item.optional else "computed"
                 pair = item.needed_from_heads if isinstance(item, Software) else None
@@ -63,19 +82,19 @@ def lines_of(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
     return tuple(replace(line, elsewhere=elsewhere(line)) for line in found)
 
 
-def _covers(platform: Platform, applies_to: Sequence[str]) -> tuple[str, ...]:
-    """Which nodes a line covers, by the names of ``_covered``; none where it does not apply to the platform."""
+def _covers(hosts: _Hosts, applies_to: Sequence[str]) -> tuple[str, ...]:
+    """Which nodes a line covers, by the names of ``_covered``; none where it does not apply to the hosts."""
     if "any" in applies_to:
         return ("all",)
     found = ["cluster"] if "cluster" in applies_to else []
-    parts = {"servers": platform.server, "heads": platform.head_node, "storage servers": platform.storage_server}
-    if platform.gpu.vendor in applies_to:
+    parts = {"servers": hosts.server, "heads": hosts.head_node, "storage servers": hosts.storage_server}
+    if hosts.gpu_vendor in applies_to:
         found.append("servers")
     if not found:
         found += [name for name, part in parts.items() if part is not None and _is_named(part, applies_to)]
-    if _is_named(platform.storage, applies_to):
+    if _is_named(hosts.storage, applies_to):
         found.append("storage nodes")
-    if platform.capacity_storage is not None and _is_named(platform.capacity_storage, applies_to):
+    if hosts.capacity_storage is not None and _is_named(hosts.capacity_storage, applies_to):
         found.append("capacity nodes")
     return tuple(found)
 

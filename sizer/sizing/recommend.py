@@ -102,7 +102,8 @@ def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError
     design that meets it without.
     """
     request = counts.request
-    broken, most = set(nearest_design(counts)[1]), request.limits.servers
+    nearest, most = nearest_design(counts), request.limits.servers
+    broken = set(nearest[1])
     expected = math.inf
     if broken <= TAKE_SERVERS:
         expected = servers_expected(counts.evaluated)
@@ -110,9 +111,9 @@ def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError
         limits = request.limits.model_copy(update={"servers": None})
         design = _first_text(request.model_copy(update={"limits": limits}), counts.catalog, calibration)
         if design is not None:
-            error = infeasible_error(counts, bound=f"limits.servers = {most}")
+            error = infeasible_error(counts, bound=f"limits.servers = {most}", nearest=nearest)
             return InfeasibleError(f"{error} Without this limit a design meets the request: {design[0]}.")
-    error = infeasible_error(counts)
+    error = infeasible_error(counts, nearest=nearest)
     if most is None and (Limit.TEAM_WAITS in broken or MOST_SERVERS < expected < math.inf):
         compared = int(counts.evaluated.space.sizes[-1])
         error = InfeasibleError(

@@ -1,4 +1,4 @@
-"""Sheets that list: networks, assumptions, questions to the vendors, changes, sources."""
+"""Sheets that list: plan, networks, assumptions, questions to the vendors, cost of ownership, changes, sources."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

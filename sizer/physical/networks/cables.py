@@ -52,7 +52,6 @@ Cages = tuple[str, str]
 ANY_CAGES: Cages = ("", "")
 
 
-@lru_cache(maxsize=1024)
 def cages_of(device: str, switch: str) -> Cages:
     """Cages of two ports; one object for equal ones, by which the cable of a link is found again."""
     return device, switch

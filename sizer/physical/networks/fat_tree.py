@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -390,7 +389,6 @@ def _ceil_div(a: Ints, b: Ints | int) -> Ints:
     return np.asarray(-(-a // b), dtype=np.int64)
 
 
-@lru_cache(maxsize=256)  # few kinds of switch are asked about again and again
 def _smallest_divisors(n: int) -> Ints:
     """Smallest divisor of n that is not below k, for k = 0..n; 0 for k = 0."""
     divisors = np.array([d for d in range(1, n + 1) if n % d == 0])

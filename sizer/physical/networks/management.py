@@ -1,4 +1,4 @@
-"""The 1 GbE network over which everything is deployed, monitored and maintained."""
+"""The in-band network, and the 1 GbE network over which everything is deployed, monitored and maintained."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -82,7 +82,6 @@ def fabric_numbers(device: Device, kind: LinkType) -> Ints:
     return _numbers(device, lambda port: port in chosen)
 
 
-@lru_cache(maxsize=4096)
 def storage_network_numbers(server: Server, kind: LinkType, fabric: LinkType) -> Ints:
     """Numbers of a server's ports that join a storage network of its own: they run ``kind`` but not ``fabric``."""
     return _numbers(
@@ -133,7 +132,6 @@ def largest_group(switch: Switch, kind: LinkType, uses: tuple[PortUse, ...] = ("
     return max(fitting, key=lambda group: group.count, default=None)
 
 
-@lru_cache(maxsize=4096)
 def unit_numbers(storage: Storage, use: PortUse, per_node: int) -> Ints:
     """Numbers of the first ``per_node`` ports of a use of every node of one storage unit, node by node."""
     numbers = _numbers(storage, lambda p: p.use == use)
@@ -180,7 +178,6 @@ def nodes_of(device: Device) -> int:
     return 1 if device.delivered is None else max(device.delivered.n_nodes, 1)
 
 
-@lru_cache(maxsize=4096)
 def rail_numbers(server: Server, kind: LinkType) -> tuple[Ints, ...]:
     """Fabric ports of a server by rail: one port each, or the ports of that place on all trays of a rack."""
     numbers = fabric_numbers(server, kind)

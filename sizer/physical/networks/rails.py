@@ -84,7 +84,6 @@ def rail_cores(leaves: int, rails: int, up: int, ports: int) -> RailCores | None
     return best
 
 
-@lru_cache(maxsize=1024)
 def _divisors(n: int) -> tuple[int, ...]:
     return tuple(d for d in range(1, n + 1) if n % d == 0)
 

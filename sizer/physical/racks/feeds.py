@@ -139,7 +139,6 @@ class _Supplies(NamedTuple):
     max_w: float
 
 
-@lru_cache(maxsize=4096)
 def _supplies(device: Device) -> _Supplies:
     inlets = None if device.power_inlets is None else device.power_inlets.value
     return _Supplies(inlets, inlet_of(device), device_power(device).max_w)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -205,7 +204,6 @@ def _feed_notes(group: RackGroup) -> tuple[PlanNote, ...]:
     return (PlanNote(kinds[group.limits.feeds]),)
 
 
-@lru_cache(maxsize=8)
 def _accessories(catalog: Catalog) -> dict[tuple[str, str], Accessory]:
     """Small parts that can be ordered, by their use and the kind of inlet that a cord leads to."""
     return {

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -50,7 +49,6 @@ ANY_SITE = SiteRules()
 
 
 # One object for equal rooms: what platforms keep is found by identity.
-@lru_cache(maxsize=256)
 def _rules(*values: object) -> SiteRules:
     return SiteRules(*values)  # type: ignore[arg-type]
 
