@@ -1,12 +1,20 @@
 """Bounds on what is read, and the wording of many faults."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from sizer.base.errors import CatalogError, RequestError
+from sizer.base.errors import CatalogError, OutputError, RequestError
 from sizer.base.faults import in_words, nearest
 from sizer.base.formats.toml_text import parse_toml
 from sizer.base.input_size import MAX_DEPTH, MAX_ENTRIES, MAX_VALUES, check_size
+from sizer.base.streams import messages, prepare_streams
+from sizer.documents import known_kinds
+from sizer.export.files import write_whole
 from sizer.workload.request import SizingRequest
 
 
@@ -121,3 +129,42 @@ def test_a_list_of_decimals_and_a_text_of_points_are_read():
 )
 def test_another_product_is_no_typing_error(name, known, meant):
     assert nearest(name, known) == ("" if meant is None else f"; did you mean {meant!r}?")
+
+
+def test_a_folder_of_a_thousand_parts_is_refused(tmp_path):
+    with pytest.raises(OutputError, match="folders deep"):
+        write_whole(tmp_path.joinpath(*["a"] * 1000), {"b": b""})
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_long_name_of_a_document_is_not_repeated_whole():
+    with pytest.raises(RequestError) as error:
+        known_kinds(["x" * 7000])
+    assert len(str(error.value)) < 1000
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "small-team.toml"
+
+
+def test_messages_whose_reader_has_gone_are_lost_and_later_ones_too():
+    prepare_streams()
+    reading, writing = os.pipe()
+    os.close(reading)
+    told = messages(writing, "utf-8")
+    for _ in range(3):
+        assert told.write("writing guide.pdf\n") > 0
+        told.flush()
+    os.close(writing)
+
+
+@pytest.mark.workers
+def test_a_command_whose_messages_nobody_reads_writes_its_documents(tmp_path):
+    command = [sys.executable, "-m", "sizer.cli", "size", str(EXAMPLE), "--out", "out", "--formats", "pdf,xlsx"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stderr is not None
+        running.stderr.close()
+        assert running.stdout is not None
+        answer = running.stdout.read()
+    assert running.returncode == 0
+    assert b"designs evaluated" in answer
+    assert {"guide.pdf", "bom.xlsx"} <= {path.name for path in (tmp_path / "out").iterdir()}

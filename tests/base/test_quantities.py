@@ -2,11 +2,15 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.special import ndtr, ndtri
 
 from sizer.base import quantities as q
+from sizer.base.estimate import normal_cdf, normal_quantile
 
 
 @pytest.mark.parametrize(
@@ -123,3 +127,16 @@ def test_a_value_rounds_alike_in_every_unit(watts: float, printed: str) -> None:
     """Ties go up, as in hand arithmetic: 31,850 W and 31.85 kW are both 31.9 kW."""
     assert q.si(watts, "W") == f"{printed}{q.NARROW_SPACE}kW"
     assert q.significant(watts / 1e3) == printed
+
+
+def test_cdf_and_quantile_agree_with_scipy() -> None:
+    x = np.concatenate([np.linspace(-12, 12, 997), [-np.inf, np.inf]])
+    assert_allclose(normal_cdf(x), ndtr(x), rtol=1e-12)
+    p = np.concatenate([np.linspace(0, 1, 501), [1e-12, 1 - 1e-12]])
+    assert_allclose(normal_quantile(p), ndtri(p), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.1, np.nan])
+def test_a_probability_outside_0_to_1_is_refused(p: float) -> None:
+    with pytest.raises(ValueError, match=r"0\.\.1"):
+        normal_quantile(p)

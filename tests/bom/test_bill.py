@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from sizer.base.errors import RequestError
 from sizer.bom.bill import BillWarning, BillWarningKind, Sum
-from sizer.bom.lines import bill, row_cost
+from sizer.bom.lines import bill, has_unknown_drives, row_cost, server_contents
 from sizer.bom.prices import PriceBook, price_book, prices_for
 from sizer.bom.unit_prices import unit_prices
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.price_books import Price
 from sizer.physical.components import CATEGORIES, Component
 from sizer.physical.platforms import platforms
@@ -22,6 +23,7 @@ from sizer.present.text.result_text import open_prices
 from sizer.sizing.search.main_items import check_budget
 from sizer.workload.request import Existing, SizingRequest
 from tests import factories
+from tests.bom.drawn_lines import BOUGHT, NOT_BOUGHT, drawn_line, percents
 
 DAY = datetime.date(2026, 11, 21)
 
@@ -272,37 +274,15 @@ def test_lead_times_are_told(catalog):
     assert BillWarning(BillWarningKind.NO_LEAD_TIME) in bill(parts, catalog, PriceBook([]), "USD", DAY).warnings
 
 
-amounts = st.none() | st.decimals(Decimal(0), Decimal(10**7), places=2)
-percents = st.decimals(Decimal(0), Decimal(100), places=2)
 some_lines = st.lists(
-    st.builds(
-        lambda price, discount, quantity, status, category, term: factories.line(
-            "1.1",
-            category,
-            "x",
-            "X",
-            "Part",
-            quantity,
-            None if price is None else str(price),
-            status=status,
-            discount_percent=discount,
-            term_months=term,
-        ),
-        amounts,
-        percents,
-        st.integers(0, 10_000),
-        st.sampled_from(["computed", "overridden", "added", "existing", "optional", "by others"]),
-        st.sampled_from(CATEGORIES),
-        st.none() | st.integers(1, 120),
-    ),
-    max_size=12,
+    drawn_line(status=st.sampled_from([*BOUGHT, *NOT_BOUGHT]), term_months=st.none() | st.integers(1, 120)), max_size=12
 )
 
 
 @given(lines=some_lines, deal=percents)
 def test_sums_are_those_of_the_bought_lines(lines, deal):
     made = factories.bill(lines, deal_discount_percent=deal)
-    bought = [line for line in lines if line.status in ("computed", "overridden", "added")]
+    bought = [line for line in lines if line.status in BOUGHT]
     cent = Decimal("0.01")
     net = Decimal(0)
     for line in bought:
@@ -353,3 +333,43 @@ def test_every_part_of_the_total_is_after_the_discount_of_the_deal():
     assert (made.one_off.amount, made.recurring.amount, made.yearly.amount) == (980, 294, 98)
     assert [line.item for line in made.open_options] == ["z"]
     assert "every line" not in open_prices(made).lower()
+
+
+CATALOG = shipped_catalog()
+
+
+def contents(name: str, *, has_memory: bool = True, has_drives: bool = True) -> str:
+    return server_contents(CATALOG.servers[name], CATALOG, has_memory=has_memory, has_drives=has_drives)
+
+
+def test_what_the_catalogue_states_and_what_it_assumes():
+    # Table 2 of dell-ready-ai-nvidia-2018; the InfiniBand adapter has a line of its own.
+    assert contents("c4140") == "2 × Xeon Gold 6148, 384 GiB memory, 2 × 10 GbE, 120 GB SSD and 1.6 TB NVMe"
+    text = contents("as-8125gs-tnmr2").replace("\u202f", " ")
+    assert text.startswith("2 × EPYC 9654 (assumed), 2 304 GiB memory (assumed), 8 × 400 GbE, ")
+    assert has_unknown_drives(CATALOG.servers["as-8125gs-tnmr2"], CATALOG)
+    assert not has_unknown_drives(CATALOG.servers["c4140"], CATALOG)
+
+
+def test_an_adapter_for_both_protocols_names_both():
+    """Its ConnectX-7 run NDR or 400 GbE: an order for an Ethernet fabric that names NDR alone is wrong."""
+    assert "8 × NDR InfiniBand or 400 GbE (assumed)" in contents("sys-a21ge-nbrt")
+    assert "4 × 200 GbE or HDR InfiniBand" in contents("management-server")
+
+
+def test_a_rack_of_trays_lists_the_drives_of_all():
+    # Eight drives of 3.5 TB in each of 18 trays: 18 x 28 TB = 504 TB beside the memory of the whole rack.
+    assert "18 × 28.0 TB local NVMe" in contents("gb200-nvl72").replace("\u202f", " ")
+
+
+def test_what_the_bill_states_elsewhere_is_left_out():
+    assert "memory" not in contents("c4140", has_memory=False)
+    assert "NVMe" not in contents("c4140", has_drives=False)
+    assert contents("ufm-appliance") == ""
+
+
+@pytest.mark.parametrize("name", sorted(CATALOG.servers))
+def test_every_gpu_server_says_its_processors_and_memory(name):
+    if CATALOG.servers[name].role == "gpu":
+        assert " × " in contents(name)
+        assert " memory" in contents(name)

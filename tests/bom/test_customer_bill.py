@@ -15,17 +15,16 @@ from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind, LineNot
 from sizer.bom.customer import allotted, customer_bill, unpriced_bill
 from sizer.export.tables.bill_columns import bill_csv
 from sizer.export.workbook.book import workbook
-from sizer.physical.components import CATEGORIES
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.present.bill_tables import bill_table
 from sizer.present.text.bill_lines import note_text
 from tests import factories
+from tests.bom.drawn_lines import BOUGHT, NOT_BOUGHT, drawn_line, percents
 
 CENT = Decimal("0.01")
 WITH_RAILS = PlanNote(PlanNoteKind.STATED, ("with rails",))
 IN_ROOM_4 = PlanNote(PlanNoteKind.STATED, ("in room 4",))
 INTERNAL = stated("INTERNAL")
-BOUGHT = ("computed", "overridden", "added")
 
 
 # --- money
@@ -76,29 +75,12 @@ def test_shares_add_up_and_stay_near_their_part(lines: list[tuple[int, int]], ke
     assert sum(share % quantity != 0 for quantity, share in zip(quantities, shares, strict=True)) <= 1
 
 
-amounts = st.none() | st.decimals(Decimal(0), Decimal(10**7), places=2)
-percents = st.decimals(Decimal(0), Decimal(100), places=2)
 some_lines = st.lists(
-    st.builds(
-        lambda price, discount, quantity, status, category, own: factories.line(
-            "1.1",
-            category,
-            "x",
-            "X",
-            "Part",
-            quantity,
-            None if price is None else str(price),
-            status=status,
-            discount_percent=discount,
-            has_own_price=own,
-            notes=(WITH_RAILS, *INTERNAL),
-        ),
-        amounts,
-        percents | st.just(Decimal(0)),
-        st.integers(0, 10_000),
-        st.sampled_from([*BOUGHT, "existing", "optional", "by others"]),
-        st.sampled_from(CATEGORIES),
-        st.booleans(),
+    drawn_line(
+        status=st.sampled_from([*BOUGHT, *NOT_BOUGHT]),
+        has_own_price=st.booleans(),
+        notes=st.just((WITH_RAILS, *INTERNAL)),
+        discount_percent=percents | st.just(Decimal(0)),
     ),
     max_size=12,
 )

@@ -1,15 +1,22 @@
 """The shipped catalogue: it loads, its files agree with each other, and spot values are those of their sources."""
 
+import datetime
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
+from sizer import SizingRequest, load_catalog, size
+from sizer.base.errors import CatalogError
 from sizer.base.resources import data_dir
 from sizer.catalog.checks import check_catalog, unknown_facts
 from sizer.catalog.items import Item
+from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog, statements
+from sizer.catalog.sale import Sale, of_generation, orderable_on, sale_on, usable_gpus
 from sizer.catalog.schema import CATEGORIES
+from sizer.workload.sentence.reader import read_sentence
 
 GIB = 2**30
 
@@ -187,3 +194,125 @@ def test_the_files_stay_small() -> None:
     """Loading time goes with the bytes of TOML: 0.3 MB load in about 0.15 s on one core of 2024."""
     folder: Path = data_dir("catalog")
     assert sum(file.stat().st_size for file in folder.rglob("*.toml")) < 1_000_000
+
+
+CATALOG = shipped_catalog()
+
+
+def test_sale_of_dgx_h100_ended_in_january_2025():
+    """ "rackula", source 17: end of sale on 25 January 2025."""
+    server = CATALOG.servers["dgx-h100"]
+    assert sale_on(CATALOG, server, datetime.date(2025, 1, 25)) is Sale.ENDS_LATER
+    assert sale_on(CATALOG, server, datetime.date(2025, 1, 26)) is Sale.ENDED
+    assert server not in orderable_on(CATALOG, CATALOG.servers.values(), datetime.date(2026, 11, 25))
+
+
+def test_an_end_that_nobody_published_stays_unknown():
+    server = CATALOG.servers["gb200-nvl72"]
+    assert sale_on(CATALOG, server, datetime.date(2026, 11, 25)) is Sale.NOT_KNOWN
+    assert server in orderable_on(CATALOG, [server], datetime.date(2026, 11, 25))
+
+
+def test_servers_of_a_generation_take_its_gpus():
+    found = {item.id for item in of_generation(CATALOG.servers.values(), "cdna4", dict(CATALOG.gpus))}
+    assert found == {"xe9785l", "cisco-c885a-mi350x"}
+
+
+def test_which_gpus_can_be_ordered_follows_from_their_dates_and_successors():
+    """Ends by the generation after the successor: Turing by Hopper, Ampere by Blackwell, CDNA 2 by CDNA 4.
+
+    Rubin and MI455X were announced for the second half of 2026; H800 and H20 were made for a market that is closed.
+    """
+    day = datetime.date(2026, 11, 28)
+    ended = {name for name in CATALOG.gpus if sale_on(CATALOG, CATALOG.gpus[name], day) is Sale.ENDED}
+    assert ended >= {"t4-16gb", "a10-24gb", "a30-24gb", "a40-48gb", "rtx-a6000-48gb", "mi250x-128gb"}
+    assert ended >= {"h800-sxm-80gb", "h20-sxm-96gb"}
+    assert not ended & {"gh200-96gb", "gh200-144gb", "l4-24gb", "l40-48gb", "rtx-6000-ada-48gb", "mi300a-128gb"}
+    for name in ("rubin-288gb", "mi455x-432gb"):
+        assert sale_on(CATALOG, CATALOG.gpus[name], day) is Sale.NOT_YET
+    assert sale_on(CATALOG, CATALOG.servers["r750xa"], day) is Sale.ENDED
+
+
+def test_no_server_takes_what_is_announced_or_has_no_published_rates():
+    assert not {"rubin-288gb", "mi455x-432gb", "gaudi3-128gb"} & set(usable_gpus(CATALOG))
+    assert {"mi250x-128gb", "t4-16gb", "gh200-96gb"} <= set(usable_gpus(CATALOG))
+
+
+# An overlay of one file for each part.
+FOLDER = Path(__file__).with_name("new_generation")
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return load_catalog(overlay=FOLDER)
+
+
+WORDS = "train BERT-large on ZBox servers with 32 Z9000 over ZDR, local NVMe only"
+
+
+def test_a_made_up_generation_is_read_sized_and_cabled(catalog: Catalog) -> None:
+    """32 GPUs are four servers; each brings eight ports, all on one switch of 64."""
+    reading = read_sentence(WORDS, catalog)
+    assert (reading.question, reading.unread) == (None, ())
+    assert "fabric ZDR InfiniBand" in [phrase.meaning for phrase in reading.phrases]
+    design = size(SizingRequest.from_dict(reading.request), catalog).design
+    assert (design.platform.server.id, design.n_servers, design.n_gpus) == ("zbox", 4, 32)
+    (fabric,) = [net for net in design.quantities.networks if net.kind == catalog.links["zdr"]]
+    assert (fabric.switch, int(fabric.leaves[0]), int(fabric.end_points[0])) == ("zsw", 1, 32)
+    lines = {line.item: line.quantity for line in design.bill.lines}
+    assert lines["zdr-aoc"] == 32
+    # Four servers of 9 kW and a switch: one rack of 60 kW, a PDU on either side, four cords for each device.
+    assert (lines["zpdu"], lines["zcord"]) == (2, 4 * 4 + 4)
+    (rack,) = design.plan.racks
+    assert {(feed.used("z32"), dict(feed.outlets)["z32"]) for feed in rack.feeds} == {(10, 24)}
+
+
+def test_a_link_that_no_file_describes_is_named(tmp_path: Path) -> None:
+    shutil.copytree(FOLDER / "switches", tmp_path / "switches")
+    with pytest.raises(CatalogError, match=r"switches/zsw\.toml: .*'zdr' is not in links/; .*known are 100gbe"):
+        load_catalog(overlay=tmp_path)
+
+
+# black-forest-labs/flux, src/flux/util.py, flux-schnell.
+HIDDEN, DOUBLE_BLOCKS, SINGLE_BLOCKS, HEADS = 3072, 19, 38, 24
+CHANNELS, TEXT, VECTOR, TIME = 64, 4096, 768, 256
+# mlcommons/training, text_to_image/README.md: 256 x 256 images as 32 x 32 latents, in patches of 2 x 2; T5 of 256.
+IMAGE_TOKENS, TEXT_TOKENS = 256, 256
+
+
+def linear(inputs: int, outputs: int) -> int:
+    """Weights and biases."""
+    return inputs * outputs + outputs
+
+
+def test_parameters_follow_from_the_shape():
+    """A double block has two streams of modulation, qkv, norms of a head, projection and MLP; the others have one."""
+    h, norms = HIDDEN, 2 * HIDDEN // HEADS
+    stream = linear(h, 6 * h) + linear(h, 3 * h) + norms + linear(h, h) + linear(h, 4 * h) + linear(4 * h, h)
+    single = linear(h, 3 * h) + linear(h, 7 * h) + norms + linear(5 * h, h)
+    embeddings = linear(TIME, h) + linear(h, h) + linear(VECTOR, h) + linear(h, h)
+    ends = linear(CHANNELS, h) + linear(TEXT, h) + linear(h, CHANNELS) + linear(h, 2 * h)
+    found = shipped_catalog().dnns["flux-1"].parameters.value
+    assert found == DOUBLE_BLOCKS * 2 * stream + SINGLE_BLOCKS * single + embeddings + ends
+    assert found == pytest.approx(11.9e9, rel=0.002)  # as MLPerf prints it
+
+
+def test_arithmetic_follows_from_the_shape():
+    """Weights of a stream count for its own tokens, those of a single block for all, modulation once a sample."""
+    h, tokens = HIDDEN, IMAGE_TOKENS + TEXT_TOKENS
+    double = 12 * h * h * IMAGE_TOKENS + 12 * h * h * TEXT_TOKENS + 2 * 6 * h * h
+    single = 12 * h * h * tokens + 3 * h * h
+    attention = 2 * tokens * tokens * h
+    ends = CHANNELS * h * IMAGE_TOKENS + TEXT * h * TEXT_TOKENS + h * CHANNELS * IMAGE_TOKENS + 2 * h * h
+    once = TIME * h + VECTOR * h + 2 * h * h
+    multiply_adds = DOUBLE_BLOCKS * double + SINGLE_BLOCKS * single + ends + once
+    multiply_adds += (DOUBLE_BLOCKS + SINGLE_BLOCKS) * attention
+    assert shipped_catalog().dnns["flux-1"].forward_flop.value == pytest.approx(2 * multiply_adds, rel=1e-3)
+
+
+def test_the_data_set_is_as_large_as_its_read_me_says():
+    """About 2.5 TB with the samples of the evaluation."""
+    data = shipped_catalog().datasets["cc12m-flux-encodings"]
+    assert data.n_validation_samples is not None
+    samples = data.n_samples.value + data.n_validation_samples.value
+    assert samples * data.sample_bytes.value == pytest.approx(2.5e12, rel=0.03)

@@ -1,16 +1,19 @@
 """Platforms and quantities: what is offered, what is refused, and special cases of counting."""
 
 import time
+from typing import Any
 
 import numpy as np
 import pytest
 
+from sizer import Catalog, SizingRequest, project
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.generations import era_of
+from sizer.physical.capacity import capacity_ladder, changing_steps, is_extrapolated, smallest_nodes, usable_bytes
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
-from sizer.workload.request import Existing, Limits, SizingRequest
+from sizer.workload.request import Existing, Limits
 
 
 def request_of(**tables):
@@ -174,3 +177,117 @@ def test_many_rows_are_fast(catalog):
 def test_negative_counts_are_refused(catalog):
     with pytest.raises(ValueError, match="n_servers must be at least 0, got -1"):
         quantities(one(catalog, "dgx-1", "dgx1-ssd", "edr"), [-1], [0], catalog=catalog)
+
+
+@pytest.mark.parametrize(
+    ("storage", "option", "needed", "nodes", "fits"),
+    [
+        # 96 TB chassis: 72 TB on 4 nodes; 8 nodes 192 x 0.875 = 168 TB, which the table's 1/n gives.
+        ("isilon-f800", 0, [1.0, 72e12, 72.1e12, 168e12, 169e12], [4, 4, 8, 8, 12], [True] * 5),
+        ("isilon-f800", 1, [1e17], [252], [False]),
+        ("head-node-nfs", 0, [119e12, 121e12], [0, 0], [True, False]),  # a fixed system has no nodes
+    ],
+)
+def test_smallest_nodes(catalog, storage, option, needed, nodes, fits):
+    found = smallest_nodes(catalog.storage[storage], option, needed)
+    assert (found.nodes.tolist(), found.fits.tolist()) == (nodes, fits)
+
+
+def test_unknown_capacity_is_not_zero(catalog):
+    assert np.isnan(usable_bytes(catalog.storage["nfs-generic"], 0, 0))
+    assert smallest_nodes(catalog.storage["nfs-generic"], 0, 1e15).fits
+
+
+def test_weka_needs_its_minimum(catalog):
+    """Six hosts: one spare, 3 + 2 on the rest; the stripe grows to 16 + 2 from 20 hosts on (16 + 2 + 2 spares)."""
+    weka = catalog.storage["wekaio"]
+    raw = weka.capacity_options[0].raw_bytes.value
+    assert usable_bytes(weka, 0, [5, 6, 20]) == pytest.approx([0, raw * 5 * 3 / 5 * 0.8, raw * 18 * 16 / 18 * 0.8])
+
+
+@pytest.mark.parametrize(
+    ("storage", "nodes"), [("isilon-f800", 8), ("wekaio", 8), ("head-node-nfs", 0), ("dgx1-ssd", 0)]
+)
+def test_ladder_goes_down_to_usable(catalog, storage, nodes):
+    item = catalog.storage[storage]
+    steps = capacity_ladder(item, 0, nodes)
+    sizes = [step.capacity_bytes for step in steps]
+    assert sizes == sorted(sizes, reverse=True)
+    assert steps[-1].label == "usable"
+    assert steps[-1].capacity_bytes == usable_bytes(item, 0, nodes)
+    assert all(step.source in catalog.sources for step in steps if step.source)
+
+
+def test_ladder_of_an_unknown_system_is_empty(catalog):
+    assert capacity_ladder(catalog.storage["nfs-generic"], 0, 0) == ()
+
+
+def test_extrapolation_is_flagged(catalog):
+    f800 = catalog.storage["isilon-f800"]
+    assert not is_extrapolated(f800, 4)
+    assert is_extrapolated(f800, 8)
+    assert capacity_ladder(f800, 0, 8)[1].how.kind is PlanNoteKind.ONEFS_EXTRAPOLATED
+
+
+def test_steps_that_take_nothing_are_not_listed(catalog):
+    """One AI400X2 has no hot spare and no parity of its own: 250 TB raw, 71 % of it usable."""
+    steps = changing_steps(capacity_ladder(catalog.storage["ai400x2"], 0, 1))
+    assert [step.label for step in steps] == ["raw", "reserve", "usable"]
+    assert steps[0].capacity_bytes > steps[1].capacity_bytes == steps[2].capacity_bytes
+
+
+NEEDS_A_CLUSTER = ("data-scientist-portal", "dell-ready-services")
+
+
+def lines(catalog: Catalog, server: str, servers: int, storage: str, nodes: int, **tables: Any) -> dict[str, int]:
+    """Bill of a given cluster: item -> bought."""
+    work = {"dnn": "resnet50", "dataset": "imagenet", "target": {"samples_per_s": 1_000}}
+    asked = SizingRequest.from_dict({"workload": [work], **tables})
+    design = project(asked, catalog, server=server, servers=servers, storage=storage, storage_nodes=nodes)
+    found: dict[str, int] = {}
+    for line in design.bill.lines:
+        if line.status == "computed":
+            found[line.item] = found.get(line.item, 0) + line.quantity
+    return found
+
+
+def test_portal_and_ready_services_come_with_head_node_manager_and_scheduler(catalog):
+    """Dell's Ready solution is head node, cluster manager, scheduler and portal; one server alone has none of them."""
+    one = lines(catalog, "c4140", 1, "c4140-nvme", 0)
+    assert not set(NEEDS_A_CLUSTER) & set(one)
+    assert not {"bright-cluster-manager", "slurm", "r740xd"} & set(one)
+    four = lines(catalog, "c4140", 4, "c4140-nvme", 0)
+    for item in (*NEEDS_A_CLUSTER, "bright-cluster-manager", "slurm", "r740xd"):
+        assert four[item] > 0
+
+
+def test_support_of_existing_devices_is_not_bought_again(catalog):
+    """Of three DGX-1 one is new, of eight F800 nodes four: so many supports, and the cluster manager for all four."""
+    there = {"servers": {"dgx-1": 2}, "storage_nodes": {"isilon-f800": 4}}
+    found = lines(catalog, "dgx-1", 3, "isilon-f800", 8, existing=there)
+    assert found["dgx-1"] == 1
+    assert found["dgx-support"] == 1
+    assert found["isilon-support"] == 4
+    assert found["bright-cluster-manager"] == 3 + 1
+
+
+def test_every_line_has_what_it_requires(catalog):
+    known = {"head node", *catalog.software}
+    for item in (*catalog.software.values(), *catalog.support.values()):
+        assert set(item.requires) <= known
+
+
+def test_cluster_manager_counts_where_a_pair_of_head_nodes_runs_it(catalog):
+    """NVIDIA's SuperPOD runs Base Command Manager on an active and a standby head node; it is licensed by the GPU.
+
+    Four DGX H100 have 32 GPUs. With one head node it is an option, outside the total. Ubuntu is on every host.
+    """
+    work = {"dnn": "resnet50", "dataset": "imagenet", "target": {"gpus_busy": 32}}
+    for heads, status in ((1, "optional"), (2, "computed")):
+        asked = SizingRequest.from_dict(
+            {"workload": [work], "platforms": {"fabrics": ["ndr"]}, "fabric": {"management_servers": heads}}
+        )
+        design = project(asked, catalog, server="dgx-h100", servers=4, storage="ai400x2", storage_nodes=1)
+        found = [(line.quantity, line.status) for line in design.bill.lines if line.item == "base-command-manager"]
+        assert found == [(32, status)]
+        assert any(line.item == "ubuntu-server" for line in design.bill.bought)
