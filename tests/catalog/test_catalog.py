@@ -2,13 +2,10 @@
 
 import datetime
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
-from sizer import SizingRequest, load_catalog, size
-from sizer.base.errors import CatalogError
 from sizer.base.resources import data_dir
 from sizer.catalog.checks import check_catalog, unknown_facts
 from sizer.catalog.items import Item
@@ -16,7 +13,6 @@ from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog, statements
 from sizer.catalog.sale import Sale, of_generation, orderable_on, sale_on, usable_gpus
 from sizer.catalog.schema import CATEGORIES
-from sizer.workload.sentence.reader import read_sentence
 
 GIB = 2**30
 
@@ -236,41 +232,6 @@ def test_which_gpus_can_be_ordered_follows_from_their_dates_and_successors():
 def test_no_server_takes_what_is_announced_or_has_no_published_rates():
     assert not {"rubin-288gb", "mi455x-432gb", "gaudi3-128gb"} & set(usable_gpus(CATALOG))
     assert {"mi250x-128gb", "t4-16gb", "gh200-96gb"} <= set(usable_gpus(CATALOG))
-
-
-# An overlay of one file for each part.
-FOLDER = Path(__file__).with_name("new_generation")
-
-
-@pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    return load_catalog(overlay=FOLDER)
-
-
-WORDS = "train BERT-large on ZBox servers with 32 Z9000 over ZDR, local NVMe only"
-
-
-def test_a_made_up_generation_is_read_sized_and_cabled(catalog: Catalog) -> None:
-    """32 GPUs are four servers; each brings eight ports, all on one switch of 64."""
-    reading = read_sentence(WORDS, catalog)
-    assert (reading.question, reading.unread) == (None, ())
-    assert "fabric ZDR InfiniBand" in [phrase.meaning for phrase in reading.phrases]
-    design = size(SizingRequest.from_dict(reading.request), catalog).design
-    assert (design.platform.server.id, design.n_servers, design.n_gpus) == ("zbox", 4, 32)
-    (fabric,) = [net for net in design.quantities.networks if net.kind == catalog.links["zdr"]]
-    assert (fabric.switch, int(fabric.leaves[0]), int(fabric.end_points[0])) == ("zsw", 1, 32)
-    lines = {line.item: line.quantity for line in design.bill.lines}
-    assert lines["zdr-aoc"] == 32
-    # Four servers of 9 kW and a switch: one rack of 60 kW, a PDU on either side, four cords for each device.
-    assert (lines["zpdu"], lines["zcord"]) == (2, 4 * 4 + 4)
-    (rack,) = design.plan.racks
-    assert {(feed.used("z32"), dict(feed.outlets)["z32"]) for feed in rack.feeds} == {(10, 24)}
-
-
-def test_a_link_that_no_file_describes_is_named(tmp_path: Path) -> None:
-    shutil.copytree(FOLDER / "switches", tmp_path / "switches")
-    with pytest.raises(CatalogError, match=r"switches/zsw\.toml: .*'zdr' is not in links/; .*known are 100gbe"):
-        load_catalog(overlay=tmp_path)
 
 
 # black-forest-labs/flux, src/flux/util.py, flux-schnell.

@@ -11,7 +11,7 @@ from sizer.guide.plain_text import answer_text
 from sizer.present.text.verdict import verdict_text
 from sizer.present.words import sample_unit
 from sizer.sizing.best_design import best_design
-from tests.catalog.test_catalog import FOLDER
+from tests.catalog.test_new_generation import FOLDER
 from tests.factories import examples
 
 LANGUAGE = {"dnn": "llama-3-70b", "sequence_tokens": 8192}
