@@ -30,7 +30,7 @@ from sizer.workload.request import SizingRequest
 # (648 end points, four ports a DGX-1). Where none so large meets the targets, larger ones are looked at.
 MAX_SERVERS = 160
 # How often the numbers of servers are raised: rates of larger clusters may grow less than those before.
-_MOST_RAISED = 3
+_MOST_RAISED = 4
 # GPUs of the usual server: what a number of GPUs in all calls for in servers, where it is more than these.
 _USUAL_GPUS = 8
 # Platforms shown side by side; further ones are counted, not drawn.
@@ -90,7 +90,7 @@ def search(
         more = larger_sizes(larger.evaluated)
         if more is None:
             break
-        space = Space(len(options), np.concatenate([larger.evaluated.space.sizes, more]))
+        space = Space(len(options), np.union1d(larger.evaluated.space.sizes, more))
         evaluated = evaluate_space(request, works, options, space, catalog, calibration)
         larger = replace(counts, evaluated=evaluated)
     # Larger clusters that do not keep the limits of the room are no help.

@@ -64,8 +64,8 @@ LANGUAGE = {
     "series held out": AccuracyMeasure.LANGUAGE_SERIES_MEDIAN,
     "source held out, software stack known elsewhere": AccuracyMeasure.LANGUAGE_SOURCE_MEDIAN,
     "source held out, software stack unknown": AccuracyMeasure.LANGUAGE_STRANGE_MEDIAN,
-    "MLPerf v5.0 held out": AccuracyMeasure.LANGUAGE_ROUND_RATES,
-    "time to train of MLPerf v5.0, held out": AccuracyMeasure.LANGUAGE_ROUND_TIMES,
+    "MLPerf v5.1 held out": AccuracyMeasure.LANGUAGE_ROUND_RATES,
+    "time to train of MLPerf v5.1, held out": AccuracyMeasure.LANGUAGE_ROUND_TIMES,
     "GPU memory, in sample": AccuracyMeasure.LANGUAGE_MEMORY_MEDIAN,
     "GPU memory, source held out": AccuracyMeasure.LANGUAGE_MEMORY_SOURCE_MEDIAN,
 }
@@ -83,7 +83,7 @@ SERVING = {
 OTHER_NETWORKS = {
     "in sample": (AccuracyMeasure.MODERN_RATE, AccuracyMeasure.MODERN_TIME),
     "system held out": (AccuracyMeasure.MODERN_RATE_SYSTEM, AccuracyMeasure.MODERN_TIME_SYSTEM),
-    "v5.0 predicted from v1.0 to v4.1": (AccuracyMeasure.MODERN_RATE_ROUND, AccuracyMeasure.MODERN_TIME_ROUND),
+    "v5.1 predicted from v1.0 to v5.0": (AccuracyMeasure.MODERN_RATE_ROUND, AccuracyMeasure.MODERN_TIME_ROUND),
 }
 
 

@@ -16,7 +16,7 @@ from sizer.calibrate.language.time_to_train import MINUTE, benchmark_of, fit_ben
 from sizer.perf.language.memory import FILLED
 
 # The newest round is predicted by what came before it.
-NEWEST_ROUND = "mlperf-training-v5.0"
+NEWEST_ROUND = "mlperf-training-v5.1"
 
 
 def accuracy(calibration: LanguageCalibration) -> tuple[AccuracyTarget, ...]:

@@ -24,7 +24,7 @@ from sizer.calibrate.modern.rules import fits_rate, fits_time
 from sizer.calibrate.modern.terms import STEPS, TRAININGS, Training, prior_of
 
 RATE, TIME = "rate", "time"
-NEWEST_ROUND = 5.0
+NEWEST_ROUND = 5.1
 _FOLDS = 5
 # Terms other than the largest start a factor e below it.
 _BELOW = 1.0
@@ -57,11 +57,14 @@ def calibrate_modern(rows: Sequence[ModernRow]) -> StoredFits:
             for part, values in zip(known, new, strict=True):
                 part[here] = values[here]
     rate_fit, time_fit = with_spreads(rate.fit, seen[0], unseen[0]), with_spreads(time.fit, seen[1], unseen[1])
-    newest, newest_times, lines = (_is_newest(some) for some in (rates, times, [case.row for case in time.cases]))
+    newest, lines = (_is_newest(some) for some in (rates, [case.row for case in time.cases]))
     later = _errors(rate.refitted(newest), time.refitted(lines), times)
     tests = [(rate_fit, *seen[0]), (time_fit, *seen[1]), (rate_fit, *unseen[0]), (time_fit, *unseen[1])]
-    of_newest = zip((rate_fit, time_fit), later, (newest, newest_times), strict=True)
-    tests += [(fit, errors[here], variance[here]) for fit, (errors, variance), here in of_newest]
+    # A network that the newest round is the first to run has nothing to be predicted from.
+    earlier = {row.benchmark for row, is_new in zip(rates, newest, strict=True) if not is_new}
+    for fit, (errors, variance), some in zip((rate_fit, time_fit), later, (rates, times), strict=True):
+        here = _is_newest(some) & np.array([row.benchmark in earlier for row in some])
+        tests.append((fit, errors[here], variance[here]))
     checks = [ErrorStatistics.of(errors, fit.interval_sd(variance)) for fit, errors, variance in tests]
     return StoredFits(digest_of_rows(rows), {RATE: rate_fit, TIME: time_fit}, _figures(checks))
 

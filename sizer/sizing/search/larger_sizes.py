@@ -1,4 +1,4 @@
-"""Numbers of servers beyond those of a search that its targets may take, where none of these meets them."""
+"""Numbers of servers beyond those of a search that its targets may take, and those between that were passed over."""
 
 import math
 
@@ -54,10 +54,19 @@ def servers_by_scaling(n_servers: int, share: Floats, exponent: Floats) -> Float
 
 
 def larger_sizes(evaluated: EvaluatedSpace) -> Ints | None:
-    """Numbers of servers to look at where no design of a space meets the targets; None where no larger one would."""
+    """Numbers of servers to look at besides those of a space; None where no other one would help.
+
+    Larger ones where no design meets the targets. Where one does, those that were passed over just below the first size
+    of each platform that meets them, so that one server fewer is known to miss.
+    """
+    sizes = evaluated.space.sizes
     if evaluated.runs.any():
-        return None
-    expected, most = servers_expected(evaluated), int(evaluated.space.sizes[-1])
+        first = np.unique(evaluated.runs.argmax(axis=1)[evaluated.runs.any(axis=1)])
+        between = np.concatenate(
+            [np.arange(sizes[place - 1] + 1, sizes[place]) for place in first if place] or [sizes[:0]]
+        )
+        return between if len(between) else None
+    expected, most = servers_expected(evaluated), int(sizes[-1])
     if expected > MOST_SERVERS:
         return None
     low, high = max(most + 1, math.floor(expected * _FEWER)), min(MOST_SERVERS, math.ceil(expected * _MORE))

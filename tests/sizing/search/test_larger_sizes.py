@@ -1,5 +1,6 @@
 """Targets that take more servers than a search looks at first, and limits of servers that exclude what meets them."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design, best_row
 from sizer.sizing.recommend import MAX_SERVERS, search
-from sizer.sizing.search.larger_sizes import servers_by_scaling
+from sizer.sizing.search.larger_sizes import larger_sizes, servers_by_scaling
 
 CATALOG = shipped_catalog()
 
@@ -30,6 +31,18 @@ def test_servers_at_which_a_share_becomes_the_whole():
     share, exponent = np.array([0.4, 2 / 3, 0.4]), np.array([1.0, 2 / 3, 0.5])
     # With k = 1/2 twice the rate is out of reach of any number: 2.5 times all the more.
     assert servers_by_scaling(160, share, exponent) == pytest.approx([400, 320, np.inf])
+
+
+def test_sizes_passed_over_below_the_first_that_meets_are_looked_at():
+    """One platform of three meets the targets from 168 servers on, one from 170, one never: 161 to 167 are missing."""
+    sizes = np.array([159, 160, 168, 169, 170])
+    runs = np.array([sizes >= 168, sizes >= 170, sizes > 170])
+    found: Any = SimpleNamespace(runs=runs, space=SimpleNamespace(sizes=sizes))
+    more = larger_sizes(found)
+    assert more is not None
+    assert list(more) == list(range(161, 168))
+    found.runs = np.array([sizes >= 169])
+    assert larger_sizes(found) is None
 
 
 def test_a_rate_beyond_the_first_search_is_met_by_a_larger_cluster():
