@@ -226,12 +226,12 @@ def node_title(design: DesignAnswer) -> str:
         return f"{server}: each of {count} GPUs reaches every other through NVSwitch"
     if layout == "joined":
         joined = f"{facts.link_name} connects the {count} GPUs"
-        return f"{server}: {joined}; which pairs are connected directly is not published"
+        return f"{server}: {joined}; which pairs are connected directly is for the vendor to confirm"
     if layout == "unknown":
-        return f"{server}: how the {count} GPUs are connected is not published"
+        return f"{server}: how the {count} GPUs are connected is for the vendor to confirm"
     switches = facts.count(PCIE_SWITCHES)
     if switches is None:
-        return f"{server}: the {count} GPUs reach each other over PCIe only; how its lanes are split is not published"
+        return f"{server}: the {count} GPUs reach each other over PCIe only; how its lanes are split is for the vendor to confirm"
     return by_count(
         switches,
         f"{server}: the {count} GPUs reach each other through one PCIe switch",
@@ -252,13 +252,19 @@ def node_caption(design: DesignAnswer) -> str:
     each = facts.count(NVLINKS_OF_A_GPU)
     if facts.layout == "mesh" and each is not None:
         doubled = each * facts.n_gpus // 2 - MESH_PAIRS
-        sentences.append(f"Of the {MESH_PAIRS} pairs, {doubled} have two links; no source says which.")
+        sentences.append(
+            f"Of the {MESH_PAIRS} pairs, {doubled} have two links; which ones is for the vendor to confirm."
+        )
     if facts.layout == "full" and facts.is_derived(facts.layout_key):
         sentences.append("Every pair is connected: derived from the number of links of each GPU.")
     if facts.count(PCIE_SWITCHES):
-        sentences.append("How the PCIe lanes and slots are split over switches and processors is not published.")
+        sentences.append(
+            "How the PCIe lanes and slots are split over switches and processors is for the vendor to confirm."
+        )
     elif facts.layout != "pcie":
-        sentences.append("How the PCIe lanes are split, and whether switches stand in them, is not published.")
+        sentences.append(
+            "How the PCIe lanes are split, and whether switches stand in them, is for the vendor to confirm."
+        )
     link, gpus = facts.server.intra_link, facts.server.n_gpus
     if link is not None and link.basis == "assumed":
         are_assumed = gpus is not None and gpus.basis == "assumed"

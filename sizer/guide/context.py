@@ -25,6 +25,7 @@ from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_design
 from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
 from sizer.sizing.customer_copy import not_offered
+from sizer.sizing.decision_options import USUAL_CONFIDENCE, DecisionOption, as_built, on_sale_today
 from sizer.sizing.design.decisions import Decisions, decisions
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.next_sizes import next_sizes
@@ -32,7 +33,6 @@ from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import GrowthPlan, as_billed, without_money
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, SizingResult, SpareCost, WorkloadAnswer
-from sizer.sizing.surer_design import surer_design
 from sizer.workload.request import Loss
 
 T = TypeVar("T")
@@ -96,6 +96,11 @@ class GuideContext:
         return self.design.n_hosts == 1
 
     @property
+    def only_serves(self) -> bool:
+        """Whether nothing is trained: no data set is read, and no epochs are counted."""
+        return all(answer.serving is not None for answer in self.answers)
+
+    @property
     def has_many_workloads(self) -> bool:
         """Whether tables must name the workload."""
         return len(self.answers) > 1
@@ -116,14 +121,31 @@ class GuideContext:
         return decisions(self.evaluated)
 
     @_of_result
-    def surer(self) -> DesignAnswer | None:
-        """The next larger design, which reaches 90 % confidence; None where this one does, or none is found."""
-        found = surer_design(self.result.request, self.design, self.catalog)
-        if found is None or not self.design.bill.is_customer_copy:
-            return found
+    def built(self) -> DecisionOption | None:
+        """The same parts with reserves and 90 % confidence; None where this design has them, or none is found."""
+        return self._told(as_built(self.result.request, self.design, self.catalog))
+
+    @_of_result
+    def on_sale(self) -> DecisionOption | None:
+        """The best design of parts that can be ordered; None where this is it, or the request allows them all."""
+        return self._told(on_sale_today(self.result.request, self.design, self.catalog))
+
+    def _told(self, option: DecisionOption | None) -> DecisionOption | None:
+        """An option as this copy tells it."""
+        if option is None or not self.design.bill.is_customer_copy:
+            return option
         # A range of the market may be told, prices of the user's own book may not.
+        found = option.design
         has_own = any(line.has_own_price for line in found.bill.lines)
-        return replace(not_offered(found), cost=None if has_own else found.cost)
+        return replace(option, design=replace(not_offered(found), cost=None if has_own else found.cost))
+
+    @property
+    def surer(self) -> DesignAnswer | None:
+        """Of a design whose confidence is low, the one that reaches the usual one."""
+        chance = self.design.probability
+        return (
+            self.built.design if self.built is not None and chance is not None and chance < USUAL_CONFIDENCE else None
+        )
 
     @_of_result
     def sensitivities(self) -> tuple[Sensitivity, ...]:

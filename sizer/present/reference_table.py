@@ -107,35 +107,31 @@ def references_table(answers: Sequence[WorkloadAnswer], design: DesignAnswer) ->
     units = {words.sample_unit(answer.dnn) for answer, _ in pairs}
     unit = f", {units.pop()}" if len(units) == 1 else ""
     fields = (
-        Field[_Pair]("Workload", lambda pair: pair[0].workload.name, width=13),
+        Field[_Pair]("Workload", lambda pair: pair[0].workload.name, width=19),
         Field[_Pair]("Published test", lambda pair: _ran(pair[1]), width=27),
-        Field[_Pair]("Software", lambda pair: _same_software(pair[1]), width=12),
-        Field[_Pair](f"Published rate{unit}", lambda pair: _rate(pair[1].published, pair[0], unit), "right", 16),
-        Field[_Pair]("The model predicts", lambda pair: _predicted(pair[1], pair[0]), "right", 18),
-        Field[_Pair]("Per GPU, test and design", lambda pair: _per_gpu(*pair, design), "right", 14),
+        Field[_Pair](f"Published rate{unit}", lambda pair: _rate(pair[1].published, pair[0], unit), "right", 19),
+        Field[_Pair]("The model predicts", lambda pair: _predicted(pair[1], pair[0]), "right", 20),
+        Field[_Pair]("Per GPU, test and design", lambda pair: _per_gpu(*pair, design), "right", 15),
     )
-    return record_table("references", "The published tests that the workloads resemble most", pairs, fields)
+    return record_table("references", "Published test nearest to each workload", pairs, fields)
 
 
 def _ran(run: NearbyMeasurement) -> Cell:
-    server = f", {_server(run)}" if run.server else ""
+    server = f", {name}" if (name := _server(run)) else ""
     return Cell(f"{run.n_gpus} × {run.gpu}{server}", cites=(run.source,), where=_place(run))
 
 
 def _server(run: NearbyMeasurement) -> str:
     """Server of a run: that of a submission such as '2xXE9680Lx8H200-SXM-141GB' without its numbers and its GPUs."""
     submitted = _SUBMITTED.fullmatch(run.server)
-    return submitted[1] if submitted else run.server
+    # A name with underscores is that of a file of the submission.
+    return submitted[1] if submitted else "" if "_" in run.server else run.server
 
 
 def _place(run: NearbyMeasurement) -> str:
     """Place inside the source in words; names of submissions and paths of log files are left to the engineer's file."""
     parts = run.where.split(", ")
     return "" if "/" in run.where else ", ".join(part for part in parts if not _SUBMITTED.fullmatch(part))
-
-
-def _same_software(run: NearbyMeasurement) -> str:
-    return run.software or "not stated" if not run.is_same_stack else "same" if run.software else "not stated"
 
 
 def _rate(rate: float, answer: WorkloadAnswer, unit: str) -> str:
@@ -175,7 +171,7 @@ def reference_table(answer: WorkloadAnswer, design: DesignAnswer, number: int) -
     cells.append(row("The model predicts", predicted, "", ""))
     return fact_table(
         f"reference-{number}",
-        f"The published test that {answer.workload.name} resembles most",
+        f"Published test nearest to {answer.workload.name}",
         cells,
         titles=("Property", "Published test", "This design", "Compared"),
         widths=(20, 36, 32, 12),

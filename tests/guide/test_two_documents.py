@@ -6,10 +6,21 @@ from tests.factories.examples import sized
 from tests.guide.test_guide import page, plain
 
 EVIDENCE = (
-    *("compute-node", "network-load", "subnets", "phases", "failures", "schedule", "addresses", "claims", "ruled-out"),
+    *("compute-node", "network-load", "subnets", "watch", "failures", "schedule", "addresses", "claims", "ruled-out"),
     *("all-assumptions", "calibration-1", "stages-1"),
 )
-STORY = ("options", "devices", "rejected-links", "reference-1", "racks", "bill", "growth", "acceptance", "risks")
+STORY = (
+    "options",
+    "devices",
+    "rejected-links",
+    "reference-1",
+    "racks",
+    "bill",
+    "growth",
+    "phases",
+    "acceptance",
+    "risks",
+)
 
 
 def test_each_document_has_its_own_tables():

@@ -11,7 +11,6 @@ from sizer.present.performance_tables import (
     figures_table,
     layout_table,
     serving_table,
-    stacks_table,
     stage_note,
     time_table,
 )
@@ -49,7 +48,6 @@ class WorkloadPerformance:
     resembles: str
     layout: Table | None  # of a language model, with the next one
     unused_gpus: str  # that the layout leaves some without work; "" where it does not
-    stacks: Table | None
     basis: str  # published runs that the rate of a language model rests on
     step_chart: PageFigure | None
     memory_chart: PageFigure | None
@@ -114,7 +112,6 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
         ),
         layout=layout_table(answer, number),
         unused_gpus=unused_gpus_text(answer, context.design),
-        stacks=stacks_table(answer, number),
         basis=words.sentence(rate_basis_text(answer.language)) if answer.language is not None else "",
         step_chart=charted(
             f"step-chart-{number}",

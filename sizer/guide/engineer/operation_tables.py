@@ -54,7 +54,9 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
             "Create the storage cluster, set its protection level, export the file system",
             "Usable capacity equals that in the chapter on data and storage of the guide",
         )
-    yield "Data", _ingest_text(design, ingest), "Number and total size of the files match the source"
+    serves = all(answer.serving is not None for answer in design.workloads)
+    data = f"Copy the model weights to {design.platform.storage.name}" if serves else _ingest_text(design, ingest)
+    yield "Models" if serves else "Data", data, "Number and total size of the files match the source"
     yield (
         "Acceptance",
         "Run the acceptance tests of the guide, from single components to the full system",
@@ -88,6 +90,20 @@ def monitoring_table(design: DesignAnswer) -> Table:
 
 def _metrics(design: DesignAnswer) -> Iterator[tuple[str, str, str]]:
     first = design.workloads[0]
+    if first.serving is not None:
+        yield (
+            "Time to the first token",
+            words.estimate(first.serving.ttft_percentile_s, "s"),
+            "longer: requests wait for a place; fewer in flight, or one more replica",
+        )
+        yield (
+            "Time of each later token",
+            words.estimate(first.serving.tpot_percentile_s, "s"),
+            "longer: more requests in flight than planned, or a GPU below its clocks",
+        )
+        yield "Requests in flight and waiting", "none waiting", "waiting ones: the load is above the planned peak"
+        yield "Temperature", "no throttling", "clocks below the maximum: check airflow and power limit"
+        return
     storage = next((stage for stage in first.stages if stage.key == "storage"), None)
     yield (
         "GPU utilization",
