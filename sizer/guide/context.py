@@ -13,6 +13,7 @@ from sizer.guide.edition import Edition
 from sizer.physical.expansion import GrowthStep
 from sizer.physical.networks.addresses import AddressPlan, address_plan
 from sizer.physical.roles import Role
+from sizer.present.text.bill_warnings import sale_ended
 from sizer.present.theme import Palette
 from sizer.questions.data.analysis import DataPlan, data_plan
 from sizer.questions.failures.analysis import FailureCase, failure_cases
@@ -127,7 +128,12 @@ class GuideContext:
 
     @_of_result
     def on_sale(self) -> DecisionOption | None:
-        """The best design of parts that can be ordered; None where this is it, or the request allows them all."""
+        """The best design of parts that can be ordered; None where this is it, or the request allows them all.
+
+        A customer reads of parts that the request excludes only where what it allows is no longer sold.
+        """
+        if self.design.bill.is_customer_copy and not sale_ended(self.design):
+            return None
         return self._told(on_sale_today(self.result.request, self.design, self.catalog))
 
     def _told(self, option: DecisionOption | None) -> DecisionOption | None:

@@ -13,7 +13,7 @@ STORY = (
     "options",
     "devices",
     "rejected-links",
-    "reference-1",
+    "references",
     "racks",
     "bill",
     "growth",

@@ -187,7 +187,7 @@ def _collectives(design: DesignAnswer, servers: int, calibration: Calibration) -
     )
     if not math.isfinite(limit):
         text = "recorded only: no published test or line rate of these links is known"
-        return AcceptanceTest(key, "network", run, "no published rate", text, "none")
+        return AcceptanceTest(key, "network", run, "no published rate", text, "no published test")
     criterion = least(limit, "B/s", bound=min(line, RAW_TEST_SHARE * ports))
     return AcceptanceTest(key, "network", run, expect, criterion.text, basis, sources, criterion)
 

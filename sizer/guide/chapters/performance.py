@@ -14,7 +14,7 @@ from sizer.present.performance_tables import (
     stage_note,
     time_table,
 )
-from sizer.present.reference_table import reference_table, reference_text, references_table
+from sizer.present.reference_table import reference_text, references_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import confidence_texts
@@ -51,15 +51,15 @@ class WorkloadPerformance:
     basis: str  # published runs that the rate of a language model rests on
     step_chart: PageFigure | None
     memory_chart: PageFigure | None
-    reference: Table | None  # of the only workload; several are compared in one table
 
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/performance.html`` prints."""
+    predicted = [answer for answer in context.answers if answer.rate_is_predicted]
     return {
         "workloads": [_workload(context, answer, number) for number, answer in enumerate(context.answers, 1)],
         "confidence": confidence_texts(context.result),
-        "references": references_table(context.answers, context.design) if context.has_many_workloads else None,
+        "references": references_table(predicted, context.design),
         "scale": scale_section(context),
     }
 
@@ -80,7 +80,6 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
         layout=None,
         unused_gpus="",
         step_chart=None,
-        reference=None,
     )
 
 
@@ -125,7 +124,6 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
             "or if it was published for this model and GPU.",
         ),
         resembles=reference_text(answer, context.design),
-        reference=None if context.has_many_workloads else reference_table(answer, context.design, number),
     )
 
 
