@@ -21,8 +21,6 @@ from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.layouts import rate_basis_text, unused_gpus_text
 from sizer.present.text.verdict import meets_text
 from sizer.present.training_charts import accuracy_caption, accuracy_chart
-from sizer.questions.scale.comparison_text import arrangements_text
-from sizer.questions.scale.tables import short_table
 from sizer.sizing.result import WorkloadAnswer
 
 # Height of the curves over the number of GPUs: two of them and their tables stand on one page.
@@ -60,7 +58,6 @@ def content(context: GuideContext) -> dict[str, Any]:
         "workloads": [_workload(context, answer, number) for number, answer in enumerate(context.answers, 1)],
         "confidence": confidence_texts(context.result),
         "references": references_table(predicted, context.design),
-        "scale": scale_section(context),
     }
 
 
@@ -125,22 +122,3 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
         ),
         resembles=reference_text(answer, context.design),
     )
-
-
-@dataclass(frozen=True)
-class ScaleSection:
-    """Text and table on the same GPUs in fewer or in more servers."""
-
-    lead: str
-    table: Table
-
-
-def scale_section(context: GuideContext) -> ScaleSection | None:
-    """The section; None where the request allows no second server type for the same number of GPUs."""
-    same, nodes = context.same_gpus, context.design.storage_nodes
-    if same is not None and nodes and same.storage_nodes not in (0, nodes):
-        same = None  # with more storage than the design it shows a design that this guide does not describe
-    if same is None:
-        return None
-    ways = [way for way in same.designs if way.arrangement.is_allowed and way.arrangement.kind != "spread"]
-    return ScaleSection(arrangements_text(same, ways, context.design.storage_nodes), short_table(ways))
