@@ -165,7 +165,9 @@ def _collectives(design: DesignAnswer, servers: int, calibration: Calibration) -
     bandwidth = all_reduce_bytes_per_s(platform, servers, platform.gpus_per_server, calibration, fabric_share=share)
     if bandwidth is None:
         return None
-    gpu_link = platform.gpu.nvlink_bytes_per_s
+    # Cards reach each other over PCIe, bridged or not: no line rate tells what collectives pass there.
+    is_card = platform.gpu.form_factor.value == "pcie"
+    gpu_link = None if is_card else platform.gpu.nvlink_bytes_per_s
     ports = share * fabric_bytes_per_s(platform.server, platform.fabric) if servers > 1 else math.inf
     line = min(ports, math.inf if gpu_link is None else gpu_link.value)
     is_measured = f"intra:{platform.intra_link}" in calibration.fit.index
@@ -185,7 +187,7 @@ def _collectives(design: DesignAnswer, servers: int, calibration: Calibration) -
         f"Run {tools} all_reduce_perf and all_gather_perf on {grouped(gpus)} GPUs of {_servers(servers)} with messages "
         f"of {MESSAGE_BYTES / units.GIB:.0f}{NARROW_SPACE}GiB; read busbw of each."
     )
-    if not math.isfinite(limit):
+    if not math.isfinite(limit) or (is_card and not is_measured):
         text = "recorded only: no published test or line rate of these links is known"
         return AcceptanceTest(key, "network", run, "no published rate", text, "no published test")
     criterion = least(limit, "B/s", bound=min(line, RAW_TEST_SHARE * ports))

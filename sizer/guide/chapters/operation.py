@@ -17,6 +17,13 @@ from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 # Releases of the container below that its maker publishes with the test programs of collectives in it.
 _PYTORCH = "nvcr.io/nvidia/pytorch"
 _RELEASE = re.compile(r"\d\d\.\d\d")
+# Number formats as Megatron's programs name them, where these are no names of their own.
+_FORMATS = {
+    "fp8": "bf16 --fp8-format hybrid",
+    "mxfp8": "bf16 --fp8-format e4m3 --fp8-recipe mxfp8",
+    "fp4": "bf16 --fp4-format e2m1",
+    "nvfp4": "bf16 --fp4-format e2m1",
+}
 # Of a job over the upper end of its time: start, evaluations, a restart.
 _SLACK = 1.2
 
@@ -188,7 +195,8 @@ def _arguments(answer: WorkloadAnswer) -> Iterator[str]:
         if degree > 1:
             yield f"--{name} {degree}"
     yield f"--micro-batch-size {layout.micro_batch} --global-batch-size {found.batch}"
-    yield f"--seq-length {found.work.sequence} --{found.work.number_format}"
+    number_format = found.work.number_format
+    yield f"--seq-length {found.work.sequence} --{_FORMATS.get(number_format, number_format)}"
 
 
 def _limit(answer: WorkloadAnswer) -> str:
