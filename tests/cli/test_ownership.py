@@ -18,16 +18,12 @@ def test_the_example_to_the_cent() -> None:
     kinds = found["by_kind"]
     assert (kinds["purchase"], kinds["support"], kinds["care"]) == ("298000.00", "149000.00", "0.00")
     assert abs(float(kinds["energy"]) - found["energy_kwh"] * 0.20) < 0.006
-    assert abs(sum(map(float, kinds.values())) - float(found["total"])) < 0.006
-    assert abs(sum(float(year["total"]) for year in found["by_year"]) - float(found["total"])) < 0.006
+    known = sum(map(float, kinds.values()))
+    assert abs(sum(float(year["total"]) for year in found["by_year"]) - known) < 0.006
+    # Lines await a quote: no total, but a range above what is known.
     assert found["missing"] == ["prices"]
-    run_ = found["runs"][0]
-    hourly = float(found["total"]) / (5 * 8760 * 0.6)
-    assert abs(found["cost_per_hour_used"] - hourly) < 1e-6
-    assert abs(float(run_["cost"]) - hourly * run_["duration_s"]["value"] / 3600) < 0.006
-    assert abs(run_["runs"] * float(run_["cost"]) / float(found["total"]) - 1) < 1e-3
-    assert found["interval"]["low"] < found["interval"]["expected"] < found["interval"]["at_confidence"]
-    assert float(found["total"]) <= found["interval"]["low"]
+    assert found["total"] is found["cost_per_hour_used"] is found["runs"][0]["cost"] is None
+    assert known <= found["interval"]["low"] < found["interval"]["expected"] < found["interval"]["at_confidence"]
     text = run("ownership", EXAMPLE).stdout
     assert max(map(len, text.splitlines())) <= 110
 
