@@ -36,7 +36,7 @@ class Citations:
     def name(self, key: str) -> str:
         """Name of a source that is no document, such as the request itself; of a weak one what to do about it."""
         if self.is_weak(key):
-            return "to be confirmed by the vendor"
+            return "secondary source, to be confirmed"
         return words.name(key.replace("-", " "))
 
     def table(self) -> Table:
