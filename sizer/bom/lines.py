@@ -287,7 +287,7 @@ def _line(
         category=part.category,
         item=part.item,
         manufacturer=item.vendor,
-        sku=item.skus[0].value if item.skus else "",
+        sku=item.skus[0].value if item.skus and not _is_assumed(item) else "",
         description=f"{role}{item.name}{contents}",
         quantity=int(part.quantity[0]) * per_piece,
         unit=unit,
@@ -341,6 +341,11 @@ def _physical(item: Item) -> dict[str, float | None]:
 def is_free(item: Item) -> bool:
     """Whether an item costs nothing by its source, not for want of a price."""
     return isinstance(item, Software) and item.metric.value in ("free", "included")
+
+
+def _is_assumed(item: Item) -> bool:
+    """Whether what a part must fit is an assumption: a part number would order something that may not."""
+    return isinstance(item, Pdu) and any(count.basis == "assumed" for count in item.outlets.values())
 
 
 def _end_of_sale_notes(item: Item) -> tuple[PlanNote, ...]:

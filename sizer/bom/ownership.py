@@ -113,7 +113,7 @@ class OwnershipCost:
 
     @property
     def total(self) -> Decimal:
-        """Sum of what is known; it reads "at least" while something is missing."""
+        """Sum of what is known; no document prints it while a line of the bill has no price."""
         return sum((year.total for year in self.years), _NOTHING)
 
     @property
@@ -123,8 +123,8 @@ class OwnershipCost:
 
     @property
     def is_unpriced(self) -> bool:
-        """Whether nothing of the purchase has a price: the total then says nothing."""
-        return self.n_open > 0 and self.purchase == 0
+        """Whether a line of the purchase has no price: there is no total then, only what budgetary prices give."""
+        return self.n_open > 0
 
 
 def rates_of(request: SizingRequest, years: int | None = None) -> OwnershipRates:

@@ -69,7 +69,7 @@ class RentOrBuy:
         return cents(Fraction(_share(use)) * self._full_rent) + (self.storage_rent or Decimal("0.00"))
 
     def own_gpu_hour(self, use: Decimal | Fraction) -> Decimal:
-        """What one used hour of one GPU of the own cluster costs; "at least" where owning is.
+        """What one used hour of one GPU of the own cluster costs.
 
         Raises
         ------

@@ -114,7 +114,6 @@ _LABELS = {
     "purpose": "Scope",
     "power_end_w": "Power of an end",
     "outlets": "Outlets",
-    "tf32": "TF32 rate",
     "c14": "C13 outlets",
     "c20": "C19 outlets",
     "low_v": "Voltage, from",
@@ -195,8 +194,14 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+# Peaks and measured rates of a GPU, by number format.
+_RATES_OF_FORMATS = ("tf32", "fp16", "bf16", "fp8", "fp4")
+
+
 def unit_of_field(field: str) -> tuple[str, str]:
     """Field name of the catalogue without its unit, and the unit: 'power_max_w' -> ('power max', 'W')."""
+    if field in _RATES_OF_FORMATS:
+        return f"{field.upper()} rate", "FLOP/s"
     for suffix, unit in _UNIT_OF_SUFFIX:
         if field.endswith(suffix):
             return field.removesuffix(suffix).replace("_", " "), unit

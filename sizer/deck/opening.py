@@ -141,6 +141,8 @@ def verdict(context: GuideContext) -> Slide:
     result, design = context.result, context.design
     is_brief = len(context.answers) > _MOST_DETAILED
     table = summary.numbers_table(context, is_brief=is_brief)
+    if len(summary.options(context)) > 1:
+        table = summary.options_table(context)
     rates = [f"{_named(context, answer)}{throughput_text(answer)}." for answer in context.answers]
     told = confidence_texts(result) or [*filter(None, [conditional_sentence(design)])]
     job = [*rates, *told, *further_answers(context), *cautions(context, is_brief=True)]

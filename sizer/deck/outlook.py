@@ -42,6 +42,8 @@ from sizer.questions.team.tables import least_served, waits_table
 from sizer.sizing.growth.result import PlatformGrowth
 from sizer.sizing.result import WorkloadAnswer
 
+# Limits of the growth that a slide has room for.
+_MOST_LIMITS = 5
 # Risks that the title of their slide has room for.
 _NAMED_RISKS = 3
 # The chart shows sizes up to this many times the design.
@@ -100,7 +102,11 @@ def _efficiencies(context: GuideContext) -> Table:
             Field("Workload", lambda answer: answer.workload.name, width=60),
             Field(
                 f"{name} at {grouped(context.design.n_gpus)} GPUs",
-                lambda answer: words.percent(answer.scaling_efficiency),
+                lambda answer: (
+                    words.percent(answer.scaling_efficiency)
+                    if answer.bottleneck in ("gpu", "exchange")
+                    else f"limited by {words.stage(answer.bottleneck, inside=True)}"
+                ),
                 "right",
                 40,
             ),
@@ -184,6 +190,7 @@ def growth(context: GuideContext) -> Slide:
             return _growth_plan(context)
     table = growth_table(context.next_sizes)
     limits = growth_chapter.limits_table(context.design, context.result.request.limits.rack_power_w)
+    limits = replace(limits, rows=limits.rows[:_MOST_LIMITS])
     return Slide(
         topic="Growth",
         title=_growth_finding(context),
@@ -276,7 +283,11 @@ def risks(context: GuideContext) -> Slide:
     steps = Paragraphs(listed, "Next steps", is_numbered=True, largest=14.0)
     columns: tuple[SlideColumn, ...] = (SlideColumn((steps,)),)
     if table is not None:
-        columns = (SlideColumn((TableBlock(table),), 64), SlideColumn((steps,), 36))
+        # The guide has the reasons: with them the letters of a slide would be those of a page.
+        rows = tuple(replace(one, cells=(one.cells[0], one.cells[2])) for one in table.rows)
+        heads = tuple(replace(table.columns[place], width=width) for place, width in ((0, 36), (2, 64)))
+        brief = replace(table, columns=heads, rows=rows)
+        columns = (SlideColumn((TableBlock(brief, "the guide has the reasons"),), 58), SlideColumn((steps,), 42))
     return Slide(
         topic="Risks and next steps",
         title=_risk_finding(table),

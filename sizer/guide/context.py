@@ -13,6 +13,7 @@ from sizer.guide.edition import Edition
 from sizer.physical.expansion import GrowthStep
 from sizer.physical.networks.addresses import AddressPlan, address_plan
 from sizer.physical.roles import Role
+from sizer.present.text.bill_warnings import sale_ended
 from sizer.present.theme import Palette
 from sizer.questions.data.analysis import DataPlan, data_plan
 from sizer.questions.failures.analysis import FailureCase, failure_cases
@@ -25,6 +26,7 @@ from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_design
 from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
 from sizer.sizing.customer_copy import not_offered
+from sizer.sizing.decision_options import USUAL_CONFIDENCE, DecisionOption, as_built, on_sale_today
 from sizer.sizing.design.decisions import Decisions, decisions
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.next_sizes import next_sizes
@@ -32,7 +34,6 @@ from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import GrowthPlan, as_billed, without_money
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, SizingResult, SpareCost, WorkloadAnswer
-from sizer.sizing.surer_design import surer_design
 from sizer.workload.request import Loss
 
 T = TypeVar("T")
@@ -96,6 +97,11 @@ class GuideContext:
         return self.design.n_hosts == 1
 
     @property
+    def only_serves(self) -> bool:
+        """Whether nothing is trained: no data set is read, and no epochs are counted."""
+        return all(answer.serving is not None for answer in self.answers)
+
+    @property
     def has_many_workloads(self) -> bool:
         """Whether tables must name the workload."""
         return len(self.answers) > 1
@@ -116,14 +122,36 @@ class GuideContext:
         return decisions(self.evaluated)
 
     @_of_result
-    def surer(self) -> DesignAnswer | None:
-        """The next larger design, which reaches 90 % confidence; None where this one does, or none is found."""
-        found = surer_design(self.result.request, self.design, self.catalog)
-        if found is None or not self.design.bill.is_customer_copy:
-            return found
+    def built(self) -> DecisionOption | None:
+        """The same parts with reserves and 90 % confidence; None where this design has them, or none is found."""
+        return self._told(as_built(self.result.request, self.design, self.catalog))
+
+    @_of_result
+    def on_sale(self) -> DecisionOption | None:
+        """The best design of parts that can be ordered; None where this is it, or the request allows them all.
+
+        A customer reads of parts that the request excludes only where what it allows is no longer sold.
+        """
+        if self.design.bill.is_customer_copy and not sale_ended(self.design):
+            return None
+        return self._told(on_sale_today(self.result.request, self.design, self.catalog))
+
+    def _told(self, option: DecisionOption | None) -> DecisionOption | None:
+        """An option as this copy tells it."""
+        if option is None or not self.design.bill.is_customer_copy:
+            return option
         # A range of the market may be told, prices of the user's own book may not.
+        found = option.design
         has_own = any(line.has_own_price for line in found.bill.lines)
-        return replace(not_offered(found), cost=None if has_own else found.cost)
+        return replace(option, design=replace(not_offered(found), cost=None if has_own else found.cost))
+
+    @property
+    def surer(self) -> DesignAnswer | None:
+        """Of a design whose confidence is low, the one that reaches the usual one."""
+        chance = self.design.probability
+        return (
+            self.built.design if self.built is not None and chance is not None and chance < USUAL_CONFIDENCE else None
+        )
 
     @_of_result
     def sensitivities(self) -> tuple[Sensitivity, ...]:

@@ -16,7 +16,7 @@ _HALF_A_CENT = Decimal("0.005")
 
 def contradictions(result: SizingResult) -> list[str]:
     """Contradictions within an answer, one clause each; empty where there is none."""
-    return [text for rule in (_requirements, _totals, _figures, _dates) for text in rule(result)]
+    return [text for rule in (_requirements, _totals, _figures, _comparisons, _dates) for text in rule(result)]
 
 
 def _requirements(result: SizingResult) -> Iterator[str]:
@@ -27,6 +27,10 @@ def _requirements(result: SizingResult) -> Iterator[str]:
             short = check.asked - check.known if is_least else check.known - check.asked
             if short > _ROUNDED * abs(check.asked) and check.kind is not CheckKind.BUDGET:
                 yield f"{check.kind.value} is met with {check.known:g} of {check.asked:g}"
+    for answer in result.design.workloads:
+        chance, asked = answer.probability, result.request.confidence
+        if answer.target_check is CheckResult.MET and chance is not None and chance < asked - _ROUNDED:
+            yield f"{answer.workload.name} meets its target with {chance:g}, {asked:g} was requested"
     for tier in result.design.tiers:
         if tier.free_bytes < 0:
             yield f"the {tier.content.value} tier lacks {-tier.free_bytes:g} B"
@@ -60,6 +64,19 @@ def _figures(result: SizingResult) -> Iterator[str]:
     typical, most = float(design.quantities.power_typical_w[0]), float(design.quantities.power_max_w[0])
     if not typical <= most < _MOST_W:
         yield f"the design draws typically {typical:g} W and at most {most:g} W"
+
+
+def _comparisons(result: SizingResult) -> Iterator[str]:
+    """Designs that are compared hold the same data; nothing is ordered by a number that rests on an assumption."""
+    design = result.design
+    held = [tier.content for tier in design.tiers]
+    for other in result.platforms:
+        if [tier.content for tier in other.tiers] != held:
+            yield f"{other.name} has other tiers of storage than {design.name}"
+    pdu = design.platform.pdu
+    is_ordered = any(line.item == pdu.id and line.sku for line in design.bill.lines)
+    if is_ordered and any(count.basis == "assumed" for count in pdu.outlets.values()):
+        yield f"{pdu.name} has a part number, and its outlets are assumed"
 
 
 def _dates(result: SizingResult) -> Iterator[str]:

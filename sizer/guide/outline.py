@@ -16,6 +16,7 @@ from sizer.guide.chapters import (
     decisions,
     facility,
     growth,
+    operation,
     overview,
     performance,
     purchases,
@@ -37,16 +38,16 @@ from sizer.guide.engineer import (
     data,
     necessity,
     networks,
-    operation,
     racks,
     record,
     validation,
 )
+from sizer.guide.engineer import operation as engineer_operation
 from sizer.guide.engineer import performance as engineer_performance
 from sizer.guide.engineer import purchases as engineer_purchases
 from sizer.guide.engineer import team as engineer_team
 from sizer.guide.front_matter import LEGAL_NOTICE, budget_line, control_table, footer, key_figures, kind_name
-from sizer.guide.further_answers import asks_for_filling, further_answers, further_needs
+from sizer.guide.further_answers import asks_for_filling
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present import words
 from sizer.present.tables import Table
@@ -82,7 +83,11 @@ def _stores_more(context: GuideContext) -> bool:
 
 def _has_samples(context: GuideContext) -> bool:
     """Whether a network is trained on samples, step by step through the stages of the data path."""
-    return any(answer.language is None for answer in context.answers)
+    return any(answer.language is None and answer.serving is None for answer in context.answers)
+
+
+def _has_data(context: GuideContext) -> bool:
+    return not context.only_serves
 
 
 # What a customer reads from the first page to the last: the decisions, each with its reason and its number.
@@ -113,6 +118,7 @@ _GUIDE = (
     _ChapterPlan("bill", "Bill of materials", bill.content),
     _ChapterPlan("growth", "Growth", growth.content, applies=_is_cluster),
     _ChapterPlan("purchases", "Growth plan", purchases.content, applies=purchases.applies),
+    _ChapterPlan("operation", "From plan to operation", operation.content, applies=_is_cluster),
     _ChapterPlan("acceptance", "Acceptance test", acceptance.content),
     _ChapterPlan("risks", "Risks and next steps", risks.content),
     _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),
@@ -126,10 +132,10 @@ _ENGINEER = (
     _ChapterPlan("validation", "Validation with published results", validation.content),
     _ChapterPlan("components", "Components", components.content),
     _ChapterPlan("networks", "Networks", networks.content),
-    _ChapterPlan("data", "Data", data.content),
+    _ChapterPlan("data", "Data", data.content, applies=_has_data),
     _ChapterPlan("engineer-team", "Team", engineer_team.content, applies=team.applies),
     _ChapterPlan("racks", "Feeds, cables and room", racks.content),
-    _ChapterPlan("operation", "Installation and operation", operation.content),
+    _ChapterPlan("engineer-operation", "Operation", engineer_operation.content),
     _ChapterPlan("engineer-purchases", "Growth plan", engineer_purchases.content, applies=engineer_purchases.applies),
     _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),
     _ChapterPlan("assumptions", "All assumptions", assumptions.content, is_appendix=True),
@@ -140,7 +146,7 @@ _ENGINEER = (
     _ChapterPlan("addresses", "IP addresses", appendices.addresses, is_appendix=True),
     _ChapterPlan("schedule", "Cable schedule and port map", appendices.schedule, is_appendix=True),
     _ChapterPlan("parts", "Component data", appendices.parts, is_appendix=True),
-    _ChapterPlan("glossary", "Glossary and units", appendices.no_content, is_appendix=True),
+    _ChapterPlan("glossary", "Glossary and units", appendices.glossary, is_appendix=True),
 )
 
 
@@ -239,7 +245,7 @@ def guide(result: SizingResult, catalog: Catalog, edition: Edition = GUIDE) -> G
         iso_date=request.date.isoformat() if request.date is not None else "",
         footer=footer(context),
         design_name=result.design.name,
-        proposal=" ".join([words.sentence(proposal_text(result)), *further_needs(context), *further_answers(context)]),
+        proposal=words.sentence(proposal_text(result)),
         budget=budget_line(result),
         legal=edition.profile.legal or LEGAL_NOTICE,
         glyph_remark=remark_on_glyphs(result, edition.profile),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import by_count, duration, si, significant
 from sizer.base.units import TIB
+from sizer.drawings.datapath import is_limit
 from sizer.present.availability import checkpoint_sentence, goodput_sentence
 from sizer.present.plain_table import table_text
 from sizer.present.storage_streams import tiers_sentence
@@ -179,7 +180,10 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
         if isinstance(stage.reason, ExchangeReason) and stage.reason.is_in_step:
             lines.append(f"{label} {_IN_STEP:>22}")
             continue
-        lines.append(f"{label} {_capacity(stage.capacity, unit):>22}  utilization {percent(stage.load_fraction)}")
+        if not is_limit(stage, answer):
+            lines.append(f"{label} {'does not limit':>22}")
+            continue
+        lines.append(f"{label} {_rate(stage.capacity, unit):>22}  utilization {percent(stage.load_fraction)}")
     lines += [f"  note: {warning}" for warning in cautions(answer)]
     return lines
 
@@ -203,10 +207,8 @@ def _data_lines(answer: WorkloadAnswer, size: str) -> list[str]:
     return [f"  data         {size}, {each} per sample", f"  access       {access}"]
 
 
-def _capacity(capacity: Estimate, unit: str) -> str:
-    value = float(capacity.value)
-    # A stage that the workload does not use has no limit.
-    return "not used" if value > 1e15 else f"{significant(value)} {unit}"
+def _rate(capacity: Estimate, unit: str) -> str:
+    return f"{significant(float(capacity.value))} {unit}"
 
 
 def interval(estimate: Estimate, unit: str) -> str:

@@ -238,6 +238,8 @@ def scaling_finding(answer: WorkloadAnswer, n_gpus: int) -> str:
         return f"One GPU delivers {rate}"
     if answer.language is not None and n_gpus <= np.min(answer.scaling.n_gpus):
         return f"{grouped(n_gpus)} GPUs deliver {rate}"
+    if answer.bottleneck not in ("gpu", "exchange") and answer.language is None:
+        return f"{STAGES[answer.bottleneck]} limits at {grouped(n_gpus)} GPUs"
     name = scaling_name(is_language=answer.language is not None)
     text = f"{name} at {grouped(n_gpus)} GPUs: {percent(answer.scaling_efficiency)}"
     gpus, rates = np.atleast_1d(answer.scaling.n_gpus), np.atleast_1d(answer.scaling.throughput.value)

@@ -8,6 +8,9 @@ from sizer.catalog.schema import Source
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
 
+# Press and community, and unsigned papers.
+_WEAK = ("C", "D")
+
 
 class Citations:
     """Numbers of the sources: those given first, then others as they come up; graded for those who know the grades."""
@@ -21,12 +24,19 @@ class Citations:
     def number(self, key: str) -> int | None:
         """Number of a source, or None for a key that is no document."""
         source = self._sources.get(key)
-        if source is None or key == ASSUMPTION:
+        if source is None or key == ASSUMPTION or self.is_weak(key):
             return None
         return self._numbers.setdefault(source.id, len(self._numbers) + 1)
 
+    def is_weak(self, key: str) -> bool:
+        """Whether a customer is told to have a fact confirmed instead: press, forums and unsigned papers prove none."""
+        source = self._sources.get(key)
+        return not self._are_graded and source is not None and source.grade in _WEAK and key != ASSUMPTION
+
     def name(self, key: str) -> str:
-        """Name of a source that is no document, such as the request itself."""
+        """Name of a source that is no document, such as the request itself; of a weak one what to do about it."""
+        if self.is_weak(key):
+            return "secondary source, to be confirmed"
         return words.name(key.replace("-", " "))
 
     def table(self) -> Table:

@@ -145,6 +145,7 @@ def _environment() -> Environment:
         {
             "text": _text,
             "cite": _cite,
+            "cites": _cites,
             # Drawings are made by our own writers, which escape every name.
             "drawing": Markup,
         }
@@ -158,8 +159,18 @@ def _cite(context: Context, key: str, where: str = "") -> Markup:
     number = citations.number(key)
     place = f", {where}" if where else ""
     if number is None:
-        return _text(f"{citations.name(key)}{place}")
+        return _text(citations.name(key) if citations.is_weak(key) else f"{citations.name(key)}{place}")
     return Markup('<a class="cite" href="#source-{0}">[{0}]</a>{1}').format(number, place)
+
+
+@pass_context
+def _cites(context: Context, keys: Sequence[str], where: str = "") -> Markup:
+    """Several sources, the last with its place; those that a customer is not told, in one remark."""
+    citations: Citations = context["citations"]
+    weak = [key for key in keys if citations.is_weak(key)]
+    told = [key for key in keys if key not in weak]
+    links = [_cite(context, key, where if key == keys[-1] else "") for key in (*told, *weak[:1])]
+    return Markup(" ").join(links)
 
 
 def _text(value: object) -> Markup:

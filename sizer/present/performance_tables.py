@@ -87,7 +87,8 @@ def figures_table(answer: WorkloadAnswer, number: int) -> Table:
         [
             row("Throughput", throughput_text(answer), kind="strong"),
             *_reads(answer),
-            ("GPU utilization", words.percent(answer.gpu_busy_fraction)),
+            # Of a language model the share of the peak says it; exchange and bubbles are within the GPUs' step.
+            *([] if answer.language is not None else [("GPU utilization", words.percent(answer.gpu_busy_fraction))]),
             ("Processor utilization", _processor_text(answer.cpu_utilization_fraction)),
             *scaling_rows(answer),
         ],
@@ -129,6 +130,9 @@ def scaling_rows(answer: WorkloadAnswer) -> list[tuple[str, str]]:
         compared = (f"{words.scaling_name(is_language=True)} compared with the fewest servers", share)
         is_more = answer.language.gpus_used > np.min(answer.scaling.n_gpus)
         return [("Rate of one GPU", rate), *_utilization(answer), *([compared] if is_more else [])]
+    # Where something else limits, the GPUs wait for it: that is no matter of scaling.
+    if answer.bottleneck not in ("gpu", "exchange"):
+        return []
     return [("Scaling efficiency compared with one GPU", share), *_scaling_from_one_server(answer)]
 
 

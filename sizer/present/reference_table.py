@@ -1,22 +1,20 @@
-"""The published test that a workload resembles most, compared with the design line by line."""
+"""The published test that a workload resembles most, what it differs in, and what the model predicts of it."""
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from sizer.base.quantities import duration, grouped, significant
+from sizer.base.quantities import significant
 from sizer.calibrate.notes import FitNote
 from sizer.present import words
-from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
+from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.sizing.result import DesignAnswer, NearbyMeasurement, WorkloadAnswer
 
-_Row: TypeAlias = tuple[str, str, str, bool | None]
 _Pair: TypeAlias = tuple[WorkloadAnswer, NearbyMeasurement]
 # Systems as Dell submits them to MLPerf: servers, type of server, GPUs in each.
 _SUBMITTED = re.compile(r"\d+x([A-Z][A-Za-z0-9-]*?)x\d+[A-Z].*")
-_COMPARED = {True: "same", False: "differs", None: "not known"}
 
 
 def reference_run(answer: WorkloadAnswer) -> NearbyMeasurement | None:
@@ -30,9 +28,9 @@ def reference_text(answer: WorkloadAnswer, design: DesignAnswer) -> str:
     run = reference_run(answer)
     if run is None:
         return ""
-    rows = _rows(run, answer, design)
-    differences = [words.inside_sentence(label) for label, *_, is_same in rows if is_same is False]
-    unknown = [words.inside_sentence(label) for label, *_, is_same in rows if is_same is None]
+    found = dict(_compared(run, answer, design))
+    differences = [label for label, is_same in found.items() if is_same is False]
+    unknown = [label for label, is_same in found.items() if is_same is None]
     ran = f"The published test nearest to this workload ran on {run.n_gpus} × {run.gpu}"
     if not differences and not unknown:
         return f"{ran}, with the same server and software."
@@ -41,47 +39,29 @@ def reference_text(answer: WorkloadAnswer, design: DesignAnswer) -> str:
     return f"{ran}.{differs}{missing}"
 
 
-def _rows(run: NearbyMeasurement, answer: WorkloadAnswer, design: DesignAnswer) -> list[_Row]:
-    """What is compared: label, of the test, of the design, and whether it is the same; None: the source is silent."""
-    platform, n_gpus = design.platform, design.gpus_at_work(answer)
-    return [
-        *_networks(answer),
-        ("Number of GPUs", grouped(run.n_gpus), grouped(n_gpus), run.n_gpus == n_gpus),
-        ("Type of GPU", run.gpu, platform.gpu.name, run.gpu == platform.gpu.name),
-        ("Server", _server(run) or "not stated", platform.server.name, _is_same(_server(run), platform.server.name)),
-        ("Software", _software(run, answer), answer.stack.name, _is_same_software(run, answer)),
-        *_formats(run, answer),
-        *_batches(run, answer),
-    ]
+def _compared(
+    run: NearbyMeasurement, answer: WorkloadAnswer, design: DesignAnswer
+) -> Iterator[tuple[str, bool | None]]:
+    """What a run and a design may have in common, and whether they do; None: the source is silent."""
+    platform, n_gpus, found = design.platform, design.gpus_at_work(answer), answer.language
+    # Runs of another network stand in for one that was never measured.
+    if any(note.kind is FitNote.DNN_FROM_LIKE for note in answer.unmeasured):
+        yield "neural network", False
+    yield "number of GPUs", run.n_gpus == n_gpus
+    yield "type of GPU", run.gpu == platform.gpu.name
+    yield "server", _is_same(_server(run), platform.server.name)
+    yield "software", _is_same_software(run, answer)
+    # Of a language model a run with FP8 is much faster than one with BF16.
+    if found is not None and run.number_format:
+        yield "number format", run.number_format == found.work.precision
+    if run.batch_per_gpu is not None:
+        mine = float(answer.batch_per_gpu) if found is None else found.batch / found.gpus_used
+        label = "batch per GPU" if found is None else "sequences per GPU"
+        yield label, math.isclose(run.batch_per_gpu, mine)
 
 
 def _is_same(theirs: str, mine: str) -> bool | None:
     return theirs == mine if theirs else None
-
-
-def _networks(answer: WorkloadAnswer) -> list[_Row]:
-    """The neural network, where the published runs are those of another one."""
-    like = next((note.values for note in answer.unmeasured if note.kind is FitNote.DNN_FROM_LIKE), None)
-    return [] if like is None else [("Neural network", str(like[1]), answer.dnn.name, False)]
-
-
-def _formats(run: NearbyMeasurement, answer: WorkloadAnswer) -> list[_Row]:
-    """Number formats of a language model: a run with FP8 is much faster than one with BF16."""
-    if answer.language is None or not run.number_format:
-        return []
-    mine = answer.language.work.precision
-    return [("Number format", run.number_format.upper(), mine.upper(), run.number_format == mine)]
-
-
-def _batches(run: NearbyMeasurement, answer: WorkloadAnswer) -> list[_Row]:
-    """Samples of a step on each GPU, which the rate of a GPU depends on."""
-    if run.batch_per_gpu is None:
-        return []
-    found = answer.language
-    label, mine = "Batch per GPU", float(answer.batch_per_gpu)
-    if found is not None:
-        label, mine = "Sequences per GPU", found.batch / found.gpus_used
-    return [(label, f"{run.batch_per_gpu:.3g}", f"{mine:.3g}", math.isclose(run.batch_per_gpu, mine))]
 
 
 def _is_same_software(run: NearbyMeasurement, answer: WorkloadAnswer) -> bool | None:
@@ -94,48 +74,40 @@ def _is_same_software(run: NearbyMeasurement, answer: WorkloadAnswer) -> bool | 
     return answer.language is None or answer.language.stack == answer.language.work.stack
 
 
-def _software(run: NearbyMeasurement, answer: WorkloadAnswer) -> str:
-    """Software of a run: by its name in the catalogue where it is that of the design, else in the source's words."""
-    return answer.stack.name if _is_same_software(run, answer) else run.software or "not stated"
-
-
 def references_table(answers: Sequence[WorkloadAnswer], design: DesignAnswer) -> Table | None:
-    """The published test nearest to each of several workloads, one line each; None without any."""
+    """The published test nearest to each workload, one line each; None without any."""
     pairs = [(answer, run) for answer in answers if (run := reference_run(answer)) is not None]
     if not pairs:
         return None
     units = {words.sample_unit(answer.dnn) for answer, _ in pairs}
     unit = f", {units.pop()}" if len(units) == 1 else ""
     fields = (
-        Field[_Pair]("Workload", lambda pair: pair[0].workload.name, width=13),
+        Field[_Pair]("Workload", lambda pair: pair[0].workload.name, width=19),
         Field[_Pair]("Published test", lambda pair: _ran(pair[1]), width=27),
-        Field[_Pair]("Software", lambda pair: _same_software(pair[1]), width=12),
-        Field[_Pair](f"Published rate{unit}", lambda pair: _rate(pair[1].published, pair[0], unit), "right", 16),
-        Field[_Pair]("The model predicts", lambda pair: _predicted(pair[1], pair[0]), "right", 18),
-        Field[_Pair]("Per GPU, test and design", lambda pair: _per_gpu(*pair, design), "right", 14),
+        Field[_Pair](f"Published rate{unit}", lambda pair: _rate(pair[1].published, pair[0], unit), "right", 19),
+        Field[_Pair]("The model predicts", lambda pair: _predicted(pair[1], pair[0]), "right", 20),
+        Field[_Pair]("Per GPU, test and design", lambda pair: _per_gpu(*pair, design), "right", 15),
     )
-    return record_table("references", "The published tests that the workloads resemble most", pairs, fields)
+    notes = dict.fromkeys(filter(None, (_outside_text(run) for _, run in pairs)))
+    return record_table("references", "Published test nearest to each workload", pairs, fields, note=" ".join(notes))
 
 
 def _ran(run: NearbyMeasurement) -> Cell:
-    server = f", {_server(run)}" if run.server else ""
+    server = f", {name}" if (name := _server(run)) else ""
     return Cell(f"{run.n_gpus} × {run.gpu}{server}", cites=(run.source,), where=_place(run))
 
 
 def _server(run: NearbyMeasurement) -> str:
     """Server of a run: that of a submission such as '2xXE9680Lx8H200-SXM-141GB' without its numbers and its GPUs."""
     submitted = _SUBMITTED.fullmatch(run.server)
-    return submitted[1] if submitted else run.server
+    # A name with underscores is that of a file of the submission.
+    return submitted[1] if submitted else "" if "_" in run.server else run.server
 
 
 def _place(run: NearbyMeasurement) -> str:
     """Place inside the source in words; names of submissions and paths of log files are left to the engineer's file."""
     parts = run.where.split(", ")
     return "" if "/" in run.where else ", ".join(part for part in parts if not _SUBMITTED.fullmatch(part))
-
-
-def _same_software(run: NearbyMeasurement) -> str:
-    return run.software or "not stated" if not run.is_same_stack else "same" if run.software else "not stated"
 
 
 def _rate(rate: float, answer: WorkloadAnswer, unit: str) -> str:
@@ -150,38 +122,6 @@ def _predicted(run: NearbyMeasurement, answer: WorkloadAnswer) -> str:
 def _per_gpu(answer: WorkloadAnswer, run: NearbyMeasurement, design: DesignAnswer) -> str:
     ours = float(answer.running_throughput.value) / design.gpus_at_work(answer)
     return f"{significant(run.published / run.n_gpus)} and {significant(ours)}"
-
-
-def reference_table(answer: WorkloadAnswer, design: DesignAnswer, number: int) -> Table | None:
-    """What the published test and this design have in common, and what differs; None without a published run."""
-    run = reference_run(answer)
-    if run is None:
-        return None
-    unit = words.sample_unit(answer.dnn)
-    per_gpu = f"{significant(run.published / run.n_gpus)} {unit}"
-    ours = float(answer.running_throughput.value)
-    cells = [
-        row(label, theirs, mine, _COMPARED[is_same]) for label, theirs, mine, is_same in _rows(run, answer, design)
-    ]
-    cells.append(
-        row(f"Rate, {unit}", significant(run.published), words.estimate(answer.running_throughput, unit, bare=True), "")
-    )
-    cells.append(row("Rate per GPU", per_gpu, f"{significant(ours / design.gpus_at_work(answer))} {unit}", ""))
-    if run.time_to_train_s is not None and answer.time is not None:
-        cells.append(row("Time to train", duration(run.time_to_train_s), words.estimate(answer.time.total_s, "s"), ""))
-    source = Cell("", cites=(run.source,), where=_place(run))
-    predicted = f"{words.estimate(run.predicted, unit)} ({result_text.gap(run.published, float(run.predicted.value))})"
-    cells.append(row("Source", source, "", ""))
-    cells.append(row("The model predicts", predicted, "", ""))
-    return fact_table(
-        f"reference-{number}",
-        f"The published test that {answer.workload.name} resembles most",
-        cells,
-        titles=("Property", "Published test", "This design", "Compared"),
-        widths=(20, 36, 32, 12),
-        style="",
-        note=_outside_text(run),
-    )
 
 
 def _outside_text(run: NearbyMeasurement) -> str:

@@ -95,7 +95,7 @@ def test_what_is_not_known_makes_owning_at_least_and_is_named() -> None:
     assert found.owning.missing == ("prices", "renewals")
     assert found.bound == "at least"
     assert put(line(None)).owning.is_unpriced
-    assert not put(line(None), line("1")).owning.is_unpriced
+    assert put(line(None), line("1")).owning.is_unpriced
 
 
 def test_data_without_a_rate_make_renting_at_least() -> None:

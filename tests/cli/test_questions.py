@@ -133,14 +133,14 @@ def test_rent_to_the_cent() -> None:
     buying = found["buying"]
     assert (buying["purchase"], buying["care"]) == ("149000.00", "44700.00")
     assert buying["missing"] == ["prices"]  # every draw is known or assumed
-    assert found["break_even_is"] == "at least"
     assert found["renting"]["total"] == "312959.62"  # 0.1448 TB x 36 x 23.5 = 122.50
     assert float(buying["energy"]) - buying["energy_kwh"] * 0.145 < 0.006
-    total = sum(float(buying[key]) for key in ("purchase", "renewals", "care", "energy"))
-    assert abs(total - float(buying["total"])) < 0.006
-    assert abs(found["break_even_fraction"] - (total - 122.50) / (210_240 * 2.48)) < 1e-9
+    known = sum(float(buying[key]) for key in ("purchase", "renewals", "care", "energy"))
+    # Lines await a quote: a budget for them in place of a total.
+    assert buying["total"] is found["break_even_fraction"] is None
+    assert 0 < float(found["open_prices_at_most"]) < 312_959.62 - known
     text = run("rent", RENT).stdout
-    assert text.startswith("Break-even utilization: at least 44")
+    assert "to be quoted" in text.splitlines()[0]
     assert max(map(len, text.splitlines())) <= 110
     # Twice the rate, half the hours.
     assert answer("rent", RENT, "--rate", "4.96", "--use", "0.3")["renting"]["total"] == "312959.62"
@@ -189,19 +189,15 @@ def test_scale() -> None:
 def test_ownership_to_the_cent() -> None:
     """Two DGX-1 at 149,000; 10 % of 298,000 a year; energy and space from the draw and the units of the design."""
     found = answer("ownership", OWNERSHIP)
-    kinds, total = found["by_kind"], float(found["total"])
+    kinds = found["by_kind"]
     assert (kinds["purchase"], kinds["support"], kinds["care"]) == ("298000.00", "149000.00", "0.00")
     assert abs(float(kinds["energy"]) - found["energy_kwh"] * 0.20) < 0.006
-    assert abs(sum(map(float, kinds.values())) - total) < 0.006
-    assert abs(sum(float(year["total"]) for year in found["by_year"]) - total) < 0.006
+    known = sum(map(float, kinds.values()))
+    assert abs(sum(float(year["total"]) for year in found["by_year"]) - known) < 0.006
+    # Lines await a quote: no total, but a range above what is known.
     assert found["missing"] == ["prices"]
-    training = found["runs"][0]
-    hourly = total / (5 * 8760 * 0.6)
-    assert abs(found["cost_per_hour_used"] - hourly) < 1e-6
-    assert abs(float(training["cost"]) - hourly * training["duration_s"]["value"] / 3600) < 0.006
-    assert abs(training["runs"] * float(training["cost"]) / total - 1) < 1e-3
-    assert found["interval"]["low"] < found["interval"]["expected"] < found["interval"]["at_confidence"]
-    assert total <= found["interval"]["low"]
+    assert found["total"] is found["cost_per_hour_used"] is found["runs"][0]["cost"] is None
+    assert known <= found["interval"]["low"] < found["interval"]["expected"] < found["interval"]["at_confidence"]
     assert max(map(len, run("ownership", OWNERSHIP).stdout.splitlines())) <= 110
     cheaper = answer("ownership", OWNERSHIP, "--years", 3, "--electricity", "0.40")
     assert len(cheaper["by_year"]) == 3

@@ -167,7 +167,9 @@ def test_the_mesh_of_a_dgx_1_has_sixteen_pairs_four_at_each_gpu():
     assert "24 NVLinks on 16 pairs, 6 at each GPU" in said(drawing)
     assert "150 GB/s" in said(drawing)  # 6 x 25 GB/s
     # 24 links on 16 pairs leave eight pairs with a second one.
-    assert "Of the 16 pairs, 8 have two links; no source says which." in node_caption(built("dgx-1", 9))
+    assert "Of the 16 pairs, 8 have two links; which ones is for the vendor to confirm." in node_caption(
+        built("dgx-1", 9)
+    )
 
 
 def test_four_gpus_of_a_c4140_are_joined_each_to_each():
@@ -193,10 +195,10 @@ def test_gpus_of_a_dgx_2_meet_in_its_switches():
 def test_what_no_source_states_is_drawn_in_its_generic_form():
     apollo = node(built("apollo-6500", 2))
     assert pairs(apollo) == []
-    assert "which pairs are connected directly is not published" in apollo.title
+    assert "which pairs are connected directly is for the vendor to confirm" in apollo.title
     assert sum(link.target == "nvlink" for link in apollo.links) == 8
     hitachi = node(built("v225g", 2, "hnas", 2))
-    assert "PCIe only; how its lanes are split is not published" in hitachi.title
+    assert "PCIe only; how its lanes are split is for the vendor to confirm" in hitachi.title
     assert "assumed" in node_caption(built("v225g", 2, "hnas", 2))
     assert not any(link.role == "exchange" for link in hitachi.links)
     assert not any(box.id == "pcie-switch" for box in hitachi.boxes)
@@ -209,7 +211,7 @@ def test_pcie_switches_are_drawn_where_a_source_counts_them():
         assert box.copies == count
     for server in ("dgx-1", "c4140", "dgx-2", "apollo-6500"):
         assert not any(box.id == "pcie-switch" for box in node(built(server, 2)).boxes)
-        assert "whether switches stand in them, is not published" in node_caption(built(server, 2))
+        assert "whether switches stand in them, is for the vendor to confirm" in node_caption(built(server, 2))
 
 
 def test_ports_are_named_by_their_use_in_this_design():

@@ -4,6 +4,7 @@ import re
 
 from sizer.base.provenance import ASSUMPTION
 from sizer.catalog.model import statements
+from sizer.present.citations import Citations
 from tests.factories.examples import catalog
 from tests.factories.rows import every
 
@@ -26,3 +27,15 @@ def test_an_assumption_has_its_reason():
     assert facts
     assert [(item, fact.field) for item, fact in facts if len(fact.note) < len("Open source.")] == []
     assert {fact.basis for _, fact in facts} == {"assumed"}
+
+
+def test_a_customer_reads_of_no_press_and_no_unsigned_paper():
+    """The engineer's file numbers and grades every document; a guide says what to do about a weak one."""
+    sources = catalog().sources
+    weak = next(key for key, one in sources.items() if one.grade == "C")
+    good = next(key for key, one in sources.items() if one.grade == "A")
+    customer, engineer = (Citations(sources, are_graded=is_graded) for is_graded in (False, True))
+    assert customer.number(weak) is None
+    assert customer.number(good) == engineer.number(weak) == 1
+    assert "confirmed" in customer.name(weak)
+    assert len(customer.table().rows) == 1

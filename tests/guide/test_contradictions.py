@@ -42,6 +42,19 @@ PLANTED = {
     "headroom": design(lambda one: {"tiers": (replace(one.tiers[0], required_bytes=1e18),)}),
     "range": design(lambda one: {"cost": replace(one.cost, low=1.0, expected=0.5)}),
     "typical": design(lambda one: {"quantities": replace(one.quantities, power_typical_w=np.array([1e6]))}),
+    "confidence": first(lambda _: {"probability": 0.3, "target_check": CheckResult.MET}),
+    "tiers": replace(
+        sized(NAME), platforms=(sized(NAME).design, replace(sized(NAME).design, tiers=sized(NAME).design.tiers * 2))
+    ),
+    "part number": design(
+        lambda one: {
+            "platform": sized("llama-70b-dgx-h100").design.platform,
+            "bill": replace(
+                one.bill,
+                lines=(*one.bill.lines, replace(one.bill.lines[-1], item="px3-5878i2r", sku="PX3", quantity=0)),
+            ),
+        }
+    ),
     "date": design(lambda one: {"bill": replace(one.bill, valid_until=datetime.date(2020, 1, 1))}),
     "rate": first(lambda _: {"throughput": Estimate(*map(np.asarray, (1e-9, 1e-9, 1e-9)))}),
 }

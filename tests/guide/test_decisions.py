@@ -5,17 +5,20 @@ from dataclasses import replace
 
 import pytest
 
+from sizer.catalog.sale import is_sold
 from sizer.guide import further_answers
 from sizer.guide.chapters import summary
 from sizer.guide.context import guide_context
 from sizer.guide.edition import Edition
+from sizer.physical.roles import Role
 from sizer.present.text import decisions as text
+from sizer.sizing.best_design import best_design
+from sizer.sizing.decision_options import as_built, on_sale_today
 from sizer.sizing.design.decisions import RackLimit, decisions, rack_choice
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.rejections import RejectionKind, rejection
 from sizer.sizing.reasons import SelectionKind
 from sizer.sizing.size import size
-from sizer.sizing.surer_design import surer_design
 from sizer.workload.request import Target
 from tests.factories.examples import catalog, sized
 
@@ -153,19 +156,33 @@ def test_a_design_that_hardly_keeps_the_budget_is_rejected_for_it():
     assert text.rejection_text(faster[0], result) == "Less than 90\u202f% likely to keep the budget"
 
 
-def test_the_next_larger_option_reaches_what_is_usually_asked(even):
-    surer = surer_design(even.request, even.design, catalog())
-    assert surer.n_servers > even.design.n_servers
-    assert surer.platform.key == even.design.platform.key
-    assert surer.probability >= 0.9
+def test_the_options_of_a_decision_are_designs_of_the_same_search(even):
+    """A V100 design at even odds: as we would build it, and on what is sold on the day."""
+    built, sold = (of(even.request, even.design, catalog()) for of in (as_built, on_sale_today))
+    assert built.design.platform.key == even.design.platform.key
+    for option in (built, sold):
+        assert option.design.probability >= 0.9
+        assert option.has_spare_server
+        assert sum(device.role is Role.HEAD_NODE for device in option.design.plan.devices) > 1
+        assert option.design.cost.low <= option.design.cost.expected <= option.design.cost.high
+        # The design is what the search gives for its request.
+        assert best_design(option.request, catalog()).design.n_servers == option.design.n_servers
+    platform = sold.design.platform
+    assert is_sold(catalog(), platform.server, even.request.date)
+    assert is_sold(catalog(), platform.gpu, even.request.date)
+    assert platform.gpu.memory_bytes.value >= even.design.platform.gpu.memory_bytes.value
     assert "a miss is as likely as a hit" in " ".join(text.confidence_texts(even))
     context = guide_context(even, catalog(), Edition("guide"))
-    assert [one.design.name for one in summary.options(context)][:2] == [even.design.name, surer.name]
-    assert any(surer.name in line for line in further_answers.decisions(context))
+    assert [one.design for _, one in summary.options(context)] == [
+        even.design,
+        context.built.design,
+        context.on_sale.design,
+    ]
+    assert any(built.design.name in line for line in further_answers.decisions(context))
 
 
 def test_a_sure_design_needs_no_larger_option():
     result = sized("apollo-weka-resnet50")
-    assert surer_design(result.request, result.design, catalog()) is None
+    assert guide_context(result, catalog(), Edition("guide")).surer is None
     (only,) = text.confidence_texts(result)
     assert "was requested" in only

@@ -6,10 +6,21 @@ from tests.factories.examples import sized
 from tests.guide.test_guide import page, plain
 
 EVIDENCE = (
-    *("compute-node", "network-load", "subnets", "phases", "failures", "schedule", "addresses", "claims", "ruled-out"),
+    *("compute-node", "network-load", "subnets", "watch", "failures", "schedule", "addresses", "claims", "ruled-out"),
     *("all-assumptions", "calibration-1", "stages-1"),
 )
-STORY = ("options", "devices", "rejected-links", "reference-1", "racks", "bill", "growth", "acceptance", "risks")
+STORY = (
+    "options",
+    "devices",
+    "rejected-links",
+    "references",
+    "racks",
+    "bill",
+    "growth",
+    "phases",
+    "acceptance",
+    "risks",
+)
 
 
 def test_each_document_has_its_own_tables():
@@ -44,3 +55,12 @@ def test_one_server_has_a_short_guide_and_a_language_model_no_formulas_of_sample
     chapters = re.findall(r'id="chapter-([a-z-]+)"', page("llama-70b-adapters-b200", "engineer"))
     assert "formulas" not in chapters
     assert "formulas" in re.findall(r'id="chapter-([a-z-]+)"', page("dgx1-f800-resnet50", "engineer"))
+
+
+def test_documents_of_serving_have_no_words_of_training():
+    """Nothing is trained: no epochs, no data set that stages read, no claims on its storage."""
+    for form in ("guide", "engineer"):
+        text = plain(re.sub("<svg.*?</svg>|<style.*?</style>", "", page("office-chat-70b-h200", form), flags=re.DOTALL))
+        assert not re.search(r"\bepochs?\b", re.sub("<[^>]+>", " ", text), re.IGNORECASE), form
+    chapters = re.findall(r'id="chapter-([a-z-]+)"', page("office-chat-70b-h200", "engineer"))
+    assert not {"data", "formulas"} & {*chapters}

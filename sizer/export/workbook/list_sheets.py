@@ -261,7 +261,7 @@ def write_ownership(sheets: Sheets, result: SizingResult, cells: BillCells) -> N
         for column, kind in enumerate(kinds, 1):
             amount = float(getattr(year, kind))
             if kind == "purchase" and year.year == 1:
-                value = TO_BE_QUOTED if cost.is_unpriced else amount
+                value = TO_BE_QUOTED if cost.is_unpriced and not cost.purchase else amount
                 sheet.write_formula(row, column, purchase, sheets.formats["money"], value)
             else:
                 sheets.number(sheet, row, column, amount, "money")
@@ -275,7 +275,7 @@ def write_ownership(sheets: Sheets, result: SizingResult, cells: BillCells) -> N
 
 def _totals(sheets: Sheets, sheet: Any, row: int, cost: OwnershipCost, kinds: tuple[CostKind, ...]) -> int:
     """Row of the sums; gives the row after the next."""
-    sheets.text(sheet, row, 0, "All years, at least" if cost.is_at_least else "All years", "total")
+    sheets.text(sheet, row, 0, "All years, lines with a price" if cost.is_unpriced else "All years", "total")
     amounts = [*(float(cost.of(kind) or 0) for kind in kinds), float(cost.total)]
     for column, amount in enumerate(amounts, 1):
         letter = _letter(column)
@@ -286,9 +286,8 @@ def _totals(sheets: Sheets, sheet: Any, row: int, cost: OwnershipCost, kinds: tu
 def _runs(sheets: Sheets, sheet: Any, row: int, answer: OwnershipAnswer) -> None:
     """Energy and cost of one run of every workload."""
     cost = answer.cost
-    at_least = ", at least" if cost.is_at_least else ""
     for column, head in enumerate(
-        ("Workload", "Run", "Duration", "Energy (kWh)", f"Cost of one run ({cost.currency}){at_least}")
+        ("Workload", "Run", "Duration", "Energy (kWh)", f"Cost of one run ({cost.currency})")
     ):
         sheets.text(sheet, row, column, head, "head-right" if column > 2 else "head")
     for run in answer.runs:

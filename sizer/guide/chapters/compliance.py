@@ -157,7 +157,8 @@ def _capacity(context: GuideContext) -> Iterator[Requirement]:
         what = TIER_CONTENTS.get(tier.content, "")
         if not what:
             is_more = tier.required_bytes > stored.sets_bytes
-            what = "data sets, checkpoints and other stored data" if is_more else "data sets"
+            sets = "model weights" if context.only_serves else "data sets"
+            what = f"{sets}, checkpoints and other stored data" if is_more else sets
         if tier.storage is None:
             yield Requirement(f"Capacity for {needed} of {what}", OBJECT_STORAGE, None, "storage")
         elif tier.content is TierContent.EVERYTHING and stored.is_minimum:

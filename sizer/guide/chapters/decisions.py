@@ -164,7 +164,8 @@ def _cost_basis(items: Sequence[str], context: GuideContext) -> str:
     found = [bands.band(context.catalog.category_of(item), item) for item in dict.fromkeys(items)]
     keys = {key for band in found if band is not None for key in band.evidence}
     # A title without the row that was read in it.
-    titles = dict.fromkeys(f'"{one.title.partition(" (")[0]}"' for one in bands.evidence if one.id in keys)
+    signed = (one for one in bands.evidence if one.id in keys and one.grade in ("A", "B"))
+    titles = dict.fromkeys(f'"{one.title.partition(" (")[0]}"' for one in signed)
     sources = words.listed([*titles][:_MOST_TITLES] + (["others"] if len(titles) > _MOST_TITLES else []))
     ranges = f"price ranges of such products{f' ({sources})' if sources else ''}; quotes confirm them."
     if bill.net_total.n_open and not bill.net_total.amount:

@@ -9,7 +9,6 @@ from sizer.drawings.datapath import datapath
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.topology import grouped_topology, topology
 from sizer.drawings.workflow import workflow
-from sizer.guide.chapters.summary import numbers_table, options
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.figures import PageFigure, drawn
@@ -28,24 +27,19 @@ def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/overview.html`` prints."""
     design = context.design
     return {
-        "numbers": None if len(options(context)) == 1 else numbers_table(context),
         "reasons": result_text.reason(context.result),
         "picture": picture(design),
         "building_block": building_block(context),
         "exchanges": not context.is_single and any(answer.workload.task == "training" for answer in context.answers),
         "is_pretraining": all(answer.language is not None for answer in context.answers),
         # What only serves has no way from data to a model, and no data that stages read.
-        "workflow": drawn("workflow", workflow(design)) if not _only_serves(context) else None,
+        "workflow": drawn("workflow", workflow(design)) if not context.only_serves else None,
         "paths": [
             drawn(f"datapath-{number}", datapath(design, answer, words.sample_unit(answer.dnn)))
             for number, answer in enumerate(context.answers, 1)
             if answer.rate_is_predicted and answer.serving is None
         ],
     }
-
-
-def _only_serves(context: GuideContext) -> bool:
-    return all(answer.serving is not None for answer in context.answers)
 
 
 def picture(design: DesignAnswer) -> PageFigure:
@@ -84,7 +78,7 @@ def building_block(context: GuideContext) -> list[str]:
         is_training = any(answer.workload.task == "training" for answer in context.answers)
         exchange = ", and after every step they exchange gradients over the fabric" if is_training else ""
         work = f"each processes its share of the samples{exchange}"
-        if _only_serves(context):
+        if context.only_serves:
             work = "requests are shared among the replicas of the model by a load balancer in front of them"
         if all(answer.language is not None for answer in context.answers):
             work = "model and batch are divided over their GPUs, which exchange results over the fabric"
@@ -95,7 +89,7 @@ def building_block(context: GuideContext) -> list[str]:
 
 def _data_text(context: GuideContext) -> str:
     design, storage = context.design, context.design.platform.storage
-    if _only_serves(context):
+    if context.only_serves:
         place = "the drives of each server" if storage.kind == "local" else result_text.storage_name(design)
         return f"The weights lie on {place} and are loaded when a replica starts; requests come over the LAN."
     if storage.kind == "local":

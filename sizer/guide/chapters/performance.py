@@ -11,19 +11,16 @@ from sizer.present.performance_tables import (
     figures_table,
     layout_table,
     serving_table,
-    stacks_table,
     stage_note,
     time_table,
 )
-from sizer.present.reference_table import reference_table, reference_text, references_table
+from sizer.present.reference_table import reference_text, references_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.layouts import rate_basis_text, unused_gpus_text
 from sizer.present.text.verdict import meets_text
 from sizer.present.training_charts import accuracy_caption, accuracy_chart
-from sizer.questions.scale.comparison_text import arrangements_text
-from sizer.questions.scale.tables import short_table
 from sizer.sizing.result import WorkloadAnswer
 
 # Height of the curves over the number of GPUs: two of them and their tables stand on one page.
@@ -49,20 +46,18 @@ class WorkloadPerformance:
     resembles: str
     layout: Table | None  # of a language model, with the next one
     unused_gpus: str  # that the layout leaves some without work; "" where it does not
-    stacks: Table | None
     basis: str  # published runs that the rate of a language model rests on
     step_chart: PageFigure | None
     memory_chart: PageFigure | None
-    reference: Table | None  # of the only workload; several are compared in one table
 
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/performance.html`` prints."""
+    predicted = [answer for answer in context.answers if answer.rate_is_predicted]
     return {
         "workloads": [_workload(context, answer, number) for number, answer in enumerate(context.answers, 1)],
         "confidence": confidence_texts(context.result),
-        "references": references_table(context.answers, context.design) if context.has_many_workloads else None,
-        "scale": scale_section(context),
+        "references": references_table(predicted, context.design),
     }
 
 
@@ -82,7 +77,6 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
         layout=None,
         unused_gpus="",
         step_chart=None,
-        reference=None,
     )
 
 
@@ -114,7 +108,6 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
         ),
         layout=layout_table(answer, number),
         unused_gpus=unused_gpus_text(answer, context.design),
-        stacks=stacks_table(answer, number),
         basis=words.sentence(rate_basis_text(answer.language)) if answer.language is not None else "",
         step_chart=charted(
             f"step-chart-{number}",
@@ -128,24 +121,4 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
             "or if it was published for this model and GPU.",
         ),
         resembles=reference_text(answer, context.design),
-        reference=None if context.has_many_workloads else reference_table(answer, context.design, number),
     )
-
-
-@dataclass(frozen=True)
-class ScaleSection:
-    """Text and table on the same GPUs in fewer or in more servers."""
-
-    lead: str
-    table: Table
-
-
-def scale_section(context: GuideContext) -> ScaleSection | None:
-    """The section; None where the request allows no second server type for the same number of GPUs."""
-    same, nodes = context.same_gpus, context.design.storage_nodes
-    if same is not None and nodes and same.storage_nodes not in (0, nodes):
-        same = None  # with more storage than the design it shows a design that this guide does not describe
-    if same is None:
-        return None
-    ways = [way for way in same.designs if way.arrangement.is_allowed and way.arrangement.kind != "spread"]
-    return ScaleSection(arrangements_text(same, ways, context.design.storage_nodes), short_table(ways))

@@ -34,7 +34,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         ],
         "staging": staging_text(design, request),
         "tiers": tiers_table(design),
-        "levels": level_table(design),
+        "levels": level_table(design) if request.data.storage_level not in (None, "none") else None,
     }
 
 

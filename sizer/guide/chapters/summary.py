@@ -1,30 +1,30 @@
 """Executive summary: requirement, proposal and confidence, as a chapter and as the one-page summary."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from sizer.base.quantities import duration, grouped, si
-from sizer.catalog.sale import is_sold
 from sizer.guide.context import GuideContext
 from sizer.guide.further_answers import cautions, decisions, excluded_text, further_answers, further_needs
+from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.facts.storage_tiers import system_name, tier_label, tier_text
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
+from sizer.present.text.bill_warnings import delivery_text, sale_ended
 from sizer.present.text.calibration import evidence_warning, throughput_text, time_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.money import price_basis_text, price_range_text
-from sizer.present.text.plan import existing_text
+from sizer.present.text.plan import existing_text, few_supplies_text
 from sizer.present.text.serving import serving_need_text
 from sizer.present.text.verdict import proposal_text
 from sizer.questions.team.tables import least_served, wait_text
-from sizer.questions.verdict.text import excluding_choices_text
 from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.constraints.tiers import StorageTier
+from sizer.sizing.decision_options import USUAL_CONFIDENCE, DecisionOption
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
-from sizer.sizing.surer_design import USUAL_CONFIDENCE
 
 # Three rows for each further workload, or for a team as well, would not fit on one page.
 _MOST_DETAILED = 2
@@ -50,6 +50,7 @@ def content(context: GuideContext) -> dict[str, Any]:
 def one_page(context: GuideContext) -> dict[str, Any]:
     """What ``summary.html`` prints."""
     return {
+        "answers": [*further_needs(context), *further_answers(context)],
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
         "reasons": result_text.reason(context.result),
         # The first lines of the page answer what else is asked, and the table says which prices are open.
@@ -59,22 +60,14 @@ def one_page(context: GuideContext) -> dict[str, Any]:
     }
 
 
-class Option(NamedTuple):
-    """A design that the customer may choose."""
-
-    title: str
-    design: DesignAnswer
-
-
-def options(context: GuideContext) -> list[Option]:
-    """As asked; with the usual confidence; with parts that the request excludes and that can be ordered."""
-    found = [Option("As asked", context.design)]
-    if context.surer is not None:
-        found.append(Option(f"At {words.percent(USUAL_CONFIDENCE)} confidence", context.surer))
-    other = context.simplest.unrestricted
-    if other is not None and is_sold(context.catalog, other.design.platform.server, context.result.request.date):
-        found.append(Option("With other parts", other.design))
-    return found
+def options(context: GuideContext) -> list[tuple[str, DecisionOption]]:
+    """What the customer may buy: as asked; as we would build it; the best of what can be ordered."""
+    found = (
+        ("As asked", DecisionOption(context.result.request, context.design)),
+        ("As we would build it", context.built),
+        ("On products sold today", context.on_sale),
+    )
+    return [(title, option) for title, option in found if option is not None]
 
 
 def options_table(context: GuideContext) -> Table:
@@ -82,30 +75,44 @@ def options_table(context: GuideContext) -> Table:
     compared = options(context)
     if len(compared) == 1:
         return numbers_table(context, is_brief=_is_brief(context))
-    listed = [dict(_option_rows(context, one.design)) for one in compared]
+    listed = [dict(_option_rows(context, option)) for _, option in compared]
     rows = [row(label, *(figures.get(label, "") for figures in listed)) for label in listed[0]]
-    note = ""
-    if compared[-1].design is not context.surer:
-        choices = excluding_choices_text(context.simplest)
-        note = f"“{compared[-1].title}” is excluded by the request ({choices})."
     share = (100 - _LABELS) // len(compared)
     return fact_table(
         "options",
         "Options",
         rows,
-        titles=("Figure", *(one.title for one in compared)),
+        titles=("Figure", *(title for title, _ in compared)),
         widths=(_LABELS, *[share] * len(compared)),
-        note=f"{note} Power is the maximum.".strip(),
+        note=_options_note(context),
         style="options",
     )
 
 
-def _option_rows(context: GuideContext, design: DesignAnswer) -> Iterator[tuple[str, str]]:
+def _options_note(context: GuideContext) -> str:
+    """What the options are, as far as their names leave it open."""
+    notes = ["Power is the maximum."]
+    if context.built is not None:
+        notes.append(
+            "“As we would build it”: at least 90\u202f% confidence, two feeds, and of several servers one in reserve "
+            "and redundant management."
+        )
+    if context.on_sale is not None:
+        notes.append("“On products sold today” is built likewise, of parts that the request excludes.")
+    return " ".join(notes)
+
+
+def _option_rows(context: GuideContext, option: DecisionOption) -> Iterator[tuple[str, str]]:
     """Figures of an option: what is bought, what it does, and what that takes."""
+    design = option.design
     yield "GPU servers", f"{grouped(design.n_servers)} × {design.platform.server.name}"
     yield "GPUs", f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
     for tier in design.tiers:
         yield tier_label(tier, "Storage"), f"{_storage(design, tier)}, {system_name(tier)}"
+    heads = sum(device.role is Role.HEAD_NODE for device in design.plan.devices)
+    yield "Switches", grouped(result_text.switches(design)) or "none"
+    yield "Loss of a server", "tolerated" if option.has_spare_server else "no server in reserve"
+    yield "Management", words.plural(heads, "server") if heads else "none"
     for answer in design.workloads:
         name = answer.workload.name if context.has_many_workloads else ""
         for one in _performance_rows(answer, name, is_brief=True):
@@ -114,13 +121,33 @@ def _option_rows(context: GuideContext, design: DesignAnswer) -> Iterator[tuple[
     yield "Confidence", words.chance(design.probability)
     yield "Price", price_range_text(design)
     yield "Racks and power", f"{result_text.racks(design)}, {result_text.power(design)}"
+    yield "Delivery", delivery_text(design)
+    yield "Main risk", _risk(design, option)
+
+
+def _risk(design: DesignAnswer, option: DecisionOption) -> str:
+    """What is most likely to go wrong with an option."""
+    chance = design.probability
+    if chance is None:
+        return "a rate is not published"
+    if chance < USUAL_CONFIDENCE:
+        return f"misses the target with {words.chance(1 - chance)} probability"
+    if ended := sale_ended(design):
+        return f"stock of {words.listed(ended)}"
+    if few_supplies_text(design.plan):
+        return "servers may stop with a power feed"
+    if design.n_hosts > 1 and not option.has_spare_server:
+        return "a failed server is missed until its repair"
+    return words.plural(design.bill.n_unpriced, "quote") + " to come" if design.bill.n_unpriced else "none known"
 
 
 def _confidence(context: GuideContext) -> list[str]:
     """Confidence, and what the evidence lacks; a value that is missing stands before everything else."""
     told = confidence_texts(context.result) or [*filter(None, [conditional_sentence(context.design)])]
-    warnings = (evidence_warning(answer) for answer in context.answers)
-    return [*told, *dict.fromkeys(filter(None, warnings))]
+    warnings = [*dict.fromkeys(filter(None, map(evidence_warning, context.answers)))]
+    if warnings:
+        warnings.append("Before ordering, have the rate measured on such a server of the vendor or a cloud.")
+    return [*told, *warnings]
 
 
 def _is_brief(context: GuideContext) -> bool:
@@ -132,21 +159,34 @@ def strongest(context: GuideContext) -> str:
     if not all(answer.rate_is_predicted for answer in context.answers):
         return ""
     for sensitivity, answer in zip(context.sensitivities, context.answers, strict=False):
+        unit = words.sample_unit(answer.dnn)
         # How much is trained on is what the customer states, not an uncertain input.
-        open_inputs = [one for one in sensitivity.influences if one.key != "dataset-size"]
+        # Nor is the rate of the bottleneck, which is the result.
+        open_inputs = [
+            one
+            for one in sensitivity.influences
+            if one.key != "dataset-size" and not _is_result(one, sensitivity.metric, unit)
+        ]
         if open_inputs:
-            return _influence_text(open_inputs[0], sensitivity.metric, words.sample_unit(answer.dnn))
+            return _influence_text(open_inputs[0], sensitivity.metric, unit)
     return ""
+
+
+def _ends(one: Influence, metric: str, unit: str) -> tuple[str, str]:
+    low, high = (duration(value, one.low) if metric == "s" else si(value, unit) for value in (one.low, one.high))
+    return low, high
+
+
+def _is_result(one: Influence, metric: str, unit: str) -> bool:
+    """Whether an input is printed as the result is: that of the bottleneck."""
+    return _ends(one, metric, unit) == (one.low_text, one.high_text)
 
 
 def _influence_text(first: Influence, metric: str, unit: str) -> str:
     """'The throughput depends most on the batch per GPU: 13 500 images/s with 96 samples a GPU, ...'."""
-    timed = metric == "s"
-    low, high = (duration(value, first.low) if timed else si(value, unit) for value in (first.low, first.high))
+    low, high = _ends(first, metric, unit)
     ends = f"{low} with {first.low_text}, {high} with {first.high_text}"
-    if (low, high) == (first.low_text, first.high_text):
-        ends = f"{low} to {high}"  # of the bottleneck, whose rate is the result
-    what = "time to train" if timed else "throughput"
+    what = "time to train" if metric == "s" else "throughput"
     return f"The {what} depends most on the {words.inside_sentence(first.label)}: {ends}."
 
 

@@ -69,7 +69,10 @@ def comparison_table(result: SizingResult) -> Table | None:
     rows = []
     for other in others:
         worse, better = _differences(result.design, other)
-        rows.append((other.name, _listed(worse, "none known"), _listed(better, "none")))
+        if worse or better:
+            rows.append((other.name, _listed(worse, "none known"), _listed(better, "none")))
+    if not rows:
+        return None
     titles = ("Design", "Disadvantages", "Advantages")
     caption = "Alternatives compared with this design"
     return fact_table("lost", caption, rows, titles=titles, widths=(30, 38, 32), style="")

@@ -40,6 +40,11 @@ def parts(context: GuideContext) -> dict[str, Any]:
     return {"components": components(context.design, context.catalog)}
 
 
+def glossary(context: GuideContext) -> dict[str, Any]:
+    """What ``engineer/glossary.html`` prints."""
+    return {"has_training": not context.only_serves}
+
+
 def no_content(_: GuideContext) -> dict[str, Any]:
     """Content of a section with fixed text."""
     return {}

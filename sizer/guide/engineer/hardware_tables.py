@@ -117,7 +117,8 @@ def gpu_table(chosen: Gpu, others: Sequence[Gpu]) -> Table:
 def processor_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
     """Processor cores that sample preparation needs, by workload; None where the number of cores is not known."""
     server = design.platform.server
-    if server.cpu is None or server.n_cpus is None:
+    workloads = [answer for answer in design.workloads if answer.serving is None]
+    if server.cpu is None or server.n_cpus is None or not workloads:
         return None
     cores = catalog.cpus[server.cpu.value].cores.value * server.n_cpus.value
 
@@ -139,7 +140,7 @@ def processor_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
         ),
         Field[WorkloadAnswer]("Utilization", lambda a: words.percent(load(a)), "right", 14),
     )
-    return record_table("processors", "Processor load at the projected rate", design.workloads, fields)
+    return record_table("processors", "Processor load at the projected rate", workloads, fields)
 
 
 def memory_table(design: DesignAnswer) -> Table | None:
@@ -157,7 +158,7 @@ def memory_table(design: DesignAnswer) -> Table | None:
             f"{significant(host_bytes / gpu_bytes, 2)} times as much is installed",
         ),
     ]
-    for answer in design.workloads:
+    for answer in (one for one in design.workloads if one.serving is None):
         hits = words.percent(answer.cache_hit_fraction)
         size = si(answer.dataset_bytes, "B")
         rows.append(row(f"Data set of {answer.workload.name}", size, f"cache hit rate after the first epoch: {hits}"))

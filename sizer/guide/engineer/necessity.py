@@ -26,7 +26,8 @@ def content(context: GuideContext) -> dict[str, Any]:
 
 def checks_table(result: SizingResult) -> Table | None:
     """Data sets compared with memory and usable capacity; None where neither is known."""
-    rows = [check for answer in result.design.workloads for check in _checks(answer, result)]
+    trained = (answer for answer in result.design.workloads if answer.serving is None)
+    rows = [check for answer in trained for check in _checks(answer, result)]
     if not rows:
         return None
     titles = ("Workload", "Compared with", "Result")

@@ -15,7 +15,8 @@ def content(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/operation.html`` prints."""
     design = context.design
     return {
-        "phases": phases_table(design, context.data.ingest, context.head_node is not None),
+        # The guide of a cluster has them.
+        "phases": phases_table(design, context.data.ingest, has_head=False) if context.is_single else None,
         "monitoring": monitoring_table(design),
         "maintenance": maintenance_table(context.failures),
         "failures": failures_table(context.failures, context.answers),
@@ -29,7 +30,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         ]
         if context.failures
         else [],
-        "duties": roles_table(context.head_node is not None),
+        "data": "model weights need" if context.only_serves else "training data needs",
         "spares": spares(context),
     }
 

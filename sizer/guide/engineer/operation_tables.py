@@ -24,7 +24,7 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
     yield (
         "Room",
         "Racks in place, both feeds live, cooling running",
-        "Each feed alone carries the load given in the chapter on power and racks of the guide",
+        "Each feed alone carries the load given in the chapter on power and racks",
     )
     yield (
         "Racking",
@@ -52,12 +52,14 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
         yield (
             "Storage",
             "Create the storage cluster, set its protection level, export the file system",
-            "Usable capacity equals that in the chapter on data and storage of the guide",
+            "Usable capacity equals that in the chapter on data and storage",
         )
-    yield "Data", _ingest_text(design, ingest), "Number and total size of the files match the source"
+    serves = all(answer.serving is not None for answer in design.workloads)
+    data = f"Copy the model weights to {design.platform.storage.name}" if serves else _ingest_text(design, ingest)
+    yield "Models" if serves else "Data", data, "Number and total size of the files match the source"
     yield (
         "Acceptance",
-        "Run the acceptance tests of the guide, from single components to the full system",
+        "Run the acceptance tests, from single components to the full system",
         "Every test passes, or the cause of each miss is found and fixed",
     )
     yield (
@@ -88,6 +90,20 @@ def monitoring_table(design: DesignAnswer) -> Table:
 
 def _metrics(design: DesignAnswer) -> Iterator[tuple[str, str, str]]:
     first = design.workloads[0]
+    if first.serving is not None:
+        yield (
+            "Time to the first token",
+            words.estimate(first.serving.ttft_percentile_s, "s"),
+            "longer: requests wait for a place; fewer in flight, or one more replica",
+        )
+        yield (
+            "Time of each later token",
+            words.estimate(first.serving.tpot_percentile_s, "s"),
+            "longer: more requests in flight than planned, or a GPU below its clocks",
+        )
+        yield "Requests in flight and waiting", "none waiting", "waiting ones: the load is above the planned peak"
+        yield "Temperature", "no throttling", "clocks below the maximum: check airflow and power limit"
+        return
     storage = next((stage for stage in first.stages if stage.key == "storage"), None)
     yield (
         "GPU utilization",

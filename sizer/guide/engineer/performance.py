@@ -6,7 +6,7 @@ from typing import Any
 from sizer.guide.context import GuideContext
 from sizer.present import training_charts, words
 from sizer.present.figures import PageFigure, charted
-from sizer.present.performance_tables import neighbours_table, stage_table
+from sizer.present.performance_tables import neighbours_table, serving_table, stage_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
 from sizer.present.training_charts import accuracy_caption, accuracy_chart, epoch_chart
@@ -24,7 +24,7 @@ class WorkloadDetails:
     name: str
     measured: str
     has_evidence: bool
-    stages: Table
+    stages: Table  # of a language model in use: what its users see
     time_chart: PageFigure | None
     epoch_chart: PageFigure | None
     accuracy_chart: PageFigure | None
@@ -34,6 +34,7 @@ class WorkloadDetails:
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/performance.html`` prints."""
     return {
+        "has_stages": not context.only_serves,
         "workloads": [_workload(context, answer, number) for number, answer in enumerate(context.answers, 1)],
         "neighbours": neighbours_table(context.result),
         "scale": scale_section(context),
@@ -46,7 +47,7 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
         name=answer.workload.name,
         measured=result_text.measured(answer),
         has_evidence=bool(answer.evidence),
-        stages=stage_table(answer, number),
+        stages=serving_table(context.design, answer, number) or stage_table(answer, number),
         time_chart=charted(
             f"time-chart-{number}", training_charts.time_chart(answer, palette), "Breakdown of the time to train."
         ),

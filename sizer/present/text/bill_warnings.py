@@ -120,6 +120,20 @@ def _ends(design: DesignAnswer) -> list[BillWarning]:
     return list(found.values())
 
 
+def sale_ended(design: DesignAnswer) -> list[str]:
+    """Main parts of a design whose sale has ended."""
+    return [str(one.values[0]) for one in _ends(design) if one.kind is BillWarningKind.SALE_ENDED]
+
+
+def delivery_text(design: DesignAnswer) -> str:
+    """When a design can be there, as far as known: 'sale of DGX H100 ended', '14 weeks', 'lead times to be quoted'."""
+    if ended := sale_ended(design):
+        return f"sale of {listed(ended)} ended"
+    longest = (one for one in design.bill.warnings if one.kind is BillWarningKind.LONGEST_LEAD_TIME)
+    weeks = next((plural(int(str(one.values[0])), "week") for one in longest), "")
+    return f"{weeks} for the longest item" if weeks else "lead times to be quoted"
+
+
 def delivery_sentences(warnings: Iterable[BillWarning]) -> list[str]:
     """By when to order, and the days that remain where no lead time is published; empty without a date of need."""
     return bill_warning_sentences(warning for warning in warnings if warning.kind in _DELIVERY)

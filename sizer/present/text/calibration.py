@@ -230,12 +230,10 @@ def evidence_warning(answer: WorkloadAnswer) -> str:
     if not (answer.rate_is_predicted and interval):
         return ""
     if answer.language is not None and not answer.language.basis.all_three:
-        note = "No published run combines model, GPU, number format and software stack"
-        return f"{note}{interval}. Before ordering, have the rate measured on such a server of the vendor or a cloud."
+        return f"No published run combines model, GPU, number format and software stack{interval}."
     if not answer.unmeasured:
         return ""
-    note = words.sentence(note_texts(answer.unmeasured)[0]).rstrip(".")
-    return f"{note}{interval}. Before ordering, have the rate measured on such a server of the vendor or a cloud."
+    return f"{words.sentence(note_texts(answer.unmeasured)[0]).rstrip('.')}{interval}."
 
 
 def wide_interval_text(answer: WorkloadAnswer) -> str:

@@ -161,9 +161,9 @@ def supplies_text(supplies: object, remaining: object, needed: object) -> str:
     return f"{_kept_text(supplies, remaining, needed)} for its full draw: it may run slower or stop"
 
 
-def _kept_text(supplies: object, remaining: object, needed: object) -> str:
-    need = f"needs {needed}" if needed else "needs an unpublished number of them"
-    return f"keeps {remaining} of {supplies} power supplies and {need}"
+def _kept_text(supplies: object, remaining: object, needed: object, *, several: bool = False) -> str:
+    keep, need = ("keep", "need") if several else ("keeps", "needs")
+    return f"{keep} {remaining} of {supplies} power supplies and {need} {needed or 'an unpublished number of them'}"
 
 
 def feed_loss_is_open(plan: Plan) -> bool:
@@ -180,8 +180,11 @@ def keeps_too_few_supplies(plan: Plan) -> bool:
 def few_supplies_text(plan: Plan) -> str:
     """Devices that a lost feed leaves, or may leave, with too few power supplies, on one line; "" without such."""
     few = (note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES)
+    alike: dict[tuple[object, ...], list[str]] = {}
+    for device, *supplies_, _, _ in few:
+        alike.setdefault(tuple(supplies_), []).append(f"the {device}")
     kept = [
-        f"the {device} {_kept_text(supplies, remaining, needed)}" for device, supplies, remaining, needed, *_ in few
+        f"{listed(devices)} {_kept_text(*supplies_, several=len(devices) > 1)}" for supplies_, devices in alike.items()
     ]
     return f"with one feed lost, {'; '.join(kept)}" if kept else ""
 

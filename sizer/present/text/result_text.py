@@ -286,6 +286,8 @@ def _storage_name(tier: StorageTier) -> str:
 
 def network_text(answer: WorkloadAnswer) -> str:
     """Network, task and number format: 'ResNet-50, training with mixed precision'."""
+    if answer.serving is not None:
+        return f"{answer.dnn.name}, served in {answer.serving.weights.upper()}"
     if answer.language is None:
         return f"{answer.dnn.name}, {words.name(answer.workload.task)} with {precision_text(answer)}"
     return f"{answer.dnn.name}, training of {trained_text(answer.language.work)} in {precision_text(answer)}"

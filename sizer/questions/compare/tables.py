@@ -138,8 +138,8 @@ def figure_cell(figure: HeadlineFigure | None, currency: str) -> Cell:
 def figure_text(figure: HeadlineFigure, currency: str) -> str:
     """A figure of a saved answer in words."""
     if figure.unit == "money":
-        text = money(Decimal(figure.text), currency) if figure.text else TO_BE_QUOTED
-        return f"at least {text}" if figure.text and figure.is_at_least else text
+        is_whole = figure.text and not figure.is_at_least
+        return money(Decimal(figure.text), currency) if is_whole else TO_BE_QUOTED
     if figure.text or figure.value is None:
         return figure.text or NOT_PUBLISHED
     if figure.low is not None and figure.high is not None:

@@ -213,7 +213,7 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
     """The recommended sequence compared with the other ways to buy."""
     recommended = growth.recommended
     energy_cost = Field[PurchaseSequence](
-        f"Energy, {currency}", lambda sequence: money(sequence.energy_cost, "").strip(), "right", 12
+        f"Energy, {currency}", lambda sequence: money(sequence.energy_cost, "").strip(), "right", 19
     )
     parts_cost = Field[PurchaseSequence](
         _parts_title(recommended.cost, currency), lambda sequence: sum_text(sequence.cost), "right", 19
@@ -224,9 +224,9 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
         "All at once or in steps",
         (recommended, *growth.alternatives),
         [
-            Field("Sequence", lambda sequence: SEQUENCE_NAMES[sequence.name], "left", 30),
+            Field("Sequence", lambda sequence: SEQUENCE_NAMES[sequence.name], "left", 24),
             *([] if recommended.cost.is_unknown else [parts_cost]),
-            Field("Energy", lambda sequence: _energy_text(growth, sequence), "right", 18),
+            Field("Energy", lambda sequence: _energy_text(growth, sequence), "right", 15),
             *([] if recommended.energy_cost is None else [energy_cost]),
             Field("Server-years", lambda sequence: grouped(sequence.server_years), "right", 12),
             Field("Links moved", lambda sequence: grouped(sequence.moved_links), "right", 11),

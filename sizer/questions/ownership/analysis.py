@@ -23,7 +23,7 @@ _PARTS = 10_000
 
 @dataclass(frozen=True)
 class RunCost:
-    """What one run of a workload on the whole cluster costs; amounts read "at least" where the ownership does."""
+    """What one run of a workload on the whole cluster costs."""
 
     workload: str
     is_training_run: bool  # False: a million samples, of a language model or of a workload without an end
@@ -56,7 +56,7 @@ class OwnershipAnswer:
     def meets_cost_per_token(self, run: RunCost) -> bool | None:
         """Whether a million tokens cost at most what was asked; None if not asked, or not known."""
         asked = self.asked_per_million_tokens
-        if asked is None or not run.is_million_tokens or self.cost.is_unpriced:
+        if asked is None or not run.is_million_tokens:
             return None
         if run.cost > asked:
             return False

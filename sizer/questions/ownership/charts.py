@@ -26,7 +26,7 @@ _ROOM = 1.12
 
 
 def ownership_chart(answer: OwnershipAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """Bars of what was paid by the end of each year; None where nothing is known.
+    """Bars of what was paid by the end of each year; None where a price is missing.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def ownership_chart(answer: OwnershipAnswer, palette: Palette = LIGHT, width: in
         Pixels, or ``container``.
     """
     cost = answer.cost
-    if not cost.total:
+    if not cost.total or cost.is_unpriced:
         return None
     unit, name = money_unit(float(cost.total), cost.currency)
     kinds = [kind for kind in kinds_of(cost) if cost.of(kind)]
@@ -71,5 +71,4 @@ def ownership_chart(answer: OwnershipAnswer, palette: Palette = LIGHT, width: in
         .mark_text(baseline="bottom", dy=-4)
         .encode(x=x, y=alt.Y("to:Q", scale=scale), text=alt.Text("text:N")),
     ]
-    below = "Known costs only" if cost.is_at_least else ""
-    return finish(layers, short_finding(answer), palette, width, HEIGHT_PX, below)
+    return finish(layers, short_finding(answer), palette, width, HEIGHT_PX)

@@ -15,7 +15,7 @@ def ownership_document(answer: OwnershipAnswer) -> dict[str, Any]:
 def ownership_content(answer: OwnershipAnswer) -> dict[str, Any]:
     """Costs by year and kind, their total, and the cost of one run of every workload.
 
-    ``missing`` names what the total does not include; while it names something every amount reads "at least".
+    ``missing`` names what the total does not include; no total is stated while a line has no price.
     """
     cost, rates = answer.cost, answer.cost.rates
     return {

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
+from math import isfinite
+from typing import Literal
 
 from sizer.base.money import percent as money_percent
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
 from sizer.bom.ownership import COST_KINDS, CostKind, Missing, OwnershipCost, YearCost
-from sizer.drawings.racks import at_least
 from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table, row
+from sizer.present.text.money import range_text
 from sizer.questions.ownership.analysis import OwnershipAnswer, RunCost
 
 KIND_NAMES: dict[CostKind, str] = {
@@ -40,14 +42,16 @@ def kinds_of(cost: OwnershipCost) -> tuple[CostKind, ...]:
     return tuple(kind for kind in COST_KINDS if kind == "purchase" or cost.of(kind))
 
 
-def ownership_table(cost: OwnershipCost) -> Table:
-    """Costs by year and by kind; the total of a kind reads "at least" where a part of it is not known."""
+def ownership_table(answer: OwnershipAnswer) -> Table:
+    """Costs by year and by kind; what rests on lines without a price is to be quoted, its total the budgetary range."""
+    cost = answer.cost
     kinds = kinds_of(cost)
     width = 88 // (len(kinds) + 1)
     fields: list[Field[YearCost]] = [Field("Year", lambda year: str(year.year), "left", 12)]
-    fields += [Field(f"{KIND_NAMES[kind]}, {cost.currency}", _of(kind), "right", width) for kind in kinds]
-    fields.append(Field(f"Total, {cost.currency}", lambda year: _amount(year.total), "right", width))
-    totals = [Cell("All years"), *(_total(cost, kind) for kind in kinds), _quoted(total_text(cost, bare=True))]
+    fields += [Field(f"{KIND_NAMES[kind]}, {cost.currency}", _of(kind, cost), "right", width) for kind in kinds]
+    fields.append(Field(f"Total, {cost.currency}", _of("total", cost), "right", width))
+    sums = (_kind_text(cost, kind, cost.of(kind) or Decimal(0)) for kind in kinds)
+    totals = [Cell("All years"), *(_quoted(text) for text in (*sums, total_text(answer, bare=True)))]
     return record_table(
         "ownership",
         f"Cost of ownership over {years_text(cost.rates.years)}",
@@ -58,8 +62,14 @@ def ownership_table(cost: OwnershipCost) -> Table:
     )
 
 
-def _of(kind: CostKind) -> Callable[[YearCost], str]:
-    return lambda year: _amount(getattr(year, kind))
+def _of(kind: CostKind | Literal["total"], cost: OwnershipCost) -> Callable[[YearCost], Cell]:
+    return lambda year: _quoted(_kind_text(cost, kind, getattr(year, kind)))
+
+
+def _kind_text(cost: OwnershipCost, kind: CostKind | Literal["total"], amount: Decimal) -> str:
+    """An amount; 'to be quoted' where it is a part of prices that are open."""
+    rests = kind in ("purchase", "care", "total") or (kind == "support" and cost.rates.support_percent is not None)
+    return words.TO_BE_QUOTED if cost.is_unpriced and rests else _amount(amount)
 
 
 def runs_table(answer: OwnershipAnswer) -> Table:
@@ -84,7 +94,7 @@ def runs_table(answer: OwnershipAnswer) -> Table:
             Field("Energy", lambda run: si(1e3 * run.energy_kwh, "Wh"), "right", 12),
             Field(
                 f"Cost, {cost.currency}",
-                lambda run: _quoted(words.TO_BE_QUOTED if cost.is_unpriced else run_cost_text(run, cost)),
+                lambda run: _quoted(run_cost_text(run, cost)),
                 "right",
                 27,
             ),
@@ -99,17 +109,22 @@ def run_name(run: RunCost) -> str:
 
 
 def run_cost_text(run: RunCost, cost: OwnershipCost) -> str:
-    """Cost of a run without its currency, to the digits that its duration supports; "at least" where owning is."""
+    """Cost of a run without its currency, to the digits that its duration supports."""
     middle, low, high = (significant(float(amount)) for amount in (run.cost, run.low, run.high))
-    return at_least(cost.is_at_least, middle if low == high else f"{middle} ({low} to {high})")
-
-
-def total_text(cost: OwnershipCost, *, bare: bool = False) -> str:
-    """Cost over all years; "at least" while a part is not known. ``bare``: with cents, without the currency."""
     if cost.is_unpriced:
         return words.TO_BE_QUOTED
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
+def total_text(answer: OwnershipAnswer, *, bare: bool = False) -> str:
+    """Cost over all years, a range while a line has no price. ``bare``: without the currency; an amount with cents."""
+    cost, interval = answer.cost, answer.interval
+    if cost.is_unpriced:
+        is_told = interval is not None and isfinite(interval.high)
+        currency = "" if bare else cost.currency
+        return range_text(currency, interval.low, interval.high) if interval and is_told else words.TO_BE_QUOTED
     whole = cost.total.quantize(Decimal(1), rounding=ROUND_HALF_UP)
-    return at_least(cost.is_at_least, _amount(cost.total) if bare else words.money(whole, cost.currency))
+    return _amount(cost.total) if bare else words.money(whole, cost.currency)
 
 
 def ownership_note(cost: OwnershipCost) -> str:
@@ -140,21 +155,6 @@ def ownership_note(cost: OwnershipCost) -> str:
 def _cooled(cost: OwnershipCost) -> str:
     pue = cost.rates.pue_ratio
     return ", without cooling" if pue is None else f" × PUE {plain(pue)}"
-
-
-def _total(cost: OwnershipCost, kind: CostKind) -> Cell:
-    amount = cost.of(kind)
-    assert amount is not None  # a column exists only for kinds with a rate
-    is_lower = {
-        "purchase": cost.n_open > 0,
-        "support": "renewals" in cost.missing or (cost.rates.support_percent is not None and cost.n_open > 0),
-        "energy": "watts" in cost.missing or "cooling" in cost.missing,
-        "space": False,
-        "care": cost.n_open > 0,
-    }[kind]
-    return _quoted(
-        words.TO_BE_QUOTED if kind == "purchase" and cost.is_unpriced else at_least(is_lower, _amount(amount))
-    )
 
 
 def _rate(cost: OwnershipCost, rate: Decimal) -> str:

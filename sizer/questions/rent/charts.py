@@ -23,7 +23,7 @@ _NEAR = 0.14
 def rent_chart(
     comparison: RentOrBuy, use: Decimal | None, palette: Palette = LIGHT, width: int | str = COLUMN_PX
 ) -> Chart | None:
-    """Both costs from 0 to 100 % utilization; None if the purchase has no price at all.
+    """Both costs from 0 to 100 % utilization; None if a line of the purchase has no price.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def rent_chart(
     layers: list[Any] = [
         renting.mark_line(color=palette.muted, strokeWidth=2).encode(x=x, y=y),
         buying.mark_line(color=palette.accent, strokeWidth=2).encode(x=x, y=y),
-        *_names(comparison, own / unit, rents[0] / unit, rents[100] / unit, top, scale, across, palette),
+        *_names(own / unit, rents[0] / unit, rents[100] / unit, top, scale, across, palette),
         *_stated_use(use, across, palette),
         *_break_even(comparison, own / unit, scale, across, palette),
     ]
@@ -64,7 +64,6 @@ def rent_chart(
 
 
 def _names(
-    comparison: RentOrBuy,
     own: float,
     idle: float,
     full: float,
@@ -74,17 +73,15 @@ def _names(
     palette: Palette,
 ) -> list[Any]:
     """Names of the lines: buying above its left end, renting left of its right end or below its middle."""
-    bought = "buying, at least" if comparison.owning.is_at_least else "buying"
-    rented = "renting, at least" if comparison.is_rent_at_least else "renting"
     is_crowded = abs(full - own) < _NEAR * top
     at = 60 if is_crowded else 100
-    row = {"use": at, "cost": idle + (full - idle) * at / 100, "text": rented}
+    row = {"use": at, "cost": idle + (full - idle) * at / 100, "text": "renting"}
     place: dict[str, Any] = (
         {"align": "left", "dx": 8, "dy": 10} if is_crowded else {"align": "right", "dx": -8, "dy": -8}
     )
     # A line of renting that starts near that of buying would cross a name above its left end.
     starts_near = abs(own - idle) < _NEAR * top
-    end = {"use": 100 if starts_near else 0, "cost": own, "text": bought}
+    end = {"use": 100 if starts_near else 0, "cost": own, "text": "buying"}
     side: dict[str, Any] = (
         {"align": "right", "dx": -4, "dy": 12} if starts_near else {"align": "left", "dx": 5, "dy": -8}
     )

@@ -10,7 +10,7 @@ from sizer.bom.rental import RentOrBuy
 def rental_document(comparison: RentOrBuy, use: Decimal | None) -> dict[str, Any]:
     """Both costs and the break-even.
 
-    ``missing`` names what the costs of buying do not include; while it names something they read "at least". Costs at
+    ``missing`` names what the costs of buying do not include; no total is stated while a line has no price. Costs at
     a utilization are those at the stated one, else at all hours.
     """
     own, rental = comparison.owning, comparison.rental

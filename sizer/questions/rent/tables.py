@@ -8,13 +8,12 @@ from typing import TypeAlias
 from sizer.base.money import percent as money_percent
 from sizer.base.quantities import by_count, grouped, plain, si
 from sizer.bom.rental import RentOrBuy
-from sizer.drawings.racks import at_least
 from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.present import words
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 
 _HOURS_A_WEEK = 168
-# Reasons why a cost reads "at least".
+# Costs that the totals leave out.
 _MISSING = {
     "renewals": "renewals of support and subscriptions without a known term are not included",
     "electricity": "electricity is not included because no price was given",
@@ -58,11 +57,11 @@ def _owning_rows(comparison: RentOrBuy) -> Iterator[Fact]:
     own, rates = comparison.owning, comparison.owning.rates
     yield row("Buying", "", "", kind="group")
     lines = by_count(own.n_open, f"{own.n_open} line to be quoted", f"{own.n_open} lines to be quoted")
-    purchase = words.TO_BE_QUOTED if own.is_unpriced else at_least(bool(own.n_open), _amount(own.purchase))
+    purchase = words.TO_BE_QUOTED if own.is_unpriced else _amount(own.purchase)
     yield "Net purchase", _quoted(purchase), lines if own.n_open else ""
     if own.support or "renewals" in own.missing:
-        renewals = at_least("renewals" in own.missing, _amount(own.support))
         share = own.rates.support_percent
+        renewals = words.TO_BE_QUOTED if own.is_unpriced and share is not None else _amount(own.support)
         basis = (
             "at the prices of the purchase"
             if share is None
@@ -71,13 +70,16 @@ def _owning_rows(comparison: RentOrBuy) -> Iterator[Fact]:
         yield "Support beyond the purchase", renewals, basis
     if own.care:
         rate = f"{money_percent(rates.care_percent)}\u202f% of the purchase a year"
-        yield "Staff, space and maintenance", at_least(bool(own.n_open), _amount(own.care)), rate
+        yield (
+            "Staff, space and maintenance",
+            _quoted(words.TO_BE_QUOTED if own.is_unpriced else _amount(own.care)),
+            rate,
+        )
     if own.energy is None:
         yield "Electricity", Cell("not included", is_muted=True), "no electricity price given"
     else:
-        energy = at_least("watts" in own.missing or "cooling" in own.missing, _amount(own.energy))
         kwh = si(1e3 * float(own.energy_kwh), "Wh")
-        yield "Electricity", energy, f"{kwh} at {_rate(comparison, rates.electricity_per_kwh)} per kWh"
+        yield "Electricity", _amount(own.energy), f"{kwh} at {_rate(comparison, rates.electricity_per_kwh)} per kWh"
     if own.space is not None:
         yield "Space", _amount(own.space), "at the price of [ownership]"
     yield row("Total cost of buying", _quoted(owning_text(comparison, bare=True)), "", kind="total")
@@ -101,8 +103,7 @@ def _renting_rows(comparison: RentOrBuy, use: Decimal | None) -> Iterator[Fact]:
         else:
             price = _rate(comparison, rental.storage_per_tb_month)
             yield "Storage", _amount(comparison.storage_rent), f"{size} at {price} per TB and month"
-    total = at_least(comparison.is_rent_at_least, _amount(comparison.renting(hours)))
-    yield row("Total cost of renting", total, "", kind="total")
+    yield row("Total cost of renting", _amount(comparison.renting(hours)), "", kind="total")
 
 
 def _break_even_rows(comparison: RentOrBuy, use: Decimal | None) -> Iterator[Fact]:
@@ -110,7 +111,7 @@ def _break_even_rows(comparison: RentOrBuy, use: Decimal | None) -> Iterator[Fac
     yield row("Break-even", "", "", kind="group")
     if not own.is_unpriced:
         yield "Break-even utilization", break_even_text(comparison), _week(comparison)
-        price = at_least(own.is_at_least, _amount(comparison.own_gpu_hour(hours)))
+        price = _amount(comparison.own_gpu_hour(hours))
         share = "at 100\u202f% utilization" if use is None else f"at {share_text(use)} utilization"
         yield "Cost of one used GPU-hour when buying", price, share
     if own.n_open:
@@ -161,16 +162,16 @@ def rental_note(comparison: RentOrBuy) -> str:
 
 
 def owning_text(comparison: RentOrBuy, *, bare: bool = False) -> str:
-    """Cost of buying over the years; "at least" while a part is not known. ``bare``: without the currency."""
+    """Cost of buying over the years. ``bare``: without the currency."""
     own = comparison.owning
     if own.is_unpriced:
         return words.TO_BE_QUOTED
-    return at_least(own.is_at_least, _amount(own.total) if bare else money_text(own.total, comparison))
+    return _amount(own.total) if bare else money_text(own.total, comparison)
 
 
 def rent_text(comparison: RentOrBuy, use: Decimal) -> str:
-    """Cost of renting at a utilization; "at least" while the offer lacks a price."""
-    return at_least(comparison.is_rent_at_least, money_text(comparison.renting(use), comparison))
+    """Cost of renting at a utilization."""
+    return money_text(comparison.renting(use), comparison)
 
 
 def share_text(use: Decimal | Fraction | int) -> str:

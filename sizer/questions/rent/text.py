@@ -4,6 +4,7 @@ import textwrap
 from decimal import Decimal
 
 from sizer.bom.rental import RentOrBuy
+from sizer.present import words
 from sizer.present.plain_table import WIDTH, table_text
 from sizer.questions.rent.tables import (
     break_even_text,
@@ -28,8 +29,8 @@ def finding(comparison: RentOrBuy, use: Decimal | None) -> str:
         budget = money_text(comparison.open_budget(Decimal(1) if use is None else use), comparison)
         hours = "all hours" if use is None else f"{share_text(use)} of all hours"
         return (
-            f"The purchase has no price yet. Up to {budget} it costs no more than renting {hours} of "
-            f"{years_text(comparison)}."
+            f"{words.capital(words.plural(comparison.owning.n_open, 'line'))} of the purchase to be quoted. Up to "
+            f"{budget} for them, buying costs no more than renting {hours} of {years_text(comparison)}."
         )
     if comparison.break_even > 1:
         text = (
@@ -52,11 +53,8 @@ def _at_use(comparison: RentOrBuy, use: Decimal) -> str:
     if difference < 0:
         caution = " from the known costs" if comparison.is_rent_at_least else ""
         return f"At {share} renting costs less{caution}: {rent} compared with {own}."
-    if not comparison.owning.n_open:
-        caution = " from the known costs" if comparison.owning.is_at_least else ""
-        return f"At {share} buying costs less{caution}: {own} compared with {rent}."
-    budget = money_text(comparison.open_budget(use), comparison)
-    return f"At {share} renting costs {rent}. Buying costs less if the lines to be quoted stay below {budget} in total."
+    caution = " from the known costs" if comparison.owning.is_at_least else ""
+    return f"At {share} buying costs less{caution}: {own} compared with {rent}."
 
 
 def short_finding(comparison: RentOrBuy) -> str:

@@ -163,26 +163,6 @@ def per_gpu_table(ways: Sequence[ArrangedDesign], number: int = 0, first: Arrang
     return _table("up-or-out-per-gpu", "The same per GPU in use", ways, fields, first or ways[0])
 
 
-def short_table(ways: Sequence[ArrangedDesign]) -> Table:
-    """What a customer compares: rate of the first workload, rack units, power and price."""
-    first = ways[0]
-    unit = words.sample_unit(first.runs[0].answer.dnn)
-    fields: list[Field[ArrangedDesign]] = [
-        Field(_ARRANGEMENT, arrangement_name, width=20),
-        Field(f"Rate, {unit}", lambda way: words.estimate(way.runs[0].answer.throughput, unit, bare=True), "right", 17),
-        Field("Compared with the first", lambda way: _ratio_text(first, way, 0), "right", 21),
-        Field("Rack units", lambda way: grouped(way.rack_units), "right", 7),
-        Field("Power", power, "right", 18),
-        Field("Price", lambda way: price_range_text(way.design), "right", 17),
-    ]
-    note = "Medians with 90 % intervals. Rows are not ranked."
-    if any(way.power_low_w != way.power_max_w for way in ways):
-        note += " Power: from the sum of the main parts to the maximum draw."
-    if len(first.runs) > 1:
-        note += " Throughput of the first workload."
-    return _table("up-or-out", f"{grouped(first.n_gpus)} GPUs in several arrangements", ways, fields, first, note)
-
-
 def scaling_table(steps: Sequence[ScalingStep], number: int = 0) -> Table:
     """Scaling efficiency from one number of GPUs to the next, on the same kind of server."""
 

@@ -42,7 +42,8 @@ def claims(evaluated: EvaluatedDesign) -> tuple[Claim, ...]:
 
 def _drafts(result: SizingResult, resized: ResizedRequests) -> Iterator[ClaimDraft]:
     # Both parts begin with what is about the whole request.
-    drafts = [*scale_claims(result, resized), *data_claims(result, resized)]
+    serves = all(answer.serving is not None for answer in result.design.workloads)
+    drafts = [*scale_claims(result, resized), *(() if serves else data_claims(result, resized))]
     yield from (draft for draft in drafts if not draft.claim.workload)
     yield from (draft for draft in drafts if draft.claim.workload)
 

@@ -107,7 +107,7 @@ def _ownership(view: View, result: SizingResult) -> None:
     st.markdown(plain(finding(answer)))
     drawn = ownership_chart(answer, look.palette(), "container")
     look.chart(None if drawn is None else drawn.to_dict(validate=False))
-    look.table(ownership_table(answer.cost), view.catalog.sources)
+    look.table(ownership_table(answer), view.catalog.sources)
     look.table(runs_table(answer), view.catalog.sources)
 
 

@@ -193,7 +193,7 @@ SENTENCES = (
     Sentence("usable capacity", r"{q} \({N} TiB\)", quantity, GUIDE),
     Sentence("storage nodes", r"\nStorage nodes {n} of {N} in use", number, GUIDE),
     # --- price and open points
-    Sentence("price", r"\nPrice:? (?P<value>{money}|to be quoted)", amount),
+    Sentence("price", r"\nPrice: (?P<value>{money}|to be quoted)", amount),
     Sentence("lines to be quoted", r"{n} lines? of {N} needs? a quote", number),
     Sentence("lines to be quoted", r"{n} of {N} lines awaits? a quote", number),
     Sentence("lines to be quoted", r"Request quotes for {n} lines", number, GUIDE),

@@ -1,4 +1,4 @@
-"""Cost of ownership in words and pictures: the table adds up, "at least" stands where something is missing."""
+"""Cost of ownership in words and pictures: the table adds up, and no total stands where a price is missing."""
 
 import dataclasses
 from decimal import Decimal
@@ -10,6 +10,7 @@ import pytest
 from sizer import SizingRequest, ownership, size
 from sizer.base.estimate import Estimate
 from sizer.base.resources import data_dir
+from sizer.bom.cost import CostInterval
 from sizer.guide.edition import Edition
 from sizer.guide.pdf.render import guide_html
 from sizer.present.charting import chart_svg
@@ -45,37 +46,32 @@ def plain(text: str) -> str:
 
 
 def test_the_rows_of_the_table_add_up() -> None:
-    cost = answered(line("298000"), **KNOWN).cost
-    rows = [[plain(cell.text).replace(" ", "") for cell in row.cells] for row in ownership_table(cost).rows]
+    table = ownership_table(answered(line("298000"), **KNOWN))
+    rows = [[plain(cell.text).replace(" ", "") for cell in row.cells] for row in table.rows]
     amounts = np.array([[float(text) for text in row[1:]] for row in rows])
     assert amounts[:-1].sum(axis=0) == pytest.approx(amounts[-1])
     assert amounts[:, :-1].sum(axis=1) == pytest.approx(amounts[:, -1])
     assert amounts[-1].tolist() == [298000.0, 55188.0, 353188.0]
 
 
-def test_at_least_stands_where_a_price_is_missing() -> None:
-    answer = answered(line("298000"), line(None), **KNOWN)
-    assert total_text(answer.cost).startswith("at least")
-    assert plain(finding(answer)).count("at least") == 2
-    assert runs_table(answer).rows[0].cells[-1].text.startswith("at least")
-    assert ownership_table(answer.cost).rows[-1].cells[1].text.startswith("at least")
-    assert not ownership_table(answer.cost).rows[-1].cells[2].text.startswith("at least")
+@pytest.mark.parametrize("lines", [("298000", None), (None,)])
+def test_no_total_stands_while_a_line_has_no_price(lines: tuple[str | None, ...]) -> None:
+    """Energy is known: 7 kW x 1.5 for three years at 0.20; everything else is a range, or to be quoted."""
+    answer = answered(*map(line, lines), **KNOWN)
+    assert [cell.text for cell in ownership_table(answer).rows[-1].cells[1:]][::2] == ["to be quoted"] * 2
+    assert plain(ownership_table(answer).rows[-1].cells[2].text) == "55 188.00"
+    assert total_text(answer) == runs_table(answer).rows[0].cells[-1].text == "to be quoted"
+    told = dataclasses.replace(answer, interval=CostInterval("USD", 3e5, 4e5, 5e5, 6e5))
+    assert plain(total_text(told)) == "USD 300 000 to 600 000"
+    assert plain(ownership_table(told).rows[-1].cells[-1].text) == "300 000 to 600 000"
+    assert not any("at least" in text for text in (finding(answer), finding(told)))
 
 
-def test_a_purchase_without_a_price_is_no_cost() -> None:
-    answer = answered(line(None), **KNOWN)
-    assert total_text(answer.cost) == "to be quoted"
-    assert "not known" in finding(answer)
-    assert "55 188" in plain(finding(answer))
-    assert runs_table(answer).rows[0].cells[-1].text == "to be quoted"
-
-
-@pytest.mark.parametrize("lines", [("298000",), ("298000", None), (None,)])
-def test_the_chart_is_drawn_and_names_the_last_total(lines: tuple[str | None, ...]) -> None:
-    chart = ownership_chart(answered(*(line(price) for price in lines), **KNOWN))
+def test_the_chart_is_drawn_of_known_prices_and_names_the_last_total() -> None:
+    chart = ownership_chart(answered(line("298000"), **KNOWN))
     assert chart is not None
-    total = "353" if "298000" in lines else "55.2"
-    assert total in chart_svg(chart)
+    assert "353" in chart_svg(chart)
+    assert ownership_chart(answered(line("298000"), line(None), **KNOWN)) is None
 
 
 def test_nothing_known_draws_nothing() -> None:

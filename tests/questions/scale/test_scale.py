@@ -11,7 +11,6 @@ from sizer.base.quantities import NARROW_SPACE
 from sizer.questions.scale.analysis import MAX_GPUS, ArrangementPair, scale_comparison
 from sizer.questions.scale.arrangements import ExclusionReason, arrangements, is_same_host
 from sizer.questions.scale.comparison_text import difference, rate_comparison_text, storage_text
-from sizer.questions.scale.tables import short_table
 from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -274,8 +273,6 @@ def test_equal_gpus_stack_and_network_are_equal_whoever_makes_the_server():
     (same,) = scale_comparison(EvaluatedDesign(sized("llama-8b-continued-mi300x"), catalog())).comparisons
     other = next(way for way in same.designs if way.arrangement.platform.server.id == "xe9680-mi300x")
     assert tuple(ArrangementPair(same.first, other).rate_ratios[0]) == (1, 1, 1)
-    cells = {row.cells[0].text: row.cells[2].text for row in short_table(same.designs).rows}
-    assert cells[other.arrangement.name] == "equal"
     # Other GPUs of no measured relation stay uncertain.
     h200 = next(way for way in same.designs if way.arrangement.platform.server.id == "dgx-h200")
     low, high = list(ArrangementPair(same.first, h200).rate_ratios[0])[1:]

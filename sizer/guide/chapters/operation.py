@@ -1,0 +1,209 @@
+"""Chapter from plan to operation: steps, management servers, mounts, network settings, and a job that runs."""
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from sizer.base import units
+from sizer.base.quantities import by_count
+from sizer.calibrate.cases import link_level
+from sizer.guide.context import GuideContext
+from sizer.guide.engineer.operation import roles_table
+from sizer.guide.engineer.operation_tables import phases_table
+from sizer.physical.networks.ports import nodes_of
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+
+# Releases of the container below that its maker publishes with the test programs of collectives in it.
+_PYTORCH = "nvcr.io/nvidia/pytorch"
+_RELEASE = re.compile(r"\d\d\.\d\d")
+# Number formats as Megatron's programs name them, where these are no names of their own.
+_FORMATS = {
+    "fp8": "bf16 --fp8-format hybrid",
+    "mxfp8": "bf16 --fp8-format e4m3 --fp8-recipe mxfp8",
+    "fp4": "bf16 --fp4-format e2m1",
+    "nvfp4": "bf16 --fp4-format e2m1",
+}
+# Of a job over the upper end of its time: start, evaluations, a restart.
+_SLACK = 1.2
+
+
+def content(context: GuideContext) -> dict[str, Any]:
+    """What ``sections/operation.html`` prints."""
+    design = context.design
+    return {
+        "phases": phases_table(design, context.data.ingest, context.head_node is not None),
+        "management": management_text(context),
+        "mount": mount_line(design),
+        "network": list(network_settings(design)),
+        "script": job_script(context, context.answers[0]),
+        "workload": context.answers[0].workload.name,
+        "serves": context.only_serves,
+        "duties": roles_table(context.head_node is not None),
+    }
+
+
+def management_text(context: GuideContext) -> str:
+    """What the management servers of the design do, and what more of them would add."""
+    count = context.n_head_nodes
+    if count > 2:
+        return (
+            "Two of the management servers are head nodes in redundancy: deployment, scheduler and homes move to the "
+            f"second when the first fails. {by_count(count - 2, 'The third one takes', 'The others take')} log-ins, "
+            "builds and monitoring, so that users do not slow the scheduler."
+        )
+    if count == 2:
+        return (
+            "Two head nodes in redundancy run deployment, scheduler and homes; the second one takes log-ins and "
+            "monitoring as long as the first works."
+        )
+    text = "One management server runs deployment, scheduler, homes, log-ins and monitoring"
+    built = context.built
+    if built is None:
+        return f"{text}; while it is down, running jobs continue and no new one starts."
+    return (
+        f"{text}; while it is down, running jobs continue and no new one starts. The option “As we would build it” of "
+        "the first chapter has redundant head nodes and its price."
+    )
+
+
+def mount_line(design: DesignAnswer) -> str:
+    """The command that mounts the data on every server; "" of drives in the servers and of other clients."""
+    storage = design.platform.storage
+    if storage.kind not in ("nfs-server", "scale-out-nas"):
+        return ""
+    several = ",nconnect=8" if design.platform.gpu.generation not in ("pascal", "volta") else ""
+    export = "/ifs/data" if "onefs" in _items(design) else "/data"
+    return f"mount -t nfs -o vers=3,proto=tcp,hard,rsize=1048576,wsize=1048576{several} storage:{export} /data"
+
+
+def network_settings(design: DesignAnswer) -> Iterator[str]:
+    """Settings of the compute fabric, by its kind."""
+    kind = design.platform.fabric
+    if design.n_servers < 2:
+        return
+    if kind.is_infiniband:
+        yield "InfiniBand: one subnet manager and its standby per rail; MTU 4,096; adaptive routing on where available."
+        yield "On the servers: one adapter for each pair of GPU and port as in the node's figure; GPUDirect RDMA on."
+    elif link_level(kind.id).endswith("/rdma"):
+        yield (
+            "RoCE v2: MTU 9,000 on every port; DSCP 26 in a lossless queue of its own (PFC on priority 3 only), ECN "
+            "marking on that queue, DSCP 48 for congestion notification."
+        )
+        yield "The same class on servers and switches; PFC watchdog on; check that no other traffic uses priority 3."
+    else:
+        yield f"{kind.name} carries gradients over TCP: MTU 9,000 on every port, RDMA off in the collective library."
+
+
+def _items(design: DesignAnswer) -> set[str]:
+    return {part.item for part in design.quantities.components if int(part.quantity[0])}
+
+
+def _collective_settings(design: DesignAnswer) -> Iterator[str]:
+    kind = design.platform.fabric
+    if design.n_servers < 2:
+        return
+    yield "export NCCL_SOCKET_IFNAME=mgmt0      # interface of the in-band network, for start-up only"
+    if kind.is_infiniband:
+        yield "export NCCL_IB_HCA=mlx5              # adapters of the compute fabric; storage adapters excluded with ^"
+    elif link_level(kind.id).endswith("/rdma"):
+        yield "export NCCL_IB_HCA=mlx5              # adapters of the compute fabric; storage adapters excluded with ^"
+        yield "export NCCL_IB_GID_INDEX=3           # RoCE v2 over IPv4 (show_gids)"
+        yield "export NCCL_IB_TC=104                # DSCP 26 in its lossless queue"
+    else:
+        yield "export NCCL_IB_DISABLE=1             # gradients over TCP"
+
+
+def job_script(context: GuideContext, answer: WorkloadAnswer) -> str:
+    """A batch script that tests the collectives and starts the workload; "" without the scheduler."""
+    design, items = context.design, _items(context.design)
+    if "slurm" not in items or answer.serving is not None:
+        return "" if answer.serving is None else _serve_command(answer)
+    per_node = design.platform.gpus_per_server // nodes_of(design.platform.server)
+    hosts = -(-design.gpus_at_work(answer) // per_node)
+    lines = [
+        "#!/bin/bash",
+        f"#SBATCH --job-name={_slug(answer.workload.name)}",
+        f"#SBATCH --nodes={hosts}",
+        f"#SBATCH --ntasks-per-node={per_node}",
+        f"#SBATCH --gpus-per-node={per_node}",
+        "#SBATCH --exclusive",
+        *([f"#SBATCH --time={_limit(answer)}"] if answer.time is not None else []),
+        "",
+        *_collective_settings(design),
+        *([f"IMAGE={_image(context, answer)}"] if _container(items) else []),
+        f'run() {{ srun --mpi=pmix {_container(items)} "$@"; }}',
+        "",
+        "# Collectives first: a slow link shows here, not after a day.",
+        "run all_reduce_perf_mpi -b 1G -e 1G -g 1",
+        "run all_gather_perf_mpi -b 1G -e 1G -g 1",
+        "",
+        'export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1) MASTER_PORT=29500',
+        f"run python /workspace/train.py {' '.join(_arguments(answer))}",
+    ]
+    return "\n".join(lines)
+
+
+def _serve_command(answer: WorkloadAnswer) -> str:
+    found = answer.serving
+    assert found is not None  # the caller asks only of what serves
+    data = f" --data-parallel-size {found.data}" if found.data > 1 else ""
+    formats = {"fp8": "--quantization fp8", "bf16": "--dtype bfloat16", "fp16": "--dtype float16"}
+    return (
+        f"# one of {found.replicas}; the load balancer sends each request to the replica with the fewest in flight\n"
+        f"vllm serve /models/{_slug(answer.dnn.name)} --tensor-parallel-size {found.tensor}{data} \\\n"
+        f"  {formats.get(found.weights, '')} --max-model-len {math.ceil(found.work.context_tokens)} "
+        f"--max-num-seqs {max(1, math.floor(found.most_concurrent))} --port 8000"
+    )
+
+
+def _image(context: GuideContext, answer: WorkloadAnswer) -> str:
+    """The container: a release of the published runs, else that of the stack, named when the job is submitted."""
+    gpu = context.design.platform.gpu
+    generation = context.catalog.generations.get(gpu.generation or "")
+    releases = () if generation is None else generation.releases
+    found = (str(one.version.value) for one in releases if "container" in one.component)
+    release = next((text for text in found if _RELEASE.fullmatch(text)), "")
+    if gpu.vendor == "NVIDIA" and release:
+        return f"{_PYTORCH}:{release}-py3"
+    return f'"${{IMAGE:?container image of {answer.stack.name}}}"'
+
+
+def _container(items: set[str]) -> str:
+    mounts = "/data:/data,/checkpoints:/checkpoints"
+    if "enroot-pyxis" in items:
+        return f'--container-image="$IMAGE" --container-mounts={mounts}'
+    if "singularity" in items:
+        return f'singularity exec --nv --bind {mounts} "$IMAGE"'
+    return ""
+
+
+def _arguments(answer: WorkloadAnswer) -> Iterator[str]:
+    """Settings that the rate of the design rests on, by the names of Megatron's programs."""
+    found = answer.language
+    yield "--data-path /data --save /checkpoints --load /checkpoints"
+    if found is None:
+        yield f"--batch-size {answer.batch_per_gpu}"
+        return
+    layout = found.layout
+    for name, degree in (
+        ("tensor-model-parallel-size", layout.tensor),
+        ("pipeline-model-parallel-size", layout.pipeline),
+        ("context-parallel-size", layout.context),
+        ("expert-model-parallel-size", layout.expert),
+    ):
+        if degree > 1:
+            yield f"--{name} {degree}"
+    yield f"--micro-batch-size {layout.micro_batch} --global-batch-size {found.batch}"
+    number_format = found.work.number_format
+    yield f"--seq-length {found.work.sequence} --{_FORMATS.get(number_format, number_format)}"
+
+
+def _limit(answer: WorkloadAnswer) -> str:
+    assert answer.time is not None  # the caller asks only then
+    hours = math.ceil(_SLACK * float(answer.time.total_s.high) / units.HOUR_S)
+    return f"{hours // 24}-{hours % 24:02d}:00:00"
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-") or "job"

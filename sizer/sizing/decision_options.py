@@ -1,0 +1,144 @@
+"""What a customer may buy besides the design that was asked for: built as we would, and on what is sold today."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from sizer.base.errors import InfeasibleError, RequestError
+from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.catalog.model import Catalog
+from sizer.catalog.sale import is_sold
+from sizer.physical.allowed_parts import narrowed_to
+from sizer.physical.networks.ports import nodes_of
+from sizer.sizing.best_design import best_design
+from sizer.sizing.result import DesignAnswer
+from sizer.workload.request import Loss, Platforms, Resilience, SizingRequest
+
+# Below it a document says what the confidence means, and shows the design that reaches it.
+USUAL_CONFIDENCE = 0.9
+# Two head nodes in redundancy; beyond a few hosts a login node and a monitoring node as well. NVIDIA's DGX BasePOD has
+# five such servers.
+_FEW_HOSTS, _FEW_MANAGERS, _MANAGERS = 4, 2, 4
+
+
+@dataclass(frozen=True)
+class DecisionOption:
+    """A design that may be bought, and the request that it answers."""
+
+    request: SizingRequest
+    design: DesignAnswer
+
+    @property
+    def has_spare_server(self) -> bool:
+        """Whether the targets hold without a server."""
+        return "server" in self.request.resilience.keeps_targets_without
+
+
+def as_built(
+    request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration | None = None
+) -> DecisionOption | None:
+    """The design of the same parts with what a cluster that people depend on has.
+
+    Parameters
+    ----------
+    request : SizingRequest
+    design : DesignAnswer
+        Of that request.
+    catalog : Catalog
+    calibration : Calibration, optional
+        Default: the stored one.
+
+    Returns
+    -------
+    DecisionOption or None
+        With 90 % confidence at least and two feeds; where there are several servers with one in reserve and
+        management servers in redundancy. Where no size has all of it, with that confidence alone. None where the
+        request asks for the highest rate instead of a target, where a fact that no source gives decides, where no
+        size reaches it, or where the design is that already.
+    """
+    if _asks_most(request) or design.probability is None:
+        return None
+    surer = request.model_copy(update={"confidence": max(request.confidence, USUAL_CONFIDENCE)})
+    fitted = calibration if calibration is not None else stored_calibration()
+    for asked in (_with_reserves(surer, design), surer):
+        with suppress(InfeasibleError, RequestError):
+            found = best_design(narrowed_to(asked, design.platform), catalog, fitted).design
+            return DecisionOption(asked, found) if _parts(found) != _parts(design) else None
+    return None
+
+
+def on_sale_today(
+    request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration | None = None
+) -> DecisionOption | None:
+    """The best design of all parts that are sold on the day of the request, built as :func:`as_built` says.
+
+    Parameters
+    ----------
+    request, design, catalog, calibration
+        As for :func:`as_built`.
+
+    Returns
+    -------
+    DecisionOption or None
+        None where the request names no parts, where it has some or means certain ones (by the number of its GPUs, or
+        with a team, whose waits are simulated on them), or where nothing on sale meets it or is better.
+    """
+    asked, gpu, day = request.platforms, design.platform.gpu, request.date
+    # What a customer excludes, prefers or has stays so.
+    free = Platforms(
+        forbidden_servers=asked.forbidden_servers,
+        forbidden_storage=asked.forbidden_storage,
+        prefer_vendors=asked.prefer_vendors,
+        prefer_within_percent=asked.prefer_within_percent,
+        storage_tier=asked.storage_tier,
+    )
+    means_parts = any(work.target.gpus_busy is not None for work in request.workload) or request.team is not None
+    if free == asked or means_parts or _asks_most(request) or request.existing.servers or request.stated_storage:
+        return None
+    # Who names a GPU expects none with less memory, whose software would have to be changed.
+    least = gpu.memory_bytes.value
+    gpus = [one for one in catalog.gpus.values() if one.memory_bytes.value >= least and is_sold(catalog, one, day)]
+    unsold = [one.id for one in catalog.servers.values() if not is_sold(catalog, one, day)]
+    sold = free.model_copy(
+        update={
+            "gpus": tuple(one.id for one in gpus),
+            "forbidden_servers": tuple(dict.fromkeys((*free.forbidden_servers, *unsold))),
+        }
+    )
+    confidence = max(request.confidence, USUAL_CONFIDENCE)
+    opened = request.model_copy(update={"platforms": sold, "confidence": confidence})
+    fitted = calibration if calibration is not None else stored_calibration()
+    with suppress(InfeasibleError, RequestError):
+        found = best_design(opened, catalog, fitted).design
+        if found.platform.key != design.platform.key:
+            return as_built(opened, found, catalog, fitted) or DecisionOption(opened, found)
+    return None
+
+
+def _asks_most(request: SizingRequest) -> bool:
+    return any(work.target.maximum is not None for work in request.workload)
+
+
+def _with_reserves(request: SizingRequest, design: DesignAnswer) -> SizingRequest:
+    """The request with two feeds and, of several servers, one in reserve and more than one for management."""
+    changes: dict[str, object] = {}
+    if request.site.feeds == "N":
+        changes["site"] = request.site.model_copy(update={"feeds": "2N"})
+    losses: list[Loss] = list(request.resilience.keeps_targets_without)
+    # A system that arrives as a rack has trays in reserve; a second one is no spare. Users of a service wait for none.
+    needs_spare = design.n_servers > 1 or any(answer.serving is not None for answer in design.workloads)
+    if needs_spare and nodes_of(design.platform.server) == 1:
+        losses.append("server")
+    n_hosts = design.n_hosts + ("server" in losses)
+    if n_hosts > 1:
+        usual = _FEW_MANAGERS if n_hosts <= _FEW_HOSTS else _MANAGERS
+        servers = max(request.fabric.management_servers or 0, usual)
+        changes["fabric"] = request.fabric.model_copy(update={"management_servers": servers})
+    changes["resilience"] = Resilience(
+        keeps_targets_without=tuple(dict.fromkeys(losses)), interruptions=request.resilience.interruptions
+    )
+    return request.model_copy(update=changes)
+
+
+def _parts(design: DesignAnswer) -> list[tuple[str, int]]:
+    """Parts with their numbers, as far as two designs of one platform differ in them."""
+    return [(part.item, int(part.quantity[0])) for part in design.quantities.components if int(part.quantity[0])]
