@@ -15,8 +15,6 @@ from sizer.base.estimate import Estimate
 from sizer.perf.preprocess import decode_samples_per_s
 from sizer.perf.stage_capacity import Capacity, median_throughput, throughput
 
-# An epoch shorter than this many samples a second of rounding makes no sense; keeps divisions finite.
-_NO_READS_BYTES = 1e-9
 # Width of one value on the link: the host converts to float before it copies (the inference test of hpe-dlbs).
 _BYTES_PER_VALUE = 4.0
 
@@ -126,25 +124,8 @@ def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: Arra
     hit_fraction : array_like, shape (...)
         Share of the reads that end in a server's cache. [-]
     """
-    return side.served.scaled(1 / read_bytes(sample_bytes, hit_fraction))
-
-
-def read_bytes(sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Floats:
-    """Bytes that storage serves for a sample, never quite 0.
-
-    Parameters
-    ----------
-    sample_bytes : array_like, shape (...)
-        Sample as stored. [B]
-    hit_fraction : array_like, shape (...)
-        Share of the reads that end in a server's cache. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Bytes of one sample that no cache holds. [B]
-    """
-    return np.maximum(read_demand_bytes_per_s(1.0, sample_bytes, hit_fraction), _NO_READS_BYTES)
+    with np.errstate(divide="ignore"):  # what reads nothing is not limited
+        return side.served.scaled(1 / read_demand_bytes_per_s(1.0, sample_bytes, hit_fraction))
 
 
 def read_demand_bytes_per_s(samples_per_s: ArrayLike, sample_bytes: ArrayLike, hit_fraction: ArrayLike = 0.0) -> Floats:
@@ -187,9 +168,10 @@ def network_stage(
     exchanged_bytes_per_sample : array_like, shape (...)
         From :func:`exchanged_bytes_per_sample`; 0 where nothing is exchanged. [B]
     """
-    read = read_bytes(sample_bytes, hit_fraction)
-    storage_path = np.minimum(side.front_end_bytes_per_s, side.gateway_bytes_per_s) / read
-    servers = side.server_nic_bytes_per_s / (read + np.asarray(exchanged_bytes_per_sample, float))
+    read = read_demand_bytes_per_s(1.0, sample_bytes, hit_fraction)
+    with np.errstate(divide="ignore"):  # what moves nothing is not limited
+        storage_path = np.minimum(side.front_end_bytes_per_s, side.gateway_bytes_per_s) / read
+        servers = side.server_nic_bytes_per_s / (read + np.asarray(exchanged_bytes_per_sample, float))
     return Capacity.exact(np.minimum(storage_path, servers))
 
 

@@ -28,6 +28,9 @@ TERM_NAMES = (
     "log_fill",  # ln of the samples that a step takes longer because small batches do not fill the GPU
     "log_scale_out",  # ln of the growth of a step on two servers against one; on many it doubles
 )
+# Logarithm of a part that a step does not have: launches that a rate includes, exchange that is never exposed. Exactly
+# so, and no number that stands for it: the part is 0, whatever it is multiplied by; a rate without bound is minus it.
+ABSENT = -np.inf
 EFFICIENCY, LAUNCH, INTRA, INTER, OVERLAP, STRAGGLER, HOST_LINK, RUN_AHEAD, FILL, SCALE_OUT = range(len(TERM_NAMES))
 # Draws of single combinations, 40 kB each: a batch over the whole catalogue knows thousands of these.
 _draws: StoredAnswers[Floats] = StoredAnswers(256)
@@ -40,7 +43,7 @@ class StepTerms:
     Attributes
     ----------
     values : ndarray, shape (..., k)
-        In the order of :data:`TERM_NAMES`.
+        In the order of :data:`TERM_NAMES`; :data:`ABSENT` where a step has no such part.
     covariance : ndarray, shape (..., k, k)
         Covariance of ``values`` from the calibration.
     scatter_log_sd : ndarray, shape (...)

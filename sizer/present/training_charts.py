@@ -8,7 +8,6 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.base.quantities import duration, grouped, significant
 from sizer.drawings.shapes import text_width
-from sizer.perf.pipeline import read_bytes
 from sizer.present.charting import (
     COLUMN_PX,
     HEIGHT_PX,
@@ -69,14 +68,7 @@ def cold_limit(answer: WorkloadAnswer) -> str:
     """
     assert answer.time is not None
     first, later = float(answer.time.first_epoch_s.value), float(answer.time.epoch_s.value)
-    if first <= (1 + _SAME) * later:
-        return answer.bottleneck
-    cold_rate = float(answer.cold_storage_bytes_per_s.value) / answer.sample_bytes
-    warm_bytes = float(read_bytes(answer.sample_bytes, answer.cache_hit_fraction))
-    storage = next(stage for stage in answer.stages if stage.key == "storage")
-    # The slowest of several uncertain stages is slower than the median of each: its lower end tells.
-    storage_rate = float(storage.capacity.low) * warm_bytes / answer.sample_bytes
-    return "storage" if storage_rate <= (1 + 10 * _SAME) * cold_rate else "network"
+    return answer.bottleneck if first <= (1 + _SAME) * later else answer.time.cold_limit
 
 
 def epoch_finding(answer: WorkloadAnswer) -> str:

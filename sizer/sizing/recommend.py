@@ -14,6 +14,7 @@ from sizer.physical.platforms import platforms
 from sizer.sizing.constraints.tiers import with_tiers
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.limits import Limit, bound_of
+from sizer.sizing.maximum import budget_error_text
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.feasibility import evaluate_space
@@ -22,13 +23,10 @@ from sizer.sizing.search.larger_sizes import MOST_SERVERS, TAKE_SERVERS, larger_
 from sizer.sizing.search.nearest_design import nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking
-from sizer.sizing.search.space import Space, design_space
+from sizer.sizing.search.space import MAX_SERVERS, Space, design_space
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
 
-# Largest cluster looked at first where the request states none: beyond it a two-level fabric of 36-port switches ends
-# (648 end points, four ports a DGX-1). Where none so large meets the targets, larger ones are looked at.
-MAX_SERVERS = 160
 # How often the numbers of servers are raised: rates of larger clusters may grow less than those before.
 _MOST_RAISED = 3
 # GPUs of the usual server: what a number of GPUs in all calls for in servers, where it is more than these.
@@ -99,10 +97,10 @@ def search(
 
 def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError:
     """Error of a request that no design meets; where its limit of servers or its storage tier is to blame, with the
-    design that meets it without.
+    design that meets it without, and where the budget alone is, with what that buys.
     """
-    request = counts.request
-    broken, most = set(nearest_design(counts)[1]), request.limits.servers
+    request, nearest = counts.request, nearest_design(counts)
+    broken, most = set(nearest[1]), request.limits.servers
     expected = math.inf
     if broken <= TAKE_SERVERS:
         expected = servers_expected(counts.evaluated)
@@ -110,9 +108,9 @@ def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError
         limits = request.limits.model_copy(update={"servers": None})
         design = _first_text(request.model_copy(update={"limits": limits}), counts.catalog, calibration)
         if design is not None:
-            error = infeasible_error(counts, bound=f"limits.servers = {most}")
+            error = infeasible_error(counts, bound=f"limits.servers = {most}", nearest=nearest)
             return InfeasibleError(f"{error} Without this limit a design meets the request: {design[0]}.")
-    error = infeasible_error(counts)
+    error = infeasible_error(counts, nearest=nearest)
     if most is None and (Limit.TEAM_WAITS in broken or MOST_SERVERS < expected < math.inf):
         compared = int(counts.evaluated.space.sizes[-1])
         error = InfeasibleError(
@@ -126,6 +124,8 @@ def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError
             return InfeasibleError(
                 f"{error} Without storage_tier = {tier!r} a design meets the request: {design[0]} ({design[1]})."
             )
+    if broken == {Limit.BUDGET}:
+        return InfeasibleError(f"{error}{budget_error_text(request, counts.catalog, calibration)}")
     return error
 
 

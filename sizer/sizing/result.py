@@ -89,6 +89,7 @@ class TrainingTime:
     epoch_s: Estimate
     evaluations_s: Estimate
     total_s: Estimate
+    cold_limit: str  # key of the stage that the first epoch waits for where it is slower: storage or network
     # How many times as long as its steps the whole run takes; counted in the total. None: nothing is counted.
     whole_run: Estimate | None = None
 

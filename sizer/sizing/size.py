@@ -7,7 +7,6 @@ from itertools import takewhile
 import numpy as np
 
 from sizer.base import units
-from sizer.base.errors import InfeasibleError
 from sizer.bom.prices import usual_rate_usd
 from sizer.bom.rental import RunRental, run_rental
 from sizer.calibrate.calibration import Calibration, stored_calibration
@@ -19,7 +18,7 @@ from sizer.sizing.design.differences import with_bills
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.growth.first_purchase import FirstPurchases, first_purchases, is_same
 from sizer.sizing.limits import Limit
-from sizer.sizing.maximum import budget_error_text, described_maximum, maximum
+from sizer.sizing.maximum import described_maximum, maximum
 from sizer.sizing.preference import preference_of
 from sizer.sizing.reasons import (
     PreferenceKind,
@@ -35,7 +34,6 @@ from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, IdleServers, ParetoPoint, SizingResult
 from sizer.sizing.search.choice import counts_ruled_out
 from sizer.sizing.search.front import front_rows
-from sizer.sizing.search.nearest_design import nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key, uncertainty
 from sizer.sizing.search.settling import quotes_to_settle, row_difference
@@ -82,10 +80,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     ranking = Ranking(counts)
     order = ranking.first(MAX_PLATFORMS_SHOWN)
     if not order:
-        error = unmet_error(counts, fitted)
-        if nearest_design(counts)[1] == (Limit.BUDGET,):
-            error = InfeasibleError(f"{error}{budget_error_text(request, catalog, fitted)}")
-        raise error
+        raise unmet_error(counts, fitted)
     choice = _first_year(counts, ranking, order, fitted)
     planned = first_purchases(request, catalog, fitted)
     if planned is not None and not is_same(planned.designs[0], choice.platforms[0]):

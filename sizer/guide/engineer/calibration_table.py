@@ -9,7 +9,18 @@ from sizer.base.quantities import NARROW_SPACE, duration, si, significant
 from sizer.calibrate.calibration import Calibration
 from sizer.explain.language_stages import fitted_values
 from sizer.explain.measured_stages import measured_parts
-from sizer.perf.step_terms import EFFICIENCY, FILL, HOST_LINK, INTER, INTRA, LAUNCH, OVERLAP, SCALE_OUT, STRAGGLER
+from sizer.perf.step_terms import (
+    ABSENT,
+    EFFICIENCY,
+    FILL,
+    HOST_LINK,
+    INTER,
+    INTRA,
+    LAUNCH,
+    OVERLAP,
+    SCALE_OUT,
+    STRAGGLER,
+)
 from sizer.present import words
 from sizer.present.tables import Row, Table, fact_table, row
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -56,24 +67,26 @@ def _rows(evaluated: EvaluatedDesign, number: int) -> Iterator[Row]:
 
     def line(
         label: str, place: int, text: Callable[[float], str], symbol: str, value: Callable[[float], float] = np.exp
-    ) -> Row:
+    ) -> Iterator[Row]:
+        if terms.values[place] == ABSENT:
+            return
         median, reach = float(terms.values[place]), Z90 * float(sd[place])
         texts = [text(float(value(point))) for point in (median, median - reach, median + reach)]
-        return row(label, texts[0], f"{texts[1]} to {texts[2]}", symbol)
+        yield row(label, texts[0], f"{texts[1]} to {texts[2]}", symbol)
 
-    yield line("Fraction of the GPU's peak rate achieved", EFFICIENCY, words.percent, "η")
-    yield line("Fixed part of a step, independent of the batch", LAUNCH, _ms, "t launch")
-    yield line("Samples needed to fill a GPU", FILL, lambda samples: significant(samples, 2), "f")
+    yield from line("Fraction of the GPU's peak rate achieved", EFFICIENCY, words.percent, "η")
+    yield from line("Fixed part of a step, independent of the batch", LAUNCH, _ms, "t launch")
+    yield from line("Samples needed to fill a GPU", FILL, lambda samples: significant(samples, 2), "f")
     if is_inference:
-        yield line("Rate of one host-to-GPU link", HOST_LINK, _rate, "B host")
+        yield from line("Rate of one host-to-GPU link", HOST_LINK, _rate, "B host")
     elif design.n_gpus > 1:
-        yield line("Rate between the GPUs of a server, per GPU", INTRA, _rate, "B in")
+        yield from line("Rate between the GPUs of a server, per GPU", INTRA, _rate, "B in")
         if design.n_servers > 1:
-            yield line("Fraction of the line rate achieved by the exchange", INTER, words.percent, "u", _share)
-        yield line("Fraction of the backward pass that hides the exchange", OVERLAP, words.percent, "k", _logistic)
-        yield line("Increase in step time per doubling of the GPUs in a server", STRAGGLER, words.percent, "s")
+            yield from line("Fraction of the line rate achieved by the exchange", INTER, words.percent, "u", _share)
+        yield from line("Fraction of the backward pass that hides the exchange", OVERLAP, words.percent, "k", _logistic)
+        yield from line("Increase in step time per doubling of the GPUs in a server", STRAGGLER, words.percent, "s")
         if design.n_servers > 1:
-            yield line("Increase in step time from one server to two", SCALE_OUT, words.percent, "r")
+            yield from line("Increase in step time from one server to two", SCALE_OUT, words.percent, "r")
     yield from _around(answer, calibration)
 
 

@@ -7,6 +7,9 @@ from sizer.sizing.result import TrainingTime
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.workload_run import WorkloadRun
 
+# The rate of several stages together lies at most so far below the low end of the slowest one. [-]
+_NEAR = 0.1
+
 
 def training_time(run: WorkloadRun) -> TrainingTime | None:
     """Start-up + first (cold) epoch + remaining epochs + evaluations, on the first row of a run.
@@ -26,6 +29,8 @@ def training_time(run: WorkloadRun) -> TrainingTime | None:
         epoch_s=epoch,
         evaluations_s=Estimate.log_normal(evaluations_s, spread) if evaluations_s else Estimate.exact(0.0),
         total_s=total_s[0],
+        # The slowest of several uncertain stages is slower than the median of each: its lower end tells.
+        cold_limit="storage" if run.cold.storage.quantile(0.05)[0] <= (1 + _NEAR) * cold.value else "network",
         whole_run=None if run.comp.whole_run is None else run.comp.whole_run[0],
     )
 

@@ -66,11 +66,16 @@ def limit_error_text(limit: AnyLimit, bound: float | None) -> str:
     return by_count(round(bound), f"the limit of {plain(bound)} {noun}", f"the limit of {plain(bound)} {noun}s")
 
 
-def infeasible_error(counts: PartCounts, asked: str | None = None, bound: str | None = None) -> InfeasibleError:
+def infeasible_error(
+    counts: PartCounts,
+    asked: str | None = None,
+    bound: str | None = None,
+    nearest: tuple[int, tuple[AnyLimit, ...]] | None = None,
+) -> InfeasibleError:
     """Error that names the limit that excludes every design, how near the best comes, and what would be enough.
 
     ``asked`` are the targets in words; by default those of the workloads. ``bound`` is a limit of the request that
-    excludes all larger designs.
+    excludes all larger designs, ``nearest`` the answer of :func:`nearest_design` where it is known.
     """
     evaluated = counts.evaluated
     for place, work in enumerate(evaluated.works):
@@ -80,7 +85,7 @@ def infeasible_error(counts: PartCounts, asked: str | None = None, bound: str | 
         ):
             return InfeasibleError(why)
     target = asked or "; ".join(dict.fromkeys(target_text(work.request, work.dnn) for work in evaluated.works))
-    row, broken = nearest_design(counts)
+    row, broken = nearest or nearest_design(counts)
     # A design that misses its targets while all parts work has the better reason.
     broken = tuple(limit for limit in broken if limit not in LOSS_LIMITS.values()) or broken
     platform = evaluated.platforms[int(evaluated.space.platform[row])]

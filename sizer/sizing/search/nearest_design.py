@@ -12,8 +12,6 @@ from sizer.sizing.stages.evaluate import least_chance
 _PER_UNIT_OF_MONEY = 1e-13
 # Chances, and shares of a rate, that differ by less are alike.
 _ALIKE = 0.05
-# Far below any rate that is asked. [samples/s]
-_LEAST_RATE = 1e-12
 # Designs of a platform that are counted first.
 _FIRST_COUNTED = 4
 
@@ -32,7 +30,8 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     meets &= evaluated.class_passes[Limit.GPU_COUNT]  # so many GPUs may be asked for, whatever their rate
     # The weights only order: chance before the share of the rate that is asked, then the fewest servers, and below
     # every design that meets the target. Where no GPUs hold the networks, all are alike.
-    share = np.minimum(evaluated.class_slowest / np.maximum(evaluated.class_required_rate, _LEAST_RATE), 1.0)
+    slowest, asked = evaluated.class_slowest, evaluated.class_required_rate
+    share = np.where(slowest < asked, slowest / np.where(asked > 0, asked, 1.0), 1.0)
     likeliest = (
         np.floor(evaluated.class_probability / _ALIKE) * _ALIKE
         + 1e-6 * np.floor(share / _ALIKE)

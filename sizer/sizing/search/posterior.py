@@ -279,7 +279,9 @@ def _log_scatter(
         return np.asarray(run.log_sd * of_run)
     scatter = np.asarray(terms.between_log_sd) * draws.normal(f"source {source}") + terms.scatter_log_sd * of_run
     if isinstance(run, TrainingRun) and run.log_sd.any():
-        scatter = scatter + run.log_sd * draws.normal(f"measured {work.mlperf} {of.gpu} {of.server}")
+        # Teams differ as sources do; MLPerf runs differ by server.
+        name = f"source {source}" if work.own_kind is not None else f"measured {work.mlperf} {of.gpu} {of.server}"
+        scatter = scatter + run.log_sd * draws.normal(name)
     return np.asarray(scatter)
 
 

@@ -76,7 +76,7 @@ def gpu_side(
             exchanged_bytes=np.broadcast_to(moved, shape),
             batch_per_gpu=np.broadcast_to(gpu_memory.batches(work, platforms, cols, n_servers), shape),
             within_log_sd=np.broadcast_to(within, shape),
-            between_log_sd=max(float(one.between_log_sd) for one in terms),
+            between_log_sd=float(np.max(_between_log_sd(work, platforms, cols, n_servers, terms, catalog))),
             replicas=_replicas(work, platforms, cols, n_servers, catalog),
         )
 
@@ -103,6 +103,32 @@ _READ = (
     *("compute", "gpus_per_server", "exchange_bytes_per_s", "host_links", "host_link_gain"),
     "exchanges_by_storage_nics",
 )
+
+
+def _between_log_sd(
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    terms: Sequence[StepTerms],
+    catalog: Catalog,
+) -> Floats:
+    """Spread of the logarithm of a rate between sources."""
+    if work.own_kind is not None:
+        return _own_log_sd(work, platforms, cols, gpu_memory.batches(work, platforms, cols, n_servers), catalog)
+    return np.array([float(one.between_log_sd) for one in terms])
+
+
+def _own_log_sd(
+    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, batch_per_gpu: Floats, catalog: Catalog
+) -> Floats:
+    """Spread of the logarithm of the rate of a network of one's own on every row, by its batch."""
+    batch, compute = np.broadcast_arrays(batch_per_gpu, cols.compute)
+    fit, log_sd = own_networks.own_fit(work, catalog), np.zeros(batch.shape)
+    for number, group in enumerate(compute_groups(platforms)[0]):
+        rows = compute == number
+        log_sd[rows] = own_networks.rate_log_sd(work, catalog.gpus[group.gpu], fit, batch[rows])
+    return log_sd
 
 
 def _replicas(
@@ -244,6 +270,8 @@ def step_run(
         "looked_up_bytes": sharding.looked_up_bytes(work),
     }
     run = TrainingRun.of(**arguments, peak_flop_per_s=peak)
+    if work.own_kind is not None:
+        return replace(run, log_sd=_own_log_sd(work, platforms, cols, batch, catalog))
     if not work.mlperf:
         return run
     published = np.array([measured_rates.published_peak_flop_per_s(group.gpu, catalog) for group in groups])

@@ -22,6 +22,7 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dnn
 from sizer.perf import exchange
 from sizer.perf.step_terms import (
+    ABSENT,
     EFFICIENCY,
     FILL,
     INTER,
@@ -56,8 +57,6 @@ _V100 = "v100-sxm2-16gb"
 _IMAGES = (SampleFormat.JPEG, SampleFormat.SLIDES, SampleFormat.TENSORS, SampleFormat.VOLUMES, SampleFormat.VIDEO)
 # The logarithm of a rate is nearly straight in how fast the GPU is: the last step is below 1e-12.
 _NEWTON_STEPS = 6
-# Far below and far above any term: its effect is none.
-_NONE, _ALL = -40.0, 80.0
 # Times to train that differ by less are about the same: the fit of the times is not better.
 _ABOUT_AS_FAST = 0.08
 # Numbers of servers at which batches are chosen, in powers of two.
@@ -201,10 +200,10 @@ def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog
     flop_s = TRAINING_PASSES * work.dnn.forward_flop.value * factor / known.peak_flop_per_s
     values[EFFICIENCY] = math.log(flop_s / parts.sample_s)
     values[LAUNCH] = math.log(parts.launch_s)
-    values[INTRA] = _ALL if parts.inside_s == 0 else math.log(size / parts.inside_s)
+    values[INTRA] = -ABSENT if parts.inside_s == 0 else math.log(size / parts.inside_s)
     values[INTER] = math.log(size / parts.exchange_bytes)
     # Parts of a step follow one another, all of the exchange that is fitted is exposed, and nothing waits beside it.
-    values[[RUN_AHEAD, FILL, OVERLAP, STRAGGLER, SCALE_OUT]] = _NONE
+    values[[RUN_AHEAD, FILL, OVERLAP, STRAGGLER, SCALE_OUT]] = ABSENT
     return StepTerms(values, np.zeros((len(values), len(values))), np.zeros(()))
 
 

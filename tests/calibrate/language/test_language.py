@@ -48,7 +48,7 @@ def test_a_row_of_a_stranger_is_predicted(tmp_path):
         ("12.27", "-1", "step_time_s: -1 must be"),
         ("8192", "many", "seq: 'many' is not a number"),
         (",8,BF16", ",0,BF16", "gpus: 0 must be 1 to"),
-        ("8192,128,1,1", "8192,128,1,0.5", "tp: 0.5 must be 1 to"),
+        ("8192,128,1,1", "8192,128,1,0.5", "tp: 0.5 must be 0 or 1 to"),
     ],
 )
 def test_a_bad_cell_is_named_with_its_line(tmp_path, cell, by, says):
