@@ -82,7 +82,7 @@ def _stores_more(context: GuideContext) -> bool:
 
 def _has_samples(context: GuideContext) -> bool:
     """Whether a network is trained on samples, step by step through the stages of the data path."""
-    return any(answer.language is None for answer in context.answers)
+    return any(not answer.kind.counts_interruptions for answer in context.answers)
 
 
 # What a customer reads from the first page to the last: the decisions, each with its reason and its number.

@@ -67,9 +67,9 @@ def _networks(answer: WorkloadAnswer) -> list[_Row]:
 
 def _formats(run: NearbyMeasurement, answer: WorkloadAnswer) -> list[_Row]:
     """Number formats of a language model: a run with FP8 is much faster than one with BF16."""
-    if answer.language is None or not run.number_format:
+    if not answer.kind.counts_interruptions or not run.number_format:
         return []
-    mine = answer.language.work.precision
+    mine = answer.trained.work.precision
     return [("Number format", run.number_format.upper(), mine.upper(), run.number_format == mine)]
 
 
@@ -91,7 +91,7 @@ def _is_same_software(run: NearbyMeasurement, answer: WorkloadAnswer) -> bool | 
     if not run.is_same_stack:
         return False
     # On the GPUs of another vendor a language model runs on another stack than was asked for.
-    return answer.language is None or answer.language.stack == answer.language.work.stack
+    return not answer.kind.counts_interruptions or answer.trained.stack == answer.trained.work.stack
 
 
 def _software(run: NearbyMeasurement, answer: WorkloadAnswer) -> str:

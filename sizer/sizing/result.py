@@ -46,6 +46,7 @@ from sizer.workload.eras import EquipmentBasis
 from sizer.workload.request import Loss, SizingRequest, Target, Workload
 from sizer.workload.sample_format import FormatBasis
 from sizer.workload.stack_choice import StackChoice, StackEvidence
+from sizer.workload.work_kinds import WorkKind, kind_of
 
 # Stages of the data path in their order; the key is used in files, the label on pages.
 STAGES = {
@@ -250,6 +251,23 @@ class WorkloadAnswer:
         """What a language model keeps of its state; None of other networks."""
         return None if self.language is None else self.language.work.checkpoints
 
+    @property
+    def kind(self) -> WorkKind:
+        """What differs from other kinds of workload."""
+        return kind_of(trains_language=self.language is not None, serves=self.serving is not None)
+
+    @property
+    def trained(self) -> LanguageAnswer:
+        """How the training of a language model is divided over the GPUs."""
+        assert self.language is not None
+        return self.language
+
+    @property
+    def served(self) -> ServingAnswer:
+        """How a language model in use is divided over the GPUs."""
+        assert self.serving is not None
+        return self.serving
+
 
 def design_name(platform: Platform, n_servers: int, storage_nodes: int) -> str:
     """Short name of a design: '9 x DGX-1 + 8 x Isilon F800 nodes'."""
@@ -291,6 +309,11 @@ class DesignAnswer:
         """GPUs that run a workload: the layout of a language model may leave some without work."""
         divided = answer.language or answer.serving
         return self.n_gpus if divided is None else divided.gpus_used
+
+    @property
+    def layouts(self) -> tuple[LanguageAnswer, ...]:
+        """Layouts of the language models that are trained."""
+        return tuple(answer.language for answer in self.workloads if answer.language)
 
     @property
     def usable_bytes(self) -> float:

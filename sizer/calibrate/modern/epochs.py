@@ -19,3 +19,8 @@ def mlperf_curve(recipe: Recipe) -> EpochsCurve:
     found, epoch = convergence_of(recipe.mlperf), recipe.epoch_samples.value
     points = tuple((batch, float(found.samples(batch)) / epoch) for batch in found.batches)
     return EpochsCurve(found.few_samples / epoch, found.few_samples / found.steps, 1.0, found.log_sd, points)
+
+
+def published_evaluation_share(recipe: Recipe) -> float | None:
+    """Time of the evaluations over that of the training, of a recipe with published runs; None of others."""
+    return convergence_of(recipe.mlperf).evaluation_share if recipe.mlperf else None

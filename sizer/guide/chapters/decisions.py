@@ -98,7 +98,7 @@ def _later_storage(context: GuideContext) -> Iterator[str]:
 
 def _simpler(context: GuideContext) -> RejectedDesign | None:
     """A design of fewer devices that meets the request, too; None where the described one is the simplest."""
-    is_language = all(answer.language is not None for answer in context.answers)
+    is_language = all(answer.kind.counts_interruptions for answer in context.answers)
     if context.result.maximum is not None or (is_language and context.decisions.server.is_only_allowed):
         return None  # the search among many servers of one kind takes long, and little can be simpler
     simplest = context.simplest

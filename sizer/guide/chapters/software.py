@@ -36,7 +36,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "has_containers": bool({"ngc-containers", "rocm-containers"} & items),
         "has_user_containers": bool({"singularity", "enroot-pyxis"} & items),
         "is_single": context.is_single,
-        "serves": all(answer.serving is not None for answer in context.answers),
+        "serves": all(not answer.kind.reads_data for answer in context.answers),
         "runs_resnet": any(answer.dnn.id == "resnet50" for answer in context.answers),
     }
 

@@ -24,9 +24,9 @@ from sizer.perf.step_terms import (
 from sizer.present import words
 from sizer.present.tables import Row, Table, fact_table, row
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.design.evidence.rate_models import design_rates
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.gpu_side import terms_of
-from sizer.sizing.stages.measured_rates import is_measured
 
 
 def calibration_table(evaluated: EvaluatedDesign, number: int) -> Table:
@@ -48,14 +48,15 @@ def calibration_table(evaluated: EvaluatedDesign, number: int) -> Table:
 def _rows(evaluated: EvaluatedDesign, number: int) -> Iterator[Row]:
     design, calibration = evaluated.result.design, evaluated.calibration
     answer = design.workloads[number - 1]
-    if answer.language is not None:
-        for label, median, interval in fitted_values():
-            yield row(label, median, interval, "–")
-        return
     model = evaluated.workloads[number - 1]
     if model is None:  # the catalogue lacks a part of a saved design
         return
-    if is_measured(model.work, design.platform.gpu.id):
+    name = design_rates(model.work, design.platform.gpu.id).name
+    if name == "language":
+        for label, median, interval in fitted_values():
+            yield row(label, median, interval, "–")
+        return
+    if name == "mlperf":
         for part in measured_parts(model):
             yield row(part.label, part.text(3), "–", part.symbol)
         yield row("Rate of the GPUs", *_rate_texts(answer), "C")

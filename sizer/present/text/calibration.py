@@ -229,7 +229,7 @@ def evidence_warning(answer: WorkloadAnswer) -> str:
     interval = wide_interval_text(answer)
     if not (answer.rate_is_predicted and interval):
         return ""
-    if answer.language is not None and not answer.language.basis.all_three:
+    if answer.kind.counts_interruptions and not answer.trained.basis.all_three:
         note = "No published run combines model, GPU, number format and software stack"
         return f"{note}{interval}. Before ordering, have the rate measured on such a server of the vendor or a cloud."
     if not answer.unmeasured:

@@ -130,7 +130,7 @@ def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
     if choice.scaling_efficiency is None or not all(answer.rate_is_predicted for answer in design.workloads):
         return lost
     efficiency = words.percent(choice.scaling_efficiency)
-    if any(answer.language is not None for answer in design.workloads):
+    if any(not answer.kind.compares_one_gpu for answer in design.workloads):
         gpus = words.plural(design.n_gpus, "GPU")
         compared = "compared with the fewest servers that hold the model"
         faster = "; more GPUs allow a faster layout" if choice.scaling_efficiency > _FASTER else ""

@@ -169,7 +169,7 @@ def _checkpoints(result: SizingResult) -> Iterator[Checkpoint]:
     ports = storage_nic_bytes_per_s(design.platform)
     rate = min(ports, published.value if published is not None else np.inf)
     for answer in design.workloads:
-        if answer.is_inference or answer.language is not None:
+        if answer.is_inference or answer.kind.counts_interruptions:
             continue
         each = data.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER
         size = each * answer.dnn.parameters.value

@@ -85,7 +85,7 @@ def question_of(design: DesignAnswer, answer: WorkloadAnswer) -> GoodputQuestion
     Adapters are written so fast that no storage or interval changes anything.
     """
     job = answer.job
-    if job is None or (answer.language is not None and answer.language.work.method == "lora"):
+    if job is None or (answer.kind.counts_interruptions and answer.trained.work.method == "lora"):
         return None
     kept = checkpoint_storage(design, job)
     write, read = kept.write_bytes_per_s[0], kept.read_bytes_per_s[0]

@@ -21,7 +21,7 @@ from sizer.sizing.design.rejections import RejectedDesign, rejected_designs
 from sizer.sizing.reasons import Binding, NetworkPart, NetworkReason, StorageNeed, StorageReason
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.language_layouts import EXPOSED
-from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
+from sizer.sizing.stages.sharding import step_exchange_bytes
 from sizer.workload.site import FeedRedundancy
 
 
@@ -252,8 +252,8 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
     is_shared = platform.storage.kind != "local"
     reads = _read_bytes_per_s(design) / design.n_servers if is_shared else 0.0
     # Terms that are fitted to runs on fast networks do not say what a slow one would hide.
-    training = [model for model in models if not model.work.is_inference and model.work.language is None]
-    comparable = [model for model in training if not model.exchange_is_in_step]
+    exchanges = [(model, size) for model in models if (size := step_exchange_bytes(model.work)) is not None]
+    comparable = [model for model, _ in exchanges if not model.exchange_is_in_step]
     slower = [
         _link_option(kind, evaluated, reads)
         for kind in usual_links(evaluated.catalog)
@@ -274,14 +274,8 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
         kind=platform.fabric,
         n_ports=n_ports,
         read_bytes_per_s=reads,
-        gradient_bytes=max(
-            (gradient_bytes(one.work) + one.work.batch_per_gpu * looked_up_bytes(one.work) for one in training),
-            default=None,
-        ),
-        exposed_share=max(
-            (one.language.layout.step_shares[EXPOSED] for one in design.workloads if one.language is not None),
-            default=None,
-        ),
+        gradient_bytes=max((size for _, size in exchanges), default=None),
+        exposed_share=max((one.layout.step_shares[EXPOSED] for one in design.layouts), default=None),
         network_fraction=network.load_fraction,
         network_part=network.reason.decided_by if isinstance(network.reason, NetworkReason) else NetworkPart.SERVERS,
         n_switches=int(net.leaves[0] + net.spines[0] + net.cores[0]),

@@ -42,8 +42,7 @@ def spare_servers(design: DesignAnswer, answer: WorkloadAnswer) -> SpareServers 
     rate = INTERRUPTIONS[0] if stated is None else stated
     needed = int(spares_that_suffice(servers, USUAL_REPAIR_S, COVERED_SHARE, rate))
     per_server = design.platform.gpus_per_server
-    used = answer.language.gpus_used if answer.language is not None else job.plan.gpus
-    available = max(design.n_servers - -(-used // per_server), 0)
+    available = max(design.n_servers - -(-job.plan.gpus // per_server), 0)
     if nodes_of(design.platform.server) > 1:
         return SpareServers(needed, available, int(GPUS_OF_THE_RATE))
     if per_server > GPUS_OF_THE_RATE:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sizer.base.estimate import Estimate
+from sizer.perf.stage_capacity import Capacity
 from sizer.sizing.result import TrainingTime
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.workload_run import WorkloadRun
@@ -29,10 +30,23 @@ def training_time(run: WorkloadRun) -> TrainingTime | None:
         epoch_s=epoch,
         evaluations_s=Estimate.log_normal(evaluations_s, spread) if evaluations_s else Estimate.exact(0.0),
         total_s=total_s[0],
-        # The slowest of several uncertain stages is slower than the median of each: its lower end tells.
-        cold_limit="storage" if run.cold.storage.quantile(0.05)[0] <= (1 + _NEAR) * cold.value else "network",
+        cold_limit=cold_limit(run.cold.storage, float(cold.value)),
         whole_run=None if run.comp.whole_run is None else run.comp.whole_run[0],
     )
+
+
+def cold_limit(storage: Capacity, rate: float) -> str:
+    """Key of the stage that a first epoch waits for which is slower than later ones: storage, or the way to it.
+
+    Parameters
+    ----------
+    storage : Capacity
+        Of the first row, with nothing in a cache.
+    rate : float
+        What all stages together reach. [samples/s]
+    """
+    # The slowest of several uncertain stages is slower than the median of each: its lower end tells.
+    return "storage" if float(storage.quantile(0.05)[0]) <= (1 + _NEAR) * rate else "network"
 
 
 def total_time(run: WorkloadRun) -> Estimate | None:

@@ -59,7 +59,7 @@ def _is_cached(design: DesignAnswer) -> bool:
 def _simple_reasons(design: DesignAnswer, catalog: Catalog) -> Iterator[VerdictReason]:
     memory = design.platform.server.memory_bytes
     for index, answer in enumerate(design.workloads):
-        if answer.serving is not None:  # reads its weights at the start, and no data set
+        if not answer.kind.reads_data:
             continue
         if answer.cache_hit_fraction >= 1 and memory is not None:
             yield DataInMemory(index, memory.value, first_read_s(answer.dataset_bytes, design.platform.fabric))

@@ -11,15 +11,14 @@ from sizer.catalog.schema import Stack
 from sizer.perf.pipeline import bottlenecks, read_demand_bytes_per_s
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import CheckResult, MissingFact
+from sizer.sizing.design.evidence.rate_models import design_rates
 from sizer.sizing.design.training_time import training_time
 from sizer.sizing.result import SmallerSize, TrainingTime, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.language_rates import LanguageAnswer, gpus_at_work, language_answer
-from sizer.sizing.stages.measured_rates import is_measured
 from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import ResolvedWorkload
 
 # No model makes an outcome certain: tails beyond this are not known.
 MOST_CERTAIN = 0.999
@@ -71,7 +70,7 @@ def workload_figures(
         throughput=rate,
         time=training_time(run),
         storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
-        cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0 if serving is None else 1.0),
+        cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0 if work.kind.reads_data else 1.0),
         cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
         gpu_busy_fraction=_busy(float(rate.value), run, serving) * (used[0] if used else 1.0),
         cache_hit_fraction=hits,
@@ -79,7 +78,7 @@ def workload_figures(
         next_bottleneck=following,
         probability=None if missing else min(chance, MOST_CERTAIN),
         target_check=met if chance >= evaluate.least_chance(request.confidence) else CheckResult.NOT_MET,
-        stack=_stack(work, language, platform.gpu.id, catalog),
+        stack=design_rates(work, platform.gpu.id).software(work, language, catalog),
         batch_per_gpu=work.batch_per_gpu,
         language=language,
         serving=serving,
@@ -89,7 +88,7 @@ def workload_figures(
 def _busy(rate: float, run: WorkloadRun, serving: ServingAnswer | None) -> float:
     """Share of what the GPUs can pass that they do: of a model in use at the asked load, else as fast as possible."""
     most = float(run.comp.gpu.median[0])
-    asked = rate if serving is None or serving.work.requests_per_s is None else serving.work.requests_per_s
+    asked = (serving and serving.work.requests_per_s) or rate
     return min(1.0, asked / most) if most > 0 else 0.0
 
 
@@ -117,15 +116,6 @@ def smaller_sizes(
         )
         for place, count in enumerate(run.servers.tolist())
     )
-
-
-def _stack(work: ResolvedWorkload, language: LanguageAnswer | None, gpu_id: str, catalog: Catalog) -> Stack:
-    """Software that runs on these GPUs."""
-    if language is not None:
-        return catalog.stacks[language.stack]
-    if not is_measured(work, gpu_id) or work.stack.runs_mlperf:
-        return work.stack
-    return next((stack for stack in catalog.stacks.values() if stack.runs_mlperf), work.stack)
 
 
 def _reads(rate: Estimate, sample_bytes: float, hit_fraction: float) -> Estimate:

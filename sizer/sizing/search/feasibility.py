@@ -29,9 +29,8 @@ from sizer.sizing.stages import compute_side, evaluate, gpu_memory
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.gpu_memory import MemoryOfWorkload
 from sizer.sizing.stages.joint_targets import NOTHING_KNOWN, JointTargets, Known
-from sizer.sizing.stages.language_rates import is_unmeasured
+from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.platform_columns import Columns, fabric_shares
-from sizer.sizing.stages.serving_rates import is_unserved
 from sizer.sizing.stages.write_demand import write_demands_matter
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -150,12 +149,8 @@ class EvaluatedSpace:
 
 def _gpu_unknowns(works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], catalog: Catalog) -> Ints:
     """1 for each platform on whose GPUs no rate of a language model is predicted. (platforms,)"""
-    found = np.zeros(len(platforms), dtype=bool)
-    if any(work.language is not None for work in works):
-        found |= np.array([is_unmeasured(one.gpu, catalog) for one in platforms])
-    if any(work.serving is not None for work in works):
-        found |= np.array([is_unserved(one.gpu) for one in platforms])
-    return found.astype(np.int64)
+    models = {model.verb: model for work in works if (model := laid_out_model(work)) is not None}.values()
+    return np.array([any(model.is_unknown(one.gpu, catalog) for model in models) for one in platforms], dtype=np.int64)
 
 
 def evaluate_space(
@@ -226,7 +221,7 @@ def evaluate_space(
         class_probability=found.chance,
         class_passes=passes,
         class_slowest=found.slowest,
-        class_least_time_s=first.length_s(found.slowest, found.slowest_cold, slice(None), slice(None)),
+        class_least_time_s=first.time_at_rates_s(found.slowest, found.slowest_cold, slice(None), slice(None)),
         class_is_cached=is_cached,
         class_unknowns=(is_read & ~units.rate_is_known[:, None]).astype(np.int64)
         + (is_written & ~units.write_is_known[:, None])
@@ -313,9 +308,9 @@ class _FirstWorkload:
 
     def time_s(self, classes: Ints, sizes: Ints, class_nodes: Ints) -> Floats:
         """Time to train, or of a million samples where the length is not known. [s]"""
-        return self.length_s(*self.rates(classes, sizes, class_nodes), classes, sizes)
+        return self.time_at_rates_s(*self.rates(classes, sizes, class_nodes), classes, sizes)
 
-    def length_s(self, rate: Floats, cold: Floats, classes: Ints | slice, sizes: Ints | slice) -> Floats:
+    def time_at_rates_s(self, rate: Floats, cold: Floats, classes: Ints | slice, sizes: Ints | slice) -> Floats:
         """The same at given rates."""
         if self.epochs is None:
             return training_time_s(1.0, 1e6, rate, rate)

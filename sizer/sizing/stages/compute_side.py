@@ -103,7 +103,7 @@ def compute(
 
 def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[Floats | float, Floats | float]:
     """Core time that a sample costs the host, and the spread of its logarithm. [s], [-]"""
-    if work.serving is not None:  # of a text, nobody measured it
+    if not work.kind.reads_data:  # what a text of a user costs, nobody measured
         return 0.0, 0.0
     if np.ndim(work.sample_bytes):  # of each row another one
         sizes, place = np.unique(work.sample_bytes, return_inverse=True)
@@ -124,12 +124,12 @@ def host_work(work: ResolvedWorkload, calibration: Calibration) -> HostWork:
 
 def record_bytes(work: ResolvedWorkload) -> float:
     """What the host reads at once: a sample, or the sequence that its tokens lie in. [B]"""
-    return work.sample_bytes * (1 if work.language is None else work.language.sequence)
+    return work.sample_bytes * work.samples_per_record
 
 
 def host_seconds(work: ResolvedWorkload, host: HostWork) -> float:
     """Core time of a sample: of a token its share of the sequence. [s]"""
-    return host.core_s(record_bytes(work)) / (1 if work.language is None else work.language.sequence)
+    return host.core_s(record_bytes(work)) / work.samples_per_record
 
 
 def cache_hits(
@@ -139,12 +139,9 @@ def cache_hits(
 
     The second is the standard deviation of the logarithm of the share that is read from storage. [-]
     """
-    if work.serving is not None:  # weights are read at the start, and requests come from the network
+    if work.kind.cache_hits is not None:
         shape = np.broadcast_shapes(cols.cache_bytes.shape, n_servers.shape)
-        return np.ones(shape), np.zeros(shape)
-    if work.language is not None:  # every token is read once
-        nothing = np.zeros(np.broadcast_shapes(cols.cache_bytes.shape, n_servers.shape))
-        return nothing, nothing
+        return np.full(shape, work.kind.cache_hits), np.zeros(shape)
     access = work.request.access
     position, of_rows = calibration.cache_position(access, work.request.cache)
     # Few servers differ in memory, and the law is a long sum: each pair of cached share and servers is computed once.

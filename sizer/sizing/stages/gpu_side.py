@@ -23,9 +23,9 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 from sizer.perf.training_step import TrainingRun
 from sizer.physical.platform import Platform
-from sizer.sizing.stages import gpu_memory, language_rates, measured_rates, own_networks, serving_rates, sharding
+from sizer.sizing.stages import gpu_memory, language_rates, measured_rates, own_networks, sharding
 from sizer.sizing.stages.laid_out import LaidOutRun
-from sizer.sizing.stages.network_key import network_key
+from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.sizing.stages.step_rates import GpuRates, gpu_rates
 from sizer.workload.custom_network import CustomDnn
@@ -85,7 +85,7 @@ def gpu_side(
         return work_out()
     arrays = (n_servers, *cols.as_rows(_READ))
     key = (
-        network_key(work),
+        gpu_memory.network_key(work),
         # Of a platform alone, its group is all that counts besides the columns: storage may differ.
         compute_groups(platforms)[0][0] if len(platforms) == 1 else tuple(platforms),
         *((one.shape, one.tobytes()) for one in arrays),
@@ -135,7 +135,8 @@ def _replicas(
     work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
 ) -> Floats | None:
     """Replicas of a language model where each reads its weights for itself at a restart."""
-    if work.language is None or not work.language.checkpoints.replica_bytes:
+    checkpoints = work.language_checkpoints
+    if checkpoints is None or not checkpoints.replica_bytes:
         return None
     return language_rates.language_run(work, platforms, cols, n_servers, catalog).replicas
 
@@ -213,8 +214,9 @@ def terms_of(
 def _group_terms(
     work: ResolvedWorkload, group: ComputeGroup, has_many_servers: bool, calibration: Calibration, catalog: Catalog
 ) -> StepTerms:
-    if measured_rates.is_measured(work, group.gpu):
-        return measured_rates.measured_terms(work, group, catalog)
+    fitted = measured_rates.measured_terms(work, group, catalog)
+    if fitted is not None:
+        return fitted
     rest = (calibration, work.stack, work.request.precision, "inference" if work.is_inference else "training", catalog)
     terms = (
         _terms(work.request.dnn, *rest, group, has_many_servers)
@@ -242,10 +244,8 @@ def step_run(
 
     The batch of what a layout divides is that of its layout.
     """
-    if work.serving is not None:
-        return serving_rates.serving_run(work, platforms, cols, n_servers, catalog)
-    if work.language is not None:
-        return language_rates.language_run(work, platforms, cols, n_servers, catalog)
+    if (model := laid_out_model(work)) is not None:
+        return model.run(work, platforms, cols, n_servers, catalog)
     groups, _ = compute_groups(platforms)
     precision = work.request.precision
     peak = np.array([peak_flop_per_s(catalog.gpus[group.gpu], precision) for group in groups])[cols.compute]
@@ -272,11 +272,7 @@ def step_run(
     run = TrainingRun.of(**arguments, peak_flop_per_s=peak)
     if work.own_kind is not None:
         return replace(run, log_sd=_own_log_sd(work, platforms, cols, batch, catalog))
-    if not work.mlperf:
-        return run
-    published = np.array([measured_rates.published_peak_flop_per_s(group.gpu, catalog) for group in groups])
-    nominal = TrainingRun.of(**arguments, peak_flop_per_s=published[cols.compute])
-    return measured_rates.at_measured_rates(run, nominal, work, platforms, cols, n_servers, batch, catalog)
+    return measured_rates.at_measured_rates(run, arguments, work, platforms, cols, n_servers, batch, catalog)
 
 
 def exchanged_bytes(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints) -> Floats:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -97,6 +98,11 @@ def published_peak_flop_per_s(gpu_id: str, catalog: Catalog) -> float:
 def is_measured(work: ResolvedWorkload, gpu_id: str) -> bool:
     """Whether the rate of a workload on a GPU comes from the fit of MLPerf runs."""
     return bool(work.mlperf) and gpu_id in accelerator_names()
+
+
+def draw_name(work: ResolvedWorkload, group: ComputeGroup) -> str:
+    """What designs share that are wrong together about a fitted rate: network and server."""
+    return f"measured {work.mlperf} {group.gpu} {group.server}"
 
 
 def measured_rows(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns) -> Bools:
@@ -189,8 +195,13 @@ def largest_batch(benchmark: str, gpu: Accelerator) -> float:
     return min(batch for _, batch in largest_batches(benchmark))
 
 
-def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog) -> StepTerms:
-    """Terms at which the model of a step gives the parts that the fit of MLPerf runs has; all spread is of the rate."""
+def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog) -> StepTerms | None:
+    """Terms at which the model of a step gives the parts that the fit of MLPerf runs has; all spread is of the rate.
+
+    None where the rate does not come from that fit.
+    """
+    if not is_measured(work, group.gpu):
+        return None
     factor = work_factor(work)
     parts = system_on(work.mlperf, group, gpus_of(catalog, group), 8 * 50e9, catalog, factor).parts()
     known = accelerator(group.gpu)
@@ -209,7 +220,7 @@ def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog
 
 def at_measured_rates(
     run: TrainingRun,
-    nominal: TrainingRun,
+    arguments: Mapping[str, Any],
     work: ResolvedWorkload,
     platforms: Sequence[Platform],
     cols: Columns,
@@ -221,8 +232,10 @@ def at_measured_rates(
 
     Parameters
     ----------
-    run, nominal : TrainingRun
-        Runs by the model of a step, at the peaks of ``catalog`` and at the published ones.
+    run : TrainingRun
+        Runs by the model of a step, at the peaks of ``catalog``.
+    arguments : mapping
+        Those of :meth:`TrainingRun.of` that they have, without the peaks.
     work, platforms, cols, n_servers : ResolvedWorkload, sequence of Platform, Columns, ndarray of int
         As of :func:`sizer.sizing.stages.compute_side.compute`.
     batch : ndarray, shape (rows,)
@@ -233,6 +246,8 @@ def at_measured_rates(
     groups = compute_groups(platforms)[0]
     if not any(is_measured(work, group.gpu) for group in groups):
         return run
+    peaks = np.array([published_peak_flop_per_s(group.gpu, catalog) for group in groups])
+    nominal = TrainingRun.of(**arguments, peak_flop_per_s=peaks[cols.compute])
     shape = np.broadcast_shapes(run.shape, cols.compute.shape)
     factor, log_sd = np.ones(shape), np.zeros(shape)
     servers, size, again = np.broadcast_to(n_servers, shape), np.broadcast_to(batch, shape), work_factor(work)
@@ -242,6 +257,7 @@ def at_measured_rates(
         system = system_on(work.mlperf, rows.group, rows.gpus_per_server, rows.nic_bytes_per_s, catalog, again)
         found = system.rate(servers[where], size[where])
         terms = measured_terms(work, rows.group, catalog)
+        assert terms is not None  # of a network that was measured
         modelled = np.broadcast_to(nominal.samples_per_s(terms.values), shape)[where]
         factor[where], log_sd[where] = np.exp(found.log) / modelled, found.sd
     return run.scaled(factor, log_sd)

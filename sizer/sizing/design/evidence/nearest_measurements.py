@@ -90,10 +90,9 @@ def nearest_language_runs(
 
     They are the nearest in GPU, generation, format, stack and size.
     """
-    assert work.language is not None
     shape = work.dnn.transformer
     assert shape is not None
-    calibration, language = language_calibration(), work.language
+    calibration, language = language_calibration(), work.trained
     runs_on = stack_in_fit(catalog.stacks[stack_on(language, platform.gpu.vendor)], platform.gpu.id)
     kind = "lora" if language.method == "lora" else "pretrain"
     rows = [
@@ -146,7 +145,6 @@ def nearest_language_runs(
 
 def unmeasured_language(work: ResolvedWorkload, platform: Platform, catalog: Catalog) -> tuple[CalibrationNote, ...]:
     """What no run of the measurements has of a language model on a platform."""
-    assert work.language is not None
     shape, notes = work.dnn.transformer, []
     measured = language_calibration().cases
     if shape is None or all(case.row.model != shape.measured_as for case in measured):

@@ -8,6 +8,7 @@ from sizer.calibrate.extrapolation import extrapolations, unmeasured
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.own_networks import trainings_of
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Stack
 from sizer.physical.platform import Platform
 from sizer.sizing.design.evidence.nearest_measurements import (
     MAX_ROWS,
@@ -19,11 +20,13 @@ from sizer.sizing.design.evidence.nearest_mlperf import nearest_mlperf_runs, not
 from sizer.sizing.design.evidence.nearest_trainings import nearest_trainings
 from sizer.sizing.result import NearbyMeasurement
 from sizer.sizing.stages.host_bound import large_images
+from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.sizing.stages.measured_rates import accelerator, is_measured
 from sizer.sizing.stages.own_networks import far_rates
 from sizer.sizing.stages.serving_rates import CALIBRATED_TOKENS, is_unserved
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
+from sizer.workload.work_kinds import LANGUAGE, SERVING
 
 Notes = tuple[CalibrationNote, ...]
 
@@ -43,6 +46,7 @@ class RateOnDesign:
 class DesignRates(Protocol):
     """A model of rates, as far as questions about a design ask it."""
 
+    name: str
     exchange_is_in_step: bool  # what is exposed of the exchange is part of a fitted step
 
     def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
@@ -53,8 +57,18 @@ class DesignRates(Protocol):
         """What no run has of the workload on these GPUs, and where the design lies beyond the runs."""
         ...
 
+    def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:
+        """Software that runs on these GPUs."""
+        ...
+
+
+class _AsAsked:
+    def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:  # noqa: ARG002
+        return work.stack
+
 
 class _Language:
+    name = LANGUAGE.name
     exchange_is_in_step = True
 
     def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
@@ -64,16 +78,19 @@ class _Language:
         # The host only hands tokens on: no line of it is missing.
         return unmeasured_language(of.work, of.platform, of.catalog), ()
 
+    def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:
+        return work.stack if layout is None else catalog.stacks[layout.stack]
 
-class _Serving:
+
+class _Serving(_AsAsked):
+    name = SERVING.name
     exchange_is_in_step = True
 
     def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:  # noqa: ARG002
         return ()
 
     def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
-        work, gpu, notes = of.work.serving, of.platform.gpu, []
-        assert work is not None
+        work, gpu, notes = of.work.served, of.platform.gpu, []
         if is_unserved(gpu):
             notes.append(note(FitNote.GENERATION_NOT_MEASURED, gpu.name))
         if work.context_tokens > CALIBRATED_TOKENS:
@@ -82,6 +99,7 @@ class _Serving:
 
 
 class _MlperfNetworks:
+    name = "mlperf"
     exchange_is_in_step = True
 
     def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
@@ -90,8 +108,13 @@ class _MlperfNetworks:
     def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
         return (*notes_on_newer_gpu(of.work, of.platform, of.n_gpus, of.catalog), *_of_host(of)), ()
 
+    def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:  # noqa: ARG002
+        others = () if work.stack.runs_mlperf else catalog.stacks.values()
+        return next((stack for stack in others if stack.runs_mlperf), work.stack)
 
-class _V100Networks:
+
+class _V100Networks(_AsAsked):
+    name = "v100"
     exchange_is_in_step = False
 
     def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
@@ -110,7 +133,8 @@ class _V100Networks:
         return (*notes, *_of_host(of)), reach
 
 
-class _OwnNetworks:
+class _OwnNetworks(_AsAsked):
+    name = "own"
     exchange_is_in_step = False
 
     def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
@@ -124,13 +148,14 @@ class _OwnNetworks:
 
 def design_rates(work: ResolvedWorkload, gpu_id: str) -> DesignRates:
     """The model that the rate of a workload on a GPU comes from."""
-    if work.serving is not None:
-        return _Serving()
-    if work.language is not None:
-        return _Language()
+    if work.is_laid_out:
+        return _LAID_OUT[work.kind.name]
     if work.own_kind is not None:
         return _OwnNetworks()
     return _MlperfNetworks() if is_measured(work, gpu_id) else _V100Networks()
+
+
+_LAID_OUT: dict[str, DesignRates] = {LANGUAGE.name: _Language(), SERVING.name: _Serving()}
 
 
 def _of_host(of: RateOnDesign) -> Notes:
