@@ -9,8 +9,7 @@ from sizer.base.estimate import Z90, Estimate, Spread
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import CaseArrays, RateCase, resolve
 from sizer.calibrate.extrapolation import notes_on
-from sizer.calibrate.fit.host_effects import HostTask
-from sizer.calibrate.fit.host_rows import IMAGENET_BYTES, host_cores, matching_rate
+from sizer.calibrate.fit.hosts import IMAGENET_BYTES, HostTask, host_cores, matching_rate
 from sizer.calibrate.fit.network import resolve_all_reduce
 from sizer.calibrate.fit.rates import speedup_cases
 from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
@@ -24,9 +23,8 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Recipe
 from sizer.perf.caches import hit_fraction
-from sizer.perf.preprocess import cpu_utilization_fraction
-from sizer.perf.step_draws import drawn_estimate
-from sizer.perf.step_terms import StepRate, StepTerms
+from sizer.perf.pipeline import cpu_utilization_fraction
+from sizer.perf.step_terms import StepRate, StepTerms, drawn_estimate
 
 # A recipe that stands for another round or target: one step of the published growth (60 to 72 epochs).
 _OTHER_RECIPE_LOG_SD = 0.15

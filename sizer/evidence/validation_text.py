@@ -5,7 +5,7 @@ from collections import Counter
 
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.fit.comparison import FitComparison
+from sizer.calibrate.fit.rates import FitComparison
 from sizer.calibrate.language.basis import GroupAccuracy
 from sizer.calibrate.language.peers import PeerRuns
 from sizer.calibrate.validate import Summary, ValidationReport, summaries, summarise

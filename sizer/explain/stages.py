@@ -10,13 +10,13 @@ from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS
 from sizer.explain import measured_stages
 from sizer.explain.inputs import StageInput, StageInputs, in_unit, number
 from sizer.explain.language_stages import FORMULA, step_terms
-from sizer.perf.step_draws import N_DRAWS
 from sizer.perf.step_terms import (
     EFFICIENCY,
     FILL,
     INTER,
     INTRA,
     LAUNCH,
+    N_DRAWS,
     OVERLAP,
     RUN_AHEAD,
     SCALE_OUT,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sizer.calibrate.calibration import load_calibration
-from sizer.calibrate.fit.comparison import compare_fits
+from sizer.calibrate.fit.rates import compare_fits
 from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import load_observations, read_rows
 from sizer.calibrate.parameters import prior_of

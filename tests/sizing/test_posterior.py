@@ -17,7 +17,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.draws import Draws
 from sizer.calibrate.fit import hosts
 from sizer.perf import step_terms
-from sizer.perf.step_draws import drawn_terms
+from sizer.perf.step_terms import drawn_terms
 from sizer.sizing.recommend import search
 from sizer.sizing.search.posterior import posterior, posterior_of
 from sizer.sizing.stages import gpu_side, step_rates

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from sizer.base.errors import RequestError
-from sizer.perf.levels_over_time import level_at_percentile
+from sizer.perf.scheduling import level_at_percentile
 from sizer.sizing.constraints import job_mix, team_reads
 from sizer.sizing.constraints import team_simulation as team_runs
 from sizer.sizing.constraints.job_mix import JobMix, PermanentJobs, QueuedJobs

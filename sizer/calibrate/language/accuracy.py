@@ -13,7 +13,7 @@ from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, work_flop
 from sizer.calibrate.language.gpu_memory import REFUSED
 from sizer.calibrate.language.time_to_train import MINUTE, benchmark_of, fit_benchmarks
-from sizer.perf.language.memory import FILLED
+from sizer.perf.language.step import FILLED
 
 # The newest round is predicted by what came before it.
 NEWEST_ROUND = "mlperf-training-v5.0"

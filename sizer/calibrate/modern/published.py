@@ -5,8 +5,7 @@ from collections import defaultdict
 from functools import cache
 
 from sizer.calibrate.modern.accelerators import sourced_accelerators
-from sizer.calibrate.modern.rows import ModernRow, load_modern
-from sizer.calibrate.modern.rules import fits_rate
+from sizer.calibrate.modern.rows import ModernRow, fits_rate, load_modern
 
 
 @cache

@@ -8,7 +8,7 @@ import numpy as np
 
 from sizer.base.units import HOUR_S
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.fit.host_effects import HostTask
+from sizer.calibrate.fit.hosts import HostTask
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Storage

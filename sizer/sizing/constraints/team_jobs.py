@@ -9,7 +9,7 @@ from sizer.base.arrays import Floats, Ints
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.perf.pipeline import read_demand_bytes_per_s
-from sizer.perf.server_pool import servers_of
+from sizer.perf.scheduling import servers_of
 from sizer.perf.stage_capacity import throughput
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import compute_side, evaluate

@@ -8,7 +8,7 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
-from sizer.perf.levels_over_time import level_at_percentile
+from sizer.perf.scheduling import level_at_percentile
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.job_mix import JobMix, PermanentJobs, QueuedJobs
 from sizer.sizing.constraints.team_jobs import JobFacts, job_facts

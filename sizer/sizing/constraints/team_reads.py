@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.perf.server_pool import servers_of
+from sizer.perf.scheduling import servers_of
 from sizer.sizing.constraints.job_mix import JobMix
 
 # Levels of a sum beyond which neighbours are joined (upwards) before the next is added.

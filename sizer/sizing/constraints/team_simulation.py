@@ -7,9 +7,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.perf.levels_over_time import level_at_percentile, shares_of_time
-from sizer.perf.scheduling import LateStartLimit, Schedule, schedule
-from sizer.perf.server_pool import servers_of
+from sizer.perf.scheduling import LateStartLimit, Schedule, level_at_percentile, schedule, servers_of, shares_of_time
 from sizer.sizing.constraints.job_mix import JobMix, Jobs, draw_jobs
 from sizer.sizing.constraints.team_reads import Reads
 

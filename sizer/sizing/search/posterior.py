@@ -9,11 +9,10 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.draws import Draws
 from sizer.catalog.model import Catalog
 from sizer.perf import caches, pipeline
-from sizer.perf.inference_step import InferenceRun
-from sizer.perf.preprocess import decode_samples_per_s
+from sizer.perf.pipeline import decode_samples_per_s
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import StepTerms
-from sizer.perf.training_step import TrainingRun
+from sizer.perf.training_step import InferenceRun, TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.stages import compute_side, evaluate, gpu_side, measured_rates

@@ -16,7 +16,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.normal import normal_quantile
 from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.modern.epochs import published_evaluation_share
+from sizer.calibrate.modern.design_rates import published_evaluation_share
 from sizer.perf import pipeline, storage
 from sizer.perf.availability.goodput import level_rates, servers_of_eight
 from sizer.perf.stage_capacity import Capacity

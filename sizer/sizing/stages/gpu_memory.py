@@ -13,7 +13,7 @@ from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.calibrate import own_networks
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
-from sizer.calibrate.memory_rows import n_moments
+from sizer.calibrate.gpu_memory import n_moments
 from sizer.calibrate.modern.published import largest_batches, published_runs
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu

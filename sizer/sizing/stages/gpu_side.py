@@ -18,10 +18,9 @@ from sizer.calibrate.own_networks import unknown_network_log_sd
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Stack
 from sizer.perf import pipeline
-from sizer.perf.inference_step import InferenceRun
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
-from sizer.perf.training_step import TrainingRun
+from sizer.perf.training_step import InferenceRun, TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import gpu_memory, language_rates, measured_rates, own_networks, sharding
 from sizer.sizing.stages.laid_out import LaidOutRun

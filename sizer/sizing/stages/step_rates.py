@@ -13,10 +13,9 @@ import numpy as np
 
 from sizer.base.arrays import Floats, Ints
 from sizer.base.stored_answers import StoredAnswers
-from sizer.perf.inference_step import InferenceRun
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import StepTerms
-from sizer.perf.training_step import TrainingRun
+from sizer.perf.training_step import InferenceRun, TrainingRun
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import Columns
 

@@ -10,8 +10,7 @@ from sizer.base.errors import CalibrationError
 from sizer.calibrate.language import accuracy
 from sizer.calibrate.language.calibration import fit_steps, language_calibration
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of
-from sizer.calibrate.language.rows import LanguageRow, load_language_rows
-from sizer.calibrate.language.stacks import number_format
+from sizer.calibrate.language.rows import LanguageRow, load_language_rows, number_format
 from sizer.calibrate.language.validate import MEMORY, RATE, TIME, validate_language
 from sizer.calibrate.notes import FitNote, RowUse
 from tests.factories import examples

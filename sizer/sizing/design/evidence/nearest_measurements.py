@@ -8,8 +8,7 @@ from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case
-from sizer.calibrate.language.rows import LanguageRow
-from sizer.calibrate.language.stacks import number_format, stack_named
+from sizer.calibrate.language.rows import LanguageRow, number_format, stack_named
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.predict import predict
