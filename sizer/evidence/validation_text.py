@@ -5,9 +5,9 @@ from collections import Counter
 
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.fit.rates import FitComparison
 from sizer.calibrate.language.basis import GroupAccuracy
 from sizer.calibrate.language.peers import PeerRuns
+from sizer.calibrate.predict import FitComparison
 from sizer.calibrate.validate import Summary, ValidationReport, summaries, summarise
 from sizer.present.text.calibration import note_text, status_text
 

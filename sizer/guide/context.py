@@ -27,12 +27,12 @@ from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
 from sizer.sizing.customer_copy import not_offered
 from sizer.sizing.design.decisions import Decisions, decisions
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.next_sizes import next_sizes
+from sizer.sizing.design.storage_need import next_sizes
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import GrowthPlan, as_billed, without_money
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, SizingResult, SpareCost, WorkloadAnswer
-from sizer.sizing.surer_design import surer_design
+from sizer.sizing.servers_needed import surer_design
 from sizer.workload.request import Loss
 
 T = TypeVar("T")

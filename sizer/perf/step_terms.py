@@ -21,8 +21,9 @@ from sizer.perf.stage_capacity import Capacity
 #
 # Waiting, exposed exchange and launches beside arithmetic are no linear functions of the terms, and some terms are
 # known to a factor only: the median of a rate is not the rate at the medians, and its slow end is longer than its fast
-# one. A few hundred points of a lattice show both; random draws would need ten times as many. Points of the lattice.
-# Shares of 4,000 random draws differ from those of these points by one hundredth on average.
+# one. A few hundred points of a lattice show both; random draws would need ten times as many.
+
+# Points of the lattice. Shares of 4,000 random draws differ from those of these points by one hundredth on average.
 N_DRAWS = 512
 # Generating vector of a rank-1 lattice for any power of two up to 2^20 points (Cools, Kuo and Nuyens 2006,
 # exod2_base2_m20_CKN), one number a dimension.

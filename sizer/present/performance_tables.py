@@ -18,7 +18,7 @@ from sizer.present.text.layouts import recompute_text, sharding_text
 from sizer.present.text.money import price_range_text
 from sizer.present.text.serving import serving_rows
 from sizer.present.text.stages import measurement_text, stage_text
-from sizer.sizing.limits import AnyLimit, bound_of
+from sizer.sizing.checks import AnyLimit, bound_of
 from sizer.sizing.result import (
     STAGES,
     DesignAnswer,

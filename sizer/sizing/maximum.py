@@ -16,10 +16,9 @@ from sizer.catalog.labels import sample_unit
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
+from sizer.sizing.checks import SizeLimit
 from sizer.sizing.constraints.tiers import with_tiers
-from sizer.sizing.limits import SizeLimit
-from sizer.sizing.maximum_result import LimitDesign, LimitStep, Maximum
-from sizer.sizing.result import DesignAnswer
+from sizer.sizing.result import DesignAnswer, LimitDesign, LimitStep, Maximum
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.least import amount_of, certain_rows, least_row, possible, promising

@@ -13,11 +13,11 @@ from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.existing_use import has_main
 from sizer.sizing.assumptions import UsualExchangeRate
+from sizer.sizing.checks import Limit
 from sizer.sizing.design import assumptions
-from sizer.sizing.design.differences import with_bills
+from sizer.sizing.design.decisions import with_bills
 from sizer.sizing.design.verdict import verdict_of
-from sizer.sizing.growth.first_purchase import FirstPurchases, first_purchases, is_same
-from sizer.sizing.limits import Limit
+from sizer.sizing.growth.growth_plan import FirstPurchases, first_purchases, is_same
 from sizer.sizing.maximum import described_maximum, maximum
 from sizer.sizing.preference import preference_of
 from sizer.sizing.reasons import (
@@ -32,11 +32,19 @@ from sizer.sizing.reasons import (
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, IdleServers, ParetoPoint, SizingResult
-from sizer.sizing.search.choice import counts_ruled_out
 from sizer.sizing.search.front import front_rows
+from sizer.sizing.search.nearest_design import counts_ruled_out
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key, uncertainty
-from sizer.sizing.search.settling import quotes_to_settle, row_difference
+from sizer.sizing.search.ranking import (
+    Ranking,
+    best_of,
+    beyond_budget,
+    keys,
+    quotes_to_settle,
+    rank_key,
+    row_difference,
+    uncertainty,
+)
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.workload.eras import eras_asked
 from sizer.workload.request import SizingRequest, ranks_by_cost

@@ -12,10 +12,10 @@ from sizer.guide.edition import Edition
 from sizer.present.text import decisions as text
 from sizer.sizing.design.decisions import RackLimit, decisions, rack_choice
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.rejections import RejectionKind, rejection
+from sizer.sizing.design.verdict import RejectionKind, rejection
 from sizer.sizing.reasons import SelectionKind
+from sizer.sizing.servers_needed import surer_design
 from sizer.sizing.size import size
-from sizer.sizing.surer_design import surer_design
 from sizer.workload.request import Target
 from tests.factories.examples import catalog, sized
 

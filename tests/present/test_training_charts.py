@@ -11,7 +11,7 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.present.charting import broken, time_unit
 from sizer.present.training_charts import accuracy_chart, cold_limit, design_gpus, epoch_chart
 from sizer.questions.failures.charts import failure_chart
-from sizer.sizing.design.training_time import cold_limit as limit_of_cold_epoch
+from sizer.sizing.design.workload_figures import cold_limit as limit_of_cold_epoch
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest

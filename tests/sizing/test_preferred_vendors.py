@@ -12,7 +12,7 @@ from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.reasons import PreferenceKind, RunnerUpKind, SelectionKind
-from sizer.sizing.search.preference import preferred_first, preferred_parts
+from sizer.sizing.search.ranking import preferred_first, preferred_parts
 from sizer.workload.sentence.reader import read_sentence
 from tests.factories.prices import all_priced
 

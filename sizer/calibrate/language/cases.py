@@ -16,12 +16,12 @@ from sizer.calibrate.language.rows import TUNED, LanguageRow, group_of_stack, nu
 from sizer.calibrate.language.shapes import (
     ModelNames,
     family_of,
+    gpu_named,
     shape_named,
     shape_of_row,
     shapes_by_name,
     usual_words,
 )
-from sizer.calibrate.language.validate import gpu_named
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape

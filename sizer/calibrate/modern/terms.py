@@ -12,7 +12,7 @@ import numpy as np
 
 from sizer.calibrate.engine import Effect, Law, Prior, RateModel, kind_of, sum_of_parts
 from sizer.calibrate.modern.accelerators import accelerator_of
-from sizer.calibrate.modern.design_rates import levels_of, related_network
+from sizer.calibrate.modern.published import levels_of, related_network
 from sizer.calibrate.modern.rows import ModernRow
 
 # Parts of a step: arithmetic, memory traffic, launches, exchange between servers and its latency, exchange inside a

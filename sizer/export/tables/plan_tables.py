@@ -6,7 +6,7 @@ from sizer.export.tables.expansion_table import growth_sheet
 from sizer.export.tables.power_table import power_sheet
 from sizer.export.tables.rack_tables import elevation_sheet, facility_sheet, rack_sheet
 from sizer.export.tables.table import Sheet
-from sizer.sizing.design.next_sizes import next_sizes
+from sizer.sizing.design.storage_need import next_sizes
 from sizer.sizing.result import SizingResult
 
 

@@ -24,7 +24,7 @@ from sizer.questions.verdict.text import excluding_choices_text
 from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
-from sizer.sizing.surer_design import USUAL_CONFIDENCE
+from sizer.sizing.servers_needed import USUAL_CONFIDENCE
 
 # Three rows for each further workload, or for a team as well, would not fit on one page.
 _MOST_DETAILED = 2

@@ -17,7 +17,7 @@ from sizer.sizing.design.decisions import (
     RackLimit,
     ServerChoice,
 )
-from sizer.sizing.design.rejections import RejectedDesign, RejectionKind
+from sizer.sizing.design.verdict import RejectedDesign, RejectionKind
 from sizer.sizing.reasons import BindingKind, NetworkPart
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.request import ranks_by_cost

@@ -4,10 +4,9 @@ from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, pro
 from sizer.catalog.labels import sample_unit
 from sizer.present import words
 from sizer.present.words import inside_sentence
-from sizer.sizing.limits import TARGET_LIMITS, AnyLimit, Limit, SizeLimit
-from sizer.sizing.maximum_result import Maximum
+from sizer.sizing.checks import TARGET_LIMITS, AnyLimit, Limit, SizeLimit
 from sizer.sizing.reasons import Binding, BindingKind
-from sizer.sizing.result import DesignAnswer, SizingResult, SmallerSize, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, Maximum, SizingResult, SmallerSize, WorkloadAnswer
 from sizer.sizing.search.infeasible_error import limit_error_text
 from sizer.workload.target_text import target_text
 

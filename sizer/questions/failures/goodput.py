@@ -18,7 +18,7 @@ from sizer.perf.availability.goodput import (
     spares_that_suffice,
     storage_level,
 )
-from sizer.sizing.design.checkpoint_storage import checkpoint_storage
+from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 # Time of a repair where none is stated. An example: it depends on the contract.

@@ -12,10 +12,10 @@ from sizer.physical.platform import Platform
 from sizer.physical.racks.site_rules import floor_load_kg_per_m2
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, FactKind, MissingFact, at_most
 from sizer.sizing.constraints.tiers import StorageTier, TierContent
+from sizer.sizing.stages.checkpoints import write_demand_matters
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
-from sizer.sizing.stages.write_demand import write_demand_matters
 from sizer.workload.request import Limits, SizingRequest
 
 

@@ -27,8 +27,13 @@ from sizer.sizing.design.evidence.rate_models import RateOnDesign, design_rates
 from sizer.sizing.design.money import DesignMoney, design_money
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
-from sizer.sizing.design.training_time import total_time
-from sizer.sizing.design.workload_figures import MOST_CERTAIN, WorkloadFigures, smaller_sizes, workload_figures
+from sizer.sizing.design.workload_figures import (
+    MOST_CERTAIN,
+    WorkloadFigures,
+    smaller_sizes,
+    total_time,
+    workload_figures,
+)
 from sizer.sizing.reasons import (
     Binding,
     BudgetOfPricedLines,

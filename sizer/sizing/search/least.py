@@ -3,7 +3,7 @@
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.sizing.limits import SizeLimit
+from sizer.sizing.checks import SizeLimit
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import beyond_budget, keys
 

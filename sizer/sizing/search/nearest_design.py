@@ -1,12 +1,32 @@
 """The design that comes nearest to a request that none meets: what it breaks says why."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints
-from sizer.sizing.limits import AnyLimit, Limit
-from sizer.sizing.search.choice import nearest_row
+from sizer.base.arrays import Bools, Floats, Ints
+from sizer.sizing.checks import AnyLimit, Limit
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.stages.evaluate import least_chance
+
+
+def counts_ruled_out(limits: Mapping[AnyLimit, Bools]) -> dict[AnyLimit, int]:
+    """Limit -> designs that it excludes, alone or among others, most first; of limits that exclude any."""
+    counts = {limit: int((~passes).sum()) for limit, passes in limits.items()}
+    return {limit: count for limit, count in sorted(counts.items(), key=lambda pair: -pair[1]) if count}
+
+
+def nearest_row(limits: Mapping[AnyLimit, Bools], closeness: Floats) -> tuple[int, tuple[AnyLimit, ...]]:
+    """Row that breaks the fewest limits, and which; of equals the one with the greatest ``closeness``.
+
+    Of an infeasible space this is the design to name: what it breaks is what rules every design out.
+    """
+    breaks = np.stack([~passes for passes in limits.values()])
+    count = breaks.sum(axis=0)
+    rows = np.flatnonzero(count == count.min())
+    row = int(rows[np.argmax(closeness[rows])])
+    return row, tuple(limit for limit, broken in zip(limits, breaks[:, row], strict=True) if broken)
+
 
 # Keeps the amounts of any budget apart, above every design that misses the target.
 _PER_UNIT_OF_MONEY = 1e-13

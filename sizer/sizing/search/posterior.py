@@ -16,8 +16,7 @@ from sizer.perf.training_step import InferenceRun, TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.stages import compute_side, evaluate, gpu_side, measured_rates
-from sizer.sizing.stages.compute_side import Compute
-from sizer.sizing.stages.host_bound import host_bound
+from sizer.sizing.stages.compute_side import Compute, host_bound
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import Target

@@ -15,8 +15,7 @@ from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, gpu_of_case
 from sizer.calibrate.language.fit import StepInputs
 from sizer.calibrate.language.rows import LanguageRow, stack_named
-from sizer.calibrate.language.shapes import shape_values
-from sizer.calibrate.language.validate import check_software, gpu_asked
+from sizer.calibrate.language.shapes import check_software, gpu_asked, shape_values
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn

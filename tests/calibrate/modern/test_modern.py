@@ -8,9 +8,10 @@ from scipy.sparse import csc_array, eye_array
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import Fit
-from sizer.calibrate.modern.calibration import digest_of_rows, modern_calibration, predict, validated_rows
+from sizer.calibrate.modern.calibration import digest_of_rows, modern_calibration
 from sizer.calibrate.modern.rows import ModernRow, is_modern_file, load_modern
 from sizer.calibrate.modern.terms import PRIORS, STEPS, TRAININGS, Training, prior_of, step_parts
+from sizer.calibrate.modern.validate import predict, validated_rows
 from sizer.calibrate.notes import FitNote, RowUse
 
 HEADER = (

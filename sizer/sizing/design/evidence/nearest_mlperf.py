@@ -3,10 +3,11 @@
 import math
 
 from sizer.calibrate.modern.accelerators import sourced_accelerators
-from sizer.calibrate.modern.calibration import modern_calibration, predict
-from sizer.calibrate.modern.design_rates import FEW_RUNS, related_network
-from sizer.calibrate.modern.published import fitted_ids, n_runs, published_runs
+from sizer.calibrate.modern.calibration import modern_calibration
+from sizer.calibrate.modern.design_rates import FEW_RUNS
+from sizer.calibrate.modern.published import fitted_ids, n_runs, published_runs, related_network
 from sizer.calibrate.modern.rows import ModernRow
+from sizer.calibrate.modern.validate import predict
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
