@@ -65,8 +65,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.calibrate.cross_validation import cross_validate, save_cross_validation
     from sizer.calibrate.engine import fits_path, save_fits
     from sizer.calibrate.fitting import calibrate_with_fit
-    from sizer.calibrate.language.accuracy import accuracy
-    from sizer.calibrate.language.calibration import calibrate, language_calibration
+    from sizer.calibrate.language.calibration import accuracy, calibrate, language_calibration
     from sizer.calibrate.language.rows import load_language_rows
     from sizer.calibrate.language.whole_runs import save_predicted
     from sizer.calibrate.modern.calibration import calibrate_modern

@@ -27,7 +27,7 @@ from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S, TRAINING_PASSES
 from sizer.present import words
 from sizer.present.text.calibration import note_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
-from sizer.sizing.design.evidence.rate_models import design_rates
+from sizer.sizing.design.rate_models import design_rates
 from sizer.sizing.stages import gpu_side, sharding
 from sizer.sizing.stages.serving_rates import serving_run
 from sizer.sizing.stages.storage_rates import node_read_rate

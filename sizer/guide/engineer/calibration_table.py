@@ -24,7 +24,7 @@ from sizer.perf.step_terms import (
 from sizer.present import words
 from sizer.present.tables import Row, Table, fact_table, row
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.evidence.rate_models import design_rates
+from sizer.sizing.design.rate_models import design_rates
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.gpu_side import terms_of
 

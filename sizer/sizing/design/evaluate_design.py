@@ -23,8 +23,8 @@ from sizer.sizing.checks import MissingFact
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
-from sizer.sizing.design.evidence.rate_models import RateOnDesign, design_rates
 from sizer.sizing.design.money import DesignMoney, design_money
+from sizer.sizing.design.rate_models import RateOnDesign, design_rates
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
 from sizer.sizing.design.workload_figures import (

@@ -6,7 +6,7 @@ from sizer.calibrate.calibration import host_task_of
 from sizer.calibrate.fit.hosts import line_sources
 from sizer.perf import pipeline
 from sizer.physical.platform import Platform
-from sizer.sizing.design.evidence.rate_models import design_rates
+from sizer.sizing.design.rate_models import design_rates
 from sizer.sizing.reasons import (
     DecodeReason,
     ExchangeReason,

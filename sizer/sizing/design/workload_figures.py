@@ -12,7 +12,7 @@ from sizer.perf.pipeline import bottlenecks, read_demand_bytes_per_s
 from sizer.perf.stage_capacity import Capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import CheckResult, MissingFact
-from sizer.sizing.design.evidence.rate_models import design_rates
+from sizer.sizing.design.rate_models import design_rates
 from sizer.sizing.result import SmallerSize, TrainingTime, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.language_rates import LanguageAnswer, gpus_at_work, language_answer

@@ -17,7 +17,7 @@ from sizer.physical.violations import violation_error_text
 from sizer.sizing.checks import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bound_of
 from sizer.sizing.constraints.remaining_capacity import ON_FABRIC, serves_files, single_corded_device
 from sizer.sizing.constraints.stored_data import MOST_FILL, storage_demand
-from sizer.sizing.constraints.team_simulation import simulated
+from sizer.sizing.constraints.team_limits import simulated
 from sizer.sizing.search.nearest_design import nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.stages.gpu_memory import MemoryAnswer, memory_answer

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.language import accuracy
-from sizer.calibrate.language.calibration import fit_steps, language_calibration
+from sizer.calibrate.accuracy_targets import AccuracyMeasure
+from sizer.calibrate.language.calibration import fit_steps, language_calibration, newest_round
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows, number_format
 from sizer.calibrate.language.validate import MEMORY, RATE, TIME, validate_language
@@ -150,8 +150,8 @@ def test_factors_stay_physical():
 def test_the_stored_accuracy_is_that_of_the_fit():
     """The newest round, left out again here, has the stored figures; the others take half a minute to measure."""
     stored = {one.measure: one for one in language_calibration().figures}
-    rates, times = accuracy.newest_round(language_calibration().steps)
-    measures = accuracy.AccuracyMeasure
+    rates, times = newest_round(language_calibration().steps)
+    measures = AccuracyMeasure
     assert stored[measures.LANGUAGE_ROUND_RATES].value == pytest.approx(np.median(np.abs(rates)), rel=0.02)
     assert stored[measures.LANGUAGE_ROUND_TIMES].value == pytest.approx(np.median(np.abs(times)), rel=0.02)
     assert stored[measures.LANGUAGE_ROUND_RATES].rows == len(rates)

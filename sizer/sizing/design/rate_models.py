@@ -13,6 +13,12 @@ from sizer.calibrate.extrapolation import extrapolations, unmeasured
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case
 from sizer.calibrate.language.rows import LanguageRow, number_format, stack_named
+from sizer.calibrate.modern.accelerators import sourced_accelerators
+from sizer.calibrate.modern.calibration import modern_calibration
+from sizer.calibrate.modern.design_rates import FEW_RUNS
+from sizer.calibrate.modern.published import fitted_ids, n_runs, published_runs, related_network
+from sizer.calibrate.modern.rows import ModernRow
+from sizer.calibrate.modern.validate import predict as predict_mlperf
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.own_networks import OwnRun, estimated_rates, trainings_of
@@ -20,16 +26,82 @@ from sizer.calibrate.predict import predict
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Stack
 from sizer.physical.platform import Platform
-from sizer.sizing.design.evidence.nearest_mlperf import nearest_mlperf_runs, notes_on_newer_gpu
 from sizer.sizing.result import NearbyMeasurement
 from sizer.sizing.stages.compute_side import large_images
 from sizer.sizing.stages.language_rates import LanguageAnswer, is_unmeasured, stack_in_fit, stack_on
-from sizer.sizing.stages.measured_rates import accelerator, is_measured
+from sizer.sizing.stages.measured_rates import accelerator, anchor_of, is_measured
 from sizer.sizing.stages.own_networks import far_rates
 from sizer.sizing.stages.serving_rates import CALIBRATED_TOKENS, is_unserved
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.work_kinds import LANGUAGE, SERVING
+
+
+def nearest_mlperf_runs(
+    work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog, most: int
+) -> tuple[NearbyMeasurement, ...]:
+    """Published runs of the same network, nearest in GPU, generation, size and round."""
+    known = sourced_accelerators()
+    here = accelerator(platform.gpu.id)
+    assert here is not None
+
+    def distance(row: ModernRow) -> tuple[bool, bool, float, float, str]:
+        gpu = known[row.accelerator]
+        return (
+            gpu.gpu != platform.gpu.id,
+            gpu.generation != here.generation,
+            abs(math.log2((row.accelerators or 1) / n_gpus)),
+            -row.round_order,
+            row.id,
+        )
+
+    rows = [row for row in published_runs(work.mlperf) if row.accelerator in known and row.samples_per_s]
+    nearest = sorted(rows, key=distance)[:most]
+    found = []
+    for row, (rate, _) in zip(nearest, predict_mlperf(nearest, modern_calibration()), strict=True):
+        assert row.samples_per_s is not None
+        found.append(
+            NearbyMeasurement(
+                id=row.id,
+                source=row.source,
+                where=f"{row.submitter}, {row.system}",
+                gpu=catalog.gpus[known[row.accelerator].gpu].name,
+                server=row.system,
+                software=f"MLPerf {row.round}",
+                n_gpus=row.accelerators or 1,
+                published=row.samples_per_s,
+                predicted=rate,
+                calibrates=row.id in fitted_ids(),
+                time_to_train_s=row.time_to_train_s,
+            )
+        )
+    return tuple(found)
+
+
+def notes_on_newer_gpu(
+    work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog
+) -> tuple[CalibrationNote, ...]:
+    """How far a rate on a GPU newer than V100 lies beyond the published runs; empty where it interpolates."""
+    here = accelerator(platform.gpu.id)
+    assert here is not None
+    network, gpu = work.dnn.name, platform.gpu.name
+    if not is_measured(work, platform.gpu.id):
+        return (note(FitNote.GPU_MOVED_FROM_V100, network, gpu, catalog.dnns[anchor_of(work, catalog)].name),)
+    related = related_network(work.mlperf)
+    if related is not None:
+        return (note(FitNote.DNN_FROM_LIKE, network, related.name),)
+    if n_runs(here.generation) < FEW_RUNS:
+        return (note(FitNote.MLPERF_GENERATION, gpu),)
+    known = sourced_accelerators()
+    sizes = [
+        row.accelerators or 1
+        for row in published_runs(work.mlperf)
+        if row.accelerator in known and known[row.accelerator].gpu == platform.gpu.id
+    ]
+    if not sizes:
+        return (note(FitNote.MLPERF_DNN_ON_GPU, network, gpu),)
+    most = max(sizes)
+    return (note(FitNote.MORE_ACCELERATORS, network, gpu, most, n_gpus),) if n_gpus > 2 * most else ()
 
 
 def nearest_trainings(
